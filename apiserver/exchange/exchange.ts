@@ -1,0 +1,58 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { StatusError } from '../../shared/errors/status-error';
+import type { RequestInfo } from './request-info';
+
+/** Who is asking. The strings are opaque to authentication and meaningful to authorizers. */
+export interface UserInfo {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/**
+ * What goes back to the client, as data: only a door writes it. A `Buffer` body is sent with a Content-Length; an iterable is
+ * streamed in the pieces it yields, is asked for the next piece only after the client took the last one, and is closed (its
+ * `return` called) when the client leaves.
+ */
+export interface Answer {
+  readonly code: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Buffer | AsyncIterable<Buffer>;
+}
+
+/**
+ * One request on its way through the journey (`apiserver/journey.ts`). A door builds it; each stage sets the field that is its own
+ * and reads those set before it. Nothing here knows HTTP/1, HTTP/2 or Express.
+ */
+export interface Exchange {
+  readonly id: string;
+  readonly method: string;
+  /** The path with its percent-encoding as received, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly remoteAddress: string;
+  /** True when the door can hand over the socket (WebSocket, SPDY). */
+  readonly upgrade: boolean;
+  /** Milliseconds since the epoch at which the request's head was complete. */
+  readonly receivedAt: number;
+  /** Aborts when the client is gone, the deadline has passed or the server closes. Everything that waits takes it. */
+  signal: AbortSignal;
+  /** Reads the whole body once; rejects with 413 over the limit, without having buffered more than it. */
+  readonly readBody: () => Promise<Buffer>;
+
+  /** Set by `request info`. */
+  info: RequestInfo;
+  /** Set by `authentication`. */
+  user: UserInfo;
+  /** Texts for `Warning` headers; the edge writes them. */
+  readonly warnings: string[];
+  /** Set by the verb, or by the edge from the error it caught. */
+  answer: Answer | undefined;
+  /** The error behind a failed answer, for log and metrics. */
+  error?: StatusError;
+}
+
+/** A stage sets its own field, then calls `next`, or throws a StatusError. It never writes a response. */
+export type Stage = (exchange: Exchange, next: () => Promise<void>) => Promise<void>;

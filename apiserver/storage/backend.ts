@@ -1,0 +1,150 @@
+/**
+ * The one interface between orch and a store of bytes. Two implementations stand behind it (`etcd/`, `embedded/`), and one
+ * contract suite (`testing/contract.ts`) states and checks every promise made here.
+ *
+ * A revision is one global, strictly increasing, positive integer (safe in a double). Every successful write takes exactly one
+ * new revision; an expiry is a delete with a revision of its own. Keys are absolute, e.g. `/registry/core/pods/default/web`;
+ * their order is that of their UTF-8 bytes.
+ *
+ * Expected outcomes are values; an outage is a thrown {@link StorageError}.
+ */
+
+/** One stored value as of `revision`, the revision of its last write. */
+export interface StoredRecord {
+  readonly key: string;
+  readonly value: Buffer;
+  readonly revision: number;
+}
+
+/** A compare that failed: nothing was written; `current` is the record that stood in the way, or undefined when there is none. */
+export interface Conflict {
+  readonly ok: false;
+  readonly current: StoredRecord | undefined;
+  /** A revision at which `current` was known to be the truth. */
+  readonly revision: number;
+}
+
+export type WriteOutcome = { readonly ok: true; readonly revision: number } | Conflict;
+
+/** A delete also tells the record it removed; `revision` is the deletion's own. */
+export type DeleteOutcome =
+  { readonly ok: true; readonly revision: number; readonly deleted: StoredRecord } | Conflict;
+
+export interface ListOptions {
+  /** The exact past revision to read; absent means the newest (a linearizable read). */
+  readonly revision?: number;
+  /** The largest number of records in the answer; absent means all. */
+  readonly limit?: number;
+  /** Start behind this absolute key (exclusive). */
+  readonly after?: string;
+}
+
+export interface ListResult {
+  readonly records: readonly StoredRecord[];
+  /** The revision at which the list was taken. */
+  readonly revision: number;
+  /** The number of records under the prefix behind the last one returned (0 when the list is complete). */
+  readonly remaining: number;
+}
+
+export type StoreEvent =
+  | { readonly type: 'put'; readonly key: string; readonly value: Buffer; readonly created: boolean }
+  | { readonly type: 'delete'; readonly key: string };
+
+/** Everything that happened at one revision. A revision is always delivered whole, also when it holds many events. */
+export interface Revision {
+  readonly revision: number;
+  /** Empty when the revision touched only keys outside the watched prefix. */
+  readonly events: readonly (StoreEvent & { readonly previous?: StoredRecord })[];
+}
+
+export interface WatchOptions {
+  /** The first revision wanted. It must be at least 1. */
+  readonly from: number;
+  /**
+   * Deliver only events below this prefix, and only revisions that have such an event. Absent: watch the whole keyspace, so that
+   * every revision of the store shows up, contiguous, with the events of foreign keys left out.
+   */
+  readonly prefix?: string;
+  /** Fill `previous` of each event with the record before it. */
+  readonly withPrevious?: boolean;
+}
+
+export interface WriteOptions {
+  /** Seconds after which the store deletes the record by itself. Absent means never. A write without it clears an earlier one. */
+  readonly ttlSeconds?: number;
+}
+
+export interface Backend {
+  /** A linearizable read of one record. */
+  get(key: string, signal: AbortSignal): Promise<{ record: StoredRecord | undefined; revision: number }>;
+
+  /** Records whose key begins with `prefix`, in key order. Throws `compacted` or `future` for a revision that cannot be read. */
+  list(prefix: string, options: ListOptions, signal: AbortSignal): Promise<ListResult>;
+
+  /** Writes `value` if the key is absent. */
+  create(key: string, value: Buffer, options: WriteOptions, signal: AbortSignal): Promise<WriteOutcome>;
+
+  /** Writes `value` if the record's revision is `expected`. */
+  update(
+    key: string,
+    value: Buffer,
+    options: WriteOptions & { readonly expected: number },
+    signal: AbortSignal,
+  ): Promise<WriteOutcome>;
+
+  /** Removes the record if its revision is `expected`. */
+  delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome>;
+
+  /**
+   * Batches of revisions in order, with no gap and no duplicate, beginning at `from`, until `signal` aborts (the iteration then
+   * ends without an error). The implementation reconnects by itself and resumes behind the last revision delivered. It buffers a
+   * bounded amount ahead of its reader and never lets a slow reader delay another. Throws `compacted` when `from`, or what it would
+   * have to resume from, is no longer there, and `reset` when the store turns out to be another or an older one.
+   */
+  watch(options: WatchOptions, signal: AbortSignal): AsyncIterable<readonly Revision[]>;
+
+  /** The newest revision, by a linearizable read: every write acknowledged before the call is at or below it. */
+  currentRevision(signal: AbortSignal): Promise<number>;
+
+  /** Forgets history below `revision`; the newest state is untouched. Compacting twice, or a compacted revision, is no error. */
+  compact(revision: number, signal: AbortSignal): Promise<void>;
+
+  /** Releases connections, files and timers. Watches end. */
+  close(): Promise<void>;
+}
+
+/**
+ * Why a store could not answer. `unavailable`: nothing was written, a later try may succeed. `unknown-outcome`: a write may or may
+ * not have happened. `compacted`: the revision is no longer readable (`compactRevision` says the oldest that is). `future`: the
+ * revision has not happened yet. `too-large`: the store refuses a value of this size. `denied`: credentials or grants are wrong.
+ * `reset`: the store is another one, or went back in time. `corrupt`: stored bytes fail their checksum.
+ */
+export const STORAGE_ERROR_CODES = [
+  'unavailable',
+  'unknown-outcome',
+  'compacted',
+  'future',
+  'too-large',
+  'denied',
+  'reset',
+  'corrupt',
+  'closed',
+] as const;
+export type StorageErrorCode = (typeof STORAGE_ERROR_CODES)[number];
+
+export class StorageError extends Error {
+  readonly code: StorageErrorCode;
+  readonly compactRevision: number | undefined;
+
+  constructor(
+    code: StorageErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly compactRevision?: number } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'StorageError';
+    this.code = code;
+    this.compactRevision = options.compactRevision;
+  }
+}

@@ -1,0 +1,153 @@
+import type { GroupVersionResource } from '../meta/object';
+import { resourceNameOf } from '../meta/object';
+
+/**
+ * The reasons of meta/v1 Status and the HTTP code that goes with each. Source: metav1.StatusReason of Kubernetes v1.21.
+ * The table is not inverted anywhere: several reasons share a code.
+ */
+export const STATUS_CODE = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Gone: 410,
+  Expired: 410,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServerTimeout: 500,
+  ServiceUnavailable: 503,
+  Timeout: 504,
+} as const;
+export type StatusReason = keyof typeof STATUS_CODE;
+
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** The `Status` object of meta/v1 as it goes over the wire. */
+export interface Status {
+  readonly kind: 'Status';
+  readonly apiVersion: 'v1';
+  readonly metadata: { readonly continue?: string };
+  readonly status: 'Success' | 'Failure';
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: StatusDetails;
+  readonly code: number;
+}
+
+export interface StatusErrorOptions {
+  readonly details?: StatusDetails;
+  /** Overrides the code that belongs to the reason. */
+  readonly code?: number;
+  /** A fresh continue token for a client whose list expired. */
+  readonly continue?: string;
+  /** What really happened; for the log only, never for the client. */
+  readonly cause?: unknown;
+}
+
+/** The one error that means an answer to the client. Everything else that is thrown is a defect and becomes a 500 at the edge. */
+export class StatusError extends Error {
+  readonly status: Status;
+
+  constructor(reason: StatusReason | '', message: string, options: StatusErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'StatusError';
+    this.status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: options.continue === undefined ? {} : { continue: options.continue },
+      status: 'Failure',
+      message,
+      ...(reason === '' ? {} : { reason }),
+      ...(options.details === undefined ? {} : { details: options.details }),
+      code: options.code ?? (reason === '' ? 500 : STATUS_CODE[reason]),
+    };
+  }
+}
+
+type Resource = Pick<GroupVersionResource, 'group' | 'resource'>;
+
+function detailsOf(resource: Resource, name: string): StatusDetails {
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(resource.group === '' ? {} : { group: resource.group }),
+    kind: resource.resource,
+  };
+}
+
+export function notFound(resource: Resource, name: string): StatusError {
+  return new StatusError('NotFound', `${resourceNameOf(resource)} "${name}" not found`, {
+    details: detailsOf(resource, name),
+  });
+}
+
+export function alreadyExists(resource: Resource, name: string): StatusError {
+  return new StatusError('AlreadyExists', `${resourceNameOf(resource)} "${name}" already exists`, {
+    details: detailsOf(resource, name),
+  });
+}
+
+export function conflict(resource: Resource, name: string, why: string): StatusError {
+  return new StatusError(
+    'Conflict',
+    `Operation cannot be fulfilled on ${resourceNameOf(resource)} "${name}": ${why}`,
+    {
+      details: detailsOf(resource, name),
+    },
+  );
+}
+
+export function forbidden(resource: Resource, name: string, why: string): StatusError {
+  const named = name === '' ? '' : ` "${name}"`;
+  return new StatusError('Forbidden', `${resourceNameOf(resource)}${named} is forbidden: ${why}`, {
+    details: detailsOf(resource, name),
+  });
+}
+
+export function badRequest(message: string, cause?: unknown): StatusError {
+  return new StatusError('BadRequest', message, { cause });
+}
+
+export function methodNotSupported(resource: Resource, action: string): StatusError {
+  return new StatusError(
+    'MethodNotAllowed',
+    `${action} is not supported on resources of kind "${resourceNameOf(resource)}"`,
+    { details: detailsOf(resource, '') },
+  );
+}
+
+/** The answer for a store or server that is out of reach for a moment; `retryAfterSeconds` also becomes the Retry-After header. */
+export function serviceUnavailable(message: string, retryAfterSeconds: number, cause?: unknown): StatusError {
+  return new StatusError('ServiceUnavailable', message, { details: { retryAfterSeconds }, cause });
+}
+
+export function timeout(message: string, retryAfterSeconds: number, cause?: unknown): StatusError {
+  return new StatusError('Timeout', message, { details: { retryAfterSeconds }, cause });
+}
+
+export function internalError(cause: unknown): StatusError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new StatusError('InternalError', `Internal error occurred: ${message}`, {
+    details: { causes: [{ message }] },
+    cause,
+  });
+}

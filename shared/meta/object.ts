@@ -1,0 +1,81 @@
+/** Shapes every API object shares. Field names and meanings are those of meta/v1 of Kubernetes v1.21. */
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+export interface ManagedFieldsEntry {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly apiVersion?: string;
+  readonly time?: string;
+  readonly fieldsType?: string;
+  readonly fieldsV1?: unknown;
+}
+
+export interface ObjectMeta {
+  readonly name?: string;
+  readonly generateName?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string | null;
+  readonly deletionTimestamp?: string | null;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+  readonly clusterName?: string;
+  readonly managedFields?: readonly ManagedFieldsEntry[];
+}
+
+/** An API object as decoded JSON. Everything but the envelope is plain JSON that the schema describes. */
+export interface ApiObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta;
+  readonly [field: string]: unknown;
+}
+
+export interface ListMeta {
+  readonly resourceVersion?: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+export interface GroupVersion {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+}
+
+export interface GroupVersionResource extends GroupVersion {
+  readonly resource: string;
+}
+
+export interface GroupVersionKind extends GroupVersion {
+  readonly kind: string;
+}
+
+/** `v1` for core, else `group/version`. */
+export function apiVersionOf({ group, version }: GroupVersion): string {
+  return group === '' ? version : `${group}/${version}`;
+}
+
+/** `pods`, or `deployments.apps` outside core: the way messages and metrics name a resource. */
+export function resourceNameOf({
+  group,
+  resource,
+}: {
+  readonly group: string;
+  readonly resource: string;
+}): string {
+  return group === '' ? resource : `${resource}.${group}`;
+}

@@ -1,0 +1,42 @@
+import type * as Names from './names';
+
+describe.each([
+  [
+    'orch',
+    'orch-system',
+    'coordination.orch',
+    'orch.io/metadata.name',
+    'rbac.authorization.orch/aggregate-to-edit',
+  ],
+  [
+    'kubernetes',
+    'kube-system',
+    'coordination.k8s.io',
+    'kubernetes.io/metadata.name',
+    'rbac.authorization.k8s.io/aggregate-to-edit',
+  ],
+])('in the %s dialect', (dialect, system, group, label, aggregate) => {
+  let names: typeof Names;
+
+  beforeAll(() => {
+    process.env['ORCH_DIALECT'] = dialect;
+    jest.resetModules();
+    names = jest.requireActual<typeof Names>('./names');
+  });
+  afterAll(() => {
+    delete process.env['ORCH_DIALECT'];
+  });
+
+  test('groups, namespaces and labels are those of the dialect', () => {
+    expect(names.dialect).toBe(dialect);
+    expect(names.NAMESPACE.system).toBe(system);
+    expect(names.GROUP.coordination).toBe(group);
+    expect(names.LABEL.metadataName).toBe(label);
+  });
+
+  test('an exact pair wins over a prefix, and unlisted names stay', () => {
+    expect(names.fromNeutral('rbac.authorization.orch/aggregate-to-edit')).toBe(aggregate);
+    expect(names.fromNeutral('example.com/x')).toBe('example.com/x');
+    expect(names.groupFromNeutral('apps')).toBe('apps');
+  });
+});

@@ -1,0 +1,192 @@
+/**
+ * Every identifier that carries the project's or Kubernetes' own name, spelled once. The process speaks one dialect, chosen by
+ * `--dialect=orch|kubernetes` (or ORCH_DIALECT) before anything else loads; no other module knows that there are two.
+ * A test forbids such literals elsewhere.
+ */
+
+export const DIALECTS = ['orch', 'kubernetes'] as const;
+export type Dialect = (typeof DIALECTS)[number];
+
+/** Exact pairs: neutral (orch) spelling, Kubernetes spelling. */
+const EXACT: readonly (readonly [string, string])[] = [
+  ['application/vnd.orch.protobuf', 'application/vnd.kubernetes.protobuf'],
+  ['orch-system', 'kube-system'],
+  ['orch-public', 'kube-public'],
+  ['orch-node-lease', 'kube-node-lease'],
+  ['orch', 'kubernetes'],
+  ['orch/apiserver-client', 'kubernetes.io/kube-apiserver-client'],
+  ['orch/apiserver-client-node-agent', 'kubernetes.io/kube-apiserver-client-kubelet'],
+  ['orch/node-agent-serving', 'kubernetes.io/kubelet-serving'],
+  ['orch/legacy-unknown', 'kubernetes.io/legacy-unknown'],
+  ['bootstrap.orch/token', 'bootstrap.kubernetes.io/token'],
+  ['orch.io/service-account-token', 'kubernetes.io/service-account-token'],
+  ['orch/deprecated', 'k8s.io/deprecated'],
+  ['orch/removed-release', 'k8s.io/removed-release'],
+  ['ORCH_EXEC_INFO', 'KUBERNETES_EXEC_INFO'],
+  ['system:controller-manager', 'system:kube-controller-manager'],
+  ['system:scheduler', 'system:kube-scheduler'],
+  ['system:network-proxy', 'system:kube-proxy'],
+  ['system:dns', 'system:kube-dns'],
+  ['orch-root-ca.crt', 'kube-root-ca.crt'],
+  ['system:aggregator', 'system:kube-aggregator'],
+  ['system:node-agent-api-admin', 'system:kubelet-api-admin'],
+  [
+    'system:certificates.orch:apiserver-client-node-agent-approver',
+    'system:certificates.k8s.io:kube-apiserver-client-kubelet-approver',
+  ],
+  [
+    'system:certificates.orch:apiserver-client-approver',
+    'system:certificates.k8s.io:kube-apiserver-client-approver',
+  ],
+  [
+    'system:certificates.orch:node-agent-serving-approver',
+    'system:certificates.k8s.io:kubelet-serving-approver',
+  ],
+  ['rbac.authorization.orch/aggregate-to-admin', 'rbac.authorization.k8s.io/aggregate-to-admin'],
+  ['rbac.authorization.orch/aggregate-to-edit', 'rbac.authorization.k8s.io/aggregate-to-edit'],
+  ['rbac.authorization.orch/aggregate-to-view', 'rbac.authorization.k8s.io/aggregate-to-view'],
+  [
+    'rbac.authorization.orch/aggregate-to-cluster-reader',
+    'rbac.authorization.k8s.io/aggregate-to-cluster-reader',
+  ],
+  ['api-approved.orch', 'api-approved.kubernetes.io'],
+];
+
+/** Beginnings of labels, annotations, taints, finalizers and secret types. The longest match wins; exact pairs come first. */
+const PREFIXES: readonly (readonly [string, string])[] = [
+  ['orch.io/', 'kubernetes.io/'],
+  ['node.orch/', 'node.kubernetes.io/'],
+  ['ingressclass.orch/', 'ingressclass.kubernetes.io/'],
+  ['storageclass.orch/', 'storageclass.kubernetes.io/'],
+  ['rbac.authorization.orch/', 'rbac.authorization.kubernetes.io/'],
+  ['endpointslice.orch/', 'endpointslice.kubernetes.io/'],
+  ['service.orch/', 'service.kubernetes.io/'],
+  ['topology.orch/', 'topology.kubernetes.io/'],
+  ['batch.orch/', 'batch.kubernetes.io/'],
+  ['deployment.orch/', 'deployment.kubernetes.io/'],
+  ['controller.orch/', 'controller.kubernetes.io/'],
+  ['apf.orch/', 'apf.kubernetes.io/'],
+];
+
+const NEUTRAL_GROUP_SUFFIX = '.orch';
+const KUBERNETES_GROUP_SUFFIX = '.k8s.io';
+
+/** The value of `--dialect` on the command line, else of ORCH_DIALECT, else `orch`. A value that is neither is left to the flags. */
+function readDialect(argv: readonly string[], env: NodeJS.ProcessEnv): Dialect {
+  const flag = argv.findLast(
+    (word, index) => word.startsWith('--dialect=') || argv[index - 1] === '--dialect',
+  );
+  const value = flag?.replace(/^--dialect=/, '') ?? env['ORCH_DIALECT'];
+  return value === 'kubernetes' ? 'kubernetes' : 'orch';
+}
+
+export const dialect: Dialect = readDialect(process.argv, process.env);
+
+const exactNames = new Map(EXACT);
+const prefixesByLength = [...PREFIXES].sort(([a], [b]) => b.length - a.length);
+
+/** Translates one neutral identifier (as the tables spell them) into the dialect of this process. Unlisted ones stay as they are. */
+export function fromNeutral(name: string): string {
+  if (dialect === 'orch') return name;
+  const exact = exactNames.get(name);
+  if (exact !== undefined) return exact;
+  const prefix = prefixesByLength.find(([neutral]) => name.startsWith(neutral));
+  return prefix === undefined ? name : prefix[1] + name.slice(prefix[0].length);
+}
+
+/** Translates a neutral API group name: every group with the suffix `.orch`; the others are the same in both dialects. */
+export function groupFromNeutral(group: string): string {
+  if (dialect === 'orch' || !group.endsWith(NEUTRAL_GROUP_SUFFIX)) return group;
+  return group.slice(0, -NEUTRAL_GROUP_SUFFIX.length) + KUBERNETES_GROUP_SUFFIX;
+}
+
+/** Translates `group/version`, or leaves `v1` of the core group. */
+export function apiVersionFromNeutral(apiVersion: string): string {
+  const [group, version] = apiVersion.split('/');
+  return group === undefined || version === undefined ? apiVersion : `${groupFromNeutral(group)}/${version}`;
+}
+
+/** API groups, by the short name the schema tables use for their package. */
+export const GROUP = {
+  core: '',
+  apps: 'apps',
+  autoscaling: 'autoscaling',
+  batch: 'batch',
+  extensions: 'extensions',
+  policy: 'policy',
+  admission: groupFromNeutral('admission.orch'),
+  admissionregistration: groupFromNeutral('admissionregistration.orch'),
+  apiextensions: groupFromNeutral('apiextensions.orch'),
+  apiregistration: groupFromNeutral('apiregistration.orch'),
+  audit: groupFromNeutral('audit.orch'),
+  authentication: groupFromNeutral('authentication.orch'),
+  authorization: groupFromNeutral('authorization.orch'),
+  certificates: groupFromNeutral('certificates.orch'),
+  coordination: groupFromNeutral('coordination.orch'),
+  discovery: groupFromNeutral('discovery.orch'),
+  events: groupFromNeutral('events.orch'),
+  flowcontrol: groupFromNeutral('flowcontrol.apiserver.orch'),
+  imagepolicy: groupFromNeutral('imagepolicy.orch'),
+  apiserverinternal: groupFromNeutral('internal.apiserver.orch'),
+  meta: groupFromNeutral('meta.orch'),
+  networking: groupFromNeutral('networking.orch'),
+  node: groupFromNeutral('node.orch'),
+  rbac: groupFromNeutral('rbac.authorization.orch'),
+  scheduling: groupFromNeutral('scheduling.orch'),
+  storage: groupFromNeutral('storage.orch'),
+} as const;
+
+export const MEDIA_TYPE = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: fromNeutral('application/vnd.orch.protobuf'),
+  jsonPatch: 'application/json-patch+json',
+  mergePatch: 'application/merge-patch+json',
+  strategicMergePatch: `application/strategic-merge-patch+json`,
+  applyPatch: 'application/apply-patch+yaml',
+} as const;
+
+export const NAMESPACE = {
+  default: 'default',
+  /** Objects of the control plane itself. Cannot be deleted. */
+  system: fromNeutral('orch-system'),
+  /** Readable by everyone, also without credentials. Cannot be deleted. */
+  public: fromNeutral('orch-public'),
+  /** The heartbeat Leases of nodes. */
+  nodeLease: fromNeutral('orch-node-lease'),
+} as const;
+
+/** The API server's own Service and Endpoints in the default namespace. */
+export const API_SERVICE_NAME = fromNeutral('orch');
+
+export const FINALIZER = {
+  /** In `spec.finalizers` of a Namespace: held until its content is gone. */
+  namespaceContent: fromNeutral('orch'),
+  orphan: 'orphan',
+  foregroundDeletion: 'foregroundDeletion',
+} as const;
+
+export const LABEL = {
+  /** On every Namespace: its own name. */
+  metadataName: fromNeutral('orch.io/metadata.name'),
+  hostname: fromNeutral('orch.io/hostname'),
+} as const;
+
+export const ANNOTATION = {
+  /** Marks the bookmark that ends the initial events of a streaming list. The same in both dialects. */
+  initialEventsEnd: 'k8s.io/initial-events-end',
+  /** Kept by client-side apply. The same in both dialects. */
+  lastAppliedConfiguration: 'kubectl.kubernetes.io/last-applied-configuration',
+} as const;
+
+export const USER = {
+  anonymous: 'system:anonymous',
+  apiServer: 'system:apiserver',
+  controllerManager: fromNeutral('system:controller-manager'),
+} as const;
+
+export const USER_GROUP = {
+  masters: 'system:masters',
+  authenticated: 'system:authenticated',
+  unauthenticated: 'system:unauthenticated',
+} as const;
