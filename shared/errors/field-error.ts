@@ -60,11 +60,12 @@ export function notSupported(field: string, value: unknown, supported: readonly 
   };
 }
 
-export function tooLong(field: string, value: unknown, max: number): FieldError {
+/** The value itself is not repeated: it is long. */
+export function tooLong(field: string, _value: unknown, max: number): FieldError {
   return {
     reason: 'FieldValueTooLong',
     field,
-    message: withDetail(`Too long: ${show(value)}`, `must have at most ${String(max)} bytes`),
+    message: withDetail('Too long', `must have at most ${String(max)} bytes`),
   };
 }
 

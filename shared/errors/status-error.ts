@@ -100,8 +100,9 @@ export function notFound(resource: Resource, name: string): StatusError {
   });
 }
 
-export function alreadyExists(resource: Resource, name: string): StatusError {
-  return new StatusError('AlreadyExists', `${resourceNameOf(resource)} "${name}" already exists`, {
+/** `why` goes in front of the message: `object is being deleted: `. */
+export function alreadyExists(resource: Resource, name: string, why = ''): StatusError {
+  return new StatusError('AlreadyExists', `${why}${resourceNameOf(resource)} "${name}" already exists`, {
     details: detailsOf(resource, name),
   });
 }

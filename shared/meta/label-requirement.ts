@@ -1,0 +1,86 @@
+import { labelValueProblems, qualifiedNameProblems } from './dns-names';
+import { SelectorError } from './selector-error';
+
+export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
+
+/** One condition on one label. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelOperator;
+  /** Sorted; empty for `exists` and `!`, one value for all others but `in` and `notin`. */
+  readonly values: ReadonlySet<string>;
+}
+
+/**
+ * Makes a requirement, checked in the order of upstream's `NewRequirement`; the first thing that is wrong is thrown as
+ * SelectorError.
+ */
+export function labelRequirement(
+  key: string,
+  operator: LabelOperator,
+  values: readonly string[],
+): LabelRequirement {
+  checkLabelKey(key);
+  checkCount(operator, values);
+  if ((operator === 'gt' || operator === 'lt') && values.some((value) => parseInt64(value) === undefined)) {
+    throw new SelectorError("for 'Gt', 'Lt' operators, the value must be an integer");
+  }
+  const sorted = [...values].sort();
+  for (const value of sorted) {
+    const problems = labelValueProblems(value);
+    if (problems.length === 0) continue;
+    const at = `at key: ${JSON.stringify(key)}`;
+    throw new SelectorError(`invalid label value: ${JSON.stringify(value)}: ${at}: ${problems.join('; ')}`);
+  }
+  return { key, operator, values: new Set(sorted) };
+}
+
+export function checkLabelKey(key: string): void {
+  const problems = qualifiedNameProblems(key);
+  if (problems.length > 0) {
+    throw new SelectorError(`invalid label key ${JSON.stringify(key)}: ${problems.join('; ')}`);
+  }
+}
+
+/** Whether the requirement holds for the value of its label; undefined where an object lacks the label. */
+export function holdsFor({ operator, values }: LabelRequirement, value: string | undefined): boolean {
+  if (operator === '!') return value === undefined;
+  if (operator === '!=' || operator === 'notin') return value === undefined || !values.has(value);
+  if (value === undefined) return false;
+  if (operator === 'exists') return true;
+  if (operator !== 'gt' && operator !== 'lt') return values.has(value);
+  const [bound] = values;
+  const left = parseInt64(value);
+  const right = parseInt64(bound);
+  if (left === undefined || right === undefined) return false;
+  return operator === 'gt' ? left > right : left < right;
+}
+
+const SIGN_OF_OPERATOR = { '=': '=', '==': '==', '!=': '!=', gt: '>', lt: '<' } as const;
+
+/** The requirement as it is written in a selector. */
+export function formatRequirement({ key, operator, values }: LabelRequirement): string {
+  if (operator === 'exists') return key;
+  if (operator === '!') return `!${key}`;
+  const list = [...values].join(',');
+  if (operator === 'in' || operator === 'notin') return `${key} ${operator} (${list})`;
+  return `${key}${SIGN_OF_OPERATOR[operator]}${list}`;
+}
+
+function checkCount(operator: LabelOperator, values: readonly string[]): void {
+  if ((operator === 'in' || operator === 'notin') && values.length === 0) {
+    throw new SelectorError("for 'in', 'notin' operators, values set can't be empty");
+  }
+  if ((operator === 'exists' || operator === '!') && values.length > 0) {
+    throw new SelectorError('values set must be empty for exists and does not exist');
+  }
+}
+
+const INT64_MAX = 2n ** 63n - 1n;
+const INT64_MIN = -(2n ** 63n);
+
+function parseInt64(text: string | undefined): bigint | undefined {
+  if (text === undefined || !/^[+-]?[0-9]+$/.test(text)) return undefined;
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
+  return value > INT64_MAX || value < INT64_MIN ? undefined : value;
+}

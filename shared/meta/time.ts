@@ -1,0 +1,73 @@
+/**
+ * Times as the API writes them: RFC 3339 in UTC, `2006-01-02T15:04:05Z` for Time and `2006-01-02T15:04:05.000000Z` for MicroTime.
+ * The zero time (the first second of year 1) is the absence of a time.
+ */
+
+const ZERO_SECOND = '0001-01-01T00:00:00';
+
+/** Date and time, a fraction, and `Z` or an offset. */
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
+
+const MICRO_DIGITS = 6;
+
+/** The canonical Time: whole seconds in UTC, a fraction cut off. Null for the zero time, undefined for text that is no time. */
+export function canonicalTime(text: string): string | null | undefined {
+  const parts = utcParts(text);
+  if (parts === undefined) return undefined;
+  return parts.second === ZERO_SECOND ? null : `${parts.second}Z`;
+}
+
+/** The canonical MicroTime. The input must have exactly six digits of fraction, as upstream demands. Results as of `canonicalTime`. */
+export function canonicalMicroTime(text: string): string | null | undefined {
+  const parts = utcParts(text);
+  if (parts?.fraction.length !== MICRO_DIGITS) return undefined;
+  if (parts.second === ZERO_SECOND && Number(parts.fraction) === 0) return null;
+  return `${parts.second}.${parts.fraction}Z`;
+}
+
+/** Milliseconds since the epoch, or undefined for text that is no RFC 3339 time. */
+export function parseTime(text: string): number | undefined {
+  const parts = utcParts(text);
+  if (parts === undefined) return undefined;
+  return Date.parse(`${parts.second}Z`) + Number(`0.${parts.fraction === '' ? '0' : parts.fraction}`) * 1000;
+}
+
+/** A moment, in milliseconds since the epoch, as a Time. */
+export function formatTime(epochMs: number): string {
+  return `${secondOf(epochMs)}Z`;
+}
+
+/** A moment, in milliseconds since the epoch with an optional fraction of microseconds, as a MicroTime. */
+export function formatMicroTime(epochMs: number): string {
+  const micros = Math.floor((epochMs - Math.floor(epochMs / 1000) * 1000) * 1000);
+  return `${secondOf(epochMs)}.${String(micros).padStart(MICRO_DIGITS, '0')}Z`;
+}
+
+function secondOf(epochMs: number): string {
+  return new Date(Math.floor(epochMs / 1000) * 1000).toISOString().slice(0, ZERO_SECOND.length);
+}
+
+/** The second in UTC and the digits of the fraction. */
+function utcParts(text: string): { readonly second: string; readonly fraction: string } | undefined {
+  const match = RFC3339.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHour, offsetMinute] = match;
+  if (!isDate(Number(year), Number(month), Number(day))) return undefined;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const local = text.slice(0, ZERO_SECOND.length);
+  if (sign === undefined) return { second: local, fraction };
+  if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+  const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000;
+  const shifted = new Date(Date.parse(`${local}Z`) + (sign === '+' ? -offsetMs : offsetMs)).toISOString();
+  // A shift out of the years 0 to 9999 makes the text longer; such a time cannot be written back.
+  return shifted.length === '2006-01-02T15:04:05.000Z'.length
+    ? { second: shifted.slice(0, ZERO_SECOND.length), fraction }
+    : undefined;
+}
+
+function isDate(year: number, month: number, day: number): boolean {
+  if (month < 1 || month > 12 || day < 1) return false;
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const days = month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
+  return day <= days;
+}

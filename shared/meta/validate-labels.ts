@@ -1,0 +1,71 @@
+import type { FieldError } from '../errors/field-error';
+import { forbiddenField, invalid, required, tooLong } from '../errors/field-error';
+import { labelValueProblems, qualifiedNameProblems } from './dns-names';
+import type { LabelSelectorObject, LabelSelectorExpression } from './labels';
+
+/** Keys and values of all annotations of one object together, in bytes. */
+export const ANNOTATIONS_BYTES_MAX = 256 * 1024;
+
+type StringMap = Readonly<Record<string, string>>;
+
+/** All labels that are not qualified names with a label value. */
+export function validateLabels(labels: StringMap | undefined, path: string): FieldError[] {
+  return Object.entries(labels ?? {}).flatMap(([key, value]) => [
+    ...validateLabelKey(key, path),
+    ...labelValueProblems(value).map((problem) => invalid(path, value, problem)),
+  ]);
+}
+
+/** Keys are qualified names whatever their case; values are free. */
+export function validateAnnotations(annotations: StringMap | undefined, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    for (const problem of qualifiedNameProblems(key.toLowerCase())) errors.push(invalid(path, key, problem));
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (bytes > ANNOTATIONS_BYTES_MAX) errors.push(tooLong(path, '', ANNOTATIONS_BYTES_MAX));
+  return errors;
+}
+
+/** The rules of a LabelSelector inside an object (`spec.selector` and the like); undefined is good. */
+export function validateLabelSelector(selector: LabelSelectorObject | undefined, path: string): FieldError[] {
+  if (selector === undefined) return [];
+  return [
+    ...validateLabels(selector.matchLabels, `${path}.matchLabels`),
+    ...(selector.matchExpressions ?? []).flatMap((expression, index) =>
+      validateExpression(expression, `${path}.matchExpressions[${String(index)}]`),
+    ),
+  ];
+}
+
+function validateExpression(expression: LabelSelectorExpression, path: string): FieldError[] {
+  return [...validateOperator(expression, path), ...validateLabelKey(expression.key ?? '', `${path}.key`)];
+}
+
+function validateOperator(
+  { operator = '', values = [] }: LabelSelectorExpression,
+  path: string,
+): FieldError[] {
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      if (values.length > 0) return [];
+      return [required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
+    case 'Exists':
+    case 'DoesNotExist':
+      if (values.length === 0) return [];
+      return [
+        forbiddenField(
+          `${path}.values`,
+          "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+        ),
+      ];
+    default:
+      return [invalid(`${path}.operator`, operator, 'not a valid selector operator')];
+  }
+}
+
+function validateLabelKey(key: string, path: string): FieldError[] {
+  return qualifiedNameProblems(key).map((problem) => invalid(path, key, problem));
+}
