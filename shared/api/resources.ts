@@ -1,0 +1,160 @@
+import type { GroupVersion, GroupVersionKind } from '../meta/object';
+import { apiVersionFromNeutral, GROUP } from '../names';
+import { isServedByDefault } from './groups';
+import type { ResourceData, SubresourceData } from './tables';
+import { RESOURCE_DATA } from './tables';
+
+export interface SubresourceRow {
+  readonly name: string;
+  readonly kind: string;
+  /** Of the kind that is exchanged, which is not always that of the resource (`Scale`, `Eviction`). */
+  readonly group: string;
+  readonly version: string;
+  readonly verbs: readonly string[];
+  /** The message of the kind: `autoscaling/v1.Scale`. */
+  readonly schema: string;
+}
+
+export interface ColumnRow {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  /** 0 is always shown, 1 only in wide output. */
+  readonly priority: number;
+}
+
+export interface ResourceRow {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly kind: string;
+  /** Empty for a resource that cannot be listed. */
+  readonly listKind: string;
+  /** Empty for built-in resources, as discovery shows it. */
+  readonly singularName: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly subresources: readonly SubresourceRow[];
+  readonly columns: readonly ColumnRow[];
+  /** Releases, as `1.21`: the first one with it, the first one that warns, the first one without it. */
+  readonly introduced?: string;
+  readonly deprecated?: string;
+  readonly removed?: string;
+  readonly replacement?: GroupVersionKind;
+  /** The message of the kind: `core/v1.Pod`. */
+  readonly schema: string;
+  /** False for alpha versions, which `--runtime-config` switches on. */
+  readonly isServedByDefault: boolean;
+  /** The one version (and for a kind that lives in two groups, the group) in which objects of this resource are stored. */
+  readonly hub: GroupVersion;
+}
+
+/**
+ * Where the hub is not simply the first stable version of the resource's own group: kinds that live in two groups have one home,
+ * and a horizontal pod autoscaler is stored in the version that holds all of it in fields instead of annotations.
+ */
+const HUBS: Readonly<Record<string, GroupVersion>> = {
+  [`${GROUP.events}/events`]: { group: GROUP.core, version: 'v1' },
+  [`${GROUP.extensions}/ingresses`]: { group: GROUP.networking, version: 'v1' },
+  [`${GROUP.autoscaling}/horizontalpodautoscalers`]: { group: GROUP.autoscaling, version: 'v2beta2' },
+};
+
+/** Every resource of every group version of v1.21, in the names of this process's dialect. */
+export const RESOURCES: readonly ResourceRow[] = Object.entries(RESOURCE_DATA).flatMap(
+  ([groupVersion, resources]) =>
+    Object.entries(resources).map(([resource, data]) => resourceRow(groupVersion, resource, data)),
+);
+
+const byName = new Map(RESOURCES.map((row) => [keyOf(row, row.resource), row]));
+
+/** The row of a built-in resource, or undefined. */
+export function resourceOf(groupVersion: GroupVersion, resource: string): ResourceRow | undefined {
+  return byName.get(keyOf(groupVersion, resource));
+}
+
+/** The group and version of `group/version`, or of `v1` alone for the core group. */
+export function parseGroupVersion(apiVersion: string): GroupVersion {
+  const slash = apiVersion.indexOf('/');
+  return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) };
+}
+
+function keyOf({ group, version }: GroupVersion, resource: string): string {
+  return `${group}/${version}/${resource}`;
+}
+
+function resourceRow(neutralGroupVersion: string, resource: string, data: ResourceData): ResourceRow {
+  const groupVersion = dialectGroupVersion(neutralGroupVersion);
+  return {
+    ...groupVersion,
+    resource,
+    kind: data.kind,
+    listKind: data.verbs.includes('list') ? `${data.kind}List` : '',
+    singularName: '',
+    namespaced: data.namespaced,
+    verbs: data.verbs,
+    shortNames: data.shortNames ?? [],
+    categories: data.categories ?? [],
+    subresources: Object.entries(data.subresources ?? {}).map(([name, each]) =>
+      subresourceRow(name, each, { groupVersion, schema: data.schema }),
+    ),
+    columns: (data.columns ?? []).map(([name, typed, priority]) => columnRow(name, typed, priority)),
+    ...lifecycle(data),
+    schema: data.schema,
+    isServedByDefault: isServedByDefault(groupVersion.version),
+    hub: hubOf(groupVersion, resource),
+  };
+}
+
+function dialectGroupVersion(neutral: string): GroupVersion {
+  return parseGroupVersion(apiVersionFromNeutral(neutral));
+}
+
+function subresourceRow(
+  name: string,
+  data: SubresourceData,
+  parent: { readonly groupVersion: GroupVersion; readonly schema: string },
+): SubresourceRow {
+  const groupVersion =
+    data.groupVersion === undefined ? parent.groupVersion : dialectGroupVersion(data.groupVersion);
+  const packageName =
+    data.groupVersion === undefined
+      ? parent.schema.slice(0, parent.schema.lastIndexOf('.'))
+      : packageOf(groupVersion);
+  return { name, kind: data.kind, ...groupVersion, verbs: data.verbs, schema: `${packageName}.${data.kind}` };
+}
+
+/** The schema's package of a built-in group version: `core/v1`, `rbac/v1beta1`. */
+export function packageOf({ group, version }: GroupVersion): string {
+  const name = Object.entries(GROUP).find(([, each]) => each === group)?.[0] ?? group;
+  return `${name}/${version}`;
+}
+
+function columnRow(name: string, typed: string, priority: number): ColumnRow {
+  const [type = '', format = ''] = typed.split(':');
+  return { name, type, format, priority };
+}
+
+function lifecycle(data: ResourceData): Partial<ResourceRow> {
+  const { introduced, deprecated, removed, replacement } = data;
+  const [apiVersion = '', kind = ''] = replacement?.split(' ') ?? [];
+  return {
+    ...(introduced === undefined ? {} : { introduced }),
+    ...(deprecated === undefined ? {} : { deprecated }),
+    ...(removed === undefined ? {} : { removed }),
+    ...(replacement === undefined ? {} : { replacement: { ...dialectGroupVersion(apiVersion), kind } }),
+  };
+}
+
+function hubOf(own: GroupVersion, resource: string): GroupVersion {
+  const exception = HUBS[`${own.group}/${resource}`];
+  if (exception !== undefined) return exception;
+  const versions = Object.entries(RESOURCE_DATA)
+    .filter(([, resources]) => resources[resource] !== undefined)
+    .map(([neutral]) => dialectGroupVersion(neutral))
+    .filter(({ group }) => group === own.group)
+    .map(({ version }) => version);
+  const version = ['v1', 'v1beta1', 'v1alpha1'].find((each) => versions.includes(each));
+  return { group: own.group, version: version ?? own.version };
+}

@@ -1,0 +1,130 @@
+import { messageNames, messageType } from '../schema/types';
+import type * as Groups from './groups';
+import type * as Resources from './resources';
+import { parseGroupVersion, resourceOf, RESOURCES } from './resources';
+import { KIND_DATA, POINTER_DATA, SCHEMA_DATA } from './tables';
+
+test('every message links, and each field is unique by number and by its name in JSON', () => {
+  for (const name of messageNames()) {
+    const type = messageType(name);
+    const numbers = type.declared.map((field) => field.number);
+    expect({ name, numbers: new Set(numbers).size }).toEqual({ name, numbers: numbers.length });
+    expect({ name, names: type.byName.size }).toEqual({ name, names: type.fields.length });
+  }
+});
+
+test('no field has a name that every JavaScript object inherits', () => {
+  const names = messageNames().flatMap((name) => messageType(name).fields.map((field) => field.name));
+  expect(names.filter((name) => name in {})).toEqual([]);
+});
+
+test('the pointer and kind tables name fields and messages that exist', () => {
+  const unknownPointers = Object.entries(POINTER_DATA).flatMap(([packageName, messages]) =>
+    Object.entries(messages).flatMap(([message, fields]) =>
+      fields.filter((field) => SCHEMA_DATA[packageName]?.[message]?.[field] === undefined),
+    ),
+  );
+  expect(unknownPointers).toEqual([]);
+  const unknownKinds = Object.entries(KIND_DATA).flatMap(([packageName, kinds]) =>
+    kinds.filter((kind) => SCHEMA_DATA[packageName]?.[kind] === undefined),
+  );
+  expect(unknownKinds).toEqual([]);
+});
+
+test('a required message without a pointer never contains itself, so that its zero value is finite', () => {
+  const visit = (name: string, above: readonly string[]): void => {
+    expect(above).not.toContain(name);
+    for (const field of messageType(name).fields) {
+      const isValue = field.kind === 'message' && !field.pointer && !field.list && !field.map;
+      if (isValue && field.message !== undefined) visit(field.message.name, [...above, name]);
+    }
+  };
+  for (const name of messageNames()) visit(name, []);
+});
+
+test('every resource, its list and its subresources have a message that is a kind', () => {
+  expect(RESOURCES).toHaveLength(96);
+  const kinds = RESOURCES.flatMap((row) => [row.schema, ...row.subresources.map(({ schema }) => schema)]);
+  expect(kinds.filter((schema) => !messageType(schema).typeMeta)).toEqual([]);
+  const lists = RESOURCES.filter(({ listKind }) => listKind !== '').map(({ schema }) =>
+    messageType(`${schema}List`),
+  );
+  expect(lists.filter((type) => !type.typeMeta || type.byName.get('items')?.list !== true)).toEqual([]);
+});
+
+test('every hub is a row of its own and is its own hub', () => {
+  for (const row of RESOURCES) {
+    const hub = resourceOf(row.hub, row.resource);
+    expect({ row: row.schema, hub: hub?.hub }).toEqual({ row: row.schema, hub: row.hub });
+  }
+});
+
+describe.each([
+  ['orch', 'rbac.authorization.orch', 'scheduling.orch'],
+  ['kubernetes', 'rbac.authorization.k8s.io', 'scheduling.k8s.io'],
+])('in the %s dialect', (dialect, rbac, scheduling) => {
+  let resources: typeof Resources;
+  let groups: typeof Groups;
+
+  beforeAll(() => {
+    process.env['ORCH_DIALECT'] = dialect;
+    jest.resetModules();
+    resources = jest.requireActual<typeof Resources>('./resources');
+    groups = jest.requireActual<typeof Groups>('./groups');
+  });
+  afterAll(() => {
+    delete process.env['ORCH_DIALECT'];
+  });
+
+  test('rows, subresources and replacements carry the names of the dialect', () => {
+    const roles = resources.resourceOf({ group: rbac, version: 'v1' }, 'roles');
+    expect(roles).toMatchObject({
+      kind: 'Role',
+      listKind: 'RoleList',
+      namespaced: true,
+      schema: 'rbac/v1.Role',
+    });
+    const old = resources.resourceOf({ group: scheduling, version: 'v1beta1' }, 'priorityclasses');
+    expect(old?.replacement).toEqual({ group: scheduling, version: 'v1', kind: 'PriorityClass' });
+    const eviction = resources
+      .resourceOf({ group: '', version: 'v1' }, 'pods')
+      ?.subresources.find(({ name }) => name === 'eviction');
+    expect(eviction).toEqual({
+      name: 'eviction',
+      kind: 'Eviction',
+      group: 'policy',
+      version: 'v1beta1',
+      verbs: ['create'],
+      schema: 'policy/v1beta1.Eviction',
+    });
+  });
+
+  test('every served group and version has a priority, and every priority a row', () => {
+    const served = new Set(resources.RESOURCES.map(({ group, version }) => `${group}/${version}`));
+    const listed = groups.GROUPS.flatMap(({ group, versions }) =>
+      versions.map(({ version }) => `${group}/${version}`),
+    );
+    expect(new Set(listed)).toEqual(served);
+  });
+});
+
+test('the core group comes first, falling priority decides, and stable versions are preferred', () => {
+  const { GROUPS, preferredVersion } = jest.requireActual<typeof Groups>('./groups');
+  const priorities = GROUPS.map(({ priority }) => priority);
+  expect(priorities).toEqual([...priorities].sort((a, b) => b - a));
+  expect(GROUPS[0]?.group).toBe('');
+  expect(preferredVersion('autoscaling')).toBe('v1');
+  expect(preferredVersion('policy')).toBe('v1');
+  expect(preferredVersion('example.com')).toBeUndefined();
+});
+
+test('a column has a type, a format where there is one, and a priority', () => {
+  const events = resourceOf({ group: '', version: 'v1' }, 'events');
+  expect(events?.columns[9]).toEqual({ name: 'Name', type: 'string', format: 'name', priority: 1 });
+  expect(events?.columns[0]).toEqual({ name: 'Last Seen', type: 'string', format: '', priority: 0 });
+});
+
+test('an apiVersion is a version in the core group, or a group and a version', () => {
+  expect(parseGroupVersion('v1')).toEqual({ group: '', version: 'v1' });
+  expect(parseGroupVersion('apps/v1')).toEqual({ group: 'apps', version: 'v1' });
+});

@@ -1,0 +1,53 @@
+/** A key of user data in a path is cut to so many characters. */
+const PATH_SEGMENT_CHARS_MAX = 100;
+
+/** A value that does not fit its type. Always the sender's fault: it becomes a 400 at the edge. */
+export class DecodeError extends Error {
+  /** What is wrong, without the path. */
+  readonly detail: string;
+  #path = '';
+
+  constructor(detail: string, options?: ErrorOptions) {
+    super(detail, options);
+    this.name = 'DecodeError';
+    this.detail = detail;
+  }
+
+  /** Where, as the client would write it: `spec.containers[0].name`, `metadata.labels[app]`. Empty for the whole document. */
+  get path(): string {
+    return this.#path;
+  }
+
+  /** Makes the path start one level higher: at a field name, `[0]` or `[key]`. The decoder calls it on the way up. */
+  locate(segment: string): this {
+    this.#path = joinPath(segment, this.#path);
+    this.message = `${this.#path}: ${this.detail}`;
+    return this;
+  }
+}
+
+/** Joins a segment and the path below it: field names with dots, indices and keys without. */
+export function joinPath(segment: string, rest: string): string {
+  const short =
+    segment.length > PATH_SEGMENT_CHARS_MAX ? `${segment.slice(0, PATH_SEGMENT_CHARS_MAX)}…` : segment;
+  return rest === '' || rest.startsWith('[') ? short + rest : `${short}.${rest}`;
+}
+
+/** How messages name the type of a JSON value. */
+export function typeNameOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return TYPE_NAMES[typeof value] ?? typeof value;
+}
+
+const TYPE_NAMES: Readonly<Partial<Record<string, string>>> = {
+  object: 'an object',
+  string: 'a string',
+  boolean: 'a boolean',
+  number: 'a number',
+  bigint: 'a number',
+};
+
+export function expected(what: string, value: unknown): DecodeError {
+  return new DecodeError(`expected ${what}, got ${typeNameOf(value)}`);
+}

@@ -1,0 +1,106 @@
+import type { ApiObject } from '../meta/object';
+import { DecodeError } from './decode-error';
+import { parseExact } from './exact-json';
+import { decodeMessage } from './plan';
+import type { MessageType } from './types';
+
+/** A document nested deeper than this is refused, wherever in it. */
+export const JSON_DEPTH_MAX = 1_000;
+
+export interface DecodeOptions {
+  /** `report` names unknown fields in the result. They are dropped in both cases. Default `drop`. */
+  readonly unknown?: 'drop' | 'report';
+}
+
+export interface Decoded {
+  /** A new object; only values without a schema are shared with the input. Maps have no prototype. */
+  readonly object: ApiObject;
+  /** Paths of at most `UNKNOWN_FIELDS_MAX` unknown fields; empty unless asked for. */
+  readonly unknownFields: readonly string[];
+}
+
+/**
+ * Parses one JSON document. Integers of more than 53 bits become bigints if they fit 64, else the nearest number.
+ * Throws a DecodeError for a syntax error or for nesting deeper than `depthMax` (default `JSON_DEPTH_MAX`).
+ * The caller bounds the size.
+ */
+export function decodeJson(
+  bytes: Buffer,
+  { depthMax = JSON_DEPTH_MAX }: { readonly depthMax?: number } = {},
+): unknown {
+  const { depth, hasLongNumber } = survey(bytes);
+  if (depth > depthMax) throw new DecodeError(`nested deeper than ${String(depthMax)} levels`);
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new DecodeError(`invalid JSON: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  return hasLongNumber ? parseExact(text) : value;
+}
+
+/**
+ * Reads a JSON value as a message of the schema: checks types, drops unknown fields and null, writes times, quantities and base64 in
+ * their canonical form and empty values as upstream's encoder does, with `kind`, `apiVersion` and `metadata` first.
+ * Reading its own result gives the same again. Throws a DecodeError that names the path.
+ */
+export function decodeObject(
+  type: MessageType,
+  value: unknown,
+  { unknown = 'drop' }: DecodeOptions = {},
+): Decoded {
+  const decoding = { report: unknown === 'report', unknown: [], depth: 0 };
+  const object = decodeMessage(type, value, decoding) as unknown as ApiObject;
+  return { object, unknownFields: decoding.unknown };
+}
+
+export { DecodeError } from './decode-error';
+export { UNKNOWN_FIELDS_MAX } from './plan';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+
+/** Numbers with so many digits in a row may not be exact as a JavaScript number. */
+const LONG_NUMBER_DIGITS = 16;
+
+/** One pass over the bytes for what has to be known before they are parsed. It need not notice bad syntax. */
+function survey(bytes: Buffer): { readonly depth: number; readonly hasLongNumber: boolean } {
+  let open = 0;
+  let depth = 0;
+  let digits = 0;
+  let hasLongNumber = false;
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index] ?? 0;
+    if (byte >= DIGIT_0 && byte <= DIGIT_9) {
+      digits += 1;
+      if (digits === LONG_NUMBER_DIGITS) hasLongNumber = true;
+      continue;
+    }
+    digits = 0;
+    if (byte === QUOTE) {
+      index = endOfString(bytes, index);
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      open += 1;
+      if (open > depth) depth = open;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      open -= 1;
+    }
+  }
+  return { depth, hasLongNumber };
+}
+
+/** The index of the quote that ends the string that begins at `start`. */
+function endOfString(bytes: Buffer, start: number): number {
+  let index = start + 1;
+  while (index < bytes.length && bytes[index] !== QUOTE) index += bytes[index] === BACKSLASH ? 2 : 1;
+  return index;
+}

@@ -1,0 +1,48 @@
+import { stringifyExact } from './exact-json';
+
+/** The envelope, in the order in which every object's JSON begins. */
+const ENVELOPE = ['kind', 'apiVersion', 'metadata'] as const;
+
+/**
+ * The JSON of an object, beginning with `{"kind":…,"apiVersion":…,"metadata":{` as far as it has these fields. All other fields keep
+ * their order; bigints are written as exact integers.
+ */
+export function encodeObject(object: object): Buffer {
+  return Buffer.from(stringify(inOrder(object)));
+}
+
+function inOrder(object: object): object {
+  let last = -1;
+  let hasOther = false;
+  let position = 0;
+  for (const key in object) {
+    const rank = ENVELOPE.indexOf(key as (typeof ENVELOPE)[number]);
+    if (rank >= 0 && (hasOther || rank < last)) return reordered(object);
+    // The whole envelope was seen, in order: nothing that follows matters.
+    if (rank === position && position === ENVELOPE.length - 1) return object;
+    if (rank >= 0) last = rank;
+    else hasOther = true;
+    position += 1;
+  }
+  return object;
+}
+
+function reordered(object: object): object {
+  const envelope = Object.fromEntries(
+    ENVELOPE.filter((key) => Object.hasOwn(object, key)).map((key) => [
+      key,
+      (object as Record<string, unknown>)[key],
+    ]),
+  );
+  // Spreading copies own fields one by one, `__proto__` included, and a second assignment keeps the place of the first.
+  return { ...envelope, ...object };
+}
+
+function stringify(object: object): string {
+  try {
+    return JSON.stringify(object);
+  } catch (error) {
+    if (error instanceof TypeError && /BigInt/.test(error.message)) return stringifyExact(object);
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import { setKey } from './string-map';
+
+const INT64_MAX = 2n ** 63n - 1n;
+const INT64_MIN = -(2n ** 63n);
+
+/**
+ * Parses JSON that is known to be valid and not nested too deep, with integers kept exact: those of more than 53 bits become bigints
+ * if they fit 64 bits. About ten times slower than `JSON.parse`, which is why it is used only where such a number was seen.
+ */
+export function parseExact(text: string): unknown {
+  return new ExactReader(text).value();
+}
+
+/**
+ * Writes plain JSON values that may contain bigints, which `JSON.stringify` refuses. Keys keep their order; undefined fields are left out.
+ */
+export function stringifyExact(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(stringifyExact).join(',')}]`;
+  const fields = Object.entries(value).filter(([, each]) => each !== undefined);
+  return `{${fields.map(([key, each]) => `${JSON.stringify(key)}:${stringifyExact(each)}`).join(',')}}`;
+}
+
+/** `{`, `[`, a string, a number or a word, after white space and separators. */
+const TOKEN = /[\s,:]*([[\]{}]|"(?:[^"\\]|\\.)*"|[^\s,:[\]{}"]+)/gy;
+const INTEGER = /^-?\d+$/;
+
+class ExactReader {
+  readonly #text: string;
+  #next = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  value(): unknown {
+    return this.#valueOf(this.#token());
+  }
+
+  #token(): string {
+    TOKEN.lastIndex = this.#next;
+    const token = TOKEN.exec(this.#text)?.[1] ?? '';
+    this.#next = TOKEN.lastIndex;
+    return token;
+  }
+
+  #valueOf(token: string): unknown {
+    if (token === '{') return this.#object();
+    if (token === '[') return this.#list();
+    return INTEGER.test(token) ? integerOf(token) : (JSON.parse(token) as unknown);
+  }
+
+  #object(): Record<string, unknown> {
+    const object: Record<string, unknown> = {};
+    for (let token = this.#token(); token !== '}'; token = this.#token()) {
+      setKey(object, JSON.parse(token) as string, this.value());
+    }
+    return object;
+  }
+
+  #list(): unknown[] {
+    const list: unknown[] = [];
+    for (let token = this.#token(); token !== ']'; token = this.#token()) list.push(this.#valueOf(token));
+    return list;
+  }
+}
+
+function integerOf(digits: string): number | bigint {
+  const number = Number(digits);
+  // A longer number cannot fit 64 bits, and a bigint of a million digits would take seconds to make.
+  if (Number.isSafeInteger(number) || digits.length > '-9223372036854775808'.length) return number;
+  const exact = BigInt(digits);
+  return exact >= INT64_MIN && exact <= INT64_MAX ? exact : number;
+}

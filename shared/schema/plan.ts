@@ -1,0 +1,250 @@
+import { expected, joinPath, DecodeError } from './decode-error';
+import { decodeStringList, SCALARS } from './scalars';
+import { createStringMap, setKey, sortedKeys } from './string-map';
+import type { FieldType, MessageType } from './types';
+import { decodeUnion } from './unions';
+
+/** Messages nested deeper than this are refused; only schemas of custom resources nest without end. */
+export const MESSAGE_DEPTH_MAX = 1_000;
+
+/** More unknown fields than this are not named. */
+export const UNKNOWN_FIELDS_MAX = 100;
+
+/** The state of one decoding. */
+export interface Decoding {
+  /** Whether unknown fields are to be named; finding them costs a little. */
+  readonly report: boolean;
+  /** Paths of unknown fields, relative to the message that is being decoded. */
+  readonly unknown: string[];
+  depth: number;
+}
+
+export type Json = Record<string, unknown>;
+
+/** Reads a value that is neither null nor undefined. */
+type Decode = (value: unknown, decoding: Decoding) => unknown;
+
+/** One field, prepared. The flags say what is written where the value is absent or empty. */
+interface FieldPlan {
+  readonly name: string;
+  readonly decode: Decode;
+  /** Makes the value that is written where none was given; undefined where nothing is written. */
+  readonly absent: ((decoding: Decoding) => unknown) | undefined;
+  /** Leaves out a value that was given but is empty: `''`, 0, false, `[]` or `{}`. */
+  readonly dropsEmpty: boolean;
+  readonly emptyIsNull: boolean;
+  /** Leaves out a value that turned out to be null: the zero time in a field that may be absent. */
+  readonly dropsNull: boolean;
+}
+
+/** Reads one message: checks types, drops unknown fields, writes the fields in the order of the schema. */
+export function decodeMessage(type: MessageType, value: unknown, decoding: Decoding): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw expected('an object', value);
+  const source = value as Json;
+  if (decoding.depth >= MESSAGE_DEPTH_MAX) throw new DecodeError('nested too deep');
+  decoding.depth += 1;
+  const target: Json = {};
+  let seen = type.typeMeta ? copyTypeMeta(source, target) : 0;
+  for (const plan of plansOf(type)) {
+    const given = source[plan.name];
+    if (given === undefined || given === null) {
+      if (given === null) seen += 1;
+      if (plan.absent !== undefined) target[plan.name] = plan.absent(decoding);
+      continue;
+    }
+    seen += 1;
+    const written = writtenForm(plan, decodeField(plan, given, decoding));
+    if (written !== undefined) target[plan.name] = written;
+  }
+  if (type.open) keepOthers(type, source, target);
+  else if (decoding.report) reportUnknown(type, source, { seen, decoding });
+  decoding.depth -= 1;
+  return target;
+}
+
+function decodeField(plan: FieldPlan, given: unknown, decoding: Decoding): unknown {
+  const mark = decoding.unknown.length;
+  try {
+    const decoded = plan.decode(given, decoding);
+    if (decoding.unknown.length > mark) relocate(decoding.unknown, mark, plan.name);
+    return decoded;
+  } catch (error) {
+    throw error instanceof DecodeError ? error.locate(plan.name) : error;
+  }
+}
+
+/** `kind` and `apiVersion` stand first. Returns how many of them the source has. */
+function copyTypeMeta(source: Json, target: Json): number {
+  let seen = 0;
+  for (const name of ['kind', 'apiVersion']) {
+    const given = source[name];
+    if (given === undefined) continue;
+    seen += 1;
+    if (given === null || given === '') continue;
+    if (typeof given !== 'string') throw expected('a string', given).locate(name);
+    target[name] = given;
+  }
+  return seen;
+}
+
+/** What is written for a value that was given; undefined leaves the field out. */
+function writtenForm(plan: FieldPlan, decoded: unknown): unknown {
+  if (plan.dropsNull && decoded === null) return undefined;
+  if ((plan.dropsEmpty || plan.emptyIsNull) && isEmpty(decoded)) return plan.dropsEmpty ? undefined : null;
+  return decoded;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value !== 'object') return value === '' || value === 0 || value === false;
+  if (value === null) return false;
+  if (Array.isArray(value)) return value.length === 0;
+  // Only maps come here: messages are never dropped.
+  for (const key in value) if (Object.hasOwn(value, key)) return false;
+  return true;
+}
+
+function keepOthers(type: MessageType, source: Json, target: Json): void {
+  for (const key of Object.keys(source)) {
+    if (type.byName.has(key) || (type.typeMeta && (key === 'kind' || key === 'apiVersion'))) continue;
+    setKey(target, key, source[key]);
+  }
+}
+
+function reportUnknown(
+  type: MessageType,
+  source: Json,
+  { seen, decoding }: { readonly seen: number; readonly decoding: Decoding },
+): void {
+  const keys = Object.keys(source);
+  if (keys.length === seen) return;
+  for (const key of keys) {
+    if (decoding.unknown.length >= UNKNOWN_FIELDS_MAX) return;
+    if (type.byName.has(key) || (type.typeMeta && (key === 'kind' || key === 'apiVersion'))) continue;
+    decoding.unknown.push(joinPath(key, ''));
+  }
+}
+
+function relocate(paths: string[], from: number, segment: string): void {
+  for (let index = from; index < paths.length; index += 1)
+    paths[index] = joinPath(segment, paths[index] ?? '');
+}
+
+const plans = new WeakMap<MessageType, readonly FieldPlan[]>();
+
+function plansOf(type: MessageType): readonly FieldPlan[] {
+  let known = plans.get(type);
+  if (known === undefined) {
+    const metadata = type.fields.filter(({ name }) => name === 'metadata');
+    const others = type.fields.filter(({ name }) => name !== 'metadata');
+    known = [...metadata, ...others].map(planOf);
+    plans.set(type, known);
+  }
+  return known;
+}
+
+function planOf(field: FieldType): FieldPlan {
+  const element = elementOf(field);
+  const collection = field.list || field.map;
+  const decode = field.list ? listOf(element) : field.map ? mapOf(element) : element.decode;
+  const emptyIsAbsent = collection || field.kind === 'bytes' || field.kind === 'stringList';
+  return {
+    name: field.name,
+    decode,
+    absent: absentOf(field, element, emptyIsAbsent),
+    dropsEmpty: field.omitempty && !field.pointer && (emptyIsAbsent || !element.isStruct),
+    emptyIsNull: field.emptyIsNull,
+    dropsNull: field.omitempty && field.pointer,
+  };
+}
+
+function absentOf(field: FieldType, element: Element, emptyIsAbsent: boolean): FieldPlan['absent'] {
+  if (field.pointer || emptyIsAbsent) return field.omitempty ? undefined : () => null;
+  return field.omitempty && !element.isStruct ? undefined : element.zero;
+}
+
+/** A value of a field, or of an element of it. */
+interface Element {
+  readonly decode: Decode;
+  readonly zero: (decoding: Decoding) => unknown;
+  readonly isStruct: boolean;
+}
+
+function elementOf(field: FieldType): Element {
+  const scalar = SCALARS[field.kind];
+  if (scalar !== undefined) {
+    return { decode: scalar.decode, zero: () => scalar.zero, isStruct: scalar.isStruct };
+  }
+  const { message, kind } = field;
+  if (message === undefined) throw new Error(`field ${field.name} of type ${kind} has no message`);
+  if (kind === 'message') {
+    return {
+      decode: (value, decoding) => decodeMessage(message, value, decoding),
+      zero: (decoding) => decodeMessage(message, {}, decoding),
+      isStruct: true,
+    };
+  }
+  const schema: Element = {
+    decode: (value, decoding) => decodeMessage(schemaOf(message), value, decoding),
+    zero: (decoding) => decodeMessage(schemaOf(message), {}, decoding),
+    isStruct: true,
+  };
+  const schemas = listOf(schema);
+  return {
+    decode: (value, decoding) =>
+      decodeUnion(kind, value, {
+        schema: (each) => schema.decode(each, decoding),
+        schemas: (each) => schemas(each, decoding),
+        strings: decodeStringList,
+      }),
+    zero: () => null,
+    isStruct: true,
+  };
+}
+
+/** The message of a schema inside the message that carries a schema union in Protobuf. */
+function schemaOf(union: MessageType): MessageType {
+  const message = union.byName.get('schema')?.message;
+  if (message === undefined) throw new Error(`${union.name} has no schema`);
+  return message;
+}
+
+function listOf({ decode, zero }: Element): Decode {
+  return (value, decoding) => {
+    if (!Array.isArray(value)) throw expected('a list', value);
+    const result: unknown[] = [];
+    let index = 0;
+    try {
+      for (; index < value.length; index += 1) {
+        const before = decoding.unknown.length;
+        const each: unknown = value[index];
+        result.push(each === null || each === undefined ? zero(decoding) : decode(each, decoding));
+        if (decoding.unknown.length > before) relocate(decoding.unknown, before, `[${String(index)}]`);
+      }
+    } catch (error) {
+      throw error instanceof DecodeError ? error.locate(`[${String(index)}]`) : error;
+    }
+    return result;
+  };
+}
+
+function mapOf({ decode, zero }: Element): Decode {
+  return (value, decoding) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw expected('an object', value);
+    const source = value as Json;
+    const result = createStringMap();
+    let current = '';
+    try {
+      for (const key of sortedKeys(source)) {
+        current = key;
+        const before = decoding.unknown.length;
+        const each = source[key];
+        setKey(result, key, each === null || each === undefined ? zero(decoding) : decode(each, decoding));
+        if (decoding.unknown.length > before) relocate(decoding.unknown, before, `[${key}]`);
+      }
+    } catch (error) {
+      throw error instanceof DecodeError ? error.locate(`[${current}]`) : error;
+    }
+    return result;
+  };
+}

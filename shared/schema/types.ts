@@ -1,0 +1,238 @@
+import { packageOf } from '../api/resources';
+import type { FieldData } from '../api/tables';
+import { KIND_DATA, POINTER_DATA, SCHEMA_DATA } from '../api/tables';
+import type { GroupVersionKind } from '../meta/object';
+
+/** The types of values. What each of them accepts and how it is written is stated in `scalars.ts` and `unions.ts`. */
+export type FieldKind =
+  | 'string'
+  | 'bool'
+  | 'int32'
+  | 'int64'
+  | 'double'
+  | 'bytes'
+  | 'time'
+  | 'microTime'
+  | 'quantity'
+  | 'intOrString'
+  /** An object of any kind, kept as it is. */
+  | 'rawExtension'
+  /** The field set of a managedFields entry, kept as it is. */
+  | 'fieldsV1'
+  /** Any JSON value, kept as it is. */
+  | 'json'
+  /** A list of strings that is a message of its own in Protobuf: `message` has the one field `items`. */
+  | 'stringList'
+  | 'schemaOrArray'
+  | 'schemaOrBool'
+  | 'schemaOrStringArray'
+  | 'message';
+
+export interface FieldType {
+  /** The name in JSON. */
+  readonly name: string;
+  /** The Protobuf field number. */
+  readonly number: number;
+  /** The type of the value, or of each element of a list or map. */
+  readonly kind: FieldKind;
+  /** For `message`: its type. For `stringList`, `json` and the schema unions: the message that carries them in Protobuf. */
+  readonly message?: MessageType;
+  readonly list: boolean;
+  /** Keys are strings. */
+  readonly map: boolean;
+  /** Not required in the published OpenAPI. */
+  readonly optional: boolean;
+  /** An empty value is left out of JSON. */
+  readonly omitempty: boolean;
+  /** Absent and zero differ. False for lists, maps and bytes, where empty counts as absent when `omitempty`. */
+  readonly pointer: boolean;
+  /** An empty list or map is written as null, because upstream's store does not tell them apart. */
+  readonly emptyIsNull: boolean;
+  /** Only in `declared`: the fields of the message stand in the parent in JSON. */
+  readonly inline: boolean;
+  readonly listType?: string;
+  readonly listMapKeys?: readonly string[];
+  readonly mapType?: string;
+  readonly structType?: string;
+  readonly patchStrategy?: string;
+  readonly patchMergeKey?: string;
+  /** The default of the published schema, parsed. */
+  readonly default?: unknown;
+  /** The Protobuf name where it differs from the JSON name. */
+  readonly protoName?: string;
+}
+
+export interface MessageType {
+  /** `core/v1.Pod`. */
+  readonly name: string;
+  /** The fields of the JSON form in its order, those of inlined messages in the place of the inlined one. */
+  readonly fields: readonly FieldType[];
+  /** The same fields by their JSON name. */
+  readonly byName: ReadonlyMap<string, FieldType>;
+  /** The fields of the Protobuf form: inlined messages are nested messages. */
+  readonly declared: readonly FieldType[];
+  /** True for kinds: `kind` and `apiVersion` stand first in JSON, and are not among the fields. */
+  readonly typeMeta: boolean;
+  /** True if fields that are not listed are data to be kept, as in an object without a schema. */
+  readonly open: boolean;
+}
+
+/** The type of a message of the tables (`core/v1.Pod`), linked on first use. Throws if there is no such message: a defect. */
+export function messageType(name: string): MessageType {
+  const known = types.get(name);
+  if (known !== undefined) return known;
+  const dot = name.lastIndexOf('.');
+  const packageName = name.slice(0, dot);
+  const message = name.slice(dot + 1);
+  const data = SCHEMA_DATA[packageName]?.[message];
+  if (data === undefined) throw new Error(`no message ${name} in the schema`);
+  const pointers = new Set(POINTER_DATA[packageName]?.[message]);
+  const type = new LinkedMessage(name, {
+    typeMeta: KIND_DATA[packageName]?.includes(message) === true,
+    open: false,
+    declare: () =>
+      Object.entries(data).map(([field, each]) =>
+        fieldType(field, each, {
+          pointer: pointers.has(field),
+          emptyIsNull: !KEEPS_EMPTY.has(packageName.split('/')[0] ?? '') && field !== 'items',
+        }),
+      ),
+  });
+  types.set(name, type);
+  return type;
+}
+
+/** The type of a built-in kind, in the names of this process's dialect, or undefined if there is none. */
+export function messageTypeOfKind({ group, version, kind }: GroupVersionKind): MessageType | undefined {
+  const packageName = packageOf({ group, version });
+  return KIND_DATA[packageName]?.includes(kind) === true ? messageType(`${packageName}.${kind}`) : undefined;
+}
+
+/** Every message of the tables. */
+export function messageNames(): readonly string[] {
+  return Object.entries(SCHEMA_DATA).flatMap(([packageName, messages]) =>
+    Object.keys(messages).map((message) => `${packageName}.${message}`),
+  );
+}
+
+/** Links its fields when they are first asked for, so that messages may contain themselves and start-up pays for what it uses. */
+class LinkedMessage implements MessageType {
+  readonly name: string;
+  readonly typeMeta: boolean;
+  readonly open: boolean;
+  readonly #declare: () => readonly FieldType[];
+  #declared: readonly FieldType[] | undefined;
+  #fields: readonly FieldType[] | undefined;
+  #byName: ReadonlyMap<string, FieldType> | undefined;
+
+  constructor(
+    name: string,
+    options: { typeMeta: boolean; open: boolean; declare: () => readonly FieldType[] },
+  ) {
+    this.name = name;
+    this.typeMeta = options.typeMeta;
+    this.open = options.open;
+    this.#declare = options.declare;
+  }
+
+  get declared(): readonly FieldType[] {
+    this.#declared ??= this.#declare();
+    return this.#declared;
+  }
+
+  get fields(): readonly FieldType[] {
+    this.#fields ??= this.declared.flatMap((field) =>
+      field.inline && field.message !== undefined ? field.message.fields : [field],
+    );
+    return this.#fields;
+  }
+
+  get byName(): ReadonlyMap<string, FieldType> {
+    this.#byName ??= new Map(this.fields.map((field) => [field.name, field]));
+    return this.#byName;
+  }
+}
+
+const types = new Map<string, MessageType>();
+
+/** Packages whose objects upstream never stores, or stores as JSON: an empty list stays an empty list. */
+const KEEPS_EMPTY: ReadonlySet<string> = new Set([
+  'admission',
+  'apiextensions',
+  'apiregistration',
+  'authentication',
+  'authorization',
+  'imagepolicy',
+  'meta',
+]);
+
+/** Names of the tables for the special types. */
+const SPECIAL_KINDS: Readonly<Record<string, FieldKind>> = {
+  string: 'string',
+  bool: 'bool',
+  int32: 'int32',
+  int64: 'int64',
+  double: 'double',
+  bytes: 'bytes',
+  Time: 'time',
+  MicroTime: 'microTime',
+  Quantity: 'quantity',
+  IntOrString: 'intOrString',
+  RawExtension: 'rawExtension',
+  FieldsV1: 'fieldsV1',
+};
+
+/** Messages of Protobuf that are something else in JSON, by their name without the package. */
+const SPECIAL_MESSAGES: Readonly<Record<string, FieldKind>> = {
+  ExtraValue: 'stringList',
+  Verbs: 'stringList',
+  JSON: 'json',
+  JSONSchemaPropsOrArray: 'schemaOrArray',
+  JSONSchemaPropsOrBool: 'schemaOrBool',
+  JSONSchemaPropsOrStringArray: 'schemaOrStringArray',
+};
+
+function fieldType(
+  name: string,
+  data: FieldData,
+  options: { readonly pointer: boolean; readonly emptyIsNull: boolean },
+): FieldType {
+  const special = SPECIAL_KINDS[data.t];
+  const shortName = data.t.slice(data.t.lastIndexOf('.') + 1);
+  return {
+    name,
+    number: data.n,
+    kind: special ?? SPECIAL_MESSAGES[shortName] ?? 'message',
+    ...(special === undefined ? { message: messageType(data.t) } : {}),
+    list: data.list === true,
+    map: data.map === true,
+    optional: data.optional === true,
+    omitempty: data.omitempty === true,
+    pointer: options.pointer,
+    emptyIsNull: options.emptyIsNull && data.omitempty !== true && (data.list === true || data.map === true),
+    inline: data.inline === true,
+    ...markers(data),
+  };
+}
+
+function markers(data: FieldData): Partial<FieldType> {
+  return {
+    ...(data.listType === undefined ? {} : { listType: data.listType }),
+    ...(data.listMapKeys === undefined ? {} : { listMapKeys: data.listMapKeys }),
+    ...(data.mapType === undefined ? {} : { mapType: data.mapType }),
+    ...(data.structType === undefined ? {} : { structType: data.structType }),
+    ...(data.patchStrategy === undefined ? {} : { patchStrategy: data.patchStrategy }),
+    ...(data.patchMergeKey === undefined ? {} : { patchMergeKey: data.patchMergeKey }),
+    ...(data.default === undefined ? {} : { default: JSON.parse(data.default) as unknown }),
+    ...(data.protoName === undefined ? {} : { protoName: data.protoName }),
+  };
+}
+
+const METADATA: FieldData = { n: 1, t: 'meta/v1.ObjectMeta', optional: true, omitempty: true };
+
+/** An object without a schema, as a custom resource: only its envelope is typed, the rest is kept. */
+export const UNSTRUCTURED: MessageType = new LinkedMessage('unstructured', {
+  typeMeta: true,
+  open: true,
+  declare: () => [fieldType('metadata', METADATA, { pointer: false, emptyIsNull: false })],
+});
