@@ -1,0 +1,10 @@
+/** How deep objects and lists may nest in a patch and in what it makes. Far above any API type, far below the stack's end. */
+export const PATCH_DEPTH_MAX = 1000;
+
+/** True when objects and lists nest deeper than `levels`. Never recurses further than that. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeper(item, levels - 1));
+  return Object.values(value).some((item) => isDeeper(item, levels - 1));
+}

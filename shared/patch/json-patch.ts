@@ -1,0 +1,183 @@
+import type { JsonObject } from '../meta/clone';
+import { cloneJson, deepEqual, getOwn, isJsonObject, setOwn } from '../meta/clone';
+import { isDeeper, PATCH_DEPTH_MAX } from './depth';
+import { jsonBytes } from './json-bytes';
+import { PatchError } from './patch-error';
+
+/** Operations in one patch. */
+export const JSON_PATCH_OPERATIONS_MAX = 10_000;
+/** What all `copy` operations of one patch may add, in bytes of JSON. */
+export const JSON_PATCH_COPIED_BYTES_MAX = 3 * 1024 * 1024;
+
+/** One operation as decoded JSON: an object of which nothing is checked before it is applied. */
+export type JsonPatchOperation = Readonly<JsonObject>;
+export type JsonPatch = readonly JsonPatchOperation[];
+
+/** Checks that a decoded body is a JSON patch; `null` is the empty one. Throws PatchError `malformed` or `too-many`. */
+export function decodeJsonPatch(body: unknown): JsonPatch {
+  if (body === null) return [];
+  if (!Array.isArray(body)) throw new PatchError('malformed', 'a JSON patch is a list of operations');
+  if (isDeeper(body, PATCH_DEPTH_MAX)) {
+    throw new PatchError('malformed', `the patch nests deeper than ${String(PATCH_DEPTH_MAX)} levels`);
+  }
+  const items: readonly unknown[] = body;
+  const operations = items.map((item, index): JsonPatchOperation => {
+    if (item === null) return {};
+    if (!isJsonObject(item)) {
+      throw new PatchError('malformed', `operation ${String(index)} of the JSON patch is not an object`);
+    }
+    return item;
+  });
+  if (operations.length > JSON_PATCH_OPERATIONS_MAX) {
+    const found = `The allowed maximum operations in a JSON patch is ${String(JSON_PATCH_OPERATIONS_MAX)}`;
+    throw new PatchError('too-many', `${found}, got ${String(operations.length)}`);
+  }
+  return operations;
+}
+
+/**
+ * Applies a JSON patch (RFC 6902) to a decoded object, all of it or none. Neither argument is changed and the result shares nothing
+ * with them, so the same patch can be applied again to a newer object. Differences from the RFC are those of Kubernetes v1.21 and
+ * listed in ADR 0006. Throws PatchError `failed`, and those of `decodeJsonPatch` for a patch that is not decoded yet.
+ */
+export function applyJsonPatch(original: unknown, patch: unknown): JsonObject {
+  const operations = decodeJsonPatch(patch);
+  if (!isJsonObject(original)) throw failed('a JSON patch changes an object');
+  const patching: Patching = { document: cloneJson(original), copiedBytes: 0 };
+  for (const [index, operation] of operations.entries()) {
+    try {
+      apply(patching, operation);
+    } catch (error) {
+      if (!(error instanceof PatchError)) throw error;
+      throw new PatchError(error.kind, `operation ${String(index)}: ${error.message}`, error);
+    }
+  }
+  if (isDeeper(patching.document, PATCH_DEPTH_MAX)) {
+    throw failed(`the result nests deeper than ${String(PATCH_DEPTH_MAX)} levels`);
+  }
+  return patching.document;
+}
+
+interface Patching {
+  readonly document: JsonObject;
+  copiedBytes: number;
+}
+
+/** The object or list that holds the place, and the place's key or index as written. */
+interface Place {
+  readonly holder: JsonObject | unknown[];
+  readonly key: string;
+}
+
+function apply(patching: Patching, operation: JsonPatchOperation): void {
+  const { document } = patching;
+  const name = getOwn(operation, 'op');
+  switch (name) {
+    case 'add':
+      add(find(document, operation, 'path'), cloneJson(getOwn(operation, 'value') ?? null));
+      return;
+    case 'remove':
+      remove(find(document, operation, 'path'));
+      return;
+    case 'replace':
+      replace(find(document, operation, 'path'), cloneJson(getOwn(operation, 'value') ?? null));
+      return;
+    case 'move': {
+      const from = find(document, operation, 'from');
+      const value = get(from) ?? null;
+      remove(from);
+      // Looked for after the removal, so that nothing is moved into itself.
+      add(find(document, operation, 'path'), value);
+      return;
+    }
+    case 'copy': {
+      const value = get(find(document, operation, 'from')) ?? null;
+      countCopy(patching, value);
+      add(find(document, operation, 'path'), cloneJson(value));
+      return;
+    }
+    case 'test':
+      test(find(document, operation, 'path'), operation);
+      return;
+    default:
+      throw failed(`Unexpected kind: ${typeof name === 'string' ? name : 'unknown'}`);
+  }
+}
+
+/**
+ * Follows a JSON pointer to the holder of its last part, which need not exist itself. What stands before the first slash is
+ * ignored, and the whole document has no place; both as upstream has it.
+ */
+function find(document: JsonObject, operation: JsonPatchOperation, field: 'path' | 'from'): Place {
+  const pointer = getOwn(operation, field);
+  if (typeof pointer !== 'string') throw failed(`the operation has no ${field}`);
+  const parts = pointer.split('/').slice(1).map(unescapePart);
+  const key = parts.pop();
+  if (key === undefined)
+    throw failed(`the ${field} ${JSON.stringify(pointer)} names no place inside the object`);
+  let holder: JsonObject | unknown[] = document;
+  for (const part of parts) {
+    const next: unknown = get({ holder, key: part });
+    if (!Array.isArray(next) && !isJsonObject(next)) {
+      throw failed(`the object has nothing that holds the ${field} ${JSON.stringify(pointer)}`);
+    }
+    holder = next;
+  }
+  return { holder, key };
+}
+
+function unescapePart(part: string): string {
+  return part.replace(/~[01]/g, (escaped) => (escaped === '~1' ? '/' : '~'));
+}
+
+/** Undefined for a key that an object lacks; an index outside its list fails. */
+function get({ holder, key }: Place): unknown {
+  return Array.isArray(holder) ? holder[indexOf(key, holder.length)] : getOwn(holder, key);
+}
+
+function add({ holder, key }: Place, value: unknown): void {
+  if (!Array.isArray(holder)) setOwn(holder, key, value);
+  else if (key === '-') holder.push(value);
+  else holder.splice(indexOf(key, holder.length + 1), 0, value);
+}
+
+/** A key that an object lacks is added; only in a list the place must exist. */
+function replace({ holder, key }: Place, value: unknown): void {
+  if (Array.isArray(holder)) holder[indexOf(key, holder.length)] = value;
+  else setOwn(holder, key, value);
+}
+
+function remove({ holder, key }: Place): void {
+  if (Array.isArray(holder)) holder.splice(indexOf(key, holder.length), 1);
+  else if (Object.hasOwn(holder, key)) delete holder[key];
+  else throw failed(`Unable to remove nonexistent key: ${key}`);
+}
+
+/** An absent place equals null. */
+function test(place: Place, operation: JsonPatchOperation): void {
+  const wanted = getOwn(operation, 'value');
+  if (wanted === undefined || !deepEqual(get(place) ?? null, wanted)) {
+    throw failed(`testing value ${JSON.stringify(getOwn(operation, 'path'))} failed`);
+  }
+}
+
+/** A negative index counts from the end of the places there are. */
+function indexOf(key: string, places: number): number {
+  if (!/^[+-]?[0-9]{1,9}$/.test(key)) throw failed(`${JSON.stringify(key)} is not an index of a list`);
+  const number = Number(key);
+  const index = number < 0 ? number + places : number;
+  if (index < 0 || index >= places) throw failed(`Unable to access invalid index: ${String(number)}`);
+  return index;
+}
+
+function countCopy(patching: Patching, value: unknown): void {
+  patching.copiedBytes += value === null ? 0 : jsonBytes(value);
+  if (patching.copiedBytes > JSON_PATCH_COPIED_BYTES_MAX) {
+    const found = `Unable to complete the copy, the accumulated size increase of copy is ${String(patching.copiedBytes)}`;
+    throw failed(`${found}, exceeding the limit ${String(JSON_PATCH_COPIED_BYTES_MAX)}`);
+  }
+}
+
+function failed(message: string): PatchError {
+  return new PatchError('failed', message);
+}
