@@ -31,6 +31,14 @@ const VERB_OF_METHOD: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
+/** How many segments stand before the resource: `/api/{version}`, `/apis/{group}/{version}`. */
+const HEAD_LENGTH_OF_PREFIX: ReadonlyMap<string, number> = new Map([
+  ['api', 2],
+  ['apis', 3],
+]);
+/** The deprecated forms `/api/v1/watch/…` and `/api/v1/proxy/…`. */
+const SPECIAL_VERBS: ReadonlySet<string> = new Set(['watch', 'proxy']);
+
 interface Position {
   readonly namespace: string;
   readonly parts: readonly string[];
@@ -38,41 +46,44 @@ interface Position {
 
 /** Throws URIError for a path whose percent-encoding is broken. */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
-  const segments = path.split('/').filter((segment) => segment !== '');
-  const decoded = segments.map((segment) => decodeURIComponent(segment));
-  const apiPrefix = decoded[0] ?? '';
-  const headLength = apiPrefix === 'api' ? 2 : apiPrefix === 'apis' ? 3 : 0;
-  if (headLength === 0 || decoded.length <= headLength) return nonResource(method, path);
-  const apiGroup = apiPrefix === 'api' ? '' : (decoded[1] ?? '');
-  const apiVersion = decoded[headLength - 1] ?? '';
+  const segments = path
+    .split('/')
+    .filter((segment) => segment !== '')
+    .map((segment) => decodeURIComponent(segment));
+  const apiPrefix = segments[0] ?? '';
+  const headLength = HEAD_LENGTH_OF_PREFIX.get(apiPrefix) ?? segments.length;
+  if (segments.length <= headLength) return nonResource(method, path);
 
-  let rest = decoded.slice(headLength);
-  let verb = VERB_OF_METHOD[method] ?? '';
-  if (rest[0] === 'watch' || rest[0] === 'proxy') {
-    if (rest.length < 2) return nonResource(method, path);
-    verb = rest[0];
-    rest = rest.slice(1);
-  }
+  const special = SPECIAL_VERBS.has(segments[headLength] ?? '') ? segments[headLength] : undefined;
+  const rest = segments.slice(special === undefined ? headLength : headLength + 1);
+  if (rest.length === 0) return nonResource(method, path);
   const { namespace, parts } = locate(rest);
-  const resource = parts[0] ?? '';
-  const name = parts[1] ?? '';
-  const subresource = verb === 'proxy' ? '' : (parts[2] ?? '');
-  if (name === '' && verb === 'get') verb = wantsWatch(query) ? 'watch' : 'list';
-  else if (verb === 'get' && wantsWatch(query) && subresource === '') verb = 'watch';
-  else if (name === '' && verb === 'delete') verb = 'deletecollection';
+  const [resource = '', name = '', third = ''] = parts;
+  const subresource = special === 'proxy' ? '' : third;
   return {
     isResourceRequest: true,
     path,
-    verb,
+    verb: special ?? verbOf(method, { name, subresource, watch: wantsWatch(query) }),
     apiPrefix,
-    apiGroup,
-    apiVersion,
+    apiGroup: apiPrefix === 'api' ? '' : (segments[1] ?? ''),
+    apiVersion: segments[headLength - 1] ?? '',
     namespace,
     resource,
     subresource,
     name,
     parts,
   };
+}
+
+function verbOf(
+  method: string,
+  target: { readonly name: string; readonly subresource: string; readonly watch: boolean },
+): string {
+  const verb = VERB_OF_METHOD[method] ?? '';
+  if (verb === 'get' && target.watch && target.subresource === '') return 'watch';
+  if (target.name !== '') return verb;
+  if (verb === 'get') return 'list';
+  return verb === 'delete' ? 'deletecollection' : verb;
 }
 
 /** `/namespaces/{ns}/{resource}/…` is a place inside a namespace, unless the third part is a subresource of the Namespace itself. */

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { AuthResult } from './authenticator';
+import type { TokenAuthenticator } from './bearer-token';
+import type { CsvRecord } from './csv';
+import { CsvError, parseCsv } from './csv';
+
+/** A token file that cannot be used: the message names the file and the line. Never holds a token. */
+export class TokenFileError extends Error {
+  constructor(file: string, line: number | undefined, problem: string, cause?: unknown) {
+    super(line === undefined ? `${file}: ${problem}` : `${file}:${String(line)}: ${problem}`, { cause });
+    this.name = 'TokenFileError';
+  }
+}
+
+/** Reads `--token-auth-file` once. Throws TokenFileError for a file that is missing, or malformed in any line. */
+export function tokenFileAuthenticator(file: string): TokenAuthenticator {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new TokenFileError(file, undefined, 'the token file cannot be read', error);
+  }
+  const users = parseTokenFile(file, text);
+  return async (token) => Promise.resolve(users.get(digest(token)));
+}
+
+/**
+ * The users by the digest of their token. Looking a digest up takes the same time for every wrong token, and says nothing about how
+ * much of it was right.
+ */
+function parseTokenFile(file: string, text: string): ReadonlyMap<string, AuthResult> {
+  const users = new Map<string, AuthResult>();
+  const lineOfToken = new Map<string, number>();
+  for (const record of records(file, text)) {
+    const [token = '', name = '', uid = '', groups = ''] = record.fields;
+    const problem = problemOf(record);
+    if (problem !== undefined) throw new TokenFileError(file, record.line, problem);
+    const key = digest(token);
+    const before = lineOfToken.get(key);
+    if (before !== undefined) {
+      throw new TokenFileError(file, record.line, `the token stands on line ${String(before)} already`);
+    }
+    lineOfToken.set(key, record.line);
+    users.set(key, { user: { name, uid, groups: groupNames(groups), extra: {} } });
+  }
+  return users;
+}
+
+function records(file: string, text: string): readonly CsvRecord[] {
+  try {
+    return parseCsv(text);
+  } catch (error) {
+    if (error instanceof CsvError) throw new TokenFileError(file, error.line, error.message, error);
+    throw error;
+  }
+}
+
+function problemOf({ fields }: CsvRecord): string | undefined {
+  if (fields.length < 3) {
+    return `a line needs at least 3 columns (token, user name, user uid), found ${String(fields.length)}`;
+  }
+  if (fields.length > 4) {
+    return `a line has at most 4 columns, found ${String(fields.length)}; put several groups into one quoted field`;
+  }
+  if (fields[0] === '') return 'the token is empty';
+  if (/\s/.test(fields[0] ?? '')) return 'the token holds a space, so no request could carry it';
+  return fields[1] === '' ? 'the user name is empty' : undefined;
+}
+
+function groupNames(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((group) => group.trim())
+    .filter((group) => group !== '');
+}
+
+function digest(token: string): string {
+  return createHash('sha256').update(token).digest('base64');
+}

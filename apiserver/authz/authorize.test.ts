@@ -1,0 +1,105 @@
+import type { StatusError } from '../../shared/errors/status-error';
+import { USER_GROUP } from '../../shared/names';
+import { parseRequestInfo } from '../exchange/request-info';
+import { newExchange } from '../exchange/testing/new-exchange';
+import { authorize } from './authorize';
+import type { Authorizer } from './authorizer';
+import { firstOpinionOf } from './authorizer';
+import { authorizerOf } from './modes';
+
+interface Asked {
+  readonly method?: string;
+  readonly path: string;
+  readonly user?: string;
+  readonly groups?: readonly string[];
+}
+
+async function outcome(authorizer: Authorizer, asked: Asked): Promise<'allowed' | StatusError['status']> {
+  const { method = 'GET', path, user = 'jane', groups = [] } = asked;
+  const exchange = newExchange({
+    info: parseRequestInfo(method, path, new URLSearchParams()),
+    user: { name: user, uid: '', groups, extra: {} },
+  });
+  let reached = false;
+  try {
+    await authorize(authorizer)(exchange, async () => {
+      reached = true;
+      await Promise.resolve();
+    });
+  } catch (error) {
+    return (error as StatusError).status;
+  }
+  expect(reached).toBe(true);
+  return 'allowed';
+}
+
+const silent: Authorizer = async () => Promise.resolve({ decision: 'no-opinion', reason: '' });
+
+function says(decision: 'deny' | 'no-opinion', reason: string): Authorizer {
+  return async () => Promise.resolve({ decision, reason });
+}
+
+describe('the refusal', () => {
+  test.each<[Asked, string, object]>([
+    [
+      { path: '/api/v1/pods' },
+      'pods is forbidden: User "jane" cannot list resource "pods" in API group "" at the cluster scope',
+      { kind: 'pods' },
+    ],
+    [
+      { path: '/apis/apps/v1/namespaces/ns/deployments/web/scale', method: 'PUT' },
+      'deployments.apps "web" is forbidden: User "jane" cannot update resource "deployments/scale" in API group "apps" in the namespace "ns"',
+      { group: 'apps', kind: 'deployments', name: 'web' },
+    ],
+    [{ path: '/metrics' }, 'forbidden: User "jane" cannot get path "/metrics"', {}],
+    [{ path: '/version', method: 'POST', user: '' }, 'forbidden: User "" cannot post path "/version"', {}],
+    [{ path: '/a', user: '<b>"&' }, 'forbidden: User "&lt;b&gt;\\"&amp;" cannot get path "/a"', {}],
+  ])('%j', async (asked, message, details) => {
+    expect(await outcome(silent, asked)).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      reason: 'Forbidden',
+      details,
+      code: 403,
+    });
+  });
+});
+
+describe('modes', () => {
+  test('AlwaysAllow lets everybody do everything', async () => {
+    expect(await outcome(authorizerOf(['AlwaysAllow']), { path: '/api/v1/secrets' })).toBe('allowed');
+  });
+
+  test.each(['/api/v1/secrets', '/healthz', '/version'])(
+    'AlwaysDeny refuses %s and says so',
+    async (path) => {
+      const status = await outcome(authorizerOf(['AlwaysDeny']), { path });
+      expect(status).toMatchObject({
+        code: 403,
+        message: expect.stringMatching(/: Everything is forbidden\.$/) as string,
+      });
+    },
+  );
+
+  test('AlwaysDeny leaves the decision to the modes behind it', async () => {
+    expect(await outcome(authorizerOf(['AlwaysDeny', 'AlwaysAllow']), { path: '/healthz' })).toBe('allowed');
+  });
+
+  test('superusers are let through under every mode', async () => {
+    const asked = { path: '/healthz', groups: [USER_GROUP.masters] };
+    expect(await outcome(authorizerOf(['AlwaysDeny']), asked)).toBe('allowed');
+  });
+});
+
+test('a denial ends the search, and reasons without an opinion are kept line by line', async () => {
+  const allow = authorizerOf(['AlwaysAllow']);
+  const denied = await outcome(firstOpinionOf([says('deny', 'not today'), allow]), { path: '/x' });
+  expect(denied).toMatchObject({ message: 'forbidden: User "jane" cannot get path "/x": not today' });
+  const unsure = await outcome(firstOpinionOf([says('no-opinion', 'a'), silent, says('no-opinion', 'b')]), {
+    path: '/x',
+  });
+  expect(unsure).toMatchObject({ message: 'forbidden: User "jane" cannot get path "/x": a\nb' });
+});

@@ -1,0 +1,39 @@
+import { forbidden, StatusError } from '../../shared/errors/status-error';
+import type { Stage } from '../exchange/exchange';
+import type { Attributes, Authorizer } from './authorizer';
+import { attributesOf } from './authorizer';
+
+/** The stage that lets a request through or answers 403. It covers every path, health and version included. */
+export function authorize(authorizer: Authorizer): Stage {
+  return async (exchange, next) => {
+    const attributes = attributesOf(exchange);
+    const verdict = await authorizer(attributes, exchange.signal);
+    if (verdict.decision !== 'allow') throw refusal(attributes, verdict.reason);
+    await next();
+  };
+}
+
+/** The 403 as Kubernetes words it; also for checks inside verbs, such as impersonation. */
+export function refusal(attributes: Attributes, reason: string): StatusError {
+  const sentence = withoutMarkup(sentenceOf(attributes));
+  const why = reason === '' ? sentence : `${sentence}: ${reason}`;
+  if (attributes.apiGroup === '' && attributes.resource === '') {
+    return new StatusError('Forbidden', `forbidden: ${why}`, { details: {} });
+  }
+  return forbidden({ group: attributes.apiGroup, resource: attributes.resource }, attributes.name, why);
+}
+
+function sentenceOf({ user, verb, isResourceRequest, path, ...rest }: Attributes): string {
+  const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
+  if (!isResourceRequest) return `${who} path ${JSON.stringify(path)}`;
+  const resource = rest.subresource === '' ? rest.resource : `${rest.resource}/${rest.subresource}`;
+  const what = `${who} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(rest.apiGroup)}`;
+  return rest.namespace === ''
+    ? `${what} at the cluster scope`
+    : `${what} in the namespace ${JSON.stringify(rest.namespace)}`;
+}
+
+/** Names and paths come from the client; what it says must not become markup in a browser. */
+function withoutMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

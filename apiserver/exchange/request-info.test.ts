@@ -1,0 +1,54 @@
+import { parseRequestInfo } from './request-info';
+
+const NONE = new URLSearchParams();
+
+describe('paths of resources', () => {
+  test.each([
+    ['GET', '/api/v1/namespaces', 'list', '', 'namespaces', '', ''],
+    ['GET', '/api/v1/namespaces/x', 'get', 'x', 'namespaces', 'x', ''],
+    ['PUT', '/api/v1/namespaces/x/status', 'update', 'x', 'namespaces', 'x', 'status'],
+    ['PUT', '/api/v1/namespaces/x/finalize', 'update', 'x', 'namespaces', 'x', 'finalize'],
+    ['GET', '/api/v1/namespaces/x/pods', 'list', 'x', 'pods', '', ''],
+    ['DELETE', '/api/v1/namespaces/x/pods', 'deletecollection', 'x', 'pods', '', ''],
+    ['POST', '/api/v1/namespaces/x/pods/p/binding', 'create', 'x', 'pods', 'p', 'binding'],
+    ['HEAD', '/api/v1/pods', 'list', '', 'pods', '', ''],
+    ['GET', '/apis/apps/v1/deployments', 'list', '', 'deployments', '', ''],
+    ['PATCH', '/apis/apps/v1/namespaces/x/deployments/d/scale', 'patch', 'x', 'deployments', 'd', 'scale'],
+    ['GET', '/api/v1/watch/namespaces/x/pods', 'watch', 'x', 'pods', '', ''],
+    ['GET', '/api/v1/watch/pods', 'watch', '', 'pods', '', ''],
+    ['GET', '//api/v1//pods/', 'list', '', 'pods', '', ''],
+  ])('%s %s is %s of the right object', (method, path, ...expected) => {
+    const info = parseRequestInfo(method, path, NONE);
+    expect(info.isResourceRequest).toBe(true);
+    expect([info.verb, info.namespace, info.resource, info.name, info.subresource]).toEqual(expected);
+  });
+
+  test('percent-encoded segments are decoded one by one, so that an encoded slash stays inside a name', () => {
+    const info = parseRequestInfo('GET', '/apis/rbac.x/v1/clusterroles/system%3Aa%2Fb', NONE);
+    expect(info.name).toBe('system:a/b');
+    expect(info.apiGroup).toBe('rbac.x');
+  });
+
+  test.each(['watch=1', 'watch=true', 'watch=', 'watch'])('a list with %s is a watch', (query) => {
+    expect(parseRequestInfo('GET', '/api/v1/pods', new URLSearchParams(query)).verb).toBe('watch');
+  });
+
+  test.each(['watch=0', 'watch=false', 'watch=FALSE', ''])('a list with "%s" stays a list', (query) => {
+    expect(parseRequestInfo('GET', '/api/v1/pods', new URLSearchParams(query)).verb).toBe('list');
+  });
+});
+
+describe('other paths', () => {
+  test.each(['/', '/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1', '/version', '/healthz/ping'])(
+    '%s is no resource and its verb is the method',
+    (path) => {
+      const info = parseRequestInfo('GET', path, NONE);
+      expect(info.isResourceRequest).toBe(false);
+      expect(info.verb).toBe('get');
+    },
+  );
+
+  test('broken percent-encoding is an URIError', () => {
+    expect(() => parseRequestInfo('GET', '/api/v1/pods/%zz', NONE)).toThrow(URIError);
+  });
+});

@@ -1,0 +1,76 @@
+import type { LogFormat } from '../../shared/log/pino-log';
+import type { Dialect } from '../../shared/names';
+import type { AuthorizationMode } from './flag-rows';
+
+/** What the command line asks for, checked and complete: every part of the server takes its piece of this and no flags. */
+export interface ServerOptions {
+  readonly dialect: Dialect;
+  /** An IP address other machines can reach; used for certificates, discovery and the server's own Endpoints. */
+  readonly advertiseAddress: string;
+  /** Empty when none was given. */
+  readonly externalHostname: string;
+  readonly serving: ServingOptions;
+  readonly requests: RequestOptions;
+  readonly store: StoreOptions;
+  readonly watchCache: WatchCacheOptions;
+  readonly authentication: AuthenticationOptions;
+  /** Never empty. */
+  readonly authorizationModes: readonly AuthorizationMode[];
+  readonly logging: LoggingOptions;
+  /** How long to go on serving after the signal to stop, with readiness failing. */
+  readonly shutdownDelayMs: number;
+  readonly livezGraceMs: number;
+  /** 0 keeps events for ever. */
+  readonly eventTtlSeconds: number;
+}
+
+export interface ServingOptions {
+  readonly bindAddress: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly certificate:
+    | { readonly from: 'files'; readonly certFile: string; readonly keyFile: string }
+    /** The server makes its own below `dir`; `hosts` are the names it has to carry. */
+    | { readonly from: 'self-signed'; readonly dir: string; readonly hosts: readonly string[] };
+  readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
+}
+
+export interface RequestOptions {
+  readonly timeoutMs: number;
+  /** Watches without a timeout of their own end between this and twice this. */
+  readonly minWatchTimeoutSeconds: number;
+}
+
+export type StoreOptions =
+  | {
+      readonly backend: 'etcd3';
+      readonly endpoints: readonly string[];
+      readonly caFile?: string;
+      readonly client?: { readonly certFile: string; readonly keyFile: string };
+      /** With a slash in front and none behind. */
+      readonly prefix: string;
+      /** 0 means never. */
+      readonly compactionIntervalMs: number;
+    }
+  | {
+      readonly backend: 'embedded';
+      readonly dir: string;
+      readonly prefix: string;
+      readonly compactionIntervalMs: number;
+    };
+
+export interface WatchCacheOptions {
+  readonly ringBytesMax: number;
+  readonly derivedBytesMax: number;
+  readonly snapshotBytesMax: number;
+}
+
+export interface AuthenticationOptions {
+  readonly tokenFile?: string;
+  readonly anonymous: boolean;
+}
+
+export interface LoggingOptions {
+  readonly format: LogFormat;
+  readonly verbosity: number;
+}

@@ -1,0 +1,33 @@
+/** The bounds of the door. Sizes in bytes, times in milliseconds. */
+
+/** The largest request body that is read; one byte more is 413. */
+export const BODY_BYTES_MAX = 3 * 1_024 * 1_024;
+
+/** The request line and all headers together; more is 431. */
+export const HEADER_BYTES_MAX = 64 * 1_024;
+
+/** The request target alone; more is 414. */
+export const URL_BYTES_MAX = 32 * 1_024;
+
+/** How much of a body nobody reads is thrown away to keep the connection; behind that it is cut. */
+export const DISCARD_BYTES_MAX = 16 * 1_024 * 1_024;
+
+/** Longer than the idle time of common load balancers, so that it is they who close a connection. */
+export const KEEP_ALIVE_MS = 120_000;
+
+/** The time for the headers to arrive, from the first byte or the start of the connection. */
+export const HEADERS_MS_MAX = 32_000;
+
+/** The time for a whole request to arrive. */
+export const REQUEST_ARRIVAL_MS_MAX = 300_000;
+
+export const TLS_HANDSHAKE_MS_MAX = 15_000;
+
+/** A client that takes nothing of its answer for this long is cut off. */
+export const STALL_MS_MAX = 60_000;
+
+/** How often the certificate files are looked at. */
+export const CERTIFICATE_POLL_MS = 5_000;
+
+/** How long a closing server waits for connections without a request to go by themselves. */
+export const LINGER_MS_MAX = 500;

@@ -1,0 +1,134 @@
+/**
+ * The few forms of ASN.1 DER (ITU-T X.690) that a certificate is made of. Each function returns one complete element: tag, length,
+ * content. Reading certificates is `X509Certificate` of node:crypto.
+ */
+const TAG = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  objectIdentifier: 0x06,
+  utf8String: 0x0c,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+} as const;
+const CONTEXT = 0x80;
+const CONSTRUCTED = 0x20;
+const LONG_LENGTH = 0x80;
+
+function element(tag: number, ...content: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(content);
+  return Buffer.concat([Buffer.from([tag]), length(body.length), body]);
+}
+
+function length(bytes: number): Buffer {
+  if (bytes < LONG_LENGTH) return Buffer.from([bytes]);
+  const digits = minimalBytes(bytes);
+  return Buffer.from([LONG_LENGTH | digits.length, ...digits]);
+}
+
+function minimalBytes(value: number): number[] {
+  const digits: number[] = [];
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256);
+  return digits.length === 0 ? [0] : digits;
+}
+
+export function sequence(...items: readonly Buffer[]): Buffer {
+  return element(TAG.sequence, ...items);
+}
+
+export function set(...items: readonly Buffer[]): Buffer {
+  return element(TAG.set, ...items);
+}
+
+/** A non-negative integer from its big-endian bytes. */
+export function integer(bytes: Buffer | number): Buffer {
+  const raw = typeof bytes === 'number' ? Buffer.from(minimalBytes(bytes)) : bytes;
+  const start = raw.findIndex((byte) => byte !== 0);
+  const digits = start < 0 ? Buffer.from([0]) : raw.subarray(start);
+  const isNegative = (digits[0] ?? 0) >= LONG_LENGTH;
+  return element(TAG.integer, isNegative ? Buffer.concat([Buffer.from([0]), digits]) : digits);
+}
+
+export function boolean(value: boolean): Buffer {
+  return element(TAG.boolean, Buffer.from([value ? 0xff : 0]));
+}
+
+/** Bits that fill whole bytes, such as a signature. */
+export function bitString(bytes: Buffer): Buffer {
+  return element(TAG.bitString, Buffer.from([0]), bytes);
+}
+
+/** A list of named bits (bit 0 is the leftmost), at most eight, without trailing zero bits as DER asks for. */
+export function namedBits(positions: readonly number[]): Buffer {
+  const byte = positions.reduce((sum, position) => sum | (0x80 >> position), 0);
+  const unused = 7 - Math.max(...positions);
+  return element(TAG.bitString, Buffer.from([unused, byte]));
+}
+
+export function octetString(bytes: Buffer): Buffer {
+  return element(TAG.octetString, bytes);
+}
+
+export function utf8String(text: string): Buffer {
+  return element(TAG.utf8String, Buffer.from(text, 'utf8'));
+}
+
+/** From dotted decimal: `2.5.29.17`. */
+export function objectIdentifier(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  return element(TAG.objectIdentifier, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
+}
+
+function base128(value: number): number[] {
+  const digits = [value % 128];
+  for (let high = Math.floor(value / 128); high > 0; high = Math.floor(high / 128)) {
+    digits.unshift((high % 128) | 0x80);
+  }
+  return digits;
+}
+
+/** A point in time to the second: UTCTime until 2049, GeneralizedTime after, as RFC 5280 asks for. */
+export function time(ms: number): Buffer {
+  const digits = new Date(ms).toISOString().replaceAll(/[-:T]|\.\d+/g, '');
+  return ms < Date.UTC(2050, 0)
+    ? element(TAG.utcTime, Buffer.from(digits.slice(2), 'latin1'))
+    : element(TAG.generalizedTime, Buffer.from(digits, 'latin1'));
+}
+
+/** `[number] EXPLICIT`: the whole element inside a wrapper. */
+export function explicit(number: number, inner: Buffer): Buffer {
+  return element(CONTEXT | CONSTRUCTED | number, inner);
+}
+
+/** `[number] IMPLICIT` of a primitive type: only its content. */
+export function implicit(number: number, content: Buffer): Buffer {
+  return element(CONTEXT | number, content);
+}
+
+/**
+ * The element at a place inside another: `[0, 5]` is the sixth child of the first child. Throws when there is none. For elements
+ * of well-formed DER only.
+ */
+export function nthElement(bytes: Buffer, place: readonly number[]): Buffer {
+  let current = bytes;
+  for (const index of place) current = child(current, index);
+  return current;
+}
+
+function child(parent: Buffer, index: number): Buffer {
+  let offset = header(parent, 0).contentStart;
+  for (let skipped = 0; skipped < index; skipped += 1) offset = header(parent, offset).end;
+  return parent.subarray(offset, header(parent, offset).end);
+}
+
+function header(bytes: Buffer, offset: number): { readonly contentStart: number; readonly end: number } {
+  const first = bytes[offset + 1];
+  if (first === undefined) throw new RangeError('The DER data ends in the middle of an element.');
+  const lengthBytes = first < LONG_LENGTH ? 0 : first & 0x7f;
+  const contentStart = offset + 2 + lengthBytes;
+  const size = lengthBytes === 0 ? first : bytes.readUIntBE(offset + 2, lengthBytes);
+  return { contentStart, end: contentStart + size };
+}

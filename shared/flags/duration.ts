@@ -1,0 +1,26 @@
+/** Durations as Go's `time.ParseDuration` reads them: a sign, then decimal numbers each with a unit. `0` needs none. */
+
+const MS_PER_UNIT: ReadonlyMap<string, number> = new Map([
+  ['ns', 1e-6],
+  ['us', 1e-3],
+  ['µs', 1e-3],
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+]);
+
+const WHOLE = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+$/;
+const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)/g;
+
+/** Milliseconds (`1m30s` is 90,000), or undefined when the text is no duration. */
+export function parseDurationMs(text: string): number | undefined {
+  if (/^[+-]?0$/.test(text)) return 0;
+  if (!WHOLE.test(text)) return undefined;
+  let ms = 0;
+  for (const [, amount = '', unit = ''] of text.matchAll(PART)) {
+    ms += Number(amount) * (MS_PER_UNIT.get(unit) ?? Number.NaN);
+  }
+  if (!Number.isFinite(ms)) return undefined;
+  return text.startsWith('-') ? -ms : ms;
+}

@@ -1,0 +1,56 @@
+import type { FlagRow } from './flag-row';
+
+const COLUMNS_MAX = 110;
+const INDENT = 6;
+
+export interface HelpOptions {
+  /** The name of the program as one types it. */
+  readonly program: string;
+  /** One or two sentences on what the program does. */
+  readonly summary: string;
+}
+
+/** The text of `--help`: the flags under their groups, in the order of the rows, each with its type, default and explanation. */
+export function helpText(rows: readonly FlagRow[], { program, summary }: HelpOptions): string {
+  const groups = [...new Set(rows.map((row) => row.group))];
+  const sections = groups.map((group) => {
+    const flags = rows.filter((row) => row.group === group).map(describe);
+    return `${group} flags:\n\n${flags.join('\n')}`;
+  });
+  return `${summary}\n\nUsage:\n  ${program} [flags]\n\n${sections.join('\n\n')}\n`;
+}
+
+function describe(row: FlagRow): string {
+  const short = row.short === undefined ? '    ' : `-${row.short}, `;
+  const type = row.type === 'bool' ? '' : ` ${typeName(row)}`;
+  const text = `${row.help}${choices(row)}${defaultText(row)}`;
+  return `  ${short}--${row.name}${type}\n${wrap(text)}`;
+}
+
+function typeName(row: FlagRow): string {
+  if (row.type === 'stringList') return 'strings';
+  return row.type === 'enum' ? 'string' : row.type;
+}
+
+function choices(row: FlagRow): string {
+  const values = row.type === 'enum' || row.type === 'stringList' ? row.values : undefined;
+  return values === undefined ? '' : ` One of: ${values.join(', ')}.`;
+}
+
+function defaultText(row: FlagRow): string {
+  const text = String(row.default);
+  return text === '' || text === 'false' ? '' : ` (default ${text})`;
+}
+
+function wrap(text: string): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && INDENT + line.length + 1 + word.length > COLUMNS_MAX) {
+      lines.push(line);
+      line = '';
+    }
+    line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].map((each) => ' '.repeat(INDENT) + each).join('\n');
+}

@@ -1,0 +1,122 @@
+import type { FlagRow, FlagValues } from './flag-row';
+import { fieldOf } from './flag-row';
+import type { FlagValue } from './flag-value';
+import { defaultValue, parseFlagValue } from './flag-value';
+import { suggestion } from './suggestion';
+
+/** What a command line says: the values, a wish for help, or everything that is wrong with it, each as one line. */
+export type ParsedFlags<Rows extends readonly FlagRow[]> =
+  | {
+      readonly outcome: 'values';
+      readonly values: FlagValues<Rows>;
+      /** The names of the flags that were on the command line. */
+      readonly given: ReadonlySet<string>;
+    }
+  | { readonly outcome: 'help' }
+  | { readonly outcome: 'errors'; readonly errors: readonly string[] };
+
+/**
+ * Reads `argv` (without the program itself). Forms: `--name=value`, `--name value`, `--switch`, `--switch=false`, `-v 4`, `-v=4`,
+ * `-v4`. A list may be repeated or hold commas; of any other flag the last value counts. `_` in a name is read as `-`. There are
+ * no positional arguments.
+ */
+export function parseFlags<const Rows extends readonly FlagRow[]>(
+  rows: Rows,
+  argv: readonly string[],
+): ParsedFlags<Rows> {
+  const reader = new FlagReader(rows, argv);
+  reader.readAll();
+  if (reader.helpWanted) return { outcome: 'help' };
+  if (reader.errors.length > 0) return { outcome: 'errors', errors: reader.errors };
+  const values = Object.fromEntries(
+    rows.map((row) => [fieldOf(row), reader.values.get(row.name) ?? defaultValue(row)]),
+  );
+  return { outcome: 'values', values: values as FlagValues<Rows>, given: new Set(reader.values.keys()) };
+}
+
+class FlagReader {
+  readonly values = new Map<string, FlagValue>();
+  readonly errors: string[] = [];
+  helpWanted = false;
+  private position = 0;
+  private readonly rows: ReadonlyMap<string, FlagRow>;
+  private readonly shorts: ReadonlyMap<string, FlagRow>;
+  private readonly argv: readonly string[];
+
+  constructor(rows: readonly FlagRow[], argv: readonly string[]) {
+    this.rows = new Map(rows.map((row) => [row.name, row]));
+    this.shorts = new Map(
+      rows.flatMap((row): [string, FlagRow][] => (row.short === undefined ? [] : [[row.short, row]])),
+    );
+    this.argv = argv;
+  }
+
+  readAll(): void {
+    while (this.position < this.argv.length) {
+      const word = this.argv[this.position] ?? '';
+      this.position += 1;
+      if (word === '--help' || word === '-h') this.helpWanted = true;
+      else if (word.startsWith('--')) this.readLong(word.slice(2));
+      else if (word.startsWith('-') && word.length > 1) this.readShort(word);
+      else this.refusePositional(word);
+    }
+  }
+
+  private readLong(word: string): void {
+    const equals = word.indexOf('=');
+    const name = (equals < 0 ? word : word.slice(0, equals)).replaceAll('_', '-');
+    const row = this.rows.get(name);
+    if (row === undefined) {
+      this.errors.push(
+        `unknown flag: --${name}${suggestion(name, [...this.rows.keys()]).replace('mean ', 'mean --')}`,
+      );
+      this.skipLooseValue(equals);
+      return;
+    }
+    this.store(row, `--${name}`, equals < 0 ? this.nextValue(row) : word.slice(equals + 1));
+  }
+
+  private readShort(word: string): void {
+    const row = this.shorts.get(word.charAt(1));
+    const rest = word.slice(2);
+    if (row === undefined) {
+      const name = word.slice(1).split('=')[0] ?? '';
+      const hint = this.rows.has(name) ? `; did you mean --${name}?` : '';
+      this.errors.push(`unknown flag: ${word}${hint}`);
+      this.skipLooseValue(word.indexOf('='));
+      return;
+    }
+    const value = rest === '' ? this.nextValue(row) : rest.replace(/^=/, '');
+    this.store(row, `-${word.charAt(1)}`, value);
+  }
+
+  /** The value behind a flag without `=`. A switch takes none. */
+  private nextValue(row: FlagRow): string | undefined {
+    if (row.type === 'bool') return 'true';
+    const value = this.argv[this.position];
+    this.position += 1;
+    return value;
+  }
+
+  private store(row: FlagRow, spelled: string, text: string | undefined): void {
+    if (text === undefined) {
+      this.errors.push(`${spelled} needs a value`);
+      return;
+    }
+    const parsed = parseFlagValue(row, text, this.values.get(row.name));
+    if ('problem' in parsed) this.errors.push(`invalid value "${text}" for ${spelled}: it ${parsed.problem}`);
+    else this.values.set(row.name, parsed.value);
+  }
+
+  /** Keeps the value of an unknown flag from being reported a second time, as a positional argument. */
+  private skipLooseValue(equals: number): void {
+    const next = this.argv[this.position];
+    if (equals < 0 && next !== undefined && !next.startsWith('-')) this.position += 1;
+  }
+
+  private refusePositional(word: string): void {
+    const before = (this.argv[this.position - 2] ?? '').replace(/^--/, '');
+    const hint = this.rows.get(before)?.type === 'bool' ? `; write --${before}=${word}` : '';
+    this.errors.push(`unexpected argument "${word}"${hint}`);
+  }
+}

@@ -1,0 +1,18 @@
+/** What every part of orch logs through. Fields are plain values; a message is a sentence without a full stop. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  /** A log whose lines all carry these fields. */
+  child(fields: object): Log;
+}
+
+/** Says nothing; for tests and for parts that got no log. */
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLog,
+};

@@ -1,0 +1,80 @@
+import type { Logger } from 'pino';
+import { destination, pino, stdSerializers } from 'pino';
+import pretty from 'pino-pretty';
+import type { Log } from './log';
+
+export const LOG_FORMATS = ['text', 'json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+export interface LogOptions {
+  readonly format: LogFormat;
+  /** The number behind `-v`: from 4 on, debug lines are written too. */
+  readonly verbosity: number;
+  /** A file descriptor or a path; the standard error by default, as everything on the standard output is a program's result. */
+  readonly destination?: number | string;
+}
+
+export interface ProcessLog {
+  readonly log: Log;
+  /** Why the last line could not be written (a closed pipe, a full disk); undefined while lines get through. */
+  readonly lastError: () => Error | undefined;
+}
+
+const STANDARD_ERROR = 2;
+const DEBUG_VERBOSITY_MIN = 4;
+
+/**
+ * A Log on pino. Lines are written synchronously, so that the last words before a crash are kept; there is no worker thread.
+ * `text` is for people, `json` (one object a line) for collectors. An Error under `error` or `cause` is shown with its stack.
+ */
+export function createProcessLog({
+  format,
+  verbosity,
+  destination: target = STANDARD_ERROR,
+}: LogOptions): ProcessLog {
+  let failure: Error | undefined;
+  const file = destination({ dest: target, sync: true });
+  file.on('error', (error: Error) => {
+    failure = error;
+  });
+  file.on('write', () => {
+    failure = undefined;
+  });
+  const stream =
+    format === 'json'
+      ? file
+      : pretty({
+          destination: file,
+          sync: true,
+          colorize: typeof target === 'number' && process.stderr.isTTY,
+          ignore: 'pid,hostname',
+          translateTime: 'SYS:HH:MM:ss.l',
+          singleLine: true,
+        });
+  const logger = pino(
+    {
+      level: verbosity >= DEBUG_VERBOSITY_MIN ? 'debug' : 'info',
+      serializers: { error: stdSerializers.err, cause: stdSerializers.err },
+    },
+    stream,
+  );
+  return { log: onPino(logger), lastError: () => failure };
+}
+
+function onPino(logger: Logger): Log {
+  return {
+    debug: (fields, message) => {
+      logger.debug(fields, message);
+    },
+    info: (fields, message) => {
+      logger.info(fields, message);
+    },
+    warn: (fields, message) => {
+      logger.warn(fields, message);
+    },
+    error: (fields, message) => {
+      logger.error(fields, message);
+    },
+    child: (fields) => onPino(logger.child(fields)),
+  };
+}
