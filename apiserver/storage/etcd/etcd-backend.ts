@@ -1,0 +1,237 @@
+import {
+  type Backend,
+  type DeleteOutcome,
+  type ListOptions,
+  type ListResult,
+  type Revision,
+  StorageError,
+  type StoredRecord,
+  type WatchOptions,
+  type WriteOptions,
+  type WriteOutcome,
+} from '../backend';
+import { EtcdClient, type EtcdOptions } from './etcd-client';
+import { keysBelow, WHOLE_KEYSPACE } from './keys';
+import { isLeaseGone, Leases } from './leases';
+import { pagedRange, toRecord } from './paged-range';
+import { type Compare, COMPARE_TARGET, type TxnRequest, type TxnResponse } from './proto';
+import { type EtcdStatus, toStatus } from './status';
+import { WatchState } from './watch-state';
+import { watchStream } from './watch-stream';
+
+export interface EtcdBackend extends Backend {
+  /** The calls below the Backend, for the compactor. */
+  readonly client: EtcdClient;
+  /** What the member that answers calls says of itself. Warns in the log of versions with known defects. */
+  status(signal: AbortSignal): Promise<EtcdStatus>;
+}
+
+/**
+ * A Backend over etcd's v3 API. It connects when it is first used. Values of records point into the messages they came in: who keeps
+ * one for long should copy it. A TTL below etcd's least (about one and a half election timeouts) is raised to it.
+ */
+export function createEtcdBackend(options: EtcdOptions): EtcdBackend {
+  return new BackendOverEtcd(new EtcdClient(options));
+}
+
+const COMPACT_PROBE_MS = 1_000;
+
+class BackendOverEtcd implements EtcdBackend {
+  readonly client: EtcdClient;
+  private readonly leases: Leases;
+  private readonly closing = new AbortController();
+  private readonly readIndexRange: { key: Buffer; countOnly: boolean };
+  private hasWarnedOfVersion = false;
+  private oldestReadable: Promise<number | undefined> | undefined;
+
+  constructor(client: EtcdClient) {
+    this.client = client;
+    this.leases = new Leases(client.endpoints);
+    this.readIndexRange = { key: Buffer.from(client.prefix), countOnly: true };
+  }
+
+  async get(
+    key: string,
+    signal: AbortSignal,
+  ): Promise<{ record: StoredRecord | undefined; revision: number }> {
+    const answer = await this.client.range({ key: Buffer.from(key) }, signal);
+    const [kv] = answer.kvs;
+    return { record: kv === undefined ? undefined : toRecord(kv), revision: answer.header.revision };
+  }
+
+  async list(prefix: string, options: ListOptions, signal: AbortSignal): Promise<ListResult> {
+    try {
+      return await pagedRange(async (request) => this.client.range(request, signal), prefix, options);
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.code !== 'compacted') throw error;
+      const compactRevision = await this.findOldestReadable();
+      if (compactRevision === undefined) throw error;
+      throw new StorageError('compacted', error.message, { cause: error.cause, compactRevision });
+    }
+  }
+
+  async create(
+    key: string,
+    value: Buffer,
+    options: WriteOptions,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome> {
+    const bytes = Buffer.from(key);
+    const absent: Compare = { target: COMPARE_TARGET.create, key: bytes, createRevision: 0 };
+    return this.put({ key: bytes, value, compare: absent }, options, signal);
+  }
+
+  async update(
+    key: string,
+    value: Buffer,
+    options: WriteOptions & { readonly expected: number },
+    signal: AbortSignal,
+  ): Promise<WriteOutcome> {
+    const bytes = Buffer.from(key);
+    return this.put({ key: bytes, value, compare: unchanged(bytes, options.expected) }, options, signal);
+  }
+
+  async delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {
+    const bytes = Buffer.from(key);
+    const answer = await this.client.txn(
+      {
+        compare: [unchanged(bytes, expected)],
+        success: [{ deleteRange: { key: bytes, prevKv: true } }],
+        failure: [{ range: { key: bytes } }],
+      },
+      signal,
+    );
+    if (!answer.succeeded) return conflict(answer);
+    const deleted = answer.responses[0]?.deleteRange?.prevKvs[0];
+    if (deleted === undefined) throw new Error('etcd did not return the record that it deleted.');
+    return { ok: true, revision: answer.header.revision, deleted: toRecord(deleted) };
+  }
+
+  watch(options: WatchOptions, signal: AbortSignal): AsyncIterable<readonly Revision[]> {
+    if (!Number.isSafeInteger(options.from) || options.from < 1) {
+      throw new RangeError('A watch begins at revision 1 or later.');
+    }
+    const { client } = this;
+    const withPrevious = options.withPrevious ?? false;
+    const state = new WatchState({
+      from: options.from,
+      isWhole: options.prefix === undefined,
+      keyPrefix: options.prefix ?? (client.prefix.endsWith('/') ? client.prefix : `${client.prefix}/`),
+      withPrevious,
+    });
+    return watchStream(
+      {
+        state,
+        range: options.prefix === undefined ? WHOLE_KEYSPACE : keysBelow(options.prefix),
+        withPrevious,
+        endpoints: client.endpointUrls,
+        connect: client.connect,
+        tokens: client.tokens,
+        dialTimeoutMs: client.dialTimeoutMs,
+        verify: async (watch, waiting) => this.verify(watch, waiting),
+        onHeader: (header) => {
+          client.identity.note(header);
+        },
+        log: client.log,
+      },
+      signal,
+      this.closing.signal,
+    );
+  }
+
+  async currentRevision(signal: AbortSignal): Promise<number> {
+    return (await this.client.range(this.readIndexRange, signal)).header.revision;
+  }
+
+  async compact(revision: number, signal: AbortSignal): Promise<void> {
+    if (revision > 0) await this.client.compact({ revision }, signal);
+  }
+
+  async status(signal: AbortSignal): Promise<EtcdStatus> {
+    const status = toStatus(await this.client.status(signal));
+    if (!this.hasWarnedOfVersion && status.warning !== undefined) {
+      this.hasWarnedOfVersion = true;
+      this.client.log.warn({ version: status.version }, status.warning);
+    }
+    return status;
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort(closed());
+    this.client.close();
+    return Promise.resolve();
+  }
+
+  private async put(
+    write: { readonly key: Buffer; readonly value: Buffer; readonly compare: Compare },
+    { ttlSeconds }: WriteOptions,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome> {
+    const { key, value, compare } = write;
+    const lease = ttlSeconds === undefined ? 0 : await this.leases.leaseFor(ttlSeconds, signal);
+    const request: TxnRequest = {
+      compare: [compare],
+      success: [{ put: lease === 0 ? { key, value } : { key, value, lease } }],
+      failure: [{ range: { key } }],
+    };
+    let answer: TxnResponse;
+    try {
+      answer = await this.client.txn(request, signal);
+    } catch (error) {
+      if (ttlSeconds === undefined || !isLeaseGone(error)) throw error;
+      this.leases.forget(ttlSeconds);
+      return this.put(write, { ttlSeconds }, signal);
+    }
+    return answer.succeeded ? { ok: true, revision: answer.header.revision } : conflict(answer);
+  }
+
+  /** A member may lag behind what a watch has seen; the store as a whole may not. */
+  private async verify(watch: WatchState, signal: AbortSignal): Promise<void> {
+    const revision = watch.lastRevision;
+    const hasSeenIt = watch.hasDelivered || this.client.identity.revision >= revision;
+    const newest = await this.currentRevision(signal);
+    if (newest >= revision || !hasSeenIt) return;
+    throw new StorageError(
+      'reset',
+      `etcd went back to revision ${String(newest)}; ${String(revision)} was seen.`,
+    );
+  }
+
+  /** A refused read does not say what is readable; a watch from the beginning does. One such question at a time. */
+  private async findOldestReadable(): Promise<number | undefined> {
+    this.oldestReadable ??= this.askOldestReadable().finally(() => {
+      this.oldestReadable = undefined;
+    });
+    return this.oldestReadable;
+  }
+
+  private async askOldestReadable(): Promise<number | undefined> {
+    const options = { from: 1, prefix: `${this.client.prefix}/` };
+    try {
+      for await (const _ of this.watch(options, AbortSignal.timeout(COMPACT_PROBE_MS))) return undefined;
+    } catch (error) {
+      if (error instanceof StorageError) return error.compactRevision;
+      throw error;
+    }
+    return undefined;
+  }
+}
+
+function unchanged(key: Buffer, expected: number): Compare {
+  // Revision 0 is that of an absent key, and a put on it would create one.
+  if (!(expected >= 1)) throw new RangeError('The expected revision must be at least 1.');
+  return { target: COMPARE_TARGET.mod, key, modRevision: expected };
+}
+
+function conflict(answer: TxnResponse): WriteOutcome & { ok: false } {
+  const kv = answer.responses[0]?.range?.kvs[0];
+  return {
+    ok: false,
+    current: kv === undefined ? undefined : toRecord(kv),
+    revision: answer.header.revision,
+  };
+}
+
+function closed(): StorageError {
+  return new StorageError('closed', 'The storage is closed.');
+}

@@ -1,0 +1,530 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { type EtcdCluster, startEtcdCluster } from '../../../deploy/local/etcd-cluster';
+import { silentLog } from '../../../shared/log/log';
+import type { Revision, StorageError } from '../backend';
+import { compactOnce, COMPACT_REVISION_KEY, type CompactionTurn, runCompactor } from './compactor';
+import { createEtcdBackend, type EtcdBackend } from './etcd-backend';
+import { enableAuth } from './testing/auth';
+import { makeCertificates, type TestCertificates } from './testing/certificates';
+import { startProxy } from './testing/proxy';
+
+jest.setTimeout(90_000);
+
+const PREFIX = '/registry';
+const FAST = ['--unsafe-no-fsync'];
+const longEnough = (): AbortSignal => AbortSignal.timeout(60_000);
+
+/** Runs `body` with a backend on these endpoints and closes it whatever happens. */
+async function withBackend(
+  endpoints: readonly string[],
+  body: (backend: EtcdBackend) => Promise<void>,
+  more: Partial<Parameters<typeof createEtcdBackend>[0]> = {},
+): Promise<void> {
+  const backend = createEtcdBackend({ endpoints, prefix: PREFIX, log: silentLog, ...more });
+  try {
+    await body(backend);
+  } finally {
+    await backend.close();
+  }
+}
+
+/** Writes `count` records, 64 at a time, and returns the revision of the last. */
+async function fill(backend: EtcdBackend, count: number, value: Buffer = Buffer.from('x')): Promise<number> {
+  let newest = 0;
+  for (let start = 0; start < count; start += 64) {
+    const outcomes = await Promise.all(
+      Array.from({ length: Math.min(64, count - start) }, async (_, index) =>
+        backend.create(`${PREFIX}/fill/${String(start + index).padStart(6, '0')}`, value, {}, longEnough()),
+      ),
+    );
+    newest = Math.max(newest, ...outcomes.map((outcome) => outcome.revision));
+  }
+  return newest;
+}
+
+/** Reads a watch until it has seen `until`. */
+async function collect(
+  backend: EtcdBackend,
+  from: number,
+  until: number,
+  onBatch: (seen: readonly Revision[]) => void | Promise<void> = () => undefined,
+): Promise<readonly Revision[]> {
+  const seen: Revision[] = [];
+  for await (const batch of backend.watch({ from }, longEnough())) {
+    seen.push(...batch);
+    await onBatch(seen);
+    if ((seen.at(-1)?.revision ?? 0) >= until) return seen;
+  }
+  throw new Error(`The watch ended at ${String(seen.at(-1)?.revision)}, before ${String(until)}.`);
+}
+
+async function expectWorking(backend: EtcdBackend): Promise<void> {
+  const made = await backend.create(`${PREFIX}/tls`, Buffer.from('1'), {}, longEnough());
+  const seen = await collect(backend, made.revision, made.revision);
+  expect(seen[0]?.events[0]?.key).toBe(`${PREFIX}/tls`);
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+describe('one etcd', () => {
+  let cluster: EtcdCluster;
+  const url = (): string => cluster.endpoints[0]!;
+
+  beforeEach(async () => {
+    cluster = await startEtcdCluster({ size: 1, extraArgs: FAST });
+  });
+  afterEach(async () => {
+    await cluster.stop();
+  });
+
+  test('a connection cut again and again during a catch-up of 6,000 events loses none and doubles none', async () => {
+    const proxy = await startProxy(url());
+    let newest = 0;
+    await withBackend([url()], async (direct) => {
+      newest = await fill(direct, 6_000, Buffer.alloc(200, 'v'));
+    });
+    await withBackend([proxy.url], async (backend) => {
+      proxy.cutAfter(100_000);
+      const seen = await collect(backend, 2, newest, () => {
+        if (proxy.cuts() < 5) proxy.cutAfter(100_000);
+      });
+      expect(proxy.cuts()).toBeGreaterThanOrEqual(3);
+      expect(seen.map((each) => each.revision)).toEqual(range(2, newest));
+      expect(new Set(seen.map((each) => each.events[0]?.key)).size).toBe(6_000);
+    });
+    await proxy.close();
+  });
+
+  test('a catch-up batch far over 4 MiB arrives whole, and so does a range', async () => {
+    await withBackend([url()], async (backend) => {
+      const value = Buffer.alloc(100_000, 'v');
+      const newest = await fill(backend, 300, value);
+      const seen = await collect(backend, 2, newest);
+      expect(seen.map((each) => each.revision)).toEqual(range(2, newest));
+      const list = await backend.list(`${PREFIX}/`, {}, longEnough());
+      expect(list.records).toHaveLength(300);
+      expect(list.records.every((record) => record.value.equals(value))).toBe(true);
+      expect(list.remaining).toBe(0);
+    });
+  });
+
+  test('a compaction during a catch-up ends the watch with the oldest revision that is readable', async () => {
+    const proxy = await startProxy(url());
+    await withBackend([proxy.url], async (backend) => {
+      const newest = await fill(backend, 3_000);
+      let compacted = false;
+      const reading = collect(backend, 2, newest + 1_000_000, async (seen) => {
+        if (compacted) return;
+        compacted = true;
+        expect(seen.at(-1)?.revision).toBeLessThan(newest - 100);
+        await backend.compact(newest - 100, longEnough());
+        proxy.cutAll();
+      });
+      await expect(reading).rejects.toMatchObject({ code: 'compacted', compactRevision: newest - 100 });
+      const again = await collect(backend, newest - 100, newest);
+      expect(again.map((each) => each.revision)).toEqual(range(newest - 100, newest));
+    });
+    await proxy.close();
+  });
+
+  test('a deletion at exactly the compacted revision is seen by a watch from there, or told as compacted', async () => {
+    await withBackend([url()], async (backend) => {
+      const made = await backend.create(`${PREFIX}/a`, Buffer.from('1'), {}, longEnough());
+      const gone = await backend.delete(`${PREFIX}/a`, made.revision, longEnough());
+      await backend.create(`${PREFIX}/b`, Buffer.from('1'), {}, longEnough());
+      await backend.compact(gone.revision, longEnough());
+      for (const prefix of [undefined, `${PREFIX}/`]) {
+        const options = prefix === undefined ? { from: gone.revision } : { from: gone.revision, prefix };
+        const first = backend.watch(options, longEnough())[Symbol.asyncIterator]().next();
+        const told = await first.then(
+          (step) => (step.value as readonly Revision[])[0]?.revision,
+          (error: unknown) => (error as StorageError).compactRevision,
+        );
+        // Which of the two depends on the version of etcd; it must not begin silently behind the deletion.
+        const isSeen = await first.then(
+          () => true,
+          () => false,
+        );
+        expect(told).toBe(isSeen ? gone.revision : gone.revision + 1);
+      }
+    });
+  });
+
+  test('a list at a compacted revision names the oldest that is readable', async () => {
+    await withBackend([url()], async (backend) => {
+      const newest = await fill(backend, 10);
+      await backend.compact(newest, longEnough());
+      await expect(backend.list(`${PREFIX}/`, { revision: 3 }, longEnough())).rejects.toMatchObject({
+        code: 'compacted',
+        compactRevision: newest,
+      });
+      await expect(backend.list(`${PREFIX}/`, { revision: newest + 10 }, longEnough())).rejects.toMatchObject(
+        { code: 'future' },
+      );
+    });
+  });
+
+  test('etcd killed and restarted under a watch and a read only delays them', async () => {
+    await cluster.stop();
+    // Without fsync a kill could lose what was acknowledged.
+    cluster = await startEtcdCluster({ size: 1 });
+    await withBackend([url()], async (backend) => {
+      const first = await fill(backend, 200);
+      let killed = false;
+      const reading = collect(backend, 2, first + 1, async (seen) => {
+        if (killed || (seen.at(-1)?.revision ?? 0) < first) return;
+        killed = true;
+        await cluster.members[0]!.kill('SIGKILL');
+        const read = backend.currentRevision(longEnough());
+        await cluster.members[0]!.start();
+        expect(await read).toBe(first);
+        await backend.create(`${PREFIX}/after`, Buffer.from('x'), {}, longEnough());
+      });
+      const seen = await reading;
+      expect(seen.map((each) => each.revision)).toEqual(range(2, first + 1));
+    });
+  });
+
+  test('a write cut off after it left has an unknown outcome and is not made twice', async () => {
+    const proxy = await startProxy(url());
+    await withBackend([proxy.url], async (backend) => {
+      const first = await backend.create(`${PREFIX}/a`, Buffer.from('1'), {}, longEnough());
+      proxy.cutAfter(0);
+      const write = backend.update(
+        `${PREFIX}/a`,
+        Buffer.from('2'),
+        { expected: first.revision },
+        longEnough(),
+      );
+      await expect(write).rejects.toMatchObject({ code: 'unknown-outcome' });
+      const { record } = await backend.get(`${PREFIX}/a`, longEnough());
+      // etcd had made it: the answer, not the request, was lost.
+      expect(record).toMatchObject({ revision: first.revision + 1 });
+      expect(await backend.currentRevision(longEnough())).toBe(first.revision + 1);
+    });
+    await proxy.close();
+  });
+
+  test('a write to endpoints of which only one is up goes there', async () => {
+    await withBackend(['http://127.0.0.1:1', url()], async (backend) => {
+      const made = await backend.create(`${PREFIX}/a`, Buffer.from('1'), {}, longEnough());
+      expect(made.ok).toBe(true);
+    });
+  });
+
+  test('nothing but dead endpoints is told as unavailable, for a write too', async () => {
+    await withBackend(
+      ['http://127.0.0.1:1'],
+      async (backend) => {
+        const write = backend.create(`${PREFIX}/a`, Buffer.from('1'), {}, longEnough());
+        await expect(write).rejects.toMatchObject({ code: 'unavailable' });
+        await expect(write).rejects.toThrow(/ECONNREFUSED/);
+      },
+      { callTimeoutMs: 600 },
+    );
+  });
+
+  test('a lease that ends deletes many keys in one revision, which arrives whole', async () => {
+    await withBackend([url()], async (backend) => {
+      const value = Buffer.alloc(10);
+      const keys = range(1, 400).map((index) => `${PREFIX}/${'k'.repeat(3_000)}/${String(index)}`);
+      // Objects with a TTL of 20 s share a lease for 1 s.
+      const shortLived = { ttlSeconds: 20 };
+      await backend.create(keys[0]!, value, shortLived, longEnough());
+      const made = await Promise.all(
+        keys.slice(1).map(async (key) => backend.create(key, value, shortLived, longEnough())),
+      );
+      const newest = Math.max(...made.map((each) => each.revision));
+      for await (const batch of backend.watch({ from: newest + 1, withPrevious: true }, longEnough())) {
+        // 400 events of 6 KB (key and previous record) are more than one fragment.
+        expect(batch).toHaveLength(1);
+        expect(batch[0]!.revision).toBe(newest + 1);
+        expect(new Set(batch[0]!.events.map((event) => event.key))).toEqual(new Set(keys));
+        expect(
+          batch[0]!.events.every((event) => event.type === 'delete' && event.previous !== undefined),
+        ).toBe(true);
+        return;
+      }
+    });
+  });
+
+  test('foreign keys advance the revision and show no event', async () => {
+    await withBackend([url()], async (backend) => {
+      const made = await backend.create('/registry2/foreign', Buffer.from('x'), {}, longEnough());
+      await backend.create(`${PREFIX}/own`, Buffer.from('x'), {}, longEnough());
+      const seen = await collect(backend, made.revision, made.revision + 1);
+      expect(seen.map((each) => [each.revision, each.events.length])).toEqual([
+        [made.revision, 0],
+        [made.revision + 1, 1],
+      ]);
+    });
+  });
+
+  test('a value that etcd refuses for its size is told as too large and changes nothing', async () => {
+    await withBackend([url()], async (backend) => {
+      for (const bytes of [1_600_000, 5_000_000]) {
+        await expect(
+          backend.create(`${PREFIX}/a`, Buffer.alloc(bytes), {}, longEnough()),
+        ).rejects.toMatchObject({ code: 'too-large' });
+      }
+      expect((await backend.get(`${PREFIX}/a`, longEnough())).record).toBeUndefined();
+    });
+  });
+
+  test('another cluster behind the same address resets the watch and the reads', async () => {
+    const other = await startEtcdCluster({ size: 1, extraArgs: FAST });
+    const proxy = await startProxy(url());
+    await withBackend([proxy.url], async (backend) => {
+      const newest = await fill(backend, 20);
+      let moved = false;
+      const reading = collect(backend, 2, newest + 1_000, () => {
+        if (moved) return;
+        moved = true;
+        proxy.retarget(other.endpoints[0]!);
+        proxy.cutAll();
+      });
+      await expect(reading).rejects.toMatchObject({ code: 'reset' });
+      await withBackend([proxy.url], async (fresh) => {
+        expect(await fresh.currentRevision(longEnough())).toBe(1);
+      });
+    });
+    await proxy.close();
+    await other.stop();
+  });
+
+  test('a slow reader is held back by flow control and does not hold up another watch or a write', async () => {
+    await withBackend([url()], async (backend) => {
+      const value = Buffer.alloc(50_000, 'v');
+      const newest = await fill(backend, 1_500, value);
+      const slow = backend.watch({ from: 2 }, longEnough())[Symbol.asyncIterator]();
+      expect((await slow.next()).done).toBe(false);
+      const before = process.memoryUsage().arrayBuffers;
+      const seen = await collect(backend, newest, newest);
+      expect(seen).toHaveLength(1);
+      const made = await backend.create(`${PREFIX}/more`, value, {}, longEnough());
+      expect(made.ok).toBe(true);
+      // 75 MB lie before the slow reader; what is read ahead of it is bounded.
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60_000_000);
+      let last = 0;
+      for (;;) {
+        const step = await slow.next();
+        if (step.done === true) break;
+        last = step.value.at(-1)!.revision;
+        if (last >= made.revision) break;
+      }
+      expect(last).toBe(made.revision);
+      await slow.return?.();
+    });
+  });
+
+  test('two compactors make one compaction per interval', async () => {
+    await withBackend([url()], async (first) => {
+      await withBackend([url()], async (second) => {
+        await fill(first, 50);
+        const compactions: number[] = [];
+        const options = (backend: EtcdBackend) => ({
+          backend,
+          intervalMs: 1_000,
+          log: silentLog,
+          onCompacted: (revision: number) => void compactions.push(revision),
+        });
+        let one: CompactionTurn = { version: 0, revision: 0 };
+        let two: CompactionTurn = { version: 0, revision: 0 };
+        for (let round = 0; round < 4; round++) {
+          [one, two] = await Promise.all([
+            compactOnce(one, options(first), longEnough()),
+            compactOnce(two, options(second), longEnough()),
+          ]);
+        }
+        // The first round finds no revision of an interval ago.
+        expect(compactions).toHaveLength(3);
+        expect(one.version).toBe(two.version);
+        const { record } = await first.get(COMPACT_REVISION_KEY, longEnough());
+        expect(record?.value.toString()).toBe(String(compactions.at(-1)));
+      });
+    });
+  });
+
+  test('a running compactor forgets the past and ends with its signal', async () => {
+    await withBackend([url()], async (backend) => {
+      const newest = await fill(backend, 5);
+      const ending = new AbortController();
+      const compacted = new Promise<number>((resolve) => {
+        const options = { backend, intervalMs: 50, log: silentLog, onCompacted: resolve };
+        void runCompactor(options, ending.signal).then(() => resolve(-1));
+      });
+      expect(await compacted).toBe(newest + 1);
+      await expect(backend.list(`${PREFIX}/`, { revision: 2 }, longEnough())).rejects.toMatchObject({
+        code: 'compacted',
+      });
+      ending.abort();
+    });
+  });
+
+  test('the status names version and cluster and warns of a version with unsafe progress notifications', async () => {
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (_fields: object, message: string) => void warnings.push(message) };
+    await withBackend(
+      [url()],
+      async (backend) => {
+        const status = await backend.status(longEnough());
+        expect(status.version).toMatch(/^3\.\d+\.\d+/);
+        expect(status.clusterId).toMatch(/^[0-9a-f]{8,16}$/);
+        await backend.status(longEnough());
+        expect(warnings).toHaveLength(status.warning === undefined ? 0 : 1);
+      },
+      { log },
+    );
+  });
+
+  test('a wrong password, and a user without the grant for the watch, are told plainly', async () => {
+    await enableAuth(url());
+    const root = { username: 'root', password: 'secret' };
+    await withBackend(
+      [url()],
+      async (backend) => {
+        const made = await backend.create(`${PREFIX}/a`, Buffer.from('1'), {}, longEnough());
+        const seen = await collect(backend, made.revision, made.revision);
+        expect(seen).toHaveLength(1);
+      },
+      root,
+    );
+    await withBackend(
+      [url()],
+      async (backend) => {
+        const reading = backend.get(`${PREFIX}/a`, longEnough());
+        await expect(reading).rejects.toMatchObject({ code: 'denied' });
+        await expect(reading).rejects.toThrow(/password/);
+      },
+      { username: 'root', password: 'wrong' },
+    );
+    await withBackend(
+      [url()],
+      async (backend) => {
+        await backend.create(`${PREFIX}/b`, Buffer.from('1'), {}, longEnough());
+        const reading = collect(backend, 2, 3);
+        await expect(reading).rejects.toMatchObject({ code: 'denied' });
+        await expect(reading).rejects.toThrow(/grant/);
+        await expect(backend.get('/elsewhere', longEnough())).rejects.toMatchObject({ code: 'denied' });
+      },
+      { username: 'narrow', password: 'narrow' },
+    );
+  });
+});
+
+describe('three etcds', () => {
+  test('a member that hangs holds up neither reads nor the calls after a write that it kept', async () => {
+    const cluster = await startEtcdCluster({ size: 3, extraArgs: FAST });
+    try {
+      const leader = await cluster.leader();
+      const hanging = cluster.members.find((member) => member !== leader)!;
+      const endpoints = [hanging.clientUrl, leader.clientUrl];
+      await withBackend(
+        endpoints,
+        async (backend) => {
+          const made = await backend.create(`${PREFIX}/a`, Buffer.from('1'), {}, longEnough());
+          process.kill(hanging.pid!, 'SIGSTOP');
+          const write = backend.update(
+            `${PREFIX}/a`,
+            Buffer.from('2'),
+            { expected: made.revision },
+            longEnough(),
+          );
+          expect(await backend.currentRevision(longEnough())).toBe(made.revision);
+          await expect(write).rejects.toMatchObject({ code: 'unknown-outcome' });
+          const after = await backend.create(`${PREFIX}/b`, Buffer.from('1'), {}, longEnough());
+          expect(after.ok).toBe(true);
+        },
+        { callTimeoutMs: 4_000 },
+      );
+    } finally {
+      for (const { pid } of cluster.members) if (pid !== undefined) process.kill(pid, 'SIGCONT');
+      await cluster.stop();
+    }
+  });
+
+  test('reads, writes and the watch move to another endpoint when the leader is killed', async () => {
+    const cluster = await startEtcdCluster({ size: 3 });
+    try {
+      const leader = await cluster.leader();
+      const others = cluster.endpoints.filter((endpoint) => endpoint !== leader.clientUrl);
+      await withBackend(
+        [leader.clientUrl, ...others],
+        async (backend) => {
+          const first = await fill(backend, 100);
+          const reading = collect(backend, 2, first + 1);
+          await leader.kill('SIGKILL');
+          expect(await backend.currentRevision(longEnough())).toBe(first);
+          const made = await backend.create(`${PREFIX}/after`, Buffer.from('x'), {}, longEnough());
+          expect(made).toEqual({ ok: true, revision: first + 1 });
+          expect((await reading).map((each) => each.revision)).toEqual(range(2, first + 1));
+        },
+        { callTimeoutMs: 30_000 },
+      );
+    } finally {
+      await cluster.stop();
+    }
+  });
+});
+
+describe('etcd over TLS', () => {
+  let folder: string;
+  let certificates: TestCertificates;
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'orch-etcd-tls-'));
+    certificates = await makeCertificates(folder);
+  });
+  afterAll(async () => rm(folder, { recursive: true, force: true }));
+
+  test('a client that trusts the CA is served, one that does not is told why', async () => {
+    const cluster = await startEtcdCluster({
+      size: 1,
+      extraArgs: FAST,
+      tls: { ...certificates.server, clientCertAuth: false },
+    });
+    try {
+      const { caFile } = certificates.server;
+      await withBackend(cluster.endpoints, async (backend) => expectWorking(backend), { caFile });
+      await withBackend(cluster.endpoints, async (backend) => {
+        const reading = backend.currentRevision(longEnough());
+        await expect(reading).rejects.toMatchObject({ code: 'denied' });
+        await expect(reading).rejects.toThrow(/CA file/);
+      });
+    } finally {
+      await cluster.stop();
+    }
+  });
+
+  test('mutual TLS serves a client of the CA and tells a stranger, and one without a certificate, why not', async () => {
+    const cluster = await startEtcdCluster({
+      size: 1,
+      extraArgs: FAST,
+      tls: { ...certificates.server, clientCertAuth: true },
+    });
+    try {
+      const { caFile } = certificates.server;
+      await withBackend(cluster.endpoints, async (backend) => expectWorking(backend), {
+        caFile,
+        ...certificates.client,
+      });
+      for (const own of [certificates.stranger, {}]) {
+        await withBackend(
+          cluster.endpoints,
+          async (backend) => {
+            const write = backend.create(`${PREFIX}/a`, Buffer.from('1'), {}, longEnough());
+            await expect(write).rejects.toMatchObject({ code: 'denied' });
+            await expect(write).rejects.toThrow(/client certificate/);
+            await expect(collect(backend, 1, 2)).rejects.toMatchObject({ code: 'denied' });
+          },
+          { caFile, ...own },
+        );
+      }
+    } finally {
+      await cluster.stop();
+    }
+  });
+});

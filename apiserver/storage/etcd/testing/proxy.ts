@@ -1,0 +1,68 @@
+import * as net from 'node:net';
+
+/** A TCP proxy whose connections a test can cut. */
+export interface TestProxy {
+  readonly url: string;
+  /** Cuts one connection in the middle of a frame after the server has sent this many more bytes. */
+  cutAfter(bytes: number): void;
+  /** How often `cutAfter` took effect. */
+  cuts(): number;
+  /** Sends new connections to another server. */
+  retarget(url: string): void;
+  cutAll(): void;
+  close(): Promise<void>;
+}
+
+export async function startProxy(targetUrl: string): Promise<TestProxy> {
+  let target = new URL(targetUrl);
+  let budget = Number.POSITIVE_INFINITY;
+  let cuts = 0;
+  const open = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    const upstream = net.connect(Number(target.port), target.hostname);
+    const drop = (): void => {
+      socket.destroy();
+      upstream.destroy();
+      open.delete(socket);
+      open.delete(upstream);
+    };
+    open.add(socket);
+    open.add(upstream);
+    socket.on('error', drop).on('close', drop);
+    upstream.on('error', drop).on('close', drop);
+    socket.pipe(upstream);
+    upstream.on('data', (chunk: Buffer) => {
+      budget -= chunk.length;
+      if (budget < 0) {
+        // Half of the chunk, so that a frame is torn too.
+        budget = Number.POSITIVE_INFINITY;
+        cuts++;
+        socket.write(chunk.subarray(0, chunk.length / 2), () => socket.resetAndDestroy());
+        upstream.destroy();
+        return;
+      }
+      if (!socket.write(chunk)) {
+        upstream.pause();
+        socket.once('drain', () => upstream.resume());
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${String((server.address() as net.AddressInfo).port)}`,
+    cutAfter: (bytes) => {
+      budget = bytes;
+    },
+    cuts: () => cuts,
+    retarget: (url) => {
+      target = new URL(url);
+    },
+    cutAll: () => {
+      for (const socket of open) socket.resetAndDestroy();
+    },
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

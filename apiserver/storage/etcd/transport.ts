@@ -1,0 +1,106 @@
+/**
+ * What the client needs of a gRPC implementation, and no more, so that another one can take its place. A transport talks to one
+ * endpoint over one connection of its own, which it makes when it is first needed.
+ */
+export interface Transport {
+  /** Where it connects, e.g. `https://10.0.0.5:2379`. */
+  readonly endpoint: string;
+
+  /**
+   * Resolves when a connection stands; returns undefined, and so costs nothing, when it already does. Rejects with a
+   * {@link TransportError} whose `sent` is false as soon as an attempt to connect failed, or after `timeoutMs`.
+   */
+  ready(timeoutMs: number, signal: AbortSignal): Promise<void> | undefined;
+
+  /**
+   * One request and one answer. Rejects with a {@link TransportError}, also when `signal` aborts (the code is then `cancelled`) or
+   * `timeoutMs` have passed. It never sends a request twice.
+   */
+  unary<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    options: UnaryOptions,
+  ): Promise<Response>;
+
+  /** Opens a stream in both directions and sends the first request. It never throws; a failure shows when it is read. */
+  stream<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    options: StreamOptions,
+  ): ResponseStream<Response>;
+
+  /** Closes the connection; calls under way end with the code `cancelled` or `unavailable`. */
+  close(): void;
+}
+
+/** One remote procedure: its path and its two codecs. `decode` throws on malformed bytes. */
+export interface Method<Request, Response> {
+  readonly path: string;
+  readonly encode: (request: Request) => Buffer;
+  readonly decode: (bytes: Buffer) => Response;
+}
+
+export interface UnaryOptions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** The token of etcd's user and password authentication. */
+  readonly token?: string | undefined;
+}
+
+export interface StreamOptions {
+  readonly token?: string | undefined;
+}
+
+/**
+ * The answers of a stream in order, each time all that have arrived. Reading is by one reader; what it has not taken is buffered up to
+ * {@link STREAM_MESSAGES_AHEAD_MAX} messages, then the connection's flow control holds the server back. The iteration ends when the
+ * server ends the stream in good order and throws one {@link TransportError} otherwise.
+ */
+export interface ResponseStream<Response> extends AsyncIterable<readonly Response[]> {
+  /** Ends the stream; a reader gets the code `cancelled`. Doing it twice is no error. */
+  cancel(): void;
+}
+
+/** etcd splits its answers at about 2 MiB when it is asked to, which bounds the bytes too. */
+export const STREAM_MESSAGES_AHEAD_MAX = 16;
+
+/** The gRPC status codes that are told apart. */
+export const STATUS = {
+  cancelled: 1,
+  unknown: 2,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  outOfRange: 11,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** Why a call failed, as the transport or the server told it. */
+export class TransportError extends Error {
+  /** A gRPC status code, see {@link STATUS}. */
+  readonly code: number;
+  /** The server's words, or the transport's. */
+  readonly details: string;
+  readonly endpoint: string;
+  /** False only when it is certain that no byte of the request left this process. */
+  readonly sent: boolean;
+
+  constructor(options: {
+    readonly code: number;
+    readonly details: string;
+    readonly endpoint: string;
+    readonly sent: boolean;
+  }) {
+    super(`${options.endpoint}: ${options.details} (gRPC status ${String(options.code)})`);
+    this.name = 'TransportError';
+    this.code = options.code;
+    this.details = options.details;
+    this.endpoint = options.endpoint;
+    this.sent = options.sent;
+  }
+}

@@ -1,0 +1,325 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, constants, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import * as net from 'node:net';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const HEARTBEAT_MS = 300;
+const ELECTION_MS = 3_000;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 10_000;
+const PROBE_TIMEOUT_MS = 2_000;
+const PROBE_INTERVAL_MS = 100;
+const LOG_TAIL_CHARS = 4_000;
+
+/** One etcd process of a local set. */
+export interface EtcdMember {
+  readonly name: string;
+  /** Where clients connect, e.g. `http://127.0.0.1:41231`. */
+  readonly clientUrl: string;
+  /** The process id, or undefined while it is down. */
+  readonly pid: number | undefined;
+  /** Ends the process and resolves when it is gone. The default signal is SIGKILL. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same data and ports; resolves when the process runs, see {@link EtcdMember.healthy}. */
+  start(): Promise<void>;
+  /** Resolves when this member answers `/health`. */
+  healthy(signal?: AbortSignal): Promise<void>;
+}
+
+export interface EtcdCluster {
+  readonly endpoints: readonly string[];
+  readonly members: readonly EtcdMember[];
+  /** The member that leads now. */
+  leader(): Promise<EtcdMember>;
+  /** Ends every process, and removes the data when the directory was a temporary one. */
+  stop(): Promise<void>;
+}
+
+export interface EtcdClusterOptions {
+  readonly size: 1 | 3;
+  /** Where data is kept. Absent: a temporary directory that `stop` removes. */
+  readonly dataDir?: string;
+  /** Serve clients over TLS with these PEM files; `clientCertAuth` asks every client for a certificate of the same authority. */
+  readonly tls?: EtcdTls;
+  readonly extraArgs?: readonly string[];
+  /** Ends the set when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+export interface EtcdTls {
+  readonly caFile: string;
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly clientCertAuth: boolean;
+}
+
+/**
+ * Runs a real etcd as local processes on free ports of 127.0.0.1, and resolves when every member answers `/health` (60 s at most).
+ * The processes are killed when this process exits. A missing program is told by the name of the package that holds it.
+ */
+export async function startEtcdCluster(options: EtcdClusterOptions): Promise<EtcdCluster> {
+  options.signal?.throwIfAborted();
+  const program = await findProgram();
+  const dataDir = options.dataDir ?? (await mkdtemp(path.join(os.tmpdir(), 'orch-etcd-')));
+  const members = await makeMembers(options, program, dataDir);
+
+  const stop = async (): Promise<void> => {
+    options.signal?.removeEventListener('abort', onAbort);
+    process.removeListener('exit', killAll);
+    await Promise.all(members.map(async (member) => member.kill('SIGTERM')));
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+  };
+  const killAll = (): void => {
+    for (const member of members) member.killNow();
+  };
+  const onAbort = (): void => {
+    stop().catch(killAll);
+  };
+  process.once('exit', killAll);
+  options.signal?.addEventListener('abort', onAbort, { once: true });
+
+  try {
+    await Promise.all(members.map(async (member) => member.start()));
+    await Promise.all(members.map(async (member) => member.healthy(options.signal)));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    endpoints: members.map((member) => member.clientUrl),
+    members,
+    leader: async () => findLeader(members),
+    stop,
+  };
+}
+
+/** The first `etcd` on PATH. */
+async function findProgram(): Promise<string> {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  for (const folder of folders) {
+    if (folder === '') continue;
+    const candidate = path.join(folder, 'etcd');
+    try {
+      await access(candidate, constants.X_OK);
+      return candidate;
+    } catch {
+      continue;
+    }
+  }
+  throw new Error(
+    'The program "etcd" was not found on PATH. Install it, on Debian with: apt-get install etcd-server.',
+  );
+}
+
+async function makeMembers(
+  options: EtcdClusterOptions,
+  program: string,
+  dataDir: string,
+): Promise<LocalMember[]> {
+  const ports = await portsFor(dataDir, options.size * 2);
+  const scheme = options.tls === undefined ? 'http' : 'https';
+  const specs = Array.from({ length: options.size }, (_, index) => ({
+    name: `etcd-${String(index)}`,
+    clientUrl: `${scheme}://127.0.0.1:${String(ports[index * 2])}`,
+    peerUrl: `http://127.0.0.1:${String(ports[index * 2 + 1])}`,
+  }));
+  const initialCluster = specs.map((spec) => `${spec.name}=${spec.peerUrl}`).join(',');
+  return Promise.all(
+    specs.map(async (spec) => {
+      const flags = {
+        name: spec.name,
+        'data-dir': path.join(dataDir, spec.name),
+        logger: 'zap',
+        'log-level': 'warn',
+        'listen-client-urls': spec.clientUrl,
+        'advertise-client-urls': spec.clientUrl,
+        'listen-peer-urls': spec.peerUrl,
+        'initial-advertise-peer-urls': spec.peerUrl,
+        'initial-cluster': initialCluster,
+        'initial-cluster-token': 'orch-local',
+        'heartbeat-interval': HEARTBEAT_MS,
+        'election-timeout': ELECTION_MS,
+        ...tlsFlags(options.tls),
+      };
+      const args = Object.entries(flags).map(([name, value]) => `--${name}=${String(value)}`);
+      args.push(...(options.extraArgs ?? []));
+      return new LocalMember({ ...spec, program, args, probe: await probeOptions(options.tls) });
+    }),
+  );
+}
+
+function tlsFlags(tls: EtcdTls | undefined): Readonly<Record<string, string | boolean>> {
+  if (tls === undefined) return {};
+  const own = { 'cert-file': tls.certFile, 'key-file': tls.keyFile };
+  // etcd asks for client certificates as soon as it knows an authority to check them by.
+  return tls.clientCertAuth ? { ...own, 'trusted-ca-file': tls.caFile, 'client-cert-auth': true } : own;
+}
+
+/** The server's certificate is the probe's client certificate too, as it is that of etcd's own gateway; it needs both key usages. */
+async function probeOptions(tls: EtcdTls | undefined): Promise<https.RequestOptions> {
+  if (tls === undefined) return {};
+  const [ca, cert, key] = await Promise.all([
+    readFile(tls.caFile),
+    readFile(tls.certFile),
+    readFile(tls.keyFile),
+  ]);
+  return { ca, cert, key };
+}
+
+/** A member remembers its peers' addresses in its data, so a set that starts again must find its old ports. */
+async function portsFor(dataDir: string, count: number): Promise<readonly number[]> {
+  const file = path.join(dataDir, 'ports.json');
+  try {
+    const stored: unknown = JSON.parse(await readFile(file, 'utf8'));
+    if (Array.isArray(stored) && stored.length === count) return stored.map(Number);
+    throw new Error(`${file} does not hold ${String(count)} ports: the data is of a set of another size.`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const ports = await freePorts(count);
+  await mkdir(dataDir, { recursive: true });
+  await writeFile(file, JSON.stringify(ports));
+  return ports;
+}
+
+/** Holds all of them open at once, so that they differ. */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => net.createServer());
+  const ports: number[] = [];
+  for (const server of servers) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ports.push((server.address() as net.AddressInfo).port);
+  }
+  for (const server of servers) {
+    server.close();
+    await once(server, 'close');
+  }
+  return ports;
+}
+
+interface MemberSpec {
+  readonly name: string;
+  readonly clientUrl: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly probe: https.RequestOptions;
+}
+
+class LocalMember implements EtcdMember {
+  readonly name: string;
+  readonly clientUrl: string;
+  private readonly spec: MemberSpec;
+  private child: ChildProcess | undefined;
+  private logTail = '';
+
+  constructor(spec: MemberSpec) {
+    this.name = spec.name;
+    this.clientUrl = spec.clientUrl;
+    this.spec = spec;
+  }
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  async start(): Promise<void> {
+    if (this.child !== undefined) return;
+    // In a process group of its own, so that Ctrl-C in the terminal reaches only the launcher, which stops the members last.
+    const child = spawn(this.spec.program, this.spec.args, {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, GOMAXPROCS: '2' },
+    });
+    this.child = child;
+    const keepTail = (chunk: Buffer): void => {
+      this.logTail = (this.logTail + chunk.toString()).slice(-LOG_TAIL_CHARS);
+    };
+    child.stdout.on('data', keepTail);
+    child.stderr.on('data', keepTail);
+    child.once('exit', () => {
+      if (this.child === child) this.child = undefined;
+    });
+    await once(child, 'spawn');
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const { child } = this;
+    if (child === undefined) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await gone;
+    clearTimeout(timer);
+  }
+
+  killNow(): void {
+    this.child?.kill('SIGKILL');
+  }
+
+  async healthy(signal?: AbortSignal): Promise<void> {
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    while (Date.now() < deadline) {
+      signal?.throwIfAborted();
+      if (this.child === undefined) throw new Error(`${this.name} ended at its start. ${this.logTail}`);
+      if (await this.answersHealth()) return;
+      await delay(PROBE_INTERVAL_MS);
+    }
+    throw new Error(
+      `${this.name} did not become healthy within ${String(START_TIMEOUT_MS)} ms. ${this.logTail}`,
+    );
+  }
+
+  /** Whether this member says that it leads. */
+  async leads(): Promise<boolean> {
+    if (this.child === undefined) return false;
+    const answer = await this.request('POST', '/v3/maintenance/status', '{}').catch(() => undefined);
+    if (answer?.status !== 200) return false;
+    const body = JSON.parse(answer.body) as { header?: { member_id?: string }; leader?: string };
+    return body.leader !== undefined && body.leader === body.header?.member_id;
+  }
+
+  private async answersHealth(): Promise<boolean> {
+    const answer = await this.request('GET', '/health', '').catch(() => undefined);
+    return answer?.status === 200 && answer.body.includes('true');
+  }
+
+  private async request(
+    method: 'GET' | 'POST',
+    urlPath: string,
+    body: string,
+  ): Promise<{ status: number | undefined; body: string }> {
+    const url = new URL(urlPath, this.clientUrl);
+    const send = url.protocol === 'https:' ? https.request : http.request;
+    return new Promise((resolve, reject) => {
+      const options = { ...this.spec.probe, method, agent: false, timeout: PROBE_TIMEOUT_MS } as const;
+      const request = send(url, options, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', reject);
+        response.once('end', () => {
+          resolve({ status: response.statusCode, body: Buffer.concat(chunks).toString() });
+        });
+      });
+      request.once('timeout', () => request.destroy(new Error('The probe timed out.')));
+      request.once('error', reject);
+      request.end(body);
+    });
+  }
+}
+
+async function findLeader(members: readonly LocalMember[]): Promise<EtcdMember> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (Date.now() < deadline) {
+    for (const member of members) {
+      if (await member.leads()) return member;
+    }
+    await delay(PROBE_INTERVAL_MS);
+  }
+  throw new Error(`No member of the etcd set became leader within ${String(START_TIMEOUT_MS)} ms.`);
+}
