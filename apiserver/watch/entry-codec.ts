@@ -1,0 +1,158 @@
+import type { CachedResource, Entry } from './entry';
+import type { Slab, Slabs } from './slab';
+
+/** An entry whose bytes lie in a slab, or (`slab` undefined) in memory of their own. */
+export class CacheEntry implements Entry {
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly uid: string;
+  bytes: Buffer;
+  slab: Slab | undefined = undefined;
+
+  constructor(from: Omit<Entry, 'bytes'>, bytes: Buffer) {
+    this.key = from.key;
+    this.namespace = from.namespace;
+    this.name = from.name;
+    this.revision = from.revision;
+    this.labels = from.labels;
+    this.fields = from.fields;
+    this.uid = from.uid;
+    this.bytes = bytes;
+  }
+}
+
+export interface StoredObject {
+  /** Relative to the resource's prefix. */
+  readonly key: string;
+  /** The object's JSON as it comes out of the transformer. */
+  readonly plain: Buffer;
+  readonly revision: number;
+}
+
+/**
+ * Reads one stored object. Parses it once, for labels, fields and uid, and splices its resourceVersion in. The bytes are copied:
+ * into `slabs`, or into memory of their own when there are none. Throws when the bytes are no object with metadata.
+ */
+export function decodeEntry(resource: CachedResource, stored: StoredObject, slabs?: Slabs): CacheEntry {
+  const object: unknown = JSON.parse(stored.plain.toString('utf8'));
+  const metadata = recordAt(object, 'metadata');
+  if (metadata === undefined) throw new Error('the stored value has no metadata');
+  const slash = resource.namespaced ? stored.key.indexOf('/') : -1;
+  const namespace = slash === -1 ? '' : stored.key.slice(0, slash);
+  const name = stored.key.slice(slash + 1);
+  const uid = metadata['uid'];
+  const entry = new CacheEntry(
+    {
+      key: stored.key,
+      namespace,
+      name,
+      revision: stored.revision,
+      labels: labelsOf(metadata['labels']),
+      fields: fieldsOf(resource, object, { namespace, name }),
+      uid: typeof uid === 'string' ? uid : '',
+    },
+    NO_BYTES,
+  );
+  const { head, tail } = splice(stored, object, metadata);
+  if (slabs === undefined) entry.bytes = Buffer.concat([Buffer.from(head, 'latin1'), tail]);
+  else slabs.store(entry, head, tail);
+  return entry;
+}
+
+/** The same object with another resourceVersion, in memory of its own: what a DELETED event carries. */
+export function withRevision(entry: Entry, revision: number): Entry {
+  const quote = entry.bytes.indexOf(QUOTE, VERSION_OFFSET);
+  const bytes = Buffer.concat([
+    Buffer.from(VERSION_HEAD + String(revision), 'latin1'),
+    entry.bytes.subarray(quote),
+  ]);
+  return new CacheEntry({ ...entry, revision }, bytes);
+}
+
+const NO_BYTES = Buffer.alloc(0);
+const QUOTE = 0x22;
+const CLOSING_BRACE = 0x7d;
+const VERSION_HEAD = '"metadata":{"resourceVersion":"';
+/** Where the digits of the version begin in `Entry.bytes`. */
+export const VERSION_OFFSET = VERSION_HEAD.length;
+
+/** How the codec writes stored objects. Names of kinds and versions are short, so the first bytes tell. */
+const STORED_LAYOUT = /^\{"kind":"[^"\\]*","apiVersion":"[^"\\]*","metadata":\{/;
+const LAYOUT_BYTES_MAX = 512;
+
+/** `head` + `tail` is the object from its metadata on, with the version in front of all other metadata. */
+function splice(
+  stored: StoredObject,
+  object: unknown,
+  metadata: Readonly<Record<string, unknown>>,
+): { readonly head: string; readonly tail: Buffer } {
+  const head = `${VERSION_HEAD}${stored.revision}"`;
+  const layout = STORED_LAYOUT.exec(stored.plain.toString('latin1', 0, LAYOUT_BYTES_MAX));
+  if (layout !== null && metadata['resourceVersion'] === undefined) {
+    const start = layout[0].length;
+    const separator = stored.plain[start] === CLOSING_BRACE ? '' : ',';
+    return { head: head + separator, tail: stored.plain.subarray(start) };
+  }
+  const {
+    kind: _kind,
+    apiVersion: _apiVersion,
+    metadata: _metadata,
+    ...rest
+  } = object as Record<string, unknown>;
+  const { resourceVersion: _version, ...others } = metadata;
+  const tail =
+    JSON.stringify(others).slice(1) +
+    (Object.keys(rest).length === 0 ? '}' : `,${JSON.stringify(rest).slice(1)}`);
+  return { head: head + (tail.startsWith('}') ? '' : ','), tail: Buffer.from(tail, 'utf8') };
+}
+
+function recordAt(value: unknown, member: string): Readonly<Record<string, unknown>> | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const found = (value as Record<string, unknown>)[member];
+  return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined;
+}
+
+/** Makes objects that have ordinary fast members and inherit nothing, so that the label `constructor` is absent unless set. */
+const PlainMap = createPlainMapClass();
+
+function createPlainMapClass(): new () => Record<string, string> {
+  const constructor = function plainMap(): void {};
+  constructor.prototype = Object.freeze(Object.create(null));
+  return constructor as unknown as new () => Record<string, string>;
+}
+
+const NO_LABELS: Readonly<Record<string, string>> = Object.freeze(new PlainMap());
+
+function labelsOf(labels: unknown): Readonly<Record<string, string>> {
+  if (typeof labels !== 'object' || labels === null) return NO_LABELS;
+  const copy = new PlainMap();
+  for (const [name, value] of Object.entries(labels)) if (typeof value === 'string') copy[name] = value;
+  return copy;
+}
+
+function fieldsOf(
+  resource: CachedResource,
+  object: unknown,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Readonly<Record<string, string>> {
+  const fields = new PlainMap();
+  fields['metadata.name'] = name;
+  fields['metadata.namespace'] = namespace;
+  for (const path of resource.fieldPaths) fields[path] = valueAt(object, path);
+  return fields;
+}
+
+/** An absent field selects like the empty string; numbers and booleans like their text. */
+function valueAt(object: unknown, path: string): string {
+  let value: unknown = object;
+  for (const member of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return '';
+    value = (value as Record<string, unknown>)[member];
+  }
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}

@@ -1,0 +1,101 @@
+import type BTree from 'sorted-btree';
+import type { Entry } from './entry';
+import { KeyOrder } from './key-order';
+
+/**
+ * The objects of one resource in key order, and beside them one tree per indexed field. All trees are copy-on-write: a clone takes
+ * constant time and shares everything that neither side changes later.
+ */
+export class ObjectTree {
+  readonly #order: KeyOrder;
+  readonly #objects: BTree<string, Entry>;
+  /** Per indexed field: `<value>\0<key>` to entry. */
+  readonly #indexes: ReadonlyMap<string, BTree<string, Entry>>;
+
+  private constructor(
+    order: KeyOrder,
+    objects: BTree<string, Entry>,
+    indexes: ReadonlyMap<string, BTree<string, Entry>>,
+  ) {
+    this.#order = order;
+    this.#objects = objects;
+    this.#indexes = indexes;
+  }
+
+  static create(indexedFields: readonly string[]): ObjectTree {
+    const order = new KeyOrder();
+    const indexes = new Map(indexedFields.map((path) => [path, order.createTree<Entry>()]));
+    return new ObjectTree(order, order.createTree<Entry>(), indexes);
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.#objects.get(key);
+  }
+
+  set(entry: Entry, previous: Entry | undefined): void {
+    this.#order.admit(entry.key);
+    this.#objects.set(entry.key, entry);
+    for (const [path, index] of this.#indexes) {
+      const value = entry.fields[path] ?? '';
+      const before = previous?.fields[path];
+      if (before !== undefined && before !== value) index.delete(indexKey(before, entry.key));
+      this.#order.admit(value);
+      index.set(indexKey(value, entry.key), entry);
+    }
+  }
+
+  delete(entry: Entry): void {
+    this.#objects.delete(entry.key);
+    for (const [path, index] of this.#indexes) index.delete(indexKey(entry.fields[path] ?? '', entry.key));
+  }
+
+  clone(): ObjectTree {
+    const indexes = new Map([...this.#indexes].map(([path, index]) => [path, index.clone()]));
+    return new ObjectTree(this.#order, this.#objects.clone(), indexes);
+  }
+
+  /** Entries in key order from `from` (inclusive) to `to` (exclusive). The tree must not change meanwhile. */
+  *entries(from?: string, to?: string): IterableIterator<Entry> {
+    // The iterator fills one array again and again; nothing of it is kept.
+    const pair: (string | Entry)[] = [];
+    for (const [key, entry] of this.#objects.entries(from, pair)) {
+      if (to !== undefined && this.#order.compare(key, to) >= 0) return;
+      yield entry;
+    }
+  }
+
+  /** How many keys there are from `from` (inclusive) to `to` (exclusive). */
+  count(from?: string, to?: string): number {
+    const low = from ?? this.#objects.minKey();
+    if (low === undefined) return 0;
+    const high = to ?? this.#objects.maxKey();
+    if (high === undefined || this.#order.compare(low, high) > 0) return 0;
+    return this.#objects.forRange(low, high, to === undefined);
+  }
+
+  hasIndex(path: string): boolean {
+    return this.#indexes.has(path);
+  }
+
+  /** The entries whose indexed field has this value, in key order, or undefined when the field has no index. */
+  byField(path: string, value: string): Entry[] | undefined {
+    const index = this.#indexes.get(path);
+    if (index === undefined) return undefined;
+    const from = indexKey(value, '');
+    const found: Entry[] = [];
+    for (const [key, entry] of index.entries(from)) {
+      if (!key.startsWith(from)) break;
+      // A value that itself contains a NUL could lie in the range of another.
+      if (entry.fields[path] === value) found.push(entry);
+    }
+    return found;
+  }
+}
+
+function indexKey(value: string, key: string): string {
+  return `${value}\0${key}`;
+}

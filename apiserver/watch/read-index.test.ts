@@ -1,0 +1,68 @@
+import { ReadIndex } from './read-index';
+
+function createStore(): {
+  index: ReadIndex;
+  answers: ((revision: number | Error) => void)[];
+  counters: { readIndexCalls: number; readIndexRequests: number };
+} {
+  const answers: ((revision: number | Error) => void)[] = [];
+  const counters = { readIndexCalls: 0, readIndexRequests: 0 };
+  const read = async (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      answers.push((answer) => {
+        if (answer instanceof Error) reject(answer);
+        else resolve(answer);
+      });
+    });
+  return { index: new ReadIndex({ read, timeoutMs: 5_000, counters }), answers, counters };
+}
+
+const forever = new AbortController().signal;
+
+test('a call that comes while a read is in flight gets the answer of the next one, shared with all others who wait', async () => {
+  const { index, answers, counters } = createStore();
+  const first = index.read(forever);
+  const second = index.read(forever);
+  const third = index.read(forever);
+  answers[0]?.(5);
+  expect(await first).toBe(5);
+  expect(answers).toHaveLength(2);
+  const fourth = index.read(forever);
+  answers[1]?.(7);
+  expect(await Promise.all([second, third])).toEqual([7, 7]);
+  answers[2]?.(8);
+  expect(await fourth).toBe(8);
+  expect(counters).toEqual({ readIndexCalls: 3, readIndexRequests: 4 });
+});
+
+test('a failed read fails those who shared it and nobody else', async () => {
+  const { index, answers } = createStore();
+  const first = index.read(forever);
+  const second = index.read(forever);
+  answers[0]?.(new Error('no leader'));
+  await expect(first).rejects.toThrow('no leader');
+  answers[1]?.(3);
+  expect(await second).toBe(3);
+});
+
+test('a caller can leave, and a read without an answer ends in time', async () => {
+  const { index, answers } = createStore();
+  const leaver = new AbortController();
+  const left = index.read(leaver.signal);
+  const stayed = index.read(forever);
+  leaver.abort(new Error('gone'));
+  await expect(left).rejects.toThrow('gone');
+  answers[0]?.(1);
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+  answers[1]?.(2);
+  expect(await stayed).toBe(2);
+
+  const silent = new ReadIndex({
+    read: async () => new Promise<number>(() => undefined),
+    timeoutMs: 1,
+    counters: { readIndexCalls: 0, readIndexRequests: 0 },
+  });
+  await expect(silent.read(forever)).rejects.toMatchObject({ name: 'TimeoutError' });
+});

@@ -1,0 +1,170 @@
+import type { CacheEvent } from './event';
+
+export interface RingBounds {
+  readonly windowMs: number;
+  readonly eventsMax: number;
+  /** Told of every event that left the ring, oldest first. */
+  readonly dropped: (event: CacheEvent) => void;
+  readonly budget: RingBudget;
+}
+
+/** What an event costs besides the bytes of its previous state. */
+const EVENT_OVERHEAD_BYTES = 256;
+
+/**
+ * The recent events of one resource, in order. Positions count events since the ring was made and stay valid while events come and
+ * go. Events of one revision come and go together.
+ */
+export class Ring {
+  readonly #bounds: RingBounds;
+  #events: CacheEvent[] = [];
+  /** Index in `#events` of the oldest event that is still there; the part before it is cut off now and then. */
+  #first = 0;
+  /** The position of `#events[0]`. */
+  #base = 0;
+  #floor: number;
+  #isFloorAnEvent = false;
+  #bytes = 0;
+
+  /** Knows everything that happens after `floor`. */
+  constructor(floor: number, bounds: RingBounds) {
+    this.#floor = floor;
+    this.#bounds = bounds;
+    bounds.budget.add(this);
+  }
+
+  /** All events of later revisions are here. */
+  get floor(): number {
+    return this.#floor;
+  }
+
+  /** Whether this resource has an event at the floor or after it; else only other keys' revisions tell that it was passed. */
+  get isFloorVisible(): boolean {
+    return this.#isFloorAnEvent || this.size > 0;
+  }
+
+  get size(): number {
+    return this.#events.length - this.#first;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The position behind the newest event. */
+  get end(): number {
+    return this.#base + this.#events.length;
+  }
+
+  get oldest(): CacheEvent | undefined {
+    return this.#events[this.#first];
+  }
+
+  append(event: CacheEvent): void {
+    this.#events.push(event);
+    const bytes = costOf(event);
+    this.#bytes += bytes;
+    this.#bounds.budget.charge(bytes);
+  }
+
+  /** The event at a position, or undefined when it is gone or not there yet. */
+  at(position: number): CacheEvent | undefined {
+    const index = position - this.#base;
+    return index < this.#first ? undefined : this.#events[index];
+  }
+
+  /** The position of the first event after `revision`, which must not be below the floor. */
+  positionAfter(revision: number): number {
+    let low = this.#first;
+    let high = this.#events.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#events[middle]?.revision ?? Infinity) <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return this.#base + low;
+  }
+
+  /** Drops what is too old or too much, but nothing of revision `before` or later. */
+  trim(now: number, before = Infinity): void {
+    const { windowMs, eventsMax } = this.#bounds;
+    for (let { oldest } = this; oldest !== undefined; { oldest } = this) {
+      if (this.size <= eventsMax && now - oldest.appliedAt <= windowMs) return;
+      if (oldest.revision >= before) return;
+      this.dropOldestRevision();
+    }
+  }
+
+  dropOldestRevision(): void {
+    const revision = this.oldest?.revision;
+    if (revision === undefined) return;
+    for (let { oldest } = this; oldest?.revision === revision; { oldest } = this) {
+      this.#first += 1;
+      const bytes = costOf(oldest);
+      this.#bytes -= bytes;
+      this.#bounds.budget.charge(-bytes);
+      this.#bounds.dropped(oldest);
+    }
+    this.#floor = revision;
+    this.#isFloorAnEvent = true;
+    if (this.#first * 2 > this.#events.length && this.#first >= CUT_EVENTS_MIN) {
+      this.#events = this.#events.slice(this.#first);
+      this.#base += this.#first;
+      this.#first = 0;
+    }
+  }
+
+  /** Gives its bytes back to the budget; the ring is not used any more. */
+  close(): void {
+    this.#bounds.budget.charge(-this.#bytes);
+    this.#bounds.budget.remove(this);
+    this.#bytes = 0;
+  }
+}
+
+const CUT_EVENTS_MIN = 64;
+
+function costOf(event: CacheEvent): number {
+  return EVENT_OVERHEAD_BYTES + (event.previous?.bytes.length ?? 0);
+}
+
+/** The bytes of all rings together. When they are too many, the oldest events go, whichever ring they are in. */
+export class RingBudget {
+  readonly #bytesMax: number;
+  readonly #rings = new Set<Ring>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(ring: Ring): void {
+    this.#rings.add(ring);
+  }
+
+  remove(ring: Ring): void {
+    this.#rings.delete(ring);
+  }
+
+  charge(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** Called between revisions, so that no ring loses a part of the newest one. */
+  enforce(): void {
+    while (this.#bytes > this.#bytesMax) {
+      let oldestRing: Ring | undefined;
+      let oldestRevision = Infinity;
+      for (const ring of this.#rings) {
+        const revision = ring.oldest?.revision ?? Infinity;
+        if (revision < oldestRevision) [oldestRing, oldestRevision] = [ring, revision];
+      }
+      if (oldestRing === undefined) return;
+      oldestRing.dropOldestRevision();
+    }
+  }
+}

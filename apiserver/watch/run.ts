@@ -1,0 +1,62 @@
+/**
+ * A sequence of frames that watchers share. Watchers that are to receive the same frames hold the same run, so that its frames are
+ * joined into one buffer once and not once per watcher. A run never changes; `append` gives the longer one.
+ */
+export class Run {
+  readonly frames: number;
+  readonly byteLength: number;
+  readonly #frame: Buffer | undefined;
+  readonly #before: Run | undefined;
+  #joined: Buffer | undefined;
+  /** The longer runs made so far. Nearly always there is one, so the map comes only with the second. */
+  #lastFrame: Buffer | undefined;
+  #lastRun: Run | undefined;
+  #longer: Map<Buffer, Run> | undefined;
+
+  private constructor(before: Run | undefined, frame: Buffer | undefined) {
+    this.frames = before === undefined ? 0 : before.frames + 1;
+    this.byteLength = (before?.byteLength ?? 0) + (frame?.length ?? 0);
+    this.#before = before;
+    this.#frame = frame;
+  }
+
+  static createEmpty(): Run {
+    return new Run(undefined, undefined);
+  }
+
+  append(frame: Buffer): Run {
+    if (this.#lastRun !== undefined && this.#lastFrame === frame) return this.#lastRun;
+    const known = this.#longer?.get(frame);
+    if (known !== undefined) return known;
+    const run = new Run(this, frame);
+    if (this.#lastRun === undefined) {
+      this.#lastFrame = frame;
+      this.#lastRun = run;
+    } else {
+      this.#longer ??= new Map();
+      this.#longer.set(frame, run);
+    }
+    return run;
+  }
+
+  /** All frames as one buffer, the same buffer for everyone who asks. */
+  join(): Buffer {
+    this.#joined ??= this.#join();
+    return this.#joined;
+  }
+
+  #join(): Buffer {
+    if (this.frames === 1 && this.#frame !== undefined) return this.#frame;
+    const frames: Buffer[] = [];
+    frames.length = this.frames;
+    this.#collect(frames);
+    return Buffer.concat(frames, this.byteLength);
+  }
+
+  #collect(frames: Buffer[]): void {
+    if (this.#frame !== undefined) frames[this.frames - 1] = this.#frame;
+    for (let run = this.#before; run !== undefined; run = run.#before) {
+      if (run.#frame !== undefined) frames[run.frames - 1] = run.#frame;
+    }
+  }
+}

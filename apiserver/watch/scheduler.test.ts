@@ -1,0 +1,49 @@
+import { Run } from './run';
+import { FlushScheduler, nextDelayMs, nextSliceSize } from './scheduler';
+
+test('an idle server flushes at once; a busy one keeps a distance in proportion, up to the bound', () => {
+  const delayMaxMs = 20;
+  expect(nextDelayMs({ busyMs: 0, sinceLastMs: Infinity, delayMaxMs })).toBe(0);
+  expect(nextDelayMs({ busyMs: 0.2, sinceLastMs: 0, delayMaxMs })).toBe(0);
+  expect(nextDelayMs({ busyMs: 4, sinceLastMs: 4, delayMaxMs })).toBe(8);
+  expect(nextDelayMs({ busyMs: 4, sinceLastMs: 12, delayMaxMs })).toBe(0);
+  expect(nextDelayMs({ busyMs: 100, sinceLastMs: 100, delayMaxMs })).toBe(20);
+});
+
+test('slices shrink when they hold the loop too long and grow when there is more to do', () => {
+  expect(nextSliceSize({ size: 256, busyMs: 50, before: 256 })).toBe(25);
+  expect(nextSliceSize({ size: 256, busyMs: 1, before: 256 })).toBe(512);
+  expect(nextSliceSize({ size: 3, busyMs: 0, before: 256 })).toBe(256);
+  expect(nextSliceSize({ size: 16, busyMs: 1_000, before: 16 })).toBe(16);
+});
+
+test('everything scheduled is flushed once, also what comes during a flush', async () => {
+  const scheduler = new FlushScheduler({ delayMaxMs: 20 });
+  const flushed: string[] = [];
+  const late = new Promise<void>((resolve) => {
+    const last = { flush: (): void => resolve(void flushed.push('late')) };
+    const again = {
+      flush: (): void => {
+        flushed.push('first');
+        scheduler.schedule(last);
+      },
+    };
+    scheduler.schedule(again);
+    scheduler.schedule(again);
+  });
+  await late;
+  expect(flushed).toEqual(['first', 'late']);
+});
+
+test('equal sequences of frames are one run with one buffer, different ones are not mixed up', () => {
+  const [a, b, c] = ['a', 'b', 'c'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+  const empty = Run.createEmpty();
+  const ab = empty.append(a).append(b);
+  expect(empty.append(a).append(b)).toBe(ab);
+  const ac = empty.append(a).append(c);
+  expect(empty.append(a).append(c)).toBe(ac);
+  expect([ab, ac, empty.append(c)].map((run) => run.join().toString())).toEqual(['ab', 'ac', 'c']);
+  expect(ab.join()).toBe(ab.join());
+  expect(empty.append(a).join()).toBe(a);
+  expect([ab.frames, ab.byteLength]).toEqual([2, 2]);
+});

@@ -1,0 +1,81 @@
+import type { EndReason } from './watch-request';
+
+/** What happened since the start of the process. Numbers only grow. */
+export interface Counters {
+  /** Complete fills of the whole cache, the first included. */
+  fills: number;
+  /** Refills of one resource or of all because the state could not be trusted. */
+  rebuilds: number;
+  /** Objects read by fills. */
+  filledObjects: number;
+  /** Changes applied from the store's watch. */
+  events: number;
+  /** Revisions seen, those of foreign keys included. */
+  revisions: number;
+  /** Stored values that could not be decoded. */
+  undecodable: number;
+  /** Times the feed had to be resumed after an error. */
+  feedFailures: number;
+  /** Frames handed to watchers' queues by the live feed. */
+  deliveries: number;
+  watchesStarted: number;
+  readonly watchesEnded: Record<EndReason, number>;
+  historyStreams: number;
+  readIndexCalls: number;
+  readIndexRequests: number;
+}
+
+export function createCounters(): Counters {
+  return {
+    fills: 0,
+    rebuilds: 0,
+    filledObjects: 0,
+    events: 0,
+    revisions: 0,
+    undecodable: 0,
+    feedFailures: 0,
+    deliveries: 0,
+    watchesStarted: 0,
+    watchesEnded: { timeout: 0, drain: 0, aborted: 0, slow: 0, expired: 0, unavailable: 0 },
+    historyStreams: 0,
+    readIndexCalls: 0,
+    readIndexRequests: 0,
+  };
+}
+
+export interface ResourceStats {
+  readonly resource: string;
+  readonly objects: number;
+  readonly objectBytes: number;
+  readonly slabBytes: number;
+  readonly ringEvents: number;
+  readonly ringBytes: number;
+  readonly oldestWatchable: number;
+  readonly watchers: number;
+  readonly isReady: boolean;
+}
+
+/** One watch, for administrators. */
+export interface WatcherInfo {
+  readonly resource: string;
+  readonly client: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly isLive: boolean;
+  readonly queuedFrames: number;
+  readonly queuedBytes: number;
+  readonly sentRevision: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+export interface CacheStats extends Counters {
+  readonly revision: number;
+  readonly ringBytes: number;
+  readonly derivedBytes: number;
+  readonly snapshotBytes: number;
+  readonly watchers: number;
+  readonly flushes: number;
+  readonly coalesceDelayMs: number;
+  readonly resources: readonly ResourceStats[];
+}

@@ -1,0 +1,193 @@
+import { StorageError } from '../storage/backend';
+import type { CacheContext } from './context';
+import type { CachedResource, Entry } from './entry';
+import type { CacheEvent } from './event';
+import { readHistory } from './history';
+import type { Ring } from './ring';
+import { Slices } from './slices';
+import type { Snapshot } from './snapshot';
+import type { EndReason } from './watch-request';
+import { indexedTerm } from './watch-request';
+import type { Watcher } from './watcher';
+
+/** What a watch needs of its resource's cache. */
+export interface WatchSource {
+  readonly resource: CachedResource;
+  readonly context: CacheContext;
+  readonly ring: Ring;
+  readonly isReady: boolean;
+  snapshot(): Snapshot;
+  /** Resolves at the next moment at which the resource is ready; it may be over when the caller runs. */
+  whenReady(signal: AbortSignal): Promise<void>;
+  /** The watcher gets every later event from the live feed. */
+  join(watcher: Watcher): void;
+  end(watcher: Watcher, reason: EndReason): void;
+  /** The last frame of a watch that ends for this reason, if it is due one. */
+  lastFrame(watcher: Watcher, reason: EndReason): Buffer | undefined;
+}
+
+/** Pieces handed to the door while catching up, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
+/**
+ * The bytes of one watch from its start to its end: the state or the history first, at the reader's pace and straight from memory or
+ * the store; then the live feed, through the watcher's queue. Each part begins at the whole revision at which the one before ended.
+ */
+export async function* streamWatch(source: WatchSource, watcher: Watcher): AsyncGenerator<Buffer> {
+  const stop = new AbortController();
+  watcher.onEnding(() => {
+    stop.abort();
+  });
+  try {
+    if (!watcher.ending) yield* catchUp(source, watcher, stop.signal);
+  } catch (error) {
+    if (!watcher.ending) source.end(watcher, reasonOf(source, watcher, error));
+  }
+  if (!watcher.isLive) {
+    const frame = source.lastFrame(watcher, watcher.ending ?? 'aborted');
+    if (frame !== undefined) yield frame;
+    return;
+  }
+  for (let bytes = await watcher.next(); bytes !== undefined; bytes = await watcher.next()) yield bytes;
+}
+
+async function* catchUp(source: WatchSource, watcher: Watcher, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const { request } = watcher;
+  while (!source.isReady) await source.whenReady(signal);
+  watcher.hasBegun = true;
+  if (request.from === undefined) yield* currentState(source, watcher, signal);
+  else {
+    const { from } = request;
+    const isThere = await source.context.waitForRevision(from, { timeoutMs: request.timeoutMs, signal });
+    signal.throwIfAborted();
+    if (!isThere) {
+      source.end(watcher, 'timeout');
+      return;
+    }
+    watcher.sentRevision = from;
+  }
+  while (!watcher.isLive && watcher.ending === undefined) {
+    if (watcher.sentRevision < source.ring.floor) yield* fromStore(source, watcher, signal);
+    else yield* fromRing(source, watcher);
+  }
+}
+
+/** Synthetic ADDED events in key order, then, if asked, the bookmark that says so. */
+async function* currentState(
+  source: WatchSource,
+  watcher: Watcher,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const { request, representation } = watcher;
+  const snapshot = source.snapshot();
+  const piece = new Piece();
+  const slices = new Slices();
+  for (const entry of candidates(source.resource, watcher, snapshot)) {
+    if (watcher.selects(entry)) piece.add(representation.frame('ADDED', entry));
+    if (piece.isFull || slices.due()) {
+      if (!piece.isEmpty) yield piece.take();
+      await slices.pause();
+      signal.throwIfAborted();
+    }
+  }
+  if (request.sendInitialEvents === true && request.bookmarks) {
+    piece.add(representation.bookmark(snapshot.revision, true));
+  }
+  watcher.sentRevision = snapshot.revision;
+  if (!piece.isEmpty) yield piece.take();
+}
+
+function candidates(resource: CachedResource, watcher: Watcher, snapshot: Snapshot): Iterable<Entry> {
+  const { request } = watcher;
+  const { namespace, name } = request;
+  if (name !== '' && (namespace !== '' || !resource.namespaced)) {
+    const entry = snapshot.get(resource.namespaced ? `${namespace}/${name}` : name);
+    return entry === undefined ? [] : [entry];
+  }
+  const term = indexedTerm(request, resource);
+  if (term !== undefined) return snapshot.byField(...term);
+  return namespace === '' ? snapshot.entries() : snapshot.entriesOf(namespace);
+}
+
+async function* fromStore(
+  source: WatchSource,
+  watcher: Watcher,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const parts = readHistory(
+    source.context,
+    {
+      resource: source.resource,
+      from: watcher.sentRevision,
+      floor: () => source.ring.floor,
+      isFloorVisible: source.ring.isFloorVisible,
+    },
+    signal,
+  );
+  const piece = new Piece();
+  for await (const { events, through } of parts) {
+    for (const event of events) addFrame(piece, watcher, event);
+    watcher.sentRevision = Math.max(watcher.sentRevision, through);
+    if (!piece.isEmpty) yield piece.take();
+    signal.throwIfAborted();
+  }
+}
+
+/** One slice of the ring, whole revisions only. At the ring's end the watcher joins the live feed, before the slice is handed out. */
+async function* fromRing(source: WatchSource, watcher: Watcher): AsyncGenerator<Buffer> {
+  const { ring } = source;
+  const piece = new Piece();
+  const slices = new Slices();
+  let position = ring.positionAfter(watcher.sentRevision);
+  for (let event = ring.at(position); event !== undefined; event = ring.at(position)) {
+    if (event.revision !== watcher.sentRevision && (piece.isFull || slices.due())) break;
+    addFrame(piece, watcher, event);
+    watcher.sentRevision = event.revision;
+    position += 1;
+  }
+  if (position === ring.end) source.join(watcher);
+  if (!piece.isEmpty) yield piece.take();
+  if (slices.due()) await slices.pause();
+}
+
+function addFrame(piece: Piece, watcher: Watcher, event: CacheEvent): void {
+  const type = event.typeFor(watcher.selects);
+  if (type !== undefined) piece.add(event.frame(type, watcher.representation));
+}
+
+function reasonOf(source: WatchSource, watcher: Watcher, error: unknown): EndReason {
+  if (error instanceof StorageError && (error.code === 'compacted' || error.code === 'reset'))
+    return 'expired';
+  source.context.log.warn(
+    { resource: source.resource.name, client: watcher.request.client, from: watcher.request.from, error },
+    'A watch ends because its history cannot be read now',
+  );
+  return 'unavailable';
+}
+
+class Piece {
+  #frames: Buffer[] = [];
+  #bytes = 0;
+
+  get isEmpty(): boolean {
+    return this.#frames.length === 0;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= PIECE_BYTES;
+  }
+
+  add(frame: Buffer): void {
+    this.#frames.push(frame);
+    this.#bytes += frame.length;
+  }
+
+  take(): Buffer {
+    const [first] = this.#frames;
+    const bytes =
+      this.#frames.length === 1 && first !== undefined ? first : Buffer.concat(this.#frames, this.#bytes);
+    this.#frames = [];
+    this.#bytes = 0;
+    return bytes;
+  }
+}

@@ -1,0 +1,143 @@
+import type { Entry, Representation } from './entry';
+import type { CacheEvent } from './event';
+import type { FlushScheduler, Flushable } from './scheduler';
+import type { Run } from './run';
+import type { EndReason, WatchRequest } from './watch-request';
+import { selectionOf } from './watch-request';
+
+export interface WatcherOptions {
+  readonly request: WatchRequest;
+  readonly scheduler: FlushScheduler;
+  readonly queueFramesMax: number;
+  readonly queueBytesMax: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Told when the reader leaves the queue full. */
+  readonly overflowed: (watcher: Watcher) => void;
+  /** Told when an event cannot be judged or encoded for this watcher. */
+  readonly failed: (watcher: Watcher, error: unknown) => void;
+}
+
+/**
+ * One client's watch as the fan-out sees it: a bounded queue of frames between the feed, which never waits, and one reader. Before
+ * it joins the live feed only its end is of interest; a reader that catches up asks `ending` between two whole revisions.
+ */
+export class Watcher implements Flushable {
+  readonly request: WatchRequest;
+  readonly representation: Representation;
+  readonly selects: (entry: Entry) => boolean;
+  readonly startedAt: number;
+  bookmarkedAt: number;
+  /** The newest revision up to which everything was handed to the queue or, while catching up, to the reader. */
+  sentRevision = 0;
+  isLive = false;
+  /** Whether anything of the cache's state may have been handed out. */
+  hasBegun = false;
+  readonly #options: WatcherOptions;
+  #run: Run | undefined;
+  #isDue = false;
+  #reader: ((bytes: Buffer | undefined) => void) | undefined;
+  #ending: EndReason | undefined;
+  #onEnding: (() => void) | undefined;
+
+  constructor(options: WatcherOptions) {
+    this.#options = options;
+    this.request = options.request;
+    this.representation = options.request.representation;
+    this.selects = selectionOf(options.request);
+    this.startedAt = options.startedAt;
+    this.bookmarkedAt = options.startedAt;
+  }
+
+  /** Set as soon as the watch is to end; what is queued by then is still delivered. */
+  get ending(): EndReason | undefined {
+    return this.#ending;
+  }
+
+  get queuedFrames(): number {
+    return this.#run?.frames ?? 0;
+  }
+
+  get queuedBytes(): number {
+    return this.#run?.byteLength ?? 0;
+  }
+
+  /** Queues the event's frame if the event concerns this watcher. Tells whether it did. */
+  offer(event: CacheEvent): boolean {
+    try {
+      const type = event.typeFor(this.selects);
+      if (type === undefined) return false;
+      this.push(event.frame(type, this.representation));
+      return true;
+    } catch (error) {
+      // One watcher's representation must not stop the feed of all.
+      this.#options.failed(this, error);
+      return false;
+    }
+  }
+
+  /** Queues one frame; it leaves with the next flush. */
+  push(frame: Buffer): void {
+    if (this.#ending !== undefined) return;
+    const { scheduler, queueFramesMax, queueBytesMax, overflowed } = this.#options;
+    const run = this.#run ?? scheduler.emptyRun;
+    if (run.frames >= queueFramesMax || (run.frames > 0 && run.byteLength + frame.length > queueBytesMax)) {
+      overflowed(this);
+      return;
+    }
+    this.#run = run.append(frame);
+    if (!this.#isDue) scheduler.schedule(this);
+  }
+
+  /** Called by the scheduler: what is queued may leave now. */
+  flush(): void {
+    if (this.#run === undefined) return;
+    if (this.#reader === undefined) this.#isDue = true;
+    else this.#deliver(this.#takeRun());
+  }
+
+  /** The next bytes, once they are due; undefined at the end. One reader, one call at a time. */
+  async next(): Promise<Buffer | undefined> {
+    if (this.#run !== undefined && (this.#isDue || this.#ending !== undefined)) return this.#takeRun();
+    if (this.#ending !== undefined) return undefined;
+    return new Promise((resolve) => {
+      this.#reader = resolve;
+    });
+  }
+
+  /**
+   * Ends the watch. `lastFrame` is delivered behind everything that is queued; a slow watcher's queue is thrown away, because
+   * nobody reads it.
+   */
+  end(reason: EndReason, lastFrame?: Buffer): void {
+    if (this.#ending !== undefined) return;
+    if (lastFrame !== undefined) {
+      this.#run = (this.#run ?? this.#options.scheduler.emptyRun).append(lastFrame);
+    }
+    this.#ending = reason;
+    if (reason === 'slow' || reason === 'aborted') this.#run = undefined;
+    if (this.#reader !== undefined) this.#deliver(this.#run === undefined ? undefined : this.#takeRun());
+    this.#onEnding?.();
+    this.#onEnding = undefined;
+    this.request.ended?.(reason);
+  }
+
+  /** `listener` runs once when the watch is to end; at once if it already is. */
+  onEnding(listener: () => void): void {
+    if (this.#ending === undefined) this.#onEnding = listener;
+    else listener();
+  }
+
+  #takeRun(): Buffer | undefined {
+    const run = this.#run;
+    this.#run = undefined;
+    this.#isDue = false;
+    return run?.join();
+  }
+
+  #deliver(bytes: Buffer | undefined): void {
+    const reader = this.#reader;
+    this.#reader = undefined;
+    reader?.(bytes);
+  }
+}
