@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { apiVersionOf } from '../../shared/meta/object';
+import type { SubresourceRow } from '../../shared/api/resources';
+import type { Registry, ServedGroup } from '../registry/registry';
+import type { Endpoint } from '../registry/resource';
+
+/** Discovery documents of meta/v1: what a client reads before it knows which resources exist. All are derived from the registry. */
+
+/** `/api`. `serverAddress` is where clients outside the cluster reach this server. */
+export function apiVersions(registry: Registry, serverAddress: string): object {
+  const core = registry.groups.find(({ group }) => group === '');
+  return {
+    kind: 'APIVersions',
+    versions: core?.versions ?? [],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  };
+}
+
+/** `/apis`. */
+export function apiGroupList(registry: Registry): object {
+  const groups = registry.groups.filter(({ group }) => group !== '').map(groupBody);
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups };
+}
+
+/** `/apis/{group}`; undefined for a group that is not served. */
+export function apiGroup(registry: Registry, name: string): object | undefined {
+  const found = registry.groups.find(({ group }) => group === name && group !== '');
+  return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupBody(found) };
+}
+
+function groupBody({ group, versions }: ServedGroup): object {
+  const entries = versions.map((version) => ({ groupVersion: apiVersionOf({ group, version }), version }));
+  return { name: group, versions: entries, preferredVersion: entries[0] };
+}
+
+/** `/api/v1` and `/apis/{group}/{version}`; undefined for a version that is not served. */
+export function apiResourceList(registry: Registry, group: string, version: string): object | undefined {
+  const endpoints = registry.endpointsOf(group, version);
+  if (endpoints.length === 0) return undefined;
+  const resources = endpoints
+    .flatMap((endpoint) => [resourceOf(endpoint), ...subresourcesOf(endpoint)])
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    kind: 'APIResourceList',
+    ...(group === '' ? {} : { apiVersion: 'v1' }),
+    groupVersion: apiVersionOf({ group, version }),
+    resources,
+  };
+}
+
+interface ResourceBody {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+function resourceOf({ row, stored }: Endpoint): ResourceBody {
+  return {
+    name: row.resource,
+    singularName: '',
+    namespaced: row.namespaced,
+    kind: row.kind,
+    verbs: row.verbs,
+    ...(row.shortNames.length === 0 ? {} : { shortNames: row.shortNames }),
+    ...(row.categories.length === 0 ? {} : { categories: row.categories }),
+    storageVersionHash: storageVersionHash(stored.group, stored.version, stored.kind),
+  };
+}
+
+function subresourcesOf({ row, subresources }: Endpoint): readonly ResourceBody[] {
+  return [...subresources.values()].map((each) => ({
+    name: `${row.resource}/${each.name}`,
+    singularName: '',
+    namespaced: row.namespaced,
+    ...otherGroupVersion(row, each),
+    kind: each.kind,
+    verbs: each.verbs,
+  }));
+}
+
+/** Group and version are told only where the subresource's kind lives elsewhere (Scale, Eviction). */
+function otherGroupVersion(row: Endpoint['row'], each: SubresourceRow): object {
+  if (each.group === row.group && each.version === row.version) return {};
+  return { group: each.group, version: each.version };
+}
+
+/** Changes when the stored form of the kind does; the same eight bytes for all served versions of it. */
+function storageVersionHash(group: string, version: string, kind: string): string {
+  return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');
+}

@@ -1,0 +1,79 @@
+import { pageNotFound } from './verbs/answers';
+import { badRequest } from '../shared/errors/status-error';
+import { answerDiscovery } from './discovery/discovery';
+import { pathsDocument } from './discovery/paths';
+import { versionDocument } from './discovery/version';
+import type { Answer, Exchange, Stage } from './exchange/exchange';
+import { parseRequestInfo } from './exchange/request-info';
+import { createDeadline } from './exchange/deadline';
+import { documentAnswer } from './verbs/answers';
+import type { VerbContext } from './verbs/context';
+import { answerResource } from './verbs/dispatch';
+
+/** What the stages need of the process. */
+export interface JourneyParts {
+  readonly authenticate: Stage;
+  readonly authorize: Stage;
+  /** Answers health paths; undefined for any other path. */
+  readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
+  readonly verbs: VerbContext;
+  readonly requestTimeoutMs: number;
+  /** `host:port` at which clients reach this server. */
+  readonly serverAddress: () => string;
+  readonly build: { readonly version: string; readonly commit: string; readonly date: string };
+}
+
+/**
+ * The journey of every request, in order; read it first. Around it stands the edge (`server/edge.ts`), which turns whatever a stage
+ * throws into a Status. Stages that are still to come have their place: audit and impersonation behind authentication, flow control
+ * before authorization.
+ */
+export function createJourney(parts: JourneyParts): (exchange: Exchange) => Promise<void> {
+  const stages: readonly Stage[] = [
+    requestInfo, // what the path asks for
+    createDeadline(parts.requestTimeoutMs), // nothing waits for ever
+    parts.authenticate, // who is asking
+    parts.authorize, // whether they may
+    createAnswer(parts), // the verb itself
+  ];
+  return (exchange) => run(stages, 0, exchange);
+}
+
+async function run(stages: readonly Stage[], index: number, exchange: Exchange): Promise<void> {
+  await stages[index]?.(exchange, () => run(stages, index + 1, exchange));
+}
+
+/** Sets `info`. A path whose percent-encoding is broken is a bad request. */
+const requestInfo: Stage = async (exchange, next) => {
+  try {
+    exchange.info = parseRequestInfo(exchange.method, exchange.path, exchange.query);
+  } catch (error) {
+    if (error instanceof URIError) throw badRequest('the path is not well-formed percent-encoding', error);
+    throw error;
+  }
+  await next();
+};
+
+/** Paths that answer and are no API; `/` lists them. */
+const OTHER_PATHS: readonly string[] = ['/healthz', '/livez', '/readyz', '/version'];
+
+/** Sets `answer`: a resource, a discovery document, a health check, the version, or the list of paths. */
+function createAnswer(parts: JourneyParts): Stage {
+  const answerOther = async (exchange: Exchange): Promise<Answer> => {
+    const registry = parts.verbs.registry();
+    if (exchange.path === '/') return documentAnswer(200, pathsDocument(registry, OTHER_PATHS));
+    if (exchange.path === '/version' || exchange.path === '/version/') {
+      return documentAnswer(200, versionDocument(parts.build));
+    }
+    return (
+      (await parts.health(exchange)) ??
+      answerDiscovery(registry, parts.serverAddress(), exchange) ??
+      pageNotFound()
+    );
+  };
+  return async (exchange) => {
+    exchange.answer = exchange.info.isResourceRequest
+      ? await answerResource(parts.verbs, exchange)
+      : await answerOther(exchange);
+  };
+}

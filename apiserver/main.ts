@@ -1,0 +1,85 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { helpText } from '../shared/flags/help';
+import { parseFlags } from '../shared/flags/parse-flags';
+import { createProcessLog } from '../shared/log/pino-log';
+import type { ServerOptions } from './options/server-options';
+import { completeOptions } from './options/complete-options';
+import { FLAG_ROWS } from './options/flag-rows';
+import { runServer } from './run-server';
+
+const PROGRAM = 'orch-apiserver';
+const SUMMARY =
+  'The orch API server: validates and stores the objects of a cluster and tells everyone who watches. Replicas are stateless.';
+const USAGE_ERROR = 2;
+
+/** Reads the command line, then serves until SIGTERM or SIGINT. The process's exit code is what `main` resolves to. */
+async function main(): Promise<number> {
+  const parsed = parseFlags(FLAG_ROWS, process.argv.slice(2));
+  if (parsed.outcome === 'help') {
+    process.stdout.write(helpText(FLAG_ROWS, { program: PROGRAM, summary: SUMMARY }));
+    return 0;
+  }
+  if (parsed.outcome === 'errors') return refuse(parsed.errors);
+  const completed = completeOptions(parsed.values);
+  if (!completed.ok) return refuse(completed.errors);
+  return serve(completed.options, completed.warnings);
+}
+
+function refuse(errors: readonly string[]): number {
+  const lines = errors.map((error) => `${PROGRAM}: ${error}\n`);
+  process.stderr.write(`${lines.join('')}Run ${PROGRAM} --help for all flags.\n`);
+  return USAGE_ERROR;
+}
+
+async function serve(options: ServerOptions, warnings: readonly string[]): Promise<number> {
+  const { log, lastError } = createProcessLog(options.logging);
+  for (const warning of warnings) log.warn({}, warning);
+  const stop = new AbortController();
+  const onSignal = (signal: NodeJS.Signals): void => {
+    log.info({ signal }, 'stopping');
+    stop.abort();
+  };
+  process.once('SIGTERM', onSignal);
+  process.once('SIGINT', onSignal);
+  process.on('unhandledRejection', (error) => {
+    log.error({ error }, 'a promise was rejected and nobody listened');
+  });
+  try {
+    await runServer({ options, log, logFailure: lastError, build: readBuild() }, stop.signal);
+    return 0;
+  } catch (error) {
+    if (stop.signal.aborted) return 0;
+    log.error({}, `cannot serve: ${error instanceof Error ? error.message : String(error)}`);
+    log.debug({ error }, 'where that came from');
+    return 1;
+  }
+}
+
+/** The package's version; commit and date are known to a release's image alone and come from its environment. */
+function readBuild(): { readonly version: string; readonly commit: string; readonly date: string } {
+  const manifest = path.join(__dirname, '..', '..', 'package.json');
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
+  return {
+    version,
+    commit: process.env['ORCH_BUILD_COMMIT'] ?? '',
+    date: process.env['ORCH_BUILD_DATE'] ?? '',
+  };
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+    // Whatever a library left open must not keep a stopped server alive.
+    setTimeout(() => process.exit(code), EXIT_GRACE_MS).unref();
+  },
+  (error: unknown) => {
+    process.stderr.write(
+      `${PROGRAM}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+    process.exit(1);
+  },
+);
+
+const EXIT_GRACE_MS = 1_000;

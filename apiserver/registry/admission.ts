@@ -1,0 +1,27 @@
+import type { ApiObject } from '../../shared/meta/object';
+import type { UserInfo } from '../exchange/exchange';
+import type { Endpoint } from './resource';
+
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+
+/** One write as admission sees it. */
+export interface AdmissionAttributes {
+  readonly operation: AdmissionOperation;
+  readonly endpoint: Endpoint;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Absent for a deletion. */
+  readonly object: ApiObject | undefined;
+  /** Absent for a creation. */
+  readonly oldObject: ApiObject | undefined;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+}
+
+/** Runs inside every attempt of a write, so that it always judges the object that will be stored. It refuses by throwing. */
+export interface Admission {
+  /** May change the object: returns what goes on. For a deletion it returns undefined. */
+  mutate(attributes: AdmissionAttributes, signal: AbortSignal): Promise<ApiObject | undefined>;
+  validate(attributes: AdmissionAttributes, signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,50 @@
+import { badRequest } from '../../shared/errors/status-error';
+
+/**
+ * Where a paged list goes on. A token holds a version and a key relative to the request's own prefix, nothing else: resource and
+ * namespace come from the path, so that a token cannot reach another place, and any replica accepts it without a shared secret.
+ */
+export interface ContinueToken {
+  /** The version of all pages; undefined goes on in the newest state (the way out of an expired token). */
+  readonly revision: number | undefined;
+  readonly after: string;
+}
+
+const FORMAT = 1;
+const LATEST = -1;
+const TOKEN_CHARACTERS_MAX = 4096;
+
+export function encodeContinueToken({ revision, after }: ContinueToken): string {
+  return Buffer.from(JSON.stringify({ v: FORMAT, rv: revision ?? LATEST, start: after })).toString(
+    'base64url',
+  );
+}
+
+/** Throws BadRequest for anything that {@link encodeContinueToken} did not make, and for keys that leave the request's prefix. */
+export function decodeContinueToken(text: string): ContinueToken {
+  const token = parse(text);
+  if (token === undefined) throw badRequest('continue key is not valid: it was not made by this server');
+  const { v, rv, start } = token;
+  if (v !== FORMAT)
+    throw badRequest('continue key is not valid: server does not recognize this encoded version');
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < LATEST) {
+    throw badRequest('continue key is not valid: incorrect encoded start resourceVersion');
+  }
+  if (typeof start !== 'string' || start === '') {
+    throw badRequest('continue key is not valid: encoded start key empty');
+  }
+  if (start.startsWith('/') || start.split('/').some((part) => part === '..' || part === '.')) {
+    throw badRequest(`continue key is not valid: ${JSON.stringify(start)}`);
+  }
+  return { revision: rv === LATEST ? undefined : rv, after: start };
+}
+
+function parse(text: string): { v?: unknown; rv?: unknown; start?: unknown } | undefined {
+  if (text.length > TOKEN_CHARACTERS_MAX) return undefined;
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

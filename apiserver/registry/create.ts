@@ -1,0 +1,117 @@
+import type { ApiObject } from '../../shared/meta/object';
+import { StatusError, alreadyExists } from '../../shared/errors/status-error';
+import { invalidObject } from '../../shared/errors/field-error';
+import { generateName } from '../../shared/meta/generate-name';
+import { nameRuleOf } from '../../shared/meta/name-rules';
+import { validateObjectMeta } from '../../shared/meta/validate-metadata';
+import { isTerminating, metadataForCreate, timestamp } from './metadata';
+import type { StoreContext, WriteRequest } from './object-store';
+import { admit, writeTarget } from './object-store';
+import { withStatus } from './strategy';
+import type { Written } from './write';
+import { writeOptimistically } from './write';
+
+const GENERATED_NAME_TRIES_MAX = 8;
+
+/** Creates the object. Refuses with AlreadyExists, Invalid, or whatever admission says. */
+export async function createObject(
+  context: StoreContext,
+  request: WriteRequest,
+  object: ApiObject,
+  signal: AbortSignal,
+): Promise<Written> {
+  const given = object.metadata.name ?? '';
+  const base = object.metadata.generateName ?? '';
+  if (given !== '' || base === '') return createNamed(context, { ...request, name: given }, object, signal);
+  for (let tries = 1; ; tries += 1) {
+    const name = generateName(base, context.randomInt);
+    try {
+      return await createNamed(context, { ...request, name }, object, signal);
+    } catch (error) {
+      if (tries >= GENERATED_NAME_TRIES_MAX || !isNameTaken(error)) throw error;
+    }
+  }
+}
+
+function isNameTaken(error: unknown): boolean {
+  return error instanceof StatusError && error.status.reason === 'AlreadyExists';
+}
+
+async function createNamed(
+  context: StoreContext,
+  request: WriteRequest,
+  object: ApiObject,
+  signal: AbortSignal,
+): Promise<Written> {
+  const { endpoint, name } = request;
+  const uid = context.newUid();
+  const target = writeTarget(context, request, { assumeAbsent: true });
+  return writeOptimistically(
+    target,
+    async (current) => {
+      if (current !== undefined) {
+        const why = isTerminating(current.object.metadata) ? 'object is being deleted: ' : '';
+        throw alreadyExists(endpoint.row, name, why);
+      }
+      return { kind: 'put', object: await admitNew(context, request, { object, uid }, signal) };
+    },
+    signal,
+  );
+}
+
+/** The object as it will be stored for the first time; also the way in which a PUT creates. */
+export async function admitNew(
+  context: StoreContext,
+  request: WriteRequest,
+  created: { readonly object: ApiObject; readonly uid: string },
+  signal: AbortSignal,
+): Promise<ApiObject> {
+  return admit(
+    context,
+    request,
+    {
+      operation: 'CREATE',
+      object: created.object,
+      oldObject: undefined,
+      prepare: (object) => prepareForCreate(context, request, { object, uid: created.uid }),
+      validate: (object) => {
+        validateNew(request, object);
+      },
+    },
+    signal,
+  );
+}
+
+function prepareForCreate(
+  context: StoreContext,
+  { endpoint, namespace, name }: WriteRequest,
+  { object, uid }: { readonly object: ApiObject; readonly uid: string },
+): ApiObject {
+  const { strategy, namespaced } = endpoint.stored;
+  const dropsStatus =
+    strategy.keepsStatusOnCreate !== true && endpoint.row.subresources.some((each) => each.name === 'status');
+  const prepared: ApiObject = {
+    ...(dropsStatus ? withStatus(object, undefined) : object),
+    metadata: metadataForCreate(object.metadata, {
+      name,
+      namespace: namespaced ? namespace : undefined,
+      uid,
+      creationTimestamp: timestamp(context.clock.now()),
+      generation: strategy.tracksGeneration === true ? 1 : undefined,
+    }),
+  };
+  return strategy.prepareForCreate?.(prepared) ?? prepared;
+}
+
+function validateNew({ endpoint, name }: WriteRequest, object: ApiObject): void {
+  const { stored } = endpoint;
+  const errors = [
+    ...validateObjectMeta(object.metadata, {
+      namespaced: stored.namespaced,
+      validateName: nameRuleOf(stored),
+      path: 'metadata',
+    }),
+    ...(stored.strategy.validate?.(object) ?? []),
+  ];
+  if (errors.length > 0) throw invalidObject(stored, name, errors);
+}

@@ -1,0 +1,69 @@
+import type { ApiObject } from '../../shared/meta/object';
+import { conflict, notFound } from '../../shared/errors/status-error';
+import type { AdmissionAttributes } from './admission';
+import type { DeleteOptions } from './deletion';
+import { planDeletion } from './deletion';
+import type { StoreContext, WriteRequest } from './object-store';
+import { writeTarget } from './object-store';
+import type { Intent, Written } from './write';
+import { writeOptimistically } from './write';
+
+/**
+ * Deletes the object, or marks it terminating when finalizers, a grace period or its content hold it. `Written.kind` says which:
+ * `deleted`, `updated`, or `none` when it was terminating already. Refuses with NotFound, Conflict (preconditions), or whatever
+ * admission says.
+ */
+export async function deleteObject(
+  context: StoreContext,
+  request: WriteRequest,
+  options: DeleteOptions,
+  signal: AbortSignal,
+): Promise<Written> {
+  const { endpoint, name } = request;
+  const { strategy } = endpoint.stored;
+  const attempt = async (current: ApiObject | undefined): Promise<Intent> => {
+    if (current === undefined) throw notFound(endpoint.row, name);
+    checkPreconditions(request, options, current);
+    await admitDeletion(context, request, current, signal);
+    const plan = planDeletion(current, strategy, options, context.clock.now());
+    if (plan.kind === 'remove') return { kind: 'delete', object: plan.object };
+    return { kind: plan.kind === 'wait' ? 'none' : 'put', object: plan.object };
+  };
+  const target = writeTarget(context, request, { assumeAbsent: false });
+  return writeOptimistically(target, (current) => attempt(current?.object), signal);
+}
+
+function checkPreconditions(
+  { endpoint, name }: WriteRequest,
+  { preconditions = {} }: DeleteOptions,
+  current: ApiObject,
+): void {
+  const { uid, resourceVersion } = preconditions;
+  const { metadata } = current;
+  const subject = { group: endpoint.row.group, resource: endpoint.row.kind };
+  if (uid !== undefined && uid !== metadata.uid) {
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). `;
+    throw conflict(subject, name, `${why}The object might have been deleted and then recreated`);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    const found = metadata.resourceVersion ?? '';
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${found}). `;
+    throw conflict(subject, name, `${why}The object might have been modified`);
+  }
+}
+
+async function admitDeletion(
+  context: StoreContext,
+  request: WriteRequest,
+  current: ApiObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const attributes: AdmissionAttributes = {
+    ...request,
+    operation: 'DELETE',
+    object: undefined,
+    oldObject: current,
+  };
+  await context.admission.mutate(attributes, signal);
+  await context.admission.validate(attributes, signal);
+}

@@ -1,0 +1,279 @@
+import { StatusError, serviceUnavailable } from '../../shared/errors/status-error';
+import type { ListMeta } from '../../shared/meta/object';
+import { StorageError } from '../storage/backend';
+import type { Entry } from '../watch/entry';
+import { decodeEntry } from '../watch/entry-codec';
+import type { ResourceCache } from '../watch/resource-cache';
+import { Slices } from '../watch/slices';
+import type { Snapshot } from '../watch/snapshot';
+import { namespaceRange } from '../watch/snapshot';
+import { encodeContinueToken } from './continue-token';
+import type { ListPlan, ReadPlan } from './list-plan';
+import type { StoreContext } from './object-store';
+import { absoluteKey } from './object-store';
+import type { Endpoint } from './resource';
+import { relativeKey } from './resource';
+
+/** Records fetched at a time when a page has to be read from the store. */
+const STORE_PAGE_RECORDS = 500;
+const RETRY_AFTER_SECONDS = 1;
+
+/** What a list is about: a place, and which of its objects. */
+export interface Selection {
+  /** Empty for all namespaces and for cluster scope. */
+  readonly namespace: string;
+  /** The object's key when the selection can only be that one object. */
+  readonly key: string | undefined;
+  /** Equality terms an index may answer. */
+  readonly fieldEquals: readonly (readonly [path: string, value: string])[];
+  /** Undefined: everything. */
+  readonly matches: ((entry: Entry) => boolean) | undefined;
+}
+
+export interface ListPage {
+  readonly metadata: ListMeta;
+  readonly entries: readonly Entry[];
+}
+
+/** One object, as fresh as the plan asks; undefined when there is none. */
+export async function readObject(
+  context: StoreContext,
+  target: { readonly endpoint: Endpoint; readonly namespace: string; readonly name: string },
+  plan: ReadPlan,
+  signal: AbortSignal,
+): Promise<Entry | undefined> {
+  const { endpoint } = target;
+  const key = relativeKey(endpoint.stored, target.namespace, target.name);
+  const cache = context.cache.resource(endpoint.stored.keyPrefix);
+  if ((await awaitFreshness(context, plan, signal)) && cache.isReady) return cache.get(key);
+  const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
+  if (record === undefined) return undefined;
+  return entryOf(context, endpoint, { key, value: record.value, revision: record.revision });
+}
+
+/**
+ * One page of a list. Throws Expired (410) when an exact version is no longer there, with a token that goes on in the newest state
+ * for a client that was paging, and Timeout (504) for a version that has not happened yet.
+ */
+export async function readList(
+  context: StoreContext,
+  target: { readonly endpoint: Endpoint; readonly selection: Selection },
+  plan: ListPlan,
+  signal: AbortSignal,
+): Promise<ListPage> {
+  const { endpoint, selection } = target;
+  const cache = context.cache.resource(endpoint.stored.keyPrefix);
+  if (plan.read.kind === 'exact') {
+    await awaitFreshness(context, { kind: 'not older than', revision: plan.read.revision }, signal);
+    const snapshot = cache.snapshotAt(plan.read.revision);
+    if (snapshot !== undefined) return keptPage(cache, snapshot, { selection, plan });
+    return pageOfStore(context, target, { ...plan, revision: plan.read.revision }, signal);
+  }
+  if ((await awaitFreshness(context, plan.read, signal)) && cache.isReady) {
+    return keptPage(cache, cache.snapshot(), { selection, plan });
+  }
+  return pageOfStore(context, target, { ...plan, revision: undefined }, signal);
+}
+
+/**
+ * Waits until the cache is as fresh as the plan asks. False: it did not get there in time and the store must be asked. Throws
+ * Timeout (504) for a version from the future.
+ */
+export async function awaitFreshness(
+  context: StoreContext,
+  plan: ReadPlan,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (plan.kind === 'any') return true;
+  const timeoutMs = context.cacheWaitMs;
+  const wanted = plan.kind === 'most recent' ? await readIndex(context, signal) : plan.revision;
+  if (await context.cache.waitForRevision(wanted, { timeoutMs, signal })) return true;
+  if (plan.kind === 'most recent') return false;
+  throw tooLargeResourceVersion(wanted, context.cache.revision);
+}
+
+async function readIndex(context: StoreContext, signal: AbortSignal): Promise<number> {
+  try {
+    return await context.cache.readIndex(signal);
+  } catch (error) {
+    if (signal.aborted || !(error instanceof StorageError)) throw error;
+    throw serviceUnavailable(
+      'the store does not answer, so that no consistent read is possible',
+      RETRY_AFTER_SECONDS,
+      error,
+    );
+  }
+}
+
+function tooLargeResourceVersion(wanted: number, current: number): StatusError {
+  const message = `Too large resource version: ${String(wanted)}, current: ${String(current)}`;
+  return new StatusError('Timeout', message, {
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    },
+  });
+}
+
+/** A page from memory; a snapshot with further pages is kept for them as long as the budget allows. */
+async function keptPage(
+  cache: ResourceCache,
+  snapshot: Snapshot,
+  { selection, plan }: { readonly selection: Selection; readonly plan: ListPlan },
+): Promise<ListPage> {
+  const page = await pageOfSnapshot(snapshot, selection, plan);
+  if (page.metadata.continue !== undefined) cache.retain(snapshot);
+  return page;
+}
+
+/** Looks at a long range in slices: the snapshot never changes, and everybody else gets a turn. */
+async function pageOfSnapshot(snapshot: Snapshot, selection: Selection, plan: ListPlan): Promise<ListPage> {
+  const slices = new Slices();
+  const entries: Entry[] = [];
+  const { limit, after } = plan;
+  const place = rangeOf(selection.namespace, after);
+  for (const entry of candidates(snapshot, selection, place)) {
+    if (slices.due()) await slices.pause();
+    if (selection.matches !== undefined && !selection.matches(entry)) continue;
+    if (limit !== undefined && entries.length === limit) {
+      const last = entries[entries.length - 1];
+      const behind = last === undefined ? '' : last.key;
+      const remaining =
+        selection.matches === undefined ? snapshot.count(...rangeAfter(place, behind)) : undefined;
+      return { metadata: pageMeta(snapshot.revision, selection.namespace, { behind, remaining }), entries };
+    }
+    entries.push(entry);
+  }
+  return { metadata: { resourceVersion: String(snapshot.revision) }, entries };
+}
+
+interface Range {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+function rangeOf(namespace: string, after: string | undefined): Range {
+  const [from, to] = namespace === '' ? [undefined, undefined] : namespaceRange(namespace);
+  if (after === undefined) return { from, to };
+  return { from: behindKey(namespace === '' ? after : `${namespace}/${after}`), to };
+}
+
+/** The first key behind `key` in byte order. */
+function behindKey(key: string): string {
+  return `${key}\u0000`;
+}
+
+function rangeAfter({ to }: Range, key: string): [string | undefined, string | undefined] {
+  return [behindKey(key), to];
+}
+
+/** Entries that may be selected, in key order: one, those of an index, or a range. */
+function candidates(snapshot: Snapshot, selection: Selection, { from, to }: Range): Iterable<Entry> {
+  const { namespace, key, fieldEquals } = selection;
+  if (key !== undefined) return [snapshot.get(key)].filter((entry) => entry !== undefined);
+  const indexed = fieldEquals.find(([path]) => snapshot.hasIndex(path));
+  if (indexed === undefined) return snapshot.entries(from, to);
+  return snapshot
+    .byField(indexed[0], indexed[1])
+    .filter(
+      (entry) =>
+        (namespace === '' || entry.namespace === namespace) && (from === undefined || entry.key >= from),
+    );
+}
+
+function pageMeta(
+  revision: number,
+  namespace: string,
+  next: { readonly behind: string; readonly remaining: number | undefined },
+): ListMeta {
+  const after = namespace === '' ? next.behind : next.behind.slice(namespace.length + 1);
+  return {
+    resourceVersion: String(revision),
+    continue: encodeContinueToken({ revision, after }),
+    ...(next.remaining === undefined ? {} : { remainingItemCount: next.remaining }),
+  };
+}
+
+/** The same from the store itself, for a version that the cache does not have. */
+async function pageOfStore(
+  context: StoreContext,
+  { endpoint, selection }: { readonly endpoint: Endpoint; readonly selection: Selection },
+  plan: ListPlan & { readonly revision: number | undefined },
+  signal: AbortSignal,
+): Promise<ListPage> {
+  const { namespace } = selection;
+  const base = absoluteKey(context, endpoint, '');
+  const prefix = namespace === '' ? base : `${base}${namespace}/`;
+  const entries: Entry[] = [];
+  let revision = plan.revision;
+  let after = plan.after === undefined ? undefined : `${prefix}${plan.after}`;
+  for (;;) {
+    const page = await listStore(context, { prefix, revision, after, plan }, signal);
+    revision = page.revision;
+    for (const record of page.records) {
+      after = record.key;
+      const key = record.key.slice(base.length);
+      const entry = entryOf(context, endpoint, { key, value: record.value, revision: record.revision });
+      if (selection.matches !== undefined && !selection.matches(entry)) continue;
+      if (plan.limit !== undefined && entries.length === plan.limit) {
+        const behind = entries[entries.length - 1]?.key ?? '';
+        return { metadata: pageMeta(revision, namespace, { behind, remaining: undefined }), entries };
+      }
+      entries.push(entry);
+    }
+    if (page.remaining === 0) return { metadata: { resourceVersion: String(revision) }, entries };
+  }
+}
+
+async function listStore(
+  context: StoreContext,
+  at: {
+    readonly prefix: string;
+    readonly revision: number | undefined;
+    readonly after: string | undefined;
+    readonly plan: ListPlan;
+  },
+  signal: AbortSignal,
+): ReturnType<StoreContext['backend']['list']> {
+  try {
+    return await context.backend.list(
+      at.prefix,
+      {
+        limit: STORE_PAGE_RECORDS,
+        ...(at.revision === undefined ? {} : { revision: at.revision }),
+        ...(at.after === undefined ? {} : { after: at.after }),
+      },
+      signal,
+    );
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.code !== 'compacted') throw error;
+    throw expired(at.plan, error);
+  }
+}
+
+/** 410, for a paging client with a token that goes on where it was, in the newest state. */
+function expired({ after }: ListPlan, cause: StorageError): StatusError {
+  if (after === undefined) {
+    return new StatusError('Expired', 'The resourceVersion for the provided list is too old.', { cause });
+  }
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. ' +
+    'You can start a new list without the continue parameter, or use the continue token in this response to ' +
+    'retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - ' +
+    'objects that were created, modified, or deleted between the time the first chunk was returned and now may ' +
+    'show up in the list.';
+  return new StatusError('Expired', message, {
+    cause,
+    continue: encodeContinueToken({ revision: undefined, after }),
+  });
+}
+
+function entryOf(
+  context: StoreContext,
+  endpoint: Endpoint,
+  stored: { readonly key: string; readonly value: Buffer; readonly revision: number },
+): Entry {
+  const absolute = absoluteKey(context, endpoint, stored.key);
+  const { plain } = context.transformer.fromStorage(absolute, stored.value);
+  return decodeEntry(endpoint.stored, { key: stored.key, plain, revision: stored.revision });
+}

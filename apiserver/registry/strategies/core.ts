@@ -1,0 +1,141 @@
+import { FINALIZER, LABEL } from '../../../shared/names';
+import type { ApiObject } from '../../../shared/meta/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid } from '../../../shared/errors/field-error';
+import { validateFinalizerName } from '../../../shared/meta/validate-metadata';
+import { isTerminating, withoutMetadata } from '../metadata';
+import type { Strategy } from '../strategy';
+import { statusSubresource, withStatus } from '../strategy';
+
+const DEFAULT_GRACE_SECONDS = 30;
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
+}
+
+/**
+ * A namespace starts Active, is held until its content is gone, and carries its own name as a label (on every write, so that the
+ * label can be trusted by selectors). Its status and its finalizers change through their subresources alone.
+ */
+const namespaces: Strategy = {
+  selectableFields: { 'status.phase': '' },
+  prepareForCreate(object) {
+    const held = new Set([...strings(record(object['spec'])['finalizers']), FINALIZER.namespaceContent]);
+    return withNameLabel({ ...object, spec: { finalizers: [...held] }, status: { phase: 'Active' } });
+  },
+  prepareForUpdate: (next, previous) => withNameLabel({ ...next, spec: previous['spec'] }),
+  validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
+  holdsBack: (object) => strings(record(object['spec'])['finalizers']).length > 0,
+  markTerminating: (object) =>
+    withStatus(withoutMetadata(object, 'deletionGracePeriodSeconds'), {
+      ...record(object['status']),
+      phase: 'Terminating',
+    }),
+  subresources: {
+    status: {
+      prepareForUpdate: (next, previous) => withNameLabel(statusSubresource.prepareForUpdate(next, previous)),
+      validateUpdate: (next) => validatePhase(next),
+    },
+    finalize: {
+      prepareForUpdate: (next, previous) =>
+        withNameLabel({ ...previous, metadata: next.metadata, spec: next['spec'] }),
+      validateUpdate: (next) => validateFinalizers(next, (index) => `spec.finalizers[${String(index)}]`),
+    },
+  },
+};
+
+function validateFinalizers(object: ApiObject, field: (index: number) => string): readonly FieldError[] {
+  return strings(record(object['spec'])['finalizers']).flatMap((finalizer, index) =>
+    validateFinalizerName(finalizer, field(index)),
+  );
+}
+
+/** Terminating and deletionTimestamp go together. */
+function validatePhase(object: ApiObject): readonly FieldError[] {
+  const phase = record(object['status'])['phase'];
+  const terminating = isTerminating(object.metadata);
+  if (terminating === (phase === 'Terminating')) return [];
+  const why = terminating
+    ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+    : "may only be 'Active' if `deletionTimestamp` is empty";
+  return [invalid('status.Phase', phase ?? '', why)];
+}
+
+function withNameLabel(object: ApiObject): ApiObject {
+  const { metadata } = object;
+  if (metadata.name === undefined) return object;
+  return {
+    ...object,
+    metadata: { ...metadata, labels: { ...metadata.labels, [LABEL.metadataName]: metadata.name } },
+  };
+}
+
+/** A pod that no node runs goes at once; one that was bound gets its grace period, at the end of which its node agent removes it. */
+const pods: Strategy = {
+  returnsDeletedObject: true,
+  selectableFields: {
+    'spec.nodeName': '',
+    'spec.restartPolicy': '',
+    'spec.schedulerName': '',
+    'spec.serviceAccountName': '',
+    'status.phase': '',
+    'status.podIP': '',
+    'status.nominatedNodeName': '',
+  },
+  indexedFields: ['spec.nodeName'],
+  graceSeconds(object, requested) {
+    const spec = record(object['spec']);
+    const phase = record(object['status'])['phase'];
+    if (spec['nodeName'] === undefined || spec['nodeName'] === '') return 0;
+    if (phase === 'Failed' || phase === 'Succeeded') return 0;
+    const own = spec['terminationGracePeriodSeconds'];
+    return requested ?? (typeof own === 'number' ? own : DEFAULT_GRACE_SECONDS);
+  },
+};
+
+/** core/v1. Rows without an entry here are generic objects. */
+export const core: Readonly<Record<string, Strategy>> = {
+  namespaces,
+  pods,
+  endpoints: { createsOnUpdate: true },
+  events: {
+    createsOnUpdate: true,
+    expires: true,
+    defaultPropagation: 'Unsupported',
+    selectableFields: {
+      'involvedObject.kind': '',
+      'involvedObject.namespace': '',
+      'involvedObject.name': '',
+      'involvedObject.uid': '',
+      'involvedObject.apiVersion': '',
+      'involvedObject.resourceVersion': '',
+      'involvedObject.fieldPath': '',
+      reason: '',
+      reportingComponent: '',
+      type: '',
+    },
+    indexedFields: ['involvedObject.uid'],
+  },
+  limitranges: { createsOnUpdate: true },
+  nodes: {
+    keepsStatusOnCreate: true,
+    requiresResourceVersion: true,
+    selectableFields: { 'spec.unschedulable': 'false' },
+  },
+  persistentvolumeclaims: { returnsDeletedObject: true },
+  persistentvolumes: { returnsDeletedObject: true },
+  podtemplates: { returnsDeletedObject: true },
+  replicationcontrollers: {
+    tracksGeneration: true,
+    defaultPropagation: 'Orphan',
+    selectableFields: { 'status.replicas': '0' },
+  },
+  resourcequotas: { returnsDeletedObject: true },
+  secrets: { selectableFields: { type: '' } },
+  serviceaccounts: { returnsDeletedObject: true },
+  services: { createsOnUpdate: true },
+};

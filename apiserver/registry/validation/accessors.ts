@@ -1,0 +1,59 @@
+/**
+ * Typed views of decoded JSON. The codec has checked the types already; these give a missing value its zero and never throw, so
+ * that a rule can be written without asking for each step whether it is there.
+ */
+export type Json = Readonly<Record<string, unknown>>;
+
+const NOTHING: Json = {};
+
+/** The message, or an empty one. */
+export function record(value: unknown): Json {
+  return isRecord(value) ? value : NOTHING;
+}
+
+/** The message, or undefined where there is none: a pointer that may be nil. */
+export function optionalRecord(value: unknown): Json | undefined {
+  return isRecord(value) ? value : undefined;
+}
+
+/** The messages of a list; an absent list is empty. */
+export function records(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.map(record) : [];
+}
+
+/** The strings of a list; an absent list is empty. */
+export function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(text) : [];
+}
+
+/** The string, or ''. */
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The string, or undefined where there is none: a pointer that may be nil. */
+export function optionalText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The integer, or undefined. Integers beyond 53 bits lose their last digits, which no range check needs. */
+export function integer(value: unknown): number | undefined {
+  if (typeof value === 'bigint') return Number(value);
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The entries of a map of strings. */
+export function stringMap(value: unknown): Readonly<Record<string, string>> {
+  return isRecord(value) ? (value as Readonly<Record<string, string>>) : {};
+}
+
+/** True for '', 0, false, an empty list or map, a message of such values, null and an absent value: Go's zero value. */
+export function isZero(value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === 0 || value === false) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return typeof value === 'object' && Object.values(value).every(isZero);
+}
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,212 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import type { FieldError } from '../../../shared/errors/field-error';
+import {
+  duplicate,
+  forbiddenField,
+  invalid,
+  notSupported,
+  required,
+} from '../../../shared/errors/field-error';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import { deepEqual } from '../../../shared/meta/clone';
+import type { Json } from './accessors';
+import { integer, text } from './accessors';
+
+/**
+ * The small rules that many kinds share, with the words of v1.21's validation packages. A rule takes the value and its path and
+ * answers with what is wrong; an empty list is good.
+ */
+export type Rule = (value: unknown, path: string) => readonly FieldError[];
+
+/** What is wrong with a text, in words: the form of the functions of `dns-names`. */
+export type Problems = (value: string) => readonly string[];
+
+/** One `Invalid` for each problem of the text. */
+export function invalidForEach(problems: readonly string[], value: unknown, path: string): FieldError[] {
+  return problems.map((problem) => invalid(path, value, problem));
+}
+
+/** Runs the rule on every item, with the path of the item. */
+export function forEachItem<Item>(
+  items: readonly Item[],
+  path: string,
+  rule: (item: Item, path: string, index: number) => readonly FieldError[],
+): FieldError[] {
+  return items.flatMap((item, index) => rule(item, `${path}[${String(index)}]`, index));
+}
+
+/** `Required` for an absent or empty text, else what the form says. */
+export function requiredText(value: unknown, path: string, problems: Problems = () => []): FieldError[] {
+  const given = text(value);
+  return given === '' ? [required(path)] : invalidForEach(problems(given), given, path);
+}
+
+/** Nothing for an absent or empty text, else what the form says. */
+export function optionalForm(value: unknown, path: string, problems: Problems): FieldError[] {
+  const given = text(value);
+  return given === '' ? [] : invalidForEach(problems(given), given, path);
+}
+
+/** `Required` where empty, `NotSupported` where not one of the list. */
+export function requiredChoice(value: unknown, path: string, supported: readonly string[]): FieldError[] {
+  const given = text(value);
+  if (given === '') return [required(path)];
+  return supported.includes(given) ? [] : [notSupported(path, given, supported)];
+}
+
+/** `NotSupported` where not one of the list, the empty text included. */
+export function choice(value: unknown, path: string, supported: readonly string[]): FieldError[] {
+  const given = text(value);
+  return supported.includes(given) ? [] : [notSupported(path, given, supported)];
+}
+
+/** An integer of at least 0; absent is 0. */
+export function nonNegative(value: unknown, path: string): FieldError[] {
+  return (integer(value) ?? 0) >= 0 ? [] : [invalid(path, value, 'must be greater than or equal to 0')];
+}
+
+/** An integer of at least 1; absent is 0. */
+export function positive(value: unknown, path: string): FieldError[] {
+  return (integer(value) ?? 0) > 0 ? [] : [invalid(path, value ?? 0, 'must be greater than 0')];
+}
+
+/** An integer of `min` to `max`; absent is 0. */
+export function inRange(
+  value: unknown,
+  path: string,
+  { min, max }: { readonly min: number; readonly max: number },
+): FieldError[] {
+  const given = integer(value) ?? 0;
+  if (given >= min && given <= max) return [];
+  return [invalid(path, given, `must be between ${String(min)} and ${String(max)}, inclusive`)];
+}
+
+/** A port number; absent is 0 and therefore bad. */
+export function portNumber(value: unknown, path: string): FieldError[] {
+  return inRange(value, path, { min: 1, max: 65_535 });
+}
+
+/** A port number, or the name of a port. */
+export function portNumberOrName(value: unknown, path: string): FieldError[] {
+  return typeof value === 'string'
+    ? invalidForEach(portNameProblems(value), value, path)
+    : portNumber(value, path);
+}
+
+/** `Invalid` where the two differ. */
+export function immutable(next: unknown, previous: unknown, path: string): FieldError[] {
+  return deepEqual(next, previous) ? [] : [invalid(path, next ?? null, 'field is immutable')];
+}
+
+/** `Duplicate` for each key that an earlier item has; `pathOf` says where. Empty keys count for nothing. */
+export function noDuplicates(keys: readonly string[], pathOf: (index: number) => string): FieldError[] {
+  const seen = new Set<string>();
+  return keys.flatMap((key, index) => {
+    if (key === '') return [];
+    if (seen.has(key)) return [duplicate(pathOf(index), key)];
+    seen.add(key);
+    return [];
+  });
+}
+
+/**
+ * Exactly one of the fields must be there: `Forbidden` on each after the first, `Required` on the whole where there is none.
+ * The rules of the one that is there run too.
+ */
+export function oneOf(value: Json, path: string, { rules, none, more }: OneOf): FieldError[] {
+  const given = Object.keys(rules).filter((name) => value[name] !== undefined && value[name] !== null);
+  const [first, ...others] = given;
+  if (first === undefined) return [required(path, none)];
+  return [
+    ...(rules[first]?.(value[first], `${path}.${first}`) ?? []),
+    ...others.map((name) => forbiddenField(`${path}.${name}`, more)),
+  ];
+}
+
+export interface OneOf {
+  /** The rule of each field, in the order in which they are looked at. */
+  readonly rules: Readonly<Record<string, Rule>>;
+  readonly none: string;
+  readonly more: string;
+}
+
+/** A path inside a volume: relative, and not out of it. */
+export function localDescendingPath(value: unknown, path: string): FieldError[] {
+  const given = text(value);
+  return [
+    ...(given.startsWith('/') ? [invalid(path, given, 'must be a relative path')] : []),
+    ...pathWithoutBacksteps(value, path),
+  ];
+}
+
+/** A path without `..` as one of its parts. */
+export function pathWithoutBacksteps(value: unknown, path: string): FieldError[] {
+  const given = text(value);
+  return given.split('/').includes('..') ? [invalid(path, given, "must not contain '..'")] : [];
+}
+
+const PORT_NAME = /^[-a-z0-9]+$/;
+
+/** The name of a port: an IANA service name. */
+export function portNameProblems(value: string): string[] {
+  const problems: string[] = [];
+  if (Buffer.byteLength(value) > 15) problems.push('must be no more than 15 characters');
+  if (!PORT_NAME.test(value))
+    problems.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+  if (!/[a-z]/.test(value)) problems.push('must contain at least one letter or number (a-z, 0-9)');
+  if (value.includes('--')) problems.push('must not contain consecutive hyphens');
+  if (value.startsWith('-') || value.endsWith('-')) problems.push('must not begin or end with a hyphen');
+  return problems;
+}
+
+/** An address of either family. Leading zeros in an IPv4 address are allowed, as in v1.21. */
+export function isIpAddress(value: string): boolean {
+  return isIpv4Address(value) || (isIPv6(value) && !value.includes('%'));
+}
+
+export function isIpv4Address(value: string): boolean {
+  return isIPv4(withoutLeadingZeros(value));
+}
+
+function withoutLeadingZeros(value: string): string {
+  return value.replace(/(^|\.)0+(?=\d)/g, '$1');
+}
+
+export function ipAddress(value: unknown, path: string): FieldError[] {
+  const given = text(value);
+  return isIpAddress(given) ? [] : [invalid(path, given, 'must be a valid IP address, (e.g. 10.9.8.7)')];
+}
+
+/** `10.0.0.0/8` or `fd00::/8`; bits behind the prefix may be set. */
+export function isCidr(value: string): boolean {
+  const [address = '', bits = '', ...more] = value.split('/');
+  if (more.length > 0 || !/^\d+$/.test(bits) || !isIpAddress(address)) return false;
+  return Number(bits) <= (isIpv4Address(address) ? 32 : 128);
+}
+
+const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
+
+/** A key of a ConfigMap or Secret, which becomes a file name. */
+export function configKeyProblems(value: string): string[] {
+  const problems: string[] = [];
+  if (Buffer.byteLength(value) > 253) problems.push('must be no more than 253 characters');
+  if (!CONFIG_KEY.test(value)) {
+    problems.push(
+      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+    );
+  }
+  if (value === '.') problems.push("must not be '.'");
+  else if (value === '..') problems.push("must not be '..'");
+  else if (value.startsWith('..')) problems.push("must not start with '..'");
+  return problems;
+}
+
+/** A name that must be a DNS label, such as that of a container: `Required` where empty. */
+export function requiredDnsLabel(value: unknown, path: string): FieldError[] {
+  return requiredText(value, path, dns1123LabelProblems);
+}
+
+/** The name of another object with the usual form of names. */
+export function optionalSubdomain(value: unknown, path: string): FieldError[] {
+  return optionalForm(value, path, dns1123SubdomainProblems);
+}

@@ -1,0 +1,153 @@
+import type { ApiObject } from '../../shared/meta/object';
+import type { Backend, StoredRecord } from '../storage/backend';
+import type { Transformer } from '../storage/transformer';
+
+/** How often one request may lose the race for its object before it gives up. */
+export const WRITE_ATTEMPTS_MAX = 12;
+
+/** The object as a write finds it. */
+export interface Current {
+  readonly object: ApiObject;
+  /** What is stored, as the codec wrote it; compared with what would be written, to recognise a no-op. */
+  readonly plain: Buffer;
+  readonly revision: number;
+  /** The stored form is not the one that would be written now, so that an unchanged object is written all the same. */
+  readonly stale: boolean;
+}
+
+/** What an attempt wants done with the object it was shown. */
+export type Intent =
+  | { readonly kind: 'put'; readonly object: ApiObject }
+  | { readonly kind: 'delete'; readonly object: ApiObject }
+  | { readonly kind: 'none'; readonly object: ApiObject };
+
+export interface Written {
+  /** `none`: nothing was written; the object is as stored. */
+  readonly kind: 'created' | 'updated' | 'deleted' | 'none';
+  readonly object: ApiObject;
+  /** The encoded object without resourceVersion, as stored. */
+  readonly plain: Buffer;
+  readonly revision: number;
+}
+
+export interface WriteTarget {
+  readonly backend: Backend;
+  readonly transformer: Transformer;
+  /** The absolute key. */
+  readonly key: string;
+  readonly ttlSeconds: number | undefined;
+  readonly dryRun: boolean;
+  /** A creation: the first attempt takes the object to be absent and leaves it to the transaction to disagree. */
+  readonly assumeAbsent: boolean;
+  /** The cached object; it may be stale, so it may lead to a transaction and to nothing else. */
+  cached(): Current | undefined;
+  /** The object at least as fresh as a read index taken now. */
+  fresh(signal: AbortSignal): Promise<Current | undefined>;
+  decode(record: StoredRecord): Current;
+  encode(object: ApiObject): Buffer;
+  /** The error for a request that lost every race. */
+  exhausted(): Error;
+}
+
+interface Seen {
+  readonly current: Current | undefined;
+  readonly fresh: boolean;
+}
+
+/**
+ * Runs `attempt` on the cached object and writes what it intends, guarded by the object's revision; when another writer was faster,
+ * runs it again on the object that stood in the way. A refusal (an error thrown by `attempt`) or a no-op decided on a cached object
+ * is decided again on a fresh one before it is believed (ARCHITECTURE 5.8.1). `attempt` must therefore be repeatable.
+ */
+export async function writeOptimistically(
+  target: WriteTarget,
+  attempt: (current: Current | undefined) => Promise<Intent>,
+  signal: AbortSignal,
+): Promise<Written> {
+  let seen: Seen = target.assumeAbsent
+    ? { current: undefined, fresh: true }
+    : { current: target.cached(), fresh: false };
+  for (let tries = 0; tries < WRITE_ATTEMPTS_MAX; tries += 1) {
+    const outcome = await tryOnce(target, attempt, seen, signal);
+    if ('written' in outcome) return outcome.written;
+    seen = outcome.next;
+  }
+  throw target.exhausted();
+}
+
+type Outcome = { readonly written: Written } | { readonly next: Seen };
+
+async function tryOnce(
+  target: WriteTarget,
+  attempt: (current: Current | undefined) => Promise<Intent>,
+  seen: Seen,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  let intent: Intent;
+  try {
+    intent = await attempt(seen.current);
+  } catch (error) {
+    if (seen.fresh) throw error;
+    const next = await target.fresh(signal);
+    if (sameRevision(next, seen.current)) throw error;
+    return { next: { current: next, fresh: true } };
+  }
+  const plain = target.encode(intent.object);
+  if (intent.kind === 'none' || (intent.kind === 'put' && isNoOp(seen.current, plain))) {
+    if (!seen.fresh) {
+      const next = await target.fresh(signal);
+      if (!sameRevision(next, seen.current)) return { next: { current: next, fresh: true } };
+    }
+    return { written: { kind: 'none', object: intent.object, plain, revision: seen.current?.revision ?? 0 } };
+  }
+  return store(target, { intent, plain, current: seen.current }, signal);
+}
+
+function sameRevision(a: Current | undefined, b: Current | undefined): boolean {
+  return a?.revision === b?.revision;
+}
+
+function isNoOp(current: Current | undefined, plain: Buffer): boolean {
+  return current !== undefined && !current.stale && current.plain.equals(plain);
+}
+
+interface Pending {
+  readonly intent: Intent;
+  readonly plain: Buffer;
+  readonly current: Current | undefined;
+}
+
+async function store(target: WriteTarget, pending: Pending, signal: AbortSignal): Promise<Outcome> {
+  const { intent, plain, current } = pending;
+  const kind = intent.kind === 'delete' ? 'deleted' : current === undefined ? 'created' : 'updated';
+  if (target.dryRun) {
+    return dryRun(target, pending, signal);
+  }
+  const outcome = await send(target, pending, signal);
+  if (outcome.ok) {
+    return { written: { kind, object: intent.object, plain, revision: outcome.revision } };
+  }
+  const next = outcome.current === undefined ? undefined : target.decode(outcome.current);
+  return { next: { current: next, fresh: true } };
+}
+
+async function send(
+  { backend, transformer, key, ttlSeconds }: WriteTarget,
+  { intent, plain, current }: Pending,
+  signal: AbortSignal,
+): ReturnType<Backend['create']> {
+  if (intent.kind === 'delete') return backend.delete(key, current?.revision ?? 0, signal);
+  const value = transformer.toStorage(key, plain);
+  const ttl = ttlSeconds === undefined ? {} : { ttlSeconds };
+  if (current === undefined) return backend.create(key, value, ttl, signal);
+  return backend.update(key, value, { ...ttl, expected: current.revision }, signal);
+}
+
+/** Everything but the store: the guard is checked against a fresh read instead of by a transaction. */
+async function dryRun(target: WriteTarget, pending: Pending, signal: AbortSignal): Promise<Outcome> {
+  const { intent, plain, current } = pending;
+  const now = await target.fresh(signal);
+  if (!sameRevision(now, current)) return { next: { current: now, fresh: true } };
+  const kind = intent.kind === 'delete' ? 'deleted' : current === undefined ? 'created' : 'updated';
+  return { written: { kind, object: intent.object, plain, revision: current?.revision ?? 0 } };
+}

@@ -1,0 +1,11 @@
+import type { StoreContext } from '../registry/object-store';
+import type { Registry } from '../registry/registry';
+
+/** What verbs need of the process. */
+export interface VerbContext {
+  /** The registry of this moment: custom resources change it at run time. */
+  readonly registry: () => Registry;
+  readonly store: StoreContext;
+  /** The shortest time a watch lasts unless its client says otherwise, in milliseconds; the longest is just under twice as long. */
+  readonly minRequestTimeoutMs: number;
+}

@@ -1,0 +1,26 @@
+import { negotiateAnswer } from '../encoding/negotiation';
+import type { Answer, Exchange } from '../exchange/exchange';
+import { badRequest } from '../../shared/errors/status-error';
+import { createObject } from '../registry/create';
+import { withResourceVersion } from '../encoding/written';
+import { jsonAnswer } from './answers';
+import { readObject } from './body';
+import type { VerbContext } from './context';
+import { placeInNamespace } from './place';
+import { checkFieldManager, dryRunParameter } from './query';
+import type { Target } from './target';
+import { requireNamespace, writeRequestOf } from './target';
+
+/** POST on a collection: 201 with the object as stored. */
+export async function create(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
+  negotiateAnswer(exchange.headers.accept);
+  requireNamespace(target);
+  const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
+  checkFieldManager(exchange.query, 'CreateOptions');
+  const object = placeInNamespace(await readObject(exchange, target.endpoint), target);
+  const { resourceVersion = '' } = object.metadata;
+  if (resourceVersion !== '') throw badRequest('resourceVersion should not be set on objects to be created');
+  const request = writeRequestOf(exchange, target, dryRun);
+  const written = await createObject(context.store, request, object, exchange.signal);
+  return jsonAnswer(201, withResourceVersion(written.plain, written.revision));
+}

@@ -1,0 +1,80 @@
+import { GROUP, MEDIA_TYPE } from '../../shared/names';
+import { badRequest } from '../../shared/errors/status-error';
+import type { FieldError } from '../../shared/errors/field-error';
+import { invalid, invalidObject, notSupported } from '../../shared/errors/field-error';
+import { decodeJson } from '../../shared/schema/decode';
+import { DecodeError, decodeObject } from '../../shared/schema/decode';
+import { messageType } from '../../shared/schema/types';
+import { negotiateBody } from '../encoding/negotiation';
+import type { Exchange } from '../exchange/exchange';
+import type { DeleteOptions } from '../registry/deletion';
+import { boolParameter, dryRunParameter, intParameter } from './query';
+
+const POLICIES = ['Foreground', 'Background', 'Orphan'] as const;
+
+/** The wire form of meta/v1 DeleteOptions, as far as it is read. */
+interface WireOptions {
+  readonly gracePeriodSeconds?: number;
+  readonly orphanDependents?: boolean;
+  readonly propagationPolicy?: string;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly dryRun?: readonly string[];
+}
+
+/**
+ * The options of a deletion: those of the body when there is one (it then counts alone), else those of the query. Throws BadRequest
+ * for a malformed body and Invalid for values that are not allowed.
+ */
+export async function readDeleteOptions(exchange: Exchange): Promise<DeleteOptions> {
+  const body = await exchange.readBody();
+  const wire = body.length === 0 ? ofQuery(exchange.query) : ofBody(exchange, body);
+  const errors: FieldError[] = [];
+  if (wire.orphanDependents !== undefined && wire.propagationPolicy !== undefined) {
+    errors.push(
+      invalid(
+        'propagationPolicy',
+        wire.propagationPolicy,
+        'orphanDependents and deletionPropagation cannot be both set',
+      ),
+    );
+  } else if (
+    wire.propagationPolicy !== undefined &&
+    !POLICIES.some((each) => each === wire.propagationPolicy)
+  ) {
+    errors.push(notSupported('propagationPolicy', wire.propagationPolicy, [...POLICIES, 'nil']));
+  }
+  if (errors.length > 0) throw invalidObject({ group: GROUP.meta, kind: 'DeleteOptions' }, '', errors);
+  const { dryRun = [], ...rest } = wire;
+  return { ...rest, dryRun: dryRunParameter(dryRun, 'DeleteOptions') };
+}
+
+function ofQuery(query: URLSearchParams): WireOptions {
+  const grace = intParameter(query, 'gracePeriodSeconds');
+  const policy = query.get('propagationPolicy') ?? '';
+  return {
+    dryRun: query.getAll('dryRun'),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(query.has('orphanDependents') ? { orphanDependents: boolParameter(query, 'orphanDependents') } : {}),
+    ...(policy === '' ? {} : { propagationPolicy: policy }),
+  };
+}
+
+function ofBody(exchange: Exchange, body: Buffer): WireOptions {
+  negotiateBody(exchange.headers['content-type'], [MEDIA_TYPE.json]);
+  let value: unknown;
+  try {
+    value = decodeJson(body);
+    checkKind(value);
+    const { object } = decodeObject(messageType('meta/v1.DeleteOptions'), value);
+    return object as WireOptions;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequest(`DeleteOptions cannot be read: ${error.message}`, error);
+  }
+}
+
+function checkKind(value: unknown): void {
+  const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
+  if (kind === undefined || kind === '' || kind === 'DeleteOptions') return;
+  throw badRequest(`the body of a deletion must be of kind DeleteOptions, not ${JSON.stringify(kind)}`);
+}

@@ -1,0 +1,43 @@
+import { negotiateAnswer } from '../encoding/negotiation';
+import { withResourceVersion } from '../encoding/written';
+import type { Answer, Exchange } from '../exchange/exchange';
+import { deleteObject } from '../registry/delete';
+import type { Written } from '../registry/write';
+import { documentAnswer, jsonAnswer } from './answers';
+import type { VerbContext } from './context';
+import { readDeleteOptions } from './delete-options';
+import type { Target } from './target';
+import { writeRequestOf } from './target';
+
+/**
+ * DELETE of one object. 200 with a Status when it is gone (or with the object, for kinds that return it), 200 with the terminating
+ * object when something holds it, 202 in that case for a client that asked to delete dependents the old way.
+ */
+export async function remove(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
+  negotiateAnswer(exchange.headers.accept);
+  const options = await readDeleteOptions(exchange);
+  const request = writeRequestOf(exchange, target, options.dryRun);
+  const written = await deleteObject(context.store, request, options, exchange.signal);
+  const gone = written.kind === 'deleted';
+  if (gone && target.endpoint.stored.strategy.returnsDeletedObject !== true) {
+    return documentAnswer(200, successStatus(target, written));
+  }
+  const code = !gone && options.orphanDependents === false ? 202 : 200;
+  return jsonAnswer(code, withResourceVersion(written.plain, written.revision));
+}
+
+function successStatus({ endpoint, name }: Target, written: Written): object {
+  const { group, resource } = endpoint.row;
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name,
+      ...(group === '' ? {} : { group }),
+      kind: resource,
+      uid: written.object.metadata.uid,
+    },
+  };
+}

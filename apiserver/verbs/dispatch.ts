@@ -1,0 +1,36 @@
+import type { Answer, Exchange } from '../exchange/exchange';
+import { pageNotFound } from './answers';
+import type { VerbContext } from './context';
+import { create } from './create';
+import { remove } from './delete';
+import { removeCollection } from './delete-collection';
+import { get } from './get';
+import { list } from './list';
+import { patch } from './patch';
+import type { Target } from './target';
+import { findTarget, methodNotAllowed } from './target';
+import { update } from './update';
+import { watch } from './watch';
+
+type Verb = (context: VerbContext, exchange: Exchange, target: Target) => Promise<Answer>;
+
+const VERBS: ReadonlyMap<string, Verb> = new Map([
+  ['get', get],
+  ['list', list],
+  ['watch', watch],
+  ['create', create],
+  ['update', update],
+  ['patch', patch],
+  ['delete', remove],
+  ['deletecollection', removeCollection],
+]);
+
+/** Answers a request for a resource. A group version that is not served is an unknown page, an unknown resource in one a Status. */
+export async function answerResource(context: VerbContext, exchange: Exchange): Promise<Answer> {
+  const { apiGroup, apiVersion } = exchange.info;
+  if (context.registry().endpointsOf(apiGroup, apiVersion).length === 0) return pageNotFound();
+  const target = findTarget(context, exchange);
+  const verb = VERBS.get(exchange.info.verb);
+  if (verb === undefined) throw methodNotAllowed();
+  return verb(context, exchange, target);
+}

@@ -1,0 +1,33 @@
+import { badRequest } from '../../shared/errors/status-error';
+import type { ApiObject } from '../../shared/meta/object';
+import type { Target } from './target';
+
+/** The object as it belongs to the path: an absent namespace is the path's. Throws BadRequest when the two contradict. */
+export function placeInNamespace(object: ApiObject, { endpoint, namespace }: Target): ApiObject {
+  const given = object.metadata.namespace ?? '';
+  if (!endpoint.row.namespaced) return object;
+  if (given !== '' && given !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  return { ...object, metadata: { ...object.metadata, namespace } };
+}
+
+/** Throws BadRequest when the object of an update names another object than the path. */
+export function checkIdentity(object: ApiObject, { endpoint, namespace, name }: Target): ApiObject {
+  const given = object.metadata.name ?? '';
+  if (given === '') {
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (given !== name) {
+    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+  }
+  const givenNamespace = object.metadata.namespace ?? '';
+  if (endpoint.row.namespaced && givenNamespace !== '' && givenNamespace !== namespace) {
+    throw badRequest(
+      `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${namespace})`,
+    );
+  }
+  return placeInNamespace(object, { endpoint, namespace, name, subresource: '' });
+}

@@ -1,0 +1,72 @@
+import { badRequest } from '../../shared/errors/status-error';
+import type { FieldSelector } from '../../shared/meta/fields';
+import { exactField, matchesFields, parseFieldSelector } from '../../shared/meta/fields';
+import type { LabelSelector } from '../../shared/meta/labels';
+import { matchesLabels, parseLabelSelector } from '../../shared/meta/labels';
+import type { Entry } from '../watch/entry';
+import type { Endpoint } from '../registry/resource';
+import { relativeKey } from '../registry/resource';
+import type { Selection } from '../registry/read';
+import type { Target } from './target';
+
+export interface SelectionWithName extends Selection {
+  /** The one name that can match, from the path or from `metadata.name=`; empty when there is none. */
+  readonly name: string;
+}
+
+const METADATA_FIELDS: readonly string[] = ['metadata.name', 'metadata.namespace'];
+
+/** What `labelSelector`, `fieldSelector` and the path select together. Throws BadRequest for a malformed selector or field. */
+export function selectionOf(query: URLSearchParams, target: Target): SelectionWithName {
+  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
+  const fields = parseFieldSelector(query.get('fieldSelector') ?? '');
+  checkFields(fields, target.endpoint);
+  const byName = exactField(fields, 'metadata.name');
+  if (target.name !== '' && byName !== undefined && byName !== target.name) {
+    throw badRequest('field metadata.name is specified by the path and cannot be another one');
+  }
+  const name = target.name === '' ? (byName ?? '') : target.name;
+  const { stored } = target.endpoint;
+  const isOne = name !== '' && (target.namespace !== '' || !stored.namespaced);
+  return {
+    namespace: target.namespace,
+    name,
+    key: isOne ? relativeKey(stored, target.namespace, name) : undefined,
+    fieldEquals: fields
+      .filter(({ field, operator }) => operator === '=' && !METADATA_FIELDS.includes(field))
+      .map(({ field, value }) => [field, value] as const),
+    matches: predicate(target, { labels, fields, name }),
+  };
+}
+
+function checkFields(terms: FieldSelector, { stored, row }: Endpoint): void {
+  const known = stored.strategy.selectableFields ?? {};
+  for (const { field } of terms) {
+    if (METADATA_FIELDS.includes(field) || Object.hasOwn(known, field)) continue;
+    throw badRequest(
+      `Unable to find "${row.resource}" that match label selector, field selector: field label not supported: ${field}`,
+    );
+  }
+}
+
+interface Terms {
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector;
+  readonly name: string;
+}
+
+/** Undefined when everything is selected, so that a list need not look at its objects. */
+function predicate(target: Target, { labels, fields, name }: Terms): ((entry: Entry) => boolean) | undefined {
+  if (labels.length === 0 && fields.length === 0 && name === '') return undefined;
+  const absent = target.endpoint.stored.strategy.selectableFields ?? {};
+  return (entry) =>
+    (name === '' || entry.name === name) &&
+    matchesLabels(labels, entry.labels) &&
+    (fields.length === 0 || matchesFields(fields, { get: (field) => fieldOf(entry, field, absent) }));
+}
+
+/** A field that the object does not have selects like the kind's text for it. */
+function fieldOf(entry: Entry, field: string, absent: Readonly<Record<string, string>>): string {
+  const value = entry.fields[field] ?? '';
+  return value === '' ? (absent[field] ?? '') : value;
+}

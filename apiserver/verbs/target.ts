@@ -1,0 +1,89 @@
+import { StatusError, badRequest } from '../../shared/errors/status-error';
+import type { ResourceRow } from '../../shared/api/resources';
+import type { JsonRepresentation } from '../encoding/json-representation';
+import { createJsonRepresentation } from '../encoding/json-representation';
+import type { Exchange } from '../exchange/exchange';
+import type { RequestInfo } from '../exchange/request-info';
+import type { Endpoint } from '../registry/resource';
+import type { WriteRequest } from '../registry/object-store';
+import type { VerbContext } from './context';
+
+/** A request whose path was found in the registry. */
+export interface Target {
+  readonly endpoint: Endpoint;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string;
+}
+
+/**
+ * Finds what the path asks for. Throws the plain 404 of an unknown path, or MethodNotAllowed (405) when the resource is known but
+ * not this verb, or the place is wrong (a collection verb on an object).
+ */
+export function findTarget(context: VerbContext, exchange: Exchange): Target {
+  const { info } = exchange;
+  const endpoint = context.registry().endpoint(info.apiGroup, info.apiVersion, info.resource);
+  if (endpoint === undefined || info.parts.length > 3) throw unknownPath();
+  const { row } = endpoint;
+  const namespaced = info.namespace !== '' && row.resource !== 'namespaces';
+  if (namespaced && !row.namespaced) throw unknownPath();
+  if (row.namespaced && info.name !== '' && info.namespace === '') throw unknownPath();
+  if (!verbsOf(endpoint, info.subresource).includes(info.verb) || !isInPlace(info)) throw methodNotAllowed();
+  return {
+    endpoint,
+    namespace: row.namespaced ? info.namespace : '',
+    name: info.name,
+    subresource: info.subresource,
+  };
+}
+
+/** A creation is of a collection (or of a subresource), an update and a patch of one object. */
+function isInPlace({ verb, name, subresource }: RequestInfo): boolean {
+  if (verb === 'create') return name === '' || subresource !== '';
+  return name !== '' || (verb !== 'update' && verb !== 'patch');
+}
+
+function verbsOf(endpoint: Endpoint, subresource: string): readonly string[] {
+  if (subresource === '') return endpoint.row.verbs;
+  const row = endpoint.subresources.get(subresource);
+  if (row === undefined) throw unknownPath();
+  return row.verbs;
+}
+
+/** What kube-apiserver says of a path it does not know. */
+export function unknownPath(): StatusError {
+  return new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
+}
+
+export function methodNotAllowed(): StatusError {
+  return new StatusError(
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {
+      details: {},
+    },
+  );
+}
+
+const representations = new WeakMap<ResourceRow, JsonRepresentation>();
+
+/** How the endpoint's objects are written; one per endpoint, so that encoded frames are shared. */
+export function representationOf(endpoint: Endpoint): JsonRepresentation {
+  const known = representations.get(endpoint.row);
+  if (known !== undefined) return known;
+  const made = createJsonRepresentation(endpoint.row.kind, endpoint.apiVersion);
+  representations.set(endpoint.row, made);
+  return made;
+}
+
+/** The write that this request asks for. */
+export function writeRequestOf(exchange: Exchange, target: Target, dryRun: boolean): WriteRequest {
+  return { ...target, user: exchange.user, dryRun };
+}
+
+/** A namespaced write needs a namespace in its path. */
+export function requireNamespace({ endpoint, namespace }: Target): void {
+  if (endpoint.row.namespaced && namespace === '') {
+    throw badRequest('an empty namespace may not be set when a resource name is provided');
+  }
+}

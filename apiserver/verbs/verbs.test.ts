@@ -1,0 +1,416 @@
+import type { InProcessApi, Reply } from '../testing/in-process-api';
+import { startInProcessApi } from '../testing/in-process-api';
+
+const CMS = '/api/v1/namespaces/default/configmaps';
+
+let api: InProcessApi;
+beforeEach(async () => {
+  api = await startInProcessApi();
+});
+afterEach(async () => {
+  await api.close();
+});
+
+async function createConfigMap(name: string, more: object = {}): Promise<Reply['json']> {
+  const reply = await api.call('POST', CMS, { body: { metadata: { name, ...more }, data: { k: 'v' } } });
+  expect(reply.code).toBe(201);
+  return reply.json;
+}
+
+describe('create', () => {
+  test('sets what belongs to the server and answers with the object as stored', async () => {
+    const reply = await api.call('POST', CMS, {
+      body: {
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        metadata: { name: 'a', uid: 'mine', generation: 7, deletionTimestamp: '2020-01-01T00:00:00Z' },
+        data: { k: 'v' },
+      },
+    });
+    expect(reply.code).toBe(201);
+    expect(reply.json).toEqual({
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: {
+        name: 'a',
+        namespace: 'default',
+        uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        resourceVersion: expect.stringMatching(/^\d+$/),
+        creationTimestamp: expect.stringMatching(/Z$/),
+      },
+      data: { k: 'v' },
+    });
+    expect((await api.call('GET', `${CMS}/a`)).text).toBe(reply.text);
+  });
+
+  test('of an existing name is AlreadyExists and changes nothing', async () => {
+    const first = await createConfigMap('a');
+    const reply = await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
+    expect(reply.json).toMatchObject({
+      code: 409,
+      reason: 'AlreadyExists',
+      details: { kind: 'configmaps', name: 'a' },
+    });
+    expect((await api.call('GET', `${CMS}/a`)).json).toEqual(first);
+  });
+
+  test('with generateName makes a name', async () => {
+    const reply = await api.call('POST', CMS, { body: { metadata: { generateName: 'gen-' } } });
+    expect(reply.json.metadata.name).toMatch(/^gen-[a-z0-9]{5}$/);
+  });
+
+  test('with dryRun=All answers as if, and stores nothing', async () => {
+    const reply = await api.call('POST', `${CMS}?dryRun=All`, { body: { metadata: { name: 'a' } } });
+    expect(reply.code).toBe(201);
+    expect(reply.json.metadata.resourceVersion).toBeUndefined();
+    expect((await api.call('GET', `${CMS}/a`)).code).toBe(404);
+  });
+
+  test('tells all that is wrong with an object at once', async () => {
+    const reply = await api.call('POST', CMS, {
+      body: { metadata: { name: 'A_b', labels: { '-x': 'y', ok: '-no' } } },
+    });
+    expect(reply.code).toBe(422);
+    const fields = reply.json.details.causes.map((cause: { field: string }) => cause.field);
+    expect(fields).toEqual(expect.arrayContaining(['metadata.name', 'metadata.labels']));
+    expect(fields.length).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('bodies', () => {
+  test.each([
+    ['malformed JSON', '{"metadata":', 400],
+    ['no object', '[]', 400],
+    ['another kind', '{"kind":"Secret","apiVersion":"v1","metadata":{"name":"x"}}', 400],
+    ['another version', '{"kind":"ConfigMap","apiVersion":"v2","metadata":{"name":"x"}}', 400],
+    ['a field of a wrong type', '{"metadata":{"name":5}}', 400],
+    ['another namespace', '{"metadata":{"name":"x","namespace":"other"}}', 400],
+    ['no name', '{"metadata":{}}', 422],
+    ['a resourceVersion', '{"metadata":{"name":"x","resourceVersion":"5"}}', 400],
+  ])('%s is refused and nothing is stored', async (_what, text, code) => {
+    const reply = await api.call('POST', CMS, { text });
+    expect(reply.json).toMatchObject({ kind: 'Status', status: 'Failure', code });
+    expect((await api.call('GET', CMS)).json.items).toEqual([]);
+  });
+
+  test('of an unknown media type is 415', async () => {
+    const reply = await api.call('POST', CMS, { text: 'x', headers: { 'content-type': 'text/plain' } });
+    expect(reply.json).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });
+  });
+
+  test('an answer in a form that is not offered is 406', async () => {
+    const reply = await api.call('GET', CMS, { headers: { accept: 'image/png' } });
+    expect(reply.json).toMatchObject({ code: 406, reason: 'NotAcceptable' });
+  });
+});
+
+describe('update', () => {
+  test('replaces the object and keeps what is the server’s', async () => {
+    const first = await createConfigMap('a', { labels: { x: 'y' } });
+    const reply = await api.call('PUT', `${CMS}/a`, { body: { metadata: { name: 'a' }, data: { k: '2' } } });
+    expect(reply.code).toBe(200);
+    expect(reply.json.metadata).toEqual({
+      ...first['metadata'],
+      labels: undefined,
+      resourceVersion: expect.not.stringMatching(`^${String(first['metadata'].resourceVersion)}$`),
+    });
+  });
+
+  test('with a stale resourceVersion is a Conflict and changes nothing', async () => {
+    const first = await createConfigMap('a');
+    const second = await api.call('PUT', `${CMS}/a`, { body: { metadata: { name: 'a' }, data: { k: '2' } } });
+    const reply = await api.call('PUT', `${CMS}/a`, { body: { ...first, data: { k: '3' } } });
+    expect(reply.json).toMatchObject({ code: 409, reason: 'Conflict' });
+    expect((await api.call('GET', `${CMS}/a`)).text).toBe(second.text);
+  });
+
+  test('that changes nothing writes nothing', async () => {
+    const first = await createConfigMap('a');
+    const reply = await api.call('PUT', `${CMS}/a`, { body: first });
+    expect(reply.json).toEqual(first);
+  });
+
+  test.each([
+    ['another name', { metadata: { name: 'b' } }, 400],
+    ['another uid', { metadata: { name: 'a', uid: 'other' } }, 409],
+    ['no name', { metadata: {} }, 400],
+  ])('with %s is refused', async (_what, body, code) => {
+    await createConfigMap('a');
+    expect((await api.call('PUT', `${CMS}/a`, { body })).code).toBe(code);
+  });
+
+  test('of a missing object is NotFound, but creates one of a kind that allows it', async () => {
+    expect((await api.call('PUT', `${CMS}/none`, { body: { metadata: { name: 'none' } } })).code).toBe(404);
+    const url = '/api/v1/namespaces/default/endpoints/e';
+    expect((await api.call('PUT', url, { body: { metadata: { name: 'e' } } })).code).toBe(201);
+  });
+
+  test('counts generations of what is desired, not of metadata or status', async () => {
+    const url = '/apis/apps/v1/namespaces/default/deployments';
+    const spec = {
+      selector: { matchLabels: { a: 'b' } },
+      template: { metadata: { labels: { a: 'b' } }, spec: {} },
+    };
+    const created = await api.call('POST', url, {
+      body: { metadata: { name: 'd' }, spec, status: { replicas: 9 } },
+    });
+    expect(created.json.metadata.generation).toBe(1);
+    expect(created.json.status).toEqual({});
+    const label = await api.call('PATCH', `${url}/d`, { body: { metadata: { labels: { x: 'y' } } } });
+    expect(label.json.metadata.generation).toBe(1);
+    const paused = await api.call('PATCH', `${url}/d`, { body: { spec: { paused: true } } });
+    expect(paused.json.metadata.generation).toBe(2);
+    const status = await api.call('PATCH', `${url}/d/status`, {
+      body: { status: { replicas: 3 }, spec: { paused: false } },
+    });
+    expect(status.json).toMatchObject({
+      metadata: { generation: 2 },
+      spec: { paused: true },
+      status: { replicas: 3 },
+    });
+    const main = await api.call('PATCH', `${url}/d`, { body: { status: { replicas: 7 } } });
+    expect(main.json.status).toEqual({ replicas: 3 });
+  });
+});
+
+describe('patch', () => {
+  test('a merge patch and a JSON patch change the object', async () => {
+    await createConfigMap('a');
+    const merged = await api.call('PATCH', `${CMS}/a`, { body: { data: { k: null, n: '1' } } });
+    expect(merged.json.data).toEqual({ n: '1' });
+    const patched = await api.call('PATCH', `${CMS}/a`, {
+      body: [{ op: 'replace', path: '/data/n', value: '2' }],
+      headers: { 'content-type': 'application/json-patch+json' },
+    });
+    expect(patched.json.data).toEqual({ n: '2' });
+  });
+
+  test('a patch that does not apply is Invalid, a malformed one a bad request, and neither changes anything', async () => {
+    const first = await createConfigMap('a');
+    const headers = { 'content-type': 'application/json-patch+json' };
+    const failed = await api.call('PATCH', `${CMS}/a`, {
+      body: [{ op: 'test', path: '/data/k', value: 'other' }],
+      headers,
+    });
+    expect(failed.json).toMatchObject({ code: 422, reason: 'Invalid' });
+    expect((await api.call('PATCH', `${CMS}/a`, { text: '{', headers })).code).toBe(400);
+    expect(
+      (await api.call('PATCH', `${CMS}/a`, { text: '{}', headers: { 'content-type': 'text/x' } })).code,
+    ).toBe(415);
+    expect((await api.call('GET', `${CMS}/a`)).json).toEqual(first);
+  });
+
+  test('concurrent patches of one object all take effect', async () => {
+    await createConfigMap('a');
+    const names = Array.from({ length: 10 }, (_, index) => `k${String(index)}`);
+    const replies = await Promise.all(
+      names.map((name) => api.call('PATCH', `${CMS}/a`, { body: { data: { [name]: 'x' } } })),
+    );
+    expect(replies.map(({ code }) => code)).toEqual(names.map(() => 200));
+    expect(Object.keys((await api.call('GET', `${CMS}/a`)).json.data)).toEqual(expect.arrayContaining(names));
+  });
+});
+
+describe('delete', () => {
+  test('answers with a Status that names what is gone', async () => {
+    const { metadata } = await createConfigMap('a');
+    const reply = await api.call('DELETE', `${CMS}/a`);
+    expect(reply.json).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      details: { name: 'a', kind: 'configmaps', uid: metadata.uid },
+    });
+    expect((await api.call('DELETE', `${CMS}/a`)).code).toBe(404);
+  });
+
+  test('a wrong uid or version in the preconditions is a Conflict and nothing is deleted', async () => {
+    await createConfigMap('a');
+    for (const preconditions of [{ uid: 'other' }, { resourceVersion: '1' }]) {
+      const reply = await api.call('DELETE', `${CMS}/a`, {
+        body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions },
+      });
+      expect(reply.json).toMatchObject({ code: 409, reason: 'Conflict' });
+    }
+    expect((await api.call('GET', `${CMS}/a`)).code).toBe(200);
+  });
+
+  test('waits for finalizers, takes no new ones, and ends with the last', async () => {
+    await createConfigMap('a', { finalizers: ['x.example.com/y'] });
+    const marked = await api.call('DELETE', `${CMS}/a`);
+    expect(marked.json.metadata.deletionTimestamp).toEqual(expect.any(String));
+    const added = await api.call('PATCH', `${CMS}/a`, {
+      body: { metadata: { finalizers: ['x.example.com/y', 'x.example.com/z'] } },
+    });
+    expect(added.code).toBe(422);
+    const again = await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
+    expect(again.json).toMatchObject({
+      code: 409,
+      message: expect.stringContaining('object is being deleted'),
+    });
+    expect((await api.call('PATCH', `${CMS}/a`, { body: { metadata: { finalizers: null } } })).code).toBe(
+      200,
+    );
+    expect((await api.call('GET', `${CMS}/a`)).code).toBe(404);
+  });
+
+  test('of a collection deletes what is selected and answers with it', async () => {
+    await createConfigMap('a', { labels: { x: 'y' } });
+    await createConfigMap('b');
+    const reply = await api.call('DELETE', `${CMS}?labelSelector=x%3Dy`);
+    expect(reply.json).toMatchObject({ kind: 'ConfigMapList', items: [{ metadata: { name: 'a' } }] });
+    expect((await api.call('GET', CMS)).json.items).toHaveLength(1);
+  });
+
+  test.each([
+    ['propagationPolicy=Sideways', 422],
+    ['gracePeriodSeconds=soon', 400],
+    ['dryRun=Some', 422],
+  ])('with %s is refused', async (query, code) => {
+    await createConfigMap('a');
+    expect((await api.call('DELETE', `${CMS}/a?${query}`)).code).toBe(code);
+    expect((await api.call('GET', `${CMS}/a`)).code).toBe(200);
+  });
+});
+
+describe('list', () => {
+  test('carries the version of the whole list, and items without kind and apiVersion', async () => {
+    const { metadata } = await createConfigMap('a');
+    const reply = await api.call('GET', CMS);
+    expect(reply.json).toEqual({
+      kind: 'ConfigMapList',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: metadata.resourceVersion },
+      items: [{ metadata, data: { k: 'v' } }],
+    });
+  });
+
+  test('in pages shows the state of the first page, whatever happens meanwhile', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await createConfigMap(name);
+    const first = await api.call('GET', `${CMS}?limit=2`);
+    expect(first.json.metadata.remainingItemCount).toBe(3);
+    await api.call('DELETE', `${CMS}/d`);
+    await createConfigMap('bb');
+    const names = first.json.items.map((item: { metadata: { name: string } }) => item.metadata.name);
+    let token = first.json.metadata.continue;
+    while (token !== undefined) {
+      const page = await api.call('GET', `${CMS}?limit=2&continue=${encodeURIComponent(token)}`);
+      expect(page.json.metadata.resourceVersion).toBe(first.json.metadata.resourceVersion);
+      names.push(...page.json.items.map((item: { metadata: { name: string } }) => item.metadata.name));
+      token = page.json.metadata.continue;
+    }
+    expect(names).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  test('selects by labels and fields, and refuses fields that the kind does not know', async () => {
+    await createConfigMap('a', { labels: { x: '1' } });
+    await createConfigMap('b', { labels: { x: '2' } });
+    expect((await api.call('GET', `${CMS}?labelSelector=x+in+(1)`)).json.items).toHaveLength(1);
+    expect((await api.call('GET', `${CMS}?fieldSelector=metadata.name%3Db`)).json.items).toHaveLength(1);
+    expect((await api.call('GET', `${CMS}?fieldSelector=data.k%3Dv`)).code).toBe(400);
+    expect((await api.call('GET', `${CMS}?labelSelector=%3D%3D`)).code).toBe(400);
+  });
+
+  test('at an exact past version shows that version', async () => {
+    await createConfigMap('a');
+    const version = (await api.call('GET', CMS)).json.metadata.resourceVersion;
+    await createConfigMap('b');
+    const past = await api.call('GET', `${CMS}?resourceVersion=${version}&resourceVersionMatch=Exact`);
+    expect(past.json.items).toHaveLength(1);
+    expect(past.json.metadata.resourceVersion).toBe(version);
+  });
+});
+
+describe('watch', () => {
+  test('from a version shows exactly what came behind it, in order', async () => {
+    const { metadata } = await createConfigMap('a');
+    await api.call('PATCH', `${CMS}/a`, { body: { data: { k: '2' } } });
+    await api.call('DELETE', `${CMS}/a`);
+    const reader = api.watch(
+      `${CMS}?watch=1&resourceVersion=${metadata.resourceVersion}`,
+      AbortSignal.timeout(5_000),
+    );
+    const seen: string[] = [];
+    for await (const event of reader) {
+      seen.push(event.type);
+      if (event.type === 'DELETED') break;
+    }
+    expect(seen).toEqual(['MODIFIED', 'DELETED']);
+  });
+
+  test('without a version begins with the state', async () => {
+    await createConfigMap('a');
+    const reader = api.watch(`${CMS}?watch=true`, AbortSignal.timeout(5_000));
+    const first = await reader.next();
+    expect(first.value).toMatchObject({
+      type: 'ADDED',
+      object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } },
+    });
+    await reader.return(undefined);
+  });
+});
+
+describe('paths', () => {
+  test.each([
+    ['GET', '/api/v1/nonsense', 404],
+    ['GET', '/apis/apps/v1/namespaces/default/configmaps', 404],
+    ['GET', `${CMS}/a/status`, 404],
+    ['POST', `${CMS}/a`, 405],
+    ['PUT', CMS, 405],
+    ['DELETE', '/api/v1/namespaces', 405],
+  ])('%s %s is a Status %p', async (method, url, code) => {
+    const reply = await api.call(method, url, { body: {} });
+    expect(reply.json).toMatchObject({ kind: 'Status', code });
+  });
+
+  test.each(['/nonsense', '/apis/none.example.com/v1', '/apis/none.example.com/v1/things'])(
+    '%s is an unknown page',
+    async (url) => {
+      expect(await api.call('GET', url)).toMatchObject({ code: 404, text: '404 page not found\n' });
+    },
+  );
+
+  test.each(['/api', '/apis', '/api/v1', '/apis/apps', '/apis/apps/v1', '/version', '/'])(
+    '%s answers',
+    async (url) => {
+      expect((await api.call('GET', url)).code).toBe(200);
+    },
+  );
+});
+
+describe('namespaces', () => {
+  test('the first ones exist and three of them cannot be deleted', async () => {
+    const names = (await api.call('GET', '/api/v1/namespaces')).json.items.map(
+      (item: { metadata: { name: string } }) => item.metadata.name,
+    );
+    expect(names).toHaveLength(4);
+    expect((await api.call('DELETE', '/api/v1/namespaces/default')).json).toMatchObject({
+      code: 403,
+      reason: 'Forbidden',
+    });
+  });
+
+  test('a missing namespace takes no object', async () => {
+    const reply = await api.call('POST', '/api/v1/namespaces/none/configmaps', {
+      body: { metadata: { name: 'a' } },
+    });
+    expect(reply.json).toMatchObject({ code: 404, details: { kind: 'namespaces', name: 'none' } });
+  });
+
+  test('a terminating namespace takes no object and goes when its content finalizer is released', async () => {
+    await api.call('POST', '/api/v1/namespaces', { body: { metadata: { name: 'x' } } });
+    const deleted = await api.call('DELETE', '/api/v1/namespaces/x');
+    expect(deleted.json).toMatchObject({ status: { phase: 'Terminating' } });
+    const refused = await api.call('POST', '/api/v1/namespaces/x/configmaps', {
+      body: { metadata: { name: 'a' } },
+    });
+    expect(refused.json).toMatchObject({
+      code: 403,
+      details: { causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }] },
+    });
+    const body = { ...deleted.json, spec: {} };
+    expect((await api.call('PUT', '/api/v1/namespaces/x/finalize', { body })).code).toBe(200);
+    expect((await api.call('GET', '/api/v1/namespaces/x')).code).toBe(404);
+  });
+});
