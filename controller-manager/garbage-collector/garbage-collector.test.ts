@@ -1,0 +1,186 @@
+import {
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  NODES,
+  PODS,
+  REPLICA_SETS,
+} from '../../shared/client/testing/fake-resources';
+import { FINALIZER, GROUP } from '../../shared/names';
+import type { Bench } from '../testing/bench';
+import { TEST_NAMESPACE, createBench, ownedBy } from '../testing/bench';
+import { runGarbageCollector } from './garbage-collector';
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await createBench();
+});
+afterEach(async () => bench.close());
+
+function start(): void {
+  bench.run(async (context, signal) =>
+    runGarbageCollector(context, signal, { settleMs: 10, discoveryPeriodMs: 50 }),
+  );
+}
+const ref = (name: string) => ({ namespace: TEST_NAMESPACE, name });
+
+test('an orphaned deletion lets every dependent stay without its owner, and the owner goes', async () => {
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  const other = bench.make(CONFIG_MAPS, 'other');
+  bench.make(REPLICA_SETS, 'r', { owners: [ownedBy(DEPLOYMENTS, owner)] });
+  bench.make(PODS, 'p', { owners: [ownedBy(CONFIG_MAPS, other), ownedBy(DEPLOYMENTS, owner, false)] });
+  start();
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Orphan' });
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+  expect(bench.find(REPLICA_SETS, 'r')?.metadata.ownerReferences).toBeUndefined();
+  expect(bench.find(PODS, 'p')?.metadata.ownerReferences).toEqual([ownedBy(CONFIG_MAPS, other)]);
+});
+
+test('a foreground deletion takes the dependents first, level by level', async () => {
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  const middle = bench.make(REPLICA_SETS, 'r', { owners: [ownedBy(DEPLOYMENTS, owner)] });
+  for (const name of ['p1', 'p2']) bench.make(PODS, name, { owners: [ownedBy(REPLICA_SETS, middle)] });
+  const gone: string[] = [];
+  const from = bench.server.store.events.length;
+  start();
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Foreground' });
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+  for (const { before, after } of bench.server.store.events.slice(from)) {
+    if (after === undefined) gone.push(before?.metadata.name ?? '');
+  }
+  expect(gone.slice(0, 2).toSorted()).toEqual(['p1', 'p2']);
+  expect(gone.slice(2)).toEqual(['r', 'd']);
+});
+
+test('a dependent that another owner keeps stays, and forgets the owner that goes', async () => {
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  const keeper = bench.make(CONFIG_MAPS, 'keeper');
+  const owners = [ownedBy(DEPLOYMENTS, owner), ownedBy(CONFIG_MAPS, keeper)];
+  bench.make(PODS, 'shared', { owners });
+  start();
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Foreground' });
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+  expect(bench.find(PODS, 'shared')?.metadata.ownerReferences).toEqual([ownedBy(CONFIG_MAPS, keeper)]);
+});
+
+test('a second owner that is only a name of something gone keeps nothing', async () => {
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  const recreated = bench.make(CONFIG_MAPS, 'recreated');
+  const stale = { ...ownedBy(CONFIG_MAPS, recreated), uid: 'of-the-one-before' };
+  bench.make(PODS, 'p', { owners: [ownedBy(DEPLOYMENTS, owner), stale] });
+  start();
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Foreground' });
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+  expect(bench.find(PODS, 'p')).toBeUndefined();
+});
+
+test('a second owner of a kind that nobody serves keeps its dependent', async () => {
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  const strange = { apiVersion: 'example.com/v1', kind: 'Strange', name: 's', uid: 'u' };
+  bench.make(PODS, 'p', { owners: [ownedBy(DEPLOYMENTS, owner), strange] });
+  start();
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Foreground' });
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+  expect(bench.find(PODS, 'p')?.metadata.ownerReferences).toEqual([strange]);
+});
+
+test('the owner waits for a blocking dependent that its own finalizer holds', async () => {
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  bench.make(PODS, 'held', { owners: [ownedBy(DEPLOYMENTS, owner)], finalizers: ['example.com/hold'] });
+  bench.make(PODS, 'free', { owners: [ownedBy(DEPLOYMENTS, owner, false)] });
+  start();
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Foreground' });
+  await bench.until(() => bench.find(PODS, 'held')?.metadata.deletionTimestamp !== undefined);
+  await bench.until(() => bench.find(PODS, 'free') === undefined);
+  expect(bench.find(DEPLOYMENTS, 'd')?.metadata.finalizers).toEqual([FINALIZER.foregroundDeletion]);
+  const held = bench.find(PODS, 'held');
+  await bench.client.update(PODS, { ...held, metadata: { ...held?.metadata, finalizers: [] } });
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+});
+
+test('objects that own each other do not wait for each other for ever', async () => {
+  const { store } = bench.server;
+  const a = bench.make(DEPLOYMENTS, 'a');
+  const b = bench.make(REPLICA_SETS, 'b', { owners: [ownedBy(DEPLOYMENTS, a)] });
+  const owners = [ownedBy(REPLICA_SETS, b), ownedBy(DEPLOYMENTS, a)];
+  store.update(
+    { resource: DEPLOYMENTS, ...ref('a') },
+    { metadata: { name: 'a', namespace: TEST_NAMESPACE, ownerReferences: owners } },
+  );
+  start();
+  await bench.client.delete(DEPLOYMENTS, ref('a'), { propagationPolicy: 'Foreground' });
+  await bench.until(() => bench.find(DEPLOYMENTS, 'a') === undefined);
+  expect(bench.find(REPLICA_SETS, 'b')).toBeUndefined();
+});
+
+test('a cluster-scoped owner owns in every namespace, a namespaced one in its own only', async () => {
+  const { store } = bench.server;
+  const node = bench.make(NODES, 'n');
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  store.create(
+    {
+      resource: NODES,
+      namespace: '',
+      name: 'unrelated',
+    },
+    { metadata: { ownerReferences: [ownedBy(DEPLOYMENTS, owner)] } },
+  );
+  bench.make(PODS, 'p', { owners: [ownedBy(NODES, node)] });
+  start();
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Foreground' });
+  await bench.client.delete(NODES, { name: 'n' }, { propagationPolicy: 'Foreground' });
+  await bench.until(() => bench.find(NODES, 'n') === undefined && bench.find(DEPLOYMENTS, 'd') === undefined);
+  expect(bench.find(PODS, 'p')).toBeUndefined();
+  expect(bench.find(NODES, 'unrelated')).toBeDefined();
+});
+
+test('while a group does not answer, finalizers are kept, because dependents may be there', async () => {
+  const groupVersion = `${GROUP.coordination}/v1`;
+  bench.server.brokenGroupVersions.add(groupVersion);
+  bench.make(DEPLOYMENTS, 'd');
+  start();
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Orphan' });
+  const asked = (): number => bench.server.seen.filter(({ path }) => path === `/apis/${groupVersion}`).length;
+  while (asked() < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(bench.find(DEPLOYMENTS, 'd')?.metadata.finalizers).toEqual([FINALIZER.orphan]);
+  bench.server.brokenGroupVersions.clear();
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+});
+
+test('a resource that is served only later is found by the next discovery', async () => {
+  const widgets = { ...CONFIG_MAPS, group: 'example.com', resource: 'widgets', kind: 'Widget' };
+  const before = bench.server.resources;
+  start();
+  while (bench.server.watchCount() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  bench.server.resources = [...before, widgets];
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  bench.make(widgets, 'w', { owners: [ownedBy(DEPLOYMENTS, owner)] });
+  while (!bench.server.seen.some(({ path, query }) => path.endsWith('/widgets') && query.has('watch'))) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Foreground' });
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+  expect(bench.find(widgets, 'w')).toBeUndefined();
+});
+
+test('conflicts, cut watches and writes of unknown outcome do not stop it', async () => {
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  for (let index = 0; index < 20; index += 1) {
+    bench.make(index % 2 === 0 ? PODS : CONFIG_MAPS, `x${String(index)}`, {
+      owners: [ownedBy(DEPLOYMENTS, owner)],
+    });
+  }
+  let writes = 0;
+  bench.server.fault = ({ method }) => {
+    if (method !== 'PATCH') return undefined;
+    writes += 1;
+    if (writes === 3) setImmediate(() => bench.server.cutConnections());
+    if (writes % 5 !== 0) return undefined;
+    return writes % 2 === 0 ? 'cut' : 'cutAfter';
+  };
+  start();
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Orphan' });
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+  const left = [...bench.server.store.list(PODS), ...bench.server.store.list(CONFIG_MAPS)];
+  expect(left).toHaveLength(20);
+  expect(left.filter(({ metadata }) => metadata.ownerReferences !== undefined)).toEqual([]);
+});

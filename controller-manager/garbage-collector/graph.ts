@@ -1,0 +1,156 @@
+import type { Client } from '../../shared/client/client';
+import { METADATA_ONLY } from '../../shared/client/client';
+import type { ResourceRow } from '../../shared/client/discovery';
+import { discover, preferredResources } from '../../shared/client/discovery';
+import type { LinkedAbort } from '../../shared/concurrency/linked-abort';
+import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import type { Informer } from '../../shared/informer/informer';
+import { createInformer } from '../../shared/informer/informer';
+import type { Log } from '../../shared/log/log';
+import type { ApiObject, OwnerReference } from '../../shared/meta/object';
+import { apiVersionOf, resourceNameOf } from '../../shared/meta/object';
+import { GROUP } from '../../shared/names';
+
+/** An object as the graph keeps it: of its metadata only what says who it is, who owns it and whether it is going. */
+export interface Located {
+  readonly resource: ResourceRow;
+  readonly object: ApiObject;
+}
+
+/** Called for every change. `before` is missing for a new object, `after` for one that has gone. */
+export type GraphListener = (resource: ResourceRow, before?: ApiObject, after?: ApiObject) => void;
+
+interface Branch {
+  readonly resource: ResourceRow;
+  readonly informer: Informer<ApiObject>;
+  readonly stop: LinkedAbort;
+  readonly running: Promise<void>;
+}
+
+const OWNER_INDEX = 'owner';
+
+/** Events are many, short-lived and own nothing. */
+const IGNORED: ReadonlySet<string> = new Set([
+  resourceNameOf({ group: GROUP.core, resource: 'events' }),
+  resourceNameOf({ group: GROUP.events, resource: 'events' }),
+]);
+
+/** Who owns whom, over every resource that can be listed, watched and deleted, from one informer for each. */
+export class OwnershipGraph {
+  private readonly client: Client;
+  private readonly log: Log;
+  private readonly listener: GraphListener;
+  private readonly branches = new Map<string, Branch>();
+  private resources: readonly ResourceRow[] = [];
+  /** Group versions whose resources are not known now. */
+  private unknown: readonly string[] = ['everything'];
+
+  constructor(client: Client, log: Log, listener: GraphListener) {
+    this.client = client;
+    this.log = log;
+    this.listener = listener;
+  }
+
+  /** Asks again what the server has; starts and stops informers accordingly. They end with the signal. */
+  async refresh(signal: AbortSignal): Promise<void> {
+    const { resources, failures } = await discover(this.client, { signal });
+    this.unknown = failures.map(({ groupVersion }) => groupVersion);
+    this.resources = resources;
+    const wanted = new Map(
+      preferredResources(resources)
+        .filter(isCollectable)
+        .map((resource) => [keyOf(resource), resource]),
+    );
+    for (const [key, branch] of this.branches) {
+      // Resources of a group that does not answer are unknown, not gone.
+      if (wanted.has(key) || this.unknown.includes(apiVersionOf(branch.resource))) continue;
+      branch.stop.abort(new Error('the resource has gone'));
+      this.branches.delete(key);
+    }
+    for (const [key, resource] of wanted) {
+      if (!this.branches.has(key)) this.branches.set(key, this.grow(resource, signal));
+    }
+  }
+
+  /** Resolves when every informer has ended; to be called once the signal has aborted. */
+  async ended(): Promise<void> {
+    await Promise.all([...this.branches.values()].map(async ({ running }) => running));
+  }
+
+  /**
+   * What keeps the graph from being complete for sure: group versions that do not answer, resources not listed yet or whose watch
+   * is not open for `settledMs`. Empty when nobody can be missing.
+   */
+  gaps(settledMs: number): readonly string[] {
+    const blind = [...this.branches.values()].filter(
+      ({ informer }) => !informer.hasSynced() || informer.watchingForMs() < settledMs,
+    );
+    return [...this.unknown, ...blind.map(({ resource }) => resourceNameOf(resource))];
+  }
+
+  /** Objects that name this object as an owner. A namespaced owner can own in its own namespace only; other claims do not count. */
+  dependentsOf({ metadata: { uid = '', namespace } }: ApiObject): readonly Located[] {
+    const found = new Map<string, Located>();
+    for (const { resource, informer } of this.branches.values()) {
+      for (const object of informer.store.byIndex(OWNER_INDEX, uid)) {
+        if (namespace !== undefined && object.metadata.namespace !== namespace) continue;
+        found.set(object.metadata.uid ?? '', { resource, object });
+      }
+    }
+    return [...found.values()];
+  }
+
+  /** The resource that an owner reference points into; undefined if the server has no such kind. */
+  resourceOf({ apiVersion, kind }: Pick<OwnerReference, 'apiVersion' | 'kind'>): ResourceRow | undefined {
+    const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+    const rows = this.resources.filter((row) => row.group === group && row.kind === kind);
+    return rows.find((row) => apiVersionOf(row) === apiVersion) ?? rows[0];
+  }
+
+  private grow(resource: ResourceRow, signal: AbortSignal): Branch {
+    const informer = createInformer({
+      client: this.client,
+      resource,
+      accept: METADATA_ONLY,
+      transform: slim,
+      indexers: {
+        [OWNER_INDEX]: ({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid),
+      },
+      log: this.log,
+    });
+    informer.addHandler({
+      onAdd: (after) => this.listener(resource, undefined, after),
+      onUpdate: (before, after) => this.listener(resource, before, after),
+      onDelete: (before) => this.listener(resource, before),
+    });
+    const stop = linkedAbort(signal);
+    const running = informer.run(stop.signal).finally(stop.unlink);
+    return { resource, informer, stop, running };
+  }
+}
+
+function isCollectable({ verbs, ...resource }: ResourceRow): boolean {
+  return (
+    ['list', 'watch', 'delete'].every((verb) => verbs.includes(verb)) &&
+    !IGNORED.has(resourceNameOf(resource))
+  );
+}
+
+function keyOf(resource: ResourceRow): string {
+  return `${apiVersionOf(resource)}/${resource.resource}`;
+}
+
+function slim({ metadata }: ApiObject): ApiObject {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } = metadata;
+  return {
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(finalizers === undefined ? {} : { finalizers }),
+      ...(ownerReferences === undefined ? {} : { ownerReferences }),
+    },
+  };
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/env node
+import { createClient } from '../shared/client/client';
+import { KubeconfigError, loadKubeconfig } from '../shared/client/kubeconfig';
+import type { FlagValues } from '../shared/flags/flag-row';
+import { helpText } from '../shared/flags/help';
+import { parseFlags } from '../shared/flags/parse-flags';
+import type { Log } from '../shared/log/log';
+import { createProcessLog } from '../shared/log/pino-log';
+import { dialect } from '../shared/names';
+import type { Controller } from './controller';
+import { selectControllers } from './controllers';
+import { FLAGS } from './flags';
+import { runControllerManager } from './run';
+
+const PROGRAM = 'orch-controller-manager';
+const SUMMARY =
+  'Runs the controllers: the loops that bring the state of the cluster in line with what its objects ask for.';
+const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
+
+type Values = FlagValues<typeof FLAGS>;
+
+async function main(argv: readonly string[]): Promise<number> {
+  const parsed = parseFlags(FLAGS, argv);
+  if (parsed.outcome === 'help') {
+    process.stdout.write(helpText(FLAGS, { program: PROGRAM, summary: SUMMARY }));
+    return EXIT.ok;
+  }
+  if (parsed.outcome === 'errors') return refuse(parsed.errors);
+  const { values } = parsed;
+  const { selected, unknown } = selectControllers(values.controllers);
+  const problems = [
+    ...unknown.map((name) => `--controllers: there is no controller named "${name}"`),
+    ...(values.kubeconfig === '' ? ['--kubeconfig is required'] : []),
+    ...(values.namespaceSyncPeriodMs > 0 ? [] : ['--namespace-sync-period must be more than 0']),
+    ...(values.kubeApiRequestTimeoutMs > 0 ? [] : ['--kube-api-request-timeout must be more than 0']),
+    ...electionProblems(values),
+  ];
+  return problems.length > 0 ? refuse(problems) : run(values, selected);
+}
+
+async function run(values: Values, controllers: readonly Controller[]): Promise<number> {
+  const { log } = createProcessLog({ format: values.loggingFormat, verbosity: values.v });
+  let server;
+  try {
+    server = loadKubeconfig({ path: values.kubeconfig }).client;
+  } catch (error) {
+    if (!(error instanceof KubeconfigError)) throw error;
+    return refuse([error.message]);
+  }
+  const client = createClient({ ...server, userAgent: PROGRAM, timeoutMs: values.kubeApiRequestTimeoutMs });
+  log.info(
+    { server: server.server, dialect, controllers: controllers.map(({ name }) => name) },
+    `starting ${PROGRAM}`,
+  );
+  try {
+    const end = await runControllerManager(
+      {
+        client,
+        log,
+        controllers,
+        controllerOptions: values,
+        election: values.leaderElect
+          ? {
+              lease: {
+                namespace: values.leaderElectResourceNamespace,
+                name: values.leaderElectResourceName,
+              },
+              leaseDurationMs: values.leaderElectLeaseDurationMs,
+              renewDeadlineMs: values.leaderElectRenewDeadlineMs,
+              retryPeriodMs: values.leaderElectRetryPeriodMs,
+            }
+          : undefined,
+      },
+      stopSignal(log),
+    );
+    if (end === 'lost') log.error({}, 'leading is over, ending this process');
+    else log.info({}, 'stopped');
+    return end === 'lost' ? EXIT.failure : EXIT.ok;
+  } finally {
+    client.close();
+  }
+}
+
+/** Aborts at the first SIGTERM or SIGINT; the second ends the process at once. */
+function stopSignal(log: Log): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = (name: NodeJS.Signals): void => {
+    if (stop.signal.aborted) process.exit(EXIT.failure);
+    log.info({ signal: name }, 'stopping');
+    stop.abort(new Error(`received ${name}`));
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  return stop.signal;
+}
+
+function electionProblems(values: Values): string[] {
+  if (!values.leaderElect) return [];
+  const { leaderElectLeaseDurationMs, leaderElectRenewDeadlineMs, leaderElectRetryPeriodMs } = values;
+  return [
+    ...(leaderElectRetryPeriodMs > 0 ? [] : ['--leader-elect-retry-period must be more than 0']),
+    ...(leaderElectLeaseDurationMs > leaderElectRenewDeadlineMs
+      ? []
+      : ['--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline']),
+    ...(leaderElectRenewDeadlineMs > 1.2 * leaderElectRetryPeriodMs
+      ? []
+      : ['--leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period']),
+  ];
+}
+
+function refuse(problems: readonly string[]): number {
+  process.stderr.write(`${problems.join('\n')}\nSee ${PROGRAM} --help.\n`);
+  return EXIT.usage;
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    // Sockets that are still closing must not hold the process; the log is written synchronously.
+    process.exit(code);
+  },
+  (error: unknown) => {
+    process.stderr.write(
+      `${PROGRAM}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+    process.exit(EXIT.failure);
+  },
+);

@@ -1,0 +1,202 @@
+import type { Client } from '../../shared/client/client';
+import { discover, preferredResources } from '../../shared/client/discovery';
+import { hasCode } from '../../shared/client/status';
+import type { Clock } from '../../shared/concurrency/clock';
+import { systemClock } from '../../shared/concurrency/clock';
+import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
+import type { Requeue } from '../../shared/concurrency/work-loop';
+import { runWorkers } from '../../shared/concurrency/work-loop';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
+import { createInformer } from '../../shared/informer/informer';
+import type { Log } from '../../shared/log/log';
+import { FINALIZER } from '../../shared/names';
+import type { ControllerContext } from '../controller';
+import { conditionsAfter } from './conditions';
+import type { DeletionReport } from './conditions';
+import { deleteContent } from './content';
+import type { Namespace } from './namespace-object';
+import { NAMESPACES, isTerminating } from './namespace-object';
+
+/**
+ * How long after its deletion was seen a namespace stays at least, in milliseconds. A replica of the API server may not know yet that
+ * the namespace is terminating and let one more object in; the last look must come after that. Kubernetes waits as long.
+ */
+const SETTLE_MS = 5_000;
+const REQUEUE_MS_MIN = 250;
+const CONFLICT_TRIES_MAX = 5;
+
+export interface NamespaceTimings {
+  readonly settleMs?: number;
+  readonly clock?: Clock;
+  readonly wallClock?: Clock;
+}
+
+/** Empties namespaces that are being deleted, tells the progress in their conditions, and lets them go once nothing is left. */
+export async function runNamespaceController(
+  { client, log, options }: ControllerContext,
+  signal: AbortSignal,
+  timings: NamespaceTimings = {},
+): Promise<void> {
+  const queue = createWorkQueue();
+  const deleter = new NamespaceDeleter(client, log, timings);
+  const informer = createInformer<Namespace>({ client, resource: NAMESPACES, log });
+  const enqueue = (namespace: Namespace): void => {
+    if (!isTerminating(namespace)) return;
+    deleter.noteSeen(namespace);
+    queue.add(namespace.metadata.name ?? '');
+  };
+  informer.addHandler({
+    onAdd: enqueue,
+    onUpdate: (_before, after) => enqueue(after),
+    onDelete: (last) => deleter.forget(last),
+  });
+  const resync = setInterval(() => {
+    for (const namespace of informer.store.list()) enqueue(namespace);
+  }, options.namespaceSyncPeriodMs);
+  resync.unref();
+  try {
+    await Promise.all([
+      informer.run(signal),
+      runWorkers(
+        {
+          queue,
+          workers: options.concurrentNamespaceSyncs,
+          log,
+          reconcile: async (name, stop) => deleter.reconcile(name, stop),
+        },
+        signal,
+      ),
+    ]);
+  } finally {
+    clearInterval(resync);
+  }
+}
+
+class NamespaceDeleter {
+  private readonly client: Client;
+  private readonly log: Log;
+  private readonly settleMs: number;
+  private readonly clock: Clock;
+  private readonly wallClock: Clock;
+  /** When the deletion of each namespace was first seen, by uid; one entry per terminating namespace. */
+  private readonly seenMs = new Map<string, number>();
+
+  constructor(client: Client, log: Log, timings: NamespaceTimings) {
+    this.client = client;
+    this.log = log;
+    this.settleMs = timings.settleMs ?? SETTLE_MS;
+    this.clock = timings.clock ?? monotonicClock;
+    this.wallClock = timings.wallClock ?? systemClock;
+  }
+
+  noteSeen({ metadata: { uid = '' } }: Namespace): void {
+    if (!this.seenMs.has(uid)) this.seenMs.set(uid, this.clock.now());
+  }
+
+  forget({ metadata: { uid = '' } }: Namespace): void {
+    this.seenMs.delete(uid);
+  }
+
+  /** One pass. Throws to be called again with backoff. */
+  async reconcile(name: string, signal: AbortSignal): Promise<Requeue | undefined> {
+    const namespace = await this.find(name, signal);
+    if (namespace === undefined || !isTerminating(namespace) || !isHeld(namespace)) return undefined;
+    const discovery = await discover(this.client, { signal });
+    const resources = preferredResources(discovery.resources);
+    const content = await deleteContent(this.client, { namespace: name, resources }, signal);
+    const report = { ...content, discovery };
+    const current = await this.tell(namespace, report, signal);
+    if (current === undefined) return undefined;
+    const errors = [...content.errors, ...discovery.failures.map(({ error }) => error)];
+    const [first] = errors;
+    if (first !== undefined) {
+      throw new Error(`the content of namespace ${name} cannot be deleted: ${first.message}`, {
+        cause: errors,
+      });
+    }
+    if (discovery.malformed.length > 0) throw new Error('the server has a group version that cannot be read');
+    const ageMs = this.clock.now() - (this.seenMs.get(namespace.metadata.uid ?? '') ?? this.clock.now());
+    if (content.remaining.size > 0) return this.waitForContent(name, content.estimateSeconds, ageMs);
+    if (ageMs < this.settleMs) return { requeueAfterMs: this.settleMs - ageMs };
+    await this.finalize(current, signal);
+    this.log.info({ namespace: name }, 'the namespace is empty and was let go');
+    return undefined;
+  }
+
+  /** Half the estimate at most, as Kubernetes; sooner in the beginning, when most of what is held goes quickly. */
+  private waitForContent(name: string, estimateSeconds: number, ageMs: number): Requeue {
+    const mostMs = (Math.floor(estimateSeconds / 2) + 1) * 1000;
+    const requeueAfterMs = Math.min(mostMs, Math.max(REQUEUE_MS_MIN, ageMs / 4));
+    this.log.debug(
+      { namespace: name, estimateSeconds, requeueAfterMs },
+      'content remains, looking again later',
+    );
+    return { requeueAfterMs };
+  }
+
+  /** Writes phase and conditions if they differ. Undefined if the namespace has gone or is not this one any more. */
+  private async tell(
+    namespace: Namespace,
+    report: DeletionReport,
+    signal: AbortSignal,
+  ): Promise<Namespace | undefined> {
+    return this.write(namespace, signal, (current) => {
+      const now = new Date(this.wallClock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+      const conditions = conditionsAfter(current.status?.conditions ?? [], report, now);
+      if (conditions === undefined && current.status?.phase === 'Terminating') return undefined;
+      const status = {
+        ...current.status,
+        phase: 'Terminating',
+        ...(conditions === undefined ? {} : { conditions }),
+      };
+      return this.client.updateStatus<Namespace>(NAMESPACES, { ...current, status }, { signal });
+    });
+  }
+
+  private async finalize(namespace: Namespace, signal: AbortSignal): Promise<void> {
+    await this.write(namespace, signal, (current) => {
+      if (!isHeld(current)) return undefined;
+      const finalizers = (current.spec?.finalizers ?? []).filter(
+        (each) => each !== FINALIZER.namespaceContent,
+      );
+      return this.client.update<Namespace>(
+        NAMESPACES,
+        { ...current, spec: { ...current.spec, finalizers } },
+        { subresource: 'finalize', signal },
+      );
+    });
+  }
+
+  /** Calls `act` with the current namespace, again after a conflict. `act` returns undefined if nothing is to be written. */
+  private async write(
+    namespace: Namespace,
+    signal: AbortSignal,
+    act: (current: Namespace) => Promise<Namespace> | undefined,
+  ): Promise<Namespace | undefined> {
+    let current = namespace;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return (await act(current)) ?? current;
+      } catch (error) {
+        if (hasCode(error, 404)) return undefined;
+        if (!hasCode(error, 409) || tries === CONFLICT_TRIES_MAX) throw error;
+      }
+      const latest = await this.find(namespace.metadata.name ?? '', signal);
+      if (latest === undefined || latest.metadata.uid !== namespace.metadata.uid) return undefined;
+      current = latest;
+    }
+  }
+
+  private async find(name: string, signal: AbortSignal): Promise<Namespace | undefined> {
+    try {
+      return await this.client.get<Namespace>(NAMESPACES, { name }, { signal });
+    } catch (error) {
+      if (hasCode(error, 404)) return undefined;
+      throw error;
+    }
+  }
+}
+
+function isHeld({ spec }: Namespace): boolean {
+  return (spec?.finalizers ?? []).includes(FINALIZER.namespaceContent);
+}

@@ -1,0 +1,125 @@
+import { createClient } from '../shared/client/client';
+import type { FakeApiServer } from '../shared/client/testing/fake-api-server';
+import { createFakeApiServer } from '../shared/client/testing/fake-api-server';
+import { LEASES, NAMESPACES } from '../shared/client/testing/fake-resources';
+import { silentLog } from '../shared/log/log';
+import type { Controller } from './controller';
+import { selectControllers } from './controllers';
+import type { RunOptions } from './run';
+import { runControllerManager } from './run';
+
+const lease = { namespace: 'system', name: 'controllers' };
+const election = { lease, leaseDurationMs: 1_000, renewDeadlineMs: 400, retryPeriodMs: 40 };
+
+let server: FakeApiServer;
+beforeEach(async () => {
+  server = await createFakeApiServer();
+  server.store.create(
+    { resource: NAMESPACES, namespace: '', name: 'system' },
+    { metadata: { name: 'system' } },
+  );
+});
+afterEach(async () => server.close());
+
+/** A controller that tells when it starts and ends, and does nothing between. */
+function idle(log: string[], name: string, onStart: () => void = () => undefined): Controller {
+  return {
+    name,
+    run: async (_context, signal) => {
+      log.push(`${name} starts`);
+      onStart();
+      if (!signal.aborted) {
+        await new Promise<void>((resolve) =>
+          signal.addEventListener('abort', () => resolve(), { once: true }),
+        );
+      }
+      log.push(`${name} ends`);
+    },
+  };
+}
+
+function optionsOf(controllers: readonly Controller[], more: Partial<RunOptions> = {}): RunOptions {
+  return {
+    client: createClient({ server: server.url }),
+    log: silentLog,
+    controllers,
+    controllerOptions: { concurrentNamespaceSyncs: 1, namespaceSyncPeriodMs: 1_000, concurrentGcSyncs: 1 },
+    election,
+    ...more,
+  };
+}
+
+test('it waits for an API server that is not there yet, and stops while it waits', async () => {
+  server.fault = () => 'cut';
+  const told: string[] = [];
+  const stop = new AbortController();
+  const log = {
+    ...silentLog,
+    info: (_fields: object, message: string): void => {
+      told.push(message);
+      stop.abort(new Error('stop'));
+    },
+  };
+  expect(await runControllerManager(optionsOf([], { log }), stop.signal)).toBe('stopped');
+  expect(told).toEqual(['waiting for the API server']);
+});
+
+test('one of two works; when it stops, its controllers end, the lease is released and the other takes over', async () => {
+  const log: string[] = [];
+  const [stopA, stopB] = [new AbortController(), new AbortController()];
+  const a = runControllerManager(
+    optionsOf([
+      idle(log, 'a1'),
+      idle(log, 'a2', () => {
+        stopA.abort(new Error('stop'));
+      }),
+    ]),
+    stopA.signal,
+  );
+  expect(await a).toBe('stopped');
+  expect(server.store.get({ resource: LEASES, ...lease })['spec']).toMatchObject({ holderIdentity: '' });
+  await runControllerManager(optionsOf([idle(log, 'b', () => stopB.abort(new Error('stop')))]), stopB.signal);
+  expect(log.slice(0, 4).toSorted()).toEqual(['a1 ends', 'a1 starts', 'a2 ends', 'a2 starts']);
+  expect(log.slice(4)).toEqual(['b starts', 'b ends']);
+});
+
+test('losing the lease ends the controllers and is told', async () => {
+  const log: string[] = [];
+  const controller = idle(log, 'a', () => {
+    server.fault = () => 'cut';
+  });
+  expect(await runControllerManager(optionsOf([controller]), new AbortController().signal)).toBe('lost');
+  expect(log).toEqual(['a starts', 'a ends']);
+});
+
+test('a controller that breaks stops the others, and its error comes out', async () => {
+  const log: string[] = [];
+  const broken: Controller = { name: 'broken', run: async () => Promise.reject(new Error('defect')) };
+  const run = runControllerManager(optionsOf([idle(log, 'a'), broken]), new AbortController().signal);
+  await expect(run).rejects.toThrow('defect');
+  expect(log).toEqual(['a starts', 'a ends']);
+});
+
+test('without leader election it works at once and touches no lease', async () => {
+  const stop = new AbortController();
+  const controller = idle([], 'a', () => stop.abort(new Error('stop')));
+  expect(await runControllerManager(optionsOf([controller], { election: undefined }), stop.signal)).toBe(
+    'stopped',
+  );
+  expect(server.seen.map(({ path }) => path)).toEqual(['/readyz']);
+});
+
+test.each([
+  [['*'], ['a', 'b']],
+  [['*', '-a'], ['b']],
+  [['a'], ['a']],
+  [['-a'], []],
+])('--controllers=%j runs %j', (words, expected) => {
+  const { selected, unknown } = selectControllers(words, [idle([], 'a'), idle([], 'b')]);
+  expect(selected.map(({ name }) => name)).toEqual(expected);
+  expect(unknown).toEqual([]);
+});
+
+test('a controller that nobody has is told', () => {
+  expect(selectControllers(['*', '-nobody']).unknown).toEqual(['-nobody']);
+});

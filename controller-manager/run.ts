@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+
+import type { Client } from '../shared/client/client';
+import type { LeaderElectionOptions } from '../shared/client/leader-election';
+import { runWithLeadership } from '../shared/client/leader-election';
+import type { Log } from '../shared/log/log';
+import { linkedAbort } from '../shared/concurrency/linked-abort';
+import { waitForApiServer } from './api-server-wait';
+import type { Controller, ControllerContext, ControllerOptions } from './controller';
+
+export interface RunOptions {
+  readonly client: Client;
+  readonly log: Log;
+  readonly controllers: readonly Controller[];
+  readonly controllerOptions: ControllerOptions;
+  /** Undefined: this process is alone and works without a lease. */
+  readonly election?: Omit<LeaderElectionOptions, 'client' | 'identity' | 'log'> | undefined;
+}
+
+/** `lost`: another process may lead now, this one must end. */
+export type RunEnd = 'stopped' | 'lost';
+
+/** Waits for the API server and the lease, then runs the controllers until the signal aborts or the lease is lost. */
+export async function runControllerManager(options: RunOptions, signal: AbortSignal): Promise<RunEnd> {
+  const { client, log, election } = options;
+  try {
+    await waitForApiServer(client, log, signal);
+  } catch (error) {
+    if (signal.aborted) return 'stopped';
+    throw error;
+  }
+  if (election === undefined) {
+    await runControllers(options, signal);
+    return 'stopped';
+  }
+  const identity = `${hostname()}_${randomUUID()}`;
+  const end = await runWithLeadership(
+    { ...election, client, log, identity },
+    async (leading) => runControllers(options, leading),
+    signal,
+  );
+  return end === 'lost' ? 'lost' : 'stopped';
+}
+
+/** If one controller breaks, all are stopped and its error is thrown: a process that does half its work is worse than a standby's. */
+async function runControllers(options: RunOptions, signal: AbortSignal): Promise<void> {
+  const { client, log, controllers, controllerOptions } = options;
+  const stop = linkedAbort(signal);
+  const endings = await Promise.allSettled(
+    controllers.map(async ({ name, run }) => {
+      const context: ControllerContext = {
+        client,
+        log: log.child({ controller: name }),
+        options: controllerOptions,
+      };
+      context.log.info({}, 'controller started');
+      try {
+        await run(context, stop.signal);
+      } catch (error) {
+        stop.abort(error instanceof Error ? error : new Error(String(error)));
+        throw error;
+      }
+    }),
+  );
+  stop.unlink();
+  const failure = endings.find((ending) => ending.status === 'rejected');
+  if (failure !== undefined && !signal.aborted) throw failure.reason;
+}

@@ -1,0 +1,96 @@
+import type { Client } from '../../shared/client/client';
+import { createClient } from '../../shared/client/client';
+import type { FakeApiServer } from '../../shared/client/testing/fake-api-server';
+import { createFakeApiServer } from '../../shared/client/testing/fake-api-server';
+import type { FakeResource } from '../../shared/client/testing/fake-resources';
+import { NAMESPACES } from '../../shared/client/testing/fake-resources';
+import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { silentLog } from '../../shared/log/log';
+import type { ApiObject, OwnerReference } from '../../shared/meta/object';
+import { apiVersionOf } from '../../shared/meta/object';
+import type { ControllerContext } from '../controller';
+
+/** A fake API server with a controller running against it. */
+export interface Bench {
+  readonly server: FakeApiServer;
+  readonly client: Client;
+  readonly make: (resource: FakeResource, name: string, more?: MadeObject) => ApiObject;
+  readonly find: (resource: FakeResource, name: string) => ApiObject | undefined;
+  /** Resolves once the condition holds, which is looked at after every write. */
+  readonly until: (holds: () => boolean) => Promise<void>;
+  readonly run: (controller: (context: ControllerContext, signal: AbortSignal) => Promise<void>) => void;
+  readonly close: () => Promise<void>;
+}
+
+export interface MadeObject {
+  readonly owners?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+  readonly spec?: object;
+}
+
+export const TEST_NAMESPACE = 'team';
+
+export async function createBench(): Promise<Bench> {
+  const server = await createFakeApiServer();
+  const client = createClient({ server: server.url, timeoutMs: 5_000 });
+  const stop = linkedAbort(new AbortController().signal);
+  const running: Promise<void>[] = [];
+  const { store } = server;
+  store.create(
+    { resource: NAMESPACES, namespace: '', name: TEST_NAMESPACE },
+    { metadata: { name: TEST_NAMESPACE } },
+  );
+  const placeOf = (resource: FakeResource, name: string) => ({
+    resource,
+    namespace: resource.namespaced ? TEST_NAMESPACE : '',
+    name,
+  });
+  return {
+    server,
+    client,
+    make: (resource, name, { owners, finalizers, spec } = {}) =>
+      store.create(placeOf(resource, name), {
+        metadata: {
+          ...(owners === undefined ? {} : { ownerReferences: owners }),
+          ...(finalizers === undefined ? {} : { finalizers }),
+        },
+        ...(spec === undefined ? {} : { spec }),
+      }),
+    find: (resource, name) => store.find(placeOf(resource, name)),
+    until: async (holds) =>
+      new Promise((resolve) => {
+        const check = (): void => {
+          if (!holds()) return;
+          store.changes.off('events', check);
+          resolve();
+        };
+        store.changes.on('events', check);
+        check();
+      }),
+    run: (controller) => {
+      const options = { concurrentNamespaceSyncs: 2, namespaceSyncPeriodMs: 60_000, concurrentGcSyncs: 2 };
+      running.push(controller({ client, log: silentLog, options }, stop.signal));
+    },
+    close: async () => {
+      stop.abort(new Error('the test is over'));
+      await Promise.all(running);
+      client.close();
+      await server.close();
+    },
+  };
+}
+
+/** A reference to this object as an owner that waits for its dependents. */
+export function ownedBy(
+  resource: FakeResource,
+  { metadata }: ApiObject,
+  blockOwnerDeletion = true,
+): OwnerReference {
+  return {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    blockOwnerDeletion,
+  };
+}

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+
+import { sleep } from '../concurrency/abort';
+import type { Clock } from '../concurrency/clock';
+import { monotonicClock } from '../concurrency/monotonic-clock';
+import { MEDIA_TYPE } from '../names';
+import { ConnectionError } from './connection-error';
+import type { CallOptions, ClientOptions, RawAnswer, RawRequest } from './options';
+import { hasCode, retryAfterMs, statusErrorFromAnswer } from './status';
+import type { Answer, Deadline, StreamedAnswer, Transport, TransportRequest } from './transport';
+import { createTransport } from './transport';
+
+/** The client's way to the server: credentials, time limits and the few retries that can never repeat a write. */
+export interface Connection {
+  /** The answer whatever its code. */
+  send(request: RawRequest): Promise<RawAnswer>;
+  /** The decoded JSON of a 2xx answer, else a StatusError. 429 is tried again as the server asks. */
+  json(request: RawRequest): Promise<unknown>;
+  /** The stream of a 200 answer, else a StatusError. */
+  stream(request: RawRequest): Promise<StreamedAnswer>;
+  close(): void;
+}
+
+const TIMEOUT_MS = 30_000;
+const THROTTLED_TRIES_MAX = 5;
+const THROTTLED_WAIT_MS = 1_000;
+const TOKEN_AGE_MAX_MS = 60_000;
+const USER_AGENT = 'orch-client';
+/** A kept-alive connection that the server closed at the very moment the request left. */
+const STALE_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+
+export function createConnection(options: ClientOptions, clock: Clock = monotonicClock): Connection {
+  const transport = createTransport(options);
+  const token = tokenSource(options, clock);
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  const wire = ({ method, path, body, contentType, accept }: RawRequest): TransportRequest => {
+    const bearer = token();
+    return {
+      method,
+      path,
+      headers: {
+        accept: accept ?? MEDIA_TYPE.json,
+        'user-agent': options.userAgent ?? USER_AGENT,
+        ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
+        ...(body === undefined
+          ? {}
+          : {
+              'content-type': contentType ?? MEDIA_TYPE.json,
+              'content-length': String(Buffer.byteLength(body)),
+            }),
+      },
+      body,
+    };
+  };
+  const deadlineOf = (call: CallOptions): Deadline => ({
+    timeoutMs: call.timeoutMs ?? timeoutMs,
+    signal: call.signal,
+  });
+  const send = async (request: RawRequest): Promise<Answer> =>
+    sendOnce(transport, wire(request), deadlineOf(request));
+  return {
+    send,
+    json: async (request) => {
+      const until = clock.now() + deadlineOf(request).timeoutMs;
+      for (let tries = 1; ; tries += 1) {
+        const remainingMs = Math.max(1, until - clock.now());
+        const answer = await send({ ...request, timeoutMs: remainingMs });
+        if (answer.code >= 200 && answer.code < 300) return decode(answer);
+        const error = errorOf(answer.code, answer.headers, answer.body);
+        // 429 promises that nothing was done, so that even a write may be sent again.
+        const waitMs = retryAfterMs(error) ?? THROTTLED_WAIT_MS;
+        if (!hasCode(error, 429) || tries >= THROTTLED_TRIES_MAX || clock.now() + waitMs >= until)
+          throw error;
+        await sleep(waitMs, request.signal ?? NEVER);
+      }
+    },
+    stream: async (request) => {
+      const answer = await transport.stream(wire(request), deadlineOf(request));
+      if (answer.code === 200) return answer;
+      const timer = setTimeout(answer.end, deadlineOf(request).timeoutMs);
+      try {
+        const parts: Buffer[] = [];
+        for await (const chunk of answer.chunks) parts.push(chunk);
+        throw errorOf(answer.code, answer.headers, Buffer.concat(parts));
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close: () => {
+      transport.close();
+    },
+  };
+}
+
+const NEVER = new AbortController().signal;
+
+async function sendOnce(
+  transport: Transport,
+  request: TransportRequest,
+  deadline: Deadline,
+): Promise<Answer> {
+  try {
+    return await transport.send(request, deadline);
+  } catch (error) {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead || !(error instanceof ConnectionError) || !STALE_CONNECTION_CODES.has(error.code))
+      throw error;
+    return transport.send(request, deadline);
+  }
+}
+
+function decode(answer: Answer): unknown {
+  const text = answer.body.toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ConnectionError('the answer is not JSON', {
+      code: 'EBADMSG',
+      outcomeUnknown: false,
+      cause: error,
+    });
+  }
+}
+
+function errorOf(code: number, headers: RawAnswer['headers'], body: Buffer): Error {
+  const retryAfter = Number(headers['retry-after']);
+  return statusErrorFromAnswer({
+    code,
+    text: body.toString('utf8'),
+    ...(Number.isInteger(retryAfter) && retryAfter >= 0 ? { retryAfterSeconds: retryAfter } : {}),
+  });
+}
+
+function tokenSource({ token = '', tokenFile = '' }: ClientOptions, clock: Clock): () => string {
+  if (tokenFile === '') return () => token;
+  let read = { token: '', atMs: -Infinity };
+  return () => {
+    if (clock.now() - read.atMs >= TOKEN_AGE_MAX_MS) {
+      read = { token: readFileSync(tokenFile, 'utf8').trim(), atMs: clock.now() };
+    }
+    return read.token;
+  };
+}

@@ -1,0 +1,59 @@
+import { GROUP } from '../names';
+import { createClient } from './client';
+import { discover, preferredResources } from './discovery';
+import type { FakeApiServer } from './testing/fake-api-server';
+import { createFakeApiServer } from './testing/fake-api-server';
+import type { FakeResource } from './testing/fake-resources';
+import { CONFIG_MAPS, DEPLOYMENTS, FAKE_RESOURCES, LEASES } from './testing/fake-resources';
+
+let server: FakeApiServer;
+beforeEach(async () => {
+  server = await createFakeApiServer();
+});
+afterEach(async () => server.close());
+
+test('discovery lists every resource with its kind, scope and verbs, subresources apart', async () => {
+  const { resources, subresources, failures, malformed } = await discover(
+    createClient({ server: server.url }),
+  );
+  expect(resources).toHaveLength(FAKE_RESOURCES.length);
+  expect(resources).toContainEqual({ ...CONFIG_MAPS, isPreferred: true });
+  expect(subresources.map(({ resource }) => resource)).toContain('pods/status');
+  expect({ failures, malformed }).toEqual({ failures: [], malformed: [] });
+});
+
+test('a group version that fails is reported, and the others are still there', async () => {
+  server.brokenGroupVersions.add(`${GROUP.coordination}/v1`);
+  const { resources, failures } = await discover(createClient({ server: server.url }));
+  expect(failures).toMatchObject([
+    { groupVersion: `${GROUP.coordination}/v1`, error: { status: { code: 503 } } },
+  ]);
+  expect(resources.map(({ group }) => group)).toContain('apps');
+  expect(resources.map(({ resource }) => resource)).not.toContain(LEASES.resource);
+});
+
+test('a name that is no group version is reported', async () => {
+  const groups = [{ name: 'odd', versions: [{ groupVersion: 'odd/v1/x', version: 'v1' }] }];
+  const documents: Readonly<Record<string, unknown>> = { '/api': { versions: [] }, '/apis': { groups } };
+  const getJson = async (path: string): Promise<unknown> => Promise.resolve(documents[path]);
+  const client = { ...createClient({ server: server.url }), getJson };
+  expect(await discover(client)).toMatchObject({ resources: [], malformed: ['odd/v1/x'] });
+});
+
+function served(resource: string, version: string): FakeResource {
+  return { ...DEPLOYMENTS, group: 'g', version, resource };
+}
+
+test('of several versions of a resource the preferred one is taken, else the first that has it', async () => {
+  server.resources = [served('both', 'v2'), served('both', 'v1'), served('old', 'v1')];
+  const { resources } = await discover(createClient({ server: server.url }));
+  expect(preferredResources(resources)).toMatchObject([
+    { resource: 'both', version: 'v2' },
+    { resource: 'old', version: 'v1' },
+  ]);
+});
+
+test('discovery fails when the root document cannot be had', async () => {
+  server.fault = ({ path }) => (path === '/apis' ? 'cut' : undefined);
+  await expect(discover(createClient({ server: server.url }))).rejects.toThrow(/\/apis/);
+});

@@ -1,0 +1,133 @@
+import { StatusError } from '../errors/status-error';
+import type { GroupVersionResource } from '../meta/object';
+import type { Client } from './client';
+import { ConnectionError } from './connection-error';
+import type { CallOptions } from './options';
+
+export interface ResourceRow extends GroupVersionResource {
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  /** Whether this is the version its group prefers. */
+  readonly isPreferred: boolean;
+}
+
+export interface GroupVersionFailure {
+  /** `group/version` as the server spells it. */
+  readonly groupVersion: string;
+  readonly error: Error;
+}
+
+export interface Discovery {
+  /** Every resource in every version, the preferred version of a group first. */
+  readonly resources: readonly ResourceRow[];
+  /** Subresources; `resource` is `pods/status`. */
+  readonly subresources: readonly ResourceRow[];
+  /** Group versions that did not answer (an extension server that is down): what they serve is unknown now. */
+  readonly failures: readonly GroupVersionFailure[];
+  /** Names that are no group version, as the server spelled them. */
+  readonly malformed: readonly string[];
+}
+
+interface ApiResource {
+  readonly name: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs?: readonly string[] | null;
+  readonly group?: string;
+  readonly version?: string;
+}
+
+interface Group {
+  readonly name: string;
+  readonly versions: readonly { readonly groupVersion: string; readonly version: string }[];
+  readonly preferredVersion?: { readonly groupVersion: string };
+}
+
+interface Place {
+  readonly path: string;
+  readonly group: string;
+  readonly version: string;
+  readonly groupVersion: string;
+  readonly isPreferred: boolean;
+}
+
+/**
+ * What the server serves. Throws if the two root documents cannot be had; a single group version that fails is reported in
+ * `failures` and the rest is returned.
+ */
+export async function discover(client: Client, options: CallOptions = {}): Promise<Discovery> {
+  const [core, groups] = await Promise.all([
+    client.getJson('/api', options) as Promise<{ versions?: readonly string[] }>,
+    client.getJson('/apis', options) as Promise<{ groups?: readonly Group[] | null }>,
+  ]);
+  const malformed: string[] = [];
+  const places: Place[] = (core.versions ?? []).map((version, index) => ({
+    path: `/api/${version}`,
+    group: '',
+    version,
+    groupVersion: version,
+    isPreferred: index === 0,
+  }));
+  for (const group of groups.groups ?? []) {
+    for (const place of placesOf(group)) {
+      if (place.groupVersion === `${place.group}/${place.version}`) places.push(place);
+      else malformed.push(place.groupVersion);
+    }
+  }
+  const answers = await Promise.all(places.map(async (place) => resourcesOf(client, place, options)));
+  const rows = answers.flatMap((answer) => (Array.isArray(answer) ? answer : []));
+  return {
+    resources: rows.filter((row) => !row.resource.includes('/')),
+    subresources: rows.filter((row) => row.resource.includes('/')),
+    failures: answers.flatMap((answer) => (Array.isArray(answer) ? [] : [answer])),
+    malformed,
+  };
+}
+
+/** Each resource once, in the version its group prefers, else in the first version that has it. */
+export function preferredResources(resources: readonly ResourceRow[]): readonly ResourceRow[] {
+  const chosen = new Map<string, ResourceRow>();
+  for (const row of resources) {
+    const key = `${row.group}/${row.resource}`;
+    const known = chosen.get(key);
+    if (known === undefined || (row.isPreferred && !known.isPreferred)) chosen.set(key, row);
+  }
+  return [...chosen.values()];
+}
+
+function placesOf(group: Group): Place[] {
+  const preferred = group.preferredVersion?.groupVersion ?? group.versions[0]?.groupVersion;
+  const places = group.versions.map(({ groupVersion, version }) => ({
+    path: `/apis/${groupVersion}`,
+    group: group.name,
+    version,
+    groupVersion,
+    isPreferred: groupVersion === preferred,
+  }));
+  return [...places.filter((place) => place.isPreferred), ...places.filter((place) => !place.isPreferred)];
+}
+
+async function resourcesOf(
+  client: Client,
+  place: Place,
+  options: CallOptions,
+): Promise<ResourceRow[] | GroupVersionFailure> {
+  try {
+    const document = (await client.getJson(place.path, options)) as {
+      resources?: readonly ApiResource[] | null;
+    };
+    return (document.resources ?? []).map((resource) => ({
+      group: place.group,
+      version: place.version,
+      resource: resource.name,
+      kind: resource.kind,
+      namespaced: resource.namespaced,
+      verbs: resource.verbs ?? [],
+      isPreferred: place.isPreferred,
+    }));
+  } catch (error) {
+    if (!(error instanceof StatusError) && !(error instanceof ConnectionError)) throw error;
+    return { groupVersion: place.groupVersion, error };
+  }
+}

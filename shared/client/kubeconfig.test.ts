@@ -1,0 +1,83 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { KubeconfigError, loadKubeconfig } from './kubeconfig';
+
+function textOf(cluster: object, user: object, context: object = {}): string {
+  return JSON.stringify({
+    'current-context': 'main',
+    contexts: [
+      { name: 'main', context: { cluster: 'c', user: 'u', ...context } },
+      { name: 'other', context: { cluster: 'c', namespace: 'team' } },
+    ],
+    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:6443', ...cluster } }],
+    users: [{ name: 'u', user }],
+  });
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+test('the current context gives server, trust and credentials, data before files', () => {
+  const { client, context, namespace } = loadKubeconfig({
+    text: textOf(
+      {
+        'certificate-authority-data': base64('CA'),
+        'certificate-authority': '/not/read',
+        'tls-server-name': 'api.example',
+        'insecure-skip-tls-verify': true,
+      },
+      { 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY'), token: 'secret' },
+    ),
+  });
+  expect({ context, namespace }).toEqual({ context: 'main', namespace: 'default' });
+  expect(client).toEqual({
+    server: 'https://127.0.0.1:6443',
+    ca: Buffer.from('CA'),
+    cert: Buffer.from('CERT'),
+    key: Buffer.from('KEY'),
+    tlsServerName: 'api.example',
+    insecureSkipTlsVerify: true,
+    token: 'secret',
+  });
+});
+
+test('file names are taken from the folder of the kubeconfig', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+  writeFileSync(join(folder, 'ca.pem'), 'CA');
+  writeFileSync(
+    join(folder, 'config'),
+    textOf({ 'certificate-authority': 'ca.pem' }, { tokenFile: 'token' }, { namespace: 'team' }),
+  );
+  const { client, namespace } = loadKubeconfig({ path: join(folder, 'config') });
+  expect(client.ca).toEqual(Buffer.from('CA'));
+  expect(client.tokenFile).toBe(join(folder, 'token'));
+  expect(namespace).toBe('team');
+});
+
+test('a named context is taken instead of the current one, and may have no user', () => {
+  const config = loadKubeconfig({ text: textOf({}, { token: 'secret' }), context: 'other' });
+  expect(config).toEqual({
+    client: { server: 'https://127.0.0.1:6443' },
+    context: 'other',
+    namespace: 'team',
+  });
+});
+
+test.each([
+  ['not YAML', '{a: [', /not YAML/],
+  ['empty', '', /empty/],
+  ['without a current context', '{}', /no current-context/],
+  ['with a context that is not there', '{"current-context": "x"}', /no context named "x"/],
+  ['with a server that is no address', textOf({ server: 'localhost' }, {}), /"localhost" is not an http/],
+  ['with half a client certificate', textOf({}, { 'client-key-data': base64('K') }), /come together/],
+  ['with a plugin', textOf({}, { exec: { command: 'x' } }), /exec is not supported/],
+  [
+    'with a missing file',
+    textOf({ 'certificate-authority': '/no/such.pem' }, {}),
+    /cannot read \/no\/such.pem/,
+  ],
+])('a kubeconfig %s is refused with the reason', (_name, text, reason) => {
+  expect(() => loadKubeconfig({ text })).toThrow(KubeconfigError);
+  expect(() => loadKubeconfig({ text })).toThrow(reason);
+});

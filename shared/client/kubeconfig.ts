@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+import { load } from 'js-yaml';
+
+import type { ClientOptions } from './options';
+
+/** What is wrong with a kubeconfig, in a sentence for the person who wrote it. */
+export class KubeconfigError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'KubeconfigError';
+  }
+}
+
+export type KubeconfigSource =
+  | { readonly path: string; readonly context?: string }
+  /** Relative file names inside are taken from `directory`, else from the working directory. */
+  | { readonly text: string; readonly directory?: string; readonly context?: string };
+
+export interface Kubeconfig {
+  /** Fit for createClient. */
+  readonly client: ClientOptions;
+  readonly context: string;
+  /** The context's namespace, or `default`. */
+  readonly namespace: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the chosen context (the current one if none is named). Throws KubeconfigError for anything missing, unreadable or not
+ * supported (exec and auth-provider plugins, user and password).
+ */
+export function loadKubeconfig(source: KubeconfigSource): Kubeconfig {
+  const isFile = 'path' in source;
+  const text = isFile ? readText(source.path) : source.text;
+  const directory = isFile ? dirname(source.path) : (source.directory ?? '.');
+  const config = parse(text);
+  const contextName = source.context ?? string(config, 'current-context') ?? '';
+  if (contextName === '') throw new KubeconfigError('the kubeconfig names no current-context');
+  const context = entry(config, { list: 'contexts', key: 'context', name: contextName });
+  const cluster = entry(config, { list: 'clusters', key: 'cluster', name: string(context, 'cluster') ?? '' });
+  const userName = string(context, 'user') ?? '';
+  const user = userName === '' ? {} : entry(config, { list: 'users', key: 'user', name: userName });
+  return {
+    client: { ...clusterOptions(cluster, directory), ...userOptions(user, directory) },
+    context: contextName,
+    namespace: string(context, 'namespace') ?? 'default',
+  };
+}
+
+function clusterOptions(cluster: Fields, directory: string): ClientOptions {
+  const server = string(cluster, 'server') ?? '';
+  if (!/^https?:\/\/./.test(server)) {
+    throw new KubeconfigError(
+      `the cluster's server ${JSON.stringify(server)} is not an http or https address`,
+    );
+  }
+  const ca = material(cluster, 'certificate-authority', directory);
+  const tlsServerName = string(cluster, 'tls-server-name');
+  return {
+    server,
+    ...(ca === undefined ? {} : { ca }),
+    ...(cluster['insecure-skip-tls-verify'] === true ? { insecureSkipTlsVerify: true } : {}),
+    ...(tlsServerName === undefined ? {} : { tlsServerName }),
+  };
+}
+
+function userOptions(user: Fields, directory: string): Partial<ClientOptions> {
+  for (const key of ['exec', 'auth-provider', 'username', 'password']) {
+    if (user[key] !== undefined) throw new KubeconfigError(`the user's ${key} is not supported`);
+  }
+  const cert = material(user, 'client-certificate', directory);
+  const key = material(user, 'client-key', directory);
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new KubeconfigError('a client certificate and its key come together, one of them is missing');
+  }
+  const token = string(user, 'token');
+  const tokenFile = string(user, 'tokenFile');
+  return {
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    // As in client-go: the file wins, and the token beside it is a start value only.
+    ...(tokenFile === undefined ? {} : { tokenFile: resolve(directory, tokenFile) }),
+    ...(token === undefined ? {} : { token }),
+  };
+}
+
+/** PEM from `<key>-data` (base64, wins) or from the file that `<key>` names. */
+function material(fields: Fields, key: string, directory: string): Buffer | undefined {
+  const data = string(fields, `${key}-data`);
+  if (data !== undefined) return Buffer.from(data, 'base64');
+  const file = string(fields, key);
+  return file === undefined ? undefined : Buffer.from(readText(resolve(directory, file)));
+}
+
+interface EntryPlace {
+  readonly list: string;
+  readonly key: string;
+  readonly name: string;
+}
+
+function entry(config: Fields, { list, key, name }: EntryPlace): Fields {
+  const entries = config[list];
+  const found = Array.isArray(entries)
+    ? (entries as readonly unknown[]).find((each) => isFields(each) && each['name'] === name)
+    : undefined;
+  const value = isFields(found) ? found[key] : undefined;
+  if (!isFields(value))
+    throw new KubeconfigError(`the kubeconfig has no ${key} named ${JSON.stringify(name)}`);
+  return value;
+}
+
+function parse(text: string): Fields {
+  let value: unknown;
+  try {
+    value = load(text);
+  } catch (error) {
+    throw new KubeconfigError(`the kubeconfig is not YAML: ${(error as Error).message}`, error);
+  }
+  if (!isFields(value)) throw new KubeconfigError('the kubeconfig is empty');
+  return value;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new KubeconfigError(`cannot read ${path}: ${(error as Error).message}`, error);
+  }
+}
+
+function string(fields: Fields, key: string): string | undefined {
+  const value = fields[key];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

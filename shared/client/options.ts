@@ -1,0 +1,115 @@
+import type { ApiObject, ListMeta } from '../meta/object';
+import type { TransportOptions } from './transport';
+
+export interface ClientOptions extends TransportOptions {
+  readonly token?: string;
+  /** A file whose content is the token; read again at most every minute, because issuers rotate it. */
+  readonly tokenFile?: string;
+  readonly userAgent?: string;
+  /** How long one call may take, in milliseconds; 30,000 if not given. For a watch: until its head arrives. */
+  readonly timeoutMs?: number;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Overrides the client's, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The name of one object; the namespace is left out for cluster-scoped resources. */
+export interface ObjectRef {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+export interface GetOptions extends CallOptions {
+  readonly subresource?: string;
+  readonly resourceVersion?: string;
+  /** The Accept header; plain JSON if not given. */
+  readonly accept?: string;
+}
+
+export interface Selection {
+  /** All namespaces if not given. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+}
+
+export interface ListOptions extends CallOptions, Selection {
+  /** How many objects a page may have. */
+  readonly limit?: number | undefined;
+  readonly continue?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
+  readonly accept?: string | undefined;
+}
+
+export interface WatchOptions extends CallOptions, Selection {
+  /** Events after this version; unset: the present state as ADDED events first. */
+  readonly resourceVersion?: string | undefined;
+  /** When the server is to end the watch; 300 if not given. */
+  readonly timeoutSeconds?: number | undefined;
+  readonly allowWatchBookmarks?: boolean | undefined;
+  readonly accept?: string | undefined;
+  /** Called once the server has taken the watch, before the first event. */
+  readonly onOpen?: (() => void) | undefined;
+}
+
+export interface WriteOptions extends CallOptions {
+  readonly fieldManager?: string;
+  readonly dryRun?: boolean;
+}
+
+export interface ObjectWriteOptions extends WriteOptions {
+  /** `status`, `finalize`, `scale`, `eviction`, … */
+  readonly subresource?: string;
+}
+
+export interface Patch {
+  /** One of MEDIA_TYPE's patch types. */
+  readonly contentType: string;
+  /** A value to be sent as JSON, or text to be sent as it is (YAML of an apply patch). */
+  readonly body: unknown;
+  /** Apply patches only: take over fields other managers own. */
+  readonly force?: boolean;
+}
+
+/** meta/v1 DeleteOptions; the envelope is added by the client. */
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+export interface ApiList<T extends ApiObject = ApiObject> {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly T[];
+}
+
+export const WATCH_EVENT_TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'] as const;
+export type WatchEventType = (typeof WATCH_EVENT_TYPES)[number];
+
+export interface WatchEvent<T extends ApiObject = ApiObject> {
+  readonly type: WatchEventType;
+  /** A BOOKMARK's object carries only a resourceVersion. */
+  readonly object: T;
+}
+
+export interface RawRequest extends CallOptions {
+  readonly method: string;
+  /** With query. */
+  readonly path: string;
+  readonly body?: string | Buffer;
+  readonly contentType?: string;
+  readonly accept?: string;
+}
+
+export interface RawAnswer {
+  /** The HTTP status code. */
+  readonly code: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+}

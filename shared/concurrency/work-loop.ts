@@ -1,0 +1,56 @@
+import type { Log } from '../log/log';
+import type { WorkQueue } from './work-queue';
+
+/** Says when the key is to be looked at again, though nothing failed. */
+export interface Requeue {
+  readonly requeueAfterMs: number;
+}
+
+export interface WorkLoopOptions {
+  readonly queue: WorkQueue;
+  /** How many keys are worked on at once. */
+  readonly workers: number;
+  /** Brings the world in line for one key. What it throws is logged, and the key is tried again with backoff. */
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<Requeue | undefined>;
+  readonly log: Log;
+}
+
+/** From this try on a failing key is worth a warning; before that it is usually a race that settles. */
+const QUIET_RETRIES = 3;
+
+/** Works until the signal aborts; resolves when the last reconcile has ended. */
+export async function runWorkers(options: WorkLoopOptions, signal: AbortSignal): Promise<void> {
+  await Promise.all(Array.from({ length: options.workers }, async () => work(options, signal)));
+  options.queue.shutDown();
+}
+
+async function work(options: WorkLoopOptions, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const key = await options.queue.take(signal).catch(() => undefined);
+    if (key === undefined) return;
+    try {
+      await step(options, key, signal);
+    } finally {
+      options.queue.done(key);
+    }
+  }
+}
+
+async function step(
+  { queue, reconcile, log }: WorkLoopOptions,
+  key: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const again = await reconcile(key, signal);
+    queue.forget(key);
+    if (again !== undefined) queue.addAfter(key, again.requeueAfterMs);
+  } catch (error) {
+    if (signal.aborted) return;
+    const retries = queue.retries(key);
+    const fields = { key, retries, error: error instanceof Error ? error.message : String(error) };
+    if (retries < QUIET_RETRIES) log.debug(fields, 'work on a key failed, trying again');
+    else log.warn(fields, 'work on a key keeps failing, trying again');
+    queue.addRateLimited(key);
+  }
+}

@@ -1,0 +1,165 @@
+import { silentLog } from '../log/log';
+import { runWorkers } from './work-loop';
+import type { WorkQueue } from './work-queue';
+import { WorkQueueFullError, createWorkQueue } from './work-queue';
+
+const { signal } = new AbortController();
+
+async function takeAll(queue: WorkQueue, count: number): Promise<(string | undefined)[]> {
+  return Promise.all(Array.from({ length: count }, async () => queue.take(signal)));
+}
+
+test('keys come in the order they were added, each once however often it was added', async () => {
+  const queue = createWorkQueue();
+  for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
+  expect(queue.length).toBe(3);
+  expect(await takeAll(queue, 3)).toEqual(['a', 'b', 'c']);
+  expect(queue.length).toBe(0);
+});
+
+test('a key is never worked on twice at once, and comes again when it was added meanwhile', async () => {
+  const queue = createWorkQueue();
+  queue.add('a');
+  expect(await queue.take(signal)).toBe('a');
+  queue.add('a');
+  queue.add('a');
+  queue.add('b');
+  expect(await queue.take(signal)).toBe('b');
+  expect(queue.length).toBe(0);
+  queue.done('a');
+  expect(await queue.take(signal)).toBe('a');
+  queue.done('a');
+  expect(queue.length).toBe(0);
+});
+
+test('takers that wait are served in the order they came', async () => {
+  const queue = createWorkQueue();
+  const taken = takeAll(queue, 2);
+  queue.add('a');
+  queue.add('b');
+  expect(await taken).toEqual(['a', 'b']);
+});
+
+test('shutting down hands out what waits, takes nothing more and wakes every taker', async () => {
+  const queue = createWorkQueue();
+  queue.add('a');
+  queue.shutDown();
+  queue.add('b');
+  expect(await takeAll(queue, 2)).toEqual(['a', undefined]);
+  const other = createWorkQueue();
+  const taken = takeAll(other, 2);
+  other.shutDown();
+  expect(await taken).toEqual([undefined, undefined]);
+});
+
+test('a key that was handed over as its taker gave up is not lost', async () => {
+  const queue = createWorkQueue();
+  const stop = new AbortController();
+  const taken = queue.take(stop.signal);
+  queue.add('a');
+  stop.abort(new Error('gave up'));
+  const got = await taken.catch(() => 'none');
+  expect(got === 'a' ? got : await queue.take(signal)).toBe('a');
+});
+
+test('beyond its bound the queue says so', () => {
+  const queue = createWorkQueue({ keysMax: 2 });
+  queue.add('a');
+  queue.addAfter('b', 1000);
+  expect(() => queue.add('c')).toThrow(WorkQueueFullError);
+  queue.add('a');
+  queue.shutDown();
+});
+
+describe('with a clock that is moved', () => {
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  test('a delayed key comes after its delay, and of several delays the earliest counts', () => {
+    const queue = createWorkQueue();
+    queue.addAfter('a', 100);
+    queue.addAfter('a', 50);
+    queue.addAfter('a', 80);
+    jest.advanceTimersByTime(49);
+    expect(queue.length).toBe(0);
+    jest.advanceTimersByTime(1);
+    expect(queue.length).toBe(1);
+    jest.advanceTimersByTime(1000);
+    expect(queue.length).toBe(1);
+  });
+
+  test('the backoff of a key doubles up to its bound and starts anew once it is forgotten', () => {
+    const queue = createWorkQueue({ retryInitialMs: 10, retryMaxMs: 35 });
+    const waits = (): number => {
+      queue.addRateLimited('a');
+      let ms = 0;
+      while (queue.length === 0 && ms < 1000) {
+        jest.advanceTimersByTime(1);
+        ms += 1;
+      }
+      void queue.take(signal);
+      queue.done('a');
+      return ms;
+    };
+    expect([waits(), waits(), waits(), waits()]).toEqual([10, 20, 35, 35]);
+    expect(queue.retries('a')).toBe(4);
+    queue.forget('a');
+    expect(waits()).toBe(10);
+  });
+});
+
+test('workers retry what fails, look again when asked to, and end with the signal', async () => {
+  const queue = createWorkQueue({ retryInitialMs: 1 });
+  const stop = new AbortController();
+  const calls: string[] = [];
+  const finished = runWorkers(
+    {
+      queue,
+      workers: 3,
+      log: silentLog,
+      reconcile: async (key) => {
+        await Promise.resolve();
+        calls.push(key);
+        if (key === 'fails' && calls.filter((call) => call === key).length < 3) throw new Error('not yet');
+        if (key === 'waits' && calls.filter((call) => call === key).length < 2) return { requeueAfterMs: 1 };
+        if (calls.length === 6) stop.abort();
+        return undefined;
+      },
+    },
+    stop.signal,
+  );
+  for (const key of ['fails', 'waits', 'once']) queue.add(key);
+  await finished;
+  expect(calls.toSorted()).toEqual(['fails', 'fails', 'fails', 'once', 'waits', 'waits']);
+  expect(queue.retries('fails')).toBe(0);
+});
+
+test('a thousand keys of ten producers are each worked on at least once, and never twice at once', async () => {
+  const queue = createWorkQueue();
+  const stop = new AbortController();
+  const running = new Set<string>();
+  const done = new Set<string>();
+  const finished = runWorkers(
+    {
+      queue,
+      workers: 8,
+      log: silentLog,
+      reconcile: async (key) => {
+        expect(running.has(key)).toBe(false);
+        running.add(key);
+        await new Promise(setImmediate);
+        running.delete(key);
+        done.add(key);
+        if (done.size === 1000 && queue.length === 0) stop.abort();
+        return undefined;
+      },
+    },
+    stop.signal,
+  );
+  for (let producer = 0; producer < 10; producer += 1) {
+    for (let index = 0; index < 1000; index += 1) queue.add(`key-${String((index * 7 + producer) % 1000)}`);
+    await new Promise(setImmediate);
+  }
+  await finished;
+  expect(done.size).toBe(1000);
+});

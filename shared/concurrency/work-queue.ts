@@ -1,0 +1,185 @@
+import { untilAborted } from './abort';
+
+export interface WorkQueueOptions {
+  /** The wait after a key's first failure, in milliseconds; doubles with each further one. 5 if not given. */
+  readonly retryInitialMs?: number;
+  /** The longest wait between two tries of a key, in milliseconds; 60,000 if not given. */
+  readonly retryMaxMs?: number;
+  /** How many keys may wait, be delayed or be worked on at once; 1,000,000 if not given. */
+  readonly keysMax?: number;
+}
+
+/**
+ * Keys of work. Fair: first in, first out. Stingy: a key that is added several times before it is taken is taken once. A key is never
+ * worked on twice at once: added meanwhile, it comes again after `done`. Any number of producers and takers.
+ */
+export interface WorkQueue {
+  /** Throws WorkQueueFullError beyond the bound. Ignored after `shutDown`. */
+  add(key: string): void;
+  /** Adds later; of several delays of a key the earliest counts. */
+  addAfter(key: string, delayMs: number): void;
+  /** Adds after the key's own exponential backoff. */
+  addRateLimited(key: string): void;
+  /** Ends the key's backoff: its next failure counts as the first. */
+  forget(key: string): void;
+  /** How often the key was added with backoff since it was forgotten. */
+  retries(key: string): number;
+  /** The next key, as soon as there is one; undefined after `shutDown` once the queue is empty. Rejects with the signal's reason. */
+  take(signal: AbortSignal): Promise<string | undefined>;
+  /** Every taken key must be given back. */
+  done(key: string): void;
+  /** Takes no more keys, drops the delayed ones, hands out the waiting ones. */
+  shutDown(): void;
+  /** How many keys wait to be taken. */
+  readonly length: number;
+}
+
+export class WorkQueueFullError extends RangeError {
+  constructor(keysMax: number) {
+    super(`the work queue holds its ${String(keysMax)} keys`);
+    this.name = 'WorkQueueFullError';
+  }
+}
+
+const RETRY_INITIAL_MS = 5;
+const RETRY_MAX_MS = 60_000;
+const KEYS_MAX = 1_000_000;
+/** The longest delay a Node timer can hold. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
+  return new KeyQueue(options);
+}
+
+interface Delayed {
+  readonly atMs: number;
+  readonly timer: NodeJS.Timeout;
+}
+
+type Taker = (key: string | undefined) => void;
+
+class KeyQueue implements WorkQueue {
+  /** In the order they came, each once. */
+  private readonly waiting = new Set<string>();
+  private readonly working = new Set<string>();
+  /** Added while they were worked on. */
+  private readonly again = new Set<string>();
+  private readonly delayed = new Map<string, Delayed>();
+  private readonly failures = new Map<string, number>();
+  private readonly takers = new Set<Taker>();
+  private readonly retryInitialMs: number;
+  private readonly retryMaxMs: number;
+  private readonly keysMax: number;
+  private isShutDown = false;
+
+  constructor(options: WorkQueueOptions) {
+    this.retryInitialMs = options.retryInitialMs ?? RETRY_INITIAL_MS;
+    this.retryMaxMs = options.retryMaxMs ?? RETRY_MAX_MS;
+    this.keysMax = options.keysMax ?? KEYS_MAX;
+  }
+
+  get length(): number {
+    return this.waiting.size;
+  }
+
+  add(key: string): void {
+    if (this.isShutDown || this.waiting.has(key)) return;
+    if (this.working.has(key)) {
+      this.again.add(key);
+      return;
+    }
+    this.checkBound();
+    const [taker] = this.takers;
+    if (taker === undefined) {
+      this.waiting.add(key);
+      return;
+    }
+    this.takers.delete(taker);
+    this.working.add(key);
+    taker(key);
+  }
+
+  addAfter(key: string, delayMs: number): void {
+    if (this.isShutDown) return;
+    if (delayMs <= 0) {
+      this.add(key);
+      return;
+    }
+    const atMs = performance.now() + delayMs;
+    const earlier = this.delayed.get(key);
+    if (earlier !== undefined && earlier.atMs <= atMs) return;
+    if (earlier === undefined) this.checkBound();
+    clearTimeout(earlier?.timer);
+    const timer = setTimeout(
+      () => {
+        this.delayed.delete(key);
+        this.add(key);
+      },
+      Math.min(delayMs, TIMER_MAX_MS),
+    );
+    timer.unref();
+    this.delayed.set(key, { atMs, timer });
+  }
+
+  addRateLimited(key: string): void {
+    const failures = this.failures.get(key) ?? 0;
+    this.failures.set(key, failures + 1);
+    this.addAfter(key, Math.min(this.retryInitialMs * 2 ** failures, this.retryMaxMs));
+  }
+
+  forget(key: string): void {
+    this.failures.delete(key);
+  }
+
+  retries(key: string): number {
+    return this.failures.get(key) ?? 0;
+  }
+
+  async take(signal: AbortSignal): Promise<string | undefined> {
+    signal.throwIfAborted();
+    const [first] = this.waiting;
+    if (first !== undefined) {
+      this.waiting.delete(first);
+      this.working.add(first);
+      return first;
+    }
+    if (this.isShutDown) return undefined;
+    let waiting: Taker | undefined;
+    const handed = new Promise<string | undefined>((resolve) => {
+      waiting = resolve;
+      this.takers.add(resolve);
+    });
+    try {
+      return await untilAborted(handed, signal);
+    } catch (error) {
+      // A key that was handed over in the same turn as the abort goes back, or it would be lost.
+      if (waiting !== undefined && !this.takers.delete(waiting)) this.giveBack(await handed);
+      throw error;
+    }
+  }
+
+  done(key: string): void {
+    this.working.delete(key);
+    if (this.again.delete(key)) this.add(key);
+  }
+
+  shutDown(): void {
+    this.isShutDown = true;
+    for (const { timer } of this.delayed.values()) clearTimeout(timer);
+    this.delayed.clear();
+    for (const taker of this.takers) taker(undefined);
+    this.takers.clear();
+  }
+
+  private giveBack(key: string | undefined): void {
+    if (key === undefined) return;
+    this.again.add(key);
+    this.done(key);
+  }
+
+  private checkBound(): void {
+    if (this.waiting.size + this.delayed.size + this.working.size >= this.keysMax) {
+      throw new WorkQueueFullError(this.keysMax);
+    }
+  }
+}

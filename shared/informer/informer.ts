@@ -1,0 +1,206 @@
+import { sleep, untilAborted } from '../concurrency/abort';
+import { Backoff } from '../concurrency/backoff';
+import type { Clock } from '../concurrency/clock';
+import { pause } from '../concurrency/pause';
+import { monotonicClock } from '../concurrency/monotonic-clock';
+import type { Client } from '../client/client';
+import type { Selection } from '../client/options';
+import { isExpired, retryAfterMs } from '../client/status';
+import { StatusError } from '../errors/status-error';
+import type { Log } from '../log/log';
+import { silentLog } from '../log/log';
+import type { ApiObject, GroupVersionResource } from '../meta/object';
+import { resourceNameOf } from '../meta/object';
+import type { Handler } from './mirror';
+import { Mirror } from './mirror';
+import { WatchPosition } from './position';
+import type { Indexers, Store } from './store';
+
+export interface InformerOptions<T extends ApiObject> extends Selection {
+  readonly client: Client;
+  readonly resource: GroupVersionResource;
+  readonly indexers?: Indexers<T>;
+  /** Cuts an object down to what is needed before it is kept; must leave name, namespace, uid and resourceVersion. */
+  readonly transform?: (object: ApiObject) => T;
+  /** Accept headers of the list and of the watch (METADATA_ONLY); plain JSON if not given. */
+  readonly accept?: { readonly list: string; readonly object: string };
+  readonly log?: Log;
+  readonly clock?: Clock;
+  /** In [0, 1). */
+  readonly random?: () => number;
+  /** The bounds of the wait after a failure, in milliseconds. */
+  readonly retry?: { readonly initialMs: number; readonly maxMs: number };
+}
+
+/**
+ * A mirror of one collection, and news of every change. Each handler sees, per object, add, then updates, then delete, with nothing
+ * doubled and nothing going back; what was missed between two lists is told as the difference.
+ */
+export interface Informer<T extends ApiObject> {
+  readonly store: Store<T>;
+  /** Whether the first list is in the store and was told to the handlers. */
+  hasSynced(): boolean;
+  /** Resolves once `hasSynced`; rejects with the signal's reason. */
+  whenSynced(signal: AbortSignal): Promise<void>;
+  /** For how long a watch has been open without a break, in milliseconds; 0 if none is open. */
+  watchingForMs(): number;
+  /** A handler that comes late is told an add for everything that is there. Returns its removal. */
+  addHandler(handler: Handler<T>): () => void;
+  /** Lists and watches until the signal aborts, then resolves. To be called once. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const RETRY = { initialMs: 200, maxMs: 10_000 };
+const WATCH_SECONDS_MIN = 300;
+const WATCH_SECONDS_MAX = 600;
+/** After so many refusals in a row the version itself is suspected (a restored store is behind it) and everything is listed again. */
+const REFUSALS_MAX = 3;
+const RETRY_AFTER_MAX_MS = 60_000;
+/** A watch that ends sooner with nothing in it counts as a failure, so that a server that ends every watch is not stormed. */
+const WATCH_MIN_MS = 1_000;
+
+export function createInformer<T extends ApiObject = ApiObject>(options: InformerOptions<T>): Informer<T> {
+  const loop = new ListWatch<T>(options);
+  return {
+    store: loop.mirror.store,
+    hasSynced: () => loop.isSynced,
+    whenSynced: async (signal) => untilAborted(loop.synced, signal),
+    watchingForMs: () => loop.watchingForMs(),
+    addHandler: (handler) => loop.mirror.addHandler(handler),
+    run: async (signal) => loop.run(signal),
+  };
+}
+
+class ListWatch<T extends ApiObject> {
+  readonly mirror: Mirror<T>;
+  readonly synced: Promise<void>;
+  isSynced = false;
+  private readonly options: InformerOptions<T>;
+  private readonly transform: (object: ApiObject) => T;
+  private readonly backoff: Backoff;
+  private readonly random: () => number;
+  private readonly clock: Clock;
+  private readonly log: Log;
+  private markSynced: () => void = () => undefined;
+  private position: WatchPosition | undefined;
+  private watchingSince: number | undefined;
+  private refusals = 0;
+
+  constructor(options: InformerOptions<T>) {
+    this.options = options;
+    this.log = (options.log ?? silentLog).child({ resource: resourceNameOf(options.resource) });
+    this.mirror = new Mirror<T>(options.indexers ?? {}, this.log);
+    this.transform = options.transform ?? ((object) => object as T);
+    this.random = options.random ?? Math.random;
+    this.clock = options.clock ?? monotonicClock;
+    this.backoff = new Backoff({ ...(options.retry ?? RETRY), random: this.random });
+    this.synced = new Promise((resolve) => {
+      this.markSynced = resolve;
+    });
+  }
+
+  watchingForMs(): number {
+    return this.watchingSince === undefined ? 0 : this.clock.now() - this.watchingSince;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        this.position ??= await this.list(signal);
+        await this.watch(this.position, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        await this.recover(error, signal);
+      } finally {
+        this.watchingSince = undefined;
+      }
+    }
+  }
+
+  private async list(signal: AbortSignal): Promise<WatchPosition> {
+    const { client, resource, accept, namespace, labelSelector, fieldSelector } = this.options;
+    // No resourceVersion: a consistent list, so that a relist never goes back behind what was seen.
+    const list = await client.listAll<ApiObject>(resource, {
+      namespace,
+      labelSelector,
+      fieldSelector,
+      accept: accept?.list,
+      signal,
+    });
+    this.mirror.replace(list.items.map(this.transform));
+    this.isSynced = true;
+    this.markSynced();
+    return new WatchPosition(list.metadata.resourceVersion ?? '');
+  }
+
+  private async watch(position: WatchPosition, signal: AbortSignal): Promise<void> {
+    const { client, resource, accept, namespace, labelSelector, fieldSelector } = this.options;
+    const startedMs = this.clock.now();
+    const seconds = WATCH_SECONDS_MIN + this.random() * (WATCH_SECONDS_MAX - WATCH_SECONDS_MIN);
+    let events = 0;
+    const watch = client.watch(resource, {
+      namespace,
+      labelSelector,
+      fieldSelector,
+      resourceVersion: position.resumeVersion(),
+      allowWatchBookmarks: true,
+      timeoutSeconds: Math.floor(seconds),
+      accept: accept?.object,
+      signal,
+      onOpen: () => {
+        this.watchingSince = this.clock.now();
+      },
+    });
+    for await (const event of watch) {
+      const order = position.order(event);
+      // A resumed watch stands one version back and may say so first.
+      if (order === 'backwards' && event.type === 'BOOKMARK') continue;
+      if (order === 'backwards') throw new BackwardsError(event.object.metadata.resourceVersion ?? '');
+      events += 1;
+      if (order === 'duplicate' && event.type !== 'BOOKMARK') continue;
+      position.advance(event);
+      if (event.type === 'BOOKMARK') continue;
+      this.progress();
+      if (event.type === 'DELETED') this.mirror.remove(this.transform(event.object));
+      else this.mirror.put(this.transform(event.object));
+    }
+    signal.throwIfAborted();
+    if (events === 0 && this.clock.now() - startedMs < WATCH_MIN_MS) await sleep(this.backoff.next(), signal);
+    else this.progress();
+  }
+
+  private progress(): void {
+    this.refusals = 0;
+    this.backoff.reset();
+  }
+
+  /** Decides where to go on after a failure, and waits. */
+  private async recover(error: unknown, signal: AbortSignal): Promise<void> {
+    if (error instanceof StatusError) this.refusals += 1;
+    const isLost = isExpired(error) || error instanceof BackwardsError || this.refusals >= REFUSALS_MAX;
+    if (isLost) {
+      this.position = undefined;
+      this.refusals = 0;
+    }
+    const waitMs = Math.max(this.backoff.next(), Math.min(retryAfterMs(error) ?? 0, RETRY_AFTER_MAX_MS));
+    const fields = {
+      error: error instanceof Error ? error.message : String(error),
+      waitMs: Math.round(waitMs),
+    };
+    if (isExpired(error)) this.log.debug(fields, 'the watch is too old to be resumed, listing again');
+    else
+      this.log.warn(
+        fields,
+        isLost ? 'list and watch failed, listing again' : 'list or watch failed, trying again',
+      );
+    await pause(waitMs, signal);
+  }
+}
+
+/** A watch that tells of an older version than it told before. */
+class BackwardsError extends Error {
+  constructor(version: string) {
+    super(`the watch went back to version ${version}`);
+    this.name = 'BackwardsError';
+  }
+}
