@@ -1,0 +1,60 @@
+import path from 'node:path';
+import type { Dialect } from '../../shared/names';
+import type { Credentials } from './credentials';
+import { LOOPBACK } from './ports';
+import { programPath } from './repository';
+import { startProcess, type StartedProcess } from './started-process';
+
+export type StorageChoice =
+  | { readonly kind: 'embedded'; readonly dir: string }
+  | { readonly kind: 'etcd'; readonly endpoints: readonly string[] };
+
+export interface ApiServerOptions {
+  readonly name: string;
+  readonly port: number;
+  readonly dialect: Dialect;
+  readonly storage: StorageChoice;
+  /** Where the serving certificate is, or is made at the first start. Replicas of one set share it. */
+  readonly certDir: string;
+  readonly credentials: Credentials;
+  /** Seconds between SIGTERM and the end of listening, as a Go duration. */
+  readonly shutdownDelay?: string;
+  readonly extraArgs?: readonly string[];
+  readonly onLine?: (line: string) => void;
+}
+
+/** Starts one API server on the loopback interface. It is not ready yet: see `waitUntilReady`. */
+export async function startApiServer(options: ApiServerOptions): Promise<StartedProcess> {
+  return startProcess({
+    name: options.name,
+    command: process.execPath,
+    args: [
+      programPath('apiserver'),
+      ...storageFlags(options.storage),
+      `--dialect=${options.dialect}`,
+      `--bind-address=${LOOPBACK}`,
+      `--secure-port=${String(options.port)}`,
+      `--cert-dir=${options.certDir}`,
+      `--token-auth-file=${options.credentials.tokenFile}`,
+      '--authorization-mode=AlwaysAllow',
+      `--shutdown-delay-duration=${options.shutdownDelay ?? '0s'}`,
+      ...(options.extraArgs ?? []),
+    ],
+    ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
+  });
+}
+
+/** The authority of a self-signed serving certificate below `certDir`. */
+export function caFileOf(certDir: string): string {
+  return path.join(certDir, 'ca.crt');
+}
+
+export function serverUrl(port: number): string {
+  return `https://${LOOPBACK}:${String(port)}`;
+}
+
+function storageFlags(storage: StorageChoice): readonly string[] {
+  return storage.kind === 'embedded'
+    ? ['--storage-backend=embedded', `--embedded-dir=${storage.dir}`]
+    : ['--storage-backend=etcd3', `--etcd-servers=${storage.endpoints.join(',')}`];
+}

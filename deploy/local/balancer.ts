@@ -1,0 +1,116 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { LOOPBACK } from './ports';
+import { startProcess, type StartedProcess } from './started-process';
+
+export interface BalancerOptions {
+  /** Where it listens on the loopback interface. */
+  readonly port: number;
+  /** The ports of the replicas. */
+  readonly targets: readonly number[];
+  /** The authority of the replicas' certificates, for the health checks. */
+  readonly caFile: string;
+  /** A token that may read `/readyz`. */
+  readonly token: string;
+  /** Where the configuration and other files of the balancer are written. */
+  readonly dir: string;
+  readonly onLine?: (line: string) => void;
+}
+
+/**
+ * Starts haproxy, or nginx where that is what is there, in front of the replicas. It passes TCP on, so TLS ends in the replica. haproxy
+ * asks each replica's `/readyz` over TLS twice a second; nginx only learns from connections that fail. Throws when neither is on PATH.
+ */
+export async function startBalancer(options: BalancerOptions): Promise<StartedProcess> {
+  const program = findBalancer();
+  if (program === undefined) {
+    throw new Error(
+      'Neither haproxy nor nginx is on PATH. Install one, on Debian with: apt-get install haproxy.',
+    );
+  }
+  mkdirSync(options.dir, { recursive: true, mode: 0o700 });
+  const file = path.join(options.dir, `${program.name}.conf`);
+  const text = program.name === 'haproxy' ? haproxyConfig(options) : nginxConfig(options);
+  writeFileSync(file, text, { mode: 0o600 });
+  const args =
+    program.name === 'haproxy' ? ['-db', '-f', file] : ['-c', file, '-p', options.dir, '-e', 'stderr'];
+  return startProcess({
+    name: program.name,
+    command: program.file,
+    args,
+    ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
+  });
+}
+
+interface BalancerProgram {
+  readonly name: 'haproxy' | 'nginx';
+  readonly file: string;
+}
+
+const NGINX_STREAM_MODULES = [
+  '/usr/lib/nginx/modules/ngx_stream_module.so',
+  '/usr/lib64/nginx/modules/ngx_stream_module.so',
+];
+
+function findBalancer(): BalancerProgram | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  for (const name of ['haproxy', 'nginx'] as const) {
+    const file = [...folders, '/usr/sbin']
+      .map((folder) => path.join(folder, name))
+      .find((it) => existsSync(it));
+    if (file !== undefined) return { name, file };
+  }
+  return undefined;
+}
+
+/** Watches are quiet for long, hence the timeouts of an hour; a replica that refuses a connection is passed over at once. */
+function haproxyConfig({ port, targets, caFile, token }: BalancerOptions): string {
+  const servers = targets.map(
+    (target, index) =>
+      `  server replica-${String(index)} ${LOOPBACK}:${String(target)} check check-ssl verify required ca-file ${caFile}`,
+  );
+  return `global
+  maxconn 8000
+defaults
+  mode tcp
+  timeout connect 2s
+  timeout client 1h
+  timeout server 1h
+  timeout check 2s
+  retries 3
+  option redispatch 1
+frontend api
+  bind ${LOOPBACK}:${String(port)}
+  default_backend replicas
+backend replicas
+  balance roundrobin
+  option httpchk
+  http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host localhost hdr Authorization "Bearer ${token}" hdr Connection close
+  http-check expect status 200
+  default-server inter 500ms fall 2 rise 1
+${servers.join('\n')}
+`;
+}
+
+function nginxConfig({ port, targets, dir }: BalancerOptions): string {
+  const module = NGINX_STREAM_MODULES.find((file) => existsSync(file));
+  const servers = targets.map(
+    (target) => `    server ${LOOPBACK}:${String(target)} max_fails=1 fail_timeout=1s;`,
+  );
+  return `${module === undefined ? '' : `load_module ${module};\n`}daemon off;
+worker_processes 1;
+pid ${path.join(dir, 'nginx.pid')};
+events { worker_connections 8000; }
+stream {
+  upstream replicas {
+${servers.join('\n')}
+  }
+  server {
+    listen ${LOOPBACK}:${String(port)};
+    proxy_pass replicas;
+    proxy_connect_timeout 2s;
+    proxy_timeout 1h;
+  }
+}
+`;
+}

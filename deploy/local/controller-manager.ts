@@ -1,0 +1,27 @@
+import type { Dialect } from '../../shared/names';
+import { programPath } from './repository';
+import { startProcess, type StartedProcess } from './started-process';
+
+export interface ControllerManagerOptions {
+  readonly name: string;
+  readonly kubeconfig: string;
+  readonly dialect: Dialect;
+  readonly extraArgs?: readonly string[];
+  readonly onLine?: (line: string) => void;
+}
+
+/** Starts one controller-manager; of several on one set, one leads at a time. */
+export async function startControllerManager(options: ControllerManagerOptions): Promise<StartedProcess> {
+  return startProcess({
+    name: options.name,
+    command: process.execPath,
+    args: [
+      programPath('controller-manager'),
+      `--kubeconfig=${options.kubeconfig}`,
+      '--leader-elect=true',
+      `--dialect=${options.dialect}`,
+      ...(options.extraArgs ?? []),
+    ],
+    ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
+  });
+}

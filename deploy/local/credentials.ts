@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { USER, USER_GROUP } from '../../shared/names';
+
+/** The two users of a local set: the person at the terminal, and the controller-manager. */
+export interface Credentials {
+  /** A static token file as the API server reads it. */
+  readonly tokenFile: string;
+  readonly adminToken: string;
+  readonly controllerManagerToken: string;
+}
+
+/** Reads the tokens below `dir`, or makes random ones at the first start. Only this user may read the file (mode 0600). */
+export function ensureCredentials(dir: string): Credentials {
+  const tokenFile = path.join(dir, 'tokens.csv');
+  if (!existsSync(tokenFile)) {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const rows = [
+      `${newToken()},admin,admin,"${USER_GROUP.masters}"`,
+      `${newToken()},${USER.controllerManager},controller-manager,""`,
+    ];
+    writeFileSync(tokenFile, `${rows.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
+  }
+  const [adminToken, controllerManagerToken] = readFileSync(tokenFile, 'utf8')
+    .split('\n')
+    .map((row) => row.split(',')[0]);
+  if (!adminToken || !controllerManagerToken) {
+    throw new Error(`${tokenFile} does not hold two tokens. Delete it to have new ones made.`);
+  }
+  return { tokenFile, adminToken, controllerManagerToken };
+}
+
+/** Writes a kubeconfig that stands by itself: the certificate authority is inside. Only this user may read it (mode 0600). */
+export function writeKubeconfig(
+  file: string,
+  { server, caFile, user, token }: { server: string; caFile: string; user: string; token: string },
+): void {
+  const text = `apiVersion: v1
+kind: Config
+clusters:
+  - name: orch
+    cluster:
+      server: ${server}
+      certificate-authority-data: ${readFileSync(caFile).toString('base64')}
+users:
+  - name: ${user}
+    user:
+      token: ${token}
+contexts:
+  - name: orch
+    context:
+      cluster: orch
+      user: ${user}
+current-context: orch
+`;
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, text, { mode: 0o600 });
+}
+
+const TOKEN_BYTES = 24;
+
+function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
+}

@@ -1,0 +1,203 @@
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Dialect } from '../../shared/names';
+import { caFileOf, serverUrl, startApiServer } from './api-server';
+import { startBalancer } from './balancer';
+import { startControllerManager } from './controller-manager';
+import { type Credentials, ensureCredentials, writeKubeconfig } from './credentials';
+import { type EtcdCluster, type EtcdMember, startEtcdCluster } from './etcd-cluster';
+import { keepRunning, print, printer, type Stage, together } from './foreground';
+import { guardProcess, releaseProcess } from './guard';
+import { freePorts } from './ports';
+import { waitUntilReady } from './readiness';
+
+export interface HaOptions {
+  readonly dataDir: string;
+  readonly dialect: Dialect;
+  /** Where the balancer listens. */
+  readonly port: number;
+}
+
+export interface RunningProgram {
+  readonly name: string;
+  readonly pid: number;
+  /** Its address. */
+  readonly at: string;
+}
+
+/** Starts the set from the store upwards; each part is handed to `add` as soon as it runs, so that it can be stopped. */
+export async function startHaStages(
+  options: HaOptions,
+  add: (stage: Stage) => void,
+): Promise<{ server: string; kubeconfig: string; programs: () => readonly RunningProgram[] }> {
+  const { dataDir, dialect, port } = options;
+  const credentials = ensureCredentials(dataDir);
+  const running = new Map<string, RunningProgram>();
+  const kubeconfig = path.join(dataDir, 'kubeconfig');
+  const controllerKubeconfig = path.join(dataDir, 'controller-manager.kubeconfig');
+  const server = serverUrl(port);
+
+  const etcd = await startEtcdCluster({ size: 3, dataDir: path.join(dataDir, 'etcd') });
+  add(etcdStage(etcd));
+  for (const { name, pid, clientUrl } of etcd.members)
+    running.set(name, { name, pid: pid ?? 0, at: clientUrl });
+
+  const replicas = await startReplicas({ ...options, credentials, etcd, running }, add);
+  const balancer = await keepRunning(async () => {
+    const program = await startBalancer({
+      port,
+      targets: replicas.ports,
+      caFile: replicas.caFile,
+      token: credentials.adminToken,
+      dir: path.join(dataDir, 'balancer'),
+      onLine: printer('balancer'),
+    });
+    running.set('balancer', { name: 'balancer', pid: program.pid, at: server });
+    return program;
+  }, BALANCER_GRACE_MS);
+  add(balancer);
+  await waitUntilReady(balancer.first, {
+    server,
+    caFile: replicas.caFile,
+    token: credentials.adminToken,
+    deadlineMs: READY_DEADLINE_MS,
+  });
+
+  const { caFile } = replicas;
+  writeKubeconfig(kubeconfig, { server, caFile, user: 'admin', token: credentials.adminToken });
+  writeKubeconfig(controllerKubeconfig, {
+    server,
+    caFile,
+    user: 'controller-manager',
+    token: credentials.controllerManagerToken,
+  });
+  const names = Array.from(
+    { length: CONTROLLER_MANAGERS },
+    (_, index) => `controller-manager-${String(index)}`,
+  );
+  const controllerManagers = names.map((name) =>
+    keepRunning(async () => {
+      const program = await startControllerManager({
+        name,
+        kubeconfig: controllerKubeconfig,
+        dialect,
+        onLine: printer(name),
+      });
+      running.set(name, { name, pid: program.pid, at: server });
+      return program;
+    }, CONTROLLER_MANAGER_GRACE_MS),
+  );
+  add(together(await Promise.all(controllerManagers)));
+  return { server, kubeconfig, programs: () => [...running.values()] };
+}
+
+const REPLICAS = 3;
+const CONTROLLER_MANAGERS = 2;
+const READY_DEADLINE_MS = 60_000;
+const REPLICA_GRACE_MS = 20_000;
+const BALANCER_GRACE_MS = 2_000;
+const CONTROLLER_MANAGER_GRACE_MS = 10_000;
+const MEMBER_CHECK_MS = 500;
+const MEMBER_RESTART_DELAY_MS = 2_000;
+const MEMBER_GRACE_MS = 2_000;
+
+interface ReplicaSetParts extends HaOptions {
+  readonly credentials: Credentials;
+  readonly etcd: EtcdCluster;
+  readonly running: Map<string, RunningProgram>;
+}
+
+/** The first replica makes the certificate, so that the others find it and all serve the same one. */
+async function startReplicas(
+  { dataDir, dialect, credentials, etcd, running }: ReplicaSetParts,
+  add: (stage: Stage) => void,
+): Promise<{ ports: readonly number[]; caFile: string }> {
+  const certDir = path.join(dataDir, 'certs');
+  const caFile = caFileOf(certDir);
+  const ports = await freePorts(REPLICAS);
+  const startReplica = async (port: number, index: number): Promise<Stage> => {
+    const name = `apiserver-${String(index)}`;
+    const stage = await keepRunning(async () => {
+      const program = await startApiServer({
+        name,
+        port,
+        dialect,
+        storage: { kind: 'etcd', endpoints: etcd.endpoints },
+        certDir,
+        credentials,
+        shutdownDelay: '1s',
+        onLine: printer(name),
+      });
+      running.set(name, { name, pid: program.pid, at: serverUrl(port) });
+      return program;
+    }, REPLICA_GRACE_MS);
+    const ready = {
+      server: serverUrl(port),
+      caFile,
+      token: credentials.adminToken,
+      deadlineMs: READY_DEADLINE_MS,
+    };
+    await waitUntilReady(stage.first, ready).catch(async (error: unknown) => {
+      await stage.stop();
+      throw error;
+    });
+    return stage;
+  };
+  const [firstPort, ...otherPorts] = ports;
+  if (firstPort === undefined) throw new Error('The set needs a replica.');
+  const first = await startReplica(firstPort, 0);
+  const others = await Promise.allSettled(otherPorts.map((port, index) => startReplica(port, index + 1)));
+  const started = others.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  add(together([first, ...started]));
+  const failure = others.find((result) => result.status === 'rejected');
+  if (failure !== undefined) throw failure.reason as Error;
+  return { ports, caFile };
+}
+
+/** Starts a member again when it has ended, and keeps the members from outliving this process. */
+function etcdStage(etcd: EtcdCluster): Stage {
+  const stopping = new AbortController();
+  const guarded = new Map<EtcdMember, number>();
+  const watchOver = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      for (const member of etcd.members) {
+        if (member.pid === undefined && !stopping.signal.aborted) {
+          print(`${member.name} ended; starting it again`);
+          await delay(MEMBER_RESTART_DELAY_MS);
+          if (!stopping.signal.aborted) await member.start();
+        }
+        follow(guarded, member);
+      }
+      await delay(MEMBER_CHECK_MS);
+    }
+  };
+  const failed = watchOver().then(
+    () => new Promise<never>(() => undefined),
+    (error: unknown) => {
+      print(`etcd: ${String(error)}`);
+      return { name: 'etcd', exit: { code: 1, signal: null } };
+    },
+  );
+  return {
+    failed,
+    async stop() {
+      stopping.abort();
+      // Of members that stop together, the last one waits for a majority that is gone. Its log on disk is complete, so it is killed.
+      const timer = setTimeout(() => {
+        for (const member of etcd.members) void member.kill('SIGKILL');
+      }, MEMBER_GRACE_MS);
+      await etcd.stop();
+      clearTimeout(timer);
+    },
+  };
+}
+
+function follow(guarded: Map<EtcdMember, number>, member: EtcdMember): void {
+  const before = guarded.get(member);
+  if (before === member.pid) return;
+  if (before !== undefined) releaseProcess(before);
+  guarded.delete(member);
+  if (member.pid === undefined) return;
+  guardProcess(member.pid);
+  guarded.set(member, member.pid);
+}

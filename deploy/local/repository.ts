@@ -1,0 +1,17 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+/** The folder of package.json, found from this file, which runs both from source (in tests) and from `dist/`. */
+export const repositoryRoot: string = findRoot(__dirname);
+
+/** The compiled program of one of the two commands. */
+export function programPath(program: 'apiserver' | 'controller-manager'): string {
+  return path.join(repositoryRoot, 'dist', program, 'main.js');
+}
+
+function findRoot(folder: string): string {
+  if (existsSync(path.join(folder, 'package.json'))) return folder;
+  const parent = path.dirname(folder);
+  if (parent === folder) throw new Error('No package.json above this file.');
+  return findRoot(parent);
+}

@@ -1,0 +1,11 @@
+/** `npm run start:ha`: makes a fresh clone and its system packages ready, then runs the compiled launcher in this same process. */
+import { ensurePrograms, PROGRAM } from './packages.mjs';
+import { ensureBuilt, ensureInstalled, fail, requireNode } from './toolchain.mjs';
+
+requireNode();
+const missing = ensurePrograms([PROGRAM.etcd, PROGRAM.balancer]);
+if (missing.length > 0)
+  fail(`the HA set needs these Debian packages: ${missing.join(', ')}. Install them and start again.`);
+ensureInstalled();
+ensureBuilt();
+await import('../../dist/deploy/local/start-ha.js');

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { createInterface } from 'node:readline';
+import { guardProcess, releaseProcess } from './guard';
+
+export interface ProcessOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Receives every line of stdout and stderr. */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface StartedProcess {
+  readonly name: string;
+  readonly pid: number;
+  /** Resolves once, when the process has ended; never rejects. */
+  readonly exited: Promise<ProcessExit>;
+  hasExited(): boolean;
+  /** The last lines it printed, oldest first. */
+  recentLines(): readonly string[];
+  /** Sends a signal to the process and its children; a process that has ended is left alone. */
+  signal(name: NodeJS.Signals): void;
+  /** Asks it to end (SIGTERM), and kills it after `graceMs`. */
+  stop(graceMs: number): Promise<ProcessExit>;
+}
+
+/**
+ * Starts a program in a process group of its own, so that Ctrl-C in the terminal reaches only the launcher, which then stops its
+ * programs in order. Throws when the program cannot be started at all.
+ */
+export async function startProcess(options: ProcessOptions): Promise<StartedProcess> {
+  const child = spawn(options.command, [...options.args], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...options.env },
+  });
+  const lines: string[] = [];
+  const keep = (line: string): void => {
+    lines.push(line);
+    if (lines.length > RECENT_LINES_MAX) lines.shift();
+    options.onLine?.(line);
+  };
+  createInterface({ input: child.stdout }).on('line', keep);
+  createInterface({ input: child.stderr }).on('line', keep);
+  const exited = whenExited(child);
+  const pid = await spawnedPid(child, options.name);
+  guardProcess(pid);
+  return controls({ name: options.name, pid, exited, lines });
+}
+
+/** How an exit is told to people: `exit code 3` or `signal SIGKILL`. */
+export function describeExit({ code, signal }: ProcessExit): string {
+  return signal === null ? `exit code ${String(code ?? 0)}` : `signal ${signal}`;
+}
+
+/** The exit code a shell would report. */
+export function exitCodeOf({ code, signal }: ProcessExit): number {
+  return signal === null ? (code ?? 0) : 128 + constants.signals[signal];
+}
+
+const RECENT_LINES_MAX = 200;
+
+function controls(parts: {
+  readonly name: string;
+  readonly pid: number;
+  readonly exited: Promise<ProcessExit>;
+  readonly lines: readonly string[];
+}): StartedProcess {
+  let isOver = false;
+  const exited = parts.exited.then((exit) => {
+    isOver = true;
+    releaseProcess(parts.pid);
+    return exit;
+  });
+  const signal = (name: NodeJS.Signals): void => {
+    if (!isOver) process.kill(-parts.pid, name);
+  };
+  return {
+    name: parts.name,
+    pid: parts.pid,
+    exited,
+    hasExited: () => isOver,
+    recentLines: () => parts.lines,
+    signal,
+    async stop(graceMs) {
+      signal('SIGCONT');
+      signal('SIGTERM');
+      const timer = setTimeout(() => {
+        signal('SIGKILL');
+      }, graceMs);
+      const exit = await exited;
+      clearTimeout(timer);
+      return exit;
+    },
+  };
+}
+
+async function spawnedPid(child: ChildProcess, name: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (cause) => {
+      reject(new Error(`Could not start ${name}: ${cause.message}`, { cause }));
+    });
+  });
+  if (child.pid === undefined) throw new Error(`Could not start ${name}.`);
+  return child.pid;
+}
+
+/** Waits for the pipes too, so that the last words of a dying program are read. */
+function whenExited(child: ChildProcess): Promise<ProcessExit> {
+  return new Promise((resolve) => {
+    child.once('close', (code, signal) => {
+      resolve({ code, signal });
+    });
+  });
+}

@@ -1,0 +1,91 @@
+/**
+ * `npm test`: brings what is missing, builds, runs the unit project and then the e2e project, and ends with one line of counts.
+ * `--unit` or `--e2e` runs one of the two; any other word goes to jest (`npm test -- --unit shared/patch`).
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { ensureOldKubectl, ensurePrograms, PROGRAM } from './packages.mjs';
+import { ensureBuilt, ensureInstalled, fail, repositoryRoot, requireNode, say } from './toolchain.mjs';
+
+const PROJECTS = ['unit', 'e2e'];
+/** Unit tests share the machine with the etcd members they start; e2e suites each want it whole. */
+const WORKERS = { unit: '2', e2e: '1' };
+const PROJECT_TIMEOUT_MS = 25 * 60_000;
+
+const words = process.argv.slice(2);
+const chosen = PROJECTS.filter((project) => words.includes(`--${project}`));
+const jestWords = words.filter((word) => !PROJECTS.includes(word.replace(/^--/u, '')));
+
+requireNode();
+const missing = ensurePrograms([PROGRAM.etcd, PROGRAM.redis, PROGRAM.balancer]);
+if (missing.length > 0)
+  say(`missing, so that their tests cannot pass: ${missing.join(', ')} (Debian packages)`);
+if (!ensureOldKubectl())
+  say('no kubectl 1.20 (Debian package kubernetes-client): its tests are skipped by name');
+ensureInstalled();
+ensureBuilt();
+
+const total = { passed: 0, failed: 0, skipped: 0 };
+let isClean = true;
+for (const project of chosen.length > 0 ? chosen : PROJECTS) {
+  const { counts, exitCode } = await runProject(project);
+  for (const key of Object.keys(total)) total[key] += counts[key];
+  isClean &&= exitCode === 0;
+}
+process.stdout.write(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`);
+process.exitCode = isClean && total.failed === 0 ? 0 : 1;
+
+async function runProject(project) {
+  say(`running the ${project} tests`);
+  const folder = mkdtempSync(path.join(tmpdir(), 'orch-test-'));
+  const outputFile = path.join(folder, 'result.json');
+  try {
+    const exitCode = await runJest([
+      '--selectProjects',
+      project,
+      '--maxWorkers',
+      WORKERS[project],
+      '--passWithNoTests',
+      '--json',
+      `--outputFile=${outputFile}`,
+      ...jestWords,
+    ]);
+    return { counts: readCounts(outputFile), exitCode };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Jest's own JSON goes to the file; its readable report is on stderr. */
+function runJest(args) {
+  const program = path.join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: repositoryRoot,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    timeout: PROJECT_TIMEOUT_MS,
+  });
+  const forward = (signal) => child.kill(signal);
+  process.once('SIGINT', forward).once('SIGTERM', forward);
+  return new Promise((resolve) => {
+    child.once('error', (error) => fail(`could not run jest: ${error.message}`));
+    child.once('exit', (code, signal) => {
+      process.off('SIGINT', forward).off('SIGTERM', forward);
+      if (signal !== null) say(`jest ended by ${signal}`);
+      resolve(code ?? 1);
+    });
+  });
+}
+
+/** A suite that could not run at all counts as one failed test; so does a jest that wrote no result. */
+function readCounts(outputFile) {
+  if (!existsSync(outputFile)) return { passed: 0, failed: 1, skipped: 0 };
+  const result = JSON.parse(readFileSync(outputFile, 'utf8'));
+  return {
+    passed: result.numPassedTests,
+    failed: result.numFailedTests + result.numRuntimeErrorTestSuites,
+    skipped: result.numPendingTests + result.numTodoTests,
+  };
+}

@@ -1,0 +1,29 @@
+/** A pod of about 2.5 KB as stored: what a workload with a few variables and mounts looks like. */
+export function benchPod(index: number): object {
+  const name = `pod-${String(index)}`;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      labels: { app: `app-${String(index % 500)}`, tier: 'backend', release: 'stable' },
+      annotations: { 'example.com/checksum': 'a3f5'.repeat(16), 'example.com/owner': 'team-blue' },
+    },
+    spec: {
+      nodeName: `node-${String(index % 500)}`,
+      containers: ['main', 'sidecar'].map((container) => ({
+        name: container,
+        image: `registry.example/${container}:1.2.3`,
+        args: ['--listen=0.0.0.0:8080', '--log-level=info'],
+        ports: [{ containerPort: 8080, name: 'http', protocol: 'TCP' }],
+        env: Array.from({ length: 8 }, (_, variable) => ({
+          name: `SETTING_${String(variable)}`,
+          value: `value-${String(variable)}`,
+        })),
+        resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } },
+        volumeMounts: [{ name: 'config', mountPath: '/etc/app' }],
+      })),
+      volumes: [{ name: 'config', configMap: { name: 'app-config' } }],
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * The limit that figures are compared with: a bare Node HTTPS server with the same certificate that sends the same bytes, ready made.
+ * It receives one Limit from its parent, and sends the port it listens on.
+ */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+
+export interface Limit {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Files whose bytes are the answers, by path. */
+  readonly answers: Readonly<Record<string, string>>;
+  /** A file that holds one watch frame; it goes to every watcher at each message `tick`. */
+  readonly frameFile: string;
+}
+
+const BATCH_BYTES = 256 * 1024;
+
+process.once('message', (limit: Limit) => {
+  const answers = new Map(Object.entries(limit.answers).map(([path, file]) => [path, readFileSync(file)]));
+  const frame = readFileSync(limit.frameFile);
+  const watchers = new Set<ServerResponse>();
+  const server = createServer({ cert: readFileSync(limit.certFile), key: readFileSync(limit.keyFile) });
+  server.on('request', (request, response: ServerResponse) => {
+    const bytes = answers.get(request.url ?? '');
+    response.setHeader('content-type', 'application/json');
+    if (bytes === undefined) {
+      watchers.add(response);
+      response.once('close', () => watchers.delete(response));
+      response.flushHeaders();
+    } else if (bytes.length <= BATCH_BYTES) {
+      response.end(bytes);
+    } else {
+      Readable.from(batchesOf(bytes)).pipe(response);
+    }
+  });
+  process.on('message', () => {
+    for (const watcher of watchers) watcher.write(frame);
+    process.send?.('ticked');
+  });
+  server.listen(0, '127.0.0.1', () => {
+    process.send?.((server.address() as AddressInfo).port);
+  });
+});
+
+function* batchesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += BATCH_BYTES) yield bytes.subarray(at, at + BATCH_BYTES);
+}

@@ -1,0 +1,169 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { type Dialect, DIALECTS } from '../shared/names';
+import { findKubectls, followKubectl, type KubectlResult, runKubectl } from './support/kubectl';
+import { type LocalServer, startLocalServer } from './support/local-server';
+import { configMap, deployment, namespace, pod, secret, service } from './support/objects';
+import { explained } from './support/workspace';
+
+jest.setTimeout(120_000);
+
+/** The plural name, the singular one kubectl prints, and an object. */
+const KINDS: readonly (readonly [string, string, (name: string) => object])[] = [
+  ['configmaps', 'configmap', (name) => configMap(name, { text: 'hello' })],
+  ['secrets', 'secret', secret],
+  ['pods', 'pod', pod],
+  ['services', 'service', service],
+  ['deployments', 'deployment.apps', deployment],
+];
+
+describe.each(DIALECTS)('in the %s dialect', (dialect: Dialect) => {
+  let local: LocalServer;
+
+  beforeAll(
+    explained(async () => {
+      local = await startLocalServer(dialect);
+    }),
+  );
+  afterAll(async () => {
+    await local?.stop();
+  });
+
+  for (const { title, program } of findKubectls()) {
+    const describeIfFound = program === undefined ? describe.skip : describe;
+    const home = (): string => path.join(local.dir, `home of ${title}`);
+    const space = `k${title.replaceAll(/\D/gu, '')}`;
+    const found = program ?? '';
+
+    async function kubectl(...args: string[]): Promise<KubectlResult> {
+      return runKubectl(found, args, { kubeconfig: local.replica.kubeconfig, home: home() });
+    }
+
+    async function create(object: object, ...args: string[]): Promise<KubectlResult> {
+      return runKubectl(found, ['create', '--validate=false', '-f', '-', ...args], {
+        kubeconfig: local.replica.kubeconfig,
+        home: home(),
+        input: JSON.stringify(object),
+      });
+    }
+
+    describeIfFound(title, () => {
+      beforeAll(async () => {
+        mkdirSync(home(), { recursive: true });
+        await create(namespace(space));
+      });
+
+      test('namespaces are created, listed, labelled and deleted', async () => {
+        expect(await create(namespace(`${space}-two`))).toMatchObject({
+          exitCode: 0,
+          stdout: `namespace/${space}-two created\n`,
+        });
+        const rows = table((await kubectl('get', 'namespaces')).stdout);
+        expect(rows.map((row) => row['NAME'])).toEqual(
+          expect.arrayContaining(['default', space, `${space}-two`]),
+        );
+        expect(await kubectl('label', 'namespace', `${space}-two`, `team=${space}`)).toMatchObject({
+          exitCode: 0,
+        });
+        const labelled = await kubectl('get', 'namespaces', '-l', `team=${space}`, '-o', 'name');
+        expect(labelled.stdout).toBe(`namespace/${space}-two\n`);
+        expect(await kubectl('delete', 'namespace', `${space}-two`, '--wait=false')).toMatchObject({
+          exitCode: 0,
+        });
+      });
+
+      test.each(KINDS)('%s live a whole life', async (plural, singular, make) => {
+        const inSpace = ['-n', space];
+        expect(await create(make('one'), ...inSpace)).toMatchObject({
+          exitCode: 0,
+          stdout: `${singular}/one created\n`,
+        });
+        expect(await create(make('two'), ...inSpace)).toMatchObject({ exitCode: 0 });
+
+        const [row] = table((await kubectl('get', plural, 'one', ...inSpace)).stdout);
+        expect(row).toMatchObject({ NAME: 'one', AGE: expect.stringMatching(/^\d+m?s$/u) });
+        const everywhere = table((await kubectl('get', plural, '-A')).stdout);
+        expect(everywhere).toEqual(
+          expect.arrayContaining([
+            expect.objectContaining({ NAMESPACE: space, NAME: 'one' }),
+            expect.objectContaining({ NAMESPACE: space, NAME: 'two' }),
+          ]),
+        );
+        const yaml = (await kubectl('get', plural, 'one', '-o', 'yaml', ...inSpace)).stdout;
+        expect(yaml).toMatch(/^apiVersion: \S+\nkind|^apiVersion: \S+\ndata/u);
+        expect(yaml).toMatch(/\n {2}name: one\n {2}namespace: \S+\n {2}resourceVersion: "\d+"\n/u);
+
+        expect(await kubectl('label', plural, 'one', 'color=red', ...inSpace)).toMatchObject({ exitCode: 0 });
+        expect(await kubectl('annotate', plural, 'one', 'note=kept', ...inSpace)).toMatchObject({
+          exitCode: 0,
+        });
+        const selected = await kubectl('get', plural, '-l', 'color=red', '-o', 'json', ...inSpace);
+        expect(JSON.parse(selected.stdout)).toMatchObject({
+          items: [{ metadata: { name: 'one', labels: { color: 'red' }, annotations: { note: 'kept' } } }],
+        });
+
+        const deleted = await kubectl('delete', plural, 'one', ...inSpace);
+        expect(deleted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"one" deleted') });
+        const absent = await kubectl('get', plural, 'one', ...inSpace);
+        expect(absent).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(NotFound)') });
+        expect(await kubectl('delete', plural, '--all', ...inSpace)).toMatchObject({ exitCode: 0 });
+        expect((await kubectl('get', plural, '-o', 'name', ...inSpace)).stdout).toBe('');
+      });
+
+      test('get --watch prints every change as it comes', async () => {
+        const args = [
+          'get',
+          'configmaps',
+          '-n',
+          space,
+          '--watch',
+          '-o',
+          'name',
+          '--field-selector=metadata.name=seen',
+        ];
+        const watching = followKubectl(found, args, { kubeconfig: local.replica.kubeconfig, home: home() });
+        try {
+          await create(configMap('seen'), '-n', space);
+          expect(await watching.lines.next()).toMatchObject({ value: 'configmap/seen' });
+          await kubectl('label', 'configmap', 'seen', 'color=red', '-n', space);
+          expect(await watching.lines.next()).toMatchObject({ value: 'configmap/seen' });
+        } finally {
+          watching.stop();
+        }
+      });
+
+      test('api-resources, version and readyz tell what the server is', async () => {
+        const resources = await kubectl('api-resources', '--no-headers', '-o', 'name');
+        expect(resources).toMatchObject({ exitCode: 0, stderr: '' });
+        expect(resources.stdout.split('\n')).toEqual(
+          expect.arrayContaining([
+            ...KINDS.map(([plural]) => plural).filter((it) => it !== 'deployments'),
+            'namespaces',
+            'deployments.apps',
+          ]),
+        );
+        const version = await kubectl('version', '-o', 'json');
+        expect(JSON.parse(version.stdout)).toMatchObject({ serverVersion: { major: '1', minor: '21' } });
+        const ready = await kubectl('get', '--raw', '/readyz?verbose');
+        expect(ready).toMatchObject({
+          exitCode: 0,
+          stdout: expect.stringMatching(/^\[\+\]ping ok\n(?:\[\+\].* ok\n)+healthz check passed\n$/u),
+        });
+      });
+    });
+  }
+});
+
+/** The rows of a kubectl table, by column name. Columns are aligned, and their names hold no double spaces. */
+function table(text: string): readonly Readonly<Record<string, string>>[] {
+  const [header = '', ...rows] = text.split('\n').filter((line) => line !== '');
+  const columns = [...header.matchAll(/\S+(?: \S+)*/gu)].map(({ 0: name, index }) => ({ name, index }));
+  return rows.map((row) =>
+    Object.fromEntries(
+      columns.map(({ name, index }, position) => [
+        name,
+        row.slice(index, columns[position + 1]?.index).trim(),
+      ]),
+    ),
+  );
+}

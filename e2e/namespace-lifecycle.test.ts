@@ -1,0 +1,167 @@
+import { NAMES } from './support/dialect';
+import { eventually } from './support/eventually';
+import { type HaSet, startHaSet } from './support/ha-set';
+import { configMap, deployment, namespace, pod, secret, service } from './support/objects';
+import { sized } from './support/scale';
+import { explained } from './support/workspace';
+
+jest.setTimeout(180_000);
+
+const GONE_WITHIN_MS = 30_000;
+/** A standby takes over when the leader's Lease has run out. */
+const TAKEN_OVER_WITHIN_MS = 60_000;
+
+describe('namespaces on two replicas with two controller-managers', () => {
+  let set: HaSet;
+
+  beforeAll(
+    explained(async () => {
+      set = await startHaSet({
+        replicas: 2,
+        etcd: 1,
+        balancer: true,
+        controllerManagers: 2,
+        dialect: 'orch',
+      });
+    }),
+  );
+  afterAll(async () => {
+    await set?.stop();
+  });
+
+  async function makeNamespace(name: string): Promise<string> {
+    const created = await set.of(0).create('/api/v1/namespaces', namespace(name));
+    expect(created.status).toBe(201);
+    return `/api/v1/namespaces/${name}`;
+  }
+
+  async function isGone(path: string): Promise<boolean> {
+    return (await set.client.get(path)).status === 404;
+  }
+
+  test(
+    'a namespace made on one replica is usable on the other at once',
+    explained(async () => {
+      for (let round = 0; round < sized({ full: 300, small: 40 }); round++) {
+        const name = `at-once-${String(round)}`;
+        const made = await set.of(round % 2).create('/api/v1/namespaces', namespace(name));
+        const used = await set
+          .of((round + 1) % 2)
+          .create(`/api/v1/namespaces/${name}/configmaps`, configMap('first'));
+        expect([made.status, used.status]).toEqual([201, 201]);
+      }
+    }),
+  );
+
+  test('an object in a namespace that does not exist is refused with 404', async () => {
+    const answer = await set.client.create('/api/v1/namespaces/nowhere/configmaps', configMap('lost'));
+    expect(answer.body).toMatchObject({
+      code: 404,
+      reason: 'NotFound',
+      message: 'namespaces "nowhere" not found',
+      details: { kind: 'namespaces', name: 'nowhere' },
+    });
+  });
+
+  test.each(['default', NAMES.orch.systemNamespace, NAMES.orch.publicNamespace])(
+    'the namespace %s cannot be deleted',
+    async (name) => {
+      const answer = await set.client.delete(`/api/v1/namespaces/${name}`);
+      expect(answer.body).toMatchObject({ code: 403, reason: 'Forbidden' });
+      expect((await set.client.get(`/api/v1/namespaces/${name}`)).body.status).toEqual({ phase: 'Active' });
+    },
+  );
+
+  test(
+    'a terminating namespace takes nothing new on any replica, and goes when its last object is released',
+    explained(async () => {
+      const path = await makeNamespace('held');
+      const held = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'held', finalizers: ['example.com/hold'] },
+      };
+      expect((await set.of(0).create(`${path}/configmaps`, held)).status).toBe(201);
+
+      const deleted = await set.of(0).delete(path);
+      expect(deleted.status).toBe(200);
+      for (const replica of [0, 1]) {
+        const refused = await set.of(replica).create(`${path}/configmaps`, configMap('late'));
+        expect(refused.body).toMatchObject({ code: 403, reason: 'Forbidden' });
+        expect(refused.body.details?.causes?.map((cause) => cause.reason)).toContain('NamespaceTerminating');
+      }
+      await eventually(
+        'the held object is being deleted',
+        async () =>
+          (await set.client.get(`${path}/configmaps/held`)).body.metadata?.deletionTimestamp !== undefined,
+        GONE_WITHIN_MS,
+      );
+      expect((await set.of(1).get(path)).body.status).toMatchObject({ phase: 'Terminating' });
+
+      await set.of(1).mergePatch(`${path}/configmaps/held`, { metadata: { finalizers: null } });
+      await eventually('the namespace is gone', () => isGone(path), GONE_WITHIN_MS);
+    }),
+  );
+
+  test(
+    'a deleted namespace is emptied of every kind and removed',
+    explained(async () => {
+      const path = await makeNamespace('full');
+      const deployments = '/apis/apps/v1/namespaces/full/deployments';
+      const objects: readonly (readonly [string, object])[] = [
+        [`${path}/configmaps`, configMap('one')],
+        [`${path}/secrets`, secret('one')],
+        [`${path}/pods`, pod('one')],
+        [`${path}/services`, service('one')],
+        [deployments, deployment('one')],
+      ];
+      for (const [collection, object] of objects) {
+        expect([collection, (await set.client.create(collection, object)).status]).toEqual([collection, 201]);
+      }
+      await set.client.delete(path);
+      await eventually('the namespace is gone', () => isGone(path), GONE_WITHIN_MS);
+      for (const [collection] of objects) expect((await set.client.get(collection)).body.items).toEqual([]);
+    }),
+  );
+
+  test.each(['Orphan', 'Foreground'])(
+    'an object deleted with propagationPolicy %s does not wait for ever',
+    async (propagationPolicy) => {
+      const name = propagationPolicy.toLowerCase();
+      const deployments = '/apis/apps/v1/namespaces/default/deployments';
+      expect((await set.client.create(deployments, deployment(name))).status).toBe(201);
+      await set.client.delete(`${deployments}/${name}`, {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        propagationPolicy,
+      });
+      await eventually('the object is gone', () => isGone(`${deployments}/${name}`), GONE_WITHIN_MS);
+    },
+  );
+
+  test(
+    'when the controller-manager that leads is killed, the other one takes over',
+    explained(async () => {
+      const leader = await leadingControllerManager();
+      leader.signal('SIGKILL');
+      await leader.exited;
+      const path = await makeNamespace('after-the-kill');
+      expect((await set.client.create(`${path}/configmaps`, configMap('one'))).status).toBe(201);
+      await set.client.delete(path);
+      await eventually('the namespace is gone', () => isGone(path), TAKEN_OVER_WITHIN_MS);
+    }),
+  );
+
+  /** A program logs its own identity, and the Lease names the identity that leads; killing the other one would prove nothing. */
+  async function leadingControllerManager(): Promise<HaSet['controllerManagers'][number]> {
+    const lease = await set.client.get(
+      `/apis/coordination.orch/v1/namespaces/${NAMES.orch.systemNamespace}/leases/controller-manager`,
+    );
+    const holder = String(lease.body.spec?.['holderIdentity']);
+    const leader = set.controllerManagers.find((program) =>
+      program.recentLines().some((line) => line.includes('leading') && line.includes(holder)),
+    );
+    if (leader === undefined) throw new Error(`No controller-manager says that it is ${holder}.`);
+    return leader;
+  }
+});

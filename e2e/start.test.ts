@@ -1,0 +1,241 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { caFileOf, serverUrl } from '../deploy/local/api-server';
+import { ensureCredentials } from '../deploy/local/credentials';
+import { guardProcess } from '../deploy/local/guard';
+import { freePort, isPortFree, LOOPBACK } from '../deploy/local/ports';
+import { repositoryRoot } from '../deploy/local/repository';
+import { ApiClient } from './support/client';
+import { eventually } from './support/eventually';
+import { findKubectls, runKubectl } from './support/kubectl';
+import { configMap, namespace } from './support/objects';
+import { makeWorkspace } from './support/workspace';
+
+jest.setTimeout(180_000);
+
+const COLLECTION = '/api/v1/namespaces/default/configmaps';
+const READY = /^orch: ready at (https:\/\/\S+)$/u;
+
+/** The command as a person runs it: in a terminal's foreground process group, which gets Ctrl-C as a whole. */
+class Terminal {
+  readonly lines: string[] = [];
+  readonly ended: Promise<number | null>;
+  private readonly child: ChildProcess;
+
+  constructor(command: string, args: readonly string[]) {
+    this.child = spawn(command, args, {
+      cwd: repositoryRoot,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ORCH_DIALECT: undefined },
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      if (stream !== null) createInterface({ input: stream }).on('line', (line) => this.lines.push(line));
+    }
+    this.ended = once(this.child, 'close').then(([code]: unknown[]) => code as number | null);
+    if (this.child.pid !== undefined) guardProcess(this.child.pid);
+  }
+
+  async ready(): Promise<string> {
+    await eventually(
+      'the command says where it is',
+      async () => this.server() !== undefined || this.hasEnded(),
+      90_000,
+    );
+    const server = this.server();
+    if (server === undefined) throw new Error(`It ended:\n${this.lines.join('\n')}`);
+    return server;
+  }
+
+  async pressCtrlC(): Promise<void> {
+    if (this.child.pid !== undefined && !this.hasEnded()) process.kill(-this.child.pid, 'SIGINT');
+    await this.ended;
+  }
+
+  private server(): string | undefined {
+    return this.lines.map((line) => READY.exec(line)?.[1]).find((found) => found !== undefined);
+  }
+
+  private hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+}
+
+describe('npm start', () => {
+  const workspace = makeWorkspace('start');
+  const dataDir = path.join(workspace.dir, 'set');
+  const terminals: Terminal[] = [];
+  let port: number;
+
+  beforeAll(async () => {
+    port = await freePort();
+  });
+  afterAll(async () => {
+    await Promise.all(terminals.map((terminal) => terminal.pressCtrlC()));
+    workspace.remove();
+  });
+
+  function start(...words: string[]): Terminal {
+    const terminal = new Terminal('npm', [
+      'start',
+      '--',
+      `--port=${String(port)}`,
+      `--data-dir=${dataDir}`,
+      ...words,
+    ]);
+    terminals.push(terminal);
+    return terminal;
+  }
+
+  function client(): ApiClient {
+    const token = ensureCredentials(dataDir).adminToken;
+    return new ApiClient({ server: serverUrl(port), caFile: caFileOf(path.join(dataDir, 'certs')), token });
+  }
+
+  test('it prints the address, a private kubeconfig and commands that work, and Ctrl-C ends all of it', async () => {
+    const terminal = start();
+    expect(await terminal.ready()).toBe(serverUrl(port));
+    const kubeconfig = path.join(dataDir, 'kubeconfig');
+    expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
+    await eventually(
+      'the welcome is printed to its end',
+      async () => terminal.lines.some((line) => line.includes('Ctrl-C')),
+      10_000,
+    );
+    expect(terminal.lines).toContain(`    export KUBECONFIG=${kubeconfig}`);
+
+    const commands = terminal.lines
+      .filter((line) => line.startsWith('    kubectl '))
+      .map((line) => line.trim());
+    expect(commands).toHaveLength(2);
+    const program = findKubectls().find((it) => it.program !== undefined)?.program;
+    for (const command of program === undefined ? [] : commands) {
+      const args = command.split(' ').slice(1);
+      const result = await runKubectl(program ?? '', args, { kubeconfig, home: workspace.dir });
+      expect([command, result.stderr, result.exitCode]).toEqual([command, '', 0]);
+    }
+
+    const api = client();
+    expect((await api.create(COLLECTION, configMap('kept', { text: 'yes' }))).status).toBe(201);
+    expect((await api.create('/api/v1/namespaces', namespace('short-lived'))).status).toBe(201);
+    await api.delete('/api/v1/namespaces/short-lived');
+    await eventually(
+      'the controller-manager has removed the namespace',
+      async () => (await api.get('/api/v1/namespaces/short-lived')).status === 404,
+      30_000,
+    );
+    api.close();
+
+    await terminal.pressCtrlC();
+    expect(terminal.lines.at(-1)).toBe('orch: stopped');
+    expect(await isPortFree(port)).toBe(true);
+  });
+
+  test('a second start keeps the data and the credentials', async () => {
+    const terminal = start();
+    await terminal.ready();
+    const api = client();
+    expect((await api.get(`${COLLECTION}/kept`)).body.data).toEqual({ text: 'yes' });
+    api.close();
+    await terminal.pressCtrlC();
+  });
+
+  test('a port that is taken is told plainly, before anything is started', async () => {
+    const other = createServer().listen(port, LOOPBACK);
+    await once(other, 'listening');
+    const terminal = start();
+    expect(await terminal.ended).toBe(1);
+    expect(terminal.lines.join('\n')).toMatch(new RegExp(`port ${String(port)} .*is in use`, 'u'));
+    other.close();
+  });
+
+  test('an unknown word is refused with the usage', async () => {
+    const terminal = start('--prot=1');
+    expect(await terminal.ended).not.toBe(0);
+    expect(terminal.lines.join('\n')).toContain('--data-dir');
+  });
+
+  test('a program that dies is reported, and the command ends with its exit code', async () => {
+    const launcher = path.join(repositoryRoot, 'deploy', 'local', 'start.mjs');
+    const terminal = new Terminal(process.execPath, [
+      launcher,
+      `--port=${String(port)}`,
+      `--data-dir=${dataDir}`,
+    ]);
+    terminals.push(terminal);
+    await terminal.ready();
+    process.kill(pidOf(`--secure-port=${String(port)}`), 'SIGKILL');
+    expect(await terminal.ended).toBe(137);
+    expect(terminal.lines.join('\n')).toContain('apiserver stopped with signal SIGKILL');
+  });
+});
+
+describe('npm run start:ha', () => {
+  const workspace = makeWorkspace('start-ha');
+  let terminal: Terminal;
+
+  beforeAll(() => {
+    terminal = new Terminal('npm', ['run', 'start:ha', '--', `--data-dir=${workspace.dir}`]);
+  });
+  afterAll(async () => {
+    await terminal?.pressCtrlC();
+    workspace.remove();
+  });
+
+  test('the set answers at one address, also while one of its parts is killed, and Ctrl-C ends all of it', async () => {
+    const server = await terminal.ready();
+    const caFile = caFileOf(path.join(workspace.dir, 'certs'));
+    const api = new ApiClient({ server, caFile, token: ensureCredentials(workspace.dir).adminToken });
+    expect((await api.create(COLLECTION, configMap('kept'))).status).toBe(201);
+
+    await eventually('every part is named', async () => programs().size === 9, 10_000);
+    const pids = programs();
+    for (const name of ['apiserver-0', 'etcd-0', 'controller-manager-0']) {
+      process.kill(pids.get(name) ?? 0, 'SIGKILL');
+      await eventually(
+        `the set answers without ${name}`,
+        async () => (await api.get(`${COLLECTION}/kept`).catch(() => undefined))?.status === 200,
+        20_000,
+      );
+    }
+    await eventually(
+      'the killed replica is started again',
+      async () =>
+        terminal.lines.some((line) =>
+          line.includes('apiserver-0 stopped with signal SIGKILL; starting it again'),
+        ),
+      10_000,
+    );
+    api.close();
+    await terminal.pressCtrlC();
+    expect(terminal.lines.at(-1)).toBe('orch: stopped');
+    for (const [name, pid] of pids) expect([name, existsSync(`/proc/${String(pid)}`)]).toEqual([name, false]);
+  });
+
+  function programs(): Map<string, number> {
+    const rows = terminal.lines.map((line) => /^ {4}(\S+) +pid (\d+)/u.exec(line));
+    return new Map(rows.flatMap((row) => (row === null ? [] : [[row[1] ?? '', Number(row[2])] as const])));
+  }
+});
+
+/** The process that has this word on its command line. */
+function pidOf(word: string): number {
+  const pid = readdirSync('/proc')
+    .filter((name) => /^\d+$/u.test(name))
+    .find((name) => commandLine(name).includes(word));
+  if (pid === undefined) throw new Error(`No process has ${word} on its command line.`);
+  return Number(pid);
+}
+
+/** Empty for a process that has ended meanwhile. */
+function commandLine(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs';
+import { Agent, request as httpsRequest } from 'node:https';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { ObjectMeta } from '../../shared/meta/object';
+
+/** A body of the API, as loosely typed as a test needs it: an object, a list or a Status. */
+export interface Body {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata?: ObjectMeta & { readonly continue?: string; readonly remainingItemCount?: number };
+  readonly items?: readonly Body[];
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: unknown;
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: {
+    readonly name?: string;
+    readonly kind?: string;
+    readonly uid?: string;
+    readonly causes?: readonly {
+      readonly reason?: string;
+      readonly message?: string;
+      readonly field?: string;
+    }[];
+    readonly retryAfterSeconds?: number;
+  };
+  readonly [field: string]: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The parsed body; empty when it is not JSON. */
+  readonly body: Body;
+}
+
+export interface WatchEvent {
+  readonly type: string;
+  readonly object: Body;
+}
+
+export interface RequestOptions {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON, a string or buffer as it is. */
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * A minimal client, independent of the project's own, that says exactly what went over the wire. Every answer is a value, whatever its
+ * status; only a broken connection or a timeout rejects.
+ */
+export class ApiClient {
+  readonly server: string;
+  private readonly token: string;
+  private readonly agent: Agent;
+
+  constructor(options: { readonly server: string; readonly caFile: string; readonly token: string }) {
+    this.server = options.server;
+    this.token = options.token;
+    this.agent = new Agent({ keepAlive: true, ca: readFileSync(options.caFile), maxSockets: SOCKETS_MAX });
+  }
+
+  async get(path: string): Promise<Answer> {
+    return this.request({ path });
+  }
+
+  async create(path: string, body: unknown): Promise<Answer> {
+    return this.request({ method: 'POST', path, body });
+  }
+
+  async update(path: string, body: unknown): Promise<Answer> {
+    return this.request({ method: 'PUT', path, body });
+  }
+
+  async mergePatch(path: string, body: unknown): Promise<Answer> {
+    return this.request({
+      method: 'PATCH',
+      path,
+      body,
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+  }
+
+  async delete(path: string, body?: unknown): Promise<Answer> {
+    return this.request({ method: 'DELETE', path, ...(body === undefined ? {} : { body }) });
+  }
+
+  async request(options: RequestOptions): Promise<Answer> {
+    const response = await this.send(options, this.agent);
+    const chunks: Buffer[] = [];
+    for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    return { status: response.statusCode ?? 0, headers: response.headers, text, body: parseBody(text) };
+  }
+
+  /**
+   * Events of a watch, in order, until the server ends it or `signal` aborts. Throws when the server does not answer 200, or when the
+   * connection breaks (a clean end and a broken one are different things to a test).
+   */
+  async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent, void> {
+    const agent = new Agent({ ...this.agent.options, keepAlive: false });
+    const response = await this.send({ path }, agent, signal);
+    if (response.statusCode !== 200) {
+      response.destroy();
+      throw new Error(`Watch of ${path} answered ${String(response.statusCode)}.`);
+    }
+    let rest = '';
+    response.setEncoding('utf8');
+    try {
+      for await (const chunk of response as AsyncIterable<string>) {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) if (line !== '') yield JSON.parse(line) as WatchEvent;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      agent.destroy();
+    }
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private send(options: RequestOptions, agent: Agent, signal?: AbortSignal): Promise<IncomingMessage> {
+    const body = encodeBody(options.body);
+    return new Promise((resolve, reject) => {
+      const request = httpsRequest(
+        new URL(options.path, this.server),
+        {
+          agent,
+          method: options.method ?? 'GET',
+          headers: {
+            authorization: `Bearer ${this.token}`,
+            accept: 'application/json',
+            ...(body === undefined
+              ? {}
+              : { 'content-type': 'application/json', 'content-length': body.length }),
+            ...options.headers,
+          },
+          ...(signal === undefined ? { timeout: options.timeoutMs ?? REQUEST_TIMEOUT_MS } : { signal }),
+        },
+        resolve,
+      );
+      request.on('timeout', () => request.destroy(new Error(`No answer in time: ${options.path}`)));
+      request.on('error', reject);
+      request.end(body);
+    });
+  }
+}
+
+const SOCKETS_MAX = 64;
+const REQUEST_TIMEOUT_MS = 20_000;
+
+function encodeBody(body: unknown): Buffer | undefined {
+  if (body === undefined) return undefined;
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+function parseBody(text: string): Body {
+  try {
+    return JSON.parse(text) as Body;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,146 @@
+import path from 'node:path';
+import { serverUrl } from '../../deploy/local/api-server';
+import { startBalancer } from '../../deploy/local/balancer';
+import { startControllerManager } from '../../deploy/local/controller-manager';
+import { ensureCredentials, writeKubeconfig } from '../../deploy/local/credentials';
+import { type EtcdCluster, startEtcdCluster } from '../../deploy/local/etcd-cluster';
+import { guardProcess } from '../../deploy/local/guard';
+import { freePort } from '../../deploy/local/ports';
+import { waitUntilReady } from '../../deploy/local/readiness';
+import type { StartedProcess } from '../../deploy/local/started-process';
+import type { Dialect } from '../../shared/names';
+import { ApiClient } from './client';
+import { type Replica, startReplica } from './replica';
+import { makeWorkspace, remember } from './workspace';
+
+export interface HaSetOptions {
+  readonly replicas: 1 | 2 | 3;
+  readonly etcd: 1 | 3;
+  readonly balancer: boolean;
+  readonly controllerManagers: 0 | 1 | 2;
+  readonly dialect: Dialect;
+  readonly extraArgs?: readonly string[];
+}
+
+/** A set of real processes on free ports, with everything it wrote below one temporary folder. */
+export interface HaSet {
+  readonly replicas: readonly Replica[];
+  readonly etcd: EtcdCluster;
+  readonly controllerManagers: readonly StartedProcess[];
+  /** The address of the balancer, or of the first replica when there is none. */
+  readonly server: string;
+  readonly kubeconfig: string;
+  /** A client of {@link HaSet.server}. */
+  readonly client: ApiClient;
+  /** The client of one replica. */
+  of(index: number): ApiClient;
+  /** Ends everything and removes the folder. */
+  stop(): Promise<void>;
+}
+
+export async function startHaSet(options: HaSetOptions): Promise<HaSet> {
+  const workspace = makeWorkspace('ha');
+  const cleanups: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const cleanup of cleanups.toReversed()) await cleanup();
+    workspace.remove();
+  };
+  try {
+    return await startParts(options, { dir: workspace.dir, cleanups, stop });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const READY_DEADLINE_MS = 60_000;
+const GRACE_MS = 5_000;
+
+interface SetParts {
+  readonly dir: string;
+  readonly cleanups: (() => Promise<void>)[];
+  readonly stop: () => Promise<void>;
+}
+
+async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetParts): Promise<HaSet> {
+  const { dialect } = options;
+  const credentials = ensureCredentials(dir);
+  const token = credentials.adminToken;
+  const etcd = await startEtcdCluster({ size: options.etcd, dataDir: path.join(dir, 'etcd') });
+  cleanups.push(() => killEtcd(etcd));
+  for (const { pid } of etcd.members) if (pid !== undefined) guardProcess(pid);
+
+  const startOne = async (index: number): Promise<Replica> => {
+    const replica = await startReplica({
+      name: `apiserver-${String(index)}`,
+      dialect,
+      storage: { kind: 'etcd', endpoints: etcd.endpoints },
+      dir,
+      certDir: path.join(dir, 'certs'),
+      credentials,
+      ...(options.extraArgs === undefined ? {} : { extraArgs: options.extraArgs }),
+    });
+    cleanups.push(() => replica.stop());
+    return replica;
+  };
+  // The first makes the certificate that all of them serve.
+  const first = await startOne(0);
+  const others = await Promise.all(
+    Array.from({ length: options.replicas - 1 }, (_, index) => startOne(index + 1)),
+  );
+  const replicas = [first, ...others];
+  const { caFile } = first;
+
+  let { server } = first;
+  if (options.balancer) {
+    const port = await freePort();
+    server = serverUrl(port);
+    const targets = replicas.map((replica) => replica.port);
+    const balancer = remember(
+      await startBalancer({ port, targets, caFile, token, dir: path.join(dir, 'balancer') }),
+    );
+    cleanups.push(async () => {
+      await balancer.stop(GRACE_MS);
+    });
+    await waitUntilReady(balancer, { server, caFile, token, deadlineMs: READY_DEADLINE_MS });
+  }
+
+  const kubeconfig = path.join(dir, 'kubeconfig');
+  writeKubeconfig(kubeconfig, { server, caFile, user: 'admin', token });
+  const controllerKubeconfig = path.join(dir, 'controller-manager.kubeconfig');
+  writeKubeconfig(controllerKubeconfig, {
+    server,
+    caFile,
+    user: 'controller-manager',
+    token: credentials.controllerManagerToken,
+  });
+  const controllerManagers: StartedProcess[] = [];
+  for (let index = 0; index < options.controllerManagers; index++) {
+    const name = `controller-manager-${String(index)}`;
+    const program = remember(
+      await startControllerManager({ name, kubeconfig: controllerKubeconfig, dialect }),
+    );
+    cleanups.push(async () => {
+      await program.stop(GRACE_MS);
+    });
+    controllerManagers.push(program);
+  }
+
+  const client = new ApiClient({ server, caFile, token });
+  cleanups.push(() => {
+    client.close();
+    return Promise.resolve();
+  });
+  const of = (index: number): ApiClient => {
+    const replica = replicas[index];
+    if (replica === undefined) throw new Error(`There is no replica ${String(index)}.`);
+    return replica.client;
+  };
+  return { replicas, etcd, controllerManagers, server, kubeconfig, client, of, stop };
+}
+
+/** The data goes away with the folder, so nothing is gained by asking politely. */
+async function killEtcd(etcd: EtcdCluster): Promise<void> {
+  await Promise.all(etcd.members.map((member) => member.kill('SIGKILL')));
+  await etcd.stop();
+}

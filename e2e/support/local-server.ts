@@ -1,0 +1,41 @@
+import path from 'node:path';
+import { ensureCredentials } from '../../deploy/local/credentials';
+import type { Dialect } from '../../shared/names';
+import { type Replica, startReplica } from './replica';
+import { makeWorkspace } from './workspace';
+
+export interface LocalServer {
+  readonly replica: Replica;
+  readonly dir: string;
+  /** Where the embedded store keeps its files. */
+  readonly dataDir: string;
+  /** Ends it and removes the folder. */
+  stop(): Promise<void>;
+}
+
+/** One API server on an embedded store in a temporary folder. */
+export async function startLocalServer(dialect: Dialect): Promise<LocalServer> {
+  const workspace = makeWorkspace('local');
+  const { dir } = workspace;
+  const dataDir = path.join(dir, 'data');
+  try {
+    const replica = await startReplica({
+      dialect,
+      storage: { kind: 'embedded', dir: dataDir },
+      dir,
+      credentials: ensureCredentials(dir),
+    });
+    return {
+      replica,
+      dir,
+      dataDir,
+      async stop() {
+        await replica.stop();
+        workspace.remove();
+      },
+    };
+  } catch (error) {
+    workspace.remove();
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+import path from 'node:path';
+import { caFileOf, serverUrl, startApiServer, type StorageChoice } from '../../deploy/local/api-server';
+import { type Credentials, writeKubeconfig } from '../../deploy/local/credentials';
+import { freePort } from '../../deploy/local/ports';
+import { waitUntilReady } from '../../deploy/local/readiness';
+import type { StartedProcess } from '../../deploy/local/started-process';
+import type { Dialect } from '../../shared/names';
+import { ApiClient } from './client';
+import { remember } from './workspace';
+
+export interface ReplicaOptions {
+  readonly name?: string;
+  readonly dialect: Dialect;
+  readonly storage: StorageChoice;
+  /** Where its kubeconfig is written. */
+  readonly dir: string;
+  /** Replicas of one set share it; default: below `dir`. */
+  readonly certDir?: string;
+  readonly credentials: Credentials;
+  readonly extraArgs?: readonly string[];
+}
+
+/** One API server as a real process that a test may treat badly. */
+export interface Replica {
+  readonly name: string;
+  readonly server: string;
+  readonly port: number;
+  readonly kubeconfig: string;
+  readonly caFile: string;
+  readonly client: ApiClient;
+  /** The process that runs now, or ran last. */
+  process(): StartedProcess;
+  /** Milliseconds from the last start to ready, everything counted. */
+  readyAfterMs(): number;
+  /** Sends a signal and waits until the process has ended; the default is SIGKILL. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same port and waits until it is ready. */
+  restart(): Promise<void>;
+  /** Freezes the process (SIGSTOP), as a stalled machine would. */
+  pause(): void;
+  resume(): void;
+  /** Ends it within a few seconds, and closes the client. */
+  stop(): Promise<void>;
+}
+
+/** Starts one API server on a free port and waits until it is ready. */
+export async function startReplica(options: ReplicaOptions): Promise<Replica> {
+  const port = await freePort();
+  const name = options.name ?? 'apiserver';
+  const server = serverUrl(port);
+  const certDir = options.certDir ?? path.join(options.dir, 'certs');
+  const caFile = caFileOf(certDir);
+  const kubeconfig = path.join(options.dir, `${name}.kubeconfig`);
+  const token = options.credentials.adminToken;
+  let readyAfterMs = 0;
+
+  const start = async (): Promise<StartedProcess> => {
+    const startedAt = performance.now();
+    const { dialect, storage, credentials, extraArgs } = options;
+    const program = remember(
+      await startApiServer({
+        name,
+        port,
+        dialect,
+        storage,
+        certDir,
+        credentials,
+        ...(extraArgs === undefined ? {} : { extraArgs }),
+      }),
+    );
+    await waitUntilReady(program, { server, caFile, token, deadlineMs: READY_DEADLINE_MS }).catch(
+      async (error: unknown) => {
+        await program.stop(GRACE_MS);
+        throw error;
+      },
+    );
+    readyAfterMs = performance.now() - startedAt;
+    return program;
+  };
+
+  let program = await start();
+  const client = new ApiClient({ server, caFile, token });
+  writeKubeconfig(kubeconfig, { server, caFile, user: 'admin', token });
+  return {
+    name,
+    server,
+    port,
+    kubeconfig,
+    caFile,
+    client,
+    process: () => program,
+    readyAfterMs: () => readyAfterMs,
+    async kill(signal = 'SIGKILL') {
+      program.signal(signal);
+      await program.exited;
+    },
+    async restart() {
+      await program.stop(GRACE_MS);
+      program = await start();
+    },
+    pause: () => {
+      program.signal('SIGSTOP');
+    },
+    resume: () => {
+      program.signal('SIGCONT');
+    },
+    async stop() {
+      client.close();
+      await program.stop(GRACE_MS);
+    },
+  };
+}
+
+const READY_DEADLINE_MS = 60_000;
+const GRACE_MS = 5_000;

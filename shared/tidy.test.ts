@@ -1,0 +1,182 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** The repository checks its own shape, so that nobody has to do it by eye. */
+
+const ROOT = path.resolve(__dirname, '..');
+
+/** From top to bottom: a folder may import from its own row and from rows below, never from above. Subfolders belong to their parent. */
+const LAYERS: readonly (readonly string[])[] = [
+  ['e2e'],
+  ['deploy/local'],
+  ['controller-manager'],
+  ['apiserver', 'apiserver/server', 'apiserver/bootstrap', 'apiserver/options'],
+  [
+    'apiserver/verbs',
+    'apiserver/authn',
+    'apiserver/authz',
+    'apiserver/admission',
+    'apiserver/discovery',
+    'apiserver/health',
+  ],
+  ['apiserver/registry', 'apiserver/encoding', 'apiserver/exchange'],
+  ['apiserver/watch'],
+  ['apiserver/storage'],
+  ['shared/informer'],
+  ['shared/client'],
+  ['shared/api', 'shared/schema', 'shared/patch', 'shared/certs', 'shared/flags'],
+  ['shared/meta', 'shared/errors', 'shared/concurrency', 'shared/log'],
+  ['shared'],
+];
+
+/** Pairs that stay apart whatever their rows: the programs meet over the wire only. */
+const STRANGERS: readonly (readonly [from: string, to: string])[] = [
+  ['controller-manager', 'apiserver'],
+  ['deploy', 'apiserver'],
+  ['deploy', 'controller-manager'],
+  ['e2e', 'apiserver'],
+  ['e2e', 'controller-manager'],
+];
+
+const CODE_LINES_MAX = 350;
+/** Files that may be longer, each with the reason. */
+const LONG_FILES: Readonly<Record<string, string>> = {};
+
+const files = listFiles(ROOT).map((file) => path.relative(ROOT, file));
+const sources = files.filter((file) => file.endsWith('.ts'));
+const program = sources.filter((file) => !/\.test\.ts$|(?:^|\/)testing\//u.test(file));
+const documents = files.filter((file) => file.endsWith('.md'));
+
+describe('layers', () => {
+  test('every folder with sources stands in the record, and the record names no folder that is gone', () => {
+    const folders = new Set(program.map((file) => path.dirname(file)));
+    expect([...folders].filter((folder) => layerOf(`${folder}/x.ts`) === undefined)).toEqual([]);
+    // The programs' roots would swallow a new folder, so that the second level must be spelled out.
+    const secondLevel = [...folders].filter((folder) => /^(?:apiserver|shared)\//u.test(folder));
+    const known = new Set(LAYERS.flat());
+    expect(secondLevel.filter((folder) => !known.has(folder.split('/').slice(0, 2).join('/')))).toEqual([]);
+    expect([...known].filter((folder) => !existsSync(path.join(ROOT, folder)))).toEqual([]);
+  });
+
+  test('imports point down', () => {
+    const upward = imports(program).filter(({ from, to }) => rankOf(to) < rankOf(from));
+    expect(upward.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  test('the programs do not import each other', () => {
+    const strange = imports(program).filter(({ from, to }) =>
+      STRANGERS.some(([a, b]) => from.startsWith(`${a}/`) && to.startsWith(`${b}/`)),
+    );
+    expect(strange.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  test('nothing is loaded behind the back of the import statements', () => {
+    const loaders = program.filter((file) => /\brequire\(|\bimport\(/u.test(withoutComments(read(file))));
+    expect(loaders).toEqual([]);
+  });
+});
+
+describe('text', () => {
+  test('only shared/names.ts spells an identifier of a dialect', () => {
+    const identifier =
+      /(['"`])[^'"`\n]*(?:\w\.orch\b|\borch\.io\b|k8s\.io|kubernetes\.io|\b(?:orch|kube)-(?:system|public)\b)[^'"`\n]*\1/u;
+    const speakers = program.filter(
+      (file) =>
+        file !== 'shared/names.ts' &&
+        !file.startsWith('e2e/') &&
+        identifier.test(withoutComments(read(file))),
+    );
+    expect(speakers).toEqual([]);
+  });
+
+  test('no source file is too long for one sitting', () => {
+    const long = program.filter((file) => !(file in LONG_FILES) && codeLines(read(file)) > CODE_LINES_MAX);
+    expect(long.map((file) => `${file}: ${String(codeLines(read(file)))} lines`)).toEqual([]);
+    const settled = Object.keys(LONG_FILES).filter((file) => codeLines(read(file)) <= CODE_LINES_MAX);
+    expect(settled).toEqual([]);
+  });
+
+  test('nothing is left to be done later in a comment', () => {
+    const mark = new RegExp(['TO', 'DO|FIX', 'ME|XX', 'X:'].join(''), 'u');
+    const marked = [...sources, ...documents].filter((file) => mark.test(read(file)));
+    expect(marked).toEqual([]);
+  });
+});
+
+describe('documents', () => {
+  test('every relative link leads somewhere', () => {
+    const broken = documents.flatMap((file) =>
+      [...read(file).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/gu)]
+        .map(([, target = '']) => path.join(path.dirname(file), target))
+        .filter((target) => !existsSync(path.join(ROOT, target)))
+        .map((target) => `${file} links to ${target}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('every decision record has a number of its own, a title with that number, and the three parts', () => {
+    const records = readdirSync(path.join(ROOT, 'apiserver/docs/adr'));
+    const numbers = records.map((name) => /^(\d{4})-[a-z0-9-]+\.md$/u.exec(name)?.[1]);
+    expect(numbers).not.toContain(undefined);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    const incomplete = records.filter((name) => {
+      const text = read(path.join('apiserver/docs/adr', name));
+      const hasTitle = Number(/^# (\d+)[.: ]/u.exec(text)?.[1]) === Number(name.slice(0, 4));
+      return (
+        !hasTitle || !['Context', 'Decision', 'Consequence'].every((part) => text.includes(`\n## ${part}`))
+      );
+    });
+    expect(incomplete).toEqual([]);
+  });
+
+  test('every folder of the record that is a program or a library is explained in the README', () => {
+    const readme = read('README.md');
+    const unnamed = LAYERS.flat().filter((folder) => !readme.includes(`\`${folder}/\``));
+    expect(unnamed).toEqual([]);
+  });
+});
+
+function listFiles(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name.startsWith('.') || ['node_modules', 'dist', 'coverage'].includes(entry.name)) return [];
+    const file = path.join(folder, entry.name);
+    return entry.isDirectory() ? listFiles(file) : [file];
+  });
+}
+
+function read(file: string): string {
+  return readFileSync(path.join(ROOT, file), 'utf8');
+}
+
+/** Relative imports, as pairs of paths from the root. */
+function imports(from: readonly string[]): readonly { readonly from: string; readonly to: string }[] {
+  return from.flatMap((file) =>
+    [...read(file).matchAll(/\bfrom '(\.[^']+)'/gu)].map(([, target = '']) => ({
+      from: file,
+      to: path.join(path.dirname(file), target),
+    })),
+  );
+}
+
+/** The longest folder of the record that holds the file. */
+function layerOf(file: string): string | undefined {
+  return LAYERS.flat()
+    .filter((folder) => file.startsWith(`${folder}/`))
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+/** The row of a file's folder; 0 is the top. */
+function rankOf(file: string): number {
+  const layer = layerOf(file);
+  return LAYERS.findIndex((row) => layer !== undefined && row.includes(layer));
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\//gu, '').replaceAll(/^\s*\/\/.*$/gmu, '');
+}
+
+function codeLines(text: string): number {
+  return withoutComments(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '').length;
+}
