@@ -85,5 +85,9 @@ function otherGroupVersion(row: Endpoint['row'], each: SubresourceRow): object {
 
 /** Changes when the stored form of the kind does; the same eight bytes for all served versions of it. */
 function storageVersionHash(group: string, version: string, kind: string): string {
-  return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');
+  return createHash('sha256')
+    .update(`${group}/${version}/${kind}`)
+    .digest()
+    .subarray(0, 8)
+    .toString('base64');
 }

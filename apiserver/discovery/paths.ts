@@ -2,7 +2,10 @@ import { apiVersionOf } from '../../shared/meta/object';
 import type { Registry } from '../registry/registry';
 
 /** `/`: every path that answers, for people and for `kubectl get --raw /`. `others` are the paths that are no API. */
-export function pathsDocument(registry: Registry, others: readonly string[]): { readonly paths: readonly string[] } {
+export function pathsDocument(
+  registry: Registry,
+  others: readonly string[],
+): { readonly paths: readonly string[] } {
   const api = registry.groups.flatMap(({ group, versions }) =>
     group === ''
       ? ['/api', ...versions.map((version) => `/api/${version}`)]
