@@ -73,15 +73,23 @@ export function describeLists(suite: Suite): void {
   );
 
   test(
-    'a page may start behind a key that does not exist',
+    'a page may start behind a key that does not exist, or that the prefix does not hold',
     async () => {
       const folder = suite.folder();
       for (const name of ['a', 'c', 'e']) await mustCreate(suite, `${folder}${name}`, name);
-      const listAfter = async (after: string): Promise<string[]> =>
-        keysOf((await suite.backend().list(folder, { after, limit: 2 }, deadline())).records);
-      expect(await listAfter(`${folder}b`)).toEqual([`${folder}c`, `${folder}e`]);
-      expect(await listAfter(`${folder}c`)).toEqual([`${folder}e`]);
-      expect(await listAfter(`${folder}z`)).toEqual([]);
+      const before = `${folder.slice(0, -1)}!`;
+      const behind = `${folder.slice(0, -1)}~`;
+      await mustCreate(suite, before, 'x');
+      await mustCreate(suite, behind, 'x');
+      const listAfter = async (after: string): Promise<(string | number)[]> => {
+        const { records, remaining } = await suite.backend().list(folder, { after, limit: 2 }, deadline());
+        return [...keysOf(records), remaining];
+      };
+      expect(await listAfter(`${folder}b`)).toEqual([`${folder}c`, `${folder}e`, 0]);
+      expect(await listAfter(`${folder}c`)).toEqual([`${folder}e`, 0]);
+      expect(await listAfter(`${folder}z`)).toEqual([0]);
+      expect(await listAfter(before)).toEqual([`${folder}a`, `${folder}c`, 1]);
+      expect(await listAfter(behind)).toEqual([0]);
     },
     testTimeoutMs,
   );
