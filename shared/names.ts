@@ -170,6 +170,12 @@ export const LABEL = {
   /** On every Namespace: its own name. */
   metadataName: fromNeutral('orch.io/metadata.name'),
   hostname: fromNeutral('orch.io/hostname'),
+  topologyZone: fromNeutral('topology.orch/zone'),
+  /** On a Node: what it is for, as the value, and as the end of the key (the same in both dialects). */
+  nodeRole: fromNeutral('orch.io/role'),
+  nodeRolePrefix: 'node-role.kubernetes.io/',
+  /** Stands in the selector of a disruption budget that policy/v1beta1 and policy/v1 read differently. The same in both dialects. */
+  budgetOfEmptySelector: 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match',
 } as const;
 
 export const ANNOTATION = {
@@ -177,6 +183,65 @@ export const ANNOTATION = {
   initialEventsEnd: 'k8s.io/initial-events-end',
   /** Kept by client-side apply. The same in both dialects. */
   lastAppliedConfiguration: 'kubectl.kubernetes.io/last-applied-configuration',
+  /** What autoscaling/v1 cannot say in fields. The same in both dialects. */
+  autoscalerMetrics: 'autoscaling.alpha.kubernetes.io/metrics',
+  autoscalerBehavior: 'autoscaling.alpha.kubernetes.io/behavior',
+  autoscalerCurrentMetrics: 'autoscaling.alpha.kubernetes.io/current-metrics',
+  autoscalerConditions: 'autoscaling.alpha.kubernetes.io/conditions',
+  /** On a Pod that a node agent runs from a file of its own. */
+  mirrorPod: fromNeutral('orch.io/config.mirror'),
+  /** The old home of a pod's seccomp profile. The same in both dialects, as are the next three. */
+  seccompPod: 'seccomp.security.alpha.kubernetes.io/pod',
+  /** Followed by the name of a container. */
+  seccompContainerPrefix: 'container.seccomp.security.alpha.kubernetes.io/',
+  /** Followed by the name of a container. */
+  appArmorContainerPrefix: 'container.apparmor.security.beta.kubernetes.io/',
+  /** The old home of a pod's tolerations. */
+  podTolerations: 'scheduler.alpha.kubernetes.io/tolerations',
+  /** On the Secret of a service account's token: whose it is. */
+  serviceAccountName: fromNeutral('orch.io/service-account.name'),
+  /** The old home of an Ingress's class. */
+  ingressClass: fromNeutral('orch.io/ingress.class'),
+  /** The approval of a kind in a group of the project's own. */
+  apiApproved: fromNeutral('api-approved.orch'),
+  /** The old homes of a Service's source ranges and a claim's class. The same in both dialects, as are those below. */
+  loadBalancerSourceRanges: 'service.beta.kubernetes.io/load-balancer-source-ranges',
+  betaStorageClass: 'volume.beta.kubernetes.io/storage-class',
+  isDefaultStorageClass: fromNeutral('storageclass.orch/is-default-class'),
+  betaIsDefaultStorageClass: 'storageclass.beta.kubernetes.io/is-default-class',
+  endpointsLastChange: 'endpoints.kubernetes.io/last-change-trigger-time',
+  appArmorDefaultProfile: 'apparmor.security.beta.kubernetes.io/defaultProfileName',
+  appArmorAllowedProfiles: 'apparmor.security.beta.kubernetes.io/allowedProfileNames',
+  seccompDefaultProfile: 'seccomp.security.alpha.kubernetes.io/defaultProfileName',
+  seccompAllowedProfiles: 'seccomp.security.alpha.kubernetes.io/allowedProfileNames',
+} as const;
+
+/** The types of Secrets whose content has rules. */
+export const SECRET_TYPE = {
+  serviceAccountToken: fromNeutral('orch.io/service-account-token'),
+  dockerConfig: fromNeutral('orch.io/dockercfg'),
+  dockerConfigJson: fromNeutral('orch.io/dockerconfigjson'),
+  basicAuth: fromNeutral('orch.io/basic-auth'),
+  sshAuth: fromNeutral('orch.io/ssh-auth'),
+  tls: fromNeutral('orch.io/tls'),
+} as const;
+
+/** The group of volume snapshots, whose kinds are custom resources. The same in both dialects. */
+export const SNAPSHOT_GROUP = 'snapshot.storage.k8s.io';
+
+/** The ends of groups in which only approved custom resources may stand. */
+export const PROTECTED_GROUP_SUFFIXES: readonly string[] = [
+  groupFromNeutral('.orch'),
+  `.${fromNeutral('orch.io/').slice(0, -1)}`,
+];
+
+/** Who signs a certificate request. */
+export const SIGNER = {
+  apiServerClient: fromNeutral('orch/apiserver-client'),
+  apiServerClientNodeAgent: fromNeutral('orch/apiserver-client-node-agent'),
+  nodeAgentServing: fromNeutral('orch/node-agent-serving'),
+  /** What certificates v1beta1 calls a request without a signer. */
+  legacyUnknown: fromNeutral('orch/legacy-unknown'),
 } as const;
 
 export const USER = {
@@ -190,3 +255,6 @@ export const USER_GROUP = {
   authenticated: 'system:authenticated',
   unauthenticated: 'system:unauthenticated',
 } as const;
+
+/** Begins the names that belong to the project itself: labels, resources and options with it are not free to use. */
+export const RESERVED_PREFIX = fromNeutral('orch.io/');

@@ -10,8 +10,9 @@ const MS_PER_UNIT: ReadonlyMap<string, number> = new Map([
   ['h', 3_600_000],
 ]);
 
-const WHOLE = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+$/;
-const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)/g;
+// Clients choose the text, so there is only one way to read a run of digits: two would be tried in all combinations.
+const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+$/;
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g;
 
 /** Milliseconds (`1m30s` is 90,000), or undefined when the text is no duration. */
 export function parseDurationMs(text: string): number | undefined {

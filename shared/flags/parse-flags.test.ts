@@ -180,4 +180,9 @@ describe('durations', () => {
   test.each(['', '5', 'm', '1 h', '1d', '1h30', 's1', '-', '1e3s'])('"%s" is no duration', (text) => {
     expect(parseDurationMs(text)).toBeUndefined();
   });
+
+  test('a long run of digits is refused in time that grows with its length, not with the square of it', () => {
+    // In the square of it, this would take minutes.
+    expect(parseDurationMs(`${'1'.repeat(1_000_000)}x`)).toBeUndefined();
+  });
 });

@@ -1,0 +1,31 @@
+import type { DefaultsTable, MessageDefaults } from './contract';
+
+const ofBoth = { namespaceSelector: {}, objectSelector: {} } as const;
+const v1 = { failurePolicy: 'Fail', matchPolicy: 'Equivalent', timeoutSeconds: 10, ...ofBoth } as const;
+const v1beta1 = {
+  failurePolicy: 'Ignore',
+  matchPolicy: 'Exact',
+  sideEffects: 'Unknown',
+  timeoutSeconds: 30,
+  ...ofBoth,
+} as const;
+const mutating = { reinvocationPolicy: 'Never' } as const;
+
+const reviewVersions: Required<Pick<MessageDefaults, 'derive'>> = {
+  derive: ({ admissionReviewVersions: given }) =>
+    Array.isArray(given) && given.length > 0 ? undefined : { admissionReviewVersions: ['v1beta1'] },
+};
+const rule: MessageDefaults = { values: { scope: '*' } };
+const reference: MessageDefaults = { values: { port: 443 } };
+
+/** The two versions differ in nearly every default of a webhook. */
+export const ADMISSIONREGISTRATION: DefaultsTable = {
+  'admissionregistration/v1.MutatingWebhook': { values: { ...v1, ...mutating } },
+  'admissionregistration/v1.ValidatingWebhook': { values: v1 },
+  'admissionregistration/v1beta1.MutatingWebhook': { values: { ...v1beta1, ...mutating }, ...reviewVersions },
+  'admissionregistration/v1beta1.ValidatingWebhook': { values: v1beta1, ...reviewVersions },
+  'admissionregistration/v1.RuleWithOperations': rule,
+  'admissionregistration/v1beta1.RuleWithOperations': rule,
+  'admissionregistration/v1.ServiceReference': reference,
+  'admissionregistration/v1beta1.ServiceReference': reference,
+};

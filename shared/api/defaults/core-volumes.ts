@@ -1,0 +1,42 @@
+import type { DefaultsTable, MessageDefaults } from './contract';
+
+/** rw-r--r--, as files in volumes are written unless the client says otherwise. */
+const FILE_MODE = 0o644;
+
+const files: MessageDefaults = { values: { defaultMode: FILE_MODE } };
+const iscsi: MessageDefaults = { values: { iscsiInterface: 'default' } };
+const rbd: MessageDefaults = { values: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' } };
+const scaleIo: MessageDefaults = { values: { storageMode: 'ThinProvisioned', fsType: 'xfs' } };
+
+/** Volumes of pods, persistent volumes and claims. */
+export const CORE_VOLUMES: DefaultsTable = {
+  'core/v1.Volume': {
+    derive: (volume) =>
+      Object.entries(volume).every(
+        ([name, value]) => name === 'name' || value === undefined || value === null,
+      )
+        ? { emptyDir: {} }
+        : undefined,
+  },
+  'core/v1.SecretVolumeSource': files,
+  'core/v1.ConfigMapVolumeSource': files,
+  'core/v1.DownwardAPIVolumeSource': files,
+  'core/v1.ProjectedVolumeSource': files,
+  'core/v1.ServiceAccountTokenProjection': { values: { expirationSeconds: 3600 } },
+  'core/v1.HostPathVolumeSource': { values: { type: '' } },
+  'core/v1.ISCSIVolumeSource': iscsi,
+  'core/v1.ISCSIPersistentVolumeSource': iscsi,
+  'core/v1.RBDVolumeSource': rbd,
+  'core/v1.RBDPersistentVolumeSource': rbd,
+  'core/v1.ScaleIOVolumeSource': scaleIo,
+  'core/v1.ScaleIOPersistentVolumeSource': scaleIo,
+  'core/v1.AzureDiskVolumeSource': {
+    values: { cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false },
+  },
+  'core/v1.PersistentVolumeSpec': {
+    values: { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' },
+  },
+  'core/v1.PersistentVolumeStatus': { values: { phase: 'Pending' } },
+  'core/v1.PersistentVolumeClaimSpec': { values: { volumeMode: 'Filesystem' } },
+  'core/v1.PersistentVolumeClaimStatus': { values: { phase: 'Pending' } },
+};

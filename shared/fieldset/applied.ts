@@ -1,0 +1,118 @@
+import { isJsonObject } from '../meta/clone';
+import type { FieldSet, FieldSetBuilder } from './field-set';
+import { EMPTY_SET, LEAF, sorted, withSelf } from './field-set';
+import { elementOfItem } from './items';
+import { displayPath, fieldElement } from './path-element';
+import type { ListShape, ObjectShape, Shape } from './shape';
+import { DEDUCED_OBJECT, IGNORED_SHAPE } from './shape';
+
+/** Applied configurations nest less deep than this. */
+export const APPLIED_DEPTH_MAX = 1_000;
+
+/** An object that does not fit its shape: a list with two items of one key, an item without key, a map where a list belongs. */
+export class ShapeError extends Error {
+  constructor(path: readonly string[], problem: string) {
+    super(`${displayPath(path)}: ${problem}`);
+    this.name = 'ShapeError';
+  }
+}
+
+/**
+ * The fields that an applied configuration claims: its scalars and units, the keys of its maps and the items of its lists. Objects
+ * with declared fields are not claimed themselves. Throws a ShapeError.
+ */
+export function appliedSet(shape: ObjectShape, config: object): FieldSet {
+  return new Reader(true).object(shape, config as Readonly<Record<string, unknown>>);
+}
+
+/** The same for an object as it is stored, which may hold items that repeat a key or have none: what cannot be named is left out. */
+export function heldSet(shape: ObjectShape, object: object): FieldSet {
+  return new Reader(false).object(shape, object as Readonly<Record<string, unknown>>);
+}
+
+class Reader {
+  readonly #isStrict: boolean;
+  /** Where the reader is, for messages. */
+  readonly #path: string[] = [];
+
+  constructor(isStrict: boolean) {
+    this.#isStrict = isStrict;
+  }
+
+  /** The children of an object's node. */
+  object(shape: ObjectShape, value: Readonly<Record<string, unknown>>): FieldSet {
+    let node: FieldSetBuilder | undefined;
+    for (const key in value) {
+      const declared = shape.fields.get(key);
+      const element = fieldElement(key);
+      const each = declared ?? shape.others ?? this.#undeclared(element);
+      if (value[key] === undefined || each.kind === 'ignored') continue;
+      const below = this.#below(element, each, value[key]);
+      const child = declared === undefined ? withSelf(below ?? LEAF) : below;
+      if (child !== undefined) (node ??= {})[element] = child;
+    }
+    return node === undefined ? EMPTY_SET : sorted(node);
+  }
+
+  #below(element: string, shape: Shape, value: unknown): FieldSet | undefined {
+    if (shape.kind === 'leaf') return LEAF;
+    this.#path.push(element);
+    if (this.#path.length > APPLIED_DEPTH_MAX)
+      throw new ShapeError(this.#path.slice(0, 1), 'nested too deep');
+    const node = this.#node(shape, value);
+    this.#path.pop();
+    return node;
+  }
+
+  /** Nodes below a value; `LEAF` for the value itself; undefined for nothing. */
+  #node(shape: Shape, value: unknown): FieldSet | undefined {
+    switch (shape.kind) {
+      case 'ignored':
+        return undefined;
+      case 'leaf':
+        return LEAF;
+      case 'deduced':
+        return isJsonObject(value) ? orNothing(this.object(DEDUCED_OBJECT, value)) : LEAF;
+      case 'object':
+        if (value === null) return undefined;
+        if (!isJsonObject(value)) throw new ShapeError(this.#path, 'expected an object');
+        return orNothing(this.object(shape, value));
+      case 'set':
+      case 'keyed':
+      default:
+        if (value === null) return undefined;
+        if (!Array.isArray(value)) throw new ShapeError(this.#path, 'expected a list');
+        return orNothing(this.#list(shape, value));
+    }
+  }
+
+  #list(shape: ListShape, list: readonly unknown[]): FieldSet {
+    if (list.length === 0) return EMPTY_SET;
+    const node: FieldSetBuilder = {};
+    for (let index = 0; index < list.length; index += 1) {
+      const named = elementOfItem(shape, list[index]);
+      if (typeof named === 'string') this.#item(node, shape, named, list[index]);
+      else if (this.#isStrict) {
+        throw new ShapeError(this.#path, `element ${String(index)}: ${named.problem}`);
+      }
+    }
+    return sorted(node);
+  }
+
+  #item(node: FieldSetBuilder, shape: ListShape, element: string, item: unknown): void {
+    if (node[element] !== undefined && this.#isStrict) {
+      throw new ShapeError(this.#path, `duplicate entries for key ${displayPath([element])}`);
+    }
+    const below = shape.kind === 'keyed' ? this.#below(element, shape.element, item) : undefined;
+    node[element] = below === undefined ? LEAF : withSelf(below);
+  }
+
+  #undeclared(element: string): Shape {
+    if (!this.#isStrict) return IGNORED_SHAPE;
+    throw new ShapeError([...this.#path, element], 'field not declared in schema');
+  }
+}
+
+function orNothing(node: FieldSet): FieldSet | undefined {
+  return node === EMPTY_SET ? undefined : node;
+}

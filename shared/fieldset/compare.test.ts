@@ -1,0 +1,166 @@
+import * as fc from 'fast-check';
+import { decodeObject } from '../schema/decode';
+import { messageType, UNSTRUCTURED } from '../schema/types';
+import { appliedSet } from './applied';
+import type { Comparison } from './compare';
+import { compareObjects, isNoDifference } from './compare';
+import { difference, pathsOf } from './field-set';
+import { mergeConfig } from './merge';
+import { removeFields } from './remove';
+import { reconcileWithShape, withNamedFields } from './schema-changes';
+import { rootShape } from './shape';
+import type { MessageType } from '../schema/types';
+
+const POD = messageType('core/v1.Pod');
+const SERVICE = messageType('core/v1.Service');
+const CONFIG_MAP = messageType('core/v1.ConfigMap');
+const DEPLOYMENT = messageType('apps/v1.Deployment');
+
+function compared(type: MessageType, old: object, next: object): Comparison {
+  const { added, modified, removed } = compareObjects(
+    rootShape(type),
+    decodeObject(type, old).object,
+    decodeObject(type, next).object,
+  );
+  return { added, modified, removed };
+}
+
+function pod(container: object): object {
+  return { spec: { containers: [{ name: 'a', ...container }, { name: 'b' }] } };
+}
+
+test('a new field counts with all that is in it, a new key of a map by itself', () => {
+  expect(compared(CONFIG_MAP, {}, { data: { x: '1' } }).added).toEqual({ 'f:data': { '.': {}, 'f:x': {} } });
+  expect(compared(CONFIG_MAP, { data: { x: '1' } }, { data: { x: '1', y: '2' } }).added).toEqual({
+    'f:data': { 'f:y': {} },
+  });
+});
+
+test('the server’s own metadata belongs to nobody, labels and annotations do', () => {
+  const next = {
+    metadata: { name: 'a', namespace: 'b', uid: 'u', generation: 3, labels: { l: '1' }, generateName: 'g' },
+  };
+  expect(compared(CONFIG_MAP, {}, next).added).toEqual({
+    'f:metadata': { 'f:generateName': {}, 'f:labels': { '.': {}, 'f:l': {} } },
+  });
+});
+
+test('items of a keyed list are told by their keys, whatever their place', () => {
+  expect(compared(POD, pod({ image: 'x' }), pod({ image: 'y' })).modified).toEqual({
+    'f:spec': { 'f:containers': { 'k:{"name":"a"}': { 'f:image': {} } } },
+  });
+  const ports = (...list: object[]): object => ({ spec: { ports: list } });
+  const a = { port: 80, protocol: 'TCP', name: 'a' };
+  const b = { port: 53, protocol: 'UDP', name: 'b' };
+  expect(compared(SERVICE, ports(a, b), ports(b, a))).toEqual({ added: {}, modified: {}, removed: {} });
+  expect(compared(SERVICE, ports(a), ports(b))).toMatchObject({
+    added: { 'f:spec': { 'f:ports': { 'k:{"port":53,"protocol":"UDP"}': { '.': {}, 'f:name': {} } } } },
+    removed: { 'f:spec': { 'f:ports': { 'k:{"port":80,"protocol":"TCP"}': { '.': {}, 'f:name': {} } } } },
+  });
+});
+
+test('a key that an item leaves out is its default', () => {
+  const shape = rootShape(SERVICE);
+  expect(appliedSet(shape, { spec: { ports: [{ port: 53 }] } })).toEqual({
+    'f:spec': { 'f:ports': { 'k:{"port":53,"protocol":"TCP"}': { '.': {}, 'f:port': {} } } },
+  });
+});
+
+test('items of a set are told by their value', () => {
+  const finalizers = (...list: string[]): object => ({ metadata: { finalizers: list } });
+  expect(compared(CONFIG_MAP, finalizers('a', 'b'), finalizers('b', 'c'))).toMatchObject({
+    added: { 'f:metadata': { 'f:finalizers': { 'v:"c"': {} } } },
+    removed: { 'f:metadata': { 'f:finalizers': { 'v:"a"': {} } } },
+  });
+});
+
+test('lists without markers and label selectors are one unit', () => {
+  expect(compared(POD, pod({ args: ['x'] }), pod({ args: ['x', 'y'] })).modified).toEqual({
+    'f:spec': { 'f:containers': { 'k:{"name":"a"}': { 'f:args': {} } } },
+  });
+  const selector = (labels: object): object => ({ spec: { selector: { matchLabels: labels } } });
+  expect(compared(DEPLOYMENT, selector({ a: '1' }), selector({ a: '1', b: '2' })).modified).toEqual({
+    'f:spec': { 'f:selector': {} },
+  });
+});
+
+test('items that repeat a key are one unit together', () => {
+  const env = (...values: string[]): object => pod({ env: values.map((value) => ({ name: 'X', value })) });
+  expect(compared(POD, env('1', '2'), env('1', '3')).modified).toEqual({
+    'f:spec': { 'f:containers': { 'k:{"name":"a"}': { 'f:env': { 'k:{"name":"X"}': {} } } } },
+  });
+  expect(isNoDifference(compareObjects(rootShape(POD), env('1', '2'), env('1', '2')))).toBe(true);
+});
+
+test('without a schema maps are walked and lists are one unit', () => {
+  const next = { spec: { list: [{ name: 'a' }], map: { deep: { x: 1 } } } };
+  expect(compared(UNSTRUCTURED, { spec: { list: [] } }, next)).toMatchObject({
+    added: { 'f:spec': { 'f:map': { '.': {}, 'f:deep': { '.': {}, 'f:x': {} } } } },
+    modified: { 'f:spec': { 'f:list': {} } },
+  });
+  expect(appliedSet(rootShape(UNSTRUCTURED), next)).toEqual({
+    'f:spec': { '.': {}, 'f:list': {}, 'f:map': { '.': {}, 'f:deep': { '.': {}, 'f:x': {} } } },
+  });
+});
+
+test('keys that objects inherit are data like any other', () => {
+  const data = JSON.parse('{"data":{"constructor":"1","__proto__":"2","toString":"3"}}') as object;
+  const plain = { data: { x: '1' } };
+  expect(Object.keys(compareObjects(rootShape(CONFIG_MAP), plain, data).added['f:data'] ?? {})).toEqual([
+    'f:__proto__',
+    'f:constructor',
+    'f:toString',
+  ]);
+  expect(compareObjects(rootShape(CONFIG_MAP), data, plain).removed['f:data']).toHaveProperty('f:__proto__');
+});
+
+test.each<[string, object, string]>([
+  ['two items of one key', { spec: { ports: [{ port: 1 }, { port: 1 }] } }, 'duplicate entries for key'],
+  ['two equal items of a set', { metadata: { finalizers: ['a', 'a'] } }, 'duplicate entries for key'],
+  ['an item without key', { spec: { ports: [{ name: 'x' }] } }, 'omits key field "port"'],
+  ['an item that is no object', { spec: { ports: ['x'] } }, 'non-map elements'],
+  ['an item that is null', { spec: { ports: [null] } }, 'null element'],
+  ['a map for a list', { spec: { ports: {} } }, 'expected a list'],
+  ['a list for an object', { spec: [] }, 'expected an object'],
+  ['a field that is not declared', { spec: { nonsense: 1 } }, '.spec.nonsense: field not declared in schema'],
+])('a configuration with %s is refused', (_what, config, why) => {
+  expect(() => appliedSet(rootShape(SERVICE), config)).toThrow(why);
+});
+
+test('a set reads as today’s schema has it: parts of what became one unit become the unit', () => {
+  const old = { 'f:spec': { 'f:replicas': {}, 'f:selector': { 'f:matchLabels': { '.': {}, 'f:a': {} } } } };
+  expect(reconcileWithShape(rootShape(DEPLOYMENT), old)).toEqual({
+    'f:spec': { 'f:replicas': {}, 'f:selector': {} },
+  });
+  const same = { 'f:spec': { 'f:replicas': {} } };
+  expect(reconcileWithShape(rootShape(DEPLOYMENT), same)).toBe(same);
+});
+
+const value = fc.letrec<{ any: unknown; map: unknown }>((tie) => ({
+  any: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom<unknown>('1', '2', null, 3),
+    fc.array(fc.constantFrom('a', 'b')),
+    tie('map'),
+  ),
+  map: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('any'), { maxKeys: 3, noNullPrototype: true }),
+})).map;
+
+test('without a schema: merging a configuration gives all its values, and taking away what it added leaves the rest', () => {
+  const shape = rootShape(UNSTRUCTURED);
+  fc.assert(
+    fc.property(value, value, (live, config) => {
+      const [a, b] = [{ spec: live }, { spec: config }] as [object, object];
+      const merged = mergeConfig(shape, a, b);
+      const again = mergeConfig(shape, merged, b);
+      expect(again).toEqual(merged);
+      const { added, modified } = compareObjects(shape, a, merged);
+      const claimed = withNamedFields(shape, appliedSet(shape, b));
+      // Whatever a configuration changes it claims.
+      expect(pathsOf(difference(modified, claimed))).toEqual([]);
+      expect(pathsOf(difference(added, claimed))).toEqual([]);
+      const without = removeFields(shape, merged, added);
+      expect(pathsOf(difference(compareObjects(shape, a, without).added, modified))).toEqual([]);
+    }),
+  );
+});

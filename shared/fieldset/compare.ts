@@ -1,0 +1,230 @@
+import { deepEqual, isJsonObject } from '../meta/clone';
+import type { FieldSet, FieldSetBuilder } from './field-set';
+import { EMPTY_SET, LEAF, recursiveDifference, sorted } from './field-set';
+import { ownValue } from './own-value';
+import { isSameItem, itemsByElement } from './items';
+import { fieldElement, keyElement } from './path-element';
+import type { KeyedShape, ListShape, ObjectShape, Shape } from './shape';
+import { DEDUCED_OBJECT, IGNORED_SHAPE } from './shape';
+import { wholeNode } from './whole';
+
+/** Which fields differ between two objects. */
+export interface Comparison {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+const NO_DIFFERENCE: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET };
+
+/**
+ * Compares two objects of one shape. Equal parts cost a walk and no memory. What appears or disappears counts with everything in it;
+ * the order of items in keyed lists and sets does not count. Items that repeat an element are one unit together.
+ */
+export function compareObjects(shape: ObjectShape, old: object, next: object): Comparison {
+  return compareFields(shape, old as Json, next as Json) ?? NO_DIFFERENCE;
+}
+
+export function isNoDifference({ added, modified, removed }: Comparison): boolean {
+  return added === EMPTY_SET && modified === EMPTY_SET && removed === EMPTY_SET;
+}
+
+/** The comparison without `ignored` fields and all below them. */
+export function withoutFields(comparison: Comparison, ignored: FieldSet): Comparison {
+  return {
+    added: recursiveDifference(comparison.added, ignored),
+    modified: recursiveDifference(comparison.modified, ignored),
+    removed: recursiveDifference(comparison.removed, ignored),
+  };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+const NOTHING: Json = {};
+
+/** Differences below one node, as children of it, or of the node itself (`LEAF`). */
+interface Difference {
+  added?: FieldSet;
+  modified?: FieldSet;
+  removed?: FieldSet;
+}
+
+const MODIFIED: Difference = { modified: LEAF };
+
+/** Both values are there, though they may be null. Undefined when they do not differ. */
+function compareValues(shape: Shape, old: unknown, next: unknown): Difference | undefined {
+  if (old === next) return undefined;
+  switch (shape.kind) {
+    case 'ignored':
+      return undefined;
+    case 'leaf':
+      return deepEqual(old, next) ? undefined : MODIFIED;
+    case 'deduced':
+      if (!isJsonObject(old) && !isJsonObject(next)) return deepEqual(old, next) ? undefined : MODIFIED;
+      return compareContainers(DEDUCED_OBJECT, old, next);
+    case 'object':
+      return compareContainers(shape, old, next);
+    case 'set':
+    case 'keyed':
+    default:
+      return compareLists(shape, old, next);
+  }
+}
+
+/** Two empty values are compared as one unit, which keeps null and `{}` apart. */
+function compareContainers(shape: ObjectShape, old: unknown, next: unknown): Difference | undefined {
+  const before = isJsonObject(old) ? old : NOTHING;
+  const after = isJsonObject(next) ? next : NOTHING;
+  if (isEmpty(before) && isEmpty(after)) return deepEqual(old, next) ? undefined : MODIFIED;
+  const inside = compareFields(shape, before, after);
+  const isScalar = (value: unknown): boolean => value !== null && !isJsonObject(value);
+  return isScalar(old) || isScalar(next) ? { ...changesOf(inside), modified: LEAF } : changesOf(inside);
+}
+
+/** The same, with absent instead of empty sets. */
+function changesOf(inside: Comparison | undefined): Difference | undefined {
+  if (inside === undefined) return undefined;
+  const { added, modified, removed } = inside;
+  return {
+    ...(added === EMPTY_SET ? {} : { added }),
+    ...(modified === EMPTY_SET ? {} : { modified }),
+    ...(removed === EMPTY_SET ? {} : { removed }),
+  };
+}
+
+function compareFields(shape: ObjectShape, old: Json, next: Json): Comparison | undefined {
+  let changes: Changes | undefined;
+  for (const key in old) {
+    const before = old[key];
+    const after = ownValue(next, key);
+    if (before === after || before === undefined) continue;
+    const each = childOf(shape, key);
+    if (after === undefined) {
+      const gone = wholeNode(each, before);
+      if (gone !== undefined) (changes ??= new Changes()).remove(fieldElement(key), gone);
+      continue;
+    }
+    const difference = compareValues(each, before, after);
+    if (difference !== undefined) (changes ??= new Changes()).note(fieldElement(key), difference);
+  }
+  for (const key in next) {
+    if (next[key] === undefined || ownValue(old, key) !== undefined) continue;
+    const node = wholeNode(childOf(shape, key), next[key]);
+    if (node !== undefined) (changes ??= new Changes()).add(fieldElement(key), node);
+  }
+  return changes?.result();
+}
+
+/** What is not declared cannot be owned. */
+function childOf(shape: ObjectShape, key: string): Shape {
+  return shape.fields.get(key) ?? shape.others ?? IGNORED_SHAPE;
+}
+
+function compareLists(shape: ListShape, old: unknown, next: unknown): Difference | undefined {
+  const before: readonly unknown[] = Array.isArray(old) ? old : [];
+  const after: readonly unknown[] = Array.isArray(next) ? next : [];
+  if (before.length === 0 && after.length === 0) return deepEqual(old, next) ? undefined : MODIFIED;
+  if (before.length === after.length && before.every((item, at) => isSameItem(shape, item, after[at]))) {
+    if (shape.kind === 'set') return undefined;
+    const inOrder = compareInOrder(shape, before, after);
+    if (inOrder !== 'repeated') return changesOf(inOrder);
+  }
+  const oldItems = itemsByElement(shape, before);
+  const nextItems = itemsByElement(shape, after);
+  if (oldItems === undefined || nextItems === undefined) return deepEqual(old, next) ? undefined : MODIFIED;
+  return changesOf(compareItems(shape, oldItems, nextItems));
+}
+
+/** The common case: the same items in the same order. Elements are only written out where something differs. */
+function compareInOrder(
+  shape: KeyedShape,
+  old: readonly unknown[],
+  next: readonly unknown[],
+): Comparison | 'repeated' | undefined {
+  let changes: Changes | undefined;
+  for (let at = 0; at < old.length; at += 1) {
+    const difference = compareValues(shape.element, old[at], next[at]);
+    if (difference === undefined) continue;
+    const item = next[at];
+    if (hasTwin(shape, next, at)) return 'repeated';
+    changes ??= new Changes();
+    changes.note(elementOfObject(shape, item), difference);
+  }
+  return changes?.result();
+}
+
+function hasTwin(shape: KeyedShape, list: readonly unknown[], at: number): boolean {
+  return list.some((item, index) => index !== at && isSameItem(shape, item, list[at]));
+}
+
+function elementOfObject(shape: KeyedShape, item: unknown): string {
+  const source = isJsonObject(item) ? item : NOTHING;
+  return keyElement(shape.keys.map(({ name, default: standard }) => [name, source[name] ?? standard]));
+}
+
+function compareItems(
+  shape: ListShape,
+  old: ReadonlyMap<string, readonly unknown[]>,
+  next: ReadonlyMap<string, readonly unknown[]>,
+): Comparison | undefined {
+  const changes = new Changes();
+  for (const [element, before] of old) {
+    const after = next.get(element);
+    if (after === undefined) changes.remove(element, wholeItem(shape, before));
+    else {
+      const difference = compareSameItems(shape, before, after);
+      if (difference !== undefined) changes.note(element, difference);
+    }
+  }
+  for (const [element, after] of next) if (!old.has(element)) changes.add(element, wholeItem(shape, after));
+  return changes.result();
+}
+
+function wholeItem(shape: ListShape, items: readonly unknown[]): FieldSet {
+  return (shape.kind === 'keyed' && items.length === 1 ? wholeNode(shape.element, items[0]) : LEAF) ?? LEAF;
+}
+
+function compareSameItems(
+  shape: ListShape,
+  before: readonly unknown[],
+  after: readonly unknown[],
+): Difference | undefined {
+  if (before.length !== 1 || after.length !== 1) return deepEqual(before, after) ? undefined : MODIFIED;
+  return shape.kind === 'keyed' ? compareValues(shape.element, before[0], after[0]) : undefined;
+}
+
+function isEmpty(value: Json): boolean {
+  for (const _key in value) return false;
+  return true;
+}
+
+/** Collects the differences below one node. */
+class Changes {
+  #added: FieldSetBuilder | undefined;
+  #modified: FieldSetBuilder | undefined;
+  #removed: FieldSetBuilder | undefined;
+
+  add(element: string, node: FieldSet): void {
+    (this.#added ??= {})[element] = node;
+  }
+
+  remove(element: string, node: FieldSet): void {
+    (this.#removed ??= {})[element] = node;
+  }
+
+  note(element: string, { added, modified, removed }: Difference): void {
+    if (added !== undefined) (this.#added ??= {})[element] = added;
+    if (modified !== undefined) (this.#modified ??= {})[element] = modified;
+    if (removed !== undefined) (this.#removed ??= {})[element] = removed;
+  }
+
+  /** Undefined when nothing was collected. */
+  result(): Comparison | undefined {
+    if (this.#added === undefined && this.#modified === undefined && this.#removed === undefined)
+      return undefined;
+    return {
+      added: this.#added === undefined ? EMPTY_SET : sorted(this.#added),
+      modified: this.#modified === undefined ? EMPTY_SET : sorted(this.#modified),
+      removed: this.#removed === undefined ? EMPTY_SET : sorted(this.#removed),
+    };
+  }
+}

@@ -1,0 +1,119 @@
+import * as fc from 'fast-check';
+import type { FieldSet } from './field-set';
+import {
+  difference,
+  EMPTY_SET,
+  equalSets,
+  hasPath,
+  intersection,
+  pathsOf,
+  recursiveDifference,
+  setOf,
+  union,
+} from './field-set';
+import { parseFieldSet } from './parse';
+import { displayPath } from './path-element';
+
+const path = fc.array(fc.constantFrom('f:a', 'f:b', 'v:"x"', 'k:{"n":1}'), { minLength: 1, maxLength: 4 });
+const paths = fc.array(path, { maxLength: 8 });
+
+function texts(set: FieldSet): Set<string> {
+  return new Set(pathsOf(set).map((each) => each.join(' ')));
+}
+
+const startsWith = (text: string, prefix: string): boolean =>
+  text === prefix || text.startsWith(`${prefix} `);
+
+test('sets of paths behave as sets of texts do', () => {
+  fc.assert(
+    fc.property(paths, paths, (left, right) => {
+      const [a, b] = [setOf(...left), setOf(...right)];
+      const [x, y] = [texts(a), texts(b)];
+      expect(texts(union(a, b))).toEqual(new Set([...x, ...y]));
+      expect(texts(difference(a, b))).toEqual(new Set([...x].filter((each) => !y.has(each))));
+      expect(texts(intersection(a, b))).toEqual(new Set([...x].filter((each) => y.has(each))));
+      expect(texts(recursiveDifference(a, b))).toEqual(
+        new Set([...x].filter((each) => ![...y].some((other) => startsWith(each, other)))),
+      );
+      for (const each of left) expect(hasPath(a, each)).toBe(true);
+      expect(hasPath(difference(a, b), right[0] ?? ['f:none'])).toBe(false);
+    }),
+  );
+});
+
+test('every result is canonical: it prints as the set of its own paths does', () => {
+  fc.assert(
+    fc.property(paths, paths, (left, right) => {
+      const [a, b] = [setOf(...left), setOf(...right)];
+      for (const set of [union(a, b), difference(a, b), intersection(a, b), recursiveDifference(a, b)]) {
+        expect(JSON.stringify(set)).toBe(JSON.stringify(setOf(...pathsOf(set))));
+        expect(parseFieldSet(set)).toBe(set);
+        expect(equalSets(set, setOf(...pathsOf(set).toReversed()))).toBe(true);
+      }
+    }),
+  );
+});
+
+test('what does not change is shared: the first argument comes back itself', () => {
+  const a = setOf(['f:spec', 'f:x'], ['f:metadata', 'f:labels', 'f:l']);
+  expect(union(a, setOf(['f:spec', 'f:x']))).toBe(a);
+  expect(difference(a, setOf(['f:status']))).toBe(a);
+  expect(recursiveDifference(a, setOf(['f:spec', 'f:y']))).toBe(a);
+  expect(difference(a, setOf(['f:spec', 'f:x']))['f:metadata']).toBe(a['f:metadata']);
+  expect(intersection(a, a)).toBe(a);
+});
+
+test('a canonical set is parsed without a copy', () => {
+  const stored: unknown = JSON.parse(
+    '{"f:data":{".":{},"f:x":{}},"f:spec":{"f:ports":{"k:{\\"port\\":80}":{}}}}',
+  );
+  expect(parseFieldSet(stored)).toBe(stored);
+});
+
+test.each([
+  ['{"f:b":{},"f:a":{}}', '{"f:a":{},"f:b":{}}'],
+  ['{"f:a":{".":{}}}', '{"f:a":{}}'],
+  ['{".":{},"f:a":{}}', '{"f:a":{}}'],
+  ['{"k:{\\"b\\":1,\\"a\\":\\"x\\"}":{}}', '{"k:{\\"a\\":\\"x\\",\\"b\\":1}":{}}'],
+  ['{"k:{ \\"a\\" : 1 }":{"f:x":{}},"k:{\\"a\\":1}":{"f:y":{}}}', '{"k:{\\"a\\":1}":{"f:x":{},"f:y":{}}}'],
+  ['{"v: \\"x\\"":{},"i:01":{}}', '{"i:1":{},"v:\\"x\\"":{}}'],
+  ['null', '{}'],
+])('%s is read as %s', (given, canonical) => {
+  expect(JSON.stringify(parseFieldSet(JSON.parse(given)))).toBe(canonical);
+});
+
+test.each([
+  '[]',
+  '"x"',
+  '{"a":{}}',
+  '{"f:a":1}',
+  '{"f:a":null}',
+  '{"k:x":{}}',
+  '{"k:[]":{}}',
+  '{"k:{}":{}}',
+  '{"v:":{}}',
+  '{"i:x":{}}',
+  '{"i:-1":{}}',
+  '{"__proto__":{}}',
+])('%s is no set', (given) => {
+  expect(parseFieldSet(JSON.parse(given))).toBeUndefined();
+});
+
+test('a set that nests without end is refused instead of followed', () => {
+  let nested: object = {};
+  for (let depth = 0; depth < 5_000; depth += 1) nested = { 'f:a': nested };
+  expect(parseFieldSet(nested)).toBeUndefined();
+});
+
+test('paths are written as Kubernetes writes them in conflicts', () => {
+  expect(displayPath(['f:spec', 'f:ports', 'k:{"port":80,"protocol":"TCP"}', 'f:name'])).toBe(
+    '.spec.ports[port=80,protocol="TCP"].name',
+  );
+  expect(displayPath(['f:metadata', 'f:finalizers', 'v:"a/b"'])).toBe('.metadata.finalizers[="a/b"]');
+  expect(displayPath(['f:list', 'i:3'])).toBe('.list[3]');
+});
+
+test('the empty set is empty', () => {
+  expect(pathsOf(EMPTY_SET)).toEqual([]);
+  expect(union(EMPTY_SET, EMPTY_SET)).toBe(EMPTY_SET);
+});

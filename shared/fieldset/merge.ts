@@ -1,0 +1,93 @@
+import { deepEqual, isJsonObject, setOwn } from '../meta/clone';
+import { elementOfItem } from './items';
+import { ownValue } from './own-value';
+import type { ListShape, ObjectShape, Shape } from './shape';
+import { DEDUCED_OBJECT } from './shape';
+
+type Json = Record<string, unknown>;
+
+/**
+ * The live object with an applied configuration laid over it: maps and structs by key, items of sets and keyed lists by element,
+ * everything else as a whole. Live items keep their order and place; new ones follow. Neither argument is changed; the result shares
+ * with both, and is the live object itself when nothing changes. The configuration must have passed `appliedSet`.
+ */
+export function mergeConfig(shape: ObjectShape, live: object, config: object): Readonly<Json> {
+  return mergeFields(shape, live as Json, config as Json);
+}
+
+/** What does not change is the live object itself, so that comparing it later costs nothing. */
+function mergeFields(shape: ObjectShape, live: Readonly<Json>, config: Readonly<Json>): Readonly<Json> {
+  let result: Json | undefined;
+  for (const key in config) {
+    const theirs = config[key];
+    if (theirs === undefined) continue;
+    const mine = ownValue(live, key);
+    const merged = mine === undefined ? theirs : mergeValues(fieldOf(shape, key), mine, theirs);
+    if (merged === mine) continue;
+    result ??= { ...live };
+    setOwn(result, key, merged);
+  }
+  return result ?? live;
+}
+
+function fieldOf(shape: ObjectShape, key: string): Shape {
+  return shape.fields.get(key) ?? shape.others ?? { kind: 'leaf' };
+}
+
+/** An empty or absent configuration of a container says nothing about what is in the live one. */
+function mergeValues(shape: Shape, live: unknown, config: unknown): unknown {
+  switch (shape.kind) {
+    case 'ignored':
+    case 'leaf':
+      return orLive(live, config);
+    case 'deduced':
+      if (config !== null && !isJsonObject(config)) return orLive(live, config);
+      return mergeObjects(DEDUCED_OBJECT, live, config);
+    case 'object':
+      return mergeObjects(shape, live, config);
+    case 'set':
+    case 'keyed':
+    default:
+      if (!Array.isArray(live) || live.length === 0) return orLive(live, config);
+      return Array.isArray(config) ? mergeLists(shape, live, config) : live;
+  }
+}
+
+function mergeObjects(shape: ObjectShape, live: unknown, config: unknown): unknown {
+  if (!isJsonObject(live) || Object.keys(live).length === 0) return orLive(live, config);
+  return isJsonObject(config) ? mergeFields(shape, live, config) : live;
+}
+
+function orLive(live: unknown, config: unknown): unknown {
+  return deepEqual(live, config) ? live : config;
+}
+
+function mergeLists(
+  shape: ListShape,
+  live: readonly unknown[],
+  config: readonly unknown[],
+): readonly unknown[] {
+  const wanted = new Map<string, unknown>();
+  for (const item of config) {
+    const named = elementOfItem(shape, item);
+    if (typeof named === 'string') wanted.set(named, item);
+  }
+  const result: unknown[] = [];
+  const seen = new Set<string>();
+  for (const item of live) {
+    const named = elementOfItem(shape, item);
+    const element = typeof named === 'string' ? named : undefined;
+    if (element === undefined || !wanted.has(element)) {
+      result.push(item);
+      continue;
+    }
+    // Live items that repeat an element become the one that is applied.
+    if (seen.has(element)) continue;
+    seen.add(element);
+    const mine = wanted.get(element);
+    result.push(shape.kind === 'keyed' ? mergeValues(shape.element, item, mine) : mine);
+  }
+  for (const [element, item] of wanted) if (!seen.has(element)) result.push(item);
+  const isSame = result.length === live.length && result.every((item, at) => item === live[at]);
+  return isSame ? live : result;
+}

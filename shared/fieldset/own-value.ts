@@ -1,0 +1,5 @@
+/** The value of an own property, or undefined; cheap for the names that no object inherits. */
+export function ownValue(source: Readonly<Record<string, unknown>>, key: string): unknown {
+  if (key in Object.prototype && !Object.hasOwn(source, key)) return undefined;
+  return source[key];
+}

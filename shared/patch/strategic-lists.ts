@@ -1,0 +1,151 @@
+import type { JsonObject } from '../meta/clone';
+import { deepEqual, getOwn, isJsonObject } from '../meta/clone';
+import { PatchError } from './patch-error';
+
+/** How the items of one list merge: by this key, or, without one, as a set of scalars. */
+export interface ListRule {
+  readonly mergeKey: string | undefined;
+  readonly merge: (current: Readonly<JsonObject>, change: Readonly<JsonObject>) => JsonObject;
+}
+
+type List = readonly unknown[];
+
+/** Items of the patch come in its order; those it does not name keep their place before what followed them. */
+export function mergeLists(rule: ListRule, live: List, change: List): List {
+  const { original, patch } = withoutDirectives(rule, live, change);
+  const merged = mergeItems(rule, original, patch);
+  return arranged(rule, { merged, order: patch, live: original });
+}
+
+/** The same with the order of `$setElementOrder`, which names every item that the patch names. */
+export function orderAs(
+  rule: ListRule,
+  { live, change, order }: { readonly live: List; readonly change: List | undefined; readonly order: List },
+): List {
+  if (change === undefined) return arranged(rule, { merged: live, order, live });
+  checkOrder(rule, change, order);
+  return arranged(rule, { merged: mergeLists(rule, live, change), order, live });
+}
+
+/** The list without these scalars. */
+export function withoutValues(list: List, values: List): List {
+  return list.filter((each) => !values.some((value) => deepEqual(each, value)));
+}
+
+/** Carries out the items that are directives: `delete` of the item with a key, `replace` of the whole list. */
+function withoutDirectives(
+  { mergeKey }: ListRule,
+  live: List,
+  change: List,
+): { readonly original: List; readonly patch: List } {
+  if (mergeKey === undefined) return { original: live, patch: change };
+  let original = live;
+  let replaces = false;
+  const patch = change.filter((item) => {
+    if (!isJsonObject(item)) throw failed('the items of a list that merges by key must be objects');
+    const directive = getOwn(item, '$patch');
+    if (directive === undefined) return true;
+    if (directive === 'delete') {
+      const key = keyOf(item, mergeKey);
+      original = original.filter((each) => !isJsonObject(each) || !deepEqual(getOwn(each, mergeKey), key));
+    } else if (directive === 'replace') replaces = true;
+    else if (directive === 'merge') throw failed('merging lists cannot yet be specified in the patch');
+    else throw failed(`unknown patch type: ${JSON.stringify(directive)}`);
+    return false;
+  });
+  return replaces ? { original: patch, patch: [] } : { original, patch };
+}
+
+function mergeItems(rule: ListRule, original: List, patch: List): List {
+  const { mergeKey, merge } = rule;
+  if (mergeKey === undefined) return unique([...original, ...patch]);
+  const positions = new Map<unknown, number>();
+  const merged: unknown[] = [];
+  for (const item of original) {
+    const key = isJsonObject(item) ? getOwn(item, mergeKey) : undefined;
+    if (key !== undefined && !positions.has(key)) positions.set(key, merged.length);
+    merged.push(item);
+  }
+  for (const item of patch) {
+    if (!isJsonObject(item)) throw failed('the items of a list that merges by key must be objects');
+    const key = keyOf(item, mergeKey);
+    const at = positions.get(key);
+    const current = at === undefined ? undefined : merged[at];
+    if (at !== undefined && isJsonObject(current)) merged[at] = merge(current, item);
+    else {
+      positions.set(key, merged.length);
+      merged.push(item);
+    }
+  }
+  return merged;
+}
+
+function unique(list: List): List {
+  const scalars = list.filter((each) => typeof each !== 'object');
+  if (scalars.length !== list.length) throw failed('a list of scalars holds something else');
+  return [...new Set(scalars)];
+}
+
+function keyOf(item: Readonly<JsonObject>, mergeKey: string): unknown {
+  const key = getOwn(item, mergeKey);
+  if (key === undefined) throw failed(`the patch does not contain declared merge key: ${mergeKey}`);
+  return key;
+}
+
+/** The items named by `order` in that order, and the others in that of the live list, woven together by the live list's order. */
+function arranged(
+  rule: ListRule,
+  { merged, order, live }: { readonly merged: List; readonly order: List; readonly live: List },
+): List {
+  const identity = identityBy(rule);
+  const places = placesOf(order.map(identity));
+  const livePlaces = placesOf(live.map(identity));
+  const place = (item: unknown): number => livePlaces.get(identity(item)) ?? -1;
+  const named = merged.filter((item) => places.has(identity(item)));
+  named.sort((a, b) => (places.get(identity(a)) ?? 0) - (places.get(identity(b)) ?? 0));
+  const others = merged.filter((item) => !places.has(identity(item)));
+  others.sort((a, b) => place(a) - place(b));
+  const result: unknown[] = [];
+  let next = 0;
+  for (const item of named) {
+    while (next < others.length && isBefore(place(others[next]), place(item))) {
+      result.push(others[next]);
+      next += 1;
+    }
+    result.push(item);
+  }
+  return [...result, ...others.slice(next)];
+}
+
+/** Places outside the live list come before nothing. */
+function isBefore(a: number, b: number): boolean {
+  return a >= 0 && b >= 0 && a < b;
+}
+
+function placesOf(identities: List): Map<unknown, number> {
+  const places = new Map<unknown, number>();
+  for (const [index, identity] of identities.entries()) {
+    if (!places.has(identity)) places.set(identity, index);
+  }
+  return places;
+}
+
+function identityBy({ mergeKey }: ListRule): (item: unknown) => unknown {
+  if (mergeKey === undefined) return (item) => item;
+  return (item) => (isJsonObject(item) ? getOwn(item, mergeKey) : item);
+}
+
+/** The items that the patch sets must stand in the given order, in the same sequence. */
+function checkOrder(rule: ListRule, change: List, order: List): void {
+  const identity = identityBy(rule);
+  const set = change.filter((item) => !isJsonObject(item) || getOwn(item, '$patch') === undefined);
+  let at = 0;
+  for (const each of order) if (at < set.length && identity(set[at]) === identity(each)) at += 1;
+  if (at < set.length) {
+    throw failed("the order in the patch's list doesn't match its $setElementOrder list");
+  }
+}
+
+function failed(message: string): PatchError {
+  return new PatchError('failed', message);
+}

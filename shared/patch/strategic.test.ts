@@ -1,0 +1,206 @@
+import { messageType } from '../schema/types';
+import { applyStrategicPatch } from './strategic';
+
+const DEPLOYMENT = messageType('apps/v1.Deployment');
+
+const LIVE = {
+  metadata: { labels: { a: '1', b: '2' }, finalizers: ['x', 'y'] },
+  spec: {
+    replicas: 1,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } },
+    template: {
+      spec: {
+        containers: [
+          {
+            name: 'a',
+            image: 'i:1',
+            args: ['one', 'two'],
+            env: [
+              { name: 'X', value: '1' },
+              { name: 'Y', value: '2' },
+            ],
+          },
+          { name: 'b', image: 'i:2' },
+        ],
+        tolerations: [{ key: 't' }],
+        volumes: [{ name: 'v', emptyDir: {} }],
+      },
+    },
+  },
+};
+
+interface Result {
+  metadata: { labels: object; finalizers: string[] };
+  spec: {
+    replicas?: number;
+    strategy: object;
+    template: {
+      spec: {
+        containers: { name: string; env?: object[]; args?: string[] }[];
+        tolerations: object[];
+        volumes: object[];
+      };
+    };
+  };
+}
+
+function patched(patch: unknown): Result {
+  const before = JSON.stringify([LIVE, patch]);
+  const result = applyStrategicPatch(DEPLOYMENT, LIVE, patch);
+  expect(JSON.stringify([LIVE, patch])).toBe(before);
+  return result as unknown as Result;
+}
+
+function inPod(spec: object): Result['spec']['template']['spec'] {
+  return patched({ spec: { template: { spec } } }).spec.template.spec;
+}
+
+const names = (spec: { containers: { name: string }[] }): string[] => spec.containers.map(({ name }) => name);
+
+test('an item is merged by its key, a new one goes before what the patch does not name', () => {
+  const { containers } = inPod({ containers: [{ name: 'c' }, { name: 'a', image: 'i:9' }] });
+  expect(names({ containers })).toEqual(['c', 'a', 'b']);
+  expect(containers[1]).toMatchObject({ image: 'i:9', args: ['one', 'two'] });
+});
+
+test('items that the patch does not name keep their place among those it does', () => {
+  expect(names(inPod({ containers: [{ name: 'b' }] }))).toEqual(['a', 'b']);
+  expect(names(inPod({ containers: [{ name: 'b' }, { name: 'a' }] }))).toEqual(['b', 'a']);
+});
+
+test('an item is deleted by its key; one that is missing is no error', () => {
+  expect(
+    names(
+      inPod({
+        containers: [
+          { name: 'a', $patch: 'delete' },
+          { name: 'zz', $patch: 'delete' },
+        ],
+      }),
+    ),
+  ).toEqual(['b']);
+});
+
+test('$patch: replace in a list takes the items of the patch alone', () => {
+  expect(names(inPod({ containers: [{ $patch: 'replace' }, { name: 'n' }] }))).toEqual(['n']);
+});
+
+test('lists merge inside merged items', () => {
+  const { containers } = inPod({
+    containers: [
+      { name: 'a', env: [{ name: 'X', value: '9' }, { name: 'Y', $patch: 'delete' }, { name: 'Z' }] },
+    ],
+  });
+  expect(containers[0]?.env).toEqual([{ name: 'X', value: '9' }, { name: 'Z' }]);
+});
+
+test('a deletion where there is no list leaves nothing behind', () => {
+  const { containers } = inPod({
+    containers: [{ name: 'b', env: [{ name: 'X', $patch: 'delete' }, { name: 'N' }] }],
+  });
+  expect(containers[1]?.env).toEqual([{ name: 'N' }]);
+});
+
+test('a list without merge strategy is replaced', () => {
+  expect(inPod({ containers: [{ name: 'a', args: ['three'] }] }).containers[0]?.args).toEqual(['three']);
+  expect(inPod({ tolerations: [] }).tolerations).toEqual([]);
+});
+
+test('scalars in a merged list are a set, from which they can be deleted', () => {
+  expect(patched({ metadata: { finalizers: ['z', 'x'] } }).metadata.finalizers).toEqual(['z', 'x', 'y']);
+  const gone = { metadata: { '$deleteFromPrimitiveList/finalizers': ['x'], finalizers: ['w'] } };
+  expect(patched(gone).metadata.finalizers).toEqual(['w', 'y']);
+});
+
+test('null deletes a key', () => {
+  expect(patched({ spec: { replicas: null } }).spec).not.toHaveProperty('replicas');
+  expect(patched({ metadata: { labels: { a: null, c: '3' } } }).metadata.labels).toEqual({ b: '2', c: '3' });
+});
+
+test('maps can be replaced, emptied and merged by a directive', () => {
+  expect(patched({ metadata: { labels: { $patch: 'replace', c: '3' } } }).metadata.labels).toEqual({
+    c: '3',
+  });
+  expect(patched({ metadata: { labels: { $patch: 'delete' } } }).metadata.labels).toEqual({});
+  expect(patched({ metadata: { labels: { $patch: 'merge', c: '3' } } }).metadata.labels).toEqual({
+    a: '1',
+    b: '2',
+    c: '3',
+  });
+});
+
+test('$retainKeys clears what it does not name', () => {
+  expect(patched({ spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } }).spec.strategy).toEqual({
+    type: 'Recreate',
+  });
+  const volume = { name: 'v', $retainKeys: ['name', 'configMap'], configMap: { name: 'c' } };
+  expect(inPod({ volumes: [volume] }).volumes).toEqual([{ name: 'v', configMap: { name: 'c' } }]);
+});
+
+test('$setElementOrder orders the list, with or without a patch of it', () => {
+  const order = { '$setElementOrder/containers': [{ name: 'b' }, { name: 'n' }, { name: 'a' }] };
+  expect(names(inPod(order))).toEqual(['b', 'a']);
+  expect(names(inPod({ ...order, containers: [{ name: 'n' }] }))).toEqual(['b', 'n', 'a']);
+  const finalizers = { '$setElementOrder/finalizers': ['y', 'x'] };
+  expect(patched({ metadata: finalizers }).metadata.finalizers).toEqual(['y', 'x']);
+});
+
+test('null as a whole changes nothing, and neither does the empty patch', () => {
+  expect(patched(null)).toEqual(LIVE);
+  expect(patched({})).toEqual(LIVE);
+});
+
+test.each<[string, unknown, string]>([
+  ['a list', [], 'malformed'],
+  ['text', 'x', 'malformed'],
+  [
+    '$retainKeys that does not name a field of the patch',
+    { spec: { strategy: { $retainKeys: ['x'], type: 'y' } } },
+    'malformed',
+  ],
+  ['$retainKeys that is no list', { spec: { $retainKeys: 'x' } }, 'malformed'],
+  ['an unknown directive', { metadata: { labels: { $patch: 'explode' } } }, 'failed'],
+  ['a directive that is no text', { metadata: { labels: { $patch: 5 } } }, 'failed'],
+  [
+    'an unknown directive in a list',
+    { metadata: { ownerReferences: [{ uid: 'x', $patch: 'explode' }] } },
+    'failed',
+  ],
+  ['an item without its key', { spec: { template: { spec: { containers: [{ image: 'x' }] } } } }, 'failed'],
+  [
+    'a deletion without its key',
+    { spec: { template: { spec: { containers: [{ $patch: 'delete' }] } } } },
+    'failed',
+  ],
+  ['an item that is no object', { spec: { template: { spec: { containers: ['x'] } } } }, 'failed'],
+  [
+    'an order that lacks an item',
+    { metadata: { '$setElementOrder/finalizers': ['x'], finalizers: ['y'] } },
+    'failed',
+  ],
+  ['an order that is no list', { metadata: { '$setElementOrder/finalizers': 'x' } }, 'failed'],
+  [
+    'a deletion from a list that is no list',
+    { metadata: { '$deleteFromPrimitiveList/finalizers': 'x' } },
+    'failed',
+  ],
+  ['a set with an object in it', { metadata: { finalizers: [{}] } }, 'failed'],
+])('%s is refused', (_what, patch, kind) => {
+  expect(() => applyStrategicPatch(DEPLOYMENT, LIVE, patch)).toThrow(
+    expect.objectContaining({ name: 'PatchError', kind }),
+  );
+});
+
+test('a patch that nests without end is refused', () => {
+  let nested: object = {};
+  for (let depth = 0; depth < 2_000; depth += 1) nested = { a: nested };
+  expect(() => applyStrategicPatch(DEPLOYMENT, LIVE, nested)).toThrow('nests deeper');
+});
+
+test('keys that objects inherit are data', () => {
+  const patch = JSON.parse('{"metadata":{"labels":{"__proto__":"x","constructor":"y"}}}') as unknown;
+  expect(JSON.stringify(patched(patch).metadata.labels)).toBe(
+    '{"a":"1","b":"2","__proto__":"x","constructor":"y"}',
+  );
+  expect(Object.prototype).not.toHaveProperty('polluted');
+});

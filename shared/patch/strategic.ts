@@ -1,0 +1,153 @@
+import type { JsonObject } from '../meta/clone';
+import { getOwn, isJsonObject, setOwn } from '../meta/clone';
+import type { FieldType, MessageType } from '../schema/types';
+import { isDeeper, PATCH_DEPTH_MAX } from './depth';
+import { PatchError } from './patch-error';
+import { mergeLists, orderAs, withoutValues } from './strategic-lists';
+import type { ListRule } from './strategic-lists';
+
+const PATCH = '$patch';
+const RETAIN_KEYS = '$retainKeys';
+const SET_ORDER = '$setElementOrder/';
+const DELETE_FROM_LIST = '$deleteFromPrimitiveList/';
+
+/** Where a merge is: in a message, in a map (whose values are of `values`), or where nothing is known. */
+interface Place {
+  readonly type?: MessageType | undefined;
+  readonly values?: FieldType | undefined;
+}
+
+/**
+ * Applies a strategic merge patch to a decoded object of a kind with a schema, which says how lists and structs merge. Neither argument
+ * is changed; the result shares with both what needed no merging, so treat it as frozen. It may hold fields of wrong types and
+ * directives where nothing was to merge with: decode it. Rules and known differences are in ADR 0010. Throws PatchError: `malformed`
+ * for what is no such patch, `failed` for one that does not fit.
+ */
+export function applyStrategicPatch(type: MessageType, original: unknown, patch: unknown): JsonObject {
+  if (!isJsonObject(original)) throw failed('a strategic merge patch changes an object');
+  if (patch === null) return original;
+  if (!isJsonObject(patch)) {
+    throw new PatchError('malformed', 'a strategic merge patch is an object');
+  }
+  if (isDeeper(patch, PATCH_DEPTH_MAX)) {
+    throw new PatchError('malformed', `the patch nests deeper than ${String(PATCH_DEPTH_MAX)} levels`);
+  }
+  return mergeObjects({ type }, original, patch);
+}
+
+function mergeObjects(place: Place, original: Readonly<JsonObject>, patch: Readonly<JsonObject>): JsonObject {
+  const directive = getOwn(patch, PATCH);
+  if (directive === 'delete') return {};
+  if (directive === 'replace') return without(patch, PATCH);
+  if (directive !== undefined && directive !== 'merge') throw unknownDirective(directive);
+  const result = retained(original, patch);
+  const done = new Set([PATCH, RETAIN_KEYS]);
+  for (const key of Object.keys(patch)) {
+    if (!key.startsWith(SET_ORDER)) continue;
+    const name = key.slice(SET_ORDER.length);
+    done.add(key).add(name);
+    mergeInOrder({ place, result, name }, getOwn(patch, name), patch[key]);
+  }
+  for (const key of Object.keys(patch)) {
+    if (!done.has(key)) mergeKey(place, result, key, patch[key]);
+  }
+  return result;
+}
+
+function mergeKey(place: Place, result: JsonObject, key: string, change: unknown): void {
+  if (key.startsWith(DELETE_FROM_LIST)) {
+    const name = key.slice(DELETE_FROM_LIST.length);
+    const list = getOwn(result, name);
+    if (!Array.isArray(change)) throw failed(`${key} is not a list`);
+    if (Array.isArray(list)) setOwn(result, name, withoutValues(list, change));
+    return;
+  }
+  if (change === null) {
+    delete result[key];
+    return;
+  }
+  const current = getOwn(result, key);
+  setOwn(result, key, mergeValues(fieldAt(place, key), current, change));
+}
+
+function mergeValues(field: FieldType | undefined, current: unknown, change: unknown): unknown {
+  if (isJsonObject(change) && isJsonObject(current)) {
+    if (strategyOf(field) === 'replace') return change;
+    return mergeObjects(placeIn(field), current, change);
+  }
+  if (!Array.isArray(change) || strategyOf(field) !== 'merge' || field?.list !== true) return change;
+  return mergeLists(ruleOf(field), Array.isArray(current) ? current : [], change);
+}
+
+/** `$setElementOrder`: the list as it will be, with its patched items in this order and the others where they fit. */
+function mergeInOrder(
+  { place, result, name }: { readonly place: Place; readonly result: JsonObject; readonly name: string },
+  change: unknown,
+  order: unknown,
+): void {
+  const field = fieldAt(place, name);
+  const current = getOwn(result, name);
+  if (!Array.isArray(order)) throw failed(`${SET_ORDER}${name} is not a list`);
+  if (change === null) delete result[name];
+  if (change === null || (change === undefined && current === undefined)) return;
+  if (change !== undefined && !Array.isArray(change)) throw failed(`${name} is not a list`);
+  if (strategyOf(field) !== 'merge' || field === undefined) {
+    if (change !== undefined) setOwn(result, name, change);
+    return;
+  }
+  const live: readonly unknown[] = Array.isArray(current) ? current : [];
+  setOwn(result, name, orderAs(ruleOf(field), { live, change, order }));
+}
+
+/** The original without the fields that `$retainKeys` does not name. */
+function retained(original: Readonly<JsonObject>, patch: Readonly<JsonObject>): JsonObject {
+  const keys = getOwn(patch, RETAIN_KEYS);
+  if (keys === undefined) return { ...original };
+  if (!Array.isArray(keys)) throw new PatchError('malformed', 'invalid patch format of retainKeys');
+  const kept = new Set<unknown>(keys);
+  for (const [key, value] of Object.entries(patch)) {
+    const isDirective = key === RETAIN_KEYS || key.startsWith(SET_ORDER) || key.startsWith(DELETE_FROM_LIST);
+    if (!isDirective && value !== null && !kept.has(key)) {
+      throw new PatchError('malformed', 'invalid patch format of retainKeys');
+    }
+  }
+  const result: JsonObject = {};
+  for (const key of Object.keys(original)) if (kept.has(key)) setOwn(result, key, original[key]);
+  return result;
+}
+
+function fieldAt({ type, values }: Place, key: string): FieldType | undefined {
+  return values ?? type?.byName.get(key);
+}
+
+/** Inside the value of a field. A map's values are messages or scalars of the field's type; they are never lists. */
+function placeIn(field: FieldType | undefined): Place {
+  if (field === undefined) return {};
+  return field.map ? { values: { ...field, map: false } } : { type: field.message };
+}
+
+/** `merge`, `replace`, or none; `retainKeys` says something about single keys and nothing about the whole. */
+function strategyOf(field: FieldType | undefined): string {
+  const strategies = (field?.patchStrategy ?? '').split(',').filter((each) => each !== 'retainKeys');
+  return strategies[0] ?? '';
+}
+
+function ruleOf(field: FieldType): ListRule {
+  return {
+    mergeKey: field.patchMergeKey,
+    merge: (current, change) => mergeObjects({ type: field.message }, current, change),
+  };
+}
+
+function without(object: Readonly<JsonObject>, key: string): JsonObject {
+  const { [key]: _removed, ...rest } = object;
+  return rest;
+}
+
+function unknownDirective(directive: unknown): PatchError {
+  return failed(`unknown patch type: ${JSON.stringify(directive)}`);
+}
+
+function failed(message: string): PatchError {
+  return new PatchError('failed', message);
+}

@@ -1,0 +1,83 @@
+import { DecodeError } from '../schema/decode-error';
+import { WireReader } from './wire-reader';
+import { WireWriter } from './wire-writer';
+
+/** What every Protobuf document of the API begins with: `k8s` and a zero byte, in both dialects. */
+export const PROTOBUF_MAGIC: Buffer = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+
+/** The message `Unknown` that carries an object and tells its kind, which the object itself does not. */
+export interface Envelope {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly raw: Buffer;
+}
+
+const TYPE_META = 1;
+const RAW = 2;
+const API_VERSION = 1;
+const KIND = 2;
+/** Empty contentEncoding and contentType, which Go's encoder writes although they say nothing. */
+const TAIL = Buffer.from([0x1a, 0x00, 0x22, 0x00]);
+
+/**
+ * What stands before and after an object of `rawBytes` bytes; the three together are one document. For objects that are not at hand
+ * as one buffer.
+ */
+export function envelopeAround(
+  { apiVersion, kind }: Pick<Envelope, 'apiVersion' | 'kind'>,
+  rawBytes: number,
+): { readonly head: Buffer; readonly tail: Buffer } {
+  const writer = new WireWriter();
+  writer.uint32(rawBytes);
+  writer.tag(RAW, 2);
+  const mark = writer.length;
+  writeText(writer, KIND, kind);
+  writeText(writer, API_VERSION, apiVersion);
+  writer.delimit(TYPE_META, mark);
+  writer.bytes(PROTOBUF_MAGIC);
+  return { head: writer.take(), tail: TAIL };
+}
+
+/** One whole document. */
+export function wrapEnvelope(envelope: Envelope): Buffer {
+  const { head, tail } = envelopeAround(envelope, envelope.raw.length);
+  return Buffer.concat([head, envelope.raw, tail]);
+}
+
+/** Reads one document; `raw` is a view of the bytes. Throws a DecodeError when the magic is missing or the message is malformed. */
+export function unwrapEnvelope(bytes: Buffer): Envelope {
+  if (!bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)) {
+    throw new DecodeError(
+      'provided data does not appear to be a protobuf message, expected prefix 6b 38 73 00',
+    );
+  }
+  const reader = new WireReader(bytes.subarray(PROTOBUF_MAGIC.length));
+  let typeMeta = { apiVersion: '', kind: '' };
+  let raw: Buffer = bytes.subarray(0, 0);
+  while (!reader.isAtEnd) {
+    const tag = reader.tag();
+    if (tag === TYPE_META * 8 + 2) typeMeta = readTypeMeta(reader.slice());
+    else if (tag === RAW * 8 + 2) raw = reader.slice();
+    else reader.skip(tag);
+  }
+  return { ...typeMeta, raw };
+}
+
+function readTypeMeta(bytes: Buffer): { readonly apiVersion: string; readonly kind: string } {
+  const reader = new WireReader(bytes);
+  let apiVersion = '';
+  let kind = '';
+  while (!reader.isAtEnd) {
+    const tag = reader.tag();
+    if (tag === API_VERSION * 8 + 2) apiVersion = reader.string();
+    else if (tag === KIND * 8 + 2) kind = reader.string();
+    else reader.skip(tag);
+  }
+  return { apiVersion, kind };
+}
+
+function writeText(writer: WireWriter, number: number, text: string): void {
+  const mark = writer.length;
+  writer.string(text);
+  writer.delimit(number, mark);
+}
