@@ -5,11 +5,19 @@ import { GROUP } from '../shared/names';
 import type { ApiObject } from '../shared/meta/object';
 import { createAdmission } from './admission/chain';
 import { admitNamespaceLifecycle } from './admission/namespace-lifecycle';
+import type { AllocatedService, ServiceAllocation } from './registry/allocation/service-allocation';
+import { createServiceAllocation } from './registry/allocation/service-allocation';
+import type { AddressRange, ValueRange } from './registry/allocation/value-range';
+import { parseAddressRange, parsePortRange } from './registry/allocation/value-range';
 import type { StoreContext } from './registry/object-store';
 import { currentFromCache, readFresh } from './registry/object-store';
 import type { Registry } from './registry/registry';
 import { createRegistry } from './registry/registry';
+import type { RuntimeConfig } from './registry/runtime-config';
+import { DEFAULT_RUNTIME_CONFIG } from './registry/runtime-config';
 import { servedDefinitions } from './registry/served';
+import { currentOfEntry } from './registry/stored-form';
+import { record } from './registry/validation/accessors';
 import type { Backend } from './storage/backend';
 import { identityTransformer } from './storage/transformer';
 import { ClusterCache } from './watch/cluster-cache';
@@ -26,7 +34,18 @@ export interface ControlPlaneOptions {
   readonly log: Log;
   /** 0 keeps events for ever. */
   readonly eventTtlSeconds: number;
+  /** Which versions are served; by default all that are not alpha. */
+  readonly runtimeConfig?: RuntimeConfig;
+  /** Whether configurations can be applied and managedFields are kept; by default they are. */
+  readonly serverSideApply?: boolean;
   readonly limits?: Partial<CacheLimits>;
+  /** What Services get their addresses and ports from; by default the ranges of the flags. */
+  readonly services?: ServiceRanges;
+}
+
+export interface ServiceRanges {
+  readonly addresses: AddressRange;
+  readonly nodePorts: ValueRange;
 }
 
 /** Registry, cache and admission over one backend: everything of a server but its doors. */
@@ -34,10 +53,11 @@ export interface ControlPlane {
   readonly registry: () => Registry;
   readonly cache: ClusterCache;
   readonly store: StoreContext;
+  readonly serviceAllocation: ServiceAllocation;
 }
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
-  const registry = createRegistry(servedDefinitions(), 1);
+  const registry = createRegistry(servedDefinitions(options.runtimeConfig ?? DEFAULT_RUNTIME_CONFIG), 1);
   const { backend, prefix, clock, log } = options;
   const cache = new ClusterCache({
     backend,
@@ -47,6 +67,14 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     log,
     clock,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
+  const serviceAllocation = createServiceAllocation({
+    backend,
+    storePrefix: prefix,
+    ...(options.services ?? defaultServiceRanges()),
+    randomInt: (bound) => randomInt(bound),
+    log,
+    services: servicesIn(registry, () => store),
   });
   const store: StoreContext = {
     backend,
@@ -69,10 +97,46 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
         },
       },
     ]),
+    reservers: new Map([['service addresses', serviceAllocation.reserve]]),
     eventTtlSeconds: options.eventTtlSeconds === 0 ? undefined : options.eventTtlSeconds,
     cacheWaitMs: CACHE_WAIT_MS,
+    serverSideApply: options.serverSideApply ?? true,
   };
-  return { registry: () => registry, cache, store };
+  return { registry: () => registry, cache, store, serviceAllocation };
+}
+
+/** The ranges of kube-apiserver. */
+export const DEFAULT_SERVICE_ADDRESSES = '10.0.0.0/24';
+export const DEFAULT_NODE_PORTS = '30000-32767';
+
+function defaultServiceRanges(): ServiceRanges {
+  const addresses = parseAddressRange(DEFAULT_SERVICE_ADDRESSES);
+  const nodePorts = parsePortRange(DEFAULT_NODE_PORTS);
+  if (!addresses.ok || nodePorts === undefined)
+    throw new Error('the default ranges of Services are malformed');
+  return { addresses: addresses.range, nodePorts };
+}
+
+/** All Services from the cache, once it has come to the revision asked for. */
+function servicesIn(
+  registry: Registry,
+  store: () => StoreContext,
+): (revision: number, signal: AbortSignal) => Promise<readonly AllocatedService[]> {
+  const endpoint = registry.endpoint(GROUP.core, 'v1', 'services');
+  if (endpoint === undefined) throw new Error('services are not served');
+  const { stored } = endpoint;
+  return async (revision, signal) => {
+    const { cache } = store();
+    if (!(await cache.waitForRevision(revision, { timeoutMs: CACHE_WAIT_MS, signal }))) {
+      throw new Error('the watch cache is behind the store');
+    }
+    return [...cache.resource(stored.keyPrefix).snapshot().entries()].map((entry) => ({
+      namespace: entry.namespace,
+      name: entry.name,
+      uid: entry.uid,
+      spec: record(currentOfEntry(stored, entry).object['spec']),
+    }));
+  };
 }
 
 function namespaceReader(

@@ -6,6 +6,9 @@ import { versionDocument } from './discovery/version';
 import type { Answer, Exchange, Stage } from './exchange/exchange';
 import { parseRequestInfo } from './exchange/request-info';
 import { createDeadline } from './exchange/deadline';
+import type { Insight } from './insight/insight';
+import { INSIGHT_PATHS } from './insight/insight';
+import { answerOpenApi, OPENAPI_PATHS } from './openapi/openapi';
 import { documentAnswer } from './verbs/answers';
 import type { VerbContext } from './verbs/context';
 import { answerResource } from './verbs/dispatch';
@@ -16,6 +19,7 @@ export interface JourneyParts {
   readonly authorize: Stage;
   /** Answers health paths; undefined for any other path. */
   readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
+  readonly insight: Insight;
   readonly verbs: VerbContext;
   readonly requestTimeoutMs: number;
   /** `host:port` at which clients reach this server. */
@@ -31,6 +35,7 @@ export interface JourneyParts {
 export function createJourney(parts: JourneyParts): (exchange: Exchange) => Promise<void> {
   const stages: readonly Stage[] = [
     requestInfo, // what the path asks for
+    parts.insight.measure, // what it costs, and how it ends
     createDeadline(parts.requestTimeoutMs), // nothing waits for ever
     parts.authenticate, // who is asking
     parts.authorize, // whether they may
@@ -55,7 +60,14 @@ const requestInfo: Stage = async (exchange, next) => {
 };
 
 /** Paths that answer and are no API; `/` lists them. */
-const OTHER_PATHS: readonly string[] = ['/healthz', '/livez', '/readyz', '/version'];
+const OTHER_PATHS: readonly string[] = [
+  '/healthz',
+  '/livez',
+  '/readyz',
+  '/version',
+  ...INSIGHT_PATHS,
+  ...OPENAPI_PATHS,
+];
 
 /** Sets `answer`: a resource, a discovery document, a health check, the version, or the list of paths. */
 function createAnswer(parts: JourneyParts): Stage {
@@ -67,6 +79,8 @@ function createAnswer(parts: JourneyParts): Stage {
     }
     return (
       (await parts.health(exchange)) ??
+      (await parts.insight.answer(exchange)) ??
+      answerOpenApi(registry, exchange, parts.build.version) ??
       answerDiscovery(registry, parts.serverAddress(), exchange) ??
       pageNotFound()
     );

@@ -1,22 +1,28 @@
 import { systemClock } from '../shared/concurrency/clock';
 import { ensureServingCertificate } from '../shared/certs/serving-certificate';
 import type { Log } from '../shared/log/log';
-import type { Authenticator } from './authn/authenticator';
 import { authenticate } from './authn/authenticate';
+import type { TokenAuthenticator } from './authn/bearer-token';
 import { bearerToken } from './authn/bearer-token';
 import { tokenFileAuthenticator } from './authn/token-file';
 import { authorize } from './authz/authorize';
 import { authorizerOf } from './authz/modes';
+import type { ApiService } from './bootstrap/api-service';
+import { createApiService } from './bootstrap/api-service';
 import { checkDialect } from './bootstrap/dialect-record';
+import { createFirstObjects } from './bootstrap/first-objects';
+import { LiveReplicas } from './bootstrap/live-replicas';
 import { createFirstNamespaces } from './bootstrap/namespaces';
 import type { ControlPlane } from './control-plane';
 import { createControlPlane } from './control-plane';
 import { healthEndpoints } from './health/health-endpoints';
 import type { HealthCheck } from './health/health-check';
 import { logCheck, ping, shutdownCheck } from './health/health-check';
+import { createInsight } from './insight/insight';
 import { createJourney } from './journey';
 import type { OpenBackend } from './open-backend';
 import { openBackend } from './open-backend';
+import { operationServices } from './operation-services';
 import type { ServerOptions, ServingOptions } from './options/server-options';
 import type { Server } from './server/server';
 import { createServer } from './server/server';
@@ -24,6 +30,7 @@ import { createServer } from './server/server';
 /** How long requests in flight may take once the server has stopped accepting. */
 const DRAIN_GRACE_MS = 20_000;
 const WATCH_END_SPREAD_MS = 500;
+const WITHDRAW_TIMEOUT_MS = 3_000;
 const SECOND_MS = 1_000;
 
 export interface ServerProcess {
@@ -51,19 +58,42 @@ export async function runServer(process: ServerProcess, stop: AbortSignal): Prom
       clock: systemClock,
       log,
       eventTtlSeconds: options.eventTtlSeconds,
+      runtimeConfig: options.runtimeConfig,
+      serverSideApply: options.featureGates.ServerSideApply,
       limits: options.watchCache,
+      services: options.services,
     });
-    const server = await openDoor(process, { plane, opened });
+    const { server, port } = await openDoor(process, { plane, opened });
+    const apiService = createApiService({
+      store: plane.store,
+      registry: plane.registry,
+      replicas: new LiveReplicas(opened.backend, prefix),
+      self: { ip: options.advertiseAddress, port },
+      serviceAddress: plane.serviceAllocation.firstAddress,
+      family: plane.serviceAllocation.family,
+      log,
+    });
     try {
       await becomeReady(plane, { life: life.signal, stop, log });
       void opened.keepCompact(life.signal);
-      await aborted(stop);
+      void plane.serviceAllocation.keepRepaired(life.signal);
+      await apiService.keep(stop);
     } finally {
+      await withdraw(apiService, log);
       await server.close({ delayMs: options.shutdownDelayMs, graceMs: DRAIN_GRACE_MS });
     }
   } finally {
     life.abort(new Error('the server is stopped'));
     await opened.backend.close();
+  }
+}
+
+/** A store that does not answer must not hold up the end: it will forget this replica by itself. */
+async function withdraw(apiService: ApiService, log: Log): Promise<void> {
+  try {
+    await apiService.withdraw(AbortSignal.timeout(WITHDRAW_TIMEOUT_MS));
+  } catch (error) {
+    log.warn({ why: String(error) }, 'this replica could not take itself out of the Endpoints of the API');
   }
 }
 
@@ -74,15 +104,20 @@ async function becomeReady(
   const starting = AbortSignal.any([life, stop]);
   await Promise.race([plane.cache.start(life), aborted(stop)]);
   if (stop.aborted) return;
+  // Services that have no claims yet must have them before anybody can ask for their addresses.
+  await plane.serviceAllocation.repair(starting);
   await createFirstNamespaces(plane.store, plane.registry(), starting);
+  await createFirstObjects(plane.store, plane.registry(), starting);
   log.info({ revision: plane.cache.revision, uptimeMs: Math.round(performance.now()) }, 'ready');
 }
 
 async function openDoor(
   { options, log, logFailure, build }: ServerProcess,
   { plane, opened }: { readonly plane: ControlPlane; readonly opened: OpenBackend },
-): Promise<Server> {
+): Promise<{ readonly server: Server; readonly port: number }> {
   const address = { port: options.serving.port };
+  const tokens = tokenAuthenticatorsOf(options);
+  const authorizer = authorizerOf(options.authorizationModes);
   let isShuttingDown = false;
   const checks: readonly HealthCheck[] = [
     ping,
@@ -99,18 +134,20 @@ async function openDoor(
     minTlsVersion: options.serving.minTlsVersion,
     journey: createJourney({
       authenticate: authenticate({
-        authenticators: authenticatorsOf(options),
+        authenticators: [bearerToken(tokens)],
         anonymous: options.authentication.anonymous,
       }),
-      authorize: authorize(authorizerOf(options.authorizationModes)),
+      authorize: authorize(authorizer),
       health: healthEndpoints({
         checks,
         log,
         livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
       }),
+      insight: createInsight({ registry: plane.registry, cache: plane.cache, process: true }),
       verbs: {
         registry: plane.registry,
         store: plane.store,
+        services: operationServices({ tokens, authorizer, opened }),
         minRequestTimeoutMs: options.requests.minWatchTimeoutSeconds * SECOND_MS,
       },
       requestTimeoutMs: options.requests.timeoutMs,
@@ -126,7 +163,7 @@ async function openDoor(
   const bound = await server.listen();
   address.port = bound.port;
   log.info({ address: bound.address, port: bound.port }, 'serving over TLS');
-  return server;
+  return { server, port: bound.port };
 }
 
 function certificateFiles(
@@ -137,9 +174,9 @@ function certificateFiles(
   return ensureServingCertificate({ dir: certificate.dir, hosts: certificate.hosts, log });
 }
 
-function authenticatorsOf({ authentication }: ServerOptions): readonly Authenticator[] {
+function tokenAuthenticatorsOf({ authentication }: ServerOptions): readonly TokenAuthenticator[] {
   const { tokenFile } = authentication;
-  return [bearerToken(tokenFile === undefined ? [] : [tokenFileAuthenticator(tokenFile)])];
+  return tokenFile === undefined ? [] : [tokenFileAuthenticator(tokenFile)];
 }
 
 function storeCheck({ backend, name }: OpenBackend): HealthCheck {

@@ -1,7 +1,7 @@
-import { negotiateAnswer } from '../encoding/negotiation';
+import { documentAnswer } from '../encoding/document';
+import type { Document } from '../encoding/document';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { Registry } from '../registry/registry';
-import { documentAnswer } from '../verbs/answers';
 import { methodNotAllowed } from '../verbs/target';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './documents';
 
@@ -10,12 +10,11 @@ export function answerDiscovery(
   registry: Registry,
   serverAddress: string,
   exchange: Exchange,
-): Answer | undefined {
+): Promise<Answer> | undefined {
   const document = documentAt(registry, serverAddress, exchange.path);
   if (document === undefined) return undefined;
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed();
-  negotiateAnswer(exchange.headers.accept);
-  return documentAnswer(200, document);
+  return documentAnswer(exchange, 200, document as Document);
 }
 
 function documentAt(registry: Registry, serverAddress: string, path: string): object | undefined {

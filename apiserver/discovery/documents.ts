@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { apiVersionOf } from '../../shared/meta/object';
 import type { SubresourceRow } from '../../shared/api/resources';
 import type { Registry, ServedGroup } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
+import { storageVersionHash } from './storage-version';
 
 /** Discovery documents of meta/v1: what a client reads before it knows which resources exist. All are derived from the registry. */
 
@@ -53,7 +53,7 @@ interface ResourceBody {
   readonly [field: string]: unknown;
 }
 
-function resourceOf({ row, stored }: Endpoint): ResourceBody {
+function resourceOf({ row, stored, virtual }: Endpoint): ResourceBody {
   return {
     name: row.resource,
     singularName: '',
@@ -62,7 +62,7 @@ function resourceOf({ row, stored }: Endpoint): ResourceBody {
     verbs: row.verbs,
     ...(row.shortNames.length === 0 ? {} : { shortNames: row.shortNames }),
     ...(row.categories.length === 0 ? {} : { categories: row.categories }),
-    storageVersionHash: storageVersionHash(stored.group, stored.version, stored.kind),
+    ...(virtual === undefined ? { storageVersionHash: storageVersionHash(stored) } : {}),
   };
 }
 
@@ -81,13 +81,4 @@ function subresourcesOf({ row, subresources }: Endpoint): readonly ResourceBody[
 function otherGroupVersion(row: Endpoint['row'], each: SubresourceRow): object {
   if (each.group === row.group && each.version === row.version) return {};
   return { group: each.group, version: each.version };
-}
-
-/** Changes when the stored form of the kind does; the same eight bytes for all served versions of it. */
-function storageVersionHash(group: string, version: string, kind: string): string {
-  return createHash('sha256')
-    .update(`${group}/${version}/${kind}`)
-    .digest()
-    .subarray(0, 8)
-    .toString('base64');
 }

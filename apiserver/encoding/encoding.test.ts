@@ -1,20 +1,21 @@
 import { StatusError } from '../../shared/errors/status-error';
-import { jsonListBody } from './json-list';
-import { createJsonRepresentation } from './json-representation';
+import { GROUP, MEDIA_TYPE } from '../../shared/names';
 import { parseAccept, parseMediaType } from './media-type';
-import { negotiateAnswer, negotiateBody } from './negotiation';
-import { withResourceVersion } from './written';
+import type { Offer } from './negotiation';
+import { DOCUMENT_OFFER, negotiate, negotiateBody } from './negotiation';
+import { prettyJson } from './pretty';
+import { metadataEnd } from './source';
+import { writtenSource } from './written';
 
-const ENTRY = {
-  key: 'default/a',
-  namespace: 'default',
-  name: 'a',
-  revision: 7,
-  bytes: Buffer.from('"metadata":{"resourceVersion":"7","name":"a"},"data":{"k":"v"}}'),
-  labels: {},
-  fields: {},
-  uid: 'u',
-};
+const OBJECTS: Offer = { ...DOCUMENT_OFFER, shapes: true };
+const STREAMS: Offer = { ...OBJECTS, stream: true };
+
+function negotiated(accept: string | undefined, offer = OBJECTS, search = '', userAgent = 'go'): string {
+  const headers = { 'user-agent': userAgent, ...(accept === undefined ? {} : { accept }) };
+  const { format, shape, pretty } = negotiate({ headers, query: new URLSearchParams(search) }, offer);
+  const name = shape === undefined ? format : `${format} ${shape.kind} ${shape.version}`;
+  return pretty ? `pretty ${name}` : name;
+}
 
 describe('Accept', () => {
   test('elements come by quality, ties in the order of the header, and quality 0 is a refusal', () => {
@@ -37,15 +38,58 @@ describe('Accept', () => {
     expect(parseMediaType(text)).toBeUndefined();
   });
 
-  test.each([undefined, '', '*/*', 'application/*', 'application/json', 'text/html, */*;q=0.1'])(
-    '%p gets JSON',
-    (accept) => {
-      expect(negotiateAnswer(accept)).toBe('application/json');
-    },
-  );
+  const table = `application/json;as=Table;g=${GROUP.meta};v=v1`;
+  const { protobuf } = MEDIA_TYPE;
 
-  test.each(['image/png', 'application/json;q=0'])('%p is not acceptable', (accept) => {
-    expect(() => negotiateAnswer(accept)).toThrow(StatusError);
+  test.each([
+    [undefined, 'json'],
+    ['', 'json'],
+    ['*/*', 'json'],
+    ['application/json', 'json'],
+    ['application/json; charset=utf-8', 'json'],
+    ['application/*, application/yaml;q=0.5', 'json'],
+    ['text/html, */*;q=0.1', 'json'],
+    ['application/json;q=0.1,application/yaml;q=0.9', 'yaml'],
+    [`${protobuf}, application/json`, 'protobuf'],
+    [table, 'json Table v1'],
+    [`${table}beta1, application/json`, 'json Table v1beta1'],
+    [`${table}alpha1, application/json`, 'json'],
+    [`application/yaml;as=Table;g=${GROUP.meta};v=v1`, 'yaml Table v1'],
+    [`${protobuf};as=Table;g=${GROUP.meta};v=v1,application/json`, 'json'],
+    [`${protobuf};as=PartialObjectMetadata;g=${GROUP.meta};v=v1`, 'protobuf PartialObjectMetadata v1'],
+    ['application/json;stream=watch', 'json'],
+    ['application/json;pretty=1', 'pretty json'],
+  ])('%p gets %s', (accept, expected) => {
+    expect(negotiated(accept)).toBe(expected);
+  });
+
+  test.each([
+    'image/png',
+    'application/*',
+    'nonsense',
+    'application/json;q=0',
+    'application/yaml;stream=watch',
+    'application/json;stream=other',
+    `application/json;as=Table;g=other;v=v1`,
+    `application/json;as=Table;v=v1`,
+    `application/json;as=Other;g=${GROUP.meta};v=v1`,
+    `${protobuf};as=Table;g=${GROUP.meta};v=v1`,
+  ])('%p is not acceptable, and what is offered is told', (accept) => {
+    expect(() => negotiated(accept)).toThrow(StatusError);
+    expect(() => negotiated(accept)).toThrow(/application\/json, application\/yaml, .*protobuf/);
+  });
+
+  test('a document that is no object has no Table, and a stream no YAML', () => {
+    expect(() => negotiated(table, DOCUMENT_OFFER)).toThrow(StatusError);
+    expect(() => negotiated('application/yaml', STREAMS)).toThrow(StatusError);
+    expect(negotiated(`${protobuf};stream=watch`, STREAMS)).toBe('protobuf');
+  });
+
+  test('people get indented JSON, and whoever asks for it; ?pretty has the last word', () => {
+    expect(negotiated(undefined, OBJECTS, '', 'curl/8.0')).toBe('pretty json');
+    expect(negotiated(undefined, OBJECTS, 'pretty=true')).toBe('pretty json');
+    expect(negotiated(undefined, OBJECTS, 'pretty=false', 'Mozilla/5.0 (X11)')).toBe('json');
+    expect(negotiated('application/yaml', OBJECTS, 'pretty=1')).toBe('yaml');
   });
 });
 
@@ -56,56 +100,26 @@ describe('Content-Type', () => {
   });
 });
 
-describe('objects as JSON', () => {
-  const json = createJsonRepresentation('ConfigMap', 'v1');
+describe('the answer to a write', () => {
+  const plain = Buffer.from('{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{}}');
 
-  test('a single object and a frame carry kind and apiVersion around the cached bytes', () => {
-    const object = {
-      kind: 'ConfigMap',
-      apiVersion: 'v1',
-      metadata: { resourceVersion: '7', name: 'a' },
-      data: { k: 'v' },
-    };
-    expect(JSON.parse(json.object(ENTRY.bytes).toString())).toEqual(object);
-    expect(JSON.parse(json.frame('ADDED', ENTRY).toString())).toEqual({ type: 'ADDED', object });
-  });
-
-  test('a bookmark has nothing but its version', () => {
-    expect(JSON.parse(json.bookmark(9, false).toString())).toEqual({
-      type: 'BOOKMARK',
-      object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: '9' } },
-    });
-  });
-
-  test('the answer to a write gets its version spliced in', () => {
-    const plain = Buffer.from('{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{}}');
-    expect(JSON.parse(withResourceVersion(plain, 12).toString())).toEqual({
-      ...JSON.parse(plain.toString()),
-      metadata: { name: 'a', resourceVersion: '12' },
-    });
-    expect(JSON.parse(withResourceVersion(plain, 0).toString())).toEqual(JSON.parse(plain.toString()));
+  test('gets its version spliced in', () => {
+    expect(writtenSource({ plain, revision: 12 }).bytes.toString()).toBe(
+      '"metadata":{"resourceVersion":"12","name":"a"},"data":{}}',
+    );
+    expect(writtenSource({ plain, revision: 0 }).bytes.toString()).toBe('"metadata":{"name":"a"},"data":{}}');
   });
 });
 
-describe('lists as JSON', () => {
-  const head = { kind: 'ConfigMapList', apiVersion: 'v1', metadata: { resourceVersion: '7' } };
+test('the end of the metadata is found whatever stands in its strings', () => {
+  const metadata = '"metadata":{"a":"}\\"{","b":{"c":"\\\\"},"d":[{}]}';
+  expect(metadataEnd({ bytes: Buffer.from(`${metadata},"spec":{"x":"}"}}`), transient: true })).toBe(
+    metadata.length,
+  );
+});
 
-  test('an empty list has an empty list of items', () => {
-    const body = jsonListBody(head, []);
-    if (!Buffer.isBuffer(body)) throw new Error('expected a buffer');
-    expect(JSON.parse(body.toString())).toEqual({ ...head, items: [] });
-  });
-
-  test('a long list comes in batches that join to one document', async () => {
-    const items = Array.from({ length: 10_000 }, () => ENTRY.bytes);
-    const body = jsonListBody(head, items);
-    if (Buffer.isBuffer(body)) throw new Error('expected a stream');
-    const pieces: Buffer[] = [];
-    for await (const piece of body) pieces.push(piece);
-    expect(pieces.length).toBeGreaterThan(2);
-    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(300 * 1024);
-    const parsed = JSON.parse(Buffer.concat(pieces).toString()) as { items: unknown[] };
-    expect(parsed.items).toHaveLength(10_000);
-    expect(parsed.items[9_999]).toEqual(JSON.parse(`{${ENTRY.bytes.toString()}`));
-  });
+test('indented JSON is the same JSON, wherever its bytes are cut', () => {
+  const value = { a: [1, { b: 'x"{,:}\\', c: [] }, {}], d: { e: null, f: 1.5e300 }, g: [], h: 'ü' };
+  expect(prettyJson(Buffer.from(JSON.stringify(value))).toString()).toBe(JSON.stringify(value, null, 2));
+  expect(prettyJson(Buffer.from('{}\n')).toString()).toBe('{}\n');
 });

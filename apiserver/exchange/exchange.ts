@@ -19,7 +19,12 @@ export interface Answer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Buffer | AsyncIterable<Buffer>;
+  /** How a stream falls into messages, for a connection that carries messages. Absent: it is never sent over one. */
+  readonly messages?: MessageFraming;
 }
+
+/** Lines of text, or binary pieces with their length in four bytes before each. */
+export type MessageFraming = 'lines' | 'length-prefixed';
 
 /**
  * One request on its way through the journey (`apiserver/journey.ts`). A door builds it; each stage sets the field that is its own
@@ -39,6 +44,8 @@ export interface Exchange {
   readonly receivedAt: number;
   /** Aborts when the client is gone, the deadline has passed or the server closes. Everything that waits takes it. */
   signal: AbortSignal;
+  /** Gives the exchange up: aborts `signal`, and cuts an answer that the client does not take. The first reason counts. */
+  abort(reason: Error): void;
   /** Reads the whole body once; rejects with 413 over the limit, without having buffered more than it. */
   readonly readBody: () => Promise<Buffer>;
 

@@ -16,11 +16,26 @@ describe('paths of resources', () => {
     ['PATCH', '/apis/apps/v1/namespaces/x/deployments/d/scale', 'patch', 'x', 'deployments', 'd', 'scale'],
     ['GET', '/api/v1/watch/namespaces/x/pods', 'watch', 'x', 'pods', '', ''],
     ['GET', '/api/v1/watch/pods', 'watch', '', 'pods', '', ''],
-    ['GET', '//api/v1//pods/', 'list', '', 'pods', '', ''],
+    ['GET', '//api/v1/pods/', 'list', '', 'pods', '', ''],
+    ['GET', '/api/v1/watch/namespaces/x/pods/p', 'watch', 'x', 'pods', 'p', ''],
   ])('%s %s is %s of the right object', (method, path, ...expected) => {
     const info = parseRequestInfo(method, path, NONE);
     expect(info.isResourceRequest).toBe(true);
     expect([info.verb, info.namespace, info.resource, info.name, info.subresource]).toEqual(expected);
+  });
+
+  test('a double slash in the middle names no resource', () => {
+    expect(parseRequestInfo('GET', '/api/v1//pods', NONE).resource).toBe('');
+  });
+
+  test('a long run of slashes is read in time that grows with its length, not with the square of it', () => {
+    // In the square of it, this would take minutes.
+    expect(parseRequestInfo('GET', `/a${'/'.repeat(1_000_000)}b`, NONE).isResourceRequest).toBe(false);
+  });
+
+  test('the path of one object is a get, whatever `watch` says', () => {
+    const info = parseRequestInfo('GET', '/api/v1/namespaces/x/pods/p', new URLSearchParams('watch=1'));
+    expect(info.verb).toBe('get');
   });
 
   test('percent-encoded segments are decoded one by one, so that an encoded slash stays inside a name', () => {

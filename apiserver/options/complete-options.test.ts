@@ -141,3 +141,41 @@ test('the help has the flags under their groups', () => {
     'Logs',
   ]);
 });
+
+test('gates are switched by name, the last word counts, and the help lists them', () => {
+  expect(options(ETCD).featureGates).toEqual({ ServerSideApply: true });
+  expect(options(ETCD, '--feature-gates=ServerSideApply=false').featureGates.ServerSideApply).toBe(false);
+  const twice = options(ETCD, '--feature-gates=ServerSideApply=f,ServerSideApply=True');
+  expect(twice.featureGates.ServerSideApply).toBe(true);
+  const help = helpText(FLAG_ROWS, { program: 'orch-apiserver', summary: '' }).replaceAll(/\s+/g, ' ');
+  expect(help).toContain('ServerSideApply=true|false (BETA - default=true)');
+});
+
+test('gates that do not exist and values that are none are refused, all at once', () => {
+  const gates = 'ServerSideAply=true,toString=true,ServerSideApply,ServerSideApply=flase,ServerSideApply=';
+  expect(errors(ETCD, `--feature-gates=${gates}`)).toEqual([
+    '--feature-gates: unknown gate ServerSideAply; did you mean ServerSideApply?',
+    '--feature-gates: unknown gate toString',
+    '--feature-gates: ServerSideApply needs a value: ServerSideApply=true or ServerSideApply=false',
+    '--feature-gates: the value of ServerSideApply must be true or false, not "flase"; did you mean false?',
+    '--feature-gates: the value of ServerSideApply must be true or false, not ""',
+  ]);
+});
+
+test('the ranges of Services are read, and refused with the flag when they cannot be used', () => {
+  const { services } = options(
+    ETCD,
+    '--service-cluster-ip-range=10.96.0.0/12',
+    '--service-node-port-range=31000+9',
+  );
+  expect([services.addresses.text, services.addresses.at(0)]).toEqual(['10.96.0.0/12', '10.96.0.1']);
+  expect(services.nodePorts).toMatchObject({ text: '31000-31009', size: 10 });
+  expect(options(ETCD).services).toMatchObject({
+    addresses: { text: '10.0.0.0/24' },
+    nodePorts: { text: '30000-32767' },
+  });
+  expect(errors(ETCD, '--service-cluster-ip-range=10.0.0.0/30', '--service-node-port-range=9-1')).toEqual([
+    '--service-cluster-ip-range: 10.0.0.0/30 is too small: services need at least 8 addresses',
+    '--service-node-port-range must be like 30000-32767, not "9-1"',
+  ]);
+});

@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
 import { reachableAddress, servingHosts } from '../../shared/certs/serving-hosts';
 import type { FlagValues } from '../../shared/flags/flag-row';
+import { parseRuntimeConfig } from '../registry/runtime-config';
+import { parseAddressRange, parsePortRange } from '../registry/allocation/value-range';
+import { parseFeatureGates } from './feature-gates';
 import type { FLAG_ROWS } from './flag-rows';
 import type { ServerOptions, ServingOptions, StoreOptions } from './server-options';
 
@@ -16,12 +19,30 @@ const SECOND_MS = 1_000;
 
 /** Checks how the flags fit together and fills in what follows from others. All errors are told at once. */
 export function completeOptions(flags: ServerFlags): CompletedOptions {
+  const runtimeConfig = parseRuntimeConfig(flags.runtimeConfig);
+  const featureGates = parseFeatureGates(flags.featureGates);
+  const addresses = parseAddressRange(flags.serviceClusterIpRange);
+  const nodePorts = parsePortRange(flags.serviceNodePortRange);
   const errors = [
+    ...(addresses.ok ? [] : [`--service-cluster-ip-range: ${addresses.problem}`]),
+    ...(nodePorts === undefined
+      ? [`--service-node-port-range must be like 30000-32767, not "${flags.serviceNodePortRange}"`]
+      : []),
+    ...(runtimeConfig.ok ? [] : runtimeConfig.errors),
+    ...(featureGates.ok ? [] : featureGates.errors),
     ...servingErrors(flags),
     ...(flags.storageBackend === 'etcd3' ? etcdErrors(flags) : embeddedErrors(flags)),
     ...requestErrors(flags),
   ];
-  if (errors.length > 0) return { ok: false, errors };
+  if (
+    errors.length > 0 ||
+    !runtimeConfig.ok ||
+    !featureGates.ok ||
+    !addresses.ok ||
+    nodePorts === undefined
+  ) {
+    return { ok: false, errors };
+  }
 
   const advertiseAddress = flags.advertiseAddress || reachableAddress(flags.bindAddress);
   const isOpenToAll = flags.authorizationMode.includes('AlwaysAllow');
@@ -36,6 +57,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
       ringBytesMax: flags.watchCacheRingBudgetMb * MB,
       derivedBytesMax: flags.watchCacheDerivedBudgetMb * MB,
       snapshotBytesMax: flags.watchCacheSnapshotBudgetMb * MB,
+      checkIntervalMs: flags.cacheCheckIntervalMs,
     },
     authentication: {
       ...(flags.tokenAuthFile === '' ? {} : { tokenFile: flags.tokenAuthFile }),
@@ -46,8 +68,11 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     shutdownDelayMs: flags.shutdownDelayDurationMs,
     livezGraceMs: flags.livezGracePeriodMs,
     eventTtlSeconds: Math.ceil(flags.eventTtlMs / SECOND_MS),
+    runtimeConfig: runtimeConfig.config,
+    featureGates: featureGates.gates,
+    services: { addresses: addresses.range, nodePorts },
   };
-  return { ok: true, options, warnings: warningsOf(flags) };
+  return { ok: true, options, warnings: [...warningsOf(flags), ...runtimeConfig.warnings] };
 }
 
 function servingErrors(flags: ServerFlags): string[] {

@@ -1,6 +1,7 @@
 import type { FlagRow } from '../../shared/flags/flag-row';
 import { LOG_FORMATS } from '../../shared/log/pino-log';
 import { dialect, DIALECTS } from '../../shared/names';
+import { describeGates } from './feature-gates';
 
 const GROUP = {
   generic: 'Generic',
@@ -42,6 +43,20 @@ export const FLAG_ROWS = [
     help: 'The host name under which clients outside reach this server. The certificate that the server makes for itself names it.',
   },
   {
+    name: 'runtime-config',
+    type: 'stringList',
+    default: [],
+    group: GROUP.generic,
+    help: 'Switches APIs on or off, as <key>[=true|false]: <group>/<version> for a version of a group, api/all, api/ga, api/beta and api/alpha for all versions of that stability. Alpha versions are off unless asked for.',
+  },
+  {
+    name: 'feature-gates',
+    type: 'stringList',
+    default: [],
+    group: GROUP.generic,
+    help: `Switches features on or off, as <gate>=<true|false>, separated by commas. The gates: ${describeGates()}. All replicas must have the same.`,
+  },
+  {
     name: 'request-timeout',
     type: 'duration',
     default: '1m0s',
@@ -77,6 +92,20 @@ export const FLAG_ROWS = [
     default: '1h0m0s',
     group: GROUP.generic,
     help: 'How long events are kept.',
+  },
+  {
+    name: 'service-cluster-ip-range',
+    type: 'string',
+    default: '10.0.0.0/24',
+    group: GROUP.generic,
+    help: 'The network (CIDR) that Services get their addresses from. It may not overlap with those of nodes and pods. All replicas must have the same.',
+  },
+  {
+    name: 'service-node-port-range',
+    type: 'string',
+    default: '30000-32767',
+    group: GROUP.generic,
+    help: 'The ports that Services of type NodePort and LoadBalancer get on every node. All replicas must have the same.',
   },
   {
     name: 'bind-address',
@@ -206,6 +235,13 @@ export const FLAG_ROWS = [
     min: 1,
     group: GROUP.watchCache,
     help: 'How many megabytes snapshots for exact and paged lists may hold beyond the newest state.',
+  },
+  {
+    name: 'cache-check-interval',
+    type: 'duration',
+    default: '5m0s',
+    group: GROUP.watchCache,
+    help: 'How often to compare the cache with the store; a resource that differs is read anew. 0 is never.',
   },
   {
     name: 'token-auth-file',

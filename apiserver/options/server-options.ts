@@ -1,5 +1,8 @@
 import type { LogFormat } from '../../shared/log/pino-log';
 import type { Dialect } from '../../shared/names';
+import type { RuntimeConfig } from '../registry/runtime-config';
+import type { AddressRange, ValueRange } from '../registry/allocation/value-range';
+import type { FeatureGates } from './feature-gates';
 import type { AuthorizationMode } from './flag-rows';
 
 /** What the command line asks for, checked and complete: every part of the server takes its piece of this and no flags. */
@@ -22,6 +25,11 @@ export interface ServerOptions {
   readonly livezGraceMs: number;
   /** 0 keeps events for ever. */
   readonly eventTtlSeconds: number;
+  /** Which group versions are switched on and off. */
+  readonly runtimeConfig: RuntimeConfig;
+  readonly featureGates: FeatureGates;
+  /** What Services get their addresses and node ports from. */
+  readonly services: { readonly addresses: AddressRange; readonly nodePorts: ValueRange };
 }
 
 export interface ServingOptions {
@@ -63,6 +71,8 @@ export interface WatchCacheOptions {
   readonly ringBytesMax: number;
   readonly derivedBytesMax: number;
   readonly snapshotBytesMax: number;
+  /** 0 is never. */
+  readonly checkIntervalMs: number;
 }
 
 export interface AuthenticationOptions {

@@ -23,18 +23,23 @@ export function encodeContinueToken({ revision, after }: ContinueToken): string 
 /** Throws BadRequest for anything that {@link encodeContinueToken} did not make, and for keys that leave the request's prefix. */
 export function decodeContinueToken(text: string): ContinueToken {
   const token = parse(text);
-  if (token === undefined) throw badRequest('continue key is not valid: it was not made by this server');
+  if (token === undefined)
+    throw badRequest('invalid continue token: continue key is not valid: it was not made by this server');
   const { v, rv, start } = token;
   if (v !== FORMAT)
-    throw badRequest('continue key is not valid: server does not recognize this encoded version');
+    throw badRequest(
+      `invalid continue token: continue key is not valid: server does not recognize this encoded version ${JSON.stringify(v ?? '')}`,
+    );
   if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < LATEST) {
-    throw badRequest('continue key is not valid: incorrect encoded start resourceVersion');
+    throw badRequest(
+      'invalid continue token: continue key is not valid: incorrect encoded start resourceVersion',
+    );
   }
   if (typeof start !== 'string' || start === '') {
-    throw badRequest('continue key is not valid: encoded start key empty');
+    throw badRequest('invalid continue token: continue key is not valid: encoded start key empty');
   }
   if (start.startsWith('/') || start.split('/').some((part) => part === '..' || part === '.')) {
-    throw badRequest(`continue key is not valid: ${JSON.stringify(start)}`);
+    throw badRequest(`invalid continue token: continue key is not valid: ${JSON.stringify(start)}`);
   }
   return { revision: rv === LATEST ? undefined : rv, after: start };
 }

@@ -4,16 +4,18 @@ import { invalidObject } from '../../shared/errors/field-error';
 import { generateName } from '../../shared/meta/generate-name';
 import { nameRuleOf } from '../../shared/meta/name-rules';
 import { validateObjectMeta } from '../../shared/meta/validate-metadata';
+import { tracked, withTrackedFieldsOnly } from './field-tracking';
+import { toHub } from './hub';
 import { isTerminating, metadataForCreate, timestamp } from './metadata';
 import type { StoreContext, WriteRequest } from './object-store';
-import { admit, writeTarget } from './object-store';
+import { admit, kindInErrors, writeInfo, writeTarget } from './object-store';
 import { withStatus } from './strategy';
 import type { Written } from './write';
 import { writeOptimistically } from './write';
 
 const GENERATED_NAME_TRIES_MAX = 8;
 
-/** Creates the object. Refuses with AlreadyExists, Invalid, or whatever admission says. */
+/** Creates the object, which is in the endpoint's version. Refuses with AlreadyExists, Invalid, or whatever admission says. */
 export async function createObject(
   context: StoreContext,
   request: WriteRequest,
@@ -53,7 +55,8 @@ async function createNamed(
         const why = isTerminating(current.object.metadata) ? 'object is being deleted: ' : '';
         throw alreadyExists(endpoint.row, name, why);
       }
-      return { kind: 'put', object: await admitNew(context, request, { object, uid }, signal) };
+      const next = toHub(endpoint, tracked(context, request, { live: undefined, next: object }));
+      return { kind: 'put', object: await admitNew(context, request, { object: next, uid }, signal) };
     },
     signal,
   );
@@ -73,9 +76,12 @@ export async function admitNew(
       operation: 'CREATE',
       object: created.object,
       oldObject: undefined,
-      prepare: (object) => prepareForCreate(context, request, { object, uid: created.uid }),
+      prepare: (admitted) => {
+        const object = withTrackedFieldsOnly(context, admitted);
+        return prepareForCreate(context, request, { object, uid: created.uid });
+      },
       validate: (object) => {
-        validateNew(request, object);
+        validateNew(context, request, object);
       },
     },
     signal,
@@ -84,9 +90,10 @@ export async function admitNew(
 
 function prepareForCreate(
   context: StoreContext,
-  { endpoint, namespace, name }: WriteRequest,
+  request: WriteRequest,
   { object, uid }: { readonly object: ApiObject; readonly uid: string },
 ): ApiObject {
+  const { endpoint, namespace, name } = request;
   const { strategy, namespaced } = endpoint.stored;
   const dropsStatus =
     strategy.keepsStatusOnCreate !== true && endpoint.row.subresources.some((each) => each.name === 'status');
@@ -100,18 +107,20 @@ function prepareForCreate(
       generation: strategy.tracksGeneration === true ? 1 : undefined,
     }),
   };
-  return strategy.prepareForCreate?.(prepared) ?? prepared;
+  return strategy.prepareForCreate?.(prepared, writeInfo(context, request)) ?? prepared;
 }
 
-function validateNew({ endpoint, name }: WriteRequest, object: ApiObject): void {
-  const { stored } = endpoint;
+function validateNew(context: StoreContext, request: WriteRequest, object: ApiObject): void {
+  const { stored } = request.endpoint;
+  const info = writeInfo(context, request);
   const errors = [
     ...validateObjectMeta(object.metadata, {
       namespaced: stored.namespaced,
       validateName: nameRuleOf(stored),
       path: 'metadata',
     }),
-    ...(stored.strategy.validate?.(object) ?? []),
+    ...(stored.strategy.validate?.(object, info) ?? []),
+    ...(stored.strategy.validateNew?.(object, info) ?? []),
   ];
-  if (errors.length > 0) throw invalidObject(stored, name, errors);
+  if (errors.length > 0) throw invalidObject(kindInErrors(stored), request.name, errors);
 }

@@ -1,10 +1,13 @@
 import type { ApiObject } from '../../shared/meta/object';
 import { conflict, notFound } from '../../shared/errors/status-error';
+import { GROUP } from '../../shared/names';
 import type { AdmissionAttributes } from './admission';
 import type { DeleteOptions } from './deletion';
 import { planDeletion } from './deletion';
 import type { StoreContext, WriteRequest } from './object-store';
 import { writeTarget } from './object-store';
+import type { Endpoint } from './resource';
+import type { Strategy } from './strategy';
 import type { Intent, Written } from './write';
 import { writeOptimistically } from './write';
 
@@ -20,7 +23,7 @@ export async function deleteObject(
   signal: AbortSignal,
 ): Promise<Written> {
   const { endpoint, name } = request;
-  const { strategy } = endpoint.stored;
+  const strategy = strategyOf(endpoint);
   const attempt = async (current: ApiObject | undefined): Promise<Intent> => {
     if (current === undefined) throw notFound(endpoint.row, name);
     checkPreconditions(request, options, current);
@@ -33,6 +36,16 @@ export async function deleteObject(
   return writeOptimistically(target, (current) => attempt(current?.object), signal);
 }
 
+/** The strategy of the kind as requests to this version find it. */
+function strategyOf({ row, stored }: Endpoint): Strategy {
+  const { strategy } = stored;
+  const own = strategy.defaultPropagationIn?.[row.version];
+  return own === undefined ? strategy : { ...strategy, defaultPropagation: own };
+}
+
+/** Kinds that once lived in extensions and are still called by that group when a precondition fails. */
+const FORMERLY_EXTENSIONS: ReadonlySet<string> = new Set(['Ingress', 'NetworkPolicy', 'PodSecurityPolicy']);
+
 function checkPreconditions(
   { endpoint, name }: WriteRequest,
   { preconditions = {} }: DeleteOptions,
@@ -40,7 +53,8 @@ function checkPreconditions(
 ): void {
   const { uid, resourceVersion } = preconditions;
   const { metadata } = current;
-  const subject = { group: endpoint.row.group, resource: endpoint.row.kind };
+  const { group, kind } = endpoint.stored;
+  const subject = { group: FORMERLY_EXTENSIONS.has(kind) ? GROUP.extensions : group, resource: kind };
   if (uid !== undefined && uid !== metadata.uid) {
     const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). `;
     throw conflict(subject, name, `${why}The object might have been deleted and then recreated`);

@@ -1,3 +1,4 @@
+import type { StatusError } from '../../shared/errors/status-error';
 import { badRequest } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
 import { forbiddenField, invalidObject, notSupported } from '../../shared/errors/field-error';
@@ -74,21 +75,25 @@ function planContinuation(query: ListQuery, limit: number | undefined): ListPlan
   return { read, limit, after: token.after };
 }
 
-function checkMatch({ resourceVersion, resourceVersionMatch: match, ...query }: ListQuery): void {
+/** Throws Invalid for a resourceVersionMatch that says nothing, or that contradicts the other parameters. */
+export function checkMatch({ resourceVersion, resourceVersionMatch: match, ...query }: ListQuery): void {
   if (match === '') return;
   const field = 'resourceVersionMatch';
   const errors: FieldError[] = [];
-  if (query.continue !== '') {
-    errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden for continue'));
-  }
   if (resourceVersion === '') {
-    errors.push(
-      forbiddenField(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'),
-    );
+    errors.push(forbiddenField(field, `${field} is forbidden unless resourceVersion is provided`));
+  }
+  if (query.continue !== '') {
+    errors.push(forbiddenField(field, `${field} is forbidden when continue is provided`));
   }
   if (!MATCHES.some((each) => each === match)) errors.push(notSupported(field, match, [...MATCHES, '']));
   if (match === 'Exact' && resourceVersion === '0') {
-    errors.push(forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    errors.push(forbiddenField(field, `${field} "exact" is forbidden for resourceVersion "0"`));
   }
-  if (errors.length > 0) throw invalidObject({ group: GROUP.meta, kind: 'ListOptions' }, '', errors);
+  if (errors.length > 0) throw invalidListOptions(errors);
+}
+
+/** Invalid (422) on ListOptions. */
+export function invalidListOptions(errors: readonly FieldError[]): StatusError {
+  return invalidObject({ group: GROUP.meta, kind: 'ListOptions' }, '', errors);
 }

@@ -5,11 +5,13 @@ import type { UserInfo } from '../exchange/exchange';
 import type { Clock } from '../../shared/concurrency/clock';
 import type { RandomInt } from '../../shared/meta/generate-name';
 import { conflict } from '../../shared/errors/status-error';
+import type { Reserved, Reserver } from './allocation/reservation';
 import type { Admission, AdmissionAttributes, AdmissionOperation } from './admission';
 import type { ApiObject } from '../../shared/meta/object';
-import type { Endpoint } from './resource';
+import type { Endpoint, StoredResource } from './resource';
 import { relativeKey } from './resource';
 import { currentOfEntry, currentOfRecord, encodeForStorage } from './stored-form';
+import type { WriteInfo } from './strategy';
 import type { Current, WriteTarget } from './write';
 
 /** Everything a read or write needs of the process. */
@@ -23,10 +25,14 @@ export interface StoreContext {
   readonly newUid: () => string;
   readonly randomInt: RandomInt;
   readonly admission: Admission;
+  /** What kinds may ask for beyond their own key; a kind whose reserver is absent gets nothing. */
+  readonly reservers?: ReadonlyMap<Reserved, Reserver>;
   /** Undefined: events stay. */
   readonly eventTtlSeconds: number | undefined;
   /** How long a consistent read waits for the cache before it asks the store itself. */
   readonly cacheWaitMs: number;
+  /** Off: managedFields are not tracked, and every create and update takes away those that the object has. */
+  readonly serverSideApply: boolean;
 }
 
 /** What a write is aimed at, and who asks. */
@@ -39,6 +45,8 @@ export interface WriteRequest {
   readonly subresource: string;
   readonly user: UserInfo;
   readonly dryRun: boolean;
+  /** Whose fields in managedFields the change becomes; absent: nobody's, managedFields stay as they are in the object. */
+  readonly manager?: string;
 }
 
 /** The object at least as fresh as a read index taken now: from the cache as soon as that has caught up, else from the store. */
@@ -71,6 +79,19 @@ export function absoluteKey(context: StoreContext, endpoint: Endpoint, key: stri
   return `${context.prefix}/${endpoint.stored.keyPrefix}${key}`;
 }
 
+/** The kind as a refusal names it. */
+export function kindInErrors({ kind, group, strategy }: StoredResource): {
+  readonly group: string;
+  readonly kind: string;
+} {
+  return { group: strategy.groupInErrors ?? group, kind };
+}
+
+/** What the hooks of the kind may know of the request. */
+export function writeInfo(context: StoreContext, { endpoint, user }: WriteRequest): WriteInfo {
+  return { via: endpoint.row, user, nowMs: context.clock.now() };
+}
+
 /** The target of one write, for the optimistic loop. */
 export function writeTarget(
   context: StoreContext,
@@ -91,9 +112,20 @@ export function writeTarget(
     fresh: (signal) => readFresh(context, endpoint, key, signal),
     decode: (record) => currentOfRecord(context.transformer, record),
     encode: (object) => encodeForStorage(stored, object),
+    ...reserveOf(context, request),
     exhausted: () =>
       conflict(endpoint.row, name, 'too many other writers changed it at the same time; please try again'),
   };
+}
+
+function reserveOf(
+  { reservers }: StoreContext,
+  { endpoint, namespace, name }: WriteRequest,
+): Pick<WriteTarget, 'reserve'> {
+  const { reserves } = endpoint.stored.strategy;
+  const reserver = reserves === undefined ? undefined : reservers?.get(reserves);
+  if (reserver === undefined) return {};
+  return { reserve: (write, signal) => reserver({ ...write, namespace, name }, signal) };
 }
 
 /** Mutating admission, then what `prepare` makes of the object, then `validate`, then validating admission. */

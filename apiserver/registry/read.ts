@@ -3,6 +3,7 @@ import type { ListMeta } from '../../shared/meta/object';
 import { StorageError } from '../storage/backend';
 import type { Entry } from '../watch/entry';
 import { decodeEntry } from '../watch/entry-codec';
+import { compareKeys } from '../watch/key-order';
 import type { ResourceCache } from '../watch/resource-cache';
 import { Slices } from '../watch/slices';
 import type { Snapshot } from '../watch/snapshot';
@@ -26,6 +27,8 @@ export interface Selection {
   readonly key: string | undefined;
   /** Equality terms an index may answer. */
   readonly fieldEquals: readonly (readonly [path: string, value: string])[];
+  /** Labels that must have one certain value, which an index may answer. */
+  readonly labelEquals?: readonly (readonly [label: string, value: string])[];
   /** Undefined: everything. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
 }
@@ -70,7 +73,13 @@ export async function readList(
     return pageOfStore(context, target, { ...plan, revision: plan.read.revision }, signal);
   }
   if ((await awaitFreshness(context, plan.read, signal)) && cache.isReady) {
-    return keptPage(cache, cache.snapshot(), { selection, plan });
+    // In the same step as the snapshot, so that both are of one moment.
+    const indexed = cache.byLabels(selection.labelEquals ?? []);
+    return keptPage(cache, cache.snapshot(), {
+      selection,
+      plan,
+      ...(indexed === undefined ? {} : { indexed }),
+    });
   }
   return pageOfStore(context, target, { ...plan, revision: undefined }, signal);
 }
@@ -89,6 +98,8 @@ export async function awaitFreshness(
   const wanted = plan.kind === 'most recent' ? await readIndex(context, signal) : plan.revision;
   if (await context.cache.waitForRevision(wanted, { timeoutMs, signal })) return true;
   if (plan.kind === 'most recent') return false;
+  // A cache that is being filled knows of no version at all; only the store can tell whether this one has happened.
+  if (context.cache.notReadyReason() !== undefined && (await readIndex(context, signal)) >= wanted) return false;
   throw tooLargeResourceVersion(wanted, context.cache.revision);
 }
 
@@ -116,23 +127,29 @@ function tooLargeResourceVersion(wanted: number, current: number): StatusError {
 }
 
 /** A page from memory; a snapshot with further pages is kept for them as long as the budget allows. */
-async function keptPage(
-  cache: ResourceCache,
-  snapshot: Snapshot,
-  { selection, plan }: { readonly selection: Selection; readonly plan: ListPlan },
-): Promise<ListPage> {
-  const page = await pageOfSnapshot(snapshot, selection, plan);
+async function keptPage(cache: ResourceCache, snapshot: Snapshot, request: PageRequest): Promise<ListPage> {
+  const page = await pageOfSnapshot(snapshot, request);
   if (page.metadata.continue !== undefined) cache.retain(snapshot);
   return page;
 }
 
+interface PageRequest {
+  readonly selection: Selection;
+  readonly plan: ListPlan;
+  /** The only objects that can be selected, in key order, when an index of labels knows them. */
+  readonly indexed?: readonly Entry[];
+}
+
 /** Looks at a long range in slices: the snapshot never changes, and everybody else gets a turn. */
-async function pageOfSnapshot(snapshot: Snapshot, selection: Selection, plan: ListPlan): Promise<ListPage> {
+async function pageOfSnapshot(
+  snapshot: Snapshot,
+  { selection, plan, indexed }: PageRequest,
+): Promise<ListPage> {
   const slices = new Slices();
   const entries: Entry[] = [];
   const { limit, after } = plan;
   const place = rangeOf(selection.namespace, after);
-  for (const entry of candidates(snapshot, selection, place)) {
+  for (const entry of candidates(snapshot, { selection, indexed }, place)) {
     if (slices.due()) await slices.pause();
     if (selection.matches !== undefined && !selection.matches(entry)) continue;
     if (limit !== undefined && entries.length === limit) {
@@ -168,17 +185,24 @@ function rangeAfter({ to }: Range, key: string): [string | undefined, string | u
 }
 
 /** Entries that may be selected, in key order: one, those of an index, or a range. */
-function candidates(snapshot: Snapshot, selection: Selection, { from, to }: Range): Iterable<Entry> {
+function candidates(
+  snapshot: Snapshot,
+  { selection, indexed }: { readonly selection: Selection; readonly indexed: readonly Entry[] | undefined },
+  { from, to }: Range,
+): Iterable<Entry> {
   const { namespace, key, fieldEquals } = selection;
-  if (key !== undefined) return [snapshot.get(key)].filter((entry) => entry !== undefined);
-  const indexed = fieldEquals.find(([path]) => snapshot.hasIndex(path));
-  if (indexed === undefined) return snapshot.entries(from, to);
-  return snapshot
-    .byField(indexed[0], indexed[1])
-    .filter(
-      (entry) =>
-        (namespace === '' || entry.namespace === namespace) && (from === undefined || entry.key >= from),
-    );
+  if (key !== undefined) {
+    const entry = from !== undefined && compareKeys(key, from) < 0 ? undefined : snapshot.get(key);
+    return entry === undefined ? [] : [entry];
+  }
+  const field = fieldEquals.find(([path]) => snapshot.hasIndex(path));
+  const found = field === undefined ? indexed : snapshot.byField(field[0], field[1]);
+  if (found === undefined) return snapshot.entries(from, to);
+  return found.filter(
+    (entry) =>
+      (namespace === '' || entry.namespace === namespace) &&
+      (from === undefined || compareKeys(entry.key, from) >= 0),
+  );
 }
 
 function pageMeta(
@@ -210,14 +234,16 @@ async function pageOfStore(
   for (;;) {
     const page = await listStore(context, { prefix, revision, after, plan }, signal);
     revision = page.revision;
-    for (const record of page.records) {
+    for (const [index, record] of page.records.entries()) {
       after = record.key;
       const key = record.key.slice(base.length);
       const entry = entryOf(context, endpoint, { key, value: record.value, revision: record.revision });
       if (selection.matches !== undefined && !selection.matches(entry)) continue;
       if (plan.limit !== undefined && entries.length === plan.limit) {
         const behind = entries[entries.length - 1]?.key ?? '';
-        return { metadata: pageMeta(revision, namespace, { behind, remaining: undefined }), entries };
+        const remaining =
+          selection.matches === undefined ? page.records.length - index + page.remaining : undefined;
+        return { metadata: pageMeta(revision, namespace, { behind, remaining }), entries };
       }
       entries.push(entry);
     }

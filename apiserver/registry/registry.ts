@@ -1,5 +1,7 @@
+import { selectorNamesOf } from '../../shared/api/conversion/conversions';
 import { apiVersionOf } from '../../shared/meta/object';
 import type { Endpoint, ResourceDefinition, StoredResource } from './resource';
+import { deprecationOf } from './deprecation';
 import { storedResourceOf } from './resource';
 
 /** The versions of one group, the preferred one first. */
@@ -23,27 +25,71 @@ export interface Registry {
 
 /** Rows come in the order in which discovery shows groups and, within one, versions by preference. */
 export function createRegistry(definitions: readonly ResourceDefinition[], generation: number): Registry {
-  const endpoints = definitions.map(endpointOf);
+  const stored = storedByPrefix(definitions);
+  const endpoints = withVersions(definitions.map((each) => endpointOf(each, stored)));
   const byPath = new Map(endpoints.map((each) => [`${each.apiVersion}/${each.row.resource}`, each]));
   const byGroupVersion = byApiVersion(endpoints);
   return {
     generation,
     groups: groupsOf(endpoints),
-    stored: endpoints.map((each) => each.stored),
+    stored: withoutVirtual([...stored.values()], definitions),
     endpoint: (group, version, resource) => byPath.get(`${apiVersionOf({ group, version })}/${resource}`),
     endpointsOf: (group, version) => byGroupVersion.get(apiVersionOf({ group, version })) ?? [],
   };
 }
 
-function endpointOf(definition: ResourceDefinition): Endpoint {
-  const { row, type, servedSubresources } = definition;
+/** Versions of one kind share what is stored. */
+function storedByPrefix(definitions: readonly ResourceDefinition[]): ReadonlyMap<string, StoredResource> {
+  const found = new Map<string, StoredResource>();
+  for (const definition of definitions) {
+    const stored = storedResourceOf(definition);
+    if (!found.has(stored.keyPrefix)) found.set(stored.keyPrefix, stored);
+  }
+  return found;
+}
+
+/** What is kept in the store. */
+function withoutVirtual(
+  stored: readonly StoredResource[],
+  definitions: readonly ResourceDefinition[],
+): readonly StoredResource[] {
+  const virtual = definitions.filter((each) => each.virtual !== undefined).map(storedResourceOf);
+  return stored.filter(({ keyPrefix }) => virtual.every((each) => each.keyPrefix !== keyPrefix));
+}
+
+/** Lets the versions of one kind know each other. */
+function withVersions(endpoints: readonly Omit<Endpoint, 'versions'>[]): readonly Endpoint[] {
+  const versionsOf = new Map<StoredResource, Map<string, Endpoint>>();
+  return endpoints.map((each) => {
+    const versions = versionsOf.get(each.stored) ?? new Map<string, Endpoint>();
+    versionsOf.set(each.stored, versions);
+    const endpoint: Endpoint = { ...each, versions };
+    versions.set(endpoint.apiVersion, endpoint);
+    return endpoint;
+  });
+}
+
+function endpointOf(
+  definition: ResourceDefinition,
+  storedResources: ReadonlyMap<string, StoredResource>,
+): Omit<Endpoint, 'versions'> {
+  const { row, type, servedSubresources, conversion, applyDefaults, specialSubresources, virtual } =
+    definition;
+  const own = storedResourceOf(definition);
   const served = row.subresources.filter((each) => servedSubresources.includes(each.name));
+  const deprecation = deprecationOf(row);
   return {
     row,
     apiVersion: apiVersionOf(row),
     type,
-    stored: storedResourceOf(definition),
+    stored: storedResources.get(own.keyPrefix) ?? own,
+    selectorNames: selectorNamesOf(row),
     subresources: new Map(served.map((each) => [each.name, each])),
+    ...(conversion === undefined ? {} : { conversion }),
+    ...(applyDefaults === undefined ? {} : { applyDefaults }),
+    ...(deprecation === undefined ? {} : { deprecation }),
+    ...(specialSubresources === undefined ? {} : { specialSubresources }),
+    ...(virtual === undefined ? {} : { virtual }),
   };
 }
 

@@ -1,5 +1,16 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject, GroupVersion } from '../../shared/meta/object';
 import type { FieldError } from '../../shared/errors/field-error';
+import type { UserInfo } from '../exchange/exchange';
+import type { Reserved } from './allocation/reservation';
+
+/** What a hook may know of the request it serves. */
+export interface WriteInfo {
+  /** The group and version that the client uses: the rules of some kinds are stricter in newer versions. */
+  readonly via: GroupVersion;
+  readonly user: UserInfo;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+}
 
 /** What deletion does with dependents when the client does not say. `Unsupported`: the kind never gets a deletion finalizer. */
 export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
@@ -20,17 +31,29 @@ export interface Strategy {
   /** A deletion that removes the object at once answers with it instead of a Status. */
   readonly returnsDeletedObject?: boolean;
   readonly defaultPropagation?: DefaultPropagation;
+  /** Another default for requests to these versions. */
+  readonly defaultPropagationIn?: Readonly<Record<string, DefaultPropagation>>;
+  /** A write to `status` leaves labels, annotations and all other metadata as they are. Default: it may change them. */
+  readonly statusLeavesMetadata?: boolean;
   /** The object is removed by the store after `--event-ttl`. */
   readonly expires?: boolean;
+  /** The group by which a refusal names the kind, where that is not its own: upstream names the home it had first. */
+  readonly groupInErrors?: string;
   /** Field selectors of the kind beyond metadata.name and metadata.namespace, with the text of an absent value. */
   readonly selectableFields?: Readonly<Record<string, string>>;
   /** Those of them that single out objects and get an index. */
   readonly indexedFields?: readonly string[];
 
-  prepareForCreate?(object: ApiObject): ApiObject;
-  prepareForUpdate?(next: ApiObject, previous: ApiObject): ApiObject;
-  validate?(object: ApiObject): readonly FieldError[];
-  validateUpdate?(next: ApiObject, previous: ApiObject): readonly FieldError[];
+  /** What a write of the kind must hold before it is stored. */
+  readonly reserves?: Reserved;
+
+  prepareForCreate?(object: ApiObject, info: WriteInfo): ApiObject;
+  prepareForUpdate?(next: ApiObject, previous: ApiObject, info: WriteInfo): ApiObject;
+  /** The rules of every write. */
+  validate?(object: ApiObject, info: WriteInfo): readonly FieldError[];
+  /** Further rules of new objects alone. */
+  validateNew?(object: ApiObject, info: WriteInfo): readonly FieldError[];
+  validateUpdate?(next: ApiObject, previous: ApiObject, info: WriteInfo): readonly FieldError[];
   /**
    * The grace period of a deletion in seconds, from what the client asked for; undefined when the kind is removed at once. Only
    * kinds with this hook are deleted gracefully.
@@ -45,14 +68,14 @@ export interface Strategy {
 
 /** A subresource that is another view of the same object: what it may change is what it copies from `next`. */
 export interface SubresourceStrategy {
-  prepareForUpdate(next: ApiObject, previous: ApiObject): ApiObject;
-  validateUpdate?(next: ApiObject, previous: ApiObject): readonly FieldError[];
+  prepareForUpdate(next: ApiObject, previous: ApiObject, info: WriteInfo): ApiObject;
+  validateUpdate?(next: ApiObject, previous: ApiObject, info: WriteInfo): readonly FieldError[];
 }
 
 /** The `status` subresource of most kinds: status and metadata come from the request, everything else stays. */
-export const statusSubresource: SubresourceStrategy = {
+export const statusSubresource = {
   prepareForUpdate: (next, previous) => withStatus({ ...previous, metadata: next.metadata }, next['status']),
-};
+} satisfies SubresourceStrategy;
 
 /** `object` with this status, or without one. */
 export function withStatus(object: ApiObject, status: unknown): ApiObject {

@@ -1,25 +1,29 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject, ObjectMeta } from '../../shared/meta/object';
 import { conflict, notFound } from '../../shared/errors/status-error';
 import { invalid, invalidObject } from '../../shared/errors/field-error';
 import { pathSegmentName } from '../../shared/meta/name-rules';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../shared/meta/validate-metadata';
 import { admitNew } from './create';
 import { isFinished } from './deletion';
+import { tracked, withTrackedFieldsOnly } from './field-tracking';
+import { fromHub, toHub } from './hub';
 import { desiredStateDiffers, metadataForUpdate } from './metadata';
 import type { StoreContext, WriteRequest } from './object-store';
-import { admit, writeTarget } from './object-store';
+import { admit, kindInErrors, writeInfo, writeTarget } from './object-store';
 import type { SubresourceStrategy } from './strategy';
 import { statusSubresource, withStatus } from './strategy';
 import type { Intent, Written } from './write';
 import { writeOptimistically } from './write';
 
-/** Makes the next object from the current one; a PUT ignores it, a PATCH builds on it. Repeatable. Throws a StatusError to refuse. */
+/** Makes the next object from the current one, both in the endpoint's version; a PUT ignores it, a PATCH builds on it. Repeatable. Throws a StatusError to refuse. */
 export type Change = (current: ApiObject | undefined) => ApiObject;
 
 /** What a client may demand of an update. */
 export interface UpdateOptions {
-  /** A missing object is created, where the kind allows it (PUT alone). */
-  readonly mayCreate: boolean;
+  /** A missing object is created: `kind` where the kind allows it (PUT), `always` for every kind (apply), or never. */
+  readonly creates: 'never' | 'kind' | 'always';
+  /** The change has brought managedFields up to date itself (apply). */
+  readonly isTracked?: boolean;
 }
 
 /**
@@ -35,22 +39,31 @@ export async function updateObject(
 ): Promise<Written> {
   const { endpoint, name } = request;
   const uid = context.newUid();
+  const next = (stored: ApiObject | undefined): ApiObject => {
+    const live = stored === undefined ? undefined : fromHub(endpoint, stored);
+    const changed = change(live);
+    return toHub(
+      endpoint,
+      options.isTracked === true ? changed : tracked(context, request, { live, next: changed }),
+    );
+  };
   const attempt = async (current: ApiObject | undefined): Promise<Intent> => {
     if (current === undefined) {
-      if (
-        !options.mayCreate ||
-        endpoint.stored.strategy.createsOnUpdate !== true ||
-        request.subresource !== ''
-      ) {
-        throw notFound(endpoint.row, name);
-      }
-      const object = await admitNew(context, request, { object: change(undefined), uid }, signal);
+      if (!mayCreate(request, options)) throw notFound(endpoint.row, name);
+      const object = await admitNew(context, request, { object: next(undefined), uid }, signal);
       return { kind: 'put', object };
     }
-    return replace(context, request, { next: change(current), current }, signal);
+    const changed = next(current);
+    checkPreconditions(request, { next: changed, current, options });
+    return replace(context, request, { next: changed, current }, signal);
   };
   const target = writeTarget(context, request, { assumeAbsent: false });
   return writeOptimistically(target, (current) => attempt(current?.object), signal);
+}
+
+function mayCreate({ endpoint, subresource }: WriteRequest, { creates }: UpdateOptions): boolean {
+  if (subresource !== '' || creates === 'never') return false;
+  return creates === 'always' || endpoint.stored.strategy.createsOnUpdate === true;
 }
 
 async function replace(
@@ -59,7 +72,6 @@ async function replace(
   { next, current }: { readonly next: ApiObject; readonly current: ApiObject },
   signal: AbortSignal,
 ): Promise<Intent> {
-  checkPreconditions(request, next, current);
   const object = await admit(
     context,
     request,
@@ -67,9 +79,10 @@ async function replace(
       operation: 'UPDATE',
       object: next,
       oldObject: current,
-      prepare: (admitted) => prepareForUpdate(request, admitted, current),
+      prepare: (admitted) =>
+        prepareForUpdate(context, request, { next: withTrackedFieldsOnly(context, admitted), current }),
       validate: (prepared) => {
-        validateChanged(request, prepared, current);
+        validateChanged(context, request, { next: prepared, current });
       },
     },
     signal,
@@ -78,10 +91,19 @@ async function replace(
   return finished ? { kind: 'delete', object } : { kind: 'put', object };
 }
 
-function checkPreconditions({ endpoint, name }: WriteRequest, next: ApiObject, current: ApiObject): void {
+/** A PUT's uid says which object it means; in the result of a patch another uid is a change that validation refuses. */
+function checkPreconditions(
+  { endpoint, name }: WriteRequest,
+  {
+    next,
+    current,
+    options,
+  }: { readonly next: ApiObject; readonly current: ApiObject; readonly options: UpdateOptions },
+): void {
   const { stored, row } = endpoint;
   const { uid, resourceVersion = '' } = next.metadata;
-  if (uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
+  const isReplacement = options.creates === 'kind';
+  if (isReplacement && uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
     throw conflict(
       row,
       name,
@@ -91,7 +113,7 @@ function checkPreconditions({ endpoint, name }: WriteRequest, next: ApiObject, c
   if (resourceVersion === '' || resourceVersion === '0') {
     if (stored.strategy.requiresResourceVersion !== true) return;
     const error = invalid('metadata.resourceVersion', 0, 'must be specified for an update');
-    throw invalidObject(stored, name, [error]);
+    throw invalidObject({ group: stored.group, kind: stored.resource }, name, [error]);
   }
   if (resourceVersion !== current.metadata.resourceVersion) {
     throw conflict(
@@ -102,18 +124,33 @@ function checkPreconditions({ endpoint, name }: WriteRequest, next: ApiObject, c
   }
 }
 
-function prepareForUpdate(request: WriteRequest, next: ApiObject, current: ApiObject): ApiObject {
+function prepareForUpdate(
+  context: StoreContext,
+  request: WriteRequest,
+  { next, current }: { readonly next: ApiObject; readonly current: ApiObject },
+): ApiObject {
   const { stored, row } = request.endpoint;
+  const info = writeInfo(context, request);
   const { strategy } = stored;
   const merged: ApiObject = { ...next, metadata: metadataForUpdate(next.metadata, current.metadata) };
   const subresource = subresourceStrategy(request);
-  if (subresource !== undefined) return subresource.prepareForUpdate(merged, current);
+  if (subresource !== undefined) {
+    const changed = subresource.prepareForUpdate(merged, current, info);
+    const isFixed = strategy.statusLeavesMetadata === true && request.subresource === 'status';
+    return isFixed ? { ...changed, metadata: withOwnersOf(current.metadata, changed.metadata) } : changed;
+  }
   const hasStatus = row.subresources.some((each) => each.name === 'status');
   const kept = hasStatus ? withStatus(merged, current['status']) : merged;
-  const prepared = strategy.prepareForUpdate?.(kept, current) ?? kept;
+  const prepared = strategy.prepareForUpdate?.(kept, current, info) ?? kept;
   if (strategy.tracksGeneration !== true || !desiredStateDiffers(prepared, current)) return prepared;
   const generation = (current.metadata.generation ?? 0) + 1;
   return { ...prepared, metadata: { ...prepared.metadata, generation } };
+}
+
+/** Metadata as it was, but for the owners of fields. */
+function withOwnersOf(previous: ObjectMeta, next: ObjectMeta): ObjectMeta {
+  const { managedFields: _previous, ...kept } = previous;
+  return { ...kept, ...(next.managedFields === undefined ? {} : { managedFields: next.managedFields }) };
 }
 
 function subresourceStrategy({ endpoint, subresource }: WriteRequest): SubresourceStrategy | undefined {
@@ -121,10 +158,15 @@ function subresourceStrategy({ endpoint, subresource }: WriteRequest): Subresour
   return endpoint.stored.strategy.subresources?.[subresource] ?? statusSubresource;
 }
 
-function validateChanged(request: WriteRequest, next: ApiObject, current: ApiObject): void {
+function validateChanged(
+  context: StoreContext,
+  request: WriteRequest,
+  { next, current }: { readonly next: ApiObject; readonly current: ApiObject },
+): void {
   const { endpoint, name } = request;
   const { stored } = endpoint;
   const { strategy } = stored;
+  const info = writeInfo(context, request);
   const subresource = subresourceStrategy(request);
   const errors = [
     ...validateObjectMeta(next.metadata, {
@@ -134,8 +176,11 @@ function validateChanged(request: WriteRequest, next: ApiObject, current: ApiObj
     }),
     ...validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata'),
     ...(subresource === undefined
-      ? [...(strategy.validate?.(next) ?? []), ...(strategy.validateUpdate?.(next, current) ?? [])]
-      : (subresource.validateUpdate?.(next, current) ?? [])),
+      ? [
+          ...(strategy.validate?.(next, info) ?? []),
+          ...(strategy.validateUpdate?.(next, current, info) ?? []),
+        ]
+      : (subresource.validateUpdate?.(next, current, info) ?? [])),
   ];
-  if (errors.length > 0) throw invalidObject(stored, name, errors);
+  if (errors.length > 0) throw invalidObject(kindInErrors(stored), name, errors);
 }

@@ -1,6 +1,8 @@
 import type { ApiObject } from '../../shared/meta/object';
 import type { Backend, StoredRecord } from '../storage/backend';
+import { StorageError } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
+import type { Reservation, ReservedWrite } from './allocation/reservation';
 
 /** How often one request may lose the race for its object before it gives up. */
 export const WRITE_ATTEMPTS_MAX = 12;
@@ -27,6 +29,7 @@ export interface Written {
   readonly object: ApiObject;
   /** The encoded object without resourceVersion, as stored. */
   readonly plain: Buffer;
+  /** That of the object as it is stored; for a removed one, the last it had. */
   readonly revision: number;
 }
 
@@ -45,6 +48,11 @@ export interface WriteTarget {
   fresh(signal: AbortSignal): Promise<Current | undefined>;
   decode(record: StoredRecord): Current;
   encode(object: ApiObject): Buffer;
+  /** Takes what the next object needs beyond its own key; absent for a kind that needs nothing. */
+  readonly reserve?: (
+    write: Pick<ReservedWrite, 'next' | 'previous' | 'dryRun'>,
+    signal: AbortSignal,
+  ) => Promise<Reservation>;
   /** The error for a request that lost every race. */
   exhausted(): Error;
 }
@@ -83,15 +91,57 @@ async function tryOnce(
   seen: Seen,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  let intent: Intent;
+  let intended: Intended;
   try {
-    intent = await attempt(seen.current);
+    intended = await intend(target, attempt, seen, signal);
   } catch (error) {
     if (seen.fresh) throw error;
     const next = await target.fresh(signal);
     if (sameRevision(next, seen.current)) throw error;
     return { next: { current: next, fresh: true } };
   }
+  const { intent, reservation } = intended;
+  try {
+    const outcome = await carryOut(target, intent, seen, signal);
+    if (!('written' in outcome)) await reservation?.release();
+    else await reservation?.commit(outcome.written.revision);
+    return outcome;
+  } catch (error) {
+    if (!signal.aborted && !isUnknownOutcome(error)) await reservation?.release();
+    throw error;
+  }
+}
+
+interface Intended {
+  readonly intent: Intent;
+  readonly reservation: Reservation | undefined;
+}
+
+/** What the attempt intends, with what it needs beyond its key already taken and filled in. */
+async function intend(
+  target: WriteTarget,
+  attempt: (current: Current | undefined) => Promise<Intent>,
+  { current }: Seen,
+  signal: AbortSignal,
+): Promise<Intended> {
+  const intent = await attempt(current);
+  if (target.reserve === undefined || intent.kind === 'none') return { intent, reservation: undefined };
+  const next = intent.kind === 'delete' ? undefined : intent.object;
+  const write = { next, previous: current?.object, dryRun: target.dryRun };
+  const reservation = await target.reserve(write, signal);
+  return { intent: { ...intent, object: reservation.object ?? intent.object }, reservation };
+}
+
+function isUnknownOutcome(error: unknown): boolean {
+  return error instanceof StorageError && error.code === 'unknown-outcome';
+}
+
+async function carryOut(
+  target: WriteTarget,
+  intent: Intent,
+  seen: Seen,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const plain = target.encode(intent.object);
   if (intent.kind === 'none' || (intent.kind === 'put' && isNoOp(seen.current, plain))) {
     if (!seen.fresh) {
@@ -125,7 +175,9 @@ async function store(target: WriteTarget, pending: Pending, signal: AbortSignal)
   }
   const outcome = await send(target, pending, signal);
   if (outcome.ok) {
-    return { written: { kind, object: intent.object, plain, revision: outcome.revision } };
+    // What is answered about a removed object is the object as it last stood.
+    const revision = intent.kind === 'delete' ? (current?.revision ?? 0) : outcome.revision;
+    return { written: { kind, object: intent.object, plain, revision } };
   }
   const next = outcome.current === undefined ? undefined : target.decode(outcome.current);
   return { next: { current: next, fresh: true } };

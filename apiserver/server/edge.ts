@@ -1,6 +1,6 @@
 import { internalError, serviceUnavailable, StatusError, timeout } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
-import { MEDIA_TYPE } from '../../shared/names';
+import { errorAnswer } from '../encoding/document';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { ClientGoneError, isClientGone } from '../exchange/initial-values';
 import { StorageError } from '../storage/backend';
@@ -25,20 +25,17 @@ export function answerOfError(error: unknown, exchange: Exchange, log: Log): Ans
       'a request failed',
     );
   }
-  return statusAnswer(statusError);
+  return statusAnswer(statusError, exchange);
 }
 
-/** The `Status` of an error as an answer in JSON, with the Retry-After header that its details ask for. */
-export function statusAnswer({ status }: StatusError): Answer {
+/**
+ * The `Status` of an error as an answer, in the format that the request asks for, with the Retry-After header that its details ask for.
+ */
+export function statusAnswer({ status }: StatusError, exchange: Exchange): Answer {
+  const answer = errorAnswer(exchange, status.code, status);
   const retryAfterSeconds = status.details?.retryAfterSeconds ?? 0;
-  return {
-    code: status.code,
-    headers: {
-      'Content-Type': MEDIA_TYPE.json,
-      ...(retryAfterSeconds > 0 ? { 'Retry-After': String(retryAfterSeconds) } : {}),
-    },
-    body: Buffer.from(`${JSON.stringify(status)}\n`, 'utf8'),
-  };
+  if (retryAfterSeconds <= 0) return answer;
+  return { ...answer, headers: { ...answer.headers, 'Retry-After': String(retryAfterSeconds) } };
 }
 
 function statusErrorOf(error: unknown, exchange: Exchange): StatusError {

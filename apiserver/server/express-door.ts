@@ -4,10 +4,15 @@ import express from 'express';
 /** Answers one request. Never rejects. */
 export type RequestHandler = (request: DoorRequest, response: ServerResponse) => Promise<void>;
 
-/** A request as the server makes it; `expectsContinue` is true when the client waits for `100 Continue` before it sends the body. */
+/** A request as the server makes it. */
 export class DoorRequest extends IncomingMessage {
+  /** True when the client waits for `100 Continue` before it sends the body. */
   expectsContinue = false;
+  /** What arrived behind the head of a request to upgrade. */
+  upgradeHead: Buffer = NOTHING;
 }
+
+const NOTHING = Buffer.alloc(0);
 
 export interface ExpressDoor {
   /** To be called for every request, with instances of the two classes. */

@@ -9,6 +9,7 @@ import type { DoorRequest } from './express-door';
 import { HttpExchange } from './http-exchange';
 import { URL_BYTES_MAX } from './limits';
 import { discardRest } from './request-body';
+import { isMessageStream, writeMessages } from './web-socket';
 
 /** What every request goes through: sets `exchange.answer`, or throws. */
 export type Journey = (exchange: Exchange) => Promise<void>;
@@ -46,7 +47,7 @@ export async function handleRequest(
     await answerRequest(request, exchange, options);
     // A client that asked to continue and is refused may or may not send its body now: only a new connection is clear.
     if (request.expectsContinue) response.shouldKeepAlive = false;
-    await writeFor(response, exchange, options);
+    await writeFor(request, response, { exchange, options });
   } catch (error) {
     options.log.error({ id: exchange.id, path: exchange.path, error }, 'an answer could not be written');
     response.destroy();
@@ -62,6 +63,7 @@ async function answerRequest(
   if ((request.url?.length ?? 0) > URL_BYTES_MAX) {
     exchange.answer = statusAnswer(
       new StatusError('', `the request URI is too long: limit is ${String(URL_BYTES_MAX)}`, { code: 414 }),
+      exchange,
     );
     return;
   }
@@ -74,12 +76,16 @@ async function answerRequest(
 }
 
 async function writeFor(
+  request: DoorRequest,
   response: ServerResponse,
-  exchange: HttpExchange,
-  options: HandlerOptions,
+  { exchange, options }: { readonly exchange: HttpExchange; readonly options: HandlerOptions },
 ): Promise<void> {
   const { answer } = exchange;
   if (answer === undefined) return;
+  if (options.upgrade && isMessageStream(answer)) {
+    await writeMessages({ request, response, exchange, answer }, options);
+    return;
+  }
   try {
     await writeAnswer(response, exchange, answer, options);
   } catch (error) {

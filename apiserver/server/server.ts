@@ -146,7 +146,8 @@ class HttpsServer implements Server {
       request.expectsContinue = true;
       this.door.listener(request, response);
     });
-    https.on('upgrade', (request: DoorRequest, socket: Duplex) => {
+    https.on('upgrade', (request: DoorRequest, socket: Duplex, head: Buffer) => {
+      request.upgradeHead = head;
       const response = responseOnSocket(this.door, request, socket);
       if (response !== undefined) void this.handle(request, response, this.forUpgrades);
     });

@@ -37,6 +37,8 @@ export interface ListOptions {
   readonly limit?: number;
   /** Start behind this absolute key (exclusive). */
   readonly after?: string;
+  /** Records without their values, which are empty then. */
+  readonly keysOnly?: boolean;
 }
 
 export interface ListResult {

@@ -5,9 +5,14 @@ import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { createFirstNamespaces } from '../bootstrap/namespaces';
-import type { ControlPlane } from '../control-plane';
+import { authorizerOf } from '../authz/modes';
+import { rulesWithoutRules } from '../authz/rules';
+import type { ControlPlane, ServiceRanges } from '../control-plane';
 import { createControlPlane } from '../control-plane';
+import { createInsight } from '../insight/insight';
 import { createJourney } from '../journey';
+import type { OperationServices } from '../registry/virtual/operation';
+import type { RuntimeConfig } from '../registry/runtime-config';
 import type { Backend } from '../storage/backend';
 import { MemoryBackend } from '../watch/testing/memory-backend';
 
@@ -18,6 +23,8 @@ export interface Reply {
   /** The parsed body; undefined when it is no JSON. */
   // eslint-disable-next-line typescript/no-explicit-any
   readonly json: any;
+  /** What the request was warned of. */
+  readonly warnings: readonly string[];
 }
 
 export interface CallOptions {
@@ -25,6 +32,8 @@ export interface CallOptions {
   /** Sent as it is instead of `body`. */
   readonly text?: string;
   readonly headers?: IncomingHttpHeaders;
+  /** As if it had come in through the door for upgrades. */
+  readonly upgrade?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -38,7 +47,30 @@ export interface InProcessApi {
   close(): Promise<void>;
 }
 
-export async function startInProcessApi(backend: Backend = new MemoryBackend()): Promise<InProcessApi> {
+/** A server on which everybody may do everything, and nobody has a token. */
+const OPEN_TO_ALL: OperationServices = {
+  userOfToken: async () => Promise.resolve(undefined),
+  apiAudiences: [],
+  authorize: authorizerOf(['AlwaysAllow']),
+  rulesOf: async (user, namespace, signal) =>
+    rulesWithoutRules(authorizerOf(['AlwaysAllow']), { user, namespace }, signal),
+  components: [],
+};
+
+export async function startInProcessApi(
+  backend: Backend = new MemoryBackend(),
+  {
+    services = {},
+    ranges,
+    runtimeConfig,
+    serverSideApply = true,
+  }: {
+    readonly services?: Partial<OperationServices>;
+    readonly ranges?: ServiceRanges;
+    readonly runtimeConfig?: RuntimeConfig;
+    readonly serverSideApply?: boolean;
+  } = {},
+): Promise<InProcessApi> {
   const life = new AbortController();
   const plane = createControlPlane({
     backend,
@@ -46,6 +78,9 @@ export async function startInProcessApi(backend: Backend = new MemoryBackend()):
     clock: systemClock,
     log: silentLog,
     eventTtlSeconds: 3600,
+    serverSideApply,
+    ...(ranges === undefined ? {} : { services: ranges }),
+    ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
   });
   await plane.cache.start(life.signal);
   await createFirstNamespaces(plane.store, plane.registry(), life.signal);
@@ -58,14 +93,19 @@ export async function startInProcessApi(backend: Backend = new MemoryBackend()):
       await next();
     },
     health: async () => Promise.resolve(undefined),
-    verbs: { registry: plane.registry, store: plane.store, minRequestTimeoutMs: 1_800_000 },
+    insight: createInsight({ registry: plane.registry, cache: plane.cache, process: false }),
+    verbs: {
+      registry: plane.registry,
+      store: plane.store,
+      services: { ...OPEN_TO_ALL, ...services },
+      minRequestTimeoutMs: 1_800_000,
+    },
     requestTimeoutMs: 10_000,
     serverAddress: () => '127.0.0.1:6443',
     build: { version: '0.0.0', commit: '', date: '' },
   });
 
-  const answer = async (method: string, url: string, options: CallOptions): Promise<Answer> => {
-    const exchange = exchangeOf(method, url, options);
+  const answer = async (exchange: Exchange): Promise<Answer> => {
     try {
       await journey(exchange);
     } catch (error) {
@@ -81,12 +121,13 @@ export async function startInProcessApi(backend: Backend = new MemoryBackend()):
     plane,
     backend,
     async call(method, url, options = {}) {
-      const { code, headers, body } = await answer(method, url, options);
+      const exchange = exchangeOf(method, url, options);
+      const { code, headers, body } = await answer(exchange);
       const text = (await collect(body)).toString('utf8');
-      return { code, headers, text, json: parse(text) };
+      return { code, headers, text, json: parse(text), warnings: exchange.warnings };
     },
     async *watch(url, signal) {
-      const { body } = await answer('GET', url, { signal });
+      const { body } = await answer(exchangeOf('GET', url, { signal }));
       if (Buffer.isBuffer(body)) throw new Error(`no stream: ${body.toString('utf8')}`);
       for await (const batch of body) {
         for (const line of batch.toString('utf8').split('\n')) {
@@ -115,12 +156,13 @@ function exchangeOf(method: string, url: string, options: CallOptions): Exchange
     query: new URLSearchParams(at < 0 ? '' : url.slice(at + 1)),
     headers: { ...defaults, ...options.headers },
     remoteAddress: '127.0.0.1',
-    upgrade: false,
+    upgrade: options.upgrade ?? false,
     receivedAt: Date.now(),
     signal: options.signal ?? new AbortController().signal,
     readBody: async () => Promise.resolve(Buffer.from(text)),
     warnings: [],
     answer: undefined,
+    abort: () => undefined,
   } as unknown as Exchange;
 }
 

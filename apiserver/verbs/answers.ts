@@ -1,17 +1,65 @@
 import { MEDIA_TYPE } from '../../shared/names';
-import type { Answer } from '../exchange/exchange';
-import { jsonLine } from '../encoding/json-representation';
+import type { ListMeta } from '../../shared/meta/object';
+import { compressed } from '../encoding/compression';
+import { encoderOf } from '../encoding/encoder-of';
+import type { Showing } from '../encoding/encoder-of';
+import { jsonLine } from '../encoding/json-encoder';
+import type { Source } from '../encoding/source';
+import { writtenSource } from '../encoding/written';
+import type { Answer, Exchange } from '../exchange/exchange';
+import type { Written } from '../registry/write';
+import type { Target } from './target';
 
 const JSON_HEADERS = { 'Content-Type': MEDIA_TYPE.json } as const;
 
-/** An answer whose body is ready JSON. */
-export function jsonAnswer(code: number, body: Buffer | AsyncIterable<Buffer>): Answer {
-  return { code, headers: JSON_HEADERS, body };
+/** Throws NotAcceptable (406) for a request that could not be answered in any form it accepts: before anything is done for it. */
+export function checkAcceptable(exchange: Exchange, { endpoint }: Target, showing: Showing = 'object'): void {
+  encoderOf(exchange, endpoint, showing);
 }
 
-/** An answer made of a value; for small documents that are not objects of the store. */
+/** 200 with one object, in the form that the request asks for. */
+export async function objectAnswer(
+  exchange: Exchange,
+  { endpoint }: Target,
+  source: Source,
+): Promise<Answer> {
+  return answerWith(exchange, { endpoint, code: 200 }, source);
+}
+
+/** The result of a write, in the form that the request asks for. */
+export async function writtenAnswer(
+  exchange: Exchange,
+  { endpoint }: Target,
+  code: number,
+  written: Written,
+): Promise<Answer> {
+  return answerWith(exchange, { endpoint, code }, writtenSource(written));
+}
+
+async function answerWith(
+  exchange: Exchange,
+  { endpoint, code }: Pick<Target, 'endpoint'> & { readonly code: number },
+  source: Source,
+): Promise<Answer> {
+  const encoder = encoderOf(exchange, endpoint, 'object');
+  const headers = { 'Content-Type': encoder.contentType };
+  return compressed(exchange, { code, headers, body: encoder.object(source) });
+}
+
+/** 200 with a list, in the form that the request asks for. */
+export async function listAnswer(
+  exchange: Exchange,
+  { endpoint }: Target,
+  page: { readonly metadata: ListMeta; readonly entries: readonly Source[] },
+): Promise<Answer> {
+  const encoder = encoderOf(exchange, endpoint, 'list');
+  const body = await encoder.list(page.metadata, page.entries);
+  return compressed(exchange, { code: 200, headers: { 'Content-Type': encoder.contentType }, body });
+}
+
+/** An answer made of a value, always in JSON; for documents of no kind. Values with a kind have `documentAnswer` of `encoding`. */
 export function documentAnswer(code: number, document: unknown): Answer {
-  return jsonAnswer(code, jsonLine(document));
+  return { code, headers: JSON_HEADERS, body: jsonLine(document) };
 }
 
 /** What is said of a path that nothing here knows, in the words and the plain text of every Go server. */

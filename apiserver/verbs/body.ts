@@ -1,43 +1,47 @@
 import { MEDIA_TYPE } from '../../shared/names';
 import { badRequest } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/meta/object';
-import { DecodeError, decodeJson, decodeObject } from '../../shared/schema/decode';
-import { negotiateBody } from '../encoding/negotiation';
+import { DecodeError, decodeObject } from '../../shared/schema/decode';
+import { bodyMediaType, parseBody } from '../encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { Endpoint } from '../registry/resource';
+import type { ReportProblems } from './field-validation';
+import { duplicateFieldProblems, fieldValidationOf, unknownFieldProblems } from './field-validation';
 
 /**
- * The object in a request's body, checked against the endpoint's kind and version and brought into canonical form. Throws
- * BadRequest for malformed JSON, another kind or version, and fields of a wrong type.
+ * The object in a request's body (JSON, YAML or Protobuf), checked against the endpoint's kind and version and brought into canonical
+ * form. Throws UnsupportedMediaType (415), and BadRequest for malformed bytes, another kind or version, and fields of a wrong type.
  */
 export async function readObject(exchange: Exchange, endpoint: Endpoint): Promise<ApiObject> {
-  negotiateBody(exchange.headers['content-type'], [MEDIA_TYPE.json]);
-  return decodeBody(await exchange.readBody(), endpoint);
+  const mediaType = bodyMediaType(exchange.headers['content-type'], endpoint);
+  const report = fieldValidationOf(exchange);
+  const bytes = await exchange.readBody();
+  if (report === undefined) return decodeBody(bytes, endpoint, mediaType);
+  const { row, apiVersion, type } = endpoint;
+  const value = parseBody(bytes, mediaType, { kind: row.kind, apiVersion, type });
+  if (mediaType === MEDIA_TYPE.json) report(duplicateFieldProblems(bytes.toString('utf8')));
+  return decodeValue(value, endpoint, report);
 }
 
-export function decodeBody(bytes: Buffer, endpoint: Endpoint): ApiObject {
-  return decodeValue(parseJson(bytes, endpoint.row.kind), endpoint);
+export function decodeBody(
+  bytes: Buffer,
+  endpoint: Endpoint,
+  mediaType: string = MEDIA_TYPE.json,
+): ApiObject {
+  const { row, apiVersion, type } = endpoint;
+  return decodeValue(parseBody(bytes, mediaType, { kind: row.kind, apiVersion, type }), endpoint);
 }
 
-function parseJson(bytes: Buffer, kind: string): unknown {
-  try {
-    return decodeJson(bytes);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why}`,
-      error,
-    );
-  }
-}
-
-/** The same for JSON that is already parsed: the result of a patch. */
-export function decodeValue(value: unknown, endpoint: Endpoint): ApiObject {
+/** The same for JSON that is already parsed: the result of a patch. What the client left out is filled in by the rules of its version. */
+export function decodeValue(value: unknown, endpoint: Endpoint, report?: ReportProblems): ApiObject {
   checkKind(value, endpoint);
   const { kind } = endpoint.row;
   try {
-    const { object } = decodeObject(endpoint.type, value);
-    return { ...object, kind, apiVersion: endpoint.apiVersion };
+    const unknown = report === undefined ? 'drop' : 'report';
+    const { object, unknownFields } = decodeObject(endpoint.type, value, { unknown });
+    report?.(unknownFieldProblems(unknownFields));
+    const decoded = { ...object, kind, apiVersion: endpoint.apiVersion };
+    return endpoint.applyDefaults?.(decoded) ?? decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(

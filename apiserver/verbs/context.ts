@@ -1,11 +1,14 @@
 import type { StoreContext } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
+import type { OperationServices } from '../registry/virtual/operation';
 
 /** What verbs need of the process. */
 export interface VerbContext {
   /** The registry of this moment: custom resources change it at run time. */
   readonly registry: () => Registry;
   readonly store: StoreContext;
+  /** What operations ask of authentication, authorization and health. */
+  readonly services: OperationServices;
   /** The shortest time a watch lasts unless its client says otherwise, in milliseconds; the longest is just under twice as long. */
   readonly minRequestTimeoutMs: number;
 }

@@ -1,20 +1,17 @@
-import { negotiateAnswer } from '../encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { badRequest } from '../../shared/errors/status-error';
 import { createObject } from '../registry/create';
-import { withResourceVersion } from '../encoding/written';
-import { jsonAnswer } from './answers';
+import { checkAcceptable, writtenAnswer } from './answers';
 import { readObject } from './body';
 import type { VerbContext } from './context';
 import { placeInNamespace } from './place';
 import { checkFieldManager, dryRunParameter } from './query';
 import type { Target } from './target';
-import { requireNamespace, writeRequestOf } from './target';
+import { writeRequestOf } from './target';
 
 /** POST on a collection: 201 with the object as stored. */
 export async function create(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
-  negotiateAnswer(exchange.headers.accept);
-  requireNamespace(target);
+  checkAcceptable(exchange, target);
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
   checkFieldManager(exchange.query, 'CreateOptions');
   const object = placeInNamespace(await readObject(exchange, target.endpoint), target);
@@ -22,5 +19,5 @@ export async function create(context: VerbContext, exchange: Exchange, target: T
   if (resourceVersion !== '') throw badRequest('resourceVersion should not be set on objects to be created');
   const request = writeRequestOf(exchange, target, dryRun);
   const written = await createObject(context.store, request, object, exchange.signal);
-  return jsonAnswer(201, withResourceVersion(written.plain, written.revision));
+  return writtenAnswer(exchange, target, 201, written);
 }

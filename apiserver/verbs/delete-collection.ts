@@ -1,16 +1,14 @@
 import { StatusError } from '../../shared/errors/status-error';
-import { jsonListBody } from '../encoding/json-list';
-import { negotiateAnswer } from '../encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { deleteObject } from '../registry/delete';
 import type { DeleteOptions } from '../registry/deletion';
 import { planList } from '../registry/list-plan';
 import { readList } from '../registry/read';
 import type { Entry } from '../watch/entry';
-import { jsonAnswer } from './answers';
+import { checkAcceptable, listAnswer } from './answers';
 import type { VerbContext } from './context';
 import { readDeleteOptions } from './delete-options';
-import { intParameter } from './query';
+import { listQueryOf } from './list-options';
 import { selectionOf } from './selection';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
@@ -24,27 +22,15 @@ export async function removeCollection(
   exchange: Exchange,
   target: Target,
 ): Promise<Answer> {
-  negotiateAnswer(exchange.headers.accept);
+  checkAcceptable(exchange, target, 'list');
   const options = await readDeleteOptions(exchange);
   const { query, signal } = exchange;
   const { endpoint } = target;
-  const plan = planList({
-    resourceVersion: query.get('resourceVersion') ?? '',
-    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
-    limit: intParameter(query, 'limit') ?? 0,
-    continue: query.get('continue') ?? '',
-  });
+  const plan = planList(listQueryOf(query));
   const selection = selectionOf(query, target);
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
   await deleteAll(context, { exchange, target, options }, page.entries);
-  const head = { kind: endpoint.row.listKind, apiVersion: endpoint.apiVersion, metadata: page.metadata };
-  return jsonAnswer(
-    200,
-    jsonListBody(
-      head,
-      page.entries.map((entry) => entry.bytes),
-    ),
-  );
+  return listAnswer(exchange, target, page);
 }
 
 interface Deletion {
@@ -53,15 +39,18 @@ interface Deletion {
   readonly options: DeleteOptions;
 }
 
+/** Throws the first error once no deletion is under way any more; after it none begins. */
 async function deleteAll(context: VerbContext, deletion: Deletion, entries: readonly Entry[]): Promise<void> {
+  const errors: unknown[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
-    for (let entry = entries[next]; entry !== undefined; entry = entries[next]) {
+    for (let entry = entries[next]; entry !== undefined && errors.length === 0; entry = entries[next]) {
       next += 1;
-      await deleteOne(context, deletion, entry);
+      await deleteOne(context, deletion, entry).catch((error: unknown) => errors.push(error));
     }
   };
   await Promise.all(Array.from({ length: Math.min(DELETIONS_AT_ONCE, entries.length) }, worker));
+  if (errors.length > 0) throw errors[0];
 }
 
 /** An object that is gone already is what was asked for. */

@@ -1,11 +1,10 @@
-import { GROUP, MEDIA_TYPE } from '../../shared/names';
+import { GROUP } from '../../shared/names';
 import { badRequest } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
 import { invalid, invalidObject, notSupported } from '../../shared/errors/field-error';
-import { decodeJson } from '../../shared/schema/decode';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
 import { messageType } from '../../shared/schema/types';
-import { negotiateBody } from '../encoding/negotiation';
+import { bodyMediaType, parseBody } from '../encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { DeleteOptions } from '../registry/deletion';
 import { boolParameter, dryRunParameter, intParameter } from './query';
@@ -60,13 +59,12 @@ function ofQuery(query: URLSearchParams): WireOptions {
 }
 
 function ofBody(exchange: Exchange, body: Buffer): WireOptions {
-  negotiateBody(exchange.headers['content-type'], [MEDIA_TYPE.json]);
-  let value: unknown;
+  const type = messageType('meta/v1.DeleteOptions');
+  const mediaType = bodyMediaType(exchange.headers['content-type'], { type });
+  const value = parseBody(body, mediaType, { kind: 'DeleteOptions', type });
+  checkKind(value);
   try {
-    value = decodeJson(body);
-    checkKind(value);
-    const { object } = decodeObject(messageType('meta/v1.DeleteOptions'), value);
-    return object as WireOptions;
+    return decodeObject(type, value).object as WireOptions;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(`DeleteOptions cannot be read: ${error.message}`, error);

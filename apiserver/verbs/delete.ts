@@ -1,9 +1,10 @@
-import { negotiateAnswer } from '../encoding/negotiation';
-import { withResourceVersion } from '../encoding/written';
+import { documentAnswer } from '../encoding/document';
+import { OUTCOME_OFFER } from '../encoding/negotiation';
+import type { Status } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { deleteObject } from '../registry/delete';
 import type { Written } from '../registry/write';
-import { documentAnswer, jsonAnswer } from './answers';
+import { checkAcceptable, writtenAnswer } from './answers';
 import type { VerbContext } from './context';
 import { readDeleteOptions } from './delete-options';
 import type { Target } from './target';
@@ -14,19 +15,19 @@ import { writeRequestOf } from './target';
  * object when something holds it, 202 in that case for a client that asked to delete dependents the old way.
  */
 export async function remove(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
-  negotiateAnswer(exchange.headers.accept);
+  checkAcceptable(exchange, target);
   const options = await readDeleteOptions(exchange);
   const request = writeRequestOf(exchange, target, options.dryRun);
   const written = await deleteObject(context.store, request, options, exchange.signal);
   const gone = written.kind === 'deleted';
   if (gone && target.endpoint.stored.strategy.returnsDeletedObject !== true) {
-    return documentAnswer(200, successStatus(target, written));
+    return documentAnswer(exchange, 200, successStatus(target, written), OUTCOME_OFFER);
   }
   const code = !gone && options.orphanDependents === false ? 202 : 200;
-  return jsonAnswer(code, withResourceVersion(written.plain, written.revision));
+  return writtenAnswer(exchange, target, code, written);
 }
 
-function successStatus({ endpoint, name }: Target, written: Written): object {
+function successStatus({ endpoint, name }: Target, written: Written): Omit<Status, 'code'> {
   const { group, resource } = endpoint.row;
   return {
     kind: 'Status',
@@ -37,7 +38,7 @@ function successStatus({ endpoint, name }: Target, written: Written): object {
       name,
       ...(group === '' ? {} : { group }),
       kind: resource,
-      uid: written.object.metadata.uid,
+      uid: written.object.metadata.uid ?? '',
     },
   };
 }

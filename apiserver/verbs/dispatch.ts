@@ -1,3 +1,4 @@
+import { badRequest } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { pageNotFound } from './answers';
 import type { VerbContext } from './context';
@@ -6,10 +7,12 @@ import { remove } from './delete';
 import { removeCollection } from './delete-collection';
 import { get } from './get';
 import { list } from './list';
+import { operationVerb } from './operation';
 import { patch } from './patch';
 import type { Target } from './target';
 import { findTarget, methodNotAllowed } from './target';
 import { update } from './update';
+import { viewVerb } from './view';
 import { watch } from './watch';
 
 type Verb = (context: VerbContext, exchange: Exchange, target: Target) => Promise<Answer>;
@@ -30,7 +33,14 @@ export async function answerResource(context: VerbContext, exchange: Exchange): 
   const { apiGroup, apiVersion } = exchange.info;
   if (context.registry().endpointsOf(apiGroup, apiVersion).length === 0) return pageNotFound();
   const target = findTarget(context, exchange);
-  const verb = VERBS.get(exchange.info.verb);
+  if (target.endpoint.deprecation !== undefined) exchange.warnings.push(target.endpoint.deprecation);
+  const { verb: name } = exchange.info;
+  const verb = operationVerb(target, name) ?? viewVerb(target, name) ?? VERBS.get(name);
   if (verb === undefined) throw methodNotAllowed();
+  if (exchange.upgrade && exchange.info.verb !== 'watch') {
+    throw badRequest(
+      'Upgrade request is not possible here: only a watch can be sent over an upgraded connection',
+    );
+  }
   return verb(context, exchange, target);
 }

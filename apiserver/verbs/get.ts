@@ -1,18 +1,16 @@
 import { notFound } from '../../shared/errors/status-error';
-import { negotiateAnswer } from '../encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { planGet } from '../registry/list-plan';
 import { readObject } from '../registry/read';
-import { jsonAnswer } from './answers';
+import { checkAcceptable, objectAnswer } from './answers';
 import type { VerbContext } from './context';
 import type { Target } from './target';
-import { representationOf } from './target';
 
 /** GET of one object, or of a subresource that shows the whole object. */
 export async function get(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
-  negotiateAnswer(exchange.headers.accept);
+  checkAcceptable(exchange, target);
   const plan = planGet(exchange.query.get('resourceVersion') ?? '');
   const entry = await readObject(context.store, target, plan, exchange.signal);
   if (entry === undefined) throw notFound(target.endpoint.row, target.name);
-  return jsonAnswer(200, representationOf(target.endpoint).object(entry.bytes));
+  return objectAnswer(exchange, target, entry);
 }

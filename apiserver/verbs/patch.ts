@@ -2,43 +2,61 @@ import { MEDIA_TYPE } from '../../shared/names';
 import type { JsonObject } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
 import { StatusError, badRequest, notFound } from '../../shared/errors/status-error';
+import { invalid } from '../../shared/errors/field-error';
 import { PatchError } from '../../shared/patch/patch-error';
 import { applyJsonPatch } from '../../shared/patch/json-patch';
 import { applyMergePatch } from '../../shared/patch/merge-patch';
-import { decodeJson } from '../../shared/schema/decode';
-import { negotiateAnswer, negotiateBody } from '../encoding/negotiation';
-import { withResourceVersion } from '../encoding/written';
+import { applyStrategicPatch } from '../../shared/patch/strategic';
+import { DecodeError, decodeJson } from '../../shared/schema/decode';
+import type { MessageType } from '../../shared/schema/types';
+import { negotiateBody } from '../encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
+import type { Endpoint } from '../registry/resource';
 import type { Change } from '../registry/update';
 import { updateObject } from '../registry/update';
-import { jsonAnswer } from './answers';
+import { checkAcceptable, writtenAnswer } from './answers';
+import { applyPatch, patchMediaTypes } from './apply';
 import { decodeValue } from './body';
 import type { VerbContext } from './context';
+import type { ReportProblems } from './field-validation';
+import { fieldValidationOf } from './field-validation';
 import { checkIdentity } from './place';
-import { checkFieldManager, dryRunParameter } from './query';
+import { checkPatchOptions, dryRunParameter } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
 
 /** Applies a patch document to an object and returns the result; neither is changed. Throws PatchError. */
-type Patcher = (current: Readonly<JsonObject>, patch: unknown) => unknown;
+type Patcher = (type: MessageType, current: Readonly<JsonObject>, patch: unknown) => unknown;
 
 const PATCHERS: Readonly<Record<string, Patcher>> = {
-  [MEDIA_TYPE.jsonPatch]: applyJsonPatch,
-  [MEDIA_TYPE.mergePatch]: applyMergePatch,
+  [MEDIA_TYPE.jsonPatch]: (_type, current, document) => applyJsonPatch(current, document),
+  [MEDIA_TYPE.mergePatch]: (_type, current, document) => applyMergePatch(current, document),
+  [MEDIA_TYPE.strategicMergePatch]: applyStrategicPatch,
 };
 
 /** PATCH on an object or a subresource: 200 with the object as stored. The patch is applied again whenever another writer was faster. */
 export async function patch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
-  negotiateAnswer(exchange.headers.accept);
-  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', Object.keys(PATCHERS));
+  checkAcceptable(exchange, target);
+  const all = patchMediaTypes(target);
+  const supported = context.store.serverSideApply
+    ? all
+    : all.filter((each) => each !== MEDIA_TYPE.applyPatch);
+  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, { details: {} });
+  const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'PatchOptions');
-  checkFieldManager(exchange.query, 'PatchOptions');
-  const document = parse(await exchange.readBody());
-  const change = changeBy(target, (current) => PATCHERS[mediaType]?.(current, document));
+  checkPatchOptions(exchange.query, isApply);
+  if (isApply) return applyPatch(context, exchange, target, dryRun);
+  const change = await readPatch(exchange, target, mediaType);
   const request = writeRequestOf(exchange, target, dryRun);
-  const write = { change, options: { mayCreate: false } };
+  const write = { change, options: { creates: 'never' } as const };
   const written = await updateObject(context.store, request, write, exchange.signal);
-  return jsonAnswer(200, withResourceVersion(written.plain, written.revision));
+  return writtenAnswer(exchange, target, 200, written);
+}
+
+/** The change that the body of a PATCH asks for; every type but an applied configuration. Throws BadRequest when it cannot be read. */
+export async function readPatch(exchange: Exchange, target: Target, mediaType: string): Promise<Change> {
+  const report = fieldValidationOf(exchange);
+  return changeBy(target, { mediaType, document: parse(await exchange.readBody()), report });
 }
 
 function parse(bytes: Buffer): unknown {
@@ -52,37 +70,55 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-function changeBy(target: Target, apply: (current: Readonly<JsonObject>) => unknown): Change {
+interface Patch {
+  readonly mediaType: string;
+  readonly document: unknown;
+  readonly report: ReportProblems | undefined;
+}
+
+function changeBy(target: Target, asked: Patch): Change {
   return (current) => {
     if (current === undefined) throw notFound(target.endpoint.row, target.name);
     const { endpoint } = target;
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
-    return checkIdentity(decodeValue(applied(versioned, apply, target), endpoint), target);
+    return checkIdentity(decodePatched(applied(versioned, asked, target), endpoint, asked.report), target);
   };
 }
 
-/** A malformed patch is a BadRequest, one that does not apply is Invalid, too many operations are refused by their number. */
-function applied(
-  current: ApiObject,
-  apply: (current: Readonly<JsonObject>) => unknown,
-  target: Target,
-): unknown {
+/** What a patch makes of the types of fields is the patch's fault, and is answered as such. */
+function decodePatched(value: unknown, endpoint: Endpoint, report: ReportProblems | undefined): ApiObject {
   try {
-    return apply(current);
+    return decodeValue(value, endpoint, report);
+  } catch (error) {
+    const { cause } = error instanceof StatusError ? error : { cause: undefined };
+    throw cause instanceof DecodeError ? invalidPatch(cause.message, cause) : error;
+  }
+}
+
+function invalidPatch(why: string, cause: unknown): StatusError {
+  const { reason, message, field } = invalid('patch', '', why);
+  return new StatusError('Invalid', ` "" is invalid: ${field}: ${message}`, {
+    details: { causes: [{ reason, message, field }] },
+    cause,
+  });
+}
+
+/** A malformed patch is a BadRequest, one that does not apply is Invalid, too many operations are refused by their number. */
+function applied(current: ApiObject, { mediaType, document }: Patch, target: Target): unknown {
+  const isStrategic = mediaType === MEDIA_TYPE.strategicMergePatch;
+  try {
+    return PATCHERS[mediaType]?.(target.endpoint.type, current, document);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
     if (error.kind === 'malformed') throw badRequest(error.message, error);
     if (error.kind === 'too-many') {
       throw new StatusError('RequestEntityTooLarge', error.message, { cause: error });
     }
-    const { row } = target.endpoint;
+    if (isStrategic) throw invalidPatch(error.message, error);
     throw new StatusError(
       'Invalid',
       `the server rejected our request due to an error in our request: ${error.message}`,
-      {
-        details: { name: target.name, kind: row.resource, ...(row.group === '' ? {} : { group: row.group }) },
-        cause: error,
-      },
+      { details: {}, cause: error },
     );
   }
 }

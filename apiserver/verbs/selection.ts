@@ -1,8 +1,8 @@
 import { badRequest } from '../../shared/errors/status-error';
-import type { FieldSelector } from '../../shared/meta/fields';
+import type { FieldSelector, FieldTerm } from '../../shared/meta/fields';
 import { exactField, matchesFields, parseFieldSelector } from '../../shared/meta/fields';
 import type { LabelSelector } from '../../shared/meta/labels';
-import { matchesLabels, parseLabelSelector } from '../../shared/meta/labels';
+import { exactLabels, matchesLabels, parseLabelSelector } from '../../shared/meta/labels';
 import type { Entry } from '../watch/entry';
 import type { Endpoint } from '../registry/resource';
 import { relativeKey } from '../registry/resource';
@@ -19,11 +19,10 @@ const METADATA_FIELDS: readonly string[] = ['metadata.name', 'metadata.namespace
 /** What `labelSelector`, `fieldSelector` and the path select together. Throws BadRequest for a malformed selector or field. */
 export function selectionOf(query: URLSearchParams, target: Target): SelectionWithName {
   const labels = parseLabelSelector(query.get('labelSelector') ?? '');
-  const fields = parseFieldSelector(query.get('fieldSelector') ?? '');
-  checkFields(fields, target.endpoint);
+  const fields = storedFields(parseFieldSelector(query.get('fieldSelector') ?? ''), target.endpoint);
   const byName = exactField(fields, 'metadata.name');
-  if (target.name !== '' && byName !== undefined && byName !== target.name) {
-    throw badRequest('field metadata.name is specified by the path and cannot be another one');
+  if (target.name !== '' && fields.length > 0 && byName !== target.name) {
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
   }
   const name = target.name === '' ? (byName ?? '') : target.name;
   const { stored } = target.endpoint;
@@ -33,20 +32,34 @@ export function selectionOf(query: URLSearchParams, target: Target): SelectionWi
     name,
     key: isOne ? relativeKey(stored, target.namespace, name) : undefined,
     fieldEquals: fields
-      .filter(({ field, operator }) => operator === '=' && !METADATA_FIELDS.includes(field))
+      .filter((term) => isIndexable(term, stored))
       .map(({ field, value }) => [field, value] as const),
+    labelEquals: [...exactLabels(labels)],
     matches: predicate(target, { labels, fields, name }),
   };
 }
 
-function checkFields(terms: FieldSelector, { stored, row }: Endpoint): void {
+/** The terms with the names that the fields have where they are stored. Throws BadRequest for a field that cannot be selected by. */
+function storedFields(terms: FieldSelector, { stored, row, selectorNames }: Endpoint): FieldSelector {
   const known = stored.strategy.selectableFields ?? {};
-  for (const { field } of terms) {
-    if (METADATA_FIELDS.includes(field) || Object.hasOwn(known, field)) continue;
+  const renamed = Object.values(selectorNames);
+  return terms.map((term) => {
+    const { field } = term;
+    if (METADATA_FIELDS.includes(field)) return term;
+    const name = Object.hasOwn(selectorNames, field) ? selectorNames[field] : field;
+    if (name !== undefined && Object.hasOwn(known, name) && (name !== field || !renamed.includes(field))) {
+      return { ...term, field: name };
+    }
     throw badRequest(
       `Unable to find "${row.resource}" that match label selector, field selector: field label not supported: ${field}`,
     );
-  }
+  });
+}
+
+/** A term that the text of the stored field alone decides: not one that an absent field meets as well. */
+function isIndexable({ field, operator, value }: FieldTerm, { strategy }: Endpoint['stored']): boolean {
+  const absent = strategy.selectableFields?.[field] ?? '';
+  return operator === '=' && !METADATA_FIELDS.includes(field) && (absent === '' || absent !== value);
 }
 
 interface Terms {

@@ -1,9 +1,7 @@
 import { StatusError, badRequest } from '../../shared/errors/status-error';
-import type { ResourceRow } from '../../shared/api/resources';
-import type { JsonRepresentation } from '../encoding/json-representation';
-import { createJsonRepresentation } from '../encoding/json-representation';
 import type { Exchange } from '../exchange/exchange';
 import type { RequestInfo } from '../exchange/request-info';
+import { managerOf } from '../fieldmanager/manager-name';
 import type { Endpoint } from '../registry/resource';
 import type { WriteRequest } from '../registry/object-store';
 import type { VerbContext } from './context';
@@ -28,7 +26,8 @@ export function findTarget(context: VerbContext, exchange: Exchange): Target {
   const namespaced = info.namespace !== '' && row.resource !== 'namespaces';
   if (namespaced && !row.namespaced) throw unknownPath();
   if (row.namespaced && info.name !== '' && info.namespace === '') throw unknownPath();
-  if (!verbsOf(endpoint, info.subresource).includes(info.verb) || !isInPlace(info)) throw methodNotAllowed();
+  if (!verbsOf(endpoint, info.subresource).includes(info.verb)) throw methodNotAllowed();
+  if (!isInPlace(info, row.namespaced) || !isReadByGet(exchange)) throw methodNotAllowed();
   return {
     endpoint,
     namespace: row.namespaced ? info.namespace : '',
@@ -37,11 +36,22 @@ export function findTarget(context: VerbContext, exchange: Exchange): Target {
   };
 }
 
-/** A creation is of a collection (or of a subresource), an update and a patch of one object. */
-function isInPlace({ verb, name, subresource }: RequestInfo): boolean {
+/**
+ * A creation is of a collection (or of a subresource), an update and a patch of one object. All namespaces together can only be
+ * listed and watched.
+ */
+function isInPlace({ verb, name, subresource, namespace }: RequestInfo, namespaced: boolean): boolean {
+  if (namespaced && namespace === '' && verb !== 'list' && verb !== 'watch') return false;
   if (verb === 'create') return name === '' || subresource !== '';
   return name !== '' || (verb !== 'update' && verb !== 'patch');
 }
+
+/** Resources answer no HEAD, and the paths that are watches by themselves nothing but GET. */
+function isReadByGet({ method, info }: Exchange): boolean {
+  return method === 'GET' || !READ_VERBS.has(info.verb);
+}
+
+const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 function verbsOf(endpoint: Endpoint, subresource: string): readonly string[] {
   if (subresource === '') return endpoint.row.verbs;
@@ -65,20 +75,10 @@ export function methodNotAllowed(): StatusError {
   );
 }
 
-const representations = new WeakMap<ResourceRow, JsonRepresentation>();
-
-/** How the endpoint's objects are written; one per endpoint, so that encoded frames are shared. */
-export function representationOf(endpoint: Endpoint): JsonRepresentation {
-  const known = representations.get(endpoint.row);
-  if (known !== undefined) return known;
-  const made = createJsonRepresentation(endpoint.row.kind, endpoint.apiVersion);
-  representations.set(endpoint.row, made);
-  return made;
-}
-
 /** The write that this request asks for. */
 export function writeRequestOf(exchange: Exchange, target: Target, dryRun: boolean): WriteRequest {
-  return { ...target, user: exchange.user, dryRun };
+  const manager = managerOf(exchange.query.get('fieldManager') ?? '', exchange.headers['user-agent'] ?? '');
+  return { ...target, user: exchange.user, dryRun, manager };
 }
 
 /** A namespaced write needs a namespace in its path. */

@@ -37,6 +37,15 @@ describe('create', () => {
         uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
         resourceVersion: expect.stringMatching(/^\d+$/),
         creationTimestamp: expect.stringMatching(/Z$/),
+        managedFields: [
+          {
+            operation: 'Update',
+            apiVersion: 'v1',
+            time: expect.stringMatching(/Z$/),
+            fieldsType: 'FieldsV1',
+            fieldsV1: { 'f:data': { '.': {}, 'f:k': {} } },
+          },
+        ],
       },
       data: { k: 'v' },
     });
@@ -106,13 +115,14 @@ describe('bodies', () => {
 
 describe('update', () => {
   test('replaces the object and keeps what is the server’s', async () => {
-    const first = await createConfigMap('a', { labels: { x: 'y' } });
+    const { labels, ...first } = (await createConfigMap('a', { labels: { x: 'y' } }))['metadata'];
+    expect(labels).toEqual({ x: 'y' });
     const reply = await api.call('PUT', `${CMS}/a`, { body: { metadata: { name: 'a' }, data: { k: '2' } } });
     expect(reply.code).toBe(200);
     expect(reply.json.metadata).toEqual({
-      ...first['metadata'],
-      labels: undefined,
-      resourceVersion: expect.not.stringMatching(`^${String(first['metadata'].resourceVersion)}$`),
+      ...first,
+      managedFields: [{ ...first.managedFields[0], fieldsV1: { 'f:data': { '.': {}, 'f:k': {} } } }],
+      resourceVersion: expect.not.stringMatching(`^${String(first.resourceVersion)}$`),
     });
   });
 
@@ -149,7 +159,7 @@ describe('update', () => {
     const url = '/apis/apps/v1/namespaces/default/deployments';
     const spec = {
       selector: { matchLabels: { a: 'b' } },
-      template: { metadata: { labels: { a: 'b' } }, spec: {} },
+      template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
     };
     const created = await api.call('POST', url, {
       body: { metadata: { name: 'd' }, spec, status: { replicas: 9 } },

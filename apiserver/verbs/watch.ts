@@ -1,43 +1,88 @@
+import { badRequest, serviceUnavailable } from '../../shared/errors/status-error';
+import { encoderOf } from '../encoding/encoder-of';
 import { MEDIA_TYPE } from '../../shared/names';
-import { serviceUnavailable } from '../../shared/errors/status-error';
-import { negotiateAnswer } from '../encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
-import { parseRevision } from '../registry/list-plan';
+import { isWebSocketRequest } from '../exchange/web-socket';
+import type { ReadPlan } from '../registry/list-plan';
 import { awaitFreshness } from '../registry/read';
+import type { WatchPlan } from '../registry/watch-plan';
+import { planWatch } from '../registry/watch-plan';
 import type { VerbContext } from './context';
-import { boolParameter, intParameter } from './query';
+import { listQueryOf } from './list-options';
+import { boolParameter, intParameter, optionalBoolParameter } from './query';
 import { selectionOf } from './selection';
 import type { Target } from './target';
-import { representationOf } from './target';
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** GET with `watch`: a stream of frames. An unset version and `0` begin with the state as ADDED frames, another one behind it. */
-export async function watch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
-  const { query, signal, headers } = exchange;
-  negotiateAnswer(headers.accept);
-  const selection = selectionOf(query, target);
-  const version = query.get('resourceVersion') ?? '';
-  const revision = version === '' ? 0 : parseRevision(version);
-  if (version === '' && !(await awaitFreshness(context.store, { kind: 'most recent' }, signal))) {
-    throw serviceUnavailable('the watch cache is behind the store', RETRY_AFTER_SECONDS);
+/** What a client that does not take its events is cut off with. */
+class SlowClientError extends Error {
+  constructor() {
+    super('the client does not take what it watches');
+    this.name = 'SlowClientError';
   }
+}
+
+/**
+ * GET with `watch`: a stream of frames, also over a WebSocket. An unset version and `0` begin with the state as ADDED frames, another
+ * one behind it; `sendInitialEvents` asks for the state, and for a bookmark at its end, with any of them.
+ */
+export async function watch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
+  const { query, headers } = exchange;
+  const encoder = encoderOf(exchange, target.endpoint, 'stream');
+  if (exchange.upgrade && !isWebSocketRequest(headers)) {
+    throw badRequest('a watch can only be upgraded to a WebSocket');
+  }
+  const selection = selectionOf(query, target);
+  const sendInitialEvents = optionalBoolParameter(query, 'sendInitialEvents');
+  const plan = planWatch({ ...listQueryOf(query), sendInitialEvents });
   const { stored } = target.endpoint;
   const frames = context.store.cache.resource(stored.keyPrefix).watch(
     {
-      from: revision === 0 ? undefined : revision,
+      from: await startOf(context, plan, exchange.signal),
       namespace: selection.namespace,
       name: selection.name,
       fieldEquals: selection.fieldEquals,
       matches: selection.matches,
-      representation: representationOf(target.endpoint),
+      representation: encoder,
       bookmarks: boolParameter(query, 'allowWatchBookmarks'),
+      sendInitialEvents: plan.kind === 'state' && plan.announcesEnd,
       timeoutMs: timeoutMs(context, query),
       client: `${headers['user-agent'] ?? 'unknown'} (${exchange.user.name} at ${exchange.remoteAddress})`,
+      ended: (reason) => {
+        // A door that waits for this client to take something never asks for more: only cutting the connection tells it.
+        if (reason === 'slow') exchange.abort(new SlowClientError());
+      },
     },
-    signal,
+    exchange.signal,
   );
-  return { code: 200, headers: { 'Content-Type': MEDIA_TYPE.json }, body: frames };
+  const isText = encoder.streamContentType === MEDIA_TYPE.json;
+  return {
+    code: 200,
+    headers: { 'Content-Type': encoder.streamContentType },
+    body: encoder.stream(frames),
+    messages: isText ? 'lines' : 'length-prefixed',
+  };
+}
+
+/** The revision behind which the watch begins; undefined begins with the state. Waits until the cache is as fresh as asked. */
+async function startOf(
+  context: VerbContext,
+  plan: WatchPlan,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  if (plan.kind === 'after') return plan.revision;
+  await requireFreshness(context, plan.read, signal);
+  if (plan.kind === 'state') return undefined;
+  const { revision } = context.store.cache;
+  // Behind nothing there would be everything that ever happened.
+  if (revision === 0) throw serviceUnavailable('the watch cache is being filled', RETRY_AFTER_SECONDS);
+  return revision;
+}
+
+async function requireFreshness(context: VerbContext, plan: ReadPlan, signal: AbortSignal): Promise<void> {
+  if (await awaitFreshness(context.store, plan, signal)) return;
+  throw serviceUnavailable('the watch cache is behind the store', RETRY_AFTER_SECONDS);
 }
 
 /** What the client asks for, else a random time in [minimum, 2 × minimum), so that watches do not all end together. */

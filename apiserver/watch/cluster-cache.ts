@@ -5,6 +5,7 @@ import type { Transformer } from '../storage/transformer';
 import type { CacheContext, WaitOptions } from './context';
 import { DerivedBudget } from './derived-budget';
 import { drainWatchers } from './drain';
+import { createDelays } from './duration-histogram';
 import type { CachedResource } from './entry';
 import { Feed } from './feed';
 import { HistoryGate } from './history-gate';
@@ -17,6 +18,8 @@ import { ResourceFill } from './resource-fill';
 import { RevisionWaiters } from './revision-waiters';
 import { RingBudget } from './ring';
 import { FlushScheduler } from './scheduler';
+import type { SelfCheckTarget } from './self-check-loop';
+import { checkAll, keepChecking } from './self-check-loop';
 import { SnapshotBudget } from './snapshot-budget';
 import type { CacheStats, WatcherInfo } from './stats';
 import { createCounters } from './stats';
@@ -55,6 +58,7 @@ export class ClusterCache {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const { backend, prefix, log, clock, transformer } = options;
     const counters = createCounters();
+    const delays = createDelays();
     this.#context = {
       backend,
       prefix,
@@ -63,17 +67,31 @@ export class ClusterCache {
       transformer,
       limits,
       counters,
-      scheduler: new FlushScheduler({ delayMaxMs: limits.coalesceMaxMs }),
+      delays,
+      scheduler: new FlushScheduler({
+        delayMaxMs: limits.coalesceMaxMs,
+        onFlushed: (waitedMs, queues) => {
+          delays.toDoor.observe(waitedMs, queues);
+        },
+      }),
       derived: new DerivedBudget(limits.derivedBytesMax),
       rings: new RingBudget(limits.ringBytesMax),
       snapshots: new SnapshotBudget({ bytesMax: limits.snapshotBytesMax, ageMaxMs: limits.snapshotAgeMaxMs }),
       history: new HistoryGate(limits.historyStreamsMax),
       revision: () => this.#revision,
-      waitForRevision: (revision, wait) => this.waitForRevision(revision, wait),
+      waitForRevision: (revision, wait) => this.#waitForRevision(revision, wait),
     };
     this.#router = new KeyRouter(`${prefix}/`);
     for (const resource of options.resources) this.#add(resource);
-    this.#feed = new Feed({ backend, prefix: `${prefix}/`, limits, log, counters, target: this.#target() });
+    this.#feed = new Feed({
+      backend,
+      prefix: `${prefix}/`,
+      limits,
+      log,
+      counters,
+      delays,
+      target: this.#target(),
+    });
     this.#readIndex = new ReadIndex({
       read: (signal) => backend.currentRevision(signal),
       timeoutMs: limits.readIndexTimeoutMs,
@@ -95,6 +113,7 @@ export class ClusterCache {
     this.#notReady = 'the watch cache is being filled';
     await this.#feed.start(signal);
     void this.#feed.follow(signal);
+    void keepChecking(this.#checkTarget(), signal);
     const sweeper = setInterval(() => {
       this.sweep();
     }, this.#context.limits.sweepIntervalMs);
@@ -148,6 +167,11 @@ export class ClusterCache {
     if (this.#isFilled) this.#refill(cache);
   }
 
+  /** Compares every resource with the store once, and builds those anew that differ. Runs by itself every `checkIntervalMs`. */
+  async check(signal: AbortSignal): Promise<void> {
+    await checkAll(this.#checkTarget(), signal);
+  }
+
   /** A revision at or above every write acknowledged before this call. Shared: see {@link ReadIndex}. */
   async readIndex(signal: AbortSignal): Promise<number> {
     return this.#readIndex.read(signal);
@@ -155,7 +179,11 @@ export class ClusterCache {
 
   /** Whether the cache has seen `revision` in time; false also when the signal aborts. */
   async waitForRevision(revision: number, options: WaitOptions): Promise<boolean> {
-    return this.#isFilled && this.#revision >= revision ? true : this.#waiters.wait(revision, options);
+    if (this.#isFilled && this.#revision >= revision) return true;
+    const startedAt = performance.now();
+    const isThere = await this.#waitForRevision(revision, options);
+    if (isThere) this.#context.delays.toCache.observe(performance.now() - startedAt);
+    return isThere;
   }
 
   /**
@@ -174,11 +202,13 @@ export class ClusterCache {
   }
 
   stats(): CacheStats {
-    const { counters, rings, derived, snapshots, scheduler } = this.#context;
+    const { counters, delays, rings, derived, snapshots, scheduler } = this.#context;
     const resources = [...this.#router.values()].map((cache) => cache.stats());
     return {
       ...counters,
       watchesEnded: { ...counters.watchesEnded },
+      checks: { ...counters.checks },
+      delays,
       revision: this.#revision,
       ringBytes: rings.bytes,
       derivedBytes: derived.bytes,
@@ -193,6 +223,20 @@ export class ClusterCache {
   /** Every open watch. */
   watchers(): WatcherInfo[] {
     return [...this.#router.values()].flatMap((cache) => cache.watchers());
+  }
+
+  async #waitForRevision(revision: number, options: WaitOptions): Promise<boolean> {
+    return this.#isFilled && this.#revision >= revision ? true : this.#waiters.wait(revision, options);
+  }
+
+  #checkTarget(): SelfCheckTarget {
+    return {
+      context: this.#context,
+      resources: () => [...this.#router.values()],
+      rebuild: (keyPrefix, why) => {
+        this.rebuildResource(keyPrefix, why);
+      },
+    };
   }
 
   #add(resource: CachedResource): ResourceCache {

@@ -3,6 +3,7 @@ import type { Log } from '../../shared/log/log';
 import type { Backend } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
 import type { DerivedBudget } from './derived-budget';
+import type { Delays } from './duration-histogram';
 import type { HistoryGate } from './history-gate';
 import type { CacheLimits } from './limits';
 import type { RingBudget } from './ring';
@@ -20,6 +21,7 @@ export interface CacheContext {
   readonly log: Log;
   readonly clock: Clock;
   readonly counters: Counters;
+  readonly delays: Delays;
   readonly scheduler: FlushScheduler;
   readonly derived: DerivedBudget;
   readonly rings: RingBudget;

@@ -3,6 +3,7 @@ import type { Backend, Revision, StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
 import { Backoff } from './backoff';
 import { fill, isPassing } from './fill';
+import type { Delays } from './duration-histogram';
 import type { CacheLimits } from './limits';
 import { Slices } from './slices';
 import type { Counters } from './stats';
@@ -27,6 +28,7 @@ export interface FeedOptions {
   readonly limits: CacheLimits;
   readonly log: Log;
   readonly counters: Counters;
+  readonly delays: Delays;
   readonly target: FeedTarget;
 }
 
@@ -124,16 +126,19 @@ export class Feed {
   }
 
   async #watch(from: number, signal: AbortSignal): Promise<void> {
-    const { backend, counters, target } = this.#options;
+    const { backend, counters, delays, target } = this.#options;
     const slices = new Slices();
     let applied = from;
     for await (const batch of backend.watch({ from: from + 1 }, signal)) {
+      const arrivedAt = performance.now();
+      slices.restart();
       for (const revision of batch) {
         if (revision.revision !== applied + 1) throw new GapError(applied, revision.revision);
         target.apply(revision);
         applied = revision.revision;
         this.#applied = applied;
         counters.revisions += 1;
+        delays.inCache.observe(performance.now() - arrivedAt);
         if (slices.due()) await slices.pause();
       }
       this.#backoff.reset();

@@ -28,6 +28,8 @@ export interface CacheLimits {
   readonly retryDelayMaxMs: number;
   /** How often old events, stale snapshots and due bookmarks are looked after. */
   readonly sweepIntervalMs: number;
+  /** How often every resource is compared with the store; 0 is never. */
+  readonly checkIntervalMs: number;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -50,4 +52,5 @@ export const DEFAULT_LIMITS: CacheLimits = {
   retryDelayMinMs: 100,
   retryDelayMaxMs: 5_000,
   sweepIntervalMs: 5_000,
+  checkIntervalMs: 5 * 60_000,
 };

@@ -3,6 +3,8 @@ import type { CacheContext } from './context';
 import { decodeStored } from './decode-stored';
 import type { CacheEntry } from './entry-codec';
 import { CacheEvent } from './event';
+import { compareKeys } from './key-order';
+import { LabelIndexes } from './label-index';
 import { ObjectTree } from './object-tree';
 import { Ring } from './ring';
 import { Slabs } from './slab';
@@ -16,6 +18,7 @@ export class ObjectStore {
   readonly resource: CachedResource;
   readonly slabs = new Slabs();
   readonly ring: Ring;
+  readonly #labels: LabelIndexes;
   readonly #context: CacheContext;
   readonly #tree: ObjectTree;
   #changedAt: number;
@@ -28,6 +31,14 @@ export class ObjectStore {
     this.#context = context;
     this.#tree = ObjectTree.create(resource.indexedFields);
     this.#changedAt = revision;
+    const tree = this.#tree;
+    this.#labels = new LabelIndexes({
+      get size() {
+        return tree.size;
+      },
+      get: (key) => tree.get(key),
+      entries: () => tree.clone().entries(),
+    });
     this.ring = new Ring(revision, {
       windowMs: context.limits.ringWindowMs,
       eventsMax: context.limits.ringEventsMax,
@@ -75,12 +86,32 @@ export class ObjectStore {
     if (current !== undefined) this.#tree.set(current, previous);
     else if (previous !== undefined) this.#tree.delete(previous);
     else return undefined;
+    this.#labels.apply(current, previous);
     this.#changedAt = revision;
     const now = this.#context.clock.now();
     const event = new CacheEvent({ revision, current, previous }, now, this.#context.derived);
     this.ring.append(event);
     this.ring.trim(now, revision);
     return event;
+  }
+
+  /**
+   * Objects of the newest state that may have all of these labels, in key order, and at least those that have; undefined when there is
+   * no index that helps.
+   */
+  byLabels(equals: readonly (readonly [label: string, value: string])[]): readonly Entry[] | undefined {
+    if (equals.length === 0) return undefined;
+    const keys = this.#labels.find(equals, this.#context.clock.now());
+    if (keys === undefined) return undefined;
+    return keys
+      .toSorted(compareKeys)
+      .map((key) => this.#tree.get(key))
+      .filter((entry) => entry !== undefined);
+  }
+
+  /** Gives up indexes nobody uses. */
+  trimIndexes(now: number): void {
+    this.#labels.trim(now);
   }
 
   /** Takes constant time, and none at all when nothing changed since the last call. */
@@ -118,6 +149,7 @@ export class ObjectStore {
 
   /** The state is not used any more. */
   close(): void {
+    this.#labels.close();
     this.ring.close();
     for (let at = this.ring.end - this.ring.size; at < this.ring.end; at += 1) {
       const event = this.ring.at(at);

@@ -64,5 +64,5 @@ test('a caller can leave, and a read without an answer ends in time', async () =
     timeoutMs: 1,
     counters: { readIndexCalls: 0, readIndexRequests: 0 },
   });
-  await expect(silent.read(forever)).rejects.toMatchObject({ name: 'TimeoutError' });
+  await expect(silent.read(forever)).rejects.toMatchObject({ name: 'StorageError', code: 'unavailable' });
 });

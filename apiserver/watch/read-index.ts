@@ -1,4 +1,5 @@
 import { untilAborted } from '../../shared/concurrency/abort';
+import { StorageError } from '../storage/backend';
 import type { Counters } from './stats';
 
 export interface ReadIndexOptions {
@@ -21,7 +22,7 @@ export class ReadIndex {
     this.#options = options;
   }
 
-  /** Rejects with the store's error, with a TimeoutError after `timeoutMs`, or with the signal's reason. */
+  /** Rejects with the store's error, with StorageError `unavailable` after `timeoutMs`, or with the signal's reason. */
   async read(signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     this.#options.counters.readIndexRequests += 1;
@@ -38,7 +39,7 @@ export class ReadIndex {
       this.#options.counters.readIndexCalls += 1;
       const deadline = new AbortController();
       const timer = setTimeout(() => {
-        deadline.abort(new DOMException('the store did not tell its revision in time', 'TimeoutError'));
+        deadline.abort(new StorageError('unavailable', 'the store did not tell its revision in time'));
       }, this.#options.timeoutMs);
       timer.unref();
       try {

@@ -31,6 +31,8 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
   readonly #watchers = new Set<Watcher>();
   #store: ObjectStore;
   #isReady = false;
+  #deliveries = 0;
+  #slowEnded = 0;
   #readyWaiters: (() => void)[] = [];
   /** Bookmarks of the newest revision, by representation. */
   #bookmarks = { revision: 0, frames: new Map<string, Buffer>() };
@@ -73,6 +75,14 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
   /** The current state. Constant time; shared by all who ask before the next change. */
   snapshot(): Snapshot {
     return this.#store.snapshot(this.revision);
+  }
+
+  /**
+   * Objects of the current state that may have all of these labels, in key order, and at least those that have; undefined when there
+   * is no index that helps: then all have to be looked at.
+   */
+  byLabels(equals: readonly (readonly [label: string, value: string])[]): readonly Entry[] | undefined {
+    return this.#store.byLabels(equals);
   }
 
   /** Keeps a snapshot for later pages of a list, as long as budgets allow. */
@@ -153,6 +163,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     this.#fanOut.remove(watcher);
     this.context.counters.watchesEnded[reason] += 1;
     if (reason === 'slow') {
+      this.#slowEnded += 1;
       const { request, queuedFrames, queuedBytes } = watcher;
       this.context.log.warn(
         { resource: this.resource.name, client: request.client, queuedFrames, queuedBytes },
@@ -189,6 +200,8 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
       ringBytes: this.ring.bytes,
       oldestWatchable: this.oldestWatchable,
       watchers: this.#watchers.size,
+      deliveries: this.#deliveries,
+      slowEnded: this.#slowEnded,
       isReady: this.#isReady,
     };
   }
@@ -199,6 +212,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
       client: watcher.request.client,
       namespace: watcher.request.namespace,
       name: watcher.request.name,
+      representation: watcher.representation.id,
       isLive: watcher.isLive,
       queuedFrames: watcher.queuedFrames,
       queuedBytes: watcher.queuedBytes,
@@ -241,13 +255,17 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     const current =
       stored.type === 'put' ? this.#store.decode({ key, value: stored.value, revision }) : undefined;
     const event = this.#store.apply(key, current, revision);
-    if (event !== undefined) counters.deliveries += this.#fanOut.dispatch(event);
+    if (event === undefined) return;
+    const queued = this.#fanOut.dispatch(event);
+    counters.deliveries += queued;
+    this.#deliveries += queued;
   }
 
   /** Drops what is too old and sends the bookmarks that are due. */
   sweep(now: number): void {
     this.ring.trim(now);
     this.#store.dropIdleSnapshot();
+    this.#store.trimIndexes(now);
     const { bookmarkIntervalMs } = this.context.limits;
     if (!this.#isReady) return;
     for (const watcher of this.#watchers) {

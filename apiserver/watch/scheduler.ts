@@ -10,6 +10,8 @@ export interface FlushSchedulerOptions {
   readonly delayMaxMs: number;
   /** Milliseconds on a clock that never goes back. */
   readonly monotonicMs?: () => number;
+  /** Told of each slice: how long its oldest frames have waited, and how many queues were handed over. */
+  readonly onFlushed?: (waitedMs: number, queues: number) => void;
 }
 
 /** A flush that kept the loop busy for b ms is followed by the next no earlier than this many b later. */
@@ -27,6 +29,9 @@ const SLICE_MAX = 4096;
 export class FlushScheduler {
   readonly #delayMaxMs: number;
   readonly #monotonicMs: () => number;
+  readonly #onFlushed: ((waitedMs: number, queues: number) => void) | undefined;
+  /** When the first of those that are due was scheduled. */
+  #dueSince = 0;
   #due = new Set<Flushable>();
   #emptyRun = Run.createEmpty();
   #isArmed = false;
@@ -39,6 +44,7 @@ export class FlushScheduler {
   constructor(options: FlushSchedulerOptions) {
     this.#delayMaxMs = options.delayMaxMs;
     this.#monotonicMs = options.monotonicMs ?? ((): number => performance.now());
+    this.#onFlushed = options.onFlushed;
   }
 
   /** Where a queue starts that holds nothing: the queues of one tick share what they have in common. */
@@ -56,6 +62,7 @@ export class FlushScheduler {
   }
 
   schedule(target: Flushable): void {
+    if (this.#due.size === 0) this.#dueSince = this.#monotonicMs();
     this.#due.add(target);
     if (!this.#isArmed) this.#arm();
   }
@@ -71,25 +78,30 @@ export class FlushScheduler {
 
   readonly #flush = (): void => {
     const targets = [...this.#due];
+    const since = this.#dueSince;
     this.#due = new Set();
     this.#emptyRun = Run.createEmpty();
     this.#flushes += 1;
     this.#lastFlushAt = this.#monotonicMs();
     this.#lastBusyMs = 0;
-    this.#flushSlice(targets, 0);
+    this.#flushSlice(targets, { from: 0, since });
   };
 
   /** What readers do with their bytes runs right behind the slice, so the slice's cost is known when the loop turns. */
-  #flushSlice(targets: readonly Flushable[], from: number): void {
+  #flushSlice(
+    targets: readonly Flushable[],
+    { from, since }: { readonly from: number; readonly since: number },
+  ): void {
     const startedAt = this.#monotonicMs();
     const to = Math.min(from + this.#sliceSize, targets.length);
     for (let at = from; at < to; at += 1) targets[at]?.flush();
+    this.#onFlushed?.(this.#monotonicMs() - since, to - from);
     setImmediate(() => {
       const busyMs = this.#monotonicMs() - startedAt;
       this.#lastBusyMs += busyMs;
       this.#sliceSize = nextSliceSize({ size: to - from, busyMs, before: this.#sliceSize });
       if (to < targets.length) {
-        this.#flushSlice(targets, to);
+        this.#flushSlice(targets, { from: to, since });
         return;
       }
       this.#isArmed = false;

@@ -11,6 +11,11 @@ export class Slices {
     this.#startedAt = performance.now();
   }
 
+  /** The time until now was spent waiting, not working. */
+  restart(): void {
+    this.#startedAt = performance.now();
+  }
+
   due(): boolean {
     return performance.now() - this.#startedAt >= this.#sliceMs;
   }

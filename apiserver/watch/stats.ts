@@ -1,4 +1,8 @@
+import type { Delays } from './duration-histogram';
 import type { EndReason } from './watch-request';
+
+/** See `self-check.ts`. */
+export type CheckOutcome = 'equal' | 'different' | 'skipped';
 
 /** What happened since the start of the process. Numbers only grow. */
 export interface Counters {
@@ -21,6 +25,8 @@ export interface Counters {
   watchesStarted: number;
   readonly watchesEnded: Record<EndReason, number>;
   historyStreams: number;
+  /** Comparisons of one resource with the store, by outcome. */
+  readonly checks: Record<CheckOutcome, number>;
   readIndexCalls: number;
   readIndexRequests: number;
 }
@@ -38,6 +44,7 @@ export function createCounters(): Counters {
     watchesStarted: 0,
     watchesEnded: { timeout: 0, drain: 0, aborted: 0, slow: 0, expired: 0, unavailable: 0 },
     historyStreams: 0,
+    checks: { equal: 0, different: 0, skipped: 0 },
     readIndexCalls: 0,
     readIndexRequests: 0,
   };
@@ -52,6 +59,10 @@ export interface ResourceStats {
   readonly ringBytes: number;
   readonly oldestWatchable: number;
   readonly watchers: number;
+  /** Frames queued for live watchers since the start. */
+  readonly deliveries: number;
+  /** Watches ended because their client did not take what it asked for. */
+  readonly slowEnded: number;
   readonly isReady: boolean;
 }
 
@@ -61,6 +72,7 @@ export interface WatcherInfo {
   readonly client: string;
   readonly namespace: string;
   readonly name: string;
+  readonly representation: string;
   readonly isLive: boolean;
   readonly queuedFrames: number;
   readonly queuedBytes: number;
@@ -77,5 +89,6 @@ export interface CacheStats extends Counters {
   readonly watchers: number;
   readonly flushes: number;
   readonly coalesceDelayMs: number;
+  readonly delays: Delays;
   readonly resources: readonly ResourceStats[];
 }

@@ -256,3 +256,14 @@ test('a label selector is judged expression by expression', () => {
   ]);
   expect(validateLabelSelector(undefined, 's')).toEqual([]);
 });
+
+test('thousands of controllers are refused in a message that is not thousands of times their size', () => {
+  const ownerReferences = Array.from({ length: 20_000 }, (_, at) => ({
+    ...owner,
+    name: `o${String(at)}`,
+    controller: true,
+  }));
+  const errors = validateObjectMeta({ ...GOOD, ownerReferences }, RULES);
+  expect(errors.length).toBeGreaterThan(0);
+  expect(errors.reduce((sum, { message }) => sum + message.length, 0)).toBeLessThan(50_000_000);
+});

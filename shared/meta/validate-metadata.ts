@@ -131,14 +131,19 @@ function validateImmutable(next: ObjectMeta, previous: ObjectMeta, path: string)
   ];
 }
 
+/** Each of these errors repeats all references: without a bound a small request would fill the memory. */
+const CONTROLLER_ERRORS_MAX = 8;
+
 function validateOwnerReferences(references: readonly OwnerReference[], path: string): FieldError[] {
   const errors: FieldError[] = [];
   let controller: string | undefined;
+  let controllerErrors = 0;
   for (const reference of references) {
     errors.push(...validateOwnerReference(reference, path));
     if (reference.controller !== true) continue;
     if (controller === undefined) controller = reference.name;
-    else {
+    else if (controllerErrors < CONTROLLER_ERRORS_MAX) {
+      controllerErrors += 1;
       errors.push(
         invalid(
           path,

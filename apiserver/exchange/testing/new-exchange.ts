@@ -18,6 +18,7 @@ export function newExchange(parts: Partial<Exchange> = {}): Exchange {
     user: NOBODY,
     warnings: [],
     answer: undefined,
+    abort: () => undefined,
     ...parts,
   };
 }

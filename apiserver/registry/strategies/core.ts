@@ -3,11 +3,22 @@ import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import { validateFinalizerName } from '../../../shared/meta/validate-metadata';
+import { normalizeChangedService, normalizeNewService } from '../allocation/service-spec';
 import { isTerminating, withoutMetadata } from '../metadata';
 import type { Strategy } from '../strategy';
+import { configMapRules } from '../validation/config-maps';
+import { endpointsRules } from '../validation/endpoints';
+import { eventRules } from '../validation/events';
+import { limitRangeRules } from '../validation/limit-ranges';
+import { nodeRules } from '../validation/nodes';
+import { persistentVolumeClaimRules } from '../validation/persistent-volume-claims';
+import { persistentVolumeRules } from '../validation/persistent-volumes';
+import { resourceQuotaRules } from '../validation/resource-quotas';
+import { secretRules } from '../validation/secrets';
+import { serviceRules } from '../validation/services';
 import { statusSubresource, withStatus } from '../strategy';
-
-const DEFAULT_GRACE_SECONDS = 30;
+import { pods } from './pods';
+import { coreWorkloads } from './workloads';
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
@@ -74,35 +85,14 @@ function withNameLabel(object: ApiObject): ApiObject {
   };
 }
 
-/** A pod that no node runs goes at once; one that was bound gets its grace period, at the end of which its node agent removes it. */
-const pods: Strategy = {
-  returnsDeletedObject: true,
-  selectableFields: {
-    'spec.nodeName': '',
-    'spec.restartPolicy': '',
-    'spec.schedulerName': '',
-    'spec.serviceAccountName': '',
-    'status.phase': '',
-    'status.podIP': '',
-    'status.nominatedNodeName': '',
-  },
-  indexedFields: ['spec.nodeName'],
-  graceSeconds(object, requested) {
-    const spec = record(object['spec']);
-    const phase = record(object['status'])['phase'];
-    if (spec['nodeName'] === undefined || spec['nodeName'] === '') return 0;
-    if (phase === 'Failed' || phase === 'Succeeded') return 0;
-    const own = spec['terminationGracePeriodSeconds'];
-    return requested ?? (typeof own === 'number' ? own : DEFAULT_GRACE_SECONDS);
-  },
-};
-
 /** core/v1. Rows without an entry here are generic objects. */
 export const core: Readonly<Record<string, Strategy>> = {
   namespaces,
   pods,
-  endpoints: { createsOnUpdate: true },
+  configmaps: configMapRules,
+  endpoints: { createsOnUpdate: true, ...endpointsRules },
   events: {
+    ...eventRules,
     createsOnUpdate: true,
     expires: true,
     defaultPropagation: 'Unsupported',
@@ -120,22 +110,23 @@ export const core: Readonly<Record<string, Strategy>> = {
     },
     indexedFields: ['involvedObject.uid'],
   },
-  limitranges: { createsOnUpdate: true },
+  limitranges: { createsOnUpdate: true, ...limitRangeRules },
   nodes: {
+    ...nodeRules,
     keepsStatusOnCreate: true,
-    requiresResourceVersion: true,
     selectableFields: { 'spec.unschedulable': 'false' },
   },
-  persistentvolumeclaims: { returnsDeletedObject: true },
-  persistentvolumes: { returnsDeletedObject: true },
-  podtemplates: { returnsDeletedObject: true },
-  replicationcontrollers: {
-    tracksGeneration: true,
-    defaultPropagation: 'Orphan',
-    selectableFields: { 'status.replicas': '0' },
-  },
-  resourcequotas: { returnsDeletedObject: true },
-  secrets: { selectableFields: { type: '' } },
+  persistentvolumeclaims: { returnsDeletedObject: true, ...persistentVolumeClaimRules },
+  persistentvolumes: { returnsDeletedObject: true, ...persistentVolumeRules },
+  ...coreWorkloads,
+  resourcequotas: { returnsDeletedObject: true, ...resourceQuotaRules },
+  secrets: { selectableFields: { type: '' }, ...secretRules },
   serviceaccounts: { returnsDeletedObject: true },
-  services: { createsOnUpdate: true },
+  services: {
+    ...serviceRules,
+    createsOnUpdate: true,
+    reserves: 'service addresses',
+    prepareForCreate: normalizeNewService,
+    prepareForUpdate: normalizeChangedService,
+  },
 };

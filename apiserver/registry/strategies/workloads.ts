@@ -1,19 +1,186 @@
-import type { Strategy } from '../strategy';
+import { deepEqual } from '../../../shared/meta/clone';
+import type { ApiObject } from '../../../shared/meta/object';
+import type { Strategy, SubresourceStrategy } from '../strategy';
+import { statusSubresource } from '../strategy';
+import type { Json } from '../validation/accessors';
+import { optionalRecord, record } from '../validation/accessors';
+import { validateCronJob, validateJob, validateJobUpdate } from '../validation/jobs';
+import { leaseRules } from '../validation/leases';
+import { validateStatefulSet, validateStatefulSetUpdate } from '../validation/stateful-sets';
+import type { WorkloadWithStatus } from '../validation/workload-status';
+import { validateWorkloadStatus } from '../validation/workload-status';
+import {
+  validateControllerRevision,
+  validateControllerRevisionUpdate,
+  validateDaemonSet,
+  validateDeployment,
+  validatePodTemplate,
+  validateReplicaSet,
+  validateReplicationController,
+  validateSelectorUpdate,
+} from '../validation/workloads';
+import { withGeneratedSelector } from './job-selector';
+import { keptTemplate } from './pod-spec-fields';
+import { withFirstTemplateGeneration, withNextTemplateGeneration } from './template-generation';
 
-/** apps/v1. */
+/** `change` applied to the spec, where there is one. */
+function withSpec(object: ApiObject, change: (spec: Json) => Json): ApiObject {
+  const spec = optionalRecord(object['spec']);
+  return spec === undefined ? object : { ...object, spec: change(spec) };
+}
+
+function withTemplate(spec: Json): Json {
+  return spec['template'] === undefined ? spec : { ...spec, template: keptTemplate(spec['template']) };
+}
+
+/** The object with `spec.template` as pods keep it. */
+function withKeptTemplate(object: ApiObject): ApiObject {
+  return withSpec(object, withTemplate);
+}
+
+const keepsTemplate = { prepareForCreate: withKeptTemplate, prepareForUpdate: withKeptTemplate };
+
+function statusOf(kind: WorkloadWithStatus): { readonly status: SubresourceStrategy } {
+  return { status: { ...statusSubresource, validateUpdate: validateWorkloadStatus(kind) } };
+}
+
+const deployments: Strategy = {
+  ...keepsTemplate,
+  tracksGeneration: true,
+  /** Annotations count as desired state here: the controller hands them on to ReplicaSets. */
+  prepareForUpdate(next, previous) {
+    const kept = withKeptTemplate(next);
+    if (deepEqual(annotationsOf(next), annotationsOf(previous))) return kept;
+    return { ...kept, metadata: { ...kept.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
+  },
+  validate: validateDeployment,
+  validateUpdate: validateSelectorUpdate,
+  subresources: {
+    status: {
+      ...statusOf('deployments').status,
+      prepareForUpdate(next, previous) {
+        const updated = statusSubresource.prepareForUpdate(next, previous);
+        const { labels: _labels, ...metadata } = updated.metadata;
+        const { labels } = previous.metadata;
+        return { ...updated, metadata: { ...metadata, ...(labels === undefined ? {} : { labels }) } };
+      },
+    },
+  },
+};
+
+function annotationsOf({ metadata }: ApiObject): Readonly<Record<string, string>> {
+  return metadata.annotations ?? {};
+}
+
+/** `maxSurge` belongs to a feature that is off in v1.21. */
+function withoutSurge(object: ApiObject): ApiObject {
+  return withSpec(withKeptTemplate(object), (spec) => {
+    const strategy = record(spec['updateStrategy']);
+    const rolling = optionalRecord(strategy['rollingUpdate']);
+    if (rolling?.['maxSurge'] === undefined) return spec;
+    const { maxSurge: _surge, ...kept } = rolling;
+    return { ...spec, updateStrategy: { ...strategy, rollingUpdate: kept } };
+  });
+}
+
+const daemonSets: Strategy = {
+  tracksGeneration: true,
+  prepareForCreate: (object) => withFirstTemplateGeneration(withoutSurge(object)),
+  prepareForUpdate: (next, previous) => withNextTemplateGeneration(withoutSurge(next), previous),
+  validate: validateDaemonSet,
+  validateUpdate: validateSelectorUpdate,
+  subresources: {
+    status: {
+      ...statusOf('daemonsets').status,
+      prepareForUpdate: (next, previous) =>
+        withNextTemplateGeneration(statusSubresource.prepareForUpdate(next, previous), previous),
+    },
+  },
+};
+
+/** apps. */
 export const apps: Readonly<Record<string, Strategy>> = {
-  daemonsets: { tracksGeneration: true },
-  deployments: { tracksGeneration: true },
-  replicasets: { tracksGeneration: true, selectableFields: { 'status.replicas': '0' } },
-  statefulsets: { tracksGeneration: true },
+  controllerrevisions: {
+    validate: validateControllerRevision,
+    validateUpdate: validateControllerRevisionUpdate,
+  },
+  daemonsets: daemonSets,
+  deployments,
+  replicasets: {
+    ...keepsTemplate,
+    tracksGeneration: true,
+    selectableFields: { 'status.replicas': '0' },
+    validate: validateReplicaSet,
+    validateUpdate: validateSelectorUpdate,
+    subresources: statusOf('replicasets'),
+  },
+  statefulsets: {
+    ...keepsTemplate,
+    tracksGeneration: true,
+    validate: validateStatefulSet,
+    validateUpdate: validateStatefulSetUpdate,
+    subresources: statusOf('statefulsets'),
+  },
 };
 
-/** batch/v1. */
+/** The spec of a Job as v1.21 keeps it: indexed and suspended Jobs are features that are off there. */
+function keptJobSpec(spec: Json): Json {
+  const { completionMode: _mode, suspend: _suspend, ...kept } = spec;
+  return withTemplate(kept);
+}
+
+function withKeptJobTemplate(object: ApiObject): ApiObject {
+  return withSpec(object, (spec) => {
+    const template = optionalRecord(spec['jobTemplate']);
+    if (template === undefined) return spec;
+    return { ...spec, jobTemplate: { ...template, spec: keptJobSpec(record(template['spec'])) } };
+  });
+}
+
+/** batch. */
 export const batch: Readonly<Record<string, Strategy>> = {
-  jobs: { defaultPropagation: 'Orphan', selectableFields: { 'status.successful': '0' } },
+  cronjobs: {
+    defaultPropagationIn: { v1beta1: 'Orphan' },
+    prepareForCreate: withKeptJobTemplate,
+    prepareForUpdate: withKeptJobTemplate,
+    validate: validateCronJob,
+  },
+  jobs: {
+    defaultPropagation: 'Orphan',
+    selectableFields: { 'status.successful': '0' },
+    prepareForCreate: (object) => withGeneratedSelector(withSpec(object, keptJobSpec)),
+    prepareForUpdate: (object) => withSpec(object, keptJobSpec),
+    validate: validateJob,
+    validateUpdate: validateJobUpdate,
+    subresources: statusOf('jobs'),
+  },
 };
+
+/** Rows of core that are workloads too. */
+export const coreWorkloads = {
+  podtemplates: {
+    returnsDeletedObject: true,
+    prepareForCreate: withKeptOwnTemplate,
+    prepareForUpdate: withKeptOwnTemplate,
+    validate: validatePodTemplate,
+  },
+  replicationcontrollers: {
+    ...keepsTemplate,
+    tracksGeneration: true,
+    defaultPropagation: 'Orphan',
+    selectableFields: { 'status.replicas': '0' },
+    validate: validateReplicationController,
+    subresources: statusOf('replicationcontrollers'),
+  },
+} satisfies Readonly<Record<string, Strategy>>;
+
+function withKeptOwnTemplate(object: ApiObject): ApiObject {
+  return object['template'] === undefined
+    ? object
+    : { ...object, template: keptTemplate(object['template']) };
+}
 
 /** coordination. */
 export const coordination: Readonly<Record<string, Strategy>> = {
-  leases: { createsOnUpdate: true, requiresResourceVersion: true },
+  leases: { createsOnUpdate: true, requiresResourceVersion: true, ...leaseRules },
 };

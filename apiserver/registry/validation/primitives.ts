@@ -10,7 +10,7 @@ import {
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { deepEqual } from '../../../shared/meta/clone';
 import type { Json } from './accessors';
-import { integer, text } from './accessors';
+import { integer, record, text } from './accessors';
 
 /**
  * The small rules that many kinds share, with the words of v1.21's validation packages. A rule takes the value and its path and
@@ -209,4 +209,30 @@ export function requiredDnsLabel(value: unknown, path: string): FieldError[] {
 /** The name of another object with the usual form of names. */
 export function optionalSubdomain(value: unknown, path: string): FieldError[] {
   return optionalForm(value, path, dns1123SubdomainProblems);
+}
+
+/** The rules of the fields of one message, as one rule. Fields without a rule are free. */
+export function fields(rules: Readonly<Record<string, Rule>>): Rule {
+  return (value, path) => {
+    const message = record(value);
+    return Object.entries(rules).flatMap(([name, rule]) => rule(message[name], `${path}.${name}`));
+  };
+}
+
+/** The rule, where there is a value at all. */
+export function ifPresent(rule: Rule): Rule {
+  return (value, path) => (value === undefined || value === null ? [] : rule(value, path));
+}
+
+/** The rule on each item of a list of messages or texts. */
+export function each(rule: Rule): Rule {
+  return (value, path) => (Array.isArray(value) ? forEachItem<unknown>(value, path, rule) : []);
+}
+
+/** The text must be there. */
+export const needed: Rule = (value, path) => requiredText(value, path);
+
+/** What the name leads to is not there. */
+export function missing(path: string, value: unknown): FieldError {
+  return { reason: 'FieldValueNotFound', field: path, message: `Not found: ${JSON.stringify(value)}` };
 }

@@ -31,16 +31,25 @@ export async function listRecords(
       ? state.index.find(prefix, { after, max: limit })
       : findPast(state, undo, { prefix, after });
   const page = found.slice(0, limit);
+  const remaining = total - page.length;
+  if (options.keysOnly === true) {
+    return {
+      records: page.map(({ key, revision: at }) => ({ key, value: NOTHING, revision: at })),
+      revision,
+      remaining,
+    };
+  }
   const snapshot = takeSnapshot(database);
   try {
     const records = await readRecords(database, page, { snapshot, signal });
-    return { records, revision, remaining: total - page.length };
+    return { records, revision, remaining };
   } finally {
     await snapshot.close();
   }
 }
 
 const VALUES_PER_READ_MAX = 500;
+const NOTHING = Buffer.alloc(0);
 
 function checkReadable(state: StoreState, revision: number): void {
   if (revision < state.compactRevision) throw compacted(revision, state.compactRevision);

@@ -27,7 +27,12 @@ export async function pagedRange(
   let pageKeys = PAGE_KEYS_MAX;
   for (;;) {
     const limit = Math.min(pageKeys, wanted - records.length);
-    const request = { ...keysBelow(prefix, after), limit, ...(revision === undefined ? {} : { revision }) };
+    const request = {
+      ...keysBelow(prefix, after),
+      limit,
+      ...(revision === undefined ? {} : { revision }),
+      ...(options.keysOnly === true ? { keysOnly: true } : {}),
+    };
     let page: RangeResponse;
     try {
       page = await range(request);

@@ -73,6 +73,25 @@ export function describeLists(suite: Suite): void {
   );
 
   test(
+    'a list of keys alone has the same keys and revisions and no values, also in the past and in pages',
+    async () => {
+      const folder = suite.folder();
+      const a = await mustCreate(suite, `${folder}a`, 'a1');
+      const b = await mustCreate(suite, `${folder}b`, 'b1');
+      const a2 = await mustUpdate(suite, `${folder}a`, a, 'a2');
+      const now = await suite.backend().list(folder, { keysOnly: true, limit: 1 }, deadline());
+      expect(now.records).toEqual([{ key: `${folder}a`, value: Buffer.alloc(0), revision: a2 }]);
+      expect(now.remaining).toBe(1);
+      const past = await suite.backend().list(folder, { keysOnly: true, revision: b }, deadline());
+      expect(past.records.map(({ key, value, revision }) => [key, value.length, revision])).toEqual([
+        [`${folder}a`, 0, a],
+        [`${folder}b`, 0, b],
+      ]);
+    },
+    testTimeoutMs,
+  );
+
+  test(
     'a page may start behind a key that does not exist, or that the prefix does not hold',
     async () => {
       const folder = suite.folder();

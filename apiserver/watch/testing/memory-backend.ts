@@ -63,7 +63,8 @@ export class MemoryBackend implements Backend {
     const end = lowerBound(keys, (key) => !key.startsWith(prefix) && compareKeys(key, prefix) > 0);
     const records = keys
       .slice(start, Math.min(end, start + limit))
-      .map((key) => this.#recordAt(key, revision)!);
+      .map((key) => this.#recordAt(key, revision)!)
+      .map((record) => (options.keysOnly === true ? { ...record, value: Buffer.alloc(0) } : record));
     return { records, revision, remaining: end - start - records.length };
   }
 

@@ -1,0 +1,63 @@
+import { badRequest } from '../../shared/errors/status-error';
+import { MEDIA_TYPE } from '../../shared/names';
+import { decodeProtobuf } from '../../shared/protobuf/decode';
+import { unwrapEnvelope } from '../../shared/protobuf/envelope';
+import { DecodeError, decodeJson } from '../../shared/schema/decode';
+import type { MessageType } from '../../shared/schema/types';
+import { negotiateBody } from './negotiation';
+import { parseYaml } from './yaml';
+
+/** The kind of object a body is expected to hold. */
+export interface ExpectedObject {
+  readonly kind: string;
+  /** Undefined: the version does not matter, as for options, which are part of every group version. */
+  readonly apiVersion?: string;
+  readonly type: MessageType;
+}
+
+/** What is read and written of built-in kinds, in the order in which messages list it. */
+export const STANDARD_MEDIA_TYPES: readonly string[] = [
+  MEDIA_TYPE.json,
+  MEDIA_TYPE.yaml,
+  MEDIA_TYPE.protobuf,
+];
+/** The same for kinds without Protobuf: custom resources. */
+export const SCHEMALESS_MEDIA_TYPES: readonly string[] = [MEDIA_TYPE.json, MEDIA_TYPE.yaml];
+
+/**
+ * The media type of a body of the given kind. Throws UnsupportedMediaType (415). A kind without a schema has no Protobuf.
+ */
+export function bodyMediaType(
+  contentType: string | undefined,
+  { type }: Pick<ExpectedObject, 'type'>,
+): string {
+  return negotiateBody(contentType, type.open ? SCHEMALESS_MEDIA_TYPES : STANDARD_MEDIA_TYPES);
+}
+
+/**
+ * A body as JSON values, whatever it was written in. Kind and version are those of the body; where they are not the expected ones,
+ * nothing but them need be there, because the caller refuses such an object. Throws BadRequest for malformed bytes.
+ */
+export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedObject): unknown {
+  try {
+    if (mediaType === MEDIA_TYPE.protobuf) return parseProtobuf(bytes, expected);
+    // As in Go, null is the object of which nothing is said.
+    return (mediaType === MEDIA_TYPE.yaml ? parseYaml(bytes) : decodeJson(bytes)) ?? {};
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const why =
+      mediaType === MEDIA_TYPE.json
+        ? `couldn't get version/kind; json parse error: ${error.message}`
+        : error.message;
+    throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why}`, error);
+  }
+}
+
+function parseProtobuf(bytes: Buffer, { kind, apiVersion, type }: ExpectedObject): unknown {
+  const envelope = unwrapEnvelope(bytes);
+  const given = { kind: envelope.kind, apiVersion: envelope.apiVersion };
+  const isOther = (name: string, wanted: string | undefined): boolean =>
+    name !== '' && wanted !== undefined && name !== wanted;
+  if (isOther(given.kind, kind) || isOther(given.apiVersion, apiVersion)) return given;
+  return { ...given, ...decodeProtobuf(type, envelope.raw) };
+}

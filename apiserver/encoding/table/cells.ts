@@ -1,0 +1,50 @@
+import type { ColumnRow, ResourceRow } from '../../../shared/api/resources';
+import { Age } from '../../columns/age';
+import type { RowOf } from '../../columns/cells';
+import { ROWS } from '../../columns/columns';
+import { createdAtRow } from '../../columns/created-at';
+import type { ApiObject } from '../../../shared/meta/object';
+
+/** The columns of a kind and how an object fills them. */
+export interface TableOf {
+  readonly columns: readonly ColumnRow[];
+  /** The object is in the version it is stored in. */
+  readonly rowOf: RowOf;
+}
+
+const DEFAULT_TABLE: TableOf = {
+  columns: [
+    { name: 'Name', type: 'string', format: 'name', priority: 0 },
+    { name: 'Created At', type: 'date', format: '', priority: 0 },
+  ],
+  rowOf: createdAtRow,
+};
+
+/** The table of a resource; of one without columns of its own, that with Name and Created At. */
+export function tableOf(row: ResourceRow): TableOf {
+  const rowOf = ROWS[`${row.hub.group}/${row.resource}`] ?? ROWS[`${row.group}/${row.resource}`];
+  return rowOf === undefined || row.columns.length === 0 ? DEFAULT_TABLE : { columns: row.columns, rowOf };
+}
+
+/** The JSON of a row's cells. Ages stand between the text around them, because they change while the object does not. */
+export type CellsJson = readonly (string | Age)[];
+
+export function cellsJson(rowOf: RowOf, object: ApiObject): CellsJson {
+  const pieces: (string | Age)[] = [];
+  let text = '[';
+  rowOf(object).forEach((cell, index) => {
+    if (index > 0) text += ',';
+    if (cell instanceof Age) {
+      pieces.push(text, cell);
+      text = '';
+    } else text += typeof cell === 'bigint' ? String(cell) : JSON.stringify(cell);
+  });
+  return [...pieces, `${text}]`];
+}
+
+/** The cells at one moment, in milliseconds since the epoch. */
+export function cellsAt(cells: CellsJson, now: number): string {
+  let text = '';
+  for (const piece of cells) text += typeof piece === 'string' ? piece : JSON.stringify(piece.text(now));
+  return text;
+}

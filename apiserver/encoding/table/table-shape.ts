@@ -1,0 +1,87 @@
+import { apiVersionOf } from '../../../shared/meta/object';
+import type { Clock } from '../../../shared/concurrency/clock';
+import { GROUP } from '../../../shared/names';
+import type { Endpoint } from '../../registry/resource';
+import { Batch } from '../batch';
+import { EncodedCache, PROCESS_BUDGET } from '../encoded-cache';
+import type { Shape } from '../negotiation';
+import type { JsonShape } from '../object-encoder';
+import { partialShape } from '../partial-shape';
+import { plainShape } from '../plain-shape';
+import type { Source } from '../source';
+import { parseSource } from '../source';
+import type { CellsJson } from './cells';
+import { cellsAt, cellsJson, tableOf } from './cells';
+import { columnDefinitionsJson } from './column-definitions';
+import { withHeaders } from './headers';
+
+export const INCLUDE_OBJECT = ['Metadata', 'Object', 'None'] as const;
+/** What a row carries of its object beside the cells. */
+export type IncludeObject = (typeof INCLUDE_OBJECT)[number];
+
+export interface TableOptions {
+  readonly shape: Shape;
+  readonly includeObject: IncludeObject;
+  /** What ages are counted from. */
+  readonly clock: Clock;
+}
+
+/** About what a kept row takes beside its text. */
+const ROW_OVERHEAD_BYTES = 160;
+const ROWS = new EncodedCache<CellsJson>(PROCESS_BUDGET, (cells) =>
+  cells.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), ROW_OVERHEAD_BYTES),
+);
+
+/** How often a row was made, for tests and measurements. */
+export function rowsMade(): number {
+  return ROWS.made;
+}
+
+/** Objects as rows of a Table. The cells of an entry are made once; only ages are filled in for every answer. */
+export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: TableOptions): JsonShape {
+  const { stored } = endpoint;
+  const { columns, rowOf } = tableOf(endpoint.row);
+  const rowId = `cells ${endpoint.row.group}/${endpoint.row.resource}`;
+  const apiVersion = apiVersionOf({ group: GROUP.meta, version: shape.version });
+  const head = `{"kind":"Table","apiVersion":${JSON.stringify(apiVersion)},"metadata":`;
+  const definitions = columnDefinitionsJson(columns);
+  const inner = includeObject === 'Object' ? plainShape(endpoint) : partialShape(shape);
+  const makeCells = (source: Source): CellsJson => cellsJson(rowOf, parseSource(source, stored));
+  const cellsOf = (source: Source): CellsJson =>
+    source.transient === true ? makeCells(source) : ROWS.get(source, rowId, () => makeCells(source));
+
+  const element: JsonShape['element'] = (batch, source) => {
+    batch.text(`{"cells":${cellsAt(cellsOf(source), clock.now())},"object":`);
+    if (includeObject === 'None') batch.text('null');
+    else if (includeObject === 'Metadata') inner.element(batch, source);
+    else for (const piece of inner.object(source)) batch.bytes(piece);
+    batch.text('}');
+  };
+  const table = (source: Source, definitionsJson: string): readonly Buffer[] => {
+    const batch = new Batch();
+    const metadata = JSON.stringify({ resourceVersion: resourceVersionOf(source) });
+    batch.text(`${head}${metadata},"columnDefinitions":${definitionsJson},"rows":[`);
+    element(batch, source);
+    batch.text(']}');
+    return [batch.take()];
+  };
+  return {
+    id: `${apiVersion} Table ${includeObject} ${endpoint.apiVersion} ${endpoint.row.kind}`,
+    object: (source) => table(source, definitions),
+    inFrame: (source) => table(source, 'null'),
+    bookmark: (metadata) => [
+      Buffer.from(`${head}${JSON.stringify(metadata)},"columnDefinitions":null,"rows":[]}`),
+    ],
+    listHead: (metadata) => `${head}${JSON.stringify(metadata)},"columnDefinitions":${definitions},"rows":[`,
+    element,
+    stream: (frames) => withHeaders(frames, definitions),
+  };
+}
+
+const VERSION_HEAD = Buffer.from('"metadata":{"resourceVersion":"');
+
+/** Entries begin with their version; what a dry run would have made has none. */
+function resourceVersionOf({ bytes }: Source): string | undefined {
+  if (!bytes.subarray(0, VERSION_HEAD.length).equals(VERSION_HEAD)) return undefined;
+  return bytes.toString('latin1', VERSION_HEAD.length, bytes.indexOf('"', VERSION_HEAD.length));
+}

@@ -1,0 +1,16 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Whether the request asks to turn its connection into a WebSocket. */
+export function isWebSocketRequest({ upgrade, connection }: IncomingHttpHeaders): boolean {
+  return lists(connection, 'upgrade') && lists(upgrade, 'websocket');
+}
+
+function lists(header: string | undefined, token: string): boolean {
+  return (
+    header !== undefined &&
+    header
+      .toLowerCase()
+      .split(',')
+      .some((each) => each.trim() === token)
+  );
+}

@@ -1,0 +1,91 @@
+import type { ApiObject } from '../../shared/meta/object';
+import { heldSet } from '../../shared/fieldset/applied';
+import type { FieldSet } from '../../shared/fieldset/field-set';
+import { difference, EMPTY_SET, intersection, isEmptySet, union } from '../../shared/fieldset/field-set';
+import { removeFields } from '../../shared/fieldset/remove';
+import { withNamedFields } from '../../shared/fieldset/schema-changes';
+import type { Entry } from './entries';
+import type { ManagedKind, OtherVersion } from './managed-kind';
+
+export interface Pruning {
+  readonly kind: ManagedKind;
+  /** The live object with the new configuration laid over it. */
+  readonly merged: ApiObject;
+  /** What the applier owned before. */
+  readonly last: Entry | undefined;
+  /** Everybody who owns anything now, the applier with its new set included. */
+  readonly owners: readonly Entry[];
+}
+
+/**
+ * Takes away what the applier applied last time, does not apply now, and nobody else owns: fields, keys of maps, items of lists. What
+ * stands below a thing that goes and was not the applier's alone keeps it.
+ */
+export function prune({ kind, merged, last, owners }: Pruning): ApiObject {
+  if (last === undefined || isEmptySet(last.set) || isStillOwned(last, owners)) return merged;
+  const version = inVersion(kind, last.apiVersion);
+  if (version === undefined) return merged;
+  const full = version.convert(merged);
+  const lastSet = withNamedFields(version.shape, last.set);
+  const fullSet = namedSet(version, full);
+  const without = removeFields(version.shape, full, lastSet) as unknown as ApiObject;
+  const kept = addBackOwned({ kind, version, owners }, { full, fullSet }, without);
+  const gone = intersection(difference(fullSet, namedSet(version, kept)), lastSet);
+  if (isEmptySet(gone)) return merged;
+  return version.convertBack(removeFields(version.shape, full, gone) as unknown as ApiObject);
+}
+
+/** The common case: everything that was applied last time is applied again, or somebody else's. */
+function isStillOwned({ set, apiVersion }: Entry, owners: readonly Entry[]): boolean {
+  let left = set;
+  for (const owner of owners) if (owner.apiVersion === apiVersion) left = difference(left, owner.set);
+  return isEmptySet(left);
+}
+
+/** Of what was removed, everything that somebody owns, in whatever version. */
+function addBackOwned(
+  {
+    kind,
+    version,
+    owners,
+  }: { readonly kind: ManagedKind; readonly version: OtherVersion; readonly owners: readonly Entry[] },
+  { full, fullSet }: { readonly full: ApiObject; readonly fullSet: FieldSet },
+  without: ApiObject,
+): ApiObject {
+  let kept = without;
+  for (const apiVersion of new Set(owners.map((entry) => entry.apiVersion))) {
+    const theirs = inVersion(kind, apiVersion);
+    if (theirs === undefined) continue;
+    const into = (object: ApiObject): ApiObject =>
+      theirs === version ? object : theirs.convert(version.convertBack(object));
+    const back = (object: ApiObject): ApiObject =>
+      theirs === version ? object : version.convert(theirs.convertBack(object));
+    const owned = unionOf(owners.filter((entry) => entry.apiVersion === apiVersion));
+    const whole = into(full);
+    const allowed = union(namedSet(theirs, into(kept)), withNamedFields(theirs.shape, owned));
+    const gone = difference(theirs === version ? fullSet : namedSet(theirs, whole), allowed);
+    kept = back(removeFields(theirs.shape, whole, gone) as unknown as ApiObject);
+  }
+  return kept;
+}
+
+function namedSet({ shape }: OtherVersion, object: ApiObject): FieldSet {
+  return withNamedFields(shape, heldSet(shape, object));
+}
+
+function unionOf(entries: readonly Entry[]): FieldSet {
+  return entries.reduce((all, { set }) => union(all, set), EMPTY_SET);
+}
+
+const own = new WeakMap<ManagedKind, OtherVersion>();
+
+function inVersion(kind: ManagedKind, apiVersion: string): OtherVersion | undefined {
+  if (apiVersion !== kind.apiVersion) return kind.otherVersion(apiVersion);
+  const known = own.get(kind);
+  if (known !== undefined) return known;
+  const { shape, ignored } = kind;
+  const same = (object: ApiObject): ApiObject => object;
+  const made: OtherVersion = { apiVersion, shape, ignored, convert: same, convertBack: same };
+  own.set(kind, made);
+  return made;
+}

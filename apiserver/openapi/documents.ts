@@ -1,0 +1,100 @@
+import type { GroupVersion } from '../../shared/meta/object';
+import { apiVersionOf } from '../../shared/meta/object';
+import type { Registry } from '../registry/registry';
+import { groupId, groupTag, groupVersionId } from './names';
+import type { Operation } from './operations';
+import { OBJECT_TYPES, operationsOf } from './operations';
+
+/** A part of the API that has a document of its own in v3; v2 is all of them together. */
+export interface Part {
+  /** The path without its slash: `api/v1`, `apis/apps/v1`, `version`. */
+  readonly name: string;
+  readonly operations: () => readonly Operation[];
+}
+
+/** All parts of the registry's API: discovery and one per group version. */
+export function partsOf(registry: Registry): readonly Part[] {
+  return [
+    discoveryPart({ name: 'version', message: 'version.Info', id: 'getCodeVersion', tag: 'version' }),
+    discoveryPart({ name: 'api', message: 'meta/v1.APIVersions', id: 'getCoreAPIVersions', tag: 'core' }),
+    discoveryPart({ name: 'apis', message: 'meta/v1.APIGroupList', id: 'getAPIVersions', tag: 'apis' }),
+    ...registry.groups
+      .filter(({ group }) => group !== '')
+      .map(({ group }) =>
+        discoveryPart({
+          name: `apis/${group}`,
+          message: 'meta/v1.APIGroup',
+          id: `get${groupId(group)}APIGroup`,
+          tag: groupTag(group),
+        }),
+      ),
+    ...servedVersions(registry).map((each) => groupVersionPart(registry, each)),
+  ];
+}
+
+/** Every group version that is served. */
+export function servedVersions(registry: Registry): readonly GroupVersion[] {
+  return registry.groups.flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
+}
+
+function groupVersionPart(registry: Registry, groupVersion: GroupVersion): Part {
+  const { group, version } = groupVersion;
+  const name = `${group === '' ? 'api' : 'apis'}/${apiVersionOf(groupVersion)}`;
+  const resources = {
+    name,
+    message: 'meta/v1.APIResourceList',
+    id: `get${groupVersionId(group, version)}APIResources`,
+    tag: `${groupTag(group)}_${version}`,
+  };
+  return {
+    name,
+    operations: () => [
+      discoveryOperation(resources),
+      ...registry.endpointsOf(group, version).flatMap(operationsOf),
+    ],
+  };
+}
+
+interface DiscoveryDocument {
+  readonly name: string;
+  readonly message: string;
+  readonly id: string;
+  readonly tag: string;
+}
+
+function discoveryPart(document: DiscoveryDocument): Part {
+  return { name: document.name, operations: () => [discoveryOperation(document)] };
+}
+
+function discoveryOperation({ name, message, id, tag }: DiscoveryDocument): Operation {
+  return {
+    path: `/${name}/`,
+    method: 'get',
+    id,
+    tag,
+    query: [],
+    consumes: OBJECT_TYPES,
+    produces: OBJECT_TYPES,
+    codes: [200],
+    answer: message,
+  };
+}
+
+/** The messages that the operations speak of. */
+export function messagesOf(operations: readonly Operation[]): readonly string[] {
+  return operations.flatMap(({ answer, body }) => [
+    ...(answer === undefined ? [] : [answer]),
+    ...(body === undefined ? [] : [body.message]),
+  ]);
+}
+
+/** The operations of each path. */
+export function byPath(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
+  const grouped = new Map<string, Operation[]>();
+  for (const operation of operations) {
+    const known = grouped.get(operation.path);
+    if (known === undefined) grouped.set(operation.path, [operation]);
+    else known.push(operation);
+  }
+  return grouped;
+}

@@ -1,0 +1,117 @@
+/**
+ * The Protobuf messages in which clients read OpenAPI v2 (package `openapi.v2` of gnostic): field numbers by the key in JSON. Only what
+ * this server's documents contain. A key that begins with `x-` goes to `extensions`.
+ */
+
+/** How the value of a field is written. */
+export type FieldForm =
+  | 'text'
+  | 'texts'
+  | 'flag'
+  /** Any value, as the YAML text of it. */
+  | 'any'
+  /** One text in a message of its own. */
+  | 'type'
+  /** A schema, or one inside a message with the one field 1. */
+  | 'schema'
+  | 'wrapped schema'
+  /** A list of pairs of name and value, inside a message; the number is that of the pair. */
+  | 'schemas'
+  | 'path items'
+  | 'responses'
+  | 'parameters'
+  | 'operation'
+  | 'info'
+  | 'security'
+  | 'security definitions';
+
+export interface GnosticMessage {
+  readonly fields: Readonly<Record<string, readonly [number: number, form: FieldForm]>>;
+  /** The number of the vendor extensions. */
+  readonly extensions?: number;
+}
+
+export const DOCUMENT: GnosticMessage = {
+  fields: {
+    swagger: [1, 'text'],
+    info: [2, 'info'],
+    paths: [8, 'path items'],
+    definitions: [9, 'schemas'],
+    security: [12, 'security'],
+    securityDefinitions: [13, 'security definitions'],
+  },
+};
+
+export const INFO: GnosticMessage = { fields: { title: [1, 'text'], version: [2, 'text'] } };
+
+export const SCHEMA: GnosticMessage = {
+  fields: {
+    $ref: [1, 'text'],
+    format: [2, 'text'],
+    description: [4, 'text'],
+    default: [5, 'any'],
+    required: [19, 'texts'],
+    additionalProperties: [21, 'wrapped schema'],
+    type: [22, 'type'],
+    items: [23, 'wrapped schema'],
+    properties: [25, 'schemas'],
+  },
+  extensions: 31,
+};
+
+export const PATH_ITEM: GnosticMessage = {
+  fields: {
+    get: [2, 'operation'],
+    put: [3, 'operation'],
+    post: [4, 'operation'],
+    delete: [5, 'operation'],
+    patch: [8, 'operation'],
+    parameters: [9, 'parameters'],
+  },
+};
+
+export const OPERATION: GnosticMessage = {
+  fields: {
+    tags: [1, 'texts'],
+    operationId: [5, 'text'],
+    produces: [6, 'texts'],
+    consumes: [7, 'texts'],
+    parameters: [8, 'parameters'],
+    responses: [9, 'responses'],
+    schemes: [10, 'texts'],
+  },
+  extensions: 13,
+};
+
+export const RESPONSE: GnosticMessage = {
+  fields: { description: [1, 'text'], schema: [2, 'wrapped schema'] },
+};
+
+export const BODY_PARAMETER: GnosticMessage = {
+  fields: { name: [2, 'text'], in: [3, 'text'], required: [4, 'flag'], schema: [5, 'schema'] },
+};
+
+export const QUERY_PARAMETER: GnosticMessage = {
+  fields: {
+    in: [2, 'text'],
+    description: [3, 'text'],
+    name: [4, 'text'],
+    type: [6, 'text'],
+    uniqueItems: [20, 'flag'],
+  },
+};
+
+export const PATH_PARAMETER: GnosticMessage = {
+  fields: {
+    required: [1, 'flag'],
+    in: [2, 'text'],
+    description: [3, 'text'],
+    name: [4, 'text'],
+    type: [5, 'text'],
+    uniqueItems: [19, 'flag'],
+  },
+};
+
+export const API_KEY: GnosticMessage = {
+  fields: { type: [1, 'text'], name: [2, 'text'], in: [3, 'text'], description: [4, 'text'] },
+};

@@ -1,0 +1,38 @@
+import type * as Names from './names';
+
+describe.each([
+  ['orch', 'orch.', 'rbac.authorization.orch'],
+  ['kubernetes', 'io.k8s.', 'rbac.authorization.k8s.io'],
+])('in the %s dialect', (dialect, prefix, rbac) => {
+  let names: typeof Names;
+
+  beforeAll(() => {
+    process.env['ORCH_DIALECT'] = dialect;
+    jest.resetModules();
+    names = jest.requireActual<typeof Names>('./names');
+  });
+  afterAll(() => {
+    delete process.env['ORCH_DIALECT'];
+  });
+
+  test.each([
+    ['core/v1.Pod', 'api.core.v1.Pod'],
+    ['rbac/v1beta1.Role', 'api.rbac.v1beta1.Role'],
+    ['meta/v1.ObjectMeta', 'apimachinery.pkg.apis.meta.v1.ObjectMeta'],
+    ['resource.Quantity', 'apimachinery.pkg.api.resource.Quantity'],
+    ['intstr.IntOrString', 'apimachinery.pkg.util.intstr.IntOrString'],
+    ['runtime.RawExtension', 'apimachinery.pkg.runtime.RawExtension'],
+    ['version.Info', 'apimachinery.pkg.version.Info'],
+    ['apiextensions/v1.JSONSchemaProps', 'apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps'],
+    ['apiregistration/v1.APIService', 'kube-aggregator.pkg.apis.apiregistration.v1.APIService'],
+  ])('%s is defined as …%s', (message, name) => {
+    expect(names.definitionName(message)).toBe(`${prefix}${name}`);
+  });
+
+  test('a group is one word in tags and ids', () => {
+    expect(names.groupTag('')).toBe('core');
+    expect(names.groupTag(rbac)).toBe('rbacAuthorization');
+    expect(names.groupVersionId(rbac, 'v1')).toBe('RbacAuthorizationV1');
+    expect(names.groupVersionId('stable.example.com', 'v1')).toBe('StableExampleComV1');
+  });
+});

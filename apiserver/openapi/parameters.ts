@@ -1,0 +1,88 @@
+/** One parameter of the path or the query. */
+export interface Parameter {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean';
+  readonly description: string;
+}
+
+const CONTINUE = text('continue', 'Where the next page begins, as the last one said.');
+const FIELD_SELECTOR = text('fieldSelector', 'Only objects with these values of fields.');
+const LABEL_SELECTOR = text('labelSelector', 'Only objects with these labels.');
+const LIMIT = integer('limit', 'The largest number of objects in one page.');
+const RESOURCE_VERSION = text('resourceVersion', 'How fresh the answer must be, or where a watch begins.');
+const RESOURCE_VERSION_MATCH = text(
+  'resourceVersionMatch',
+  'How resourceVersion is meant: Exact or NotOlderThan.',
+);
+const TIMEOUT = integer('timeoutSeconds', 'When the request ends at the latest.');
+const WATCH = flag('watch', 'Changes instead of a list.');
+const BOOKMARKS = flag('allowWatchBookmarks', 'Also tell how far a watch has come when nothing changes.');
+const DRY_RUN = text('dryRun', 'All: do everything but store the result.');
+const FIELD_MANAGER = text('fieldManager', 'Who makes the change, for the ownership of fields.');
+const FORCE = flag('force', 'Take over fields that others own. Only for apply patches.');
+const GRACE_PERIOD = integer(
+  'gracePeriodSeconds',
+  'How long the object has to end. Zero removes it at once.',
+);
+const ORPHAN = flag('orphanDependents', 'Deprecated: use propagationPolicy.');
+const PROPAGATION = text(
+  'propagationPolicy',
+  'What happens to dependents: Orphan, Background or Foreground.',
+);
+
+/** Query parameters by what is done. `pretty` belongs to every path. */
+export const QUERY = {
+  list: [
+    BOOKMARKS,
+    CONTINUE,
+    FIELD_SELECTOR,
+    LABEL_SELECTOR,
+    LIMIT,
+    RESOURCE_VERSION,
+    RESOURCE_VERSION_MATCH,
+    TIMEOUT,
+    WATCH,
+  ],
+  write: [DRY_RUN, FIELD_MANAGER],
+  patch: [DRY_RUN, FIELD_MANAGER, FORCE],
+  delete: [DRY_RUN, GRACE_PERIOD, ORPHAN, PROPAGATION],
+  deletecollection: [
+    CONTINUE,
+    DRY_RUN,
+    FIELD_SELECTOR,
+    GRACE_PERIOD,
+    LABEL_SELECTOR,
+    LIMIT,
+    ORPHAN,
+    PROPAGATION,
+    RESOURCE_VERSION,
+    RESOURCE_VERSION_MATCH,
+    TIMEOUT,
+  ],
+  none: [],
+} as const satisfies Readonly<Record<string, readonly Parameter[]>>;
+
+export const PRETTY = text('pretty', 'Indent the answer.');
+
+const PATH_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  name: 'The name of the object.',
+  namespace: 'The namespace of the object.',
+  path: 'The path to go on to.',
+};
+
+/** The parameters that stand in braces in the path. */
+export function pathParameters(path: string): readonly Parameter[] {
+  return [...path.matchAll(/\{(\w+)\}/gu)].map(([, name = '']) =>
+    text(name, PATH_DESCRIPTIONS[name] ?? name),
+  );
+}
+
+function text(name: string, description: string): Parameter {
+  return { name, type: 'string', description };
+}
+function integer(name: string, description: string): Parameter {
+  return { name, type: 'integer', description };
+}
+function flag(name: string, description: string): Parameter {
+  return { name, type: 'boolean', description };
+}

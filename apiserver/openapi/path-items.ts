@@ -1,0 +1,115 @@
+import { SWAGGER, OPENAPI_3 } from './definitions';
+import { definitionName } from './names';
+import type { Operation } from './operations';
+import type { Parameter } from './parameters';
+import { pathParameters, PRETTY } from './parameters';
+
+const CODE_WORDS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  401: 'Unauthorized',
+};
+
+/** What is said of an operation in both versions. */
+function common({ id, tag, action, kind }: Operation): object {
+  return {
+    operationId: id,
+    tags: [tag],
+    ...(action === undefined ? {} : { 'x-kubernetes-action': action }),
+    ...(kind === undefined ? {} : { 'x-kubernetes-group-version-kind': kind }),
+  };
+}
+
+/** A path of OpenAPI v2. */
+export function swaggerPathItem(
+  path: string,
+  operations: readonly Operation[],
+): Readonly<Record<string, unknown>> {
+  const item: Record<string, unknown> = {};
+  for (const operation of operations) item[operation.method] = swaggerOperation(operation);
+  return { ...item, parameters: allParameters(path, operations).map(swaggerParameter) };
+}
+
+function swaggerOperation(operation: Operation): object {
+  const { answer, body, codes, consumes, produces, query } = operation;
+  const schema = answer === undefined ? { type: 'string' } : SWAGGER.reference(definitionName(answer), {});
+  const parameters: object[] = query.map((each) => swaggerParameter({ ...each, in: 'query' }));
+  if (body !== undefined) {
+    parameters.unshift({
+      in: 'body',
+      name: 'body',
+      ...(body.required ? { required: true } : {}),
+      schema: SWAGGER.reference(definitionName(body.message), {}),
+    });
+  }
+  const success = codes.map((code) => [String(code), { description: CODE_WORDS[code], schema }]);
+  return {
+    ...common(operation),
+    schemes: ['https'],
+    consumes,
+    produces,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    responses: { ...Object.fromEntries(success), 401: { description: CODE_WORDS[401] } },
+  };
+}
+
+interface PlacedParameter extends Parameter {
+  readonly in: 'path' | 'query';
+}
+
+/** The parameters of all operations of a path. `pretty` is no parameter of what leads through. */
+function allParameters(path: string, operations: readonly Operation[]): readonly PlacedParameter[] {
+  const inPath = pathParameters(path).map((each): PlacedParameter => ({ ...each, in: 'path' }));
+  const isResource = operations.some(({ action }) => action !== undefined && action !== 'connect');
+  return isResource ? [...inPath, { ...PRETTY, in: 'query' }] : inPath;
+}
+
+function swaggerParameter({ name, type, description, in: place }: PlacedParameter): object {
+  return {
+    uniqueItems: true,
+    type,
+    description,
+    name,
+    in: place,
+    ...(place === 'path' ? { required: true } : {}),
+  };
+}
+
+/** A path of OpenAPI v3. */
+export function openapi3PathItem(path: string, operations: readonly Operation[]): object {
+  const item: Record<string, unknown> = {};
+  for (const operation of operations) item[operation.method] = openapi3Operation(operation);
+  return { ...item, parameters: allParameters(path, operations).map(openapi3Parameter) };
+}
+
+function openapi3Operation(operation: Operation): object {
+  const { answer, body, codes, consumes, produces, query } = operation;
+  const schema = answer === undefined ? { type: 'string' } : OPENAPI_3.reference(definitionName(answer), {});
+  const content = Object.fromEntries(produces.map((type) => [type, { schema }]));
+  const success = codes.map((code) => [String(code), { description: CODE_WORDS[code], content }]);
+  return {
+    ...common(operation),
+    ...(query.length === 0
+      ? {}
+      : { parameters: query.map((each) => openapi3Parameter({ ...each, in: 'query' })) }),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, consumes) }),
+    responses: { ...Object.fromEntries(success), 401: { description: CODE_WORDS[401] } },
+  };
+}
+
+function requestBody(
+  { message, required }: NonNullable<Operation['body']>,
+  consumes: readonly string[],
+): object {
+  const schema = OPENAPI_3.reference(definitionName(message), {});
+  return {
+    content: Object.fromEntries(consumes.map((type) => [type, { schema }])),
+    ...(required ? { required: true } : {}),
+  };
+}
+
+function openapi3Parameter({ name, type, description, in: place }: PlacedParameter): object {
+  const schema = { type, uniqueItems: true };
+  return { name, in: place, description, ...(place === 'path' ? { required: true } : {}), schema };
+}

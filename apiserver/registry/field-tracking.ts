@@ -1,0 +1,102 @@
+import type { ApiObject } from '../../shared/meta/object';
+import { conversionOf } from '../../shared/api/conversion/conversions';
+import type { Conversion } from '../../shared/api/conversion/conversion';
+import type { ResourceRow } from '../../shared/api/resources';
+import { parseGroupVersion, resourceOf } from '../../shared/api/resources';
+import { decodeObject } from '../../shared/schema/decode';
+import type { MessageType } from '../../shared/schema/types';
+import { messageType } from '../../shared/schema/types';
+import type { ApplyRequest } from '../fieldmanager/apply';
+import { applyConfiguration } from '../fieldmanager/apply';
+import { ignoredFields, managedKind } from '../fieldmanager/built-in-kind';
+import type { ManagedKind, OtherVersion } from '../fieldmanager/managed-kind';
+import { trackUpdate } from '../fieldmanager/track-update';
+import { rootShape } from '../../shared/fieldset/shape';
+import { withoutMetadata } from './metadata';
+import type { StoreContext, WriteRequest } from './object-store';
+import type { Endpoint } from './resource';
+
+/**
+ * The object of a create or update with managedFields as they are after it; all objects are in the version of the request. Unchanged
+ * where the request tells no manager, and where server-side apply is off.
+ */
+export function tracked(
+  { clock, serverSideApply }: StoreContext,
+  { endpoint, subresource, manager }: WriteRequest,
+  { live, next }: { readonly live: ApiObject | undefined; readonly next: ApiObject },
+): ApiObject {
+  if (manager === undefined || !serverSideApply) return next;
+  const writer = { manager, nowMs: clock.now() };
+  return trackUpdate(managedKindOf(endpoint, subresource), live, next, writer);
+}
+
+/** The object as it may be stored: without managedFields where server-side apply is off. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */
+export function withTrackedFieldsOnly({ serverSideApply }: StoreContext, object: ApiObject): ApiObject {
+  return serverSideApply ? object : withoutMetadata(object, 'managedFields');
+}
+
+/** The live object with a configuration applied to it; both are in the version of the request. */
+export function applied(
+  { clock }: StoreContext,
+  { endpoint, subresource, manager = '' }: WriteRequest,
+  apply: Pick<ApplyRequest, 'live' | 'config' | 'force' | 'read'>,
+): ApiObject {
+  const kind = managedKindOf(endpoint, subresource);
+  return applyConfiguration({ ...apply, kind, writer: { manager, nowMs: clock.now() } });
+}
+
+const kinds = new WeakMap<Endpoint, Map<string, ManagedKind>>();
+
+/** How the fields of an endpoint's objects are managed by writes to this subresource (empty: to the object itself). */
+export function managedKindOf(endpoint: Endpoint, subresource: string): ManagedKind {
+  const known = kinds.get(endpoint) ?? new Map<string, ManagedKind>();
+  kinds.set(endpoint, known);
+  const made = known.get(subresource);
+  if (made !== undefined) return made;
+  const versions = new Map<string, OtherVersion | undefined>();
+  const kind = managedKind({
+    apiVersion: endpoint.apiVersion,
+    type: endpoint.type,
+    hasStatus: hasStatus(endpoint.row),
+    subresource,
+    otherVersion: (apiVersion) => {
+      if (!versions.has(apiVersion))
+        versions.set(apiVersion, otherVersion(endpoint, subresource, apiVersion));
+      return versions.get(apiVersion);
+    },
+  });
+  known.set(subresource, kind);
+  return kind;
+}
+
+function hasStatus({ subresources }: ResourceRow): boolean {
+  return subresources.some(({ name }) => name === 'status');
+}
+
+/** Another built-in version of the endpoint's kind: by way of the hub. */
+function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: string): OtherVersion | undefined {
+  const row = resourceOf(parseGroupVersion(apiVersion), endpoint.row.resource);
+  const { hub } = endpoint.row;
+  if (row === undefined || row.hub.group !== hub.group || row.hub.version !== hub.version) return undefined;
+  const type = messageType(row.schema);
+  const there = { apiVersion, type, conversion: conversionOf(row) };
+  return {
+    apiVersion,
+    shape: rootShape(type),
+    ignored: ignoredFields({ type, hasStatus: hasStatus(row), subresource }),
+    convert: (object) => converted(object, endpoint, there),
+    convertBack: (object) => converted(object, there, endpoint),
+  };
+}
+
+interface Version {
+  readonly apiVersion: string;
+  readonly type: MessageType;
+  readonly conversion?: Conversion | undefined;
+}
+
+function converted(object: ApiObject, from: Version, to: Version): ApiObject {
+  const hub = from.conversion?.toHub(object) ?? object;
+  const versioned = { ...(to.conversion?.fromHub(hub) ?? hub), apiVersion: to.apiVersion };
+  return decodeObject(to.type, versioned).object;
+}

@@ -1,0 +1,38 @@
+import type { ApiObject } from '../../shared/meta/object';
+import { badRequest } from '../../shared/errors/status-error';
+import { DecodeError, decodeObject } from '../../shared/schema/decode';
+import type { MessageType } from '../../shared/schema/types';
+import type { Endpoint } from './resource';
+
+/**
+ * An object of the endpoint's version in the version that is stored, in canonical form. Throws BadRequest when the object carries in
+ * annotations, as text, what the stored version has in fields, and that text is not what such fields can hold.
+ */
+export function toHub(endpoint: Endpoint, object: ApiObject): ApiObject {
+  const { stored, conversion, row } = endpoint;
+  if (endpoint.apiVersion === stored.apiVersion) return object;
+  const { kind, apiVersion } = stored;
+  if (conversion === undefined) return { ...object, kind, apiVersion };
+  try {
+    return canonical(stored.type, { ...conversion.toHub(object), kind, apiVersion });
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequest(
+      `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}: ${error.message}`,
+      error,
+    );
+  }
+}
+
+/** A stored object in the endpoint's version, in canonical form. */
+export function fromHub(endpoint: Endpoint, object: ApiObject): ApiObject {
+  const { stored, conversion, row, apiVersion, type } = endpoint;
+  if (apiVersion === stored.apiVersion) return object;
+  const { kind } = row;
+  if (conversion === undefined) return { ...object, kind, apiVersion };
+  return canonical(type, { ...conversion.fromHub(object), kind, apiVersion });
+}
+
+function canonical(type: MessageType, object: ApiObject): ApiObject {
+  return decodeObject(type, object).object;
+}

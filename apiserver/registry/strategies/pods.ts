@@ -1,0 +1,72 @@
+import type { ApiObject } from '../../../shared/meta/object';
+import type { Strategy, SubresourceStrategy } from '../strategy';
+import { statusSubresource, withStatus } from '../strategy';
+import type { Json } from '../validation/accessors';
+import { record, records, text } from '../validation/accessors';
+import {
+  validatePod,
+  validatePodCreate,
+  validatePodStatusUpdate,
+  validatePodUpdate,
+} from '../validation/pods';
+import { qosClassOf } from './pod-qos';
+import { withSeccompTwins } from './pod-seccomp';
+import { keptPodSpec } from './pod-spec-fields';
+
+const DEFAULT_GRACE_SECONDS = 30;
+
+/** The node agent writes the status; the owners of a pod are not its business. */
+const status: SubresourceStrategy = {
+  prepareForUpdate(next, previous) {
+    const updated = statusSubresource.prepareForUpdate(next, previous);
+    const { ownerReferences: _claimed, ...metadata } = updated.metadata;
+    const { ownerReferences } = previous.metadata;
+    return {
+      ...updated,
+      metadata: { ...metadata, ...(ownerReferences === undefined ? {} : { ownerReferences }) },
+      status: withPodIps(record(updated['status'])),
+    };
+  },
+  validateUpdate: validatePodStatusUpdate,
+};
+
+/** `podIP` is the first of `podIPs`; old node agents write the one alone, which then counts. */
+function withPodIps(given: Json): Json {
+  const ip = text(given['podIP']);
+  const ips = records(given['podIPs']);
+  const first = text(ips[0]?.['ip']);
+  if (ip === first) return given;
+  return ip === '' ? { ...given, podIP: first } : { ...given, podIPs: [{ ip }] };
+}
+
+/** A pod that no node runs goes at once; one that was bound gets its grace period, at the end of which its node agent removes it. */
+export const pods: Strategy = {
+  returnsDeletedObject: true,
+  selectableFields: {
+    'spec.nodeName': '',
+    'spec.restartPolicy': '',
+    'spec.schedulerName': '',
+    'spec.serviceAccountName': '',
+    'status.phase': '',
+    'status.podIP': '',
+    'status.nominatedNodeName': '',
+  },
+  indexedFields: ['spec.nodeName'],
+  prepareForCreate(pod) {
+    const kept = withSeccompTwins({ ...pod, spec: keptPodSpec(record(pod['spec'])) });
+    return withStatus(kept, { phase: 'Pending', qosClass: qosClassOf(record(kept['spec'])) });
+  },
+  prepareForUpdate: (next: ApiObject): ApiObject => ({ ...next, spec: keptPodSpec(record(next['spec'])) }),
+  validate: validatePod,
+  validateNew: validatePodCreate,
+  validateUpdate: validatePodUpdate,
+  graceSeconds(object, requested) {
+    const spec = record(object['spec']);
+    const phase = record(object['status'])['phase'];
+    if (text(spec['nodeName']) === '') return 0;
+    if (phase === 'Failed' || phase === 'Succeeded') return 0;
+    const own = spec['terminationGracePeriodSeconds'];
+    return requested ?? (typeof own === 'number' ? own : DEFAULT_GRACE_SECONDS);
+  },
+  subresources: { status },
+};

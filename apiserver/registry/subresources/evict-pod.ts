@@ -1,0 +1,122 @@
+import { GROUP } from '../../../shared/names';
+import { StatusError, badRequest, notFound } from '../../../shared/errors/status-error';
+import type { ApiObject } from '../../../shared/meta/object';
+import type { Admission } from '../admission';
+import { deleteObject } from '../delete';
+import type { DeleteOptions } from '../deletion';
+import { readFresh } from '../object-store';
+import type { Endpoint } from '../resource';
+import { relativeKey } from '../resource';
+import { integer, optionalRecord, record, records, strings, text } from '../validation/accessors';
+import type { Operation, OperationContext, OperationRequest } from '../virtual/operation';
+import type { Budget } from './disruption-budget';
+import { budgetsOf, spendDisruption } from './disruption-budget';
+
+const PODS = { group: GROUP.core, resource: 'pods' } as const;
+/** Pods that do not run: removing them disrupts nothing. */
+const NOT_RUNNING: readonly string[] = ['Succeeded', 'Failed', 'Pending'];
+
+/**
+ * Deletes a pod if the PodDisruptionBudget that covers it allows one more disruption, and spends that. Refuses with TooManyRequests
+ * when it does not, and with a plain 500 when several budgets cover the pod, which the API does not support.
+ */
+export const evictPod: Operation = async (context, request, signal) => {
+  const { object: eviction, name } = request;
+  if (name !== (eviction.metadata.name ?? '')) {
+    throw badRequest('name in URL does not match name in Eviction object');
+  }
+  const options = deleteOptionsOf(request);
+  const pods = context.registry().endpoint(GROUP.core, 'v1', 'pods');
+  const pod = pods === undefined ? undefined : await freshPod(context, { request, pods }, signal);
+  if (pods === undefined || pod === undefined) throw notFound(PODS, name);
+  const preconditions = NOT_RUNNING.includes(phaseOf(pod))
+    ? undefined
+    : await passBudget(context, { request, pod, dryRun: options.dryRun }, signal);
+  await deleteObject(
+    { ...context.store, admission: NO_FURTHER_ADMISSION },
+    { ...request, endpoint: pods, subresource: '', dryRun: options.dryRun },
+    preconditions === undefined
+      ? options
+      : { ...options, preconditions: { ...options.preconditions, ...preconditions } },
+    signal,
+  );
+  return undefined;
+};
+
+/** Admission has judged the Eviction; the deletion it stands for is not judged again. */
+const NO_FURTHER_ADMISSION: Admission = {
+  mutate: async () => Promise.resolve(undefined),
+  validate: async () => Promise.resolve(),
+};
+
+function deleteOptionsOf({ object: eviction, dryRun }: OperationRequest): DeleteOptions {
+  const given = record(eviction['deleteOptions']);
+  const grace = integer(given['gracePeriodSeconds']);
+  const policy = text(given['propagationPolicy']);
+  const preconditions = optionalRecord(given['preconditions']);
+  const orphan = given['orphanDependents'];
+  const asked = strings(given['dryRun']);
+  if (asked.length > 0 && dryRun && !asked.includes('All')) {
+    throw badRequest('Non-matching dry-run options in request and content');
+  }
+  return {
+    dryRun: dryRun || asked.includes('All'),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(policy === '' ? {} : { propagationPolicy: policy }),
+    ...(typeof orphan === 'boolean' ? { orphanDependents: orphan } : {}),
+    ...(preconditions === undefined ? {} : { preconditions }),
+  };
+}
+
+async function freshPod(
+  { store }: OperationContext,
+  { request, pods }: { readonly request: OperationRequest; readonly pods: Endpoint },
+  signal: AbortSignal,
+): Promise<ApiObject | undefined> {
+  const key = relativeKey(pods.stored, request.namespace, request.name);
+  return (await readFresh(store, pods, key, signal))?.object;
+}
+
+/**
+ * Spends one disruption of the pod's budget. A pod that is not ready does not count as healthy, so that removing it costs nothing as
+ * long as enough others are; then the deletion must find the pod as it was judged.
+ */
+async function passBudget(
+  context: OperationContext,
+  {
+    request,
+    pod,
+    dryRun,
+  }: { readonly request: OperationRequest; readonly pod: ApiObject; readonly dryRun: boolean },
+  signal: AbortSignal,
+): Promise<{ readonly resourceVersion: string } | undefined> {
+  const budgets = await budgetsOf(context, pod, signal);
+  const [budget] = budgets;
+  if (budgets.length > 1) {
+    const why =
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+    throw new StatusError('', why, { code: 500 });
+  }
+  if (budget === undefined) return undefined;
+  if (!isReady(pod) && isHealthyWithout(budget)) {
+    return { resourceVersion: pod.metadata.resourceVersion ?? '' };
+  }
+  await spendDisruption(context, { budget, request, dryRun }, signal);
+  return undefined;
+}
+
+function isHealthyWithout({ object }: Budget): boolean {
+  const status = record(object['status']);
+  const desired = integer(status['desiredHealthy']) ?? 0;
+  return desired > 0 && (integer(status['currentHealthy']) ?? 0) >= desired;
+}
+
+function phaseOf(pod: ApiObject): string {
+  return text(record(pod['status'])['phase']);
+}
+
+function isReady(pod: ApiObject): boolean {
+  return records(record(pod['status'])['conditions']).some(
+    ({ type, status }) => type === 'Ready' && status === 'True',
+  );
+}

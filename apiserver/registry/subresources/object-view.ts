@@ -1,0 +1,78 @@
+import { defaultsOf } from '../../../shared/api/defaults/defaults';
+import type { SubresourceRow } from '../../../shared/api/resources';
+import { notFound } from '../../../shared/errors/status-error';
+import { apiVersionOf } from '../../../shared/meta/object';
+import type { ApiObject } from '../../../shared/meta/object';
+import { messageType } from '../../../shared/schema/types';
+import type { Admission, AdmissionAttributes } from '../admission';
+import type { StoreContext, WriteRequest } from '../object-store';
+import type { Endpoint } from '../resource';
+import type { Change } from '../update';
+import { updateObject } from '../update';
+import type { Written } from '../write';
+
+/** Shows a part of an object as an object of another kind, through which that part can be changed. */
+export interface ObjectView {
+  show(object: ApiObject): ApiObject;
+  /** The object with what the shown one says. Throws Invalid. */
+  merge(shown: ApiObject, object: ApiObject): ApiObject;
+}
+
+const shownEndpoints = new WeakMap<SubresourceRow, Endpoint>();
+
+/** The endpoint as bodies and answers see it: of the subresource's kind. */
+export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): Endpoint {
+  const known = shownEndpoints.get(subresource);
+  if (known !== undefined) return known;
+  const { kind, version, schema } = subresource;
+  const { conversion: _ofTheObject, applyDefaults: _also, ...rest } = endpoint;
+  const applyDefaults = defaultsOf(schema);
+  const shown: Endpoint = {
+    ...rest,
+    row: { ...endpoint.row, kind, version, schema, columns: [] },
+    apiVersion: apiVersionOf(subresource),
+    type: messageType(schema),
+    ...(applyDefaults === undefined ? {} : { applyDefaults }),
+  };
+  shownEndpoints.set(subresource, shown);
+  return shown;
+}
+
+/**
+ * Changes an object through a view of it. `change` makes the next shown object from the current one; admission judges shown objects.
+ * Everything else is that of an update of the object itself.
+ */
+export async function updateThroughView(
+  context: StoreContext,
+  request: WriteRequest,
+  { view, change }: { readonly view: ObjectView; readonly change: Change },
+  signal: AbortSignal,
+): Promise<Written> {
+  const admission = throughView(context.admission, view, request.subresource);
+  const write = {
+    change: (current: ApiObject | undefined) => {
+      if (current === undefined) throw notFound(request.endpoint.row, request.name);
+      return view.merge(change(view.show(current)), current);
+    },
+    // A uid in the shown object is a precondition, as it is in a PUT.
+    options: { creates: 'kind' } as const,
+  };
+  return updateObject({ ...context, admission }, { ...request, subresource: '' }, write, signal);
+}
+
+function throughView(admission: Admission, view: ObjectView, subresource: string): Admission {
+  const shown = (attributes: AdmissionAttributes): AdmissionAttributes => ({
+    ...attributes,
+    subresource,
+    object: attributes.object && view.show(attributes.object),
+    oldObject: attributes.oldObject && view.show(attributes.oldObject),
+  });
+  return {
+    mutate: async (attributes, signal) => {
+      const mutated = await admission.mutate(shown(attributes), signal);
+      if (mutated === undefined || attributes.object === undefined) return attributes.object;
+      return view.merge(mutated, attributes.object);
+    },
+    validate: (attributes, signal) => admission.validate(shown(attributes), signal),
+  };
+}

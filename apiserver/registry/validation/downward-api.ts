@@ -1,0 +1,108 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, notSupported, required } from '../../../shared/errors/field-error';
+import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
+import { compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
+import { record, text } from './accessors';
+import { invalidForEach } from './primitives';
+import { quantityOf } from './resource-requirements';
+
+/** References from a container to fields of its own pod: `fieldRef` and `resourceFieldRef`. */
+
+/** What environment variables may show. */
+export const ENV_FIELDS: readonly string[] = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.podIP',
+  'status.podIPs',
+];
+/** What files may show. */
+export const VOLUME_FIELDS: readonly string[] = [
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+];
+/** All fields that have a path at all; `spec.host` is an old name. */
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  ...ENV_FIELDS,
+  ...VOLUME_FIELDS,
+  'spec.host',
+  'spec.restartPolicy',
+  'spec.schedulerName',
+  'status.phase',
+]);
+const MAPS = ['metadata.annotations', 'metadata.labels'];
+
+/** `fieldRef`: the path of a field, of those allowed here, or of one label or annotation. */
+export function validateFieldRef(value: unknown, path: string, allowed: readonly string[]): FieldError[] {
+  const reference = record(value);
+  const apiVersion = text(reference['apiVersion']);
+  const given = text(reference['fieldPath']);
+  if (apiVersion === '') return [required(`${path}.apiVersion`)];
+  if (given === '') return [required(`${path}.fieldPath`)];
+  const subscripted = /^(.+?)\['(.*)'\]$/s.exec(given);
+  const field = subscripted?.[1] ?? given;
+  const known = subscripted === null ? KNOWN_FIELDS.has(field) : MAPS.includes(field);
+  if (apiVersion !== 'v1' || !known) {
+    return [
+      invalid(`${path}.fieldPath`, given, `error converting fieldPath: field label not supported: ${given}`),
+    ];
+  }
+  if (subscripted !== null) {
+    const key = subscripted[2] ?? '';
+    const name = field === 'metadata.annotations' ? key.toLowerCase() : key;
+    return invalidForEach(qualifiedNameProblems(name), key, path);
+  }
+  const meant = field === 'spec.host' ? 'spec.nodeName' : field;
+  return allowed.includes(meant) ? [] : [notSupported(`${path}.fieldPath`, meant, allowed)];
+}
+
+const RESOURCE_FIELDS = ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [
+  `limits.${name}`,
+  `requests.${name}`,
+]);
+const CPU_DIVISORS = ['1m', '1'];
+const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
+
+/** `resourceFieldRef`: a limit or request of a container. A file must name the container; a variable is in it. */
+export function validateResourceFieldRef(
+  value: unknown,
+  path: string,
+  { inVolume }: { readonly inVolume: boolean },
+): FieldError[] {
+  const reference = record(value);
+  const resource = text(reference['resource']);
+  return [
+    ...resourceField(resource, path, inVolume && text(reference['containerName']) === ''),
+    ...divisor(resource, text(reference['divisor']), `${path}.divisor`),
+  ];
+}
+
+function resourceField(resource: string, path: string, lacksContainer: boolean): FieldError[] {
+  if (lacksContainer) return [required(`${path}.containerName`)];
+  if (resource === '') return [required(`${path}.resource`)];
+  return RESOURCE_FIELDS.includes(resource)
+    ? []
+    : [notSupported(`${path}.resource`, resource, RESOURCE_FIELDS)];
+}
+
+function divisor(resource: string, given: string, path: string): FieldError[] {
+  if (given === '' || compareQuantity(quantityOf(given), ZERO_QUANTITY) === 0) return [];
+  if (!RESOURCE_FIELDS.includes(resource)) return [];
+  const isCpu = resource.endsWith('.cpu');
+  const allowed = isCpu ? CPU_DIVISORS : BYTE_DIVISORS;
+  if (allowed.includes(given)) return [];
+  const what = isCpu ? 'cpu' : resource.slice(resource.indexOf('.') + 1);
+  return [
+    invalid(
+      path,
+      resource,
+      `only divisor's values ${allowed.join(', ')} are supported with the ${what} resource`,
+    ),
+  ];
+}

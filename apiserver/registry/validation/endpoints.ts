@@ -1,0 +1,71 @@
+import { ANNOTATION } from '../../../shared/names';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, required } from '../../../shared/errors/field-error';
+import {
+  dns1123LabelProblems,
+  dns1123SubdomainProblems,
+  qualifiedNameProblems,
+} from '../../../shared/meta/dns-names';
+import { parseTime } from '../../../shared/meta/time';
+import type { Strategy } from '../strategy';
+import type { Json } from './accessors';
+import { optionalText, records, text } from './accessors';
+import { reachableAddress } from './addresses';
+import { forEachItem, invalidForEach, optionalForm, portNumber, requiredChoice } from './primitives';
+
+/** The protocols of a port. */
+export const PROTOCOLS: readonly string[] = ['TCP', 'UDP', 'SCTP'];
+
+export const endpointsRules: Pick<Strategy, 'validate'> = {
+  validate: (object) => {
+    const key = ANNOTATION.endpointsLastChange;
+    const changed = object.metadata.annotations?.[key];
+    return [
+      ...(changed === undefined || parseTime(changed) !== undefined
+        ? []
+        : [invalid(`metadata.annotations[${key}]`, changed, 'must be an RFC3339 time')]),
+      ...forEachItem(records(object['subsets']), 'subsets', validateSubset),
+    ];
+  },
+};
+
+function validateSubset(subset: Json, path: string): FieldError[] {
+  const ready = records(subset['addresses']);
+  const notReady = records(subset['notReadyAddresses']);
+  const ports = records(subset['ports']);
+  return [
+    ...(ready.length + notReady.length === 0
+      ? [required(path, 'must specify `addresses` or `notReadyAddresses`')]
+      : []),
+    ...forEachItem(ready, `${path}.addresses`, validateAddress),
+    ...forEachItem(notReady, `${path}.notReadyAddresses`, validateAddress),
+    ...forEachItem(ports, `${path}.ports`, (port, portPath) =>
+      validatePort(port, portPath, ports.length > 1),
+    ),
+  ];
+}
+
+function validateAddress(address: Json, path: string): FieldError[] {
+  const node = optionalText(address['nodeName']);
+  return [
+    ...reachableAddress(text(address['ip']), `${path}.ip`),
+    ...optionalForm(address['hostname'], `${path}.hostname`, dns1123LabelProblems),
+    ...(node === undefined ? [] : invalidForEach(dns1123SubdomainProblems(node), node, `${path}.nodeName`)),
+  ];
+}
+
+function validatePort(port: Json, path: string, needsName: boolean): FieldError[] {
+  return [
+    ...(needsName && text(port['name']) === '' ? [required(`${path}.name`)] : []),
+    ...optionalForm(port['name'], `${path}.name`, dns1123LabelProblems),
+    ...portNumber(port['port'], `${path}.port`),
+    ...requiredChoice(port['protocol'], `${path}.protocol`, PROTOCOLS),
+    ...appProtocol(port['appProtocol'], `${path}.appProtocol`),
+  ];
+}
+
+/** The name of a protocol above the transport, where there is one. */
+export function appProtocol(value: unknown, path: string): FieldError[] {
+  const name = optionalText(value);
+  return name === undefined ? [] : invalidForEach(qualifiedNameProblems(name), name, path);
+}

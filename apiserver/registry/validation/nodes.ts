@@ -1,0 +1,98 @@
+import type { ApiObject } from '../../../shared/meta/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import {
+  duplicate,
+  forbiddenField,
+  invalid,
+  notSupported,
+  required,
+} from '../../../shared/errors/field-error';
+import { deepEqual } from '../../../shared/meta/clone';
+import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
+import type { Strategy } from '../strategy';
+import { statusSubresource } from '../strategy';
+import type { Json } from './accessors';
+import { isZero, record, records, strings, text } from './accessors';
+import { isDualStack } from './addresses';
+import { forEachItem, invalidForEach, isCidr } from './primitives';
+import { resourceAmount } from './resource-requirements';
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+export const nodeRules: Pick<Strategy, 'validate' | 'validateUpdate' | 'subresources'> = {
+  validate: validateNode,
+  validateUpdate: validateNodeChange,
+  subresources: { status: { ...statusSubresource, validateUpdate: validateNodeChange } },
+};
+
+function validateNode(object: ApiObject): FieldError[] {
+  const spec = record(object['spec']);
+  const taints = records(spec['taints']);
+  const pairs = taints.map((taint) => `${text(taint['key'])}:${text(taint['effect'])}`);
+  return [
+    // Upstream takes the path of metadata here.
+    ...forEachItem(taints, 'metadata.taints', (taint, path, index) => [
+      ...validateTaint(taint, path),
+      ...(pairs.indexOf(pairs[index] ?? '') < index
+        ? [duplicate(path, 'taints must be unique by key and effect pair')]
+        : []),
+    ]),
+    ...validateAmounts(object),
+    ...validatePodNetworks(strings(spec['podCIDRs'])),
+  ];
+}
+
+function validateTaint(taint: Json, path: string): FieldError[] {
+  const key = text(taint['key']);
+  const value = text(taint['value']);
+  const effect = text(taint['effect']);
+  return [
+    ...invalidForEach(qualifiedNameProblems(key), key, `${path}.key`),
+    ...invalidForEach(labelValueProblems(value), value, `${path}.value`),
+    ...(effect === '' ? [required(`${path}.effect`)] : []),
+    ...(effect === '' || EFFECTS.includes(effect) ? [] : [notSupported(`${path}.effect`, effect, EFFECTS)]),
+  ];
+}
+
+function validateAmounts(object: ApiObject): FieldError[] {
+  const status = record(object['status']);
+  return ['capacity', 'allocatable'].flatMap((list) =>
+    Object.entries(record(status[list])).flatMap(([name, value]) =>
+      resourceAmount(name, value, `status.${list}[${name}]`),
+    ),
+  );
+}
+
+function validatePodNetworks(networks: readonly string[]): FieldError[] {
+  const path = 'spec.podCIDRs';
+  const wrong = forEachItem(networks, path, (network, itemPath) =>
+    isCidr(network) ? [] : [invalid(itemPath, network, 'must be a valid CIDR value, (e.g. 10.9.8.0/24)')],
+  );
+  if (wrong.length > 0 || networks.length < 2) return wrong;
+  return networks.length === 2 && isDualStack(networks)
+    ? []
+    : [invalid(path, networks, 'may specify no more than one CIDR for each IP family')];
+}
+
+/** Networks and the provider's id may be set once; of the rest only taints, schedulability and the config source may change. */
+function validateNodeChange(next: ApiObject, previous: ApiObject): FieldError[] {
+  const after = record(next['spec']);
+  const before = record(previous['spec']);
+  const addresses = records(record(next['status'])['addresses']);
+  const keys = addresses.map((address) => `${text(address['type'])}/${text(address['address'])}`);
+  const fixed = ['podCIDRs', 'providerID'].filter(
+    (field) => !isZero(before[field]) && !deepEqual(after[field], before[field]),
+  );
+  return [
+    ...forEachItem(addresses, 'status.addresses', (address, path, index) =>
+      keys.indexOf(keys[index] ?? '') < index ? [duplicate(path, address)] : [],
+    ),
+    ...fixed.map((field) =>
+      forbiddenField(`spec.${field}`, `node updates may not change ${field} except from "" to valid`),
+    ),
+    ...validateAmounts(next),
+    ...(fixed.length > 0 || text(after['externalID']) !== text(before['externalID'])
+      ? [forbiddenField('[]', 'node updates may only change labels, taints, or capacity')]
+      : []),
+  ];
+}

@@ -1,0 +1,109 @@
+import type { ApiObject } from '../../../shared/meta/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { forbiddenField, required } from '../../../shared/errors/field-error';
+import { deepEqual } from '../../../shared/meta/clone';
+import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import { notSupported } from '../../../shared/errors/field-error';
+import type { Strategy } from '../strategy';
+import { validateNodeSelector } from './affinity';
+import type { Json } from './accessors';
+import { isZero, optionalRecord, optionalText, record, strings, text } from './accessors';
+import { choice, immutable, oneOf, optionalForm } from './primitives';
+import { PERSISTENT_SOURCES } from './persistent-volume-sources';
+import { positiveQuantity } from './resource-lists';
+import { nonNegativeQuantity } from './resource-requirements';
+
+const ACCESS_MODES = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany'];
+const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain'];
+export const VOLUME_MODES = ['Block', 'Filesystem'];
+
+/** Where a volume is can never change; how much of it there is and who gets it can. */
+export const persistentVolumeRules: Pick<Strategy, 'prepareForCreate' | 'validate' | 'validateUpdate'> = {
+  prepareForCreate: (object) => ({ ...object, status: { phase: 'Pending' } }),
+  validate: (object) => validateSpec(record(object['spec'])),
+  validateUpdate: validateChange,
+};
+
+function validateSpec(spec: Json): FieldError[] {
+  const modes = strings(spec['accessModes']);
+  const policy = text(spec['persistentVolumeReclaimPolicy']);
+  const volumeMode = optionalText(spec['volumeMode']);
+  return [
+    ...(modes.length === 0 ? [required('spec.accessModes')] : []),
+    ...modes.flatMap((mode) => choice(mode, 'spec.accessModes', ACCESS_MODES)),
+    ...validateCapacity(record(spec['capacity'])),
+    ...(policy === '' ? [] : choice(policy, 'spec.persistentVolumeReclaimPolicy', RECLAIM_POLICIES)),
+    ...validateNodeAffinity(spec),
+    ...oneOf(spec, 'spec', {
+      rules: PERSISTENT_SOURCES,
+      none: 'must specify a volume type',
+      more: 'may not specify more than 1 volume type',
+    }),
+    ...rootIsNotRecycled(spec),
+    ...optionalForm(spec['storageClassName'], 'spec.storageClassName', dns1123SubdomainProblems),
+    ...(volumeMode === undefined ? [] : choice(volumeMode, 'spec.volumeMode', VOLUME_MODES)),
+  ];
+}
+
+function validateCapacity(capacity: Json): FieldError[] {
+  const path = 'spec.capacity';
+  const names = Object.keys(capacity);
+  return [
+    ...(names.length === 0 ? [required(path)] : []),
+    ...(names.length === 1 && names[0] === 'storage' ? [] : [notSupported(path, capacity, ['storage'])]),
+    ...Object.entries(capacity).flatMap(([name, value]) => [
+      ...nonNegativeQuantity(value, `${path}[${name}]`),
+      ...positiveQuantity(value, `${path}[${name}]`),
+    ]),
+  ];
+}
+
+function validateNodeAffinity(spec: Json): FieldError[] {
+  const affinity = optionalRecord(spec['nodeAffinity']);
+  if (affinity === undefined) {
+    return optionalRecord(spec['local']) === undefined
+      ? []
+      : [required('spec.nodeAffinity', 'Local volume requires node affinity')];
+  }
+  const selector = optionalRecord(affinity['required']);
+  const path = 'spec.nodeAffinity.required';
+  return selector === undefined
+    ? [required(path, 'must specify required node constraints')]
+    : validateNodeSelector(selector, path);
+}
+
+function rootIsNotRecycled(spec: Json): FieldError[] {
+  const path = text(record(spec['hostPath'])['path']);
+  if (spec['persistentVolumeReclaimPolicy'] !== 'Recycle' || !/^\/[/.]*$/.test(path)) return [];
+  return [
+    forbiddenField('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'"),
+  ];
+}
+
+/** The paths are upstream's. */
+function validateChange(next: ApiObject, previous: ApiObject): FieldError[] {
+  const after = record(next['spec']);
+  const before = record(previous['spec']);
+  const moved = Object.keys(PERSISTENT_SOURCES).some(
+    (type) => !deepEqual(withoutNewExpandSecret(type, after, before), before[type]),
+  );
+  const affinity = before['nodeAffinity'];
+  return [
+    ...(moved ? [forbiddenField('spec.persistentvolumesource', 'is immutable after creation')] : []),
+    ...immutable(after['volumeMode'], before['volumeMode'], 'volumeMode'),
+    ...(isZero(affinity) ? [] : immutable(after['nodeAffinity'], affinity, 'nodeAffinity')),
+  ];
+}
+
+/** The secret with which a CSI volume grows may be added later. */
+function withoutNewExpandSecret(type: string, after: Json, before: Json): unknown {
+  const now = optionalRecord(after[type]);
+  const isNew =
+    type === 'csi' &&
+    now?.['controllerExpandSecretRef'] !== undefined &&
+    optionalRecord(before[type]) !== undefined &&
+    record(before[type])['controllerExpandSecretRef'] === undefined;
+  if (now === undefined || !isNew) return after[type];
+  const { controllerExpandSecretRef: _added, ...rest } = now;
+  return rest;
+}

@@ -1,0 +1,78 @@
+import { ANNOTATION, SECRET_TYPE } from '../../../shared/names';
+import type { ApiObject } from '../../../shared/meta/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, required, tooLong } from '../../../shared/errors/field-error';
+import type { Strategy } from '../strategy';
+import { stringMap, text } from './accessors';
+import { CONFIG_BYTES_MAX, configKeys, decodedBytes, immutableFields } from './config-maps';
+import { immutable } from './primitives';
+
+/** The type says which keys must be there, and never changes. */
+export const secretRules: Pick<Strategy, 'prepareForUpdate' | 'validate' | 'validateUpdate'> = {
+  // A client that leaves out the type means the one that is there.
+  prepareForUpdate: (next, previous) =>
+    text(next['type']) === '' && text(previous['type']) !== '' ? { ...next, type: previous['type'] } : next,
+  validate: (object) => {
+    const data = stringMap(object['data']);
+    const bytes = Object.values(data).reduce((sum, value) => sum + decodedBytes(value), 0);
+    return [
+      ...configKeys(data, 'data'),
+      ...(bytes > CONFIG_BYTES_MAX ? [tooLong('data', '', CONFIG_BYTES_MAX)] : []),
+      ...(CONTENT_OF_TYPE.get(text(object['type']))?.(data, object) ?? []),
+    ];
+  },
+  validateUpdate: (next, previous) => [
+    ...immutable(next['type'], previous['type'], 'type'),
+    ...immutableFields(next, previous, ['data']),
+  ],
+};
+
+type Content = (data: Readonly<Record<string, string>>, object: ApiObject) => FieldError[];
+
+const CONTENT_OF_TYPE: ReadonlyMap<string, Content> = new Map<string, Content>([
+  [SECRET_TYPE.serviceAccountToken, (_data, object) => namesServiceAccount(object)],
+  [SECRET_TYPE.dockerConfig, (data) => jsonAt(data, '.dockercfg')],
+  [SECRET_TYPE.dockerConfigJson, (data) => jsonAt(data, '.dockerconfigjson')],
+  [
+    SECRET_TYPE.basicAuth,
+    (data) =>
+      Object.hasOwn(data, 'username') || Object.hasOwn(data, 'password')
+        ? []
+        : [required('data[username]'), required('data[password]')],
+  ],
+  [
+    SECRET_TYPE.sshAuth,
+    (data) => ((data['ssh-privatekey'] ?? '') === '' ? [required('data[ssh-privatekey]')] : []),
+  ],
+  [
+    SECRET_TYPE.tls,
+    (data) =>
+      ['tls.crt', 'tls.key']
+        .filter((key) => !Object.hasOwn(data, key))
+        .map((key) => required(`data[${key}]`)),
+  ],
+]);
+
+function namesServiceAccount({ metadata }: ApiObject): FieldError[] {
+  const key = ANNOTATION.serviceAccountName;
+  return (metadata.annotations?.[key] ?? '') === '' ? [required(`metadata.annotations[${key}]`)] : [];
+}
+
+function jsonAt(data: Readonly<Record<string, string>>, key: string): FieldError[] {
+  const path = `data[${key}]`;
+  const encoded = data[key];
+  if (encoded === undefined) return [required(path)];
+  // The value itself is secret and never shown.
+  return isJsonObject(Buffer.from(encoded, 'base64').toString('utf8'))
+    ? []
+    : [invalid(path, '<secret contents redacted>', 'must be a JSON object')];
+}
+
+function isJsonObject(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,76 @@
+import type { ApiObject } from '../../../shared/meta/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { duplicate, forbiddenField, invalid, required, tooLong } from '../../../shared/errors/field-error';
+import { deepEqual } from '../../../shared/meta/clone';
+import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
+import type { Strategy } from '../strategy';
+import type { Json } from './accessors';
+import { optionalText, records, stringMap, strings, text } from './accessors';
+import { choice, forEachItem, immutable, invalidForEach, noDuplicates, requiredText } from './primitives';
+
+const PARAMETERS_MAX = 512;
+const PARAMETERS_BYTES_MAX = 256 * 1024;
+const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
+const RECLAIM_POLICIES = ['Delete', 'Retain'];
+const FIXED = ['parameters', 'provisioner', 'reclaimPolicy'] as const;
+
+export const storageClassRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
+  validate: (object) => {
+    const policy = text(object['reclaimPolicy']);
+    const mode = optionalText(object['volumeBindingMode']);
+    return [
+      ...requiredText(object['provisioner'], 'provisioner', (name) =>
+        qualifiedNameProblems(name.toLowerCase()),
+      ),
+      ...validateParameters(stringMap(object['parameters'])),
+      ...(policy === '' ? [] : choice(policy, 'reclaimPolicy', RECLAIM_POLICIES)),
+      ...(mode === undefined
+        ? [required('volumeBindingMode')]
+        : choice(mode, 'volumeBindingMode', BINDING_MODES)),
+      ...validateTopologies(object),
+    ];
+  },
+  validateUpdate: (next, previous) => [
+    ...FIXED.filter((field) => !deepEqual(next[field] ?? null, previous[field] ?? null)).map((field) =>
+      forbiddenField(field, `updates to ${field} are forbidden.`),
+    ),
+    ...immutable(next['volumeBindingMode'], previous['volumeBindingMode'], 'volumeBindingMode'),
+  ],
+};
+
+function validateParameters(parameters: Readonly<Record<string, string>>): FieldError[] {
+  const entries = Object.entries(parameters);
+  if (entries.length > PARAMETERS_MAX) return [tooLong('parameters', '', PARAMETERS_MAX)];
+  const bytes = entries.reduce((sum, each) => sum + Buffer.byteLength(each.join('')), 0);
+  return [
+    ...(Object.hasOwn(parameters, '') ? [invalid('parameters', '', 'field can not be empty.')] : []),
+    ...(bytes > PARAMETERS_BYTES_MAX ? [tooLong('parameters', '', PARAMETERS_BYTES_MAX)] : []),
+  ];
+}
+
+function validateTopologies(object: ApiObject): FieldError[] {
+  const terms = records(object['allowedTopologies']);
+  return forEachItem(terms, 'allowedTopologies', (term, path, index) => {
+    const at = `${path}.matchLabelExpressions`;
+    const expressions = records(term['matchLabelExpressions']);
+    const isRepeated = terms.slice(0, index).some((other) => deepEqual(other, term));
+    return [
+      ...noDuplicates(
+        expressions.map((each) => text(each['key'])),
+        (position) => `${at}[${String(position)}].key`,
+      ),
+      ...forEachItem(expressions, at, validateExpression),
+      ...(isRepeated ? [duplicate(at, '')] : []),
+    ];
+  });
+}
+
+function validateExpression(expression: Json, path: string): FieldError[] {
+  const key = text(expression['key']);
+  const values = strings(expression['values']);
+  return [
+    ...(values.length === 0 ? [required(`${path}.values`)] : []),
+    ...noDuplicates(values, (index) => `${path}.values[${String(index)}]`),
+    ...invalidForEach(qualifiedNameProblems(key), key, `${path}.key`),
+  ];
+}

@@ -1,0 +1,71 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import type { Json } from './accessors';
+import { optionalRecord, record, records, text } from './accessors';
+import { validateClaimTemplate } from './claim-template';
+import { invalidForEach, requiredText } from './primitives';
+import type { Volumes } from './volume-mounts';
+import { VOLUME_SOURCES } from './volume-sources';
+
+/** The `volumes` of a pod: what is wrong with them, and those that containers may mount. */
+export function validateVolumes(
+  value: unknown,
+  path: string,
+  podName: string,
+): { readonly errors: readonly FieldError[]; readonly volumes: Volumes } {
+  const volumes = new Map<string, Json>();
+  const errors = records(value).flatMap((volume, index) => {
+    const at = `${path}[${String(index)}]`;
+    const name = text(volume['name']);
+    const wrong = [
+      ...volumeSource(volume, at, podName),
+      ...requiredText(name, `${at}.name`, dns1123LabelProblems),
+      ...(volumes.has(name) ? [duplicate(`${at}.name`, name)] : []),
+    ];
+    if (wrong.length === 0) volumes.set(name, volume);
+    return wrong;
+  });
+  return { errors, volumes };
+}
+
+/** Volumes that many nodes would mount, which such disks allow for reading alone. */
+export function validateSharedDisks(value: unknown, path: string): FieldError[] {
+  return records(value).flatMap((volume, index) => {
+    const disk = optionalRecord(volume['gcePersistentDisk']);
+    if (disk === undefined || disk['readOnly'] === true) return [];
+    const why =
+      'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only';
+    return [invalid(`${path}[${String(index)}].gcePersistentDisk.readOnly`, false, why)];
+  });
+}
+
+function volumeSource(volume: Json, path: string, podName: string): FieldError[] {
+  const given = Object.entries(VOLUME_SOURCES).filter(([name]) => optionalRecord(volume[name]) !== undefined);
+  const ephemeral = optionalRecord(volume['ephemeral']);
+  const [first, ...others] = [
+    ...given.map(([name, rule]) => ({ name, errors: () => rule(volume[name], `${path}.${name}`) })),
+    ...(ephemeral === undefined
+      ? []
+      : [{ name: 'ephemeral', errors: () => ephemeralVolume(volume, path, podName) }]),
+  ];
+  if (first === undefined) return [required(path, 'must specify a volume type')];
+  return [
+    ...first.errors(),
+    ...others.map(({ name }) => forbiddenField(`${path}.${name}`, 'may not specify more than 1 volume type')),
+  ];
+}
+
+/** The claim that will be made for the pod is named after both. */
+function ephemeralVolume(volume: Json, path: string, podName: string): FieldError[] {
+  const name = text(volume['name']);
+  const claimName = `${podName}-${name}`;
+  const template = optionalRecord(record(volume['ephemeral'])['volumeClaimTemplate']);
+  const at = `${path}.ephemeral.volumeClaimTemplate`;
+  return [
+    ...(template === undefined ? [required(at)] : validateClaimTemplate(template, at)),
+    ...(podName === '' || name === ''
+      ? []
+      : invalidForEach(dns1123SubdomainProblems(claimName), name, `${path}.name`)),
+  ];
+}

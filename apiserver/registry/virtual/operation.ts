@@ -1,0 +1,86 @@
+import type { ApiObject } from '../../../shared/meta/object';
+import type { UserInfo } from '../../exchange/exchange';
+import type { StoreContext, WriteRequest } from '../object-store';
+import type { Registry } from '../registry';
+
+/** A question about what a user may do, as authorizers are asked. */
+export interface AccessQuestion {
+  readonly user: UserInfo;
+  readonly verb: string;
+  readonly isResourceRequest: boolean;
+  readonly path: string;
+  readonly apiGroup: string;
+  readonly apiVersion: string;
+  readonly namespace: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly name: string;
+}
+
+export interface AccessAnswer {
+  readonly decision: 'allow' | 'deny' | 'no-opinion';
+  /** Empty when there is nothing to say. */
+  readonly reason: string;
+}
+
+/** What a user may do, as far as the authorizers can list it. */
+export interface AccessRules {
+  readonly resourceRules: readonly {
+    readonly verbs: readonly string[];
+    readonly apiGroups?: readonly string[];
+    readonly resources?: readonly string[];
+    readonly resourceNames?: readonly string[];
+  }[];
+  readonly nonResourceRules: readonly {
+    readonly verbs: readonly string[];
+    readonly nonResourceURLs?: readonly string[];
+  }[];
+  /** Some authorizer cannot list its rules: the user may be allowed more. */
+  readonly incomplete: boolean;
+  readonly evaluationError?: string;
+}
+
+/** A part of the control plane whose health can be asked. */
+export interface Component {
+  readonly name: string;
+  /** Resolves when it is well; rejects with what is wrong. */
+  readonly check: (signal: AbortSignal) => Promise<void>;
+}
+
+/** What operations need of the layers above the registry: who is who, who may do what, who is well. */
+export interface OperationServices {
+  /** Whose bearer token this is; undefined when nobody knows it. */
+  readonly userOfToken: (token: string, signal: AbortSignal) => Promise<UserInfo | undefined>;
+  /** The audiences that tokens are meant for when they name none. */
+  readonly apiAudiences: readonly string[];
+  readonly authorize: (question: AccessQuestion, signal: AbortSignal) => Promise<AccessAnswer>;
+  readonly rulesOf: (user: UserInfo, namespace: string, signal: AbortSignal) => Promise<AccessRules>;
+  readonly components: readonly Component[];
+}
+
+export interface OperationContext {
+  readonly store: StoreContext;
+  readonly registry: () => Registry;
+  readonly services: OperationServices;
+}
+
+/** A creation that asks for something to be done. `object` is decoded, in the namespace of the path, and went through mutating admission. */
+export interface OperationRequest extends WriteRequest {
+  readonly object: ApiObject;
+}
+
+/** What is answered: an object of the operation's kind, or `undefined` for a Status that tells success. */
+export type Operation = (
+  context: OperationContext,
+  request: OperationRequest,
+  signal: AbortSignal,
+) => Promise<ApiObject | undefined>;
+
+/** A resource whose objects are not stored. */
+export interface VirtualResource {
+  readonly create?: Operation;
+  /** False for questions that change nothing and may be asked about places that do not exist. Default: admission sees the object. */
+  readonly isAdmitted?: boolean;
+  /** The objects as they are now; also answers a GET by name. */
+  readonly list?: (context: OperationContext, signal: AbortSignal) => Promise<readonly ApiObject[]>;
+}

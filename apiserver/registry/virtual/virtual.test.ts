@@ -1,0 +1,148 @@
+import { GROUP, USER_GROUP } from '../../../shared/names';
+import { authorizerOf } from '../../authz/modes';
+import { rulesWithoutRules } from '../../authz/rules';
+import type { InProcessApi } from '../../testing/in-process-api';
+import { startInProcessApi } from '../../testing/in-process-api';
+
+const AUTHENTICATION = `/apis/${GROUP.authentication}`;
+const AUTHORIZATION = `/apis/${GROUP.authorization}`;
+const VERSIONS = ['v1', 'v1beta1'] as const;
+
+let api: InProcessApi;
+let isWell = true;
+
+beforeEach(async () => {
+  const denied = authorizerOf(['AlwaysDeny']);
+  isWell = true;
+  api = await startInProcessApi(undefined, {
+    services: {
+      userOfToken: async (token) =>
+        Promise.resolve(token === 'good' ? { name: 'ann', uid: '7', groups: ['dev'], extra: {} } : undefined),
+      apiAudiences: ['https://api.example'],
+      authorize: denied,
+      rulesOf: async (user, namespace, signal) => rulesWithoutRules(denied, { user, namespace }, signal),
+      components: [
+        {
+          name: 'store',
+          check: async () => (isWell ? Promise.resolve() : Promise.reject(new Error('no leader'))),
+        },
+      ],
+    },
+  });
+});
+
+afterEach(async () => {
+  await api.close();
+});
+
+describe.each(VERSIONS)('token reviews in %s', (version) => {
+  const path = `${AUTHENTICATION}/${version}/tokenreviews`;
+  const review = (spec: object): ReturnType<InProcessApi['call']> =>
+    api.call('POST', path, { body: { spec } });
+
+  test('tell whose a token is', async () => {
+    const { code, json } = await review({ token: 'good' });
+    expect(code).toBe(201);
+    expect(json).toMatchObject({
+      kind: 'TokenReview',
+      spec: { token: 'good' },
+      status: { authenticated: true, user: { username: 'ann', uid: '7', groups: ['dev'] } },
+    });
+  });
+
+  test('answer that a token is not known, which is no error', async () => {
+    const { code, json } = await review({ token: 'bad' });
+    expect(code).toBe(201);
+    expect(json.status).toEqual({ user: {}, error: 'invalid bearer token' });
+  });
+
+  test('take a token to be meant for the audiences of the API alone', async () => {
+    const meant = await review({ token: 'good', audiences: ['x', 'https://api.example'] });
+    expect(meant.json.status).toMatchObject({ authenticated: true, audiences: ['https://api.example'] });
+    expect((await review({ token: 'good', audiences: ['x'] })).json.status.authenticated).toBeUndefined();
+  });
+
+  test('need a token', async () => {
+    expect((await review({})).code).toBe(400);
+  });
+});
+
+describe.each(VERSIONS)('access reviews in %s', (version) => {
+  const base = `${AUTHORIZATION}/${version}`;
+  const resourceAttributes = { namespace: 'default', verb: 'get', resource: 'pods' };
+
+  test('answer from the authorizers', async () => {
+    const ask = async (spec: object): Promise<unknown> =>
+      (
+        await api.call('POST', `${base}/subjectaccessreviews`, {
+          body: { spec: { ...spec, resourceAttributes } },
+        })
+      ).json.status;
+    expect(await ask({ user: 'u' })).toEqual({ allowed: false, reason: 'Everything is forbidden.' });
+    const groups = version === 'v1' ? 'groups' : 'group';
+    expect(await ask({ user: 'u', [groups]: [USER_GROUP.masters] })).toEqual({ allowed: true });
+  });
+
+  test('about oneself need no subject', async () => {
+    const { code, json } = await api.call('POST', `${base}/selfsubjectaccessreviews`, {
+      body: { spec: { nonResourceAttributes: { path: '/healthz', verb: 'get' } } },
+    });
+    expect([code, json.status.allowed]).toEqual([201, true]);
+  });
+
+  test('refuse questions about two things, about none, and about nobody', async () => {
+    const nonResourceAttributes = { path: '/', verb: 'get' };
+    const fieldsOf = async (spec: object): Promise<unknown> =>
+      (await api.call('POST', `${base}/subjectaccessreviews`, { body: { spec } })).json.details.causes.map(
+        ({ field }: { field: string }) => field,
+      );
+    expect(await fieldsOf({ user: 'u', resourceAttributes, nonResourceAttributes })).toEqual([
+      'spec.nonResourceAttributes',
+    ]);
+    expect(await fieldsOf({})).toEqual(['spec.resourceAttributes', 'spec.user']);
+  });
+
+  test('within a namespace are about that namespace', async () => {
+    const path = `${base}/namespaces/default/localsubjectaccessreviews`;
+    const ask = (attributes: object): ReturnType<InProcessApi['call']> =>
+      api.call('POST', path, { body: { spec: { user: 'u', resourceAttributes: attributes } } });
+    expect((await ask(resourceAttributes)).code).toBe(201);
+    const other = await ask({ ...resourceAttributes, namespace: 'other' });
+    expect(other.json.details.causes[0].field).toBe('spec.resourceAttributes.namespace');
+  });
+
+  test('list the rules of whoever asks, for a namespace', async () => {
+    const path = `${base}/selfsubjectrulesreviews`;
+    const { json } = await api.call('POST', path, { body: { spec: { namespace: 'default' } } });
+    expect(json.status).toEqual({
+      incomplete: false,
+      resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+      nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+    });
+    expect((await api.call('POST', path, { body: { spec: {} } })).code).toBe(400);
+  });
+
+  test('are created and nothing else', async () => {
+    expect((await api.call('GET', `${base}/subjectaccessreviews`)).code).toBe(405);
+  });
+});
+
+test('component statuses tell the health of the store as it is now', async () => {
+  const path = '/api/v1/componentstatuses';
+  const well = await api.call('GET', path);
+  expect(well.json.items).toMatchObject([
+    { metadata: { name: 'store' }, conditions: [{ type: 'Healthy', status: 'True' }] },
+  ]);
+  isWell = false;
+  const ill = await api.call('GET', `${path}/store`);
+  expect(ill.json.conditions).toMatchObject([{ status: 'False', message: 'no leader' }]);
+  expect((await api.call('GET', `${path}/none`)).code).toBe(404);
+  expect((await api.call('GET', `${path}?labelSelector=a`)).json.items).toEqual([]);
+});
+
+test('operations keep nothing: discovery shows no storage version for them, and the cache does not know them', async () => {
+  const { json } = await api.call('GET', `${AUTHORIZATION}/v1`);
+  for (const resource of json.resources) expect(resource.storageVersionHash).toBeUndefined();
+  const stored = api.plane.registry().stored.map(({ name }) => name);
+  expect(stored.filter((name) => name.includes('review') || name === 'bindings')).toEqual([]);
+});

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { badRequest } from '../../shared/errors/status-error';
+import type { Answer, Exchange } from '../exchange/exchange';
+import type { TestServer } from './testing/client';
+import { always, deferred, startServer } from './testing/client';
+
+let running: TestServer | undefined;
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+
+async function* pieces(...texts: readonly string[]): AsyncGenerator<Buffer> {
+  for (const text of texts) {
+    yield Buffer.from(text, 'latin1');
+    await new Promise(setImmediate);
+  }
+}
+
+async function open(
+  answer: (exchange: Exchange) => Answer,
+  options: { readonly protocols?: readonly string[]; readonly stallMsMax?: number } = {},
+): Promise<WebSocket> {
+  const { protocols = [], ...settings } = options;
+  running = await startServer(always(answer), settings);
+  return new WebSocket(`wss://127.0.0.1:${running.port}/watched`, [...protocols], {
+    rejectUnauthorized: false,
+  });
+}
+
+function frames(body: AsyncIterable<Buffer>, messages: Answer['messages'] = 'lines'): Answer {
+  return { code: 200, headers: {}, body, ...(messages === undefined ? {} : { messages }) };
+}
+
+async function collected(socket: WebSocket): Promise<{ texts: string[]; binary: boolean[]; code: number }> {
+  const texts: string[] = [];
+  const binary: boolean[] = [];
+  socket.on('message', (data: Buffer, isBinary) => {
+    texts.push(data.toString('latin1'));
+    binary.push(isBinary);
+  });
+  const [code] = (await once(socket, 'close')) as [number];
+  return { texts, binary, code };
+}
+
+test('every line of a stream is one text message, and the end of the stream a normal close', async () => {
+  const socket = await open(() => frames(pieces('{"a":1}\n{"b":2}\n', '{"c":3}\n')));
+  expect(await collected(socket)).toEqual({
+    texts: ['{"a":1}\n', '{"b":2}\n', '{"c":3}\n'],
+    binary: [false, false, false],
+    code: 1000,
+  });
+  expect(running?.server.inFlight()).toBe(0);
+});
+
+test('every length-prefixed frame is one binary message without its length', async () => {
+  const socket = await open(() => frames(pieces('\0\0\0\x02ab\0\0\0\0\0\0\0\x01c'), 'length-prefixed'));
+  expect(await collected(socket)).toMatchObject({ texts: ['ab', '', 'c'], binary: [true, true, true] });
+});
+
+test('the first subprotocol that carries no token is agreed on', async () => {
+  const protocols = ['base64url.bearer.authorization.k8s.io.dG9rZW4', 'frames.v1', 'frames.v2'];
+  const socket = await open(() => frames(pieces('{}\n')), { protocols });
+  await once(socket, 'open');
+  expect(socket.protocol).toBe('frames.v1');
+  await collected(socket);
+});
+
+test('an answer that is no stream of messages is an ordinary one', async () => {
+  const socket = await open(() => {
+    throw badRequest('not here');
+  });
+  socket.on('error', () => undefined);
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode: number }];
+  expect(response.statusCode).toBe(400);
+});
+
+test('a client that leaves ends the iteration and aborts the exchange', async () => {
+  const returned = deferred();
+  const aborted = deferred<unknown>();
+  async function* endless(): AsyncGenerator<Buffer> {
+    try {
+      yield Buffer.from('{}\n');
+      await aborted.promise;
+    } finally {
+      returned.resolve();
+    }
+  }
+  const socket = await open((exchange) => {
+    exchange.signal.addEventListener('abort', () => {
+      aborted.resolve(exchange.signal.reason);
+    });
+    return frames(endless());
+  });
+  await once(socket, 'message');
+  socket.close();
+  expect(await aborted.promise).toBeInstanceOf(Error);
+  await returned.promise;
+});
+
+test('a client that takes nothing is cut at once when the exchange is given up', async () => {
+  const begun = deferred<Exchange>();
+  const returned = deferred();
+  const line = Buffer.from(`${'x'.repeat(1_000_000)}\n`);
+  async function* flood(exchange: Exchange): AsyncGenerator<Buffer> {
+    try {
+      for (;;) {
+        yield line;
+        begun.resolve(exchange);
+      }
+    } finally {
+      returned.resolve();
+    }
+  }
+  const socket = await open((exchange) => frames(flood(exchange)));
+  await once(socket, 'open');
+  socket.pause();
+  const exchange = await begun.promise;
+  exchange.abort(new Error('too slow'));
+  await returned.promise;
+  const closed = once(socket, 'close');
+  socket.resume();
+  const [code] = (await closed) as [number];
+  expect(code).toBe(1006);
+});

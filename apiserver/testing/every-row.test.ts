@@ -1,0 +1,123 @@
+import { apiVersionOf } from '../../shared/meta/object';
+import { RESOURCES } from '../../shared/api/resources';
+import type { Endpoint } from '../registry/resource';
+import type { InProcessApi } from './in-process-api';
+import { startInProcessApi } from './in-process-api';
+import { minimalObject } from './minimal-objects';
+
+/** Every row of the tables that is a stored object. The others are operations, which create nothing. */
+const ROWS = RESOURCES.filter(({ verbs }) => verbs.includes('list') && verbs.includes('create'));
+
+let api: InProcessApi;
+let walked = 0;
+
+beforeAll(async () => {
+  api = await startInProcessApi(undefined, { runtimeConfig: new Map([['api/all', true]]) });
+});
+afterAll(async () => {
+  await api.close();
+  process.stdout.write(`rows walked: ${String(walked)} of ${String(ROWS.length)}\n`);
+});
+
+function endpointOf(schema: string): Endpoint {
+  const row = RESOURCES.find((each) => each.schema === schema);
+  const endpoint =
+    row === undefined ? undefined : api.plane.registry().endpoint(row.group, row.version, row.resource);
+  if (endpoint === undefined) throw new Error(`${schema} is not served`);
+  return endpoint;
+}
+
+function collectionOf({ row }: Pick<Endpoint, 'row'>): string {
+  const prefix = row.group === '' ? '/api' : '/apis';
+  const place = row.namespaced ? '/namespaces/default' : '';
+  return `${prefix}/${apiVersionOf(row)}${place}/${row.resource}`;
+}
+
+/** Calls and demands the status code, with the answer in the failure's text. */
+async function call(
+  method: string,
+  url: string,
+  expected: number,
+  body?: unknown,
+): Promise<Record<string, unknown> & { metadata: Record<string, unknown> }> {
+  const reply = await api.call(method, url, body === undefined ? {} : { body });
+  if (reply.code !== expected)
+    throw new Error(`${method} ${url} answered ${String(reply.code)}: ${reply.text}`);
+  return reply.json as Record<string, unknown> & { metadata: Record<string, unknown> };
+}
+
+test.each(ROWS.map(({ schema }) => schema))(
+  '%s can be created, read, watched, updated, patched, given a status and deleted',
+  async (schema) => {
+    const endpoint = endpointOf(schema);
+    const { row } = endpoint;
+    const sent = minimalObject(row, 'default');
+    const url = `${collectionOf(endpoint)}/${sent.metadata.name}`;
+    const stop = new AbortController();
+    const frames = api.watch(`${collectionOf(endpoint)}?watch=1`, stop.signal);
+
+    const created = await call('POST', collectionOf(endpoint), 201, sent);
+    expect(created).toMatchObject({ kind: row.kind, apiVersion: endpoint.apiVersion });
+    expect(await call('GET', url, 200)).toEqual(created);
+    const list = await call('GET', collectionOf(endpoint), 200);
+    expect(list).toMatchObject({ kind: row.listKind, apiVersion: endpoint.apiVersion });
+    const { kind: _kind, apiVersion: _apiVersion, ...item } = created;
+    expect(list['items']).toContainEqual(item);
+    expect(await ownFrame(frames, sent.metadata.name)).toEqual({ type: 'ADDED', object: created });
+
+    for (const version of endpoint.versions.values()) {
+      const shown = await call('GET', `${collectionOf(version)}/${sent.metadata.name}`, 200);
+      expect(shown).toMatchObject({
+        kind: row.kind,
+        apiVersion: version.apiVersion,
+        metadata: { uid: created.metadata['uid'], resourceVersion: created.metadata['resourceVersion'] },
+      });
+    }
+
+    const changed = { ...created, metadata: { ...created.metadata, labels: { walked: 'yes' } } };
+    const updated = await call('PUT', url, 200, changed);
+    expect(updated).toMatchObject({ metadata: { labels: { walked: 'yes' } } });
+    expect(await ownFrame(frames, sent.metadata.name)).toEqual({ type: 'MODIFIED', object: updated });
+    const patched = await call('PATCH', url, 200, { metadata: { annotations: { walked: 'yes' } } });
+    expect(patched).toMatchObject({
+      metadata: { annotations: { walked: 'yes' }, labels: { walked: 'yes' } },
+    });
+    const statusUrl = endpoint.subresources.has('status') ? `${url}/status` : url;
+    expect(await call('GET', statusUrl, 200)).toEqual(patched);
+    expect(await call('PUT', statusUrl, 200, patched)).toMatchObject({ kind: row.kind });
+
+    await deleteWholly(endpoint, url);
+    await call('GET', url, 404);
+    stop.abort();
+    walked += 1;
+  },
+);
+
+/** The next frame about the object of that name. */
+async function ownFrame(
+  frames: AsyncGenerator<{ type: string; object: Record<string, unknown> }>,
+  name: string,
+): Promise<unknown> {
+  for (;;) {
+    const { value, done } = await frames.next();
+    if (done === true) throw new Error('the watch ended');
+    if ((value.object['metadata'] as { name?: string }).name === name) return value;
+  }
+}
+
+/** Deletes, and lets go of what holds the object back. */
+async function deleteWholly(endpoint: Endpoint, url: string): Promise<void> {
+  const { json } = { json: await call('DELETE', `${url}?gracePeriodSeconds=0`, 200) };
+  if (json['kind'] === 'Status') return;
+  const left = await api.call('GET', url);
+  if (left.code === 404) return;
+  if (endpoint.row.resource === 'namespaces') {
+    await call('PUT', `${url}/finalize`, 200, { ...(left.json as object), spec: { finalizers: [] } });
+    return;
+  }
+  await call('PATCH', url, 200, { metadata: { finalizers: null } });
+}
+
+test('no row was left out', () => {
+  expect(walked).toBe(ROWS.length);
+});

@@ -1,0 +1,88 @@
+import { MEDIA_TYPE } from '../../shared/names';
+import { isJsonObject } from '../../shared/meta/clone';
+import type { ApiObject } from '../../shared/meta/object';
+import { badRequest } from '../../shared/errors/status-error';
+import { DecodeError, decodeJson } from '../../shared/schema/decode';
+import { parseYaml } from '../encoding/yaml';
+import type { Answer, Exchange } from '../exchange/exchange';
+import { applied } from '../registry/field-tracking';
+import { updateObject } from '../registry/update';
+import { writtenAnswer } from './answers';
+import { decodeValue } from './body';
+import type { VerbContext } from './context';
+import { checkIdentity } from './place';
+import { boolParameter } from './query';
+import type { Target } from './target';
+import { writeRequestOf } from './target';
+
+/**
+ * PATCH with an applied configuration: 200 with the object as stored, 201 when it was created. Throws BadRequest for a configuration
+ * that cannot be read or does not fit the kind, and Conflict for one that changes what others own, unless it is forced.
+ */
+export async function applyPatch(
+  context: VerbContext,
+  exchange: Exchange,
+  target: Target,
+  dryRun: boolean,
+): Promise<Answer> {
+  const config = readConfig(await exchange.readBody(), target);
+  const force = boolParameter(exchange.query, 'force');
+  const request = writeRequestOf(exchange, target, dryRun);
+  const read = (merged: object): ApiObject => checkIdentity(decodeValue(merged, target.endpoint), target);
+  const write = {
+    change: (live: ApiObject | undefined) => applied(context.store, request, { live, config, force, read }),
+    options: { creates: 'always', isTracked: true } as const,
+  };
+  const written = await updateObject(context.store, request, write, exchange.signal);
+  return writtenAnswer(exchange, target, written.kind === 'created' ? 201 : 200, written);
+}
+
+/** The configuration with a metadata that is an object, of the kind and version of the path. */
+function readConfig(bytes: Buffer, { endpoint }: Target): ApiObject {
+  const value = parse(bytes);
+  if (!isJsonObject(value)) throw badRequest('error decoding YAML: the configuration is no object');
+  const { kind, apiVersion, metadata = null } = value as Readonly<Record<string, unknown>>;
+  const expected = endpoint.apiVersion;
+  if (typeof kind !== 'string' || kind === '')
+    throw badRequest("Object 'Kind' is missing in the configuration");
+  if (typeof apiVersion !== 'string' || apiVersion === '') {
+    throw badRequest("Object 'apiVersion' is missing in the configuration");
+  }
+  if (apiVersion !== expected) {
+    const versions = `Specified patch version: ${apiVersion}, expected: ${expected}`;
+    throw badRequest(`Incorrect version specified in apply patch. ${versions}`);
+  }
+  if (kind !== endpoint.row.kind) {
+    throw badRequest(`a configuration of kind ${kind} cannot be applied to a ${endpoint.row.kind}`);
+  }
+  if (metadata !== null && !isJsonObject(metadata))
+    throw badRequest('metadata of the configuration is no object');
+  const { managedFields, ...rest } = metadata ?? {};
+  const kept = managedFields === undefined || managedFields === null ? rest : metadata;
+  return { ...value, metadata: kept } as ApiObject;
+}
+
+/** JSON is YAML; what looks like it is read by the faster and exact parser first. */
+function parse(bytes: Buffer): unknown {
+  try {
+    if (bytes[0] === OPEN_BRACE) return decodeJson(bytes);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+  }
+  try {
+    return parseYaml(bytes);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequest(`error decoding YAML: ${error.message}`, error);
+  }
+}
+
+const OPEN_BRACE = 0x7b;
+
+/** The media types in which a kind can be patched; strategic merge needs the markers of a schema. */
+export function patchMediaTypes({ endpoint }: Target): readonly string[] {
+  const { jsonPatch, mergePatch, strategicMergePatch, applyPatch: apply } = MEDIA_TYPE;
+  return endpoint.type.open
+    ? [jsonPatch, mergePatch, apply]
+    : [jsonPatch, mergePatch, strategicMergePatch, apply];
+}

@@ -1,0 +1,103 @@
+import type { ApiObject } from '../../shared/meta/object';
+import { methodNotSupported, notFound } from '../../shared/errors/status-error';
+import { matchesLabels, parseLabelSelector } from '../../shared/meta/labels';
+import { exactField, parseFieldSelector } from '../../shared/meta/fields';
+import { decodeObject } from '../../shared/schema/decode';
+import { documentAnswer } from '../encoding/document';
+import type { Answer, Exchange } from '../exchange/exchange';
+import { tracked } from '../registry/field-tracking';
+import type { StoreContext } from '../registry/object-store';
+import { shownEndpoint } from '../registry/subresources/object-view';
+import type { Operation, OperationRequest, VirtualResource } from '../registry/virtual/operation';
+import { checkAcceptable, listAnswer, objectAnswer } from './answers';
+import { readObject } from './body';
+import type { VerbContext } from './context';
+import { placeInNamespace } from './place';
+import { checkFieldManager, dryRunParameter } from './query';
+import type { Target } from './target';
+import { writeRequestOf } from './target';
+import { sourceOf } from './view';
+
+type Verb = (context: VerbContext, exchange: Exchange, target: Target) => Promise<Answer>;
+
+/** The verb on a resource or subresource that is an operation; undefined for a target that is stored. */
+export function operationVerb(target: Target, verb: string): Verb | undefined {
+  const { endpoint, subresource } = target;
+  if (subresource === '') return endpoint.virtual && virtualVerb(endpoint.virtual, verb);
+  const special = endpoint.specialSubresources?.[subresource];
+  const row = endpoint.subresources.get(subresource);
+  if (special?.is !== 'operation' || row === undefined || verb !== 'create') return undefined;
+  const shown = { ...target, endpoint: shownEndpoint(endpoint, row) };
+  return (context, exchange) => run(context, exchange, shown, { operation: special.run, isAdmitted: true });
+}
+
+function virtualVerb({ create, list, isAdmitted = true }: VirtualResource, verb: string): Verb {
+  if (verb === 'create' && create !== undefined) {
+    return (context, exchange, target) => run(context, exchange, target, { operation: create, isAdmitted });
+  }
+  if (verb === 'list' && list !== undefined) {
+    return async (context, exchange, target) => {
+      checkAcceptable(exchange, target, 'list');
+      const selected = (await list(context, exchange.signal)).filter(selectionOf(exchange.query));
+      const entries = selected.map((each) => sourceOf(target.endpoint, each));
+      return listAnswer(exchange, target, { metadata: {}, entries });
+    };
+  }
+  if (verb === 'get' && list !== undefined) {
+    return async (context, exchange, target) => {
+      checkAcceptable(exchange, target);
+      const all = await list(context, exchange.signal);
+      const found = all.find(({ metadata }) => metadata.name === target.name);
+      if (found === undefined) throw notFound(target.endpoint.row, target.name);
+      return objectAnswer(exchange, target, sourceOf(target.endpoint, found));
+    };
+  }
+  return async (_context, _exchange, { endpoint }) => Promise.reject(methodNotSupported(endpoint.row, verb));
+}
+
+/** 201 with what the operation answers: an object of its kind, or a Status. */
+async function run(
+  context: VerbContext,
+  exchange: Exchange,
+  target: Target,
+  { operation, isAdmitted }: { readonly operation: Operation; readonly isAdmitted: boolean },
+): Promise<Answer> {
+  checkAcceptable(exchange, target);
+  const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
+  checkFieldManager(exchange.query, 'CreateOptions');
+  const object = placeInNamespace(await readObject(exchange, target.endpoint), target);
+  const request = writeRequestOf(exchange, target, dryRun);
+  const owned = tracked(context.store, request, { live: undefined, next: object });
+  const asked: OperationRequest = { ...request, object: owned };
+  const admitted = isAdmitted ? await admit(context.store, asked, exchange.signal) : asked;
+  const result = await operation(context, admitted, exchange.signal);
+  return documentAnswer(exchange, 201, result === undefined ? SUCCESS : documentOf(target, result));
+}
+
+const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const;
+
+async function admit(
+  { admission }: StoreContext,
+  request: OperationRequest,
+  signal: AbortSignal,
+): Promise<OperationRequest> {
+  const attributes = { ...request, operation: 'CREATE', oldObject: undefined } as const;
+  const object = (await admission.mutate(attributes, signal)) ?? request.object;
+  await admission.validate({ ...attributes, object }, signal);
+  return { ...request, object };
+}
+
+/** What is made up for the answer, in the canonical form of its kind. */
+function documentOf({ endpoint }: Target, object: ApiObject): { readonly kind: string } {
+  const { kind } = endpoint.row;
+  const { apiVersion } = endpoint;
+  const { object: canonical } = decodeObject(endpoint.type, { ...object, kind, apiVersion });
+  return { kind, apiVersion, ...canonical };
+}
+
+function selectionOf(query: URLSearchParams): (object: ApiObject) => boolean {
+  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
+  const name = exactField(parseFieldSelector(query.get('fieldSelector') ?? ''), 'metadata.name');
+  return ({ metadata }) =>
+    matchesLabels(labels, metadata.labels) && (name === undefined || metadata.name === name);
+}

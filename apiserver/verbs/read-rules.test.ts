@@ -1,0 +1,82 @@
+import type { InProcessApi, Reply } from '../testing/in-process-api';
+import { startInProcessApi } from '../testing/in-process-api';
+
+const ALL = '/api/v1/configmaps';
+const CMS = '/api/v1/namespaces/default/configmaps';
+
+let api: InProcessApi;
+beforeEach(async () => {
+  api = await startInProcessApi();
+});
+afterEach(async () => {
+  await api.close();
+});
+
+test.each([
+  ['POST', ALL],
+  ['DELETE', ALL],
+  ['HEAD', CMS],
+  ['HEAD', `${CMS}/a`],
+  ['POST', '/api/v1/watch/namespaces/default/configmaps'],
+])('%s %s is not allowed', async (method, url) => {
+  const reply = await api.call(method, url, { body: { metadata: { name: 'a' } } });
+  expect(reply.json).toMatchObject({ code: 405, reason: 'MethodNotAllowed' });
+});
+
+test('a double slash in a path leads nowhere', async () => {
+  expect((await api.call('GET', '/api/v1//namespaces/default/configmaps')).code).toBe(404);
+});
+
+test.each(['limit=', 'limit=x', 'limit=1.5', 'timeoutSeconds=&watch=1', 'limit=9223372036854775808'])(
+  '%s is a bad request',
+  async (query) => {
+    expect((await api.call('GET', `${CMS}?${query}`)).code).toBe(400);
+  },
+);
+
+test.each(['limit=-1', 'limit=0'])('%s is no limit', async (query) => {
+  for (const name of ['a', 'b']) await api.call('POST', CMS, { body: { metadata: { name } } });
+  const { json } = await api.call('GET', `${CMS}?${query}`);
+  expect(json.items).toHaveLength(2);
+  expect(json.metadata.continue).toBeUndefined();
+});
+
+describe('a request to upgrade the connection', () => {
+  const UPGRADE = { upgrade: true, headers: { connection: 'Upgrade', upgrade: 'websocket' } } as const;
+  const statusOf = async (method: string, url: string, options: object = UPGRADE): Promise<Reply['json']> =>
+    (await api.call(method, url, options)).json;
+
+  test('is a bad request for anything but a watch', async () => {
+    expect(await statusOf('GET', CMS)).toMatchObject({ code: 400, reason: 'BadRequest' });
+    expect(await statusOf('GET', '/api/v1/namespaces/default')).toMatchObject({ code: 400 });
+    expect(await statusOf('POST', CMS)).toMatchObject({ code: 400 });
+  });
+
+  test('is a bad request for a watch over anything but a WebSocket', async () => {
+    const other = { upgrade: true, headers: { connection: 'Upgrade', upgrade: 'h2c' } };
+    expect(await statusOf('GET', `${CMS}?watch=1`, other)).toMatchObject({ code: 400 });
+  });
+
+  test('is a stream of messages for a watch', async () => {
+    const reply = await api.call('GET', `${CMS}?watch=1&timeoutSeconds=1`, UPGRADE);
+    expect(reply.code).toBe(200);
+  });
+});
+
+test('an absent field selects like the text its kind has for it, in lists and in watches', async () => {
+  await api.call('POST', '/api/v1/nodes', { body: { metadata: { name: 'n1' } } });
+  await api.call('POST', '/api/v1/nodes', {
+    body: { metadata: { name: 'n2' }, spec: { unschedulable: true } },
+  });
+  const selector = 'fieldSelector=spec.unschedulable%3Dfalse';
+  const { json } = await api.call('GET', `/api/v1/nodes?${selector}`);
+  expect(json.items.map((each: { metadata: { name: string } }) => each.metadata.name)).toEqual(['n1']);
+  const seen: unknown[] = [];
+  for await (const { type, object } of api.watch(
+    `/api/v1/nodes?watch=1&timeoutSeconds=1&${selector}`,
+    AbortSignal.timeout(5_000),
+  )) {
+    seen.push([type, (object['metadata'] as { name: string }).name]);
+  }
+  expect(seen).toEqual([['ADDED', 'n1']]);
+});

@@ -1,0 +1,132 @@
+import { GROUP, MEDIA_TYPE } from '../../shared/names';
+import { encodeProtobuf } from '../../shared/protobuf/encode';
+import { wrapEnvelope } from '../../shared/protobuf/envelope';
+import { messageType } from '../../shared/schema/types';
+import type { InProcessApi, Reply } from '../testing/in-process-api';
+import { startInProcessApi } from '../testing/in-process-api';
+
+const CMS = '/api/v1/namespaces/default/configmaps';
+const TABLE = `application/json;as=Table;g=${GROUP.meta};v=v1`;
+const PARTIAL = `application/json;as=PartialObjectMetadata;g=${GROUP.meta};v=v1`;
+
+let api: InProcessApi;
+
+beforeEach(async () => {
+  api = await startInProcessApi();
+});
+
+afterEach(async () => {
+  await api.close();
+});
+
+/** A document whose bytes are all ASCII, so that it can be sent as text. */
+function protobuf(kind: string, message: string, object: object): string {
+  const bytes = wrapEnvelope({ kind, apiVersion: 'v1', raw: encodeProtobuf(messageType(message), object) });
+  expect(bytes.every((byte) => byte < 0x80)).toBe(true);
+  return bytes.toString('latin1');
+}
+
+async function sendProtobuf(method: string, url: string, text: string): Promise<Reply> {
+  return api.call(method, url, { text, headers: { 'content-type': MEDIA_TYPE.protobuf } });
+}
+
+function configMap(name: string): string {
+  return protobuf('ConfigMap', 'core/v1.ConfigMap', { metadata: { name }, data: { k: 'v' } });
+}
+
+test('an object sent as Protobuf is created and replaced as one sent as JSON', async () => {
+  const created = await sendProtobuf('POST', CMS, configMap('a'));
+  expect(created.code).toBe(201);
+  expect(created.json).toMatchObject({ kind: 'ConfigMap', metadata: { name: 'a' }, data: { k: 'v' } });
+  const replaced = await sendProtobuf('PUT', `${CMS}/a`, configMap('a'));
+  expect(replaced.code).toBe(200);
+  expect(replaced.json.metadata.uid).toBe(created.json.metadata.uid);
+});
+
+test('Protobuf of another kind, or none at all, is a bad request', async () => {
+  const secret = protobuf('Secret', 'core/v1.Secret', { metadata: { name: 'a' } });
+  expect(await sendProtobuf('POST', CMS, secret)).toMatchObject({
+    code: 400,
+    json: { reason: 'BadRequest' },
+  });
+  expect((await sendProtobuf('POST', CMS, 'garbage')).code).toBe(400);
+  expect((await sendProtobuf('POST', CMS, configMap('a').slice(0, -8))).code).toBe(400);
+});
+
+test('the options of a deletion are read from Protobuf and YAML, and a precondition in them holds', async () => {
+  await sendProtobuf('POST', CMS, configMap('a'));
+  const options = protobuf('DeleteOptions', 'meta/v1.DeleteOptions', { preconditions: { uid: 'other' } });
+  expect((await sendProtobuf('DELETE', `${CMS}/a`, options)).code).toBe(409);
+  const yaml = { text: 'preconditions: {uid: other}', headers: { 'content-type': MEDIA_TYPE.yaml } };
+  expect((await api.call('DELETE', `${CMS}/a`, yaml)).code).toBe(409);
+  expect((await api.call('GET', `${CMS}/a`)).code).toBe(200);
+});
+
+test('an object sent as YAML is created, and answered in YAML when asked for', async () => {
+  const reply = await api.call('POST', CMS, {
+    text: 'metadata:\n  name: by-yaml\ndata:\n  n: "5"\n',
+    headers: { 'content-type': MEDIA_TYPE.yaml, accept: MEDIA_TYPE.yaml },
+  });
+  expect(reply).toMatchObject({ code: 201, headers: { 'Content-Type': MEDIA_TYPE.yaml } });
+  // In YAML 1.1, which is what the API speaks, a plain n is the boolean.
+  expect(reply.text).toContain("data:\n  'false': '5'\n");
+});
+
+test('null is an object of which nothing is said, other values are no objects', async () => {
+  expect((await api.call('POST', CMS, { text: 'null' })).json).toMatchObject({
+    code: 422,
+    reason: 'Invalid',
+  });
+  for (const text of ['[]', '"x"', '5', '']) expect((await api.call('POST', CMS, { text })).code).toBe(400);
+});
+
+test('results of writes come as Table or metadata when asked for', async () => {
+  const create = { body: { metadata: { name: 't' } }, headers: { accept: TABLE } };
+  const table = (await api.call('POST', CMS, create)).json;
+  expect(table).toMatchObject({ kind: 'Table', rows: [{ cells: ['t', 0, expect.any(String)] }] });
+  const patch = { body: { data: { x: 'y' } }, headers: { accept: PARTIAL } };
+  const partial = (await api.call('PATCH', `${CMS}/t`, patch)).json;
+  expect(partial).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 't' } });
+  expect(partial.data).toBeUndefined();
+  const gone = await api.call('DELETE', `${CMS}/t`, { headers: { accept: TABLE } });
+  expect(gone).toMatchObject({ code: 200, json: { kind: 'Status', status: 'Success' } });
+});
+
+test('nothing is done for a request that accepts no answer', async () => {
+  const refused = await api.call('POST', CMS, {
+    body: { metadata: { name: 'z' } },
+    headers: { accept: 'image/png' },
+  });
+  expect(refused.code).toBe(406);
+  expect((await api.call('GET', `${CMS}/z`)).code).toBe(404);
+});
+
+test('a watch in YAML is not acceptable, one as Table tells the columns once', async () => {
+  const yaml = await api.call('GET', `${CMS}?watch=1`, { headers: { accept: MEDIA_TYPE.yaml } });
+  expect(yaml.code).toBe(406);
+  await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
+  await api.call('POST', CMS, { body: { metadata: { name: 'b' } } });
+  const watched = await api.call('GET', `${CMS}?watch=1&timeoutSeconds=1`, { headers: { accept: TABLE } });
+  const frames = watched.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Frame);
+  expect(frames.map(({ object }) => object.rows[0]?.cells[0])).toEqual(['a', 'b']);
+  expect(frames.map(({ object }) => object.columnDefinitions !== null)).toEqual([true, false]);
+});
+
+interface Frame {
+  readonly object: {
+    readonly rows: readonly { readonly cells: readonly unknown[] }[];
+    readonly columnDefinitions: readonly object[] | null;
+  };
+}
+
+test('discovery documents and errors of negotiation come in the formats of everything else', async () => {
+  const groups = await api.call('GET', '/apis', { headers: { accept: MEDIA_TYPE.yaml } });
+  expect(groups).toMatchObject({ code: 200, headers: { 'Content-Type': MEDIA_TYPE.yaml } });
+  expect(groups.text).toContain('kind: APIGroupList\n');
+  const binary = await api.call('GET', '/api/v1', { headers: { accept: MEDIA_TYPE.protobuf } });
+  expect(binary).toMatchObject({ code: 200, headers: { 'Content-Type': MEDIA_TYPE.protobuf } });
+  expect((await api.call('GET', '/apis', { headers: { accept: TABLE } })).code).toBe(406);
+});

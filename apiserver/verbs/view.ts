@@ -1,0 +1,104 @@
+import { MEDIA_TYPE } from '../../shared/names';
+import { encodeObject } from '../../shared/schema/encode';
+import { decodeObject } from '../../shared/schema/decode';
+import type { ApiObject } from '../../shared/meta/object';
+import { notFound } from '../../shared/errors/status-error';
+import { negotiateBody } from '../encoding/negotiation';
+import type { Source } from '../encoding/source';
+import { writtenSource } from '../encoding/written';
+import type { Answer, Exchange } from '../exchange/exchange';
+import { planGet } from '../registry/list-plan';
+import { readObject as readStored } from '../registry/read';
+import type { Endpoint } from '../registry/resource';
+import { currentOfEntry } from '../registry/stored-form';
+import type { ObjectView } from '../registry/subresources/object-view';
+import { shownEndpoint, updateThroughView } from '../registry/subresources/object-view';
+import type { Change } from '../registry/update';
+import { checkAcceptable, objectAnswer } from './answers';
+import { patchMediaTypes } from './apply';
+import { readObject } from './body';
+import type { VerbContext } from './context';
+import { readPatch } from './patch';
+import { checkIdentity } from './place';
+import { checkFieldManager, checkPatchOptions, dryRunParameter } from './query';
+import type { Target } from './target';
+import { writeRequestOf } from './target';
+
+type Verb = (context: VerbContext, exchange: Exchange, target: Target) => Promise<Answer>;
+
+/** A target that shows an object as one of another kind. `shown` is the same target, of that kind. */
+interface Viewed {
+  readonly target: Target;
+  readonly shown: Target;
+  readonly view: ObjectView;
+}
+
+const VERBS: Readonly<
+  Record<string, (context: VerbContext, exchange: Exchange, viewed: Viewed) => Promise<Answer>>
+> = { get, update, patch };
+
+/** The verb on a subresource that is a view of the object; undefined for any other target. */
+export function viewVerb(target: Target, verb: string): Verb | undefined {
+  const { endpoint, subresource } = target;
+  const special = endpoint.specialSubresources?.[subresource];
+  const row = endpoint.subresources.get(subresource);
+  const run = VERBS[verb];
+  if (special?.is !== 'view' || row === undefined || run === undefined) return undefined;
+  const viewed = { target, shown: { ...target, endpoint: shownEndpoint(endpoint, row) }, view: special.view };
+  return (context, exchange) => run(context, exchange, viewed);
+}
+
+async function get(
+  context: VerbContext,
+  exchange: Exchange,
+  { target, shown, view }: Viewed,
+): Promise<Answer> {
+  checkAcceptable(exchange, shown);
+  const { endpoint, name, subresource } = target;
+  const plan = planGet(exchange.query.get('resourceVersion') ?? '');
+  const entry = await readStored(context.store, target, plan, exchange.signal);
+  if (entry === undefined) {
+    throw notFound({ group: endpoint.row.group, resource: `${endpoint.row.resource}/${subresource}` }, name);
+  }
+  const { object } = currentOfEntry(endpoint.stored, entry);
+  return objectAnswer(exchange, shown, sourceOf(shown.endpoint, view.show(object)));
+}
+
+async function update(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
+  checkAcceptable(exchange, viewed.shown);
+  const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'UpdateOptions');
+  checkFieldManager(exchange.query, 'UpdateOptions');
+  const object = checkIdentity(await readObject(exchange, viewed.shown.endpoint), viewed.shown);
+  return write(context, exchange, viewed, { change: () => object, dryRun });
+}
+
+async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
+  checkAcceptable(exchange, viewed.shown);
+  const supported = patchMediaTypes(viewed.shown).filter((each) => each !== MEDIA_TYPE.applyPatch);
+  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, { details: {} });
+  const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'PatchOptions');
+  checkPatchOptions(exchange.query, false);
+  return write(context, exchange, viewed, {
+    change: await readPatch(exchange, viewed.shown, mediaType),
+    dryRun,
+  });
+}
+
+async function write(
+  context: VerbContext,
+  exchange: Exchange,
+  { target, shown, view }: Viewed,
+  { change, dryRun }: { readonly change: Change; readonly dryRun: boolean },
+): Promise<Answer> {
+  const request = writeRequestOf(exchange, target, dryRun);
+  const written = await updateThroughView(context.store, request, { view, change }, exchange.signal);
+  const { metadata } = written.object;
+  const object = { ...written.object, metadata: { ...metadata, resourceVersion: String(written.revision) } };
+  return objectAnswer(exchange, shown, sourceOf(shown.endpoint, view.show(object)));
+}
+
+/** An object that no cache holds, ready to be written. */
+export function sourceOf({ type, row, apiVersion }: Endpoint, object: ApiObject): Source {
+  const { object: canonical } = decodeObject(type, { ...object, kind: row.kind, apiVersion });
+  return writtenSource({ plain: encodeObject(canonical), revision: 0 });
+}

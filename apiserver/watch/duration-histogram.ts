@@ -1,0 +1,65 @@
+/** How long something took, many times over: counts by upper bound, cheap enough for every request and every event. */
+export class DurationHistogram {
+  /** Ascending, in seconds. */
+  readonly boundsSeconds: readonly number[];
+  /** One more than there are bounds: the last counts what is above all of them. */
+  readonly #counts: Float64Array;
+  #sumMs = 0;
+
+  constructor(boundsSeconds: readonly number[]) {
+    this.boundsSeconds = boundsSeconds;
+    this.#counts = new Float64Array(boundsSeconds.length + 1);
+  }
+
+  /** Counts `times` events that took `ms` milliseconds each. */
+  observe(ms: number, times = 1): void {
+    const seconds = ms / MS_PER_SECOND;
+    const { boundsSeconds } = this;
+    let at = 0;
+    while (at < boundsSeconds.length && seconds > (boundsSeconds[at] ?? 0)) at += 1;
+    this.#counts[at] = (this.#counts[at] ?? 0) + times;
+    this.#sumMs += ms * times;
+  }
+
+  get sumSeconds(): number {
+    return this.#sumMs / MS_PER_SECOND;
+  }
+
+  get count(): number {
+    return this.#counts.reduce((sum, each) => sum + each, 0);
+  }
+
+  /** For each bound, how many took at most that long. */
+  cumulative(): readonly number[] {
+    let sum = 0;
+    return this.boundsSeconds.map((_bound, at) => {
+      sum += this.#counts[at] ?? 0;
+      return sum;
+    });
+  }
+}
+
+const MS_PER_SECOND = 1_000;
+
+/** From half a millisecond, of which an idle server needs less, to what a client takes for a failure. */
+const DELAY_BOUNDS_SECONDS: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 3, 10,
+];
+
+/**
+ * The way of a change, by stage. `toCache`: how long a reader that knew the store's newest revision had to wait for the cache.
+ * `inCache`: from its arrival to being applied. `toDoor`: from being queued for watchers to being handed to the door, once per watcher.
+ */
+export interface Delays {
+  readonly toCache: DurationHistogram;
+  readonly inCache: DurationHistogram;
+  readonly toDoor: DurationHistogram;
+}
+
+export function createDelays(): Delays {
+  return {
+    toCache: new DurationHistogram(DELAY_BOUNDS_SECONDS),
+    inCache: new DurationHistogram(DELAY_BOUNDS_SECONDS),
+    toDoor: new DurationHistogram(DELAY_BOUNDS_SECONDS),
+  };
+}
