@@ -11,7 +11,7 @@ import { Readable } from 'node:stream';
 export interface Limit {
   readonly certFile: string;
   readonly keyFile: string;
-  /** Files whose bytes are the answers, by path. */
+  /** Files whose bytes are the answers, by path, a space and the Accept header. */
   readonly answers: Readonly<Record<string, string>>;
   /** A file that holds one watch frame; it goes to every watcher at each message `tick`. */
   readonly frameFile: string;
@@ -25,7 +25,7 @@ process.once('message', (limit: Limit) => {
   const watchers = new Set<ServerResponse>();
   const server = createServer({ cert: readFileSync(limit.certFile), key: readFileSync(limit.keyFile) });
   server.on('request', (request, response: ServerResponse) => {
-    const bytes = answers.get(request.url ?? '');
+    const bytes = answers.get(`${request.url ?? ''} ${request.headers.accept ?? ''}`);
     response.setHeader('content-type', 'application/json');
     if (bytes === undefined) {
       watchers.add(response);

@@ -7,6 +7,7 @@ import {
   type EtcdLoad,
   type Load,
   monotonicMs,
+  PATCHED_OBJECTS,
   percentile,
   type RequestLoad,
   type RequestResult,
@@ -36,31 +37,62 @@ async function runRequests(load: RequestLoad): Promise<RequestResult> {
     ca: readFileSync(load.target.caFile),
     maxSockets: load.connections,
   });
-  let created = 0;
+  let begun = 0;
   let bytes = 0;
   const operation = async (): Promise<void> => {
-    const body =
-      load.createPrefix === undefined ? undefined : configMapOf(`${load.createPrefix}-${String(created++)}`);
-    bytes += await exchange(agent, load, body);
+    bytes += await exchange(agent, load, callOf(load, begun++));
   };
   await Promise.all(Array.from({ length: load.connections }, operation));
   bytes = 0;
   return { ...(await repeat(operation, load.connections, load.durationMs)), bytes };
 }
 
+interface Call {
+  readonly method: string;
+  /** Behind the load's path. */
+  readonly place: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+function callOf({ accept = 'application/json', write }: RequestLoad, index: number): Call {
+  if (write === undefined) return { method: 'GET', place: '', headers: { accept }, body: Buffer.alloc(0) };
+  const { kind, prefix } = write;
+  if (kind === 'create') {
+    const headers = { accept, 'content-type': 'application/json' };
+    return { method: 'POST', place: '', headers, body: configMapOf(`${prefix}-${String(index)}`, index) };
+  }
+  const name = `${prefix}-${String(index % PATCHED_OBJECTS)}`;
+  if (kind === 'patch') {
+    const headers = { accept, 'content-type': 'application/merge-patch+json' };
+    const body = Buffer.from(JSON.stringify({ data: { count: String(index) } }));
+    return { method: 'PATCH', place: `/${name}`, headers, body };
+  }
+  const headers = { accept, 'content-type': 'application/apply-patch+yaml' };
+  return {
+    method: 'PATCH',
+    place: `/${name}?fieldManager=bench`,
+    headers,
+    body: configMapOf(name, index),
+  };
+}
+
 /** One request; resolves to the bytes of its body, which are counted and not parsed. */
-function exchange(agent: Agent, { target, path }: RequestLoad, body: Buffer | undefined): Promise<number> {
+function exchange(
+  agent: Agent,
+  { target, path }: RequestLoad,
+  { method, place, headers, body }: Call,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(
-      new URL(path, target.server),
+      new URL(`${path}${place}`, target.server),
       {
         agent,
-        method: body === undefined ? 'GET' : 'POST',
+        method,
         headers: {
+          ...headers,
           authorization: `Bearer ${target.token}`,
-          ...(body === undefined
-            ? {}
-            : { 'content-type': 'application/json', 'content-length': body.length }),
+          ...(body.length === 0 ? {} : { 'content-length': body.length }),
         },
       },
       (response) => {
@@ -74,7 +106,7 @@ function exchange(agent: Agent, { target, path }: RequestLoad, body: Buffer | un
       },
     );
     sent.on('error', reject);
-    sent.end(body);
+    sent.end(body.length === 0 ? undefined : body);
   });
 }
 
@@ -180,13 +212,13 @@ async function runEtcd(load: EtcdLoad): Promise<RequestResult> {
   return { ...result, bytes: 0 };
 }
 
-function configMapOf(name: string): Buffer {
+function configMapOf(name: string, count: number): Buffer {
   return Buffer.from(
     JSON.stringify({
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name },
-      data: { text: 'x'.repeat(1_000) },
+      data: { text: 'x'.repeat(1_000), count: String(count) },
     }),
   );
 }

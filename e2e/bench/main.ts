@@ -35,6 +35,9 @@ const FAN_OUT_INTERVAL_MS = 100;
 const FILL_CONCURRENCY = 32;
 const PODS = '/api/v1/namespaces/bench/pods';
 const CONFIGMAPS = '/api/v1/namespaces/bench/configmaps';
+const JSON_TYPE = 'application/json';
+const PROTOBUF = 'application/vnd.orch.protobuf';
+const TABLE = 'application/json;as=Table;g=meta.orch;v=v1';
 const FAN_OUT = '/api/v1/namespaces/fan-out/configmaps';
 
 interface Row {
@@ -103,33 +106,42 @@ async function fill(replica: Replica): Promise<void> {
 async function measureAll(bench: Bench): Promise<readonly Row[]> {
   const get = `${PODS}/pod-0`;
   const rows = [
-    await measureRequests(bench, 'GET of a pod, consistent', get, 32),
-    await measureRequests(bench, 'GET of a pod, resourceVersion=0', `${get}?resourceVersion=0`, 32),
-    await measureRequests(bench, `LIST of ${String(OBJECTS)} pods, consistent`, PODS, 2),
-    await measureRequests(bench, 'LIST page of 500 pods', `${PODS}?limit=500`, 4),
-    await measureCreate(bench),
+    await measureRequests(bench, 'GET of a pod, consistent', { at: get, connections: 32 }),
+    await measureRequests(bench, 'GET of a pod, resourceVersion=0', {
+      at: `${get}?resourceVersion=0`,
+      connections: 32,
+    }),
+    await measureRequests(bench, `LIST of ${String(OBJECTS)} pods, JSON`, { at: PODS, connections: 2 }),
+    await measureRequests(bench, 'the same as Protobuf', { at: PODS, connections: 2, accept: PROTOBUF }),
+    await measureRequests(bench, 'the same as Table', { at: PODS, connections: 2, accept: TABLE }),
+    await measureRequests(bench, 'LIST page of 500 pods', { at: `${PODS}?limit=500`, connections: 4 }),
+    ...(await measureWrites(bench)),
     await measureFanOut(bench),
   ];
   return rows;
 }
 
-async function measureRequests(bench: Bench, work: string, at: string, connections: number): Promise<Row> {
-  const load = { kind: 'requests', path: at, connections, durationMs: DURATION_MS } as const;
+interface Reading {
+  readonly at: string;
+  readonly connections: number;
+  readonly accept?: string;
+}
+
+async function measureRequests(
+  bench: Bench,
+  work: string,
+  { at, connections, accept = JSON_TYPE }: Reading,
+): Promise<Row> {
+  const load = { kind: 'requests', path: at, connections, accept, durationMs: DURATION_MS } as const;
   const ours = await costOf(bench.replica.process().pid, { ...load, target: bench.target });
   const limit = await costOf(bench.limit.pid ?? 0, { ...load, target: bench.limitTarget });
   return rowOf(work, ours, limit);
 }
 
 /** The limit of a write is etcd alone; its cost is that of etcd's own process. */
-async function measureCreate(bench: Bench): Promise<Row> {
-  const load = {
-    kind: 'requests',
-    path: CONFIGMAPS,
-    connections: 32,
-    durationMs: DURATION_MS,
-    createPrefix: 'c',
-  } as const;
-  const ours = await costOf(bench.replica.process().pid, { ...load, target: bench.target });
+async function measureWrites(bench: Bench): Promise<readonly Row[]> {
+  const load = { kind: 'requests', path: CONFIGMAPS, connections: 32, durationMs: DURATION_MS } as const;
+  const pid = bench.replica.process().pid;
   const limit = await costOf(bench.etcdPid, {
     kind: 'etcd',
     endpoint: bench.etcdEndpoint,
@@ -137,7 +149,16 @@ async function measureCreate(bench: Bench): Promise<Row> {
     durationMs: DURATION_MS,
     valueBytes: 1_300,
   });
-  return rowOf('create of a configmap (limit: etcd alone)', ours, limit);
+  const { target } = bench;
+  const created = await costOf(pid, { ...load, target, write: { kind: 'create', prefix: 'c' } });
+  // What is patched was applied before, so that its managedFields are those of a live object.
+  const applied = await costOf(pid, { ...load, target, write: { kind: 'apply', prefix: 'a' } });
+  const patched = await costOf(pid, { ...load, target, write: { kind: 'patch', prefix: 'a' } });
+  return [
+    rowOf('create of a configmap (limit: etcd alone)', created, limit),
+    rowOf('apply of a configmap (limit: etcd alone)', applied, limit),
+    rowOf('merge patch of a configmap (limit: etcd alone)', patched, limit),
+  ];
 }
 
 interface Cost {
@@ -238,12 +259,20 @@ async function firstMessage(child: ChildProcess): Promise<unknown[]> {
 
 /** Takes the very bytes the server answered, and the frame of one event, for the bare server to send. */
 async function startLimit(replica: Replica, dir: string): Promise<{ child: ChildProcess; server: string }> {
-  const paths = [`${PODS}/pod-0`, `${PODS}/pod-0?resourceVersion=0`, PODS, `${PODS}?limit=500`];
+  const readings: readonly (readonly [at: string, accept: string])[] = [
+    [`${PODS}/pod-0`, JSON_TYPE],
+    [`${PODS}/pod-0?resourceVersion=0`, JSON_TYPE],
+    [PODS, JSON_TYPE],
+    [PODS, PROTOBUF],
+    [PODS, TABLE],
+    [`${PODS}?limit=500`, JSON_TYPE],
+  ];
   const answers: Record<string, string> = {};
-  for (const [index, at] of paths.entries()) {
+  for (const [index, [at, accept]] of readings.entries()) {
     const file = path.join(dir, `answer-${String(index)}`);
-    writeFileSync(file, (await replica.client.request({ path: at, timeoutMs: 120_000 })).text);
-    answers[at] = file;
+    const { bytes } = await replica.client.request({ path: at, headers: { accept }, timeoutMs: 120_000 });
+    writeFileSync(file, bytes);
+    answers[`${at} ${accept}`] = file;
   }
   const frameFile = path.join(dir, 'frame');
   const created = await replica.client.create(CONFIGMAPS, benchConfigMap(0));

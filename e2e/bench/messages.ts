@@ -13,9 +13,17 @@ export interface RequestLoad {
   readonly path: string;
   readonly connections: number;
   readonly durationMs: number;
-  /** Present: POST configmaps with names that begin with this. */
-  readonly createPrefix?: string;
+  /** The Accept header; JSON without it. */
+  readonly accept?: string;
+  /** Present: writes configmaps with names that begin with `prefix` instead of reading. */
+  readonly write?: { readonly kind: WriteKind; readonly prefix: string };
 }
+
+/** `patch` and `apply` change one of a fixed number of configmaps each time. */
+export type WriteKind = 'create' | 'patch' | 'apply';
+
+/** How many configmaps patches and applies go over. */
+export const PATCHED_OBJECTS = 64;
 
 export interface WatchLoad {
   readonly kind: 'watches';

@@ -33,6 +33,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  /** The body as it came. */
+  readonly bytes: Buffer;
   /** The parsed body; empty when it is not JSON. */
   readonly body: Body;
 }
@@ -95,8 +97,10 @@ export class ApiClient {
     const response = await this.send(options, this.agent);
     const chunks: Buffer[] = [];
     for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString();
-    return { status: response.statusCode ?? 0, headers: response.headers, text, body: parseBody(text) };
+    const bytes = Buffer.concat(chunks);
+    const text = bytes.toString();
+    const status = response.statusCode ?? 0;
+    return { status, headers: response.headers, text, bytes, body: parseBody(text) };
   }
 
   /**

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { eventually } from '../support/eventually';
+import { type LocalServer, startLocalServer } from '../support/local-server';
+import { configMap } from '../support/objects';
+import { explained } from '../support/workspace';
+
+jest.setTimeout(120_000);
+
+const COLLECTION = '/api/v1/namespaces/default/configmaps';
+const CLIENT = 'sleepy-client/1.0';
+/** 60 versions of 700 KB are more than a queue of 16 MiB and the buffers of a connection hold. */
+const BIG = 'x'.repeat(700_000);
+const WRITES = 60;
+
+let server: LocalServer;
+beforeAll(
+  explained(async () => {
+    server = await startLocalServer('orch');
+  }),
+);
+afterAll(async () => {
+  await server?.stop();
+});
+
+async function metric(name: string, label: string): Promise<number> {
+  const { text } = await server.replica.client.get('/metrics');
+  const line = text.split('\n').find((each) => each.startsWith(name) && each.includes(label)) ?? '';
+  return Number(line.slice(line.lastIndexOf(' ') + 1));
+}
+
+/** Opens a watch and never reads what comes. */
+async function openSleepyWatch(): Promise<IncomingMessage> {
+  const { client, caFile, kubeconfig } = server.replica;
+  const token = /token: "?([^"\n]+)"?/u.exec(readFileSync(kubeconfig, 'utf8'))?.[1] ?? '';
+  const outgoing = request(new URL(`${COLLECTION}?watch=true`, client.server), {
+    ca: readFileSync(caFile),
+    headers: { authorization: `Bearer ${token}`, 'user-agent': CLIENT },
+    agent: false,
+  });
+  outgoing.end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  response.pause();
+  return response;
+}
+
+test(
+  'a watcher that stops reading is cut at once, counted and named, and delays nobody',
+  explained(async () => {
+    const { client } = server.replica;
+    const sleepy = await openSleepyWatch();
+    await eventually(
+      'the watch is open',
+      async () => (await client.get('/debug/watchers')).text.includes(CLIENT),
+      10_000,
+    );
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const reader = (async (): Promise<void> => {
+      for await (const { object } of client.watch(
+        `${COLLECTION}?watch=true&resourceVersion=0`,
+        stop.signal,
+      )) {
+        if (object.metadata?.name === 'big') seen.push(object.metadata.resourceVersion ?? '');
+        if (seen.length === WRITES) return;
+      }
+    })();
+    const written: string[] = [];
+    const closed = once(sleepy.socket, 'close');
+    sleepy.on('error', () => undefined);
+    for (let at = 0; at < WRITES; at += 1) {
+      const body = configMap('big', { at: String(at), BIG });
+      const answer =
+        at === 0 ? await client.create(COLLECTION, body) : await client.update(`${COLLECTION}/big`, body);
+      expect(answer.status).toBeLessThan(300);
+      written.push(answer.body.metadata?.resourceVersion ?? '');
+    }
+    await reader;
+    expect(seen).toEqual(written);
+    stop.abort();
+    expect(await metric('apiserver_terminated_watchers_total', 'configmaps')).toBe(1);
+    expect(await metric('apiserver_watch_cache_watches_ended_total', 'slow')).toBe(1);
+    const line = server.replica
+      .process()
+      .recentLines()
+      .find((each) => each.includes('does not take what it asked for'));
+    expect(line).toContain(CLIENT);
+    // Its connection went with it: what the kernel still held is all there is to read.
+    sleepy.resume();
+    await closed;
+    expect(sleepy.complete).toBe(false);
+    expect((await client.get('/debug/watchers')).text).not.toContain(CLIENT);
+  }),
+);
