@@ -30,7 +30,8 @@ export function trackUpdate(
   const given = next.metadata.managedFields;
   const stored = live?.metadata.managedFields;
   const own = deepEqual(given, stored) ? undefined : entriesGiven(given);
-  if (live !== undefined && own === undefined && isUntracked(stored)) return withManagedFields(next, undefined);
+  if (live !== undefined && own === undefined && isUntracked(stored))
+    return withManagedFields(next, undefined);
   const changes = new ChangesByVersion(kind, live ?? kind.blank, next);
   if (isNoDifference(changes.comparison) && own === undefined) return withManagedFields(next, stored);
   const before = own ?? (live === undefined ? [] : storedEntries(live.metadata));

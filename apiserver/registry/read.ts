@@ -99,7 +99,8 @@ export async function awaitFreshness(
   if (await context.cache.waitForRevision(wanted, { timeoutMs, signal })) return true;
   if (plan.kind === 'most recent') return false;
   // A cache that is being filled knows of no version at all; only the store can tell whether this one has happened.
-  if (context.cache.notReadyReason() !== undefined && (await readIndex(context, signal)) >= wanted) return false;
+  if (context.cache.notReadyReason() !== undefined && (await readIndex(context, signal)) >= wanted)
+    return false;
   throw tooLargeResourceVersion(wanted, context.cache.revision);
 }
 

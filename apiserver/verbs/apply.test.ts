@@ -96,6 +96,26 @@ describe('apply', () => {
     expect(entries[0]?.fieldsV1).not.toHaveProperty(['f:spec', 'f:maxReplicas']);
   });
 
+  test('with a field of a wrong type is a BadRequest, also when another version owns fields', async () => {
+    const path = (version: string): string =>
+      `/apis/policy/${version}/namespaces/default/poddisruptionbudgets`;
+    const budget = {
+      metadata: { name: 'typed' },
+      spec: { minAvailable: 1, selector: { matchLabels: { a: 'b' } } },
+    };
+    const created = await api.call('POST', path('v1'), { body: budget });
+    expect(created.code).toBe(201);
+    const body = {
+      kind: 'PodDisruptionBudget',
+      apiVersion: 'policy/v1beta1',
+      ...budget,
+      status: { desiredHealthy: [] },
+    };
+    const url = `${path('v1beta1')}/typed?fieldManager=two&force=true`;
+    const reply = await api.call('PATCH', url, { body, headers: APPLY });
+    expect(reply.json).toMatchObject({ code: 400, reason: 'BadRequest' });
+  });
+
   test('as a dry run stores nothing', async () => {
     expect((await apply('one', configMap({ x: '1' }), '&dryRun=All')).code).toBe(201);
     expect((await api.call('GET', `${CMS}/a`)).code).toBe(404);

@@ -30,11 +30,24 @@ export async function applyPatch(
   const request = writeRequestOf(exchange, target, dryRun);
   const read = (merged: object): ApiObject => checkIdentity(decodeValue(merged, target.endpoint), target);
   const write = {
-    change: (live: ApiObject | undefined) => applied(context.store, request, { live, config, force, read }),
+    change: (live: ApiObject | undefined) =>
+      refusingWrongTypes(target, () => applied(context.store, request, { live, config, force, read })),
     options: { creates: 'always', isTracked: true } as const,
   };
   const written = await updateObject(context.store, request, write, exchange.signal);
   return writtenAnswer(exchange, target, written.kind === 'created' ? 201 : 200, written);
+}
+
+/** A field of a wrong type may first show when the configuration is brought into the version of another manager. */
+function refusingWrongTypes({ endpoint }: Target, change: () => ApiObject): ApiObject {
+  const { kind, version } = endpoint.row;
+  try {
+    return change();
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const what = `${kind} in version ${JSON.stringify(version)}`;
+    throw badRequest(`${what} cannot be handled as a ${kind}: ${error.message}`, error);
+  }
 }
 
 /** The configuration with a metadata that is an object, of the kind and version of the path. */
