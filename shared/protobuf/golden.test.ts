@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { dialect } from '../names';
+import { decodeObject } from '../schema/decode';
+import { filledObject } from '../schema/testing/samples';
+import { messageType } from '../schema/types';
+import { encodeProtobuf } from './encode';
+import { kindMessages } from './testing/kinds';
+
+/**
+ * The encoded form of one fully filled object of every kind, kept as length and digest: stored objects and clients of other
+ * versions depend on these bytes, so that a change must be meant. ORCH_GOLDEN=write accepts what the encoder writes now.
+ */
+const FILE = path.join(__dirname, 'testing', 'golden.json');
+
+interface Golden {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+function encoded(name: string): Golden {
+  const type = messageType(name);
+  const bytes = encodeProtobuf(type, decodeObject(type, filledObject(type)).object);
+  return { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+const current = Object.fromEntries(kindMessages().map((name) => [name, encoded(name)]));
+if (process.env['ORCH_GOLDEN'] === 'write') writeFileSync(FILE, `${JSON.stringify(current, null, 2)}\n`);
+const golden = JSON.parse(readFileSync(FILE, 'utf8')) as Readonly<Record<string, Golden>>;
+
+test('the golden set has every kind, in the dialect it was made with', () => {
+  expect(dialect).toBe('orch');
+  expect(Object.keys(golden).sort()).toEqual([...kindMessages()].sort());
+});
+
+test.each(kindMessages())('%s is written as it always was', (name) => {
+  expect(current[name]).toEqual(golden[name]);
+});
