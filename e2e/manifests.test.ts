@@ -213,7 +213,8 @@ describe.each(findKubectls())('$title', ({ title, program }) => {
     expect((await kubectl(level)).stdout).toBe('debug');
     const same = await edit('s/a/a/', 'configmap/storefront-config', ...inSpace);
     expect(`${same.stdout}${same.stderr}`).toBe('Edit cancelled, no changes made.\n');
-    const refused = await edit('s/clusterIP:.*/clusterIP:\\ 10.0.0.9/', 'service/storefront', ...inSpace);
+    // The first address is the API's own, so that it cannot be the one this Service has.
+    const refused = await edit('s/clusterIP:.*/clusterIP:\\ 10.0.0.1/', 'service/storefront', ...inSpace);
     expect(refused).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('error: services "storefront" is invalid\n'),
