@@ -23,7 +23,7 @@ export class Tokens {
     this.log = options.log;
   }
 
-  /** Throws a TransportError whose `sent` is false when the server could not be asked: the call that wanted the token did nothing. */
+  /** Throws a TransportError whose `mayHaveRun` is false when the server could not be asked: the call that wanted the token did nothing. */
   async get(transport: Transport, signal: AbortSignal): Promise<string | undefined> {
     this.pending ??= this.fetch(transport, signal);
     const mine = this.pending;
@@ -56,7 +56,7 @@ export class Tokens {
         return undefined;
       }
       const { code, details, endpoint } = error;
-      throw new TransportError({ code, details, endpoint, sent: false });
+      throw new TransportError({ code, details, endpoint, mayHaveRun: false });
     }
   }
 }

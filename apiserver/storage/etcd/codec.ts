@@ -1,4 +1,4 @@
-import { BufferReader, Field, Root, Type } from 'protobufjs';
+import { BufferReader, Field, Root, Type, Writer } from 'protobufjs';
 import {
   type AuthenticateRequest,
   type AuthenticateResponse,
@@ -63,7 +63,7 @@ class EtcdReader extends BufferReader {
 
   override uint64(): never {
     const { low, high } = this.words();
-    return (high.toString(16) + low.toString(16).padStart(8, '0')) as never;
+    return hexOf(high, low) as never;
   }
 
   private signed(): number {
@@ -102,6 +102,19 @@ class EtcdReader extends BufferReader {
   }
 }
 
+const KNOWN_IDS_MAX = 64;
+/** By their lower halves. Every answer repeats the ids of the same few clusters and members. */
+const knownIds = new Map<number, { readonly high: number; readonly text: string }>();
+
+function hexOf(high: number, low: number): string {
+  const known = knownIds.get(low);
+  if (known?.high === high) return known.text;
+  const text = high.toString(16) + low.toString(16).padStart(8, '0');
+  if (knownIds.size >= KNOWN_IDS_MAX) knownIds.clear();
+  knownIds.set(low, { high, text });
+  return text;
+}
+
 function method<Request extends object, Response>(
   path: string,
   requestName: string,
@@ -111,13 +124,18 @@ function method<Request extends object, Response>(
   const responseType = root.lookupType(responseName);
   return {
     path,
-    encode: (request) => requestType.encode(request).finish() as Buffer,
+    encode: (request) => requestType.encode(request, headRoom()).finish() as Buffer,
     decode: (bytes) => {
       const reader = new EtcdReader(bytes);
       reader.discardUnknown = true;
       return responseType.decode(reader) as unknown as Response;
     },
   };
+}
+
+/** A writer whose message begins behind the room for its frame's head, so that it need not be copied there. */
+function headRoom(): Writer {
+  return Writer.create().fixed32(0).bool(false);
 }
 
 function buildRoot(): Root {

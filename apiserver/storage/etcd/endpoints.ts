@@ -96,7 +96,7 @@ export class Endpoints {
         code: STATUS.deadlineExceeded,
         details,
         endpoint: transport.endpoint,
-        sent: false,
+        mayHaveRun: false,
       });
     }
     return transport.unary(method, request, { timeoutMs, signal, token });

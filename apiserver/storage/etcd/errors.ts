@@ -18,7 +18,7 @@ export function toStorageError(error: unknown, kind: CallKind): StorageError {
   if (refusal !== undefined) {
     return new StorageError(refusal.means, `${refusal.message} ${error.message}.`, { cause: error });
   }
-  if (!error.sent) {
+  if (!error.mayHaveRun) {
     const hint = tlsHint(error.details);
     return new StorageError(
       hint === undefined ? 'unavailable' : 'denied',
@@ -45,13 +45,13 @@ export function isRefusedByMember(error: unknown): boolean {
   if (!(error instanceof TransportError)) return false;
   const refusal = refusalFor(error);
   if (refusal !== undefined) return refusal.details === NO_LEADER;
-  return !error.sent && tlsHint(error.details) === undefined;
+  return !error.mayHaveRun && tlsHint(error.details) === undefined;
 }
 
 /** Whether a repeatable call may do better on another endpoint. */
 export function isOutage(error: unknown): boolean {
   if (isRefusedByMember(error)) return true;
-  if (!(error instanceof TransportError) || !error.sent) return false;
+  if (!(error instanceof TransportError) || !error.mayHaveRun) return false;
   return OUTAGE_CODES.has(error.code) && refusalFor(error) === undefined;
 }
 

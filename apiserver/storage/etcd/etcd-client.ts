@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { Log } from '../../../shared/log/log';
 import { StorageError } from '../backend';
 import { Tokens } from './auth';
 import { METHODS } from './codec';
 import { Endpoints } from './endpoints';
 import type { CallKind } from './errors';
-import { grpcTransportFactory } from './grpc-transport';
+import { http2TransportFactory } from './http2-transport';
 import type {
   CompactionRequest,
   RangeRequest,
@@ -15,6 +14,7 @@ import type {
   TxnResponse,
 } from './proto';
 import { StoreIdentity } from './store-identity';
+import { secureContextOf } from './tls-files';
 import type { Transport } from './transport';
 
 export interface EtcdOptions {
@@ -22,7 +22,7 @@ export interface EtcdOptions {
   readonly endpoints: readonly string[];
   /** What all keys of orch begin with, e.g. `/registry`; events of other keys are dropped before their values are looked at. */
   readonly prefix: string;
-  /** PEM files; `certFile` and `keyFile` go together. */
+  /** PEM files, read again for each connection; `certFile` and `keyFile` go together. */
   readonly caFile?: string;
   readonly certFile?: string;
   readonly keyFile?: string;
@@ -59,10 +59,9 @@ export class EtcdClient {
     this.endpointUrls = options.endpoints.map(withScheme);
     this.log = options.log;
     this.dialTimeoutMs = options.dialTimeoutMs ?? DIAL_TIMEOUT_MS;
-    this.connect = grpcTransportFactory({
-      ca: readPem(options.caFile),
-      cert: readPem(options.certFile),
-      key: readPem(options.keyFile),
+    this.connect = http2TransportFactory({
+      secureContext: secureContextOf(options, options.log),
+      dialTimeoutMs: this.dialTimeoutMs,
     });
     const callTimeoutMs = options.callTimeoutMs ?? CALL_TIMEOUT_MS;
     this.tokens = makeTokens(options, callTimeoutMs);
@@ -110,10 +109,6 @@ export class EtcdClient {
 
 function withScheme(endpoint: string): string {
   return endpoint.includes('://') ? endpoint : `http://${endpoint}`;
-}
-
-function readPem(file: string | undefined): Buffer | undefined {
-  return file === undefined ? undefined : readFileSync(file);
 }
 
 function makeTokens(options: EtcdOptions, timeoutMs: number): Tokens | undefined {

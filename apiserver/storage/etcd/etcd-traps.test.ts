@@ -6,6 +6,11 @@ import { silentLog } from '../../../shared/log/log';
 import type { Revision, StorageError } from '../backend';
 import { compactOnce, COMPACT_REVISION_KEY, type CompactionTurn, runCompactor } from './compactor';
 import { createEtcdBackend, type EtcdBackend } from './etcd-backend';
+import { METHODS } from './codec';
+import { http2TransportFactory } from './http2-transport';
+import { WHOLE_KEYSPACE } from './keys';
+import { secureContextOf } from './tls-files';
+import { STATUS } from './transport';
 import { enableAuth } from './testing/auth';
 import { makeCertificates, type TestCertificates } from './testing/certificates';
 import { startProxy } from './testing/proxy';
@@ -187,6 +192,87 @@ describe('one etcd', () => {
       const seen = await reading;
       expect(seen.map((each) => each.revision)).toEqual(range(2, first + 1));
     });
+  });
+
+  test('killed under 32 writers, etcd has every acknowledged write, none that was told as not made, and none twice', async () => {
+    await cluster.stop();
+    cluster = await startEtcdCluster({ size: 1 });
+    await withBackend([url()], async (backend) => {
+      const outcomes = new Map<string, number | string>();
+      const acknowledged = (): number =>
+        [...outcomes.values()].filter((each) => typeof each === 'number').length;
+      const writing = async (writer: number, until: () => boolean): Promise<void> => {
+        for (let index = 0; !until(); index++) {
+          const key = `${PREFIX}/${String(writer)}/${String(outcomes.size)}-${String(index)}`;
+          const [made] = await Promise.allSettled([backend.create(key, Buffer.from('x'), {}, longEnough())]);
+          outcomes.set(
+            key,
+            made.status === 'fulfilled' ? made.value.revision : (made.reason as StorageError).code,
+          );
+        }
+      };
+      const writers = async (until: () => boolean): Promise<unknown> =>
+        Promise.all(range(1, 32).map(async (writer) => writing(writer, until)));
+      let goal = 300;
+      let killing: Promise<void> | undefined;
+      const kill = async (): Promise<void> => {
+        await cluster.members[0]!.kill('SIGKILL');
+        await cluster.members[0]!.start();
+        goal = acknowledged() + 100;
+      };
+      await writers(() => {
+        if (acknowledged() >= goal && killing === undefined) {
+          goal = Number.POSITIVE_INFINITY;
+          killing = kill();
+        }
+        return acknowledged() >= goal;
+      });
+      await killing;
+      const made = new Map<string, number>();
+      let events = 0;
+      for (const revision of await collect(backend, 2, await backend.currentRevision(longEnough()))) {
+        for (const event of revision.events) {
+          events++;
+          made.set(event.key, revision.revision);
+        }
+      }
+      expect(events).toBe(made.size);
+      const wrong = [...outcomes].filter(([key, outcome]) =>
+        typeof outcome === 'number'
+          ? made.get(key) !== outcome
+          : outcome !== 'unknown-outcome' && made.has(key),
+      );
+      expect(wrong).toEqual([]);
+      expect([...outcomes.values()]).toContain('unknown-outcome');
+    });
+  });
+
+  test('etcd that hangs is noticed by its silence, on a watch and on a read', async () => {
+    const connect = http2TransportFactory({
+      secureContext: secureContextOf({}, silentLog),
+      dialTimeoutMs: 5_000,
+      tuning: { keepAliveMs: 200, pingTimeoutMs: 300 },
+    });
+    const transport = connect(url());
+    const { pid } = cluster.members[0]!;
+    try {
+      await transport.ready(5_000, longEnough());
+      const create = { ...WHOLE_KEYSPACE, startRevision: 1, prevKv: false, fragment: true };
+      const watch = transport.stream(METHODS.watch, { create }, {})[Symbol.asyncIterator]();
+      expect((await watch.next()).value).toMatchObject([{ created: true }]);
+      process.kill(pid!, 'SIGSTOP');
+      const key = Buffer.from(PREFIX);
+      const reading = transport.unary(METHODS.range, { key }, { timeoutMs: 60_000, signal: longEnough() });
+      const silence = { code: STATUS.unavailable, mayHaveRun: true };
+      await expect(watch.next()).rejects.toMatchObject(silence);
+      await expect(reading).rejects.toMatchObject(silence);
+      expect(await transport.ready(300, longEnough())?.catch((error: Error) => error.message)).toMatch(
+        /in time/,
+      );
+    } finally {
+      process.kill(pid!, 'SIGCONT');
+      transport.close();
+    }
   });
 
   test('a write cut off after it left has an unknown outcome and is not made twice', async () => {

@@ -8,7 +8,7 @@ export interface Transport {
 
   /**
    * Resolves when a connection stands; returns undefined, and so costs nothing, when it already does. Rejects with a
-   * {@link TransportError} whose `sent` is false as soon as an attempt to connect failed, or after `timeoutMs`.
+   * {@link TransportError} whose `mayHaveRun` is false as soon as an attempt to connect failed, or after `timeoutMs`.
    */
   ready(timeoutMs: number, signal: AbortSignal): Promise<void> | undefined;
 
@@ -36,6 +36,7 @@ export interface Transport {
 /** One remote procedure: its path and its two codecs. `decode` throws on malformed bytes. */
 export interface Method<Request, Response> {
   readonly path: string;
+  /** The message with five free bytes before it, for the head of its frame. */
   readonly encode: (request: Request) => Buffer;
   readonly decode: (bytes: Buffer) => Response;
 }
@@ -53,7 +54,7 @@ export interface StreamOptions {
 
 /**
  * The answers of a stream in order, each time all that have arrived. Reading is by one reader; what it has not taken is buffered up to
- * {@link STREAM_MESSAGES_AHEAD_MAX} messages, then the connection's flow control holds the server back. The iteration ends when the
+ * {@link STREAM_BYTES_AHEAD_MAX} and one window of flow control more, which then holds the server back. The iteration ends when the
  * server ends the stream in good order and throws one {@link TransportError} otherwise.
  */
 export interface ResponseStream<Response> extends AsyncIterable<readonly Response[]> {
@@ -61,8 +62,8 @@ export interface ResponseStream<Response> extends AsyncIterable<readonly Respons
   cancel(): void;
 }
 
-/** etcd splits its answers at about 2 MiB when it is asked to, which bounds the bytes too. */
-export const STREAM_MESSAGES_AHEAD_MAX = 16;
+/** Counted in complete messages. */
+export const STREAM_BYTES_AHEAD_MAX = 4 * 1024 * 1024;
 
 /** The gRPC status codes that are told apart. */
 export const STATUS = {
@@ -75,6 +76,7 @@ export const STATUS = {
   resourceExhausted: 8,
   failedPrecondition: 9,
   outOfRange: 11,
+  unimplemented: 12,
   internal: 13,
   unavailable: 14,
   unauthenticated: 16,
@@ -87,20 +89,20 @@ export class TransportError extends Error {
   /** The server's words, or the transport's. */
   readonly details: string;
   readonly endpoint: string;
-  /** False only when it is certain that no byte of the request left this process. */
-  readonly sent: boolean;
+  /** False only when it is certain that the server did not begin the call: nothing left this process, or it said so itself. */
+  readonly mayHaveRun: boolean;
 
   constructor(options: {
     readonly code: number;
     readonly details: string;
     readonly endpoint: string;
-    readonly sent: boolean;
+    readonly mayHaveRun: boolean;
   }) {
     super(`${options.endpoint}: ${options.details} (gRPC status ${String(options.code)})`);
     this.name = 'TransportError';
     this.code = options.code;
     this.details = options.details;
     this.endpoint = options.endpoint;
-    this.sent = options.sent;
+    this.mayHaveRun = options.mayHaveRun;
   }
 }

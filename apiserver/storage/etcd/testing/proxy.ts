@@ -10,13 +10,21 @@ export interface TestProxy {
   /** Sends new connections to another server. */
   retarget(url: string): void;
   cutAll(): void;
+  /** Keeps all connections and passes nothing on, as a host does that hangs. */
+  freeze(): void;
+  thaw(): void;
   close(): Promise<void>;
 }
 
-export async function startProxy(targetUrl: string): Promise<TestProxy> {
+/** `bytesPerMs` is how fast the server's bytes pass; without it there is no limit. */
+export async function startProxy(
+  targetUrl: string,
+  { bytesPerMs = Number.POSITIVE_INFINITY } = {},
+): Promise<TestProxy> {
   let target = new URL(targetUrl);
   let budget = Number.POSITIVE_INFINITY;
   let cuts = 0;
+  let isFrozen = false;
   const open = new Set<net.Socket>();
   const server = net.createServer((socket) => {
     const upstream = net.connect(Number(target.port), target.hostname);
@@ -41,11 +49,20 @@ export async function startProxy(targetUrl: string): Promise<TestProxy> {
         upstream.destroy();
         return;
       }
-      if (!socket.write(chunk)) {
+      const restMs = chunk.length / bytesPerMs;
+      if (restMs > 0) {
+        socket.write(chunk);
         upstream.pause();
-        socket.once('drain', () => upstream.resume());
+        setTimeout(() => (isFrozen ? undefined : upstream.resume()), restMs);
+      } else if (!socket.write(chunk)) {
+        upstream.pause();
+        socket.once('drain', () => (isFrozen ? undefined : upstream.resume()));
       }
     });
+    if (isFrozen) {
+      socket.pause();
+      upstream.pause();
+    }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -56,6 +73,14 @@ export async function startProxy(targetUrl: string): Promise<TestProxy> {
     cuts: () => cuts,
     retarget: (url) => {
       target = new URL(url);
+    },
+    freeze: () => {
+      isFrozen = true;
+      for (const socket of open) socket.pause();
+    },
+    thaw: () => {
+      isFrozen = false;
+      for (const socket of open) socket.resume();
     },
     cutAll: () => {
       for (const socket of open) socket.resetAndDestroy();
