@@ -77,22 +77,26 @@ export class ResourceFill {
         load: async (records) => {
           for (const record of records) {
             cache.load(record.key.slice(absolute.length), record);
-            if (slices.due()) await slices.pause();
+            if (!slices.due()) continue;
+            await slices.pause();
+            // Another fill may have begun meanwhile, and must not get what is read here.
+            signal.throwIfAborted();
           }
           counters.filledObjects += records.length;
         },
       },
       signal,
     );
-    await this.#applyHeld(signal);
-    signal.throwIfAborted();
-    if (this.#hasOverflowed) throw new Error(`more than ${HELD_EVENTS_MAX} changes came during the fill`);
-    this.#done();
-    cache.endFill();
+    await this.#finish(signal);
   }
 
-  async #applyHeld(signal: AbortSignal): Promise<void> {
+  /**
+   * Applies what was held. Being done follows in the same step as the last of it: anything that the feed brings between the two would be
+   * held, and lost.
+   */
+  async #finish(signal: AbortSignal): Promise<void> {
     const slices = new Slices();
+    signal.throwIfAborted();
     for (let at = 0; at < this.#held.length; at += 1) {
       const held = this.#held[at];
       if (held !== undefined) this.#cache.apply(held.key, held.event, held.revision);
@@ -100,5 +104,8 @@ export class ResourceFill {
       await slices.pause();
       signal.throwIfAborted();
     }
+    if (this.#hasOverflowed) throw new Error(`more than ${HELD_EVENTS_MAX} changes came during the fill`);
+    this.#done();
+    this.#cache.endFill();
   }
 }
