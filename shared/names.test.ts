@@ -32,6 +32,8 @@ describe.each([
     expect(names.NAMESPACE.system).toBe(system);
     expect(names.GROUP.coordination).toBe(group);
     expect(names.LABEL.metadataName).toBe(label);
+    const [, ...suffix] = group.split('.');
+    expect(names.WEB_SOCKET_TOKEN_PREFIX).toBe(`base64url.bearer.authorization.${suffix.join('.')}.`);
   });
 
   test('an exact pair wins over a prefix, and unlisted names stay', () => {

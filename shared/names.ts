@@ -28,6 +28,11 @@ const EXACT: readonly (readonly [string, string])[] = [
   ['system:network-proxy', 'system:kube-proxy'],
   ['system:dns', 'system:kube-dns'],
   ['orch-root-ca.crt', 'kube-root-ca.crt'],
+  ['controller-manager', 'kube-controller-manager'],
+  ['scheduler', 'kube-scheduler'],
+  ['orch-system-service-accounts', 'kube-system-service-accounts'],
+  ['system::leader-locking-controller-manager', 'system::leader-locking-kube-controller-manager'],
+  ['system::leader-locking-scheduler', 'system::leader-locking-kube-scheduler'],
   ['system:aggregator', 'system:kube-aggregator'],
   ['system:node-agent-api-admin', 'system:kubelet-api-admin'],
   [
@@ -42,6 +47,15 @@ const EXACT: readonly (readonly [string, string])[] = [
     'system:certificates.orch:node-agent-serving-approver',
     'system:certificates.k8s.io:kubelet-serving-approver',
   ],
+  [
+    'system:certificates.orch:certificatesigningrequests:nodeclient',
+    'system:certificates.k8s.io:certificatesigningrequests:nodeclient',
+  ],
+  [
+    'system:certificates.orch:certificatesigningrequests:selfnodeclient',
+    'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient',
+  ],
+  ['system:certificates.orch:legacy-unknown-approver', 'system:certificates.k8s.io:legacy-unknown-approver'],
   ['rbac.authorization.orch/aggregate-to-admin', 'rbac.authorization.k8s.io/aggregate-to-admin'],
   ['rbac.authorization.orch/aggregate-to-edit', 'rbac.authorization.k8s.io/aggregate-to-edit'],
   ['rbac.authorization.orch/aggregate-to-view', 'rbac.authorization.k8s.io/aggregate-to-view'],
@@ -164,6 +178,9 @@ export const FINALIZER = {
   namespaceContent: fromNeutral('orch'),
   orphan: 'orphan',
   foregroundDeletion: 'foregroundDeletion',
+  /** On a claim until no pod uses it, and on a volume until no claim has it. */
+  claimProtection: fromNeutral('orch.io/pvc-protection'),
+  volumeProtection: fromNeutral('orch.io/pv-protection'),
 } as const;
 
 export const LABEL = {
@@ -174,6 +191,8 @@ export const LABEL = {
   /** On a Node: what it is for, as the value, and as the end of the key (the same in both dialects). */
   nodeRole: fromNeutral('orch.io/role'),
   nodeRolePrefix: 'node-role.kubernetes.io/',
+  /** On an APIService: the server made it of what it serves itself. The same in both dialects. */
+  automanaged: 'kube-aggregator.kubernetes.io/automanaged',
   /** Stands in the selector of a disruption budget that policy/v1beta1 and policy/v1 read differently. The same in both dialects. */
   budgetOfEmptySelector: 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match',
 } as const;
@@ -200,6 +219,15 @@ export const ANNOTATION = {
   podTolerations: 'scheduler.alpha.kubernetes.io/tolerations',
   /** On the Secret of a service account's token: whose it is. */
   serviceAccountName: fromNeutral('orch.io/service-account.name'),
+  /** On a Namespace: the nodes its pods run on, and what they tolerate by default and at most. The same in both dialects. */
+  namespaceNodeSelector: 'scheduler.alpha.kubernetes.io/node-selector',
+  namespaceDefaultTolerations: 'scheduler.alpha.kubernetes.io/defaultTolerations',
+  namespaceTolerationsAllowed: 'scheduler.alpha.kubernetes.io/tolerationsWhitelist',
+  /** On a service account: its pods may only use the secrets that it lists. */
+  enforceMountableSecrets: fromNeutral('orch.io/enforce-mountable-secrets'),
+  /** On a pod: what it got from the LimitRanges of its namespace. */
+  limitRanger: fromNeutral('orch.io/limit-ranger'),
+  isDefaultIngressClass: fromNeutral('ingressclass.orch/is-default-class'),
   /** The old home of an Ingress's class. */
   ingressClass: fromNeutral('orch.io/ingress.class'),
   /** The approval of a kind in a group of the project's own. */
@@ -214,6 +242,33 @@ export const ANNOTATION = {
   appArmorAllowedProfiles: 'apparmor.security.beta.kubernetes.io/allowedProfileNames',
   seccompDefaultProfile: 'seccomp.security.alpha.kubernetes.io/defaultProfileName',
   seccompAllowedProfiles: 'seccomp.security.alpha.kubernetes.io/allowedProfileNames',
+} as const;
+
+/** Keys of the taints that a node has because of its state. */
+export const TAINT = {
+  notReady: fromNeutral('node.orch/not-ready'),
+  unreachable: fromNeutral('node.orch/unreachable'),
+  memoryPressure: fromNeutral('node.orch/memory-pressure'),
+} as const;
+
+/** The ConfigMap in every namespace by which pods know the API server, and the key in it. */
+export const ROOT_CA = { configMap: fromNeutral('orch-root-ca.crt'), key: 'ca.crt' } as const;
+
+/** Where the containers of a pod find the token of its service account. */
+export const SERVICE_ACCOUNT_MOUNT_PATH = `/var/run/secrets/${fromNeutral('orch.io/serviceaccount')}`;
+
+/** What stages of a request note in its audit event. */
+export const AUDIT_ANNOTATION = {
+  deprecated: fromNeutral('orch/deprecated'),
+  removedRelease: fromNeutral('orch/removed-release'),
+  authorizationDecision: `${GROUP.authorization}/decision`,
+  authorizationReason: `${GROUP.authorization}/reason`,
+  /** A token of a Secret, which has no end, was used; the value is whose. */
+  legacyToken: `${GROUP.authentication}/legacy-token`,
+  /** A token of a pod was used after the time it should have been renewed. */
+  staleToken: `${GROUP.authentication}/stale-token`,
+  /** An object was too long for the event and is left out. */
+  truncated: `${GROUP.audit}/truncated`,
 } as const;
 
 /** The types of Secrets whose content has rules. */
@@ -244,6 +299,38 @@ export const SIGNER = {
   legacyUnknown: fromNeutral('orch/legacy-unknown'),
 } as const;
 
+/** Labels of nodes: the namespaces of keys that are the project's own, and what of them a node may set on itself. */
+export const NODE_LABEL = {
+  /** Keys in these, and in what ends with them behind a dot, belong to the project. */
+  ownNamespaces: [
+    fromNeutral('orch.io/').slice(0, -1),
+    'kubernetes.io',
+    'k8s.io',
+    groupFromNeutral('.orch').slice(1),
+  ],
+  /** Keys in this, and in what ends with it behind a dot, tell nodes apart that must not choose so themselves. */
+  restrictedNamespace: 'node-restriction.kubernetes.io',
+  /** Keys that a node sets on itself. */
+  ofNodes: [
+    fromNeutral('orch.io/hostname'),
+    fromNeutral('orch.io/os'),
+    fromNeutral('orch.io/arch'),
+    fromNeutral('topology.orch/zone'),
+    fromNeutral('topology.orch/region'),
+    fromNeutral('node.orch/instance-type'),
+    'failure-domain.beta.kubernetes.io/zone',
+    'failure-domain.beta.kubernetes.io/region',
+    'beta.kubernetes.io/instance-type',
+    'beta.kubernetes.io/os',
+    'beta.kubernetes.io/arch',
+  ],
+  /** And namespaces of keys that it may choose freely. */
+  namespacesOfNodes: ['kubelet.kubernetes.io', fromNeutral('node.orch/').slice(0, -1)],
+} as const;
+
+/** The user of a node's agent: `system:node:<name>`, in a group. */
+export const NODE_USER = { prefix: 'system:node:', group: 'system:nodes' } as const;
+
 export const USER = {
   anonymous: 'system:anonymous',
   apiServer: 'system:apiserver',
@@ -255,6 +342,34 @@ export const USER_GROUP = {
   authenticated: 'system:authenticated',
   unauthenticated: 'system:unauthenticated',
 } as const;
+
+/** Users and groups of service accounts: `system:serviceaccount:<namespace>:<name>`. */
+export const SERVICE_ACCOUNT = {
+  userPrefix: 'system:serviceaccount:',
+  group: 'system:serviceaccounts',
+  /** Followed by the namespace. */
+  groupPrefix: 'system:serviceaccounts:',
+  /** In the extra of a user whose token is bound to a pod. The same in both dialects. */
+  podName: 'authentication.kubernetes.io/pod-name',
+  podUid: 'authentication.kubernetes.io/pod-uid',
+} as const;
+
+/** What tokens of service accounts are made of. */
+export const ACCOUNT_TOKEN = {
+  /** Who issues tokens where nobody says otherwise. */
+  issuer: `https://${API_SERVICE_NAME}.default.svc`,
+  /** The claim that holds the account and the object that the token is bound to. */
+  claim: fromNeutral('orch.io/').slice(0, -1),
+  /** The issuer of tokens in Secrets, which do not expire. */
+  legacyIssuer: `${fromNeutral('orch')}/serviceaccount`,
+  legacyNamespace: fromNeutral('orch.io/serviceaccount/namespace'),
+  legacySecretName: fromNeutral('orch.io/serviceaccount/secret.name'),
+  legacyAccountName: fromNeutral('orch.io/serviceaccount/service-account.name'),
+  legacyAccountUid: fromNeutral('orch.io/serviceaccount/service-account.uid'),
+} as const;
+
+/** Begins the WebSocket subprotocol that carries a bearer token in base64url, for browsers, which cannot send other headers. */
+export const WEB_SOCKET_TOKEN_PREFIX = `${groupFromNeutral('base64url.bearer.authorization.orch')}.`;
 
 /** Begins the names that belong to the project itself: labels, resources and options with it are not free to use. */
 export const RESERVED_PREFIX = fromNeutral('orch.io/');

@@ -13,6 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['apiserver', 'apiserver/server', 'apiserver/bootstrap', 'apiserver/options'],
   [
     'apiserver/verbs',
+    'apiserver/audit',
     'apiserver/authn',
     'apiserver/authz',
     'apiserver/admission',

@@ -61,6 +61,17 @@ test('a leaf that lacks a host is re-made with it', () => {
   expect(new X509Certificate(text(files.certFile)).checkIP('10.9.9.9')).toBe('10.9.9.9');
 });
 
+test('replicas over one directory come to one leaf with the hosts of all, whatever their spelling', () => {
+  const files = ensureServingCertificate({ dir, hosts: ['LOCALHOST', '::1', '10.0.0.1'] });
+  ensureServingCertificate({ dir, hosts: ['localhost', '0::1', '10.0.0.2'] });
+  const leaf = text(files.certFile);
+  ensureServingCertificate({ dir, hosts: ['localhost', '::1', '10.0.0.1'] });
+  expect(text(files.certFile)).toBe(leaf);
+  expect(new X509Certificate(leaf).subjectAltName).toBe(
+    'DNS:localhost, IP Address:0:0:0:0:0:0:0:1, IP Address:10.0.0.2, IP Address:10.0.0.1',
+  );
+});
+
 test('a leaf near its end is re-made, and both leaf and authority at theirs', () => {
   const files = ensureServingCertificate({ dir, hosts: HOSTS });
   const caBefore = text(files.caFile);

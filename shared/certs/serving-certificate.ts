@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isIP } from 'node:net';
 import type { Clock } from '../concurrency/clock';
@@ -9,6 +9,8 @@ import { silentLog } from '../log/log';
 import { writeFileAtomically } from './atomic-file';
 import type { KeyedCertificate } from './certificate';
 import { issueCertificate, makeCa } from './certificate';
+import { ipBytes } from './ip-bytes';
+import { makeDirectory } from './make-directory';
 
 export interface ServingCertificateOptions {
   /** Where the files are; made with mode 0700 when it is missing. */
@@ -31,13 +33,17 @@ const LEAF_VALID_DAYS = 365;
 const CA_VALID_DAYS = 3_650;
 /** A certificate that ends sooner than this is made anew, so that a start is not followed by an expiry. */
 const REMAINING_MS_MIN = 30 * 86_400_000;
+/** Of hosts that are not the server's own, which come together as its address changes. */
+const OTHER_HOSTS_MAX = 32;
+const DIRECTORY_MODE = 0o700;
 const PRIVATE_MODE = 0o600;
 const PUBLIC_MODE = 0o644;
 
 /**
  * Makes the server's own certificate on the first start and reuses it on later ones: `apiserver.crt`, `apiserver.key`, and the
  * authority behind them in `ca.crt` and `ca.key`. The leaf is re-made when it is missing, unreadable, about to expire, not signed by
- * the authority, or lacks one of the hosts. The authority is kept whenever it can be, so that clients that trust it go on.
+ * the authority, or lacks one of the hosts; the hosts it had stay, as they may be those of a replica over the same directory. The
+ * authority is kept whenever it can be, so that clients that trust it go on.
  */
 export function ensureServingCertificate(options: ServingCertificateOptions): ServingCertificateFiles {
   const { dir, hosts, log = silentLog, clock = systemClock } = options;
@@ -47,7 +53,7 @@ export function ensureServingCertificate(options: ServingCertificateOptions): Se
     caFile: path.join(dir, 'ca.crt'),
   };
   const caKeyFile = path.join(dir, 'ca.key');
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeDirectory(dir, DIRECTORY_MODE);
 
   const oldCa = read(files.caFile, caKeyFile);
   const caFault = faultOf(oldCa, clock);
@@ -71,10 +77,14 @@ export function ensureServingCertificate(options: ServingCertificateOptions): Se
   const oldLeaf = read(files.certFile, files.keyFile);
   const leafFault = faultOf(oldLeaf, clock) ?? leafFaultOf(oldLeaf, ca, hosts);
   if (leafFault !== undefined) {
-    log.info({ file: files.certFile, because: leafFault, hosts }, 'making a self-signed serving certificate');
+    const all = [...hosts, ...otherHostsOf(oldLeaf, hosts)];
+    log.info(
+      { file: files.certFile, because: leafFault, hosts: all },
+      'making a self-signed serving certificate',
+    );
     const leaf = issueCertificate(ca, {
       commonName: 'orch-apiserver',
-      hosts,
+      hosts: all,
       usages: ['server'],
       validDays: LEAF_VALID_DAYS,
       clock,
@@ -122,4 +132,29 @@ function leafFaultOf(
     isIP(host) === 0 ? certificate.checkHost(host) === undefined : certificate.checkIP(host) === undefined,
   );
   return missing.length === 0 ? undefined : `it lacks ${missing.join(', ')}`;
+}
+
+/** The hosts of a leaf that are not among `own`; none of a leaf that cannot be read. */
+function otherHostsOf(pair: KeyedCertificate | undefined, own: readonly string[]): readonly string[] {
+  const known = new Set(own.map(hostKey));
+  return subjectAltNamesOf(pair)
+    .filter((host) => !known.has(hostKey(host)))
+    .slice(0, OTHER_HOSTS_MAX);
+}
+
+function subjectAltNamesOf(pair: KeyedCertificate | undefined): readonly string[] {
+  if (pair === undefined) return [];
+  try {
+    const { subjectAltName = '' } = new X509Certificate(pair.certificatePem);
+    return subjectAltName
+      .split(', ')
+      .flatMap((name) => /^(?:DNS|IP Address):([\w.:*-]+)$/.exec(name)?.[1] ?? []);
+  } catch {
+    return [];
+  }
+}
+
+/** The same for every spelling of a host. */
+function hostKey(host: string): string {
+  return isIP(host) === 0 ? host.toLowerCase() : ipBytes(host).toString('hex');
 }

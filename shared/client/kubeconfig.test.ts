@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -44,15 +44,19 @@ test('the current context gives server, trust and credentials, data before files
 
 test('file names are taken from the folder of the kubeconfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
-  writeFileSync(join(folder, 'ca.pem'), 'CA');
-  writeFileSync(
-    join(folder, 'config'),
-    textOf({ 'certificate-authority': 'ca.pem' }, { tokenFile: 'token' }, { namespace: 'team' }),
-  );
-  const { client, namespace } = loadKubeconfig({ path: join(folder, 'config') });
-  expect(client.ca).toEqual(Buffer.from('CA'));
-  expect(client.tokenFile).toBe(join(folder, 'token'));
-  expect(namespace).toBe('team');
+  try {
+    writeFileSync(join(folder, 'ca.pem'), 'CA');
+    writeFileSync(
+      join(folder, 'config'),
+      textOf({ 'certificate-authority': 'ca.pem' }, { tokenFile: 'token' }, { namespace: 'team' }),
+    );
+    const { client, namespace } = loadKubeconfig({ path: join(folder, 'config') });
+    expect(client.ca).toEqual(Buffer.from('CA'));
+    expect(client.tokenFile).toBe(join(folder, 'token'));
+    expect(namespace).toBe('team');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('a named context is taken instead of the current one, and may have no user', () => {

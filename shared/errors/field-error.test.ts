@@ -6,7 +6,7 @@ test('an object with more errors than anybody reads is refused with the first of
   const errors = Array.from({ length: 5_000 }, (_, at) => invalid(`data[${String(at)}]`, at, 'no'));
   const { status, message } = invalidObject(KIND, 'a', errors);
   expect(status.details?.causes).toHaveLength(1_000);
-  expect(message).toContain('data[999]: Invalid value: 999: no, and 4000 further errors]');
+  expect(message).toContain('data[999]: Invalid value: 999: no, and at least 4000 further errors]');
 });
 
 test('a few errors are named one by one', () => {

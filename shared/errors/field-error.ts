@@ -77,8 +77,11 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
   };
 }
 
-/** An answer names no more errors than this: what is wrong with a few megabytes would fill many times as many. */
-const ERRORS_SHOWN_MAX = 1_000;
+/**
+ * An answer names no more errors than this: what is wrong with a few megabytes would fill many times as many. Checks of maps that can be
+ * long stop looking once they have found more.
+ */
+export const ERRORS_SHOWN_MAX = 1_000;
 
 /** All that is wrong with one object, in one 422 answer. */
 export function invalidObject(
@@ -88,7 +91,8 @@ export function invalidObject(
 ): StatusError {
   const shown = errors.slice(0, ERRORS_SHOWN_MAX);
   const lines = [...new Set(shown.map((error) => `${error.field}: ${error.message}`))];
-  if (shown.length < errors.length) lines.push(`and ${String(errors.length - shown.length)} further errors`);
+  if (shown.length < errors.length)
+    lines.push(`and at least ${String(errors.length - shown.length)} further errors`);
   const text = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
   const named = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
   const causes: StatusCause[] = shown.map(({ reason, message, field }) => ({ reason, message, field }));

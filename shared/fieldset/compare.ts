@@ -2,8 +2,8 @@ import { deepEqual, isJsonObject } from '../meta/clone';
 import type { FieldSet, FieldSetBuilder } from './field-set';
 import { EMPTY_SET, LEAF, recursiveDifference, sorted } from './field-set';
 import { ownValue } from './own-value';
-import { isSameItem, itemsByElement } from './items';
-import { fieldElement, keyElement } from './path-element';
+import { elementOfItem, hasDistinctItems, isAligned, itemsByElement } from './items';
+import { fieldElement } from './path-element';
 import type { KeyedShape, ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT, IGNORED_SHAPE } from './shape';
 import { wholeNode } from './whole';
@@ -123,7 +123,7 @@ function compareLists(shape: ListShape, old: unknown, next: unknown): Difference
   const before: readonly unknown[] = Array.isArray(old) ? old : [];
   const after: readonly unknown[] = Array.isArray(next) ? next : [];
   if (before.length === 0 && after.length === 0) return deepEqual(old, next) ? undefined : MODIFIED;
-  if (before.length === after.length && before.every((item, at) => isSameItem(shape, item, after[at]))) {
+  if (isAligned(shape, before, after)) {
     if (shape.kind === 'set') return undefined;
     const inOrder = compareInOrder(shape, before, after);
     if (inOrder !== 'repeated') return changesOf(inOrder);
@@ -144,21 +144,18 @@ function compareInOrder(
   for (let at = 0; at < old.length; at += 1) {
     const difference = compareValues(shape.element, old[at], next[at]);
     if (difference === undefined) continue;
-    const item = next[at];
-    if (hasTwin(shape, next, at)) return 'repeated';
+    if (changes === undefined && !hasDistinctItems(shape, next)) return 'repeated';
     changes ??= new Changes();
-    changes.note(elementOfObject(shape, item), difference);
+    changes.note(elementOfObject(shape, next[at]), difference);
   }
   return changes?.result();
 }
 
-function hasTwin(shape: KeyedShape, list: readonly unknown[], at: number): boolean {
-  return list.some((item, index) => index !== at && isSameItem(shape, item, list[at]));
-}
-
 function elementOfObject(shape: KeyedShape, item: unknown): string {
-  const source = isJsonObject(item) ? item : NOTHING;
-  return keyElement(shape.keys.map(({ name, default: standard }) => [name, source[name] ?? standard]));
+  const named = elementOfItem(shape, item);
+  if (typeof named !== 'string')
+    throw new Error(`an item that was compared by its keys has none: ${named.problem}`);
+  return named;
 }
 
 function compareItems(

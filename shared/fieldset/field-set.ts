@@ -92,18 +92,27 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
 
 /** Children of `a` without those of `b`; undefined when none is left. The nodes themselves are the caller's. */
 function subtract(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undefined {
-  let changes: Map<string, FieldSet | undefined> | undefined;
-  for (const key in b) {
-    const mine = a[key];
-    if (mine === undefined || key === SELF) continue;
-    const left = subtractNode(mine, b[key] ?? LEAF, deep);
-    if (left !== mine) (changes ??= new Map()).set(key, left);
-  }
-  if (changes === undefined) return a;
+  let isChanged = false;
   let result: FieldSetBuilder | undefined;
   for (const key in a) {
-    const left = changes.has(key) ? changes.get(key) : a[key];
+    const mine = a[key] ?? LEAF;
+    const other = key === SELF ? undefined : b[key];
+    const left = other === undefined ? mine : subtractNode(mine, other, deep);
+    if (!isChanged) {
+      if (left === mine) continue;
+      isChanged = true;
+      result = childrenBefore(a, key);
+    }
     if (left !== undefined) (result ??= {})[key] = left;
+  }
+  return isChanged ? result : a;
+}
+
+function childrenBefore(node: FieldSet, end: string): FieldSetBuilder | undefined {
+  let result: FieldSetBuilder | undefined;
+  for (const key in node) {
+    if (key === end) break;
+    (result ??= {})[key] = node[key] ?? LEAF;
   }
   return result;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../meta/clone';
-import { keyElement, valueElement } from './path-element';
+import { keyElement, singleKeyElement, valueElement } from './path-element';
 import type { ListShape } from './shape';
 
 /** The path element of one item of a list, or why it has none. */
@@ -11,6 +11,11 @@ export function elementOfItem(shape: ListShape, item: unknown): string | { reado
   }
   if (item === null) return { problem: 'associative list with keys may not have a null element' };
   if (!isJsonObject(item)) return { problem: 'associative list with keys may not have non-map elements' };
+  const [only] = shape.keys;
+  if (only !== undefined && shape.keys.length === 1) {
+    const value = item[only.name] ?? only.default;
+    if (value !== undefined) return singleKeyElement(only.name, value);
+  }
   const keys: (readonly [string, unknown])[] = [];
   for (const { name, default: standard } of shape.keys) {
     const value = item[name] ?? standard;
@@ -46,8 +51,30 @@ export function itemsByElement(
 export function isSameItem(shape: ListShape, a: unknown, b: unknown): boolean {
   if (shape.kind === 'set') return a === b;
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
-  return shape.keys.every(({ name, default: standard }) => {
+  for (const { name, default: standard } of shape.keys) {
     const key = a[name] ?? standard;
-    return key !== undefined && key === (b[name] ?? standard);
-  });
+    if (key === undefined || key !== (b[name] ?? standard)) return false;
+  }
+  return true;
+}
+
+/** Lists up to this length are searched for repeated items pair by pair, which needs no memory. */
+const PAIRWISE_ITEMS_MAX = 32;
+
+/** True when no two items have the same element. Every item must have one. */
+export function hasDistinctItems(shape: ListShape, list: readonly unknown[]): boolean {
+  if (list.length > PAIRWISE_ITEMS_MAX) return itemsByElement(shape, list)?.size === list.length;
+  for (let at = 1; at < list.length; at += 1) {
+    for (let before = 0; before < at; before += 1) {
+      if (isSameItem(shape, list[before], list[at])) return false;
+    }
+  }
+  return true;
+}
+
+/** True when both lists have the same items in the same order. */
+export function isAligned(shape: ListShape, a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at += 1) if (!isSameItem(shape, a[at], b[at])) return false;
+  return true;
 }

@@ -1,5 +1,5 @@
 import { deepEqual, isJsonObject, setOwn } from '../meta/clone';
-import { elementOfItem } from './items';
+import { elementOfItem, isAligned } from './items';
 import { ownValue } from './own-value';
 import type { ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT } from './shape';
@@ -67,6 +67,7 @@ function mergeLists(
   live: readonly unknown[],
   config: readonly unknown[],
 ): readonly unknown[] {
+  if (isAligned(shape, live, config)) return mergeAligned(shape, live, config);
   const wanted = new Map<string, unknown>();
   for (const item of config) {
     const named = elementOfItem(shape, item);
@@ -90,4 +91,19 @@ function mergeLists(
   for (const [element, item] of wanted) if (!seen.has(element)) result.push(item);
   const isSame = result.length === live.length && result.every((item, at) => item === live[at]);
   return isSame ? live : result;
+}
+
+/** The common case: the same items in the same order, none of them twice because the configuration has none twice. */
+function mergeAligned(
+  shape: ListShape,
+  live: readonly unknown[],
+  config: readonly unknown[],
+): readonly unknown[] {
+  if (shape.kind === 'set') return live;
+  let result: unknown[] | undefined;
+  for (let at = 0; at < live.length; at += 1) {
+    const merged = mergeValues(shape.element, live[at], config[at]);
+    if (merged !== live[at]) (result ??= [...live])[at] = merged;
+  }
+  return result ?? live;
 }

@@ -1,13 +1,42 @@
 import { isJsonObject } from '../meta/clone';
 
+/** Elements that are kept so that the same name is written out once, and how long such a name may be. */
+const KEPT_ELEMENTS_MAX = 10_000;
+const KEPT_NAME_CHARS_MAX = 100;
+
+const fieldElements = new Map<string, string>();
+const itemElements = new Map<string, Map<string, string>>();
+let keptItems = 0;
+
 /** `f:spec`: a field of an object or a key of a map. */
 export function fieldElement(name: string): string {
-  return `f:${name}`;
+  const known = fieldElements.get(name);
+  if (known !== undefined) return known;
+  const element = `f:${name}`;
+  if (fieldElements.size < KEPT_ELEMENTS_MAX && name.length <= KEPT_NAME_CHARS_MAX) {
+    fieldElements.set(name, element);
+  }
+  return element;
 }
 
 /** `v:"a"`: an item of a set, by its value. */
 export function valueElement(value: unknown): string {
   return `v:${jsonOf(value)}`;
+}
+
+/** `k:{"name":"a"}`: an item of a list with this one key. */
+export function singleKeyElement(name: string, value: unknown): string {
+  if (typeof value !== 'string') return `k:{${JSON.stringify(name)}:${jsonOf(value)}}`;
+  let known = itemElements.get(name);
+  const found = known?.get(value);
+  if (found !== undefined) return found;
+  const element = `k:{${JSON.stringify(name)}:${JSON.stringify(value)}}`;
+  if (keptItems < KEPT_ELEMENTS_MAX && name.length + value.length <= KEPT_NAME_CHARS_MAX) {
+    if (known === undefined) itemElements.set(name, (known = new Map()));
+    known.set(value, element);
+    keptItems += 1;
+  }
+  return element;
 }
 
 /** `k:{"name":"a"}`: an item of a keyed list. Key names must come sorted. */

@@ -7,8 +7,14 @@ import type { ObjectShape, Shape } from './shape';
  * direction leaves the set alone. Returns the same set when nothing changes.
  */
 export function reconcileWithShape(shape: ObjectShape, set: FieldSet): FieldSet {
-  return reconcileNode(shape, set);
+  if (standing.get(set) === shape) return set;
+  const result = reconcileNode(shape, set);
+  if (!isEmptySet(result)) standing.set(result, shape);
+  return result;
 }
+
+/** Sets that read under a shape as they are. Sets are frozen, and those of an object that is written often are the same each time. */
+const standing = new WeakMap<FieldSet, ObjectShape>();
 
 function reconcileNode(shape: Shape, node: FieldSet): FieldSet {
   if (shape.kind === 'deduced' || shape.kind === 'ignored' || isEmptySet(node)) return node;
@@ -41,6 +47,23 @@ export function withNamedFields(shape: Shape, set: FieldSet): FieldSet {
     if (named === child) continue;
     result ??= { ...set };
     result[key] = named;
+  }
+  return result ?? set;
+}
+
+/**
+ * The set with every field and key on the way to a member as a member too, declared or not: what has to stay so that the members can.
+ */
+export function withFieldsAbove(set: FieldSet): FieldSet {
+  let result: FieldSetBuilder | undefined;
+  for (const key in set) {
+    if (key === SELF) continue;
+    const child = set[key] ?? LEAF;
+    const below = withFieldsAbove(child);
+    const kept = key.startsWith('f:') ? withSelf(below) : below;
+    if (kept === child) continue;
+    result ??= { ...set };
+    result[key] = kept;
   }
   return result ?? set;
 }

@@ -59,10 +59,11 @@ function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {
 }
 
 function equalObjects(a: JsonObject, b: JsonObject): boolean {
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  for (const key of keys) {
+  let surplus = 0;
+  for (const key in a) {
     if (!Object.hasOwn(b, key) || !deepEqual(a[key], b[key])) return false;
+    surplus += 1;
   }
-  return true;
+  for (const _key in b) surplus -= 1;
+  return surplus === 0;
 }

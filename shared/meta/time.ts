@@ -8,10 +8,14 @@ const ZERO_SECOND = '0001-01-01T00:00:00';
 /** Date and time, a fraction, and `Z` or an offset. */
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
+/** Text that is a canonical Time without doubt: a year after 1 and a day that every month has. */
+const PLAIN_TIME = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}Z$/;
+
 const MICRO_DIGITS = 6;
 
 /** The canonical Time: whole seconds in UTC, a fraction cut off. Null for the zero time, undefined for text that is no time. */
 export function canonicalTime(text: string): string | null | undefined {
+  if (PLAIN_TIME.test(text)) return text;
   const parts = utcParts(text);
   if (parts === undefined) return undefined;
   return parts.second === ZERO_SECOND ? null : `${parts.second}Z`;

@@ -1,5 +1,5 @@
 import type { FieldError } from '../errors/field-error';
-import { forbiddenField, invalid, required, tooLong } from '../errors/field-error';
+import { ERRORS_SHOWN_MAX, forbiddenField, invalid, required, tooLong } from '../errors/field-error';
 import { labelValueProblems, qualifiedNameProblems } from './dns-names';
 import type { LabelSelectorObject, LabelSelectorExpression } from './labels';
 
@@ -8,12 +8,15 @@ export const ANNOTATIONS_BYTES_MAX = 256 * 1024;
 
 type StringMap = Readonly<Record<string, string>>;
 
-/** All labels that are not qualified names with a label value. */
+/** All labels that are not qualified names with a label value, as far as an answer would name them. */
 export function validateLabels(labels: StringMap | undefined, path: string): FieldError[] {
-  return Object.entries(labels ?? {}).flatMap(([key, value]) => [
-    ...validateLabelKey(key, path),
-    ...labelValueProblems(value).map((problem) => invalid(path, value, problem)),
-  ]);
+  const errors: FieldError[] = [];
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    if (errors.length > ERRORS_SHOWN_MAX) break;
+    for (const problem of qualifiedNameProblems(key)) errors.push(invalid(path, key, problem));
+    for (const problem of labelValueProblems(value)) errors.push(invalid(path, value, problem));
+  }
+  return errors;
 }
 
 /** Keys are qualified names whatever their case; values are free. */
@@ -21,7 +24,10 @@ export function validateAnnotations(annotations: StringMap | undefined, path: st
   const errors: FieldError[] = [];
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {
-    for (const problem of qualifiedNameProblems(key.toLowerCase())) errors.push(invalid(path, key, problem));
+    if (errors.length <= ERRORS_SHOWN_MAX) {
+      for (const problem of qualifiedNameProblems(key.toLowerCase()))
+        errors.push(invalid(path, key, problem));
+    }
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (bytes > ANNOTATIONS_BYTES_MAX) errors.push(tooLong(path, '', ANNOTATIONS_BYTES_MAX));

@@ -1,8 +1,14 @@
 import type { FieldError } from '../errors/field-error';
+import { ERRORS_SHOWN_MAX } from '../errors/field-error';
 import { FINALIZER } from '../names';
 import { subdomainName } from './name-rules';
 import type { ObjectMeta } from './object';
-import { validateLabelSelector } from './validate-labels';
+import {
+  ANNOTATIONS_BYTES_MAX,
+  validateAnnotations,
+  validateLabels,
+  validateLabelSelector,
+} from './validate-labels';
 import {
   validateFieldManager,
   validateFinalizerName,
@@ -235,6 +241,15 @@ test.each([
   ['a b', 2],
 ])('%j as the finalizer of a namespace is wrong in %d ways', (finalizer, count) => {
   expect(validateFinalizerName(finalizer, 'spec.finalizers[0]')).toHaveLength(count);
+});
+
+test('of very many bad keys no more are looked at than an answer names, and a size that is too large is still told', () => {
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`-${String(at)}`, '-']));
+  expect(validateLabels(many, 'l').length).toBeLessThan(ERRORS_SHOWN_MAX + 10);
+  const large = { ...many, a: 'x'.repeat(ANNOTATIONS_BYTES_MAX) };
+  const errors = validateAnnotations(large, 'a');
+  expect(errors.length).toBeLessThan(ERRORS_SHOWN_MAX + 10);
+  expect(errors.some(({ reason }) => reason === 'FieldValueTooLong')).toBe(true);
 });
 
 test('a label selector is judged expression by expression', () => {

@@ -36,14 +36,15 @@ export function decodeJsonPatch(body: unknown): JsonPatch {
 }
 
 /**
- * Applies a JSON patch (RFC 6902) to a decoded object, all of it or none. Neither argument is changed and the result shares nothing
- * with them, so the same patch can be applied again to a newer object. Differences from the RFC are those of Kubernetes v1.21 and
+ * Applies a JSON patch (RFC 6902) to a decoded object, all of it or none. Neither argument is changed, so the same patch can be applied
+ * again to a newer object; the result shares with them what no operation reached into, so treat it as frozen. Differences from the RFC are those of Kubernetes v1.21 and
  * listed in ADR 0006. Throws PatchError `failed`, and those of `decodeJsonPatch` for a patch that is not decoded yet.
  */
 export function applyJsonPatch(original: unknown, patch: unknown): JsonObject {
   const operations = decodeJsonPatch(patch);
   if (!isJsonObject(original)) throw failed('a JSON patch changes an object');
-  const patching: Patching = { document: cloneJson(original), copiedBytes: 0 };
+  const document = { ...original };
+  const patching: Patching = { document, own: new Set<unknown>([document]), copiedBytes: 0 };
   for (const [index, operation] of operations.entries()) {
     try {
       apply(patching, operation);
@@ -60,6 +61,11 @@ export function applyJsonPatch(original: unknown, patch: unknown): JsonObject {
 
 interface Patching {
   readonly document: JsonObject;
+  /**
+   * Objects and lists that this patch has copied or made, which it may change in place. Whoever holds one of them is one of them too, so
+   * that below any other value nothing ever changes.
+   */
+  readonly own: Set<unknown>;
   copiedBytes: number;
 }
 
@@ -70,58 +76,80 @@ interface Place {
 }
 
 function apply(patching: Patching, operation: JsonPatchOperation): void {
-  const { document } = patching;
   const name = getOwn(operation, 'op');
   switch (name) {
     case 'add':
-      add(find(document, operation, 'path'), cloneJson(getOwn(operation, 'value') ?? null));
+      add(find(patching, operation, 'path'), getOwn(operation, 'value') ?? null);
       return;
     case 'remove':
-      remove(find(document, operation, 'path'));
+      remove(find(patching, operation, 'path'));
       return;
     case 'replace':
-      replace(find(document, operation, 'path'), cloneJson(getOwn(operation, 'value') ?? null));
+      replace(find(patching, operation, 'path'), getOwn(operation, 'value') ?? null);
       return;
     case 'move': {
-      const from = find(document, operation, 'from');
+      const from = find(patching, operation, 'from');
       const value = get(from) ?? null;
       remove(from);
       // Looked for after the removal, so that nothing is moved into itself.
-      add(find(document, operation, 'path'), value);
+      add(find(patching, operation, 'path'), value);
       return;
     }
     case 'copy': {
-      const value = get(find(document, operation, 'from')) ?? null;
+      const value = get(look(patching.document, operation, 'from')) ?? null;
       countCopy(patching, value);
-      add(find(document, operation, 'path'), cloneJson(value));
+      add(find(patching, operation, 'path'), patching.own.has(value) ? cloneJson(value) : value);
       return;
     }
     case 'test':
-      test(find(document, operation, 'path'), operation);
+      test(look(patching.document, operation, 'path'), operation);
       return;
     default:
       throw failed(`Unexpected kind: ${typeof name === 'string' ? name : 'unknown'}`);
   }
 }
 
+/** The place that an operation changes: everything on the way to it is the patch's own afterwards. */
+function find({ document, own }: Patching, operation: JsonPatchOperation, field: 'path' | 'from'): Place {
+  return follow(document, { operation, field }, (place, next) => {
+    if (own.has(next)) return next;
+    const copy = Array.isArray(next) ? [...(next as readonly unknown[])] : { ...next };
+    own.add(copy);
+    replace(place, copy);
+    return copy;
+  });
+}
+
+/** The place that an operation only reads. */
+function look(document: JsonObject, operation: JsonPatchOperation, field: 'path' | 'from'): Place {
+  return follow(document, { operation, field }, (_place, next) => next);
+}
+
+type Holder = Place['holder'];
+
 /**
  * Follows a JSON pointer to the holder of its last part, which need not exist itself. What stands before the first slash is
- * ignored, and the whole document has no place; both as upstream has it.
+ * ignored, and the whole document has no place; both as upstream has it. `enter` sees every holder on the way.
  */
-function find(document: JsonObject, operation: JsonPatchOperation, field: 'path' | 'from'): Place {
+function follow(
+  document: JsonObject,
+  { operation, field }: { readonly operation: JsonPatchOperation; readonly field: 'path' | 'from' },
+  enter: (place: Place, next: Holder) => Holder,
+): Place {
   const pointer = getOwn(operation, field);
   if (typeof pointer !== 'string') throw failed(`the operation has no ${field}`);
   const parts = pointer.split('/').slice(1).map(unescapePart);
   const key = parts.pop();
   if (key === undefined)
     throw failed(`the ${field} ${JSON.stringify(pointer)} names no place inside the object`);
-  let holder: JsonObject | unknown[] = document;
+  let holder: Holder = document;
   for (const part of parts) {
-    const next: unknown = get({ holder, key: part });
+    const place = { holder, key: part };
+    const next: unknown = get(place);
     if (!Array.isArray(next) && !isJsonObject(next)) {
       throw failed(`the object has nothing that holds the ${field} ${JSON.stringify(pointer)}`);
     }
-    holder = next;
+    holder = enter(place, next);
   }
   return { holder, key };
 }

@@ -19,18 +19,30 @@ export function applyMergePatch(original: unknown, patch: unknown): JsonObject {
   return merge(original, patch);
 }
 
+/** The target itself when nothing changes. */
 function merge(target: Readonly<JsonObject>, patch: Readonly<JsonObject>): JsonObject {
-  const result: JsonObject = {};
-  for (const key of Object.keys(target)) {
-    const change = getOwn(patch, key);
-    if (change === null) continue;
-    setOwn(result, key, change === undefined ? target[key] : mergeValue(target[key], change));
-  }
+  let result: JsonObject | undefined;
+  let removes = false;
   for (const key of Object.keys(patch)) {
     const change = patch[key];
-    if (change !== null && change !== undefined && !Object.hasOwn(target, key)) {
-      setOwn(result, key, withoutNulls(change));
+    if (change === undefined) continue;
+    const isThere = Object.hasOwn(target, key);
+    if (change === null) {
+      removes ||= isThere;
+      continue;
     }
+    const merged = mergeValue(isThere ? target[key] : undefined, change);
+    if (isThere && merged === target[key]) continue;
+    result ??= { ...target };
+    setOwn(result, key, merged);
+  }
+  return removes ? withoutRemoved(result ?? target, patch) : (result ?? target);
+}
+
+function withoutRemoved(merged: Readonly<JsonObject>, patch: Readonly<JsonObject>): JsonObject {
+  const result: JsonObject = {};
+  for (const key of Object.keys(merged)) {
+    if (getOwn(patch, key) !== null) setOwn(result, key, merged[key]);
   }
   return result;
 }

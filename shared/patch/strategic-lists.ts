@@ -1,5 +1,5 @@
 import type { JsonObject } from '../meta/clone';
-import { deepEqual, getOwn, isJsonObject } from '../meta/clone';
+import { getOwn, isJsonObject } from '../meta/clone';
 import { PatchError } from './patch-error';
 
 /** How the items of one list merge: by this key, or, without one, as a set of scalars. */
@@ -29,7 +29,8 @@ export function orderAs(
 
 /** The list without these scalars. */
 export function withoutValues(list: List, values: List): List {
-  return list.filter((each) => !values.some((value) => deepEqual(each, value)));
+  const gone = new Set(values);
+  return list.filter((each) => !gone.has(each));
 }
 
 /** Carries out the items that are directives: `delete` of the item with a key, `replace` of the whole list. */
@@ -39,21 +40,21 @@ function withoutDirectives(
   change: List,
 ): { readonly original: List; readonly patch: List } {
   if (mergeKey === undefined) return { original: live, patch: change };
-  let original = live;
+  const deleted = new Set<unknown>();
   let replaces = false;
   const patch = change.filter((item) => {
     if (!isJsonObject(item)) throw failed('the items of a list that merges by key must be objects');
     const directive = getOwn(item, '$patch');
     if (directive === undefined) return true;
-    if (directive === 'delete') {
-      const key = keyOf(item, mergeKey);
-      original = original.filter((each) => !isJsonObject(each) || !deepEqual(getOwn(each, mergeKey), key));
-    } else if (directive === 'replace') replaces = true;
+    if (directive === 'delete') deleted.add(keyOf(item, mergeKey));
+    else if (directive === 'replace') replaces = true;
     else if (directive === 'merge') throw failed('merging lists cannot yet be specified in the patch');
     else throw failed(`unknown patch type: ${JSON.stringify(directive)}`);
     return false;
   });
-  return replaces ? { original: patch, patch: [] } : { original, patch };
+  if (replaces) return { original: patch, patch: [] };
+  const isKept = (each: unknown): boolean => !isJsonObject(each) || !deleted.has(getOwn(each, mergeKey));
+  return { original: deleted.size === 0 ? live : live.filter(isKept), patch };
 }
 
 function mergeItems(rule: ListRule, original: List, patch: List): List {

@@ -566,3 +566,56 @@ function elementValue(field: FieldType, level: number): fc.Arbitrary<unknown> {
   };
   return byKind[field.kind] ?? fc.jsonValue({ maxDepth: 2 });
 }
+
+describe('what is in canonical form already', () => {
+  const given = {
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { name: 'p', labels: { b: '2', a: '1' }, creationTimestamp: '2021-01-02T03:04:05Z' },
+    spec: { containers: [{ name: 'c', image: 'i', resources: { limits: { cpu: '1' } } }, { name: 'd' }] },
+  };
+
+  test('is returned as it is, so that reading a result again makes nothing', () => {
+    const { object } = decodeObject(pod, given);
+    expect(decodeObject(pod, object).object).toBe(object);
+    expect(decodeObject(pod, object, { unknown: 'report' })).toEqual({ object, unknownFields: [] });
+  });
+
+  test('is shared by the result of a change beside it', () => {
+    const { object } = decodeObject(pod, given);
+    const [first, second] = (object['spec'] as { containers: readonly object[] }).containers;
+    const changed = {
+      ...object,
+      spec: { ...(object['spec'] as object), containers: [first, { ...second, image: '' }] },
+    };
+    const { object: again } = decodeObject(pod, changed);
+    expect(again).toEqual(object);
+    expect(again.metadata).toBe(object.metadata);
+    expect((again['spec'] as { containers: readonly object[] }).containers[0]).toBe(first);
+  });
+
+  test.each<[string, (object: Record<string, unknown>) => object]>([
+    ['fields in another order', ({ kind, apiVersion, ...rest }) => ({ apiVersion, kind, ...rest })],
+    ['an unknown field', (object) => ({ ...object, nonsense: 1 })],
+    ['an empty kind', (object) => ({ ...object, kind: '' })],
+    ['a kind that is null', (object) => ({ ...object, kind: null })],
+    ['a field that is null', (object) => ({ ...object, status: null })],
+    ['a field that is undefined', (object) => ({ ...object, other: undefined })],
+  ])('is not taken for it with %s', (_what, change) => {
+    const { object } = decodeObject(pod, given);
+    const changed = change(object);
+    const { object: again } = decodeObject(pod, changed);
+    expect(again).not.toBe(changed);
+    expect(Object.keys(again).filter((key) => key !== 'kind')).toEqual(
+      Object.keys(object).filter((key) => key !== 'kind'),
+    );
+  });
+
+  test('a map with a prototype is copied into one without', () => {
+    const { object } = decodeObject(pod, given);
+    const metadata = { ...object.metadata, labels: { a: '1', b: '2' } };
+    const { labels } = decodeObject(pod, { ...object, metadata }).object.metadata;
+    expect(labels).not.toBe(metadata.labels);
+    expect((labels as Record<string, unknown>)['constructor']).toBeUndefined();
+  });
+});

@@ -13,7 +13,7 @@ export interface DecodeOptions {
 }
 
 export interface Decoded {
-  /** A new object; only values without a schema are shared with the input. Maps have no prototype. */
+  /** Shares with the input what was in canonical form already, the whole included: treat both as frozen. Maps have no prototype. */
   readonly object: ApiObject;
   /** Paths of at most `UNKNOWN_FIELDS_MAX` unknown fields; empty unless asked for. */
   readonly unknownFields: readonly string[];

@@ -1,6 +1,6 @@
 import { expected, joinPath, DecodeError } from './decode-error';
 import { decodeStringList, SCALARS } from './scalars';
-import { createStringMap, setKey, sortedKeys } from './string-map';
+import { createStringMap, isStringMap, setKey, sortedKeys } from './string-map';
 import type { FieldType, MessageType } from './types';
 import { decodeUnion } from './unions';
 
@@ -37,29 +37,90 @@ interface FieldPlan {
   readonly dropsNull: boolean;
 }
 
-/** Reads one message: checks types, drops unknown fields, writes the fields in the order of the schema. */
+/**
+ * Reads one message: checks types, drops unknown fields, writes the fields in the order of the schema. What is in canonical form already
+ * is returned as it is, so that reading a decoded object again costs a walk and no memory.
+ */
 export function decodeMessage(type: MessageType, value: unknown, decoding: Decoding): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw expected('an object', value);
   const source = value as Json;
   if (decoding.depth >= MESSAGE_DEPTH_MAX) throw new DecodeError('nested too deep');
   decoding.depth += 1;
-  const target: Json = {};
-  let seen = type.typeMeta ? copyTypeMeta(source, target) : 0;
+  let seen = type.typeMeta ? checkTypeMeta(source) : 0;
+  let unchanged = 0;
+  let target: Json | undefined;
   for (const plan of plansOf(type)) {
     const given = source[plan.name];
-    if (given === undefined || given === null) {
-      if (given === null) seen += 1;
-      if (plan.absent !== undefined) target[plan.name] = plan.absent(decoding);
-      continue;
+    if (given !== undefined) seen += 1;
+    const written = writtenOf(plan, given, decoding);
+    if (target === undefined) {
+      if (written === given) {
+        unchanged += 1;
+        continue;
+      }
+      target = firstFields(type, source, unchanged);
     }
-    seen += 1;
-    const written = writtenForm(plan, decodeField(plan, given, decoding));
     if (written !== undefined) target[plan.name] = written;
   }
-  if (type.open) keepOthers(type, source, target);
-  else if (decoding.report) reportUnknown(type, source, { seen, decoding });
+  if (!type.open && decoding.report) reportUnknown(type, source, { seen, decoding });
   decoding.depth -= 1;
+  return target === undefined ? inOrder(type, source) : withOthers(type, source, target);
+}
+
+/** What stands in the message for one field; undefined for nothing. */
+function writtenOf(plan: FieldPlan, given: unknown, decoding: Decoding): unknown {
+  if (given === undefined || given === null) return plan.absent?.(decoding);
+  return writtenForm(plan, decodeField(plan, given, decoding));
+}
+
+/** The source, all of whose declared fields are in canonical form, without other fields and in the order of the schema. */
+function inOrder(type: MessageType, source: Json): Json {
+  const plans = plansOf(type);
+  if (isInOrder(type, source, plans)) return source;
+  return withOthers(type, source, firstFields(type, source, plans.length));
+}
+
+function withOthers(type: MessageType, source: Json, target: Json): Json {
+  if (type.open) keepOthers(type, source, target);
   return target;
+}
+
+/** A new message with the type of the source and its first `count` fields, which are in canonical form. */
+function firstFields(type: MessageType, source: Json, count: number): Json {
+  const target: Json = {};
+  if (type.typeMeta) copyTypeMeta(source, target);
+  let left = count;
+  for (const { name } of plansOf(type)) {
+    if (left <= 0) break;
+    left -= 1;
+    if (source[name] !== undefined) target[name] = source[name];
+  }
+  return target;
+}
+
+/** True when the source has no other fields and has its own in the order of the schema. */
+function isInOrder(type: MessageType, source: Json, plans: readonly FieldPlan[]): boolean {
+  let next = type.typeMeta ? -TYPE_META.length : 0;
+  for (const key in source) {
+    const given = source[key];
+    if (given === undefined) return false;
+    while (next < plans.length && nameAt(plans, next) !== key) next += 1;
+    if (next < 0 && (given === '' || given === null)) return false;
+    if (next === plans.length) {
+      if (!type.open || type.byName.has(key) || (type.typeMeta && isTypeMeta(key))) return false;
+    } else next += 1;
+  }
+  return true;
+}
+
+const TYPE_META = ['kind', 'apiVersion'] as const;
+
+function nameAt(plans: readonly FieldPlan[], at: number): string | undefined {
+  return at < 0 ? TYPE_META[at + TYPE_META.length] : plans[at]?.name;
+}
+
+function isTypeMeta(key: string): boolean {
+  return key === 'kind' || key === 'apiVersion';
 }
 
 function decodeField(plan: FieldPlan, given: unknown, decoding: Decoding): unknown {
@@ -73,18 +134,24 @@ function decodeField(plan: FieldPlan, given: unknown, decoding: Decoding): unkno
   }
 }
 
-/** `kind` and `apiVersion` stand first. Returns how many of them the source has. */
-function copyTypeMeta(source: Json, target: Json): number {
+/** Returns how many of `kind` and `apiVersion` the source has. */
+function checkTypeMeta(source: Json): number {
   let seen = 0;
-  for (const name of ['kind', 'apiVersion']) {
+  for (const name of TYPE_META) {
     const given = source[name];
     if (given === undefined) continue;
     seen += 1;
-    if (given === null || given === '') continue;
-    if (typeof given !== 'string') throw expected('a string', given).locate(name);
-    target[name] = given;
+    if (given !== null && typeof given !== 'string') throw expected('a string', given).locate(name);
   }
   return seen;
+}
+
+/** `kind` and `apiVersion` stand first. */
+function copyTypeMeta(source: Json, target: Json): void {
+  for (const name of TYPE_META) {
+    const given = source[name];
+    if (given !== undefined && given !== null && given !== '') target[name] = given;
+  }
 }
 
 /** What is written for a value that was given; undefined leaves the field out. */
@@ -105,7 +172,7 @@ function isEmpty(value: unknown): boolean {
 
 function keepOthers(type: MessageType, source: Json, target: Json): void {
   for (const key of Object.keys(source)) {
-    if (type.byName.has(key) || (type.typeMeta && (key === 'kind' || key === 'apiVersion'))) continue;
+    if (type.byName.has(key) || (type.typeMeta && isTypeMeta(key))) continue;
     setKey(target, key, source[key]);
   }
 }
@@ -119,7 +186,7 @@ function reportUnknown(
   if (keys.length === seen) return;
   for (const key of keys) {
     if (decoding.unknown.length >= UNKNOWN_FIELDS_MAX) return;
-    if (type.byName.has(key) || (type.typeMeta && (key === 'kind' || key === 'apiVersion'))) continue;
+    if (type.byName.has(key) || (type.typeMeta && isTypeMeta(key))) continue;
     decoding.unknown.push(joinPath(key, ''));
   }
 }
@@ -211,19 +278,21 @@ function schemaOf(union: MessageType): MessageType {
 function listOf({ decode, zero }: Element): Decode {
   return (value, decoding) => {
     if (!Array.isArray(value)) throw expected('a list', value);
-    const result: unknown[] = [];
+    let result: unknown[] | undefined;
     let index = 0;
     try {
       for (; index < value.length; index += 1) {
         const before = decoding.unknown.length;
         const each: unknown = value[index];
-        result.push(each === null || each === undefined ? zero(decoding) : decode(each, decoding));
+        const decoded = each === null || each === undefined ? zero(decoding) : decode(each, decoding);
+        if (result === undefined && decoded !== each) result = value.slice(0, index);
+        result?.push(decoded);
         if (decoding.unknown.length > before) relocate(decoding.unknown, before, `[${String(index)}]`);
       }
     } catch (error) {
       throw error instanceof DecodeError ? error.locate(`[${String(index)}]`) : error;
     }
-    return result;
+    return result ?? value;
   };
 }
 
@@ -232,19 +301,35 @@ function mapOf({ decode, zero }: Element): Decode {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw expected('an object', value);
     const source = value as Json;
-    const result = createStringMap();
+    const mark = decoding.unknown.length;
     let current = '';
+    const valueAt = (key: string): unknown => {
+      current = key;
+      const before = decoding.unknown.length;
+      const each = source[key];
+      const decoded = each === null || each === undefined ? zero(decoding) : decode(each, decoding);
+      if (decoding.unknown.length > before) relocate(decoding.unknown, before, `[${key}]`);
+      return decoded;
+    };
     try {
-      for (const key of sortedKeys(source)) {
-        current = key;
-        const before = decoding.unknown.length;
-        const each = source[key];
-        setKey(result, key, each === null || each === undefined ? zero(decoding) : decode(each, decoding));
-        if (decoding.unknown.length > before) relocate(decoding.unknown, before, `[${key}]`);
-      }
+      if (isStringMap(source) && isCanonicalMap(source, valueAt)) return source;
+      decoding.unknown.length = mark;
+      const result = createStringMap();
+      for (const key of sortedKeys(source)) setKey(result, key, valueAt(key));
+      return result;
     } catch (error) {
       throw error instanceof DecodeError ? error.locate(`[${current}]`) : error;
     }
-    return result;
   };
+}
+
+/** True when the keys are in order and every value is as it would be written. */
+function isCanonicalMap(source: Json, valueAt: (key: string) => unknown): boolean {
+  let previous: string | undefined;
+  for (const key in source) {
+    if (previous !== undefined && previous > key) return false;
+    previous = key;
+    if (valueAt(key) !== source[key]) return false;
+  }
+  return true;
 }

@@ -87,6 +87,7 @@ function decodeBytes(value: unknown): string {
 /** A list of strings; null in it is the empty string. */
 export function decodeStringList(value: unknown): readonly string[] {
   if (!Array.isArray(value)) throw expected('a list', value);
+  if (value.every((each) => typeof each === 'string')) return value;
   return value.map((each: unknown, index) => {
     if (each === null) return '';
     if (typeof each !== 'string') throw expected('a string', each).locate(`[${String(index)}]`);

@@ -12,6 +12,11 @@ export function createStringMap(): StringMap {
   return new Blank();
 }
 
+/** True for an object that `createStringMap` made. */
+export function isStringMap(value: object): value is StringMap {
+  return Object.getPrototypeOf(value) === Blank.prototype;
+}
+
 /** Sets a key of any object; a plain assignment of `__proto__` would change its prototype instead. */
 export function setKey(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') {

@@ -46,7 +46,8 @@ function spread(spec: Json): Json {
 function gather(spec: Json): Json {
   const versions = objectsAt(spec, 'versions').map((version) => columnsOf(version, 'jsonPath', 'JSONPath'));
   const [first, ...others] = versions;
-  if (first === undefined) return spec;
+  const preserveUnknownFields = spec['preserveUnknownFields'] ?? false;
+  if (first === undefined) return { ...spec, preserveUnknownFields };
   const shared = Object.entries(COMMON).filter(([, name]) =>
     others.every((each) => deepEqual(each[name] ?? undefined, first[name] ?? undefined)),
   );
@@ -56,7 +57,7 @@ function gather(spec: Json): Json {
     version: first['name'],
     versions: versions.map((version) => without(version, ...sharedNames)),
     ...Object.fromEntries(shared.map(([own, name]) => [own, first[name]])),
-    preserveUnknownFields: spec['preserveUnknownFields'] ?? false,
+    preserveUnknownFields,
   });
 }
 

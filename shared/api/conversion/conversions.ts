@@ -46,9 +46,18 @@ const EVENT_SELECTORS: Readonly<Record<string, string>> = {
   'regarding.resourceVersion': 'involvedObject.resourceVersion',
   'regarding.fieldPath': 'involvedObject.fieldPath',
   reportingController: 'reportingComponent',
+  // This field has no name there.
+  source: '',
+};
+
+/** `spec.host` is what nodes were called once. */
+const POD_SELECTORS: Readonly<Record<string, string>> = {
+  'spec.host': 'spec.nodeName',
+  'spec.nodeName': 'spec.nodeName',
 };
 
 const SELECTOR_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'core/v1.Pod': POD_SELECTORS,
   'events/v1.Event': EVENT_SELECTORS,
   'events/v1beta1.Event': EVENT_SELECTORS,
 };

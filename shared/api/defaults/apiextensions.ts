@@ -18,6 +18,12 @@ export const APIEXTENSIONS: DefaultsTable = {
   'apiextensions/v1beta1.CustomResourceDefinitionSpec': {
     values: { scope: 'Namespaced', conversion: { strategy: 'None' }, preserveUnknownFields: true },
   },
+  'apiextensions/v1beta1.CustomResourceConversion': {
+    derive: ({ strategy, conversionReviewVersions: given }) =>
+      strategy !== 'Webhook' || (Array.isArray(given) && given.length > 0)
+        ? undefined
+        : { conversionReviewVersions: ['v1beta1'] },
+  },
   'apiextensions/v1.CustomResourceDefinitionNames': names,
   'apiextensions/v1beta1.CustomResourceDefinitionNames': names,
   'apiextensions/v1.ServiceReference': reference,

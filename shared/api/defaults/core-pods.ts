@@ -22,7 +22,7 @@ export const CORE_PODS: DefaultsTable = {
       terminationGracePeriodSeconds: 30,
       schedulerName: 'default-scheduler',
     },
-    derive: ofHostNetwork,
+    derive: ofPodSpec,
   },
   'core/v1.Container': container,
   'core/v1.EphemeralContainer': container,
@@ -38,24 +38,32 @@ export const CORE_PODS: DefaultsTable = {
 function ofPod(pod: Json): Json | undefined {
   const spec = objectAt(pod, 'spec');
   if (spec === undefined) return undefined;
-  return {
-    spec: {
-      ...spec,
-      ...changed(spec, 'containers', withRequests),
-      ...changed(spec, 'initContainers', withRequests),
-      enableServiceLinks: spec['enableServiceLinks'] ?? true,
-    },
+  const changes = {
+    ...changed(spec, 'containers', withRequests),
+    ...changed(spec, 'initContainers', withRequests),
+    ...(has(spec, 'enableServiceLinks') ? {} : { enableServiceLinks: true }),
   };
+  return Object.keys(changes).length === 0 ? undefined : { spec: { ...spec, ...changes } };
 }
 
 function withRequests(each: Json): Json {
   const resources = objectAt(each, 'resources');
   const limits = resources === undefined ? undefined : objectAt(resources, 'limits');
-  if (limits === undefined) return each;
+  const requests = objectAt(resources ?? {}, 'requests') ?? {};
+  if (limits === undefined || Object.keys(limits).every((name) => has(requests, name))) return each;
   return {
     ...each,
-    resources: { ...resources, requests: { ...limits, ...objectAt(resources ?? {}, 'requests') } },
+    resources: { ...resources, requests: { ...limits, ...requests } },
   };
+}
+
+/** A service account under one of its two names has both; the new one wins. */
+function ofPodSpec(spec: Json): Json | undefined {
+  const name = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount');
+  const isNamed = name === '' || (spec['serviceAccountName'] === name && spec['serviceAccount'] === name);
+  const onHost = ofHostNetwork(spec);
+  if (isNamed) return onHost;
+  return { ...onHost, serviceAccountName: name, serviceAccount: name };
 }
 
 /** On the network of its node a container's port is the node's. */
@@ -65,16 +73,17 @@ function ofHostNetwork(spec: Json): Json | undefined {
 }
 
 function withHostPorts(each: Json): Json {
-  return {
-    ...each,
-    ...changed(each, 'ports', (port) =>
-      has(port, 'hostPort') && port['hostPort'] !== 0 ? port : { ...port, hostPort: port['containerPort'] },
-    ),
-  };
+  const changes = changed(each, 'ports', (port) =>
+    has(port, 'hostPort') && port['hostPort'] !== 0 ? port : { ...port, hostPort: port['containerPort'] },
+  );
+  return 'ports' in changes ? { ...each, ...changes } : each;
 }
 
+/** The list with its items changed, as a member of its own; nothing where none changes. */
 function changed(object: Json, name: string, change: (value: Json) => Json): Json {
   const list = object[name];
   if (!Array.isArray(list)) return {};
-  return { [name]: list.map((each: unknown) => (isJson(each) ? change(each) : each)) };
+  const items: readonly unknown[] = list;
+  const next = items.map((each) => (isJson(each) ? change(each) : each));
+  return next.every((each, at) => each === items[at]) ? {} : { [name]: next };
 }

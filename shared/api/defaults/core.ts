@@ -1,5 +1,6 @@
 import type { Json } from '../conversion/json';
 import { has, objectAt, textAt } from '../conversion/json';
+import { LABEL } from '../../names';
 import type { DefaultsTable } from './contract';
 
 const STICKY_SECONDS = 10_800;
@@ -8,6 +9,7 @@ const STICKY_SECONDS = 10_800;
 export const CORE: DefaultsTable = {
   'core/v1.EndpointPort': { values: { protocol: 'TCP' } },
   'core/v1.LimitRangeItem': { derive: ofLimits },
+  'core/v1.Namespace': { derive: ofNamespace },
   'core/v1.NamespaceStatus': { values: { phase: 'Active' } },
   'core/v1.NodeStatus': {
     derive: (status) =>
@@ -25,6 +27,16 @@ export const CORE: DefaultsTable = {
       targetPort === undefined || targetPort === 0 || targetPort === '' ? { targetPort: port } : undefined,
   },
 };
+
+/** A namespace has its name as a label. One whose name is still to be made gets it then. */
+function ofNamespace(namespace: Json): Json | undefined {
+  const metadata = objectAt(namespace, 'metadata') ?? {};
+  const name = textAt(metadata, 'name');
+  if (name === '') return undefined;
+  return {
+    metadata: { ...metadata, labels: { ...objectAt(metadata, 'labels'), [LABEL.metadataName]: name } },
+  };
+}
 
 function ofService(spec: Json): Json {
   const isOutside = spec['type'] === 'NodePort' || spec['type'] === 'LoadBalancer';

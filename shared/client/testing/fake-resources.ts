@@ -34,6 +34,12 @@ export const SERVICES: FakeResource = {
   ...row(GROUP.core, 'services', 'Service'),
   verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
 };
+export const CLAIMS = row(GROUP.core, 'persistentvolumeclaims', 'PersistentVolumeClaim');
+export const VOLUMES: FakeResource = {
+  ...row(GROUP.core, 'persistentvolumes', 'PersistentVolume'),
+  namespaced: false,
+};
+export const SERVICE_ACCOUNTS = row(GROUP.core, 'serviceaccounts', 'ServiceAccount');
 export const DEPLOYMENTS = row(GROUP.apps, 'deployments', 'Deployment');
 export const REPLICA_SETS = row(GROUP.apps, 'replicasets', 'ReplicaSet');
 export const LEASES = row(GROUP.coordination, 'leases', 'Lease');
@@ -47,4 +53,7 @@ export const FAKE_RESOURCES: readonly FakeResource[] = [
   DEPLOYMENTS,
   REPLICA_SETS,
   LEASES,
+  CLAIMS,
+  VOLUMES,
+  SERVICE_ACCOUNTS,
 ];

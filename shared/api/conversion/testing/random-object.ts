@@ -20,6 +20,7 @@ export function seededRandom(seed: string): Random {
 }
 
 const DEPTH_MAX = 7;
+const RECURSION_ODDS = 12;
 
 /** Texts that mean something in fields of that name, where any text would not do. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -36,7 +37,9 @@ export function randomObject(row: ResourceRow, random: Random): Record<string, u
 function randomMessage(type: MessageType, random: Random, depth: number): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const field of type.fields) {
-    if (random(2) === 0 || (depth >= DEPTH_MAX && field.kind === 'message')) continue;
+    // A message in one of its own kind would otherwise grow a forest.
+    const odds = field.message === type ? RECURSION_ODDS : 2;
+    if (random(odds) !== 0 || (depth >= DEPTH_MAX && field.kind === 'message')) continue;
     object[field.name] = randomField(field, random, depth);
   }
   return object;

@@ -1,0 +1,89 @@
+import type { KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+
+/** How signatures are made with a key (JWA, RFC 7518), by the key's kind and curve. */
+const ALGORITHM_OF_CURVE: Readonly<Record<string, Pick<TokenKey, 'algorithm' | 'hash'>>> = {
+  prime256v1: { algorithm: 'ES256', hash: 'sha256' },
+  secp384r1: { algorithm: 'ES384', hash: 'sha384' },
+  secp521r1: { algorithm: 'ES512', hash: 'sha512' },
+};
+
+/** A public key that tokens are verified with. */
+export interface TokenKey {
+  /** What the header of a token calls its key: the digest of the public key, so that every holder of the key names it alike. */
+  readonly keyId: string;
+  readonly algorithm: 'RS256' | 'ES256' | 'ES384' | 'ES512';
+  readonly hash: 'sha256' | 'sha384' | 'sha512';
+  readonly publicKey: KeyObject;
+}
+
+/** A key that tokens are signed with. */
+export interface SigningKey extends TokenKey {
+  readonly privateKey: KeyObject;
+}
+
+/** A key that cannot be used; the message says what is wrong and never holds a part of the key. */
+export class KeyError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'KeyError';
+  }
+}
+
+/** The first private key of a PEM text. Throws KeyError when there is none, or it is of a kind that signs no tokens. */
+export function signingKeyOf(pem: string): SigningKey {
+  const block = blocksOf(pem).find(({ label }) => label.endsWith('PRIVATE KEY'));
+  if (block === undefined) throw new KeyError('there is no private key in PEM form');
+  const privateKey = parse(() => createPrivateKey(block.text));
+  return { ...tokenKeyOf(createPublicKey(privateKey)), privateKey };
+}
+
+/**
+ * Every key of a PEM text that tokens can be verified with: public keys, those of private keys, and those of certificates. Blocks of
+ * other kinds (parameters, chains of other things) are passed over. Throws KeyError when no block is left, or a key cannot be used.
+ */
+export function verificationKeysOf(pem: string): readonly TokenKey[] {
+  const blocks = blocksOf(pem).filter(({ label }) => /(?:PUBLIC KEY|PRIVATE KEY|^CERTIFICATE)$/.test(label));
+  if (blocks.length === 0) throw new KeyError('there is no public or private key in PEM form');
+  return blocks.map(({ text }) => tokenKeyOf(parse(() => createPublicKey(text))));
+}
+
+function tokenKeyOf(publicKey: KeyObject): TokenKey {
+  return { keyId: keyIdOf(publicKey), ...algorithmOf(publicKey), publicKey };
+}
+
+function keyIdOf(publicKey: KeyObject): string {
+  const info = publicKey.export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(info).digest('base64url');
+}
+
+function algorithmOf({
+  asymmetricKeyType,
+  asymmetricKeyDetails,
+}: KeyObject): Pick<TokenKey, 'algorithm' | 'hash'> {
+  if (asymmetricKeyType === 'rsa') return { algorithm: 'RS256', hash: 'sha256' };
+  const curve = asymmetricKeyType === 'ec' ? (asymmetricKeyDetails?.namedCurve ?? '') : '';
+  const known = ALGORITHM_OF_CURVE[curve];
+  if (known !== undefined) return known;
+  const what = curve === '' ? (asymmetricKeyType ?? 'unknown') : curve;
+  throw new KeyError(`tokens need an RSA key or an elliptic one on P-256, P-384 or P-521, not ${what}`);
+}
+
+interface PemBlock {
+  readonly label: string;
+  readonly text: string;
+}
+
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
+
+function blocksOf(pem: string): readonly PemBlock[] {
+  return [...pem.matchAll(PEM_BLOCK)].map(([text, label = '']) => ({ label, text }));
+}
+
+function parse(read: () => KeyObject): KeyObject {
+  try {
+    return read();
+  } catch (error) {
+    throw new KeyError('a key cannot be parsed', error);
+  }
+}

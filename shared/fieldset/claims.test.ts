@@ -1,0 +1,91 @@
+import * as fc from 'fast-check';
+import { messageType } from '../schema/types';
+import { appliedSet, ShapeError } from './applied';
+import { claimsExactly } from './claims';
+import type { FieldSet } from './field-set';
+import { equalSets } from './field-set';
+import type { ObjectShape } from './shape';
+import { DEDUCED_OBJECT, rootShape } from './shape';
+
+const PODS = rootShape(messageType('core/v1.Pod'));
+
+const name = fc.constantFrom('a', 'b', 'c');
+const container = fc.record(
+  {
+    name,
+    image: name,
+    args: fc.array(name, { maxLength: 2 }),
+    env: fc.array(fc.record({ name, value: name }, { requiredKeys: [] }), { maxLength: 3 }),
+    ports: fc.array(
+      fc.record(
+        { containerPort: fc.constantFrom(80, 81), protocol: fc.constantFrom('TCP', 'UDP'), name },
+        { requiredKeys: ['containerPort'] },
+      ),
+      { maxLength: 3 },
+    ),
+    resources: fc.record({ limits: fc.dictionary(name, name) }, { requiredKeys: [] }),
+  },
+  { requiredKeys: ['name'] },
+);
+const pod = fc.record(
+  {
+    metadata: fc.record(
+      {
+        name,
+        labels: fc.dictionary(name, name),
+        finalizers: fc.array(name, { maxLength: 3 }),
+      },
+      { requiredKeys: [] },
+    ),
+    spec: fc.record(
+      {
+        containers: fc.option(fc.array(container, { maxLength: 3 })),
+        nodeSelector: fc.option(fc.dictionary(name, name)),
+        securityContext: fc.constant({}),
+        undeclared: name,
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+/** What the slow way says; undefined where it refuses the configuration. */
+function setOf(shape: ObjectShape, config: object): FieldSet | undefined {
+  try {
+    return appliedSet(shape, config);
+  } catch (error) {
+    if (error instanceof ShapeError) return undefined;
+    throw error;
+  }
+}
+
+test.each([
+  ['a kind with a schema', PODS, pod],
+  ['an object without one', DEDUCED_OBJECT, fc.object({ maxDepth: 3, maxKeys: 3, values: [name] })],
+] as const)('it says of %s just what making the set and comparing says', (_what, shape, config) => {
+  let same = 0;
+  fc.assert(
+    fc.property(config, config, fc.boolean(), (first, second, repeats) => {
+      const set = setOf(shape, first);
+      fc.pre(set !== undefined);
+      const other = repeats ? structuredClone(first) : second;
+      const own = setOf(shape, other);
+      const expected = own !== undefined && equalSets(own, set ?? {});
+      same += expected ? 1 : 0;
+      expect(claimsExactly(shape, other, set ?? {})).toBe(expected);
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(same).toBeGreaterThan(100);
+});
+
+test('a list that repeats an item claims no set, however many items that has', () => {
+  const twice = (names: readonly string[]): object => ({
+    spec: { containers: names.map((each) => ({ name: each })) },
+  });
+  const many = Array.from({ length: 40 }, (_, index) => `c${String(index)}`);
+  expect(claimsExactly(PODS, twice(['a', 'a']), appliedSet(PODS, twice(['a', 'b'])))).toBe(false);
+  expect(claimsExactly(PODS, twice(many), appliedSet(PODS, twice(many)))).toBe(true);
+  expect(claimsExactly(PODS, twice([...many.slice(1), 'c1']), appliedSet(PODS, twice(many)))).toBe(false);
+});
