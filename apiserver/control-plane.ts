@@ -2,20 +2,26 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { Clock } from '../shared/concurrency/clock';
 import type { Log } from '../shared/log/log';
 import { GROUP } from '../shared/names';
-import type { ApiObject } from '../shared/meta/object';
+import { AdmissionMetrics } from './admission/admission-metrics';
+import type { Authorize } from './admission/certificates';
 import { createAdmission } from './admission/chain';
-import { admitNamespaceLifecycle } from './admission/namespace-lifecycle';
+import { clusterReadings } from './admission/cluster-reader';
+import type { PluginChoice, PluginContext } from './admission/plugins';
+import { choosePlugins } from './admission/plugins';
+import { createMissing } from './bootstrap/create-missing';
 import type { AllocatedService, ServiceAllocation } from './registry/allocation/service-allocation';
 import { createServiceAllocation } from './registry/allocation/service-allocation';
 import type { AddressRange, ValueRange } from './registry/allocation/value-range';
 import { parseAddressRange, parsePortRange } from './registry/allocation/value-range';
 import type { StoreContext } from './registry/object-store';
-import { currentFromCache, readFresh } from './registry/object-store';
 import type { Registry } from './registry/registry';
+import { RecentObjects } from './registry/recent-objects';
 import { createRegistry } from './registry/registry';
 import type { RuntimeConfig } from './registry/runtime-config';
 import { DEFAULT_RUNTIME_CONFIG } from './registry/runtime-config';
 import { servedDefinitions } from './registry/served';
+import type { KindSettings } from './registry/strategy';
+import { DEFAULT_KIND_SETTINGS } from './registry/strategy';
 import { currentOfEntry } from './registry/stored-form';
 import { record } from './registry/validation/accessors';
 import type { Backend } from './storage/backend';
@@ -39,9 +45,18 @@ export interface ControlPlaneOptions {
   /** Whether configurations can be applied and managedFields are kept; by default they are. */
   readonly serverSideApply?: boolean;
   readonly limits?: Partial<CacheLimits>;
+  /** By default those of kube-apiserver. */
+  readonly kindSettings?: KindSettings;
   /** What Services get their addresses and ports from; by default the ranges of the flags. */
   readonly services?: ServiceRanges;
+  /** By default the plugins of kube-apiserver's defaults. */
+  readonly admission?: AdmissionOptions;
+  /** Who may do what, for the plugins that ask. */
+  readonly authorize: Authorize;
 }
+
+export interface AdmissionOptions
+  extends PluginChoice, Pick<PluginContext, 'configurations' | 'tolerationSeconds'> {}
 
 export interface ServiceRanges {
   readonly addresses: AddressRange;
@@ -54,10 +69,12 @@ export interface ControlPlane {
   readonly cache: ClusterCache;
   readonly store: StoreContext;
   readonly serviceAllocation: ServiceAllocation;
+  readonly admissionMetrics: AdmissionMetrics;
 }
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
-  const registry = createRegistry(servedDefinitions(options.runtimeConfig ?? DEFAULT_RUNTIME_CONFIG), 1);
+  const { kindSettings = DEFAULT_KIND_SETTINGS, runtimeConfig = DEFAULT_RUNTIME_CONFIG } = options;
+  const registry = createRegistry(servedDefinitions(runtimeConfig, kindSettings), 1);
   const { backend, prefix, clock, log } = options;
   const cache = new ClusterCache({
     backend,
@@ -76,38 +93,51 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     log,
     services: servicesIn(registry, () => store),
   });
+  const admission = options.admission ?? DEFAULT_ADMISSION;
+  const admissionMetrics = new AdmissionMetrics();
   const store: StoreContext = {
     backend,
     cache,
     transformer: identityTransformer,
+    recent: new RecentObjects(),
     prefix,
     clock,
     newUid: randomUUID,
     randomInt: (bound) => randomInt(bound),
-    admission: createAdmission([
-      {
-        name: 'NamespaceLifecycle',
-        async mutate(attributes, signal) {
-          await admitNamespaceLifecycle(
-            attributes,
-            namespaceReader(registry, () => store),
-            signal,
-          );
-          return attributes.object;
-        },
-      },
-    ]),
+    admission: createAdmission({
+      plugins: choosePlugins(admission, {
+        authorize: options.authorize,
+        clock,
+        randomInt: (bound) => randomInt(bound),
+        tolerationSeconds: admission.tolerationSeconds,
+        configurations: admission.configurations,
+        provideNamespace: async (name, signal) => provideNamespace(store, registry, { name, signal }),
+        resourceOfKind: ({ group, version, kind }) =>
+          registry.endpointsOf(group, version).find(({ row }) => row.kind === kind)?.row,
+      }),
+      newReading: clusterReadings(registry, () => store),
+      metrics: admissionMetrics,
+    }),
     reservers: new Map([['service addresses', serviceAllocation.reserve]]),
     eventTtlSeconds: options.eventTtlSeconds === 0 ? undefined : options.eventTtlSeconds,
     cacheWaitMs: CACHE_WAIT_MS,
     serverSideApply: options.serverSideApply ?? true,
+    kindSettings,
   };
-  return { registry: () => registry, cache, store, serviceAllocation };
+  return { registry: () => registry, cache, store, serviceAllocation, admissionMetrics };
 }
 
 /** The ranges of kube-apiserver. */
 export const DEFAULT_SERVICE_ADDRESSES = '10.0.0.0/24';
 export const DEFAULT_NODE_PORTS = '30000-32767';
+
+/** That of kube-apiserver. */
+export const DEFAULT_ADMISSION: AdmissionOptions = {
+  enable: [],
+  disable: [],
+  tolerationSeconds: { notReady: 300, unreachable: 300 },
+  configurations: new Map(),
+};
 
 function defaultServiceRanges(): ServiceRanges {
   const addresses = parseAddressRange(DEFAULT_SERVICE_ADDRESSES);
@@ -115,6 +145,16 @@ function defaultServiceRanges(): ServiceRanges {
   if (!addresses.ok || nodePorts === undefined)
     throw new Error('the default ranges of Services are malformed');
   return { addresses: addresses.range, nodePorts };
+}
+
+async function provideNamespace(
+  store: StoreContext,
+  registry: Registry,
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const endpoint = registry.endpoint(GROUP.core, 'v1', 'namespaces');
+  if (endpoint === undefined) throw new Error('namespaces are not served');
+  await createMissing(store, endpoint, { metadata: { name } }, signal);
 }
 
 /** All Services from the cache, once it has come to the revision asked for. */
@@ -136,17 +176,5 @@ function servicesIn(
       uid: entry.uid,
       spec: record(currentOfEntry(stored, entry).object['spec']),
     }));
-  };
-}
-
-function namespaceReader(
-  registry: Registry,
-  store: () => StoreContext,
-): Parameters<typeof admitNamespaceLifecycle>[1] {
-  const endpoint = registry.endpoint(GROUP.core, 'v1', 'namespaces');
-  if (endpoint === undefined) throw new Error('namespaces are not served');
-  return {
-    cached: (name): ApiObject | undefined => currentFromCache(store(), endpoint, name)?.object,
-    fresh: async (name, signal) => (await readFresh(store(), endpoint, name, signal))?.object,
   };
 }

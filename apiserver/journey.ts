@@ -1,6 +1,8 @@
 import { pageNotFound } from './verbs/answers';
 import { badRequest } from '../shared/errors/status-error';
+import type { Audit } from './audit/audit';
 import { answerDiscovery } from './discovery/discovery';
+import type { IssuerDocuments } from './discovery/issuer-documents';
 import { pathsDocument } from './discovery/paths';
 import { versionDocument } from './discovery/version';
 import type { Answer, Exchange, Stage } from './exchange/exchange';
@@ -15,11 +17,15 @@ import { answerResource } from './verbs/dispatch';
 
 /** What the stages need of the process. */
 export interface JourneyParts {
+  /** Undefined without an audit policy. */
+  readonly audit?: Pick<Audit, 'open' | 'record'> | undefined;
   readonly authenticate: Stage;
   readonly authorize: Stage;
   /** Answers health paths; undefined for any other path. */
   readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
   readonly insight: Insight;
+  /** Absent: nobody else verifies tokens of this server. */
+  readonly issuer?: IssuerDocuments;
   readonly verbs: VerbContext;
   readonly requestTimeoutMs: number;
   /** `host:port` at which clients reach this server. */
@@ -29,15 +35,17 @@ export interface JourneyParts {
 
 /**
  * The journey of every request, in order; read it first. Around it stands the edge (`server/edge.ts`), which turns whatever a stage
- * throws into a Status. Stages that are still to come have their place: audit and impersonation behind authentication, flow control
- * before authorization.
+ * throws into a Status. Stages that are still to come have their place: impersonation behind audit, flow control before
+ * authorization.
  */
 export function createJourney(parts: JourneyParts): (exchange: Exchange) => Promise<void> {
   const stages: readonly Stage[] = [
     requestInfo, // what the path asks for
     parts.insight.measure, // what it costs, and how it ends
+    ...(parts.audit === undefined ? [] : [parts.audit.open]), // who tried and was turned away
     createDeadline(parts.requestTimeoutMs), // nothing waits for ever
     parts.authenticate, // who is asking
+    ...(parts.audit === undefined ? [] : [parts.audit.record]), // what is written down of it
     parts.authorize, // whether they may
     createAnswer(parts), // the verb itself
   ];
@@ -71,16 +79,20 @@ const OTHER_PATHS: readonly string[] = [
 
 /** Sets `answer`: a resource, a discovery document, a health check, the version, or the list of paths. */
 function createAnswer(parts: JourneyParts): Stage {
+  const otherPaths = [...OTHER_PATHS, ...(parts.issuer?.paths ?? [])];
+  const { version } = parts.build;
+  const documents = { version, serverSideApply: parts.verbs.store.serverSideApply };
   const answerOther = async (exchange: Exchange): Promise<Answer> => {
     const registry = parts.verbs.registry();
-    if (exchange.path === '/') return documentAnswer(200, pathsDocument(registry, OTHER_PATHS));
+    if (exchange.path === '/') return documentAnswer(200, pathsDocument(registry, otherPaths));
     if (exchange.path === '/version' || exchange.path === '/version/') {
       return documentAnswer(200, versionDocument(parts.build));
     }
     return (
       (await parts.health(exchange)) ??
       (await parts.insight.answer(exchange)) ??
-      answerOpenApi(registry, exchange, parts.build.version) ??
+      parts.issuer?.answer(exchange) ??
+      answerOpenApi(registry, exchange, documents) ??
       answerDiscovery(registry, parts.serverAddress(), exchange) ??
       pageNotFound()
     );

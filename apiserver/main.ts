@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { helpText } from '../shared/flags/help';
 import { parseFlags } from '../shared/flags/parse-flags';
 import { createProcessLog } from '../shared/log/pino-log';
@@ -13,9 +14,15 @@ const PROGRAM = 'orch-apiserver';
 const SUMMARY =
   'The orch API server: validates and stores the objects of a cluster and tells everyone who watches. Replicas are stateless.';
 const USAGE_ERROR = 2;
+/**
+ * What is kept lies outside of the heap, which is little beside what passes through it. By itself the runtime lets the heap grow to four
+ * times what is live before it looks for garbage; with this, to a third above it. It is asked for at every collection, so it may come late.
+ */
+const SMALL_HEAP = '--heap-growing-percent=30';
 
 /** Reads the command line, then serves until SIGTERM or SIGINT. The process's exit code is what `main` resolves to. */
 async function main(): Promise<number> {
+  setFlagsFromString(SMALL_HEAP);
   const parsed = parseFlags(FLAG_ROWS, process.argv.slice(2));
   if (parsed.outcome === 'help') {
     process.stdout.write(helpText(FLAG_ROWS, { program: PROGRAM, summary: SUMMARY }));

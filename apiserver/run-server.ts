@@ -1,14 +1,15 @@
 import { systemClock } from '../shared/concurrency/clock';
+import { keepServingCertificate } from '../shared/certs/keep-serving-certificate';
 import { ensureServingCertificate } from '../shared/certs/serving-certificate';
 import type { Log } from '../shared/log/log';
-import { authenticate } from './authn/authenticate';
-import type { TokenAuthenticator } from './authn/bearer-token';
-import { bearerToken } from './authn/bearer-token';
-import { tokenFileAuthenticator } from './authn/token-file';
+import type { Audit } from './audit/audit';
+import { openAudit } from './audit/open-audit';
+import { createAuthentication } from './authentication';
 import { authorize } from './authz/authorize';
 import { authorizerOf } from './authz/modes';
 import type { ApiService } from './bootstrap/api-service';
 import { createApiService } from './bootstrap/api-service';
+import { createApiVersions } from './bootstrap/api-versions';
 import { checkDialect } from './bootstrap/dialect-record';
 import { createFirstObjects } from './bootstrap/first-objects';
 import { LiveReplicas } from './bootstrap/live-replicas';
@@ -24,13 +25,15 @@ import type { OpenBackend } from './open-backend';
 import { openBackend } from './open-backend';
 import { operationServices } from './operation-services';
 import type { ServerOptions, ServingOptions } from './options/server-options';
+import { statusErrorOf } from './server/edge';
 import type { Server } from './server/server';
 import { createServer } from './server/server';
 
 /** How long requests in flight may take once the server has stopped accepting. */
 const DRAIN_GRACE_MS = 20_000;
-const WATCH_END_SPREAD_MS = 500;
 const WITHDRAW_TIMEOUT_MS = 3_000;
+/** How long audit events that are not written yet may take at the end. */
+const AUDIT_FLUSH_MS = 10_000;
 const SECOND_MS = 1_000;
 
 export interface ServerProcess {
@@ -47,6 +50,24 @@ export interface ServerProcess {
  */
 export async function runServer(process: ServerProcess, stop: AbortSignal): Promise<void> {
   const { options, log } = process;
+  // A policy that cannot be used is told before anything else is done.
+  const audit =
+    options.audit === undefined
+      ? undefined
+      : await openAudit(options.audit, { log, statusOf: statusErrorOf });
+  try {
+    await serve({ ...process, audit }, stop);
+  } finally {
+    await audit?.close(AbortSignal.timeout(AUDIT_FLUSH_MS));
+  }
+}
+
+interface AuditedProcess extends ServerProcess {
+  readonly audit: Audit | undefined;
+}
+
+async function serve(process: AuditedProcess, stop: AbortSignal): Promise<void> {
+  const { options, log } = process;
   const life = new AbortController();
   const opened = await openBackend(options.store, { log, clock: systemClock }, stop);
   try {
@@ -60,10 +81,13 @@ export async function runServer(process: ServerProcess, stop: AbortSignal): Prom
       eventTtlSeconds: options.eventTtlSeconds,
       runtimeConfig: options.runtimeConfig,
       serverSideApply: options.featureGates.ServerSideApply,
+      kindSettings: options.kindSettings,
       limits: options.watchCache,
       services: options.services,
+      admission: options.admission,
+      authorize: authorizerOf(options.authorizationModes),
     });
-    const { server, port } = await openDoor(process, { plane, opened });
+    const { server, port } = await openDoor(process, { plane, opened, life: life.signal });
     const apiService = createApiService({
       store: plane.store,
       registry: plane.registry,
@@ -77,10 +101,13 @@ export async function runServer(process: ServerProcess, stop: AbortSignal): Prom
       await becomeReady(plane, { life: life.signal, stop, log });
       void opened.keepCompact(life.signal);
       void plane.serviceAllocation.keepRepaired(life.signal);
+      void createApiVersions({ store: plane.store, registry: plane.registry, log }).keep(life.signal);
       await apiService.keep(stop);
     } finally {
-      await withdraw(apiService, log);
-      await server.close({ delayMs: options.shutdownDelayMs, graceMs: DRAIN_GRACE_MS });
+      await Promise.all([
+        withdraw(apiService, log),
+        server.close({ delayMs: options.shutdownDelayMs, graceMs: DRAIN_GRACE_MS }),
+      ]);
     }
   } finally {
     life.abort(new Error('the server is stopped'));
@@ -111,12 +138,27 @@ async function becomeReady(
   log.info({ revision: plane.cache.revision, uptimeMs: Math.round(performance.now()) }, 'ready');
 }
 
+interface DoorParts {
+  readonly plane: ControlPlane;
+  readonly opened: OpenBackend;
+  /** Aborts when the server is stopped. */
+  readonly life: AbortSignal;
+}
+
 async function openDoor(
-  { options, log, logFailure, build }: ServerProcess,
-  { plane, opened }: { readonly plane: ControlPlane; readonly opened: OpenBackend },
+  { options, log, logFailure, build, audit }: AuditedProcess,
+  { plane, opened, life }: DoorParts,
 ): Promise<{ readonly server: Server; readonly port: number }> {
   const address = { port: options.serving.port };
-  const tokens = tokenAuthenticatorsOf(options);
+  const serverAddress = (): string =>
+    `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`;
+  const authentication = createAuthentication(options.authentication, {
+    plane,
+    clock: systemClock,
+    log,
+    serverAddress,
+  });
+  const { accountTokens } = authentication;
   const authorizer = authorizerOf(options.authorizationModes);
   let isShuttingDown = false;
   const checks: readonly HealthCheck[] = [
@@ -130,35 +172,41 @@ async function openDoor(
   const server = createServer({
     bindAddress: options.serving.bindAddress,
     port: options.serving.port,
-    certificate: certificateFiles(options.serving, log),
+    certificate: certificateFiles(options.serving, { log, life }),
     minTlsVersion: options.serving.minTlsVersion,
     journey: createJourney({
-      authenticate: authenticate({
-        authenticators: [bearerToken(tokens)],
-        anonymous: options.authentication.anonymous,
-      }),
+      audit,
+      authenticate: authentication.stage,
       authorize: authorize(authorizer),
       health: healthEndpoints({
         checks,
         log,
         livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
       }),
-      insight: createInsight({ registry: plane.registry, cache: plane.cache, process: true }),
+      insight: createInsight({
+        registry: plane.registry,
+        cache: plane.cache,
+        admission: plane.admissionMetrics,
+        tokens: accountTokens.counts,
+        audit: audit?.counts,
+        process: true,
+      }),
+      ...(accountTokens.documents === undefined ? {} : { issuer: accountTokens.documents }),
       verbs: {
         registry: plane.registry,
         store: plane.store,
-        services: operationServices({ tokens, authorizer, opened }),
+        services: operationServices({ authentication, authorizer, opened }),
         minRequestTimeoutMs: options.requests.minWatchTimeoutSeconds * SECOND_MS,
       },
       requestTimeoutMs: options.requests.timeoutMs,
-      serverAddress: () => `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`,
+      serverAddress,
       build,
     }),
     log,
     onShutdown: () => {
       isShuttingDown = true;
     },
-    endWatches: async () => plane.cache.drain(WATCH_END_SPREAD_MS, AbortSignal.timeout(DRAIN_GRACE_MS)),
+    endWatches: async (how) => plane.cache.drain(how, AbortSignal.timeout(how.spreadMs + DRAIN_GRACE_MS)),
   });
   const bound = await server.listen();
   address.port = bound.port;
@@ -168,15 +216,13 @@ async function openDoor(
 
 function certificateFiles(
   { certificate }: ServingOptions,
-  log: Log,
+  { log, life }: { readonly log: Log; readonly life: AbortSignal },
 ): { readonly certFile: string; readonly keyFile: string } {
   if (certificate.from === 'files') return certificate;
-  return ensureServingCertificate({ dir: certificate.dir, hosts: certificate.hosts, log });
-}
-
-function tokenAuthenticatorsOf({ authentication }: ServerOptions): readonly TokenAuthenticator[] {
-  const { tokenFile } = authentication;
-  return tokenFile === undefined ? [] : [tokenFileAuthenticator(tokenFile)];
+  const own = { dir: certificate.dir, hosts: certificate.hosts, log };
+  const files = ensureServingCertificate(own);
+  keepServingCertificate(own, life);
+  return files;
 }
 
 function storeCheck({ backend, name }: OpenBackend): HealthCheck {

@@ -13,6 +13,8 @@ export interface ControllerOptions {
   /** How often every terminating namespace is looked at again without cause, in milliseconds. */
   readonly namespaceSyncPeriodMs: number;
   readonly concurrentGcSyncs: number;
+  /** The certificates by which pods know the API server, as PEM text; absent where nobody says. */
+  readonly rootCa?: string;
 }
 
 export interface Controller {

@@ -1,11 +1,19 @@
 import type { Controller } from './controller';
 import { runGarbageCollector } from './garbage-collector/garbage-collector';
 import { runNamespaceController } from './namespace/namespace-controller';
+import { runRootCaPublisher } from './namespace-objects/root-ca-publisher';
+import { runServiceAccounts } from './namespace-objects/service-accounts';
+import { runClaimProtection } from './volume-protection/claim-protection';
+import { runVolumeProtection } from './volume-protection/volume-protection';
 
 /** Every controller there is. */
 export const CONTROLLERS: readonly Controller[] = [
   { name: 'namespace', run: runNamespaceController },
   { name: 'garbagecollector', run: runGarbageCollector },
+  { name: 'serviceaccount', run: runServiceAccounts },
+  { name: 'root-ca-cert-publisher', run: runRootCaPublisher },
+  { name: 'pvc-protection', run: runClaimProtection },
+  { name: 'pv-protection', run: runVolumeProtection },
 ];
 
 /**

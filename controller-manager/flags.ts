@@ -15,7 +15,7 @@ export const FLAGS = [
     type: 'stringList',
     default: ['*'],
     group: 'Generic',
-    help: 'The controllers to run: * is all, foo is the one named foo, -foo is all but that one. There are: namespace, garbagecollector.',
+    help: 'The controllers to run: * is all, foo is the one named foo, -foo is all but that one. There are: namespace, garbagecollector, serviceaccount, root-ca-cert-publisher, pvc-protection, pv-protection.',
   },
   {
     name: 'dialect',
@@ -98,6 +98,13 @@ export const FLAGS = [
     max: 1000,
     group: 'Garbage collector controller',
     help: 'How many owners are worked on at once.',
+  },
+  {
+    name: 'root-ca-file',
+    type: 'string',
+    default: '',
+    group: 'Root CA publisher',
+    help: 'The certificates (PEM) by which pods know the API server. By default those in the kubeconfig by which this process knows it.',
   },
   {
     name: 'logging-format',

@@ -10,6 +10,7 @@ import { dialect } from '../shared/names';
 import type { Controller } from './controller';
 import { selectControllers } from './controllers';
 import { FLAGS } from './flags';
+import { RootCaError, readCertificates } from './root-ca-file';
 import { runControllerManager } from './run';
 
 const PROGRAM = 'orch-controller-manager';
@@ -41,10 +42,12 @@ async function main(argv: readonly string[]): Promise<number> {
 async function run(values: Values, controllers: readonly Controller[]): Promise<number> {
   const { log } = createProcessLog({ format: values.loggingFormat, verbosity: values.v });
   let server;
+  let rootCa;
   try {
     server = loadKubeconfig({ path: values.kubeconfig }).client;
+    rootCa = values.rootCaFile === '' ? server.ca?.toString() : readCertificates(values.rootCaFile);
   } catch (error) {
-    if (!(error instanceof KubeconfigError)) throw error;
+    if (!(error instanceof KubeconfigError) && !(error instanceof RootCaError)) throw error;
     return refuse([error.message]);
   }
   const client = createClient({ ...server, userAgent: PROGRAM, timeoutMs: values.kubeApiRequestTimeoutMs });
@@ -58,7 +61,7 @@ async function run(values: Values, controllers: readonly Controller[]): Promise<
         client,
         log,
         controllers,
-        controllerOptions: values,
+        controllerOptions: { ...values, ...(rootCa === undefined ? {} : { rootCa }) },
         election: values.leaderElect
           ? {
               lease: {

@@ -1,25 +1,143 @@
-import type { ApiObject } from '../../shared/meta/object';
+import { StatusError } from '../../shared/errors/status-error';
 import type { Admission, AdmissionAttributes } from '../registry/admission';
+import type { AdmissionMetrics, ObserveDecision, Phase } from './admission-metrics';
+import type { Reading } from './cluster-reader';
+import type { AdmissionPlugin, NamedPlugin } from './plugin';
 
-/** One admission plugin. A missing phase admits everything. */
-export interface AdmissionPlugin {
-  readonly name: string;
-  mutate?(attributes: AdmissionAttributes, signal: AbortSignal): Promise<ApiObject | undefined>;
-  validate?(attributes: AdmissionAttributes, signal: AbortSignal): Promise<void>;
+export interface AdmissionParts {
+  /** In the order in which they are asked. */
+  readonly plugins: readonly NamedPlugin[];
+  /** A reader for one decision of one plugin. */
+  readonly newReading: () => Reading;
+  readonly metrics: AdmissionMetrics;
 }
 
-/** Runs the plugins in order; the first one that throws refuses the request. */
-export function createAdmission(plugins: readonly AdmissionPlugin[]): Admission {
+interface Asked {
+  readonly plugin: AdmissionPlugin;
+  readonly observe: ObserveDecision;
+}
+
+/** Those that are asked in one phase of one kind of write. */
+interface AskedInPhase {
+  readonly plugins: readonly Asked[];
+  readonly observe: ObserveDecision;
+}
+
+/**
+ * Asks the plugins that a write concerns, in order: all that change the object, and in a second phase all that only judge it. The
+ * first one that throws refuses the request. A refusal for which a plugin looked at cached objects is decided again on fresh ones
+ * before it counts (ARCHITECTURE 5.8.1).
+ */
+export function createAdmission(parts: AdmissionParts): Admission {
+  const toAdmit = askedIn('admit', parts);
+  const toValidate = askedIn('validate', parts);
   return {
-    async mutate(attributes, signal) {
-      let { object } = attributes;
-      for (const plugin of plugins) {
-        object = (await plugin.mutate?.({ ...attributes, object }, signal)) ?? object;
-      }
-      return object;
+    mutate: async (attributes, signal) => {
+      const { plugins, observe } = toAdmit(attributes);
+      return timed(observe, performance.now(), async () => {
+        let current = attributes;
+        for (const asked of plugins) {
+          const seen = current;
+          const object = await decide(
+            parts,
+            { asked, judge: (cluster) => asked.plugin.mutate?.(seen, cluster, signal) },
+            signal,
+          );
+          if (object !== undefined && object !== seen.object) current = { ...seen, object };
+        }
+        return current.object;
+      });
     },
-    async validate(attributes, signal) {
-      for (const plugin of plugins) await plugin.validate?.(attributes, signal);
+    validate: async (attributes, signal) => {
+      const { plugins, observe } = toValidate(attributes);
+      await timed(observe, performance.now(), async () => {
+        for (const asked of plugins) {
+          await decide(
+            parts,
+            { asked, judge: (cluster) => asked.plugin.validate?.(attributes, cluster, signal) },
+            signal,
+          );
+        }
+      });
     },
   };
+}
+
+/** Finds out who is asked about a write, once for each kind of write. */
+function askedIn(
+  type: Phase,
+  { plugins, metrics }: AdmissionParts,
+): (attributes: AdmissionAttributes) => AskedInPhase {
+  const known = new Map<string, AskedInPhase>();
+  const isOfPhase = (plugin: AdmissionPlugin): boolean =>
+    type === 'admit' ? plugin.mutate !== undefined : plugin.validate !== undefined;
+  return ({ operation, endpoint, subresource }) => {
+    const { group, resource, namespaced } = endpoint.row;
+    const key = `${operation} ${group}/${resource}/${subresource}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const subject = { operation, group, resource, subresource, namespaced };
+    const kind = { type, operation };
+    const asked = {
+      plugins: plugins
+        .filter(({ plugin }) => isOfPhase(plugin) && plugin.concerns(subject))
+        .map(({ name, plugin }) => ({ plugin, observe: metrics.ofPlugin(name, kind) })),
+      observe: metrics.ofPhase(kind),
+    };
+    known.set(key, asked);
+    return asked;
+  };
+}
+
+type Decided<T> = Promise<T> | T;
+
+/** One decision of one plugin. A pod meets a dozen of them: one that needs not wait is no promise. */
+function decide<T>(
+  { newReading }: AdmissionParts,
+  { asked: { observe }, judge }: { readonly asked: Asked; readonly judge: (reading: Reading) => Decided<T> },
+  signal: AbortSignal,
+): Decided<T> {
+  const startedAt = performance.now();
+  const reading = newReading();
+  let first: Decided<T>;
+  try {
+    first = judge(reading);
+  } catch (error) {
+    first = refused(error);
+  }
+  if (!(first instanceof Promise) && !reading.isOutdated()) {
+    observe(false, performance.now() - startedAt);
+    return first;
+  }
+  return timed(observe, startedAt, async () => {
+    if (await counts(first, reading)) return first;
+    await reading.freshen(signal);
+    return judge(reading);
+  });
+}
+
+async function refused(error: unknown): Promise<never> {
+  throw error;
+}
+
+/** Not a refusal on what may be stale, and not an admission on what is certainly too old. Throws what is no refusal. */
+async function counts(decision: Decided<unknown>, reading: Reading): Promise<boolean> {
+  try {
+    await decision;
+    return !reading.isOutdated();
+  } catch (error) {
+    if (!(error instanceof StatusError) || !reading.isStale()) throw error;
+    return false;
+  }
+}
+
+async function timed<T>(observe: ObserveDecision, startedAt: number, work: () => Promise<T>): Promise<T> {
+  let rejected = true;
+  try {
+    const result = await work();
+    rejected = false;
+    return result;
+  } finally {
+    observe(rejected, performance.now() - startedAt);
+  }
 }

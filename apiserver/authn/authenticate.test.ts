@@ -3,14 +3,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { StatusError } from '../../shared/errors/status-error';
 import { USER, USER_GROUP } from '../../shared/names';
+import type { Exchange } from '../exchange/exchange';
 import { newExchange } from '../exchange/testing/new-exchange';
 import { authenticate } from './authenticate';
 import type { Authenticator } from './authenticator';
 import { unauthorized } from './authenticator';
 import { bearerToken, bearerTokenOf } from './bearer-token';
+import { meantForApi } from './token-authenticator';
 import { parseCsv } from './csv';
-import { tokenFileAuthenticator } from './token-file';
+import { tokenFileLookup } from './token-file';
 
+const AUDIENCES = ['https://api.example.com'];
 let dir = '';
 beforeEach(() => {
   dir = mkdtempSync(path.join(tmpdir(), 'tokens-'));
@@ -35,7 +38,7 @@ async function userOf({ authorization, anonymous = false, others = [] }: Asked) 
   const file = tokenFile('s3cret,jane,42,"devs, ops"\nroot,root,0,system:masters\nplain,joe,7\n');
   const exchange = newExchange({ headers: authorization === undefined ? {} : { authorization } });
   const stage = authenticate({
-    authenticators: [bearerToken([tokenFileAuthenticator(file)]), ...others],
+    authenticators: [bearerToken(meantForApi(AUDIENCES, tokenFileLookup(file)), AUDIENCES), ...others],
     anonymous,
   });
   let reached = false;
@@ -123,8 +126,8 @@ test.each([
 
 describe('the token file', () => {
   test('blank lines, comments, spaces and Windows line ends are no matter', async () => {
-    const authenticator = tokenFileAuthenticator(tokenFile('\uFEFF# staff\r\n\r\n a , b , c \r\n  # end'));
-    expect(await authenticator('a', new AbortController().signal)).toMatchObject({
+    const lookUp = tokenFileLookup(tokenFile('\uFEFF# staff\r\n\r\n a , b , c \r\n  # end'));
+    expect(await lookUp('a')).toMatchObject({
       user: { name: 'b', uid: 'c', groups: [] },
     });
   });
@@ -139,16 +142,30 @@ describe('the token file', () => {
     ['a,b,c,"d', ':1: a quote opens or closes in the wrong place'],
   ])('%j is refused with its line', (text, problem) => {
     const file = tokenFile(text);
-    expect(() => tokenFileAuthenticator(file)).toThrow(`${file}${problem}`);
+    expect(() => tokenFileLookup(file)).toThrow(`${file}${problem}`);
   });
 
   test('a missing file is told by name', () => {
-    expect(() => tokenFileAuthenticator(path.join(dir, 'none'))).toThrow(
-      /none: the token file cannot be read/,
-    );
+    expect(() => tokenFileLookup(path.join(dir, 'none'))).toThrow(/none: the token file cannot be read/);
   });
 });
 
 test('quoted fields keep commas, spaces and doubled quotes', () => {
   expect(parseCsv('a,"b, ""c""" ,,"d"')).toEqual([{ line: 1, fields: ['a', 'b, "c"', '', 'd'] }]);
+});
+
+test('what is worth noting about a token goes into the audit event of the request', async () => {
+  const noted: (readonly [string, string])[] = [];
+  const audit = { annotate: (key: string, value: string) => noted.push([key, value]) };
+  const exchange = newExchange({
+    headers: { authorization: 'Bearer t' },
+    audit: audit as unknown as NonNullable<Exchange['audit']>,
+  });
+  const user = { name: 'jane', uid: '', groups: [], extra: {} };
+  const known = bearerToken(
+    async () => Promise.resolve({ user, audiences: AUDIENCES, notes: { k: 'v' } }),
+    AUDIENCES,
+  );
+  await known(exchange);
+  expect(noted).toEqual([['k', 'v']]);
 });

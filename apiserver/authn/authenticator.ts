@@ -17,6 +17,12 @@ export function unauthorized(why: string): StatusError {
   return new StatusError('Unauthorized', 'Unauthorized', { cause: new Error(why) });
 }
 
+/** What was wrong with a refused credential; undefined for an error that is no refusal. */
+export function whyUnauthorized(error: unknown): string | undefined {
+  if (!(error instanceof StatusError) || error.status.reason !== 'Unauthorized') return undefined;
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
 /**
  * Asks one after the other; the first that knows the user wins. A refusal counts only if no other one knows the user: then it is
  * thrown. Undefined when the request carries no credential at all.

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AuthResult } from './authenticator';
-import type { TokenAuthenticator } from './bearer-token';
 import type { CsvRecord } from './csv';
 import { CsvError, parseCsv } from './csv';
 
@@ -14,7 +13,7 @@ export class TokenFileError extends Error {
 }
 
 /** Reads `--token-auth-file` once. Throws TokenFileError for a file that is missing, or malformed in any line. */
-export function tokenFileAuthenticator(file: string): TokenAuthenticator {
+export function tokenFileLookup(file: string): (token: string) => Promise<AuthResult | undefined> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');

@@ -1,3 +1,4 @@
+import { AUDIT_ANNOTATION } from '../../shared/names';
 import { forbidden, StatusError } from '../../shared/errors/status-error';
 import type { Stage } from '../exchange/exchange';
 import type { Attributes, Authorizer } from './authorizer';
@@ -8,6 +9,11 @@ export function authorize(authorizer: Authorizer): Stage {
   return async (exchange, next) => {
     const attributes = attributesOf(exchange);
     const verdict = await authorizer(attributes, exchange.signal);
+    exchange.audit?.annotate(
+      AUDIT_ANNOTATION.authorizationDecision,
+      verdict.decision === 'allow' ? 'allow' : 'forbid',
+    );
+    exchange.audit?.annotate(AUDIT_ANNOTATION.authorizationReason, verdict.reason);
     if (verdict.decision !== 'allow') throw refusal(attributes, verdict.reason);
     await next();
   };

@@ -73,7 +73,7 @@ export async function createFirstObjects(
 }
 
 /** A key with a namespace holds two names, which `translated` takes for one and leaves alone. */
-function identityOf(key: string): ObjectMeta {
+export function identityOf(key: string): ObjectMeta {
   const at = key.indexOf('/');
   if (at < 0) return { name: key };
   return { namespace: translated(key.slice(0, at)), name: translated(key.slice(at + 1)) };

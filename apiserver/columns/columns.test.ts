@@ -659,7 +659,26 @@ test.each<[string, string, ApiObject, Record<string, unknown>]>([
     'a driver',
     `${GROUP.storage}/csidrivers`,
     object({ spec: { podInfoOnMount: true, volumeLifecycleModes: ['Persistent', 'Ephemeral'] } }),
-    { AttachRequired: true, PodInfoOnMount: true, Modes: 'Persistent,Ephemeral' },
+    {
+      AttachRequired: true,
+      PodInfoOnMount: true,
+      StorageCapacity: false,
+      TokenRequests: '<unset>',
+      RequiresRepublish: false,
+      Modes: 'Persistent,Ephemeral',
+    },
+  ],
+  [
+    'a driver that wants tokens and tells of room',
+    `${GROUP.storage}/csidrivers`,
+    object({
+      spec: {
+        storageCapacity: true,
+        tokenRequests: [{ audience: 'a' }, { audience: 'b' }],
+        requiresRepublish: true,
+      },
+    }),
+    { StorageCapacity: true, TokenRequests: 'a,b', RequiresRepublish: true, Modes: '<none>' },
   ],
   [
     'a storage class',

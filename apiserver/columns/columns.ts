@@ -1,3 +1,4 @@
+import type { ApiObject } from '../../shared/meta/object';
 import { GROUP } from '../../shared/names';
 import { autoscaling } from './autoscaling';
 import type { CellsOf, RowOf } from './cells';
@@ -16,6 +17,7 @@ import { core } from './core';
 import { createdAtRow } from './created-at';
 import { flowcontrol } from './flowcontrol';
 import { discovery, networking } from './networking';
+import { podRowConditions } from './pods';
 import { policy } from './policy';
 import { rbac } from './rbac';
 import { storage } from './storage';
@@ -52,6 +54,11 @@ export const ROWS: Readonly<Record<string, RowOf>> = Object.fromEntries([
   ...entriesOf(GROUP.storage, storage),
   ...SECOND_HOMES,
 ]);
+
+/** What a row says about its object beside the cells, for the kinds that say anything; by the keys of `ROWS`. */
+export const ROW_CONDITIONS: Readonly<Record<string, (object: ApiObject) => readonly object[]>> = {
+  [`${GROUP.core}/pods`]: podRowConditions,
+};
 
 /** The cells of every kind at one moment, by the keys of `ROWS`. */
 export const CELLS: Readonly<Record<string, CellsOf>> = Object.fromEntries(

@@ -2,15 +2,19 @@ import type { ApiObject } from '../../shared/meta/object';
 import { ANNOTATION } from '../../shared/names';
 import type { RowOf } from './cells';
 import { createdAtRow } from './created-at';
-import { NONE } from './format';
+import { NONE, UNSET } from './format';
 import { ageOf, flagAt, listAt, nameOf, textAt, textOr, textsAt } from './read';
 
 const csiDriverRow: RowOf = (driver) => {
   const modes = textsAt(driver, 'spec', 'volumeLifecycleModes');
+  const audiences = listAt(driver, 'spec', 'tokenRequests').map((each) => textAt(each, 'audience'));
   return [
     nameOf(driver),
     flagAt(true, driver, 'spec', 'attachRequired'),
     flagAt(false, driver, 'spec', 'podInfoOnMount'),
+    flagAt(false, driver, 'spec', 'storageCapacity'),
+    audiences.length === 0 ? UNSET : audiences.join(','),
+    flagAt(false, driver, 'spec', 'requiresRepublish'),
     modes.length === 0 ? NONE : modes.join(','),
     ageOf(driver),
   ];

@@ -37,12 +37,19 @@ export class Batch {
     this.#push(rest);
   }
 
-  /** What was collected; the batch is empty again. */
+  /** What was collected, to keep; the batch is empty again. */
   take(): Buffer {
     const taken = this.#buffer.subarray(0, this.#length);
     this.#buffer = Buffer.alloc(0);
     this.#length = 0;
     return taken;
+  }
+
+  /** What was collected, to be used up before anything else is collected in the same memory; the batch is empty again. */
+  lend(): Buffer {
+    const lent = this.#buffer.subarray(0, this.#length);
+    this.#length = 0;
+    return lent;
   }
 
   #push(byte: number): void {
@@ -64,31 +71,24 @@ export class Batch {
   }
 }
 
-/** Gives the event loop a turn. */
-export async function nextTurn(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    setImmediate(resolve);
-  });
+/** Batches, each to be used up before the next one is asked for, and at the end what was too little for another. */
+export type Batches = AsyncGenerator<Buffer, Buffer>;
+
+/** Resolves when the first batch is there: with one buffer when everything fits a batch, else with a stream. */
+export async function bodyOf(batches: Batches): Promise<Buffer | AsyncIterable<Buffer>> {
+  const first = await batches.next();
+  return first.done === true ? first.value : streamed(first.value, batches);
 }
 
-/** The batches one by one, with a turn of the event loop between them. */
-export async function* streamed(batches: Iterable<Buffer>): AsyncGenerator<Buffer> {
-  for (const batch of batches) {
-    yield batch;
-    await nextTurn();
+async function* streamed(first: Buffer, batches: Batches): AsyncGenerator<Buffer> {
+  try {
+    yield first;
+    let step = await batches.next();
+    for (; step.done !== true; step = await batches.next()) yield step.value;
+    yield step.value;
+  } finally {
+    await batches.return(NOTHING);
   }
 }
 
-/** One buffer when everything fits a batch, else a stream. */
-export function bodyOf(batches: Iterator<Buffer> & Iterable<Buffer>): Buffer | AsyncIterable<Buffer> {
-  const first = batches.next();
-  if (first.done === true) return Buffer.alloc(0);
-  const second = batches.next();
-  if (second.done === true) return first.value;
-  return streamed(rejoined([first.value, second.value], batches));
-}
-
-function* rejoined(begun: readonly Buffer[], rest: Iterable<Buffer>): Generator<Buffer> {
-  yield* begun;
-  yield* rest;
-}
+const NOTHING = Buffer.alloc(0);

@@ -1,5 +1,5 @@
-import { Readable, pipeline } from 'node:stream';
 import { promisify } from 'node:util';
+import type { Gzip } from 'node:zlib';
 import { constants, createGzip, gzip } from 'node:zlib';
 import type { Answer, Exchange } from '../exchange/exchange';
 
@@ -34,13 +34,28 @@ function acceptsGzip(header: string | string[] | undefined): boolean {
 
 async function* gzipped(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const compressor = createGzip(OPTIONS);
-  const source = Readable.from(body, { objectMode: true, highWaterMark: 1 });
-  // An error of the source reaches the reader through the compressor, which is destroyed with it.
-  pipeline(source, compressor, () => undefined);
+  const source = body[Symbol.asyncIterator]();
+  // An error of the source reaches the reader through the compressor.
+  feed(compressor, source).catch((error: unknown) => {
+    compressor.destroy(error instanceof Error ? error : new Error(String(error)));
+  });
   try {
     for await (const chunk of compressor) yield chunk as Buffer;
   } finally {
-    source.destroy();
     compressor.destroy();
+    await source.return?.();
   }
+}
+
+/** Asks for a piece only when the one before is used up. */
+async function feed(compressor: Gzip, source: AsyncIterator<Buffer>): Promise<void> {
+  for (let step = await source.next(); step.done !== true; step = await source.next()) {
+    await new Promise<void>((resolve, reject) => {
+      compressor.write(step.value, (error) => {
+        if (error === undefined || error === null) resolve();
+        else reject(error);
+      });
+    });
+  }
+  compressor.end();
 }

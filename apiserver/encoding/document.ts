@@ -1,4 +1,5 @@
 import { parseGroupVersion } from '../../shared/api/resources';
+import type { Status } from '../../shared/errors/status-error';
 import { GROUP, MEDIA_TYPE } from '../../shared/names';
 import { encodeProtobuf } from '../../shared/protobuf/encode';
 import { wrapEnvelope } from '../../shared/protobuf/envelope';
@@ -23,12 +24,19 @@ export interface Document {
  * NotAcceptable (406).
  */
 export async function documentAnswer(
-  exchange: Pick<Exchange, 'headers' | 'query'>,
+  exchange: Pick<Exchange, 'headers' | 'query' | 'audit'>,
   code: number,
   document: Document,
   offer: Offer = DOCUMENT_OFFER,
 ): Promise<Answer> {
-  return compressed(exchange, plainAnswer(code, document, negotiate(exchange, offer)));
+  const answer = plainAnswer(code, document, negotiate(exchange, offer));
+  exchange.audit?.responseObject(() => Buffer.from(jsonText(document)));
+  if (isStatus(document)) exchange.audit?.responseStatus(document);
+  return compressed(exchange, answer);
+}
+
+function isStatus(document: Document): document is Document & Status {
+  return document.kind === 'Status';
 }
 
 /** The same for an error, which is told in JSON when the client accepts nothing that is offered. */

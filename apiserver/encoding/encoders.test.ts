@@ -56,7 +56,7 @@ function encoder(
 async function all(body: Buffer | AsyncIterable<Buffer>): Promise<Buffer> {
   if (Buffer.isBuffer(body)) return body;
   const pieces: Buffer[] = [];
-  for await (const piece of body) pieces.push(piece);
+  for await (const piece of body) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 }
 
@@ -111,7 +111,7 @@ describe('JSON', () => {
     const body = await encoder(MEDIA_TYPE.json, configMaps, 'list').list(META, entries);
     if (Buffer.isBuffer(body)) throw new Error('expected a stream');
     const pieces: Buffer[] = [];
-    for await (const piece of body) pieces.push(piece);
+    for await (const piece of body) pieces.push(Buffer.from(piece));
     expect(pieces.length).toBeGreaterThan(2);
     expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(300 * 1024);
     const parsed = json(Buffer.concat(pieces));

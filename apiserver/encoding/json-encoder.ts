@@ -1,5 +1,7 @@
 import { ANNOTATION, MEDIA_TYPE } from '../../shared/names';
 import type { ListMeta } from '../../shared/meta/object';
+import { Slices } from '../watch/slices';
+import type { Batches } from './batch';
 import { Batch, bodyOf } from './batch';
 import type { JsonShape, ObjectEncoder } from './object-encoder';
 import { prettyBody, prettyJson } from './pretty';
@@ -25,8 +27,8 @@ export function jsonEncoder(shape: JsonShape, { pretty }: { readonly pretty: boo
       return pretty ? prettyJson(body) : body;
     },
     list: async (metadata, sources) => {
-      const body = bodyOf(jsonListBatches(shape, metadata, sources));
-      return Promise.resolve(pretty ? prettyBody(body) : body);
+      const body = await bodyOf(jsonListBatches(shape, metadata, sources));
+      return pretty ? prettyBody(body) : body;
     },
     frame: (type, entry) => Buffer.concat([FRAME_HEAD[type], ...shape.inFrame(entry), FRAME_TAIL]),
     bookmark: (revision, initialEventsEnd) =>
@@ -49,22 +51,20 @@ export function bookmarkMetadata(revision: number, initialEventsEnd: boolean): o
 }
 
 /** A list in batches of about 256 KB. */
-export function* jsonListBatches(
-  shape: JsonShape,
-  metadata: ListMeta,
-  sources: readonly Source[],
-): Generator<Buffer> {
+async function* jsonListBatches(shape: JsonShape, metadata: ListMeta, sources: readonly Source[]): Batches {
   const batch = new Batch();
+  const slices = new Slices();
   batch.text(shape.listHead(metadata));
   let isFirst = true;
   for (const source of sources) {
     if (!isFirst) batch.text(',');
     isFirst = false;
     shape.element(batch, source);
-    if (batch.isFull) yield batch.take();
+    if (batch.isFull) yield batch.lend();
+    if (slices.due()) await slices.pause();
   }
   batch.text(']}\n');
-  yield batch.take();
+  return batch.take();
 }
 
 /** One JSON document and a newline. */

@@ -1,3 +1,6 @@
+import { LENT_BYTES_MIN } from '../exchange/exchange';
+import { Slices } from '../watch/slices';
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -17,13 +20,23 @@ export function prettyJson(bytes: Buffer): Buffer {
 
 /** The same for an answer that may come in batches. */
 export function prettyBody(body: Buffer | AsyncIterable<Buffer>): Buffer | AsyncIterable<Buffer> {
-  return Buffer.isBuffer(body) ? prettyJson(body) : prettyBatches(body);
+  if (!Buffer.isBuffer(body)) return prettyBatches(body);
+  return body.length <= PIECE_BYTES ? prettyJson(body) : prettyBatches([body]);
 }
 
-async function* prettyBatches(batches: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* prettyBatches(batches: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
   const printer = new Printer();
-  for await (const batch of batches) yield printer.print(batch);
+  const slices = new Slices();
+  for await (const batch of batches) {
+    for (let at = 0; at < batch.length; at += PIECE_BYTES) {
+      yield printer.print(batch.subarray(at, at + PIECE_BYTES));
+      if (slices.due()) await slices.pause();
+    }
+  }
 }
+
+/** A whole batch would hold the event loop too long. What comes of such a piece is longer, so that it is only lent. */
+const PIECE_BYTES = LENT_BYTES_MIN;
 
 /** Works on the bytes, so that it can stop anywhere and go on with the next batch. */
 class Printer {
@@ -33,15 +46,19 @@ class Printer {
   /** An object or list was opened and nothing of it has come yet: it may be empty. */
   #isOpen = false;
   #out = Buffer.alloc(0);
+  /** Where long pieces are printed, one after the other. */
+  #lent = Buffer.alloc(0);
   #length = 0;
 
   print(bytes: Buffer): Buffer {
-    this.#out = Buffer.allocUnsafe(bytes.length * 2);
+    const isLent = bytes.length >= LENT_BYTES_MIN;
+    this.#out = isLent && this.#lent.length > 0 ? this.#lent : Buffer.allocUnsafe(bytes.length * 2);
     this.#length = 0;
     for (const byte of bytes) {
       if (this.#isInString) this.#inString(byte);
       else this.#outside(byte);
     }
+    if (isLent) this.#lent = this.#out;
     return this.#out.subarray(0, this.#length);
   }
 

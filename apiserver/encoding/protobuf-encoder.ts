@@ -7,15 +7,15 @@ import { decodeJson } from '../../shared/schema/decode';
 import type { MessageType } from '../../shared/schema/types';
 import { messageType } from '../../shared/schema/types';
 import type { Endpoint } from '../registry/resource';
-import { Batch, BATCH_BYTES, bodyOf, nextTurn } from './batch';
+import { Slices } from '../watch/slices';
+import type { Batches } from './batch';
+import { Batch, bodyOf } from './batch';
 import { bookmarkMetadata } from './json-encoder';
 import type { Shape } from './negotiation';
 import type { ObjectEncoder } from './object-encoder';
 import type { Source } from './source';
 import { kept, metadataEnd, versionedBytes } from './source';
 
-/** How long encoding may hold the event loop, in milliseconds. */
-const SLICE_MS = 4;
 const STATUS = { kind: 'Status', apiVersion: 'v1' } as const;
 
 /** What is encoded: whole objects of an endpoint, or only their metadata. */
@@ -46,12 +46,10 @@ export function protobufEncoder(endpoint: Endpoint, shape: Shape | undefined): O
     object: (source) => document(rawOf(source)),
     list: async (metadata, sources) => {
       const items: Buffer[] = [];
-      let sliceEnd = performance.now() + SLICE_MS;
+      const slices = new Slices();
       for (const source of sources) {
         items.push(rawOf(source));
-        if (performance.now() < sliceEnd) continue;
-        await nextTurn();
-        sliceEnd = performance.now() + SLICE_MS;
+        if (slices.due()) await slices.pause();
       }
       return bodyOf(listBatches(encoded, metadata, items));
     },
@@ -122,7 +120,7 @@ function field(batch: Batch, number: number, bytes: Buffer): void {
 }
 
 /** The list as one document. Its length stands at its beginning, which is why all items must have been encoded before. */
-function* listBatches(encoded: Encoded, metadata: ListMeta, items: readonly Buffer[]): Generator<Buffer> {
+async function* listBatches(encoded: Encoded, metadata: ListMeta, items: readonly Buffer[]): Batches {
   const { listKind, apiVersion, listType } = encoded;
   const meta = listType.byName.get('metadata');
   const item = listType.byName.get('items');
@@ -136,15 +134,17 @@ function* listBatches(encoded: Encoded, metadata: ListMeta, items: readonly Buff
   );
   const { head, tail } = envelopeAround({ kind: listKind, apiVersion }, bytes);
   const batch = new Batch();
+  const slices = new Slices();
   batch.bytes(head);
   if (meta.number < item.number) batch.bytes(metaBytes);
   for (const each of items) {
     field(batch, item.number, each);
-    if (batch.length >= BATCH_BYTES) yield batch.take();
+    if (batch.isFull) yield batch.lend();
+    if (slices.due()) await slices.pause();
   }
   if (meta.number > item.number) batch.bytes(metaBytes);
   batch.bytes(tail);
-  yield batch.take();
+  return batch.take();
 }
 
 function varintBytes(value: number): number {

@@ -1,14 +1,13 @@
 import type { ListMeta } from '../../shared/meta/object';
 import { MEDIA_TYPE } from '../../shared/names';
 import { decodeJson } from '../../shared/schema/decode';
+import { Slices } from '../watch/slices';
+import type { Batches } from './batch';
 import { Batch, bodyOf } from './batch';
 import { jsonEncoder } from './json-encoder';
 import type { JsonShape, ObjectEncoder } from './object-encoder';
 import type { Source } from './source';
 import { yamlOf } from './yaml';
-
-/** YAML takes ten times as long to write as JSON, so that fewer elements make a batch. */
-const YAML_BATCH_BYTES = 64 * 1024;
 
 /** Objects as YAML, made from their JSON. There are no frames in YAML: nothing tells where one ends. */
 export function yamlEncoder(shape: JsonShape): ObjectEncoder {
@@ -18,19 +17,16 @@ export function yamlEncoder(shape: JsonShape): ObjectEncoder {
     id: `yaml ${shape.id}`,
     contentType: MEDIA_TYPE.yaml,
     object: (source) => Buffer.from(yamlOf(decodeJson(json.object(source)))),
-    list: async (metadata, sources) => Promise.resolve(bodyOf(yamlListBatches(shape, metadata, sources))),
+    list: async (metadata, sources) => bodyOf(yamlListBatches(shape, metadata, sources)),
   };
 }
 
 /** The keys in order, with the elements in the place of their list. */
-function* yamlListBatches(
-  shape: JsonShape,
-  metadata: ListMeta,
-  sources: readonly Source[],
-): Generator<Buffer> {
+async function* yamlListBatches(shape: JsonShape, metadata: ListMeta, sources: readonly Source[]): Batches {
   const document = decodeJson(Buffer.from(`${shape.listHead(metadata)}]}`)) as Record<string, unknown>;
   const listName = Object.keys(document).at(-1) ?? '';
   const batch = new Batch();
+  const slices = new Slices();
   for (const key of Object.keys(document).sort()) {
     if (key !== listName || sources.length === 0) {
       batch.text(yamlOf({ [key]: document[key] }));
@@ -39,10 +35,11 @@ function* yamlListBatches(
     batch.text(`${key}:\n`);
     for (const source of sources) {
       batch.text(yamlOf([elementOf(shape, source)]));
-      if (batch.length >= YAML_BATCH_BYTES) yield batch.take();
+      if (batch.isFull) yield batch.lend();
+      if (slices.due()) await slices.pause();
     }
   }
-  yield batch.take();
+  return batch.take();
 }
 
 function elementOf(shape: JsonShape, source: Source): unknown {

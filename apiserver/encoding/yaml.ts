@@ -13,7 +13,7 @@ const MERGED_KEYS_MAX = 10_000;
 const ALIASED_MAX = 64 * 1024;
 
 /** Not in the published types of the library, but part of its documented options. */
-const LOAD_OPTIONS = {
+export const LOAD_OPTIONS = {
   schema: YAML_SCHEMA,
   // As in JSON, the last of several equal keys counts.
   json: true,

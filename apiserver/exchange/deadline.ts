@@ -23,14 +23,44 @@ export function createDeadline(requestTimeoutMs: number): Stage {
       controller.abort(timeout(`request did not complete within the allotted ${String(ms)} ms`, 1));
     }, ms).unref();
     exchange.signal = controller.signal;
+    const end = (): void => {
+      clearTimeout(timer);
+      outer.removeEventListener('abort', forward);
+    };
     try {
       await next();
-    } finally {
-      if (exchange.answer === undefined || Buffer.isBuffer(exchange.answer.body)) {
-        clearTimeout(timer);
-        outer.removeEventListener('abort', forward);
-      }
+    } catch (error) {
+      end();
+      throw error;
     }
+    const { answer } = exchange;
+    if (answer === undefined || Buffer.isBuffer(answer.body)) end();
+    else exchange.answer = { ...answer, body: endingWith(answer.body, end) };
+  };
+}
+
+/** The same stream; `end` is called when it ends, fails, or is closed early. */
+function endingWith(body: AsyncIterable<Buffer>, end: () => void): AsyncIterable<Buffer> {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const inner = body[Symbol.asyncIterator]();
+      return {
+        next: async () => {
+          try {
+            const step = await inner.next();
+            if (step.done === true) end();
+            return step;
+          } catch (error) {
+            end();
+            throw error;
+          }
+        },
+        return: async () => {
+          end();
+          return (await inner.return?.()) ?? { done: true, value: undefined };
+        },
+      };
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StatusError } from '../../shared/errors/status-error';
+import type { AuditTrail } from './audit-trail';
 import type { RequestInfo } from './request-info';
 
 /** Who is asking. The strings are opaque to authentication and meaningful to authorizers. */
@@ -10,10 +11,14 @@ export interface UserInfo {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Smaller pieces may be kept. */
+export const LENT_BYTES_MIN = 64 * 1024;
+
 /**
  * What goes back to the client, as data: only a door writes it. A `Buffer` body is sent with a Content-Length; an iterable is
  * streamed in the pieces it yields, is asked for the next piece only after the client took the last one, and is closed (its
- * `return` called) when the client leaves.
+ * `return` called) when the client leaves. A piece of {@link LENT_BYTES_MIN} or more is lent: its memory is used again once the next
+ * one is asked for.
  */
 export interface Answer {
   readonly code: number;
@@ -36,6 +41,8 @@ export interface Exchange {
   /** The path with its percent-encoding as received, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** The query as received, without the question mark. */
+  readonly search?: string;
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string;
   /** True when the door can hand over the socket (WebSocket, SPDY). */
@@ -55,6 +62,8 @@ export interface Exchange {
   user: UserInfo;
   /** Texts for `Warning` headers; the edge writes them. */
   readonly warnings: string[];
+  /** Set by `audit` for a request that is audited: what is known of it goes there. */
+  audit?: AuditTrail | undefined;
   /** Set by the verb, or by the edge from the error it caught. */
   answer: Answer | undefined;
   /** The error behind a failed answer, for log and metrics. */

@@ -48,6 +48,26 @@ describe('paths of resources', () => {
     expect(parseRequestInfo('GET', '/api/v1/pods', new URLSearchParams(query)).verb).toBe('watch');
   });
 
+  test.each([
+    ['GET', '/api/v1/namespaces/x/pods', 'metadata.name=p', 'p'],
+    ['GET', '/api/v1/namespaces/x/pods', 'metadata.name=p&watch=1', 'p'],
+    ['GET', '/api/v1/pods', 'status.phase!=Failed,metadata.name==p', 'p'],
+    ['GET', '/api/v1/nodes', 'metadata.name=n', 'n'],
+    ['GET', '/api/v1/pods', 'metadata.name!=p', ''],
+    ['GET', '/api/v1/pods', 'spec.nodeName=n', ''],
+    ['GET', '/api/v1/pods', 'metadata.name=', ''],
+    ['GET', '/api/v1/pods', 'metadata.name=..', ''],
+    ['GET', '/api/v1/pods', 'metadata.name=a/b', ''],
+    ['GET', '/api/v1/pods', 'metadata.name=a%2525', ''],
+    ['GET', '/api/v1/pods', 'metadata.name', ''],
+    ['GET', '/api/v1/namespaces/x/pods/q', 'metadata.name=p', 'q'],
+    ['GET', '/api/v1/watch/pods', 'metadata.name=p', ''],
+    ['DELETE', '/api/v1/namespaces/x/pods', 'metadata.name=p', ''],
+  ])('%s %s by the field selector %s is authorized for the name "%s"', (method, path, selector, name) => {
+    const query = new URLSearchParams(`fieldSelector=${selector}`);
+    expect(parseRequestInfo(method, path, query).name).toBe(name);
+  });
+
   test.each(['watch=0', 'watch=false', 'watch=FALSE', ''])('a list with "%s" stays a list', (query) => {
     expect(parseRequestInfo('GET', '/api/v1/pods', new URLSearchParams(query)).verb).toBe('list');
   });

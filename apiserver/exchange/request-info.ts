@@ -1,3 +1,5 @@
+import { exactField, parseFieldSelector } from '../../shared/meta/fields';
+
 /**
  * What a path asks for. The rules are those of kube-apiserver v1.21's RequestInfoFactory (apiserver/pkg/endpoints/request), stated
  * by the tests beside this file.
@@ -16,6 +18,7 @@ export interface RequestInfo {
   readonly namespace: string;
   readonly resource: string;
   readonly subresource: string;
+  /** Of the object in the path; else the one name that a list or watch selects by `metadata.name=`. */
   readonly name: string;
   /** The decoded segments behind the version: `namespaces`, `default`, `pods`, `web`, `log`. */
   readonly parts: readonly string[];
@@ -59,19 +62,43 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const { namespace, parts } = locate(rest);
   const [resource = '', name = '', third = ''] = parts;
   const subresource = special === 'proxy' ? '' : third;
+  const verb = verbOf(method, { name, watch: wantsWatch(query) });
   return {
     isResourceRequest: true,
     path,
-    verb: special ?? verbOf(method, { name, watch: wantsWatch(query) }),
+    verb: special ?? verb,
     apiPrefix,
     apiGroup: apiPrefix === 'api' ? '' : (segments[1] ?? ''),
     apiVersion: segments[headLength - 1] ?? '',
     namespace,
     resource,
     subresource,
-    name,
+    name: nameOf({ special, verb, name }, query),
     parts,
   };
+}
+
+const COLLECTION_READS: ReadonlySet<string> = new Set(['list', 'watch']);
+const NO_SEGMENT = /^\.{1,2}$|[/%]/;
+
+/**
+ * The name in the path; for a list or a watch the one that `metadata.name=` asks for, if it could stand in a path: who may read the object
+ * by its name may list and watch it so.
+ */
+function nameOf(
+  asked: { readonly special: string | undefined; readonly verb: string; readonly name: string },
+  query: URLSearchParams,
+): string {
+  if (asked.special !== undefined || !COLLECTION_READS.has(asked.verb)) return asked.name;
+  const text = query.get('fieldSelector');
+  if (text === null || text === '') return '';
+  try {
+    const name = exactField(parseFieldSelector(text), 'metadata.name') ?? '';
+    return NO_SEGMENT.test(name) ? '' : name;
+  } catch {
+    // The verb says what is wrong with it, to whoever may list everything.
+    return '';
+  }
 }
 
 /** By hand: a regular expression takes time in the square of a long run of slashes, and nobody is authenticated yet. */

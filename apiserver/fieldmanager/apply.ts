@@ -3,9 +3,9 @@ import type { ApiObject } from '../../shared/meta/object';
 import { formatTime } from '../../shared/meta/time';
 import { badRequest } from '../../shared/errors/status-error';
 import { appliedSet, ShapeError } from '../../shared/fieldset/applied';
+import { claimsExactly } from '../../shared/fieldset/claims';
 import type { FieldSet } from '../../shared/fieldset/field-set';
 import {
-  difference,
   equalSets,
   hasPath,
   intersection,
@@ -49,10 +49,11 @@ export interface ApplyRequest {
  */
 export function applyConfiguration(request: ApplyRequest): ApiObject {
   const { kind, config, writer } = request;
-  const set = setOfConfig(kind, config);
-  const live = withFirstOwners(request) ?? kind.blank;
+  if (config.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
+  const live = liveOf(request);
   const entries = reconcileEntries(kind, storedEntries(live.metadata));
   const last = entries.find((entry) => isApplierOf(writer, entry));
+  const set = setOfConfig(kind, config, last);
   const own: Entry = {
     manager: writer.manager,
     operation: 'Apply',
@@ -80,8 +81,10 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   );
 }
 
-function setOfConfig(kind: ManagedKind, config: ApiObject): FieldSet {
-  if (config.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
+function setOfConfig(kind: ManagedKind, config: ApiObject, last: Entry | undefined): FieldSet {
+  if (last?.apiVersion === kind.apiVersion && claimsExactly(kind.shape, config, last.set)) {
+    return recursiveDifference(last.set, kind.ignored);
+  }
   try {
     return recursiveDifference(appliedSet(kind.shape, config), kind.ignored);
   } catch (error) {
@@ -91,8 +94,9 @@ function setOfConfig(kind: ManagedKind, config: ApiObject): FieldSet {
 }
 
 /** An object that nobody is known to own was written by somebody: what it has belongs to a manager of its own. */
-function withFirstOwners({ kind, live, writer }: ApplyRequest): ApiObject | undefined {
-  if (live === undefined || (live.metadata.managedFields ?? []).length > 0) return live;
+function liveOf({ kind, live, writer }: ApplyRequest): ApiObject {
+  if (live === undefined) return kind.blank;
+  if ((live.metadata.managedFields ?? []).length > 0) return live;
   return trackUpdate(kind, undefined, live, { ...writer, manager: BEFORE_FIRST_APPLY });
 }
 
@@ -131,7 +135,6 @@ function sameOwners(before: readonly Entry[], after: readonly Entry[]): boolean 
           other.manager === entry.manager &&
           other.operation === entry.operation &&
           other.apiVersion === entry.apiVersion &&
-          isEmptySet(difference(other.set, entry.set)) &&
           equalSets(other.set, entry.set),
       ),
     )

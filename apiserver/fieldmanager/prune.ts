@@ -3,7 +3,7 @@ import { heldSet } from '../../shared/fieldset/applied';
 import type { FieldSet } from '../../shared/fieldset/field-set';
 import { difference, EMPTY_SET, intersection, isEmptySet, union } from '../../shared/fieldset/field-set';
 import { removeFields } from '../../shared/fieldset/remove';
-import { withNamedFields } from '../../shared/fieldset/schema-changes';
+import { withFieldsAbove, withNamedFields } from '../../shared/fieldset/schema-changes';
 import type { Entry } from './entries';
 import type { ManagedKind, OtherVersion } from './managed-kind';
 
@@ -37,6 +37,7 @@ export function prune({ kind, merged, last, owners }: Pruning): ApiObject {
 
 /** The common case: everything that was applied last time is applied again, or somebody else's. */
 function isStillOwned({ set, apiVersion }: Entry, owners: readonly Entry[]): boolean {
+  if (owners.some((owner) => owner.apiVersion === apiVersion && owner.set === set)) return true;
   let left = set;
   for (const owner of owners) if (owner.apiVersion === apiVersion) left = difference(left, owner.set);
   return isEmptySet(left);
@@ -62,7 +63,7 @@ function addBackOwned(
       theirs === version ? object : version.convert(theirs.convertBack(object));
     const owned = unionOf(owners.filter((entry) => entry.apiVersion === apiVersion));
     const whole = into(full);
-    const allowed = union(namedSet(theirs, into(kept)), withNamedFields(theirs.shape, owned));
+    const allowed = union(namedSet(theirs, into(kept)), withFieldsAbove(owned));
     const gone = difference(theirs === version ? fullSet : namedSet(theirs, whole), allowed);
     kept = back(removeFields(theirs.shape, whole, gone) as unknown as ApiObject);
   }

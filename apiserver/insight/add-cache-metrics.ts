@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { parseGroupVersion } from '../../shared/api/resources';
 import type { CacheStats, ResourceStats } from '../watch/stats';
 import type { Sample } from './collected';
 import { addCounter, addGauge } from './collected';
@@ -7,11 +8,7 @@ import { addHistogram } from './bucket-histogram';
 export interface CacheMetricsSource {
   readonly stats: () => CacheStats;
   /** The kind of a cached resource by its name, for the metric that is counted by kind. */
-  readonly kindOf: (resource: string) => {
-    readonly group: string;
-    readonly version: string;
-    readonly kind: string;
-  };
+  readonly kindOf: (resource: string) => string;
 }
 
 const PREFIX = 'apiserver_watch_cache';
@@ -144,12 +141,14 @@ function addResourceGauges(registry: Registry, { stats }: CacheMetricsSource): v
 function addByResource(registry: Registry, { stats, kindOf }: CacheMetricsSource): void {
   addCounter(registry, {
     name: 'apiserver_watch_events_total',
-    help: 'Events queued for watches that are past their beginning, by the kind and version that is stored.',
+    help: 'Events sent to watches, bookmarks included, by the kind and version that was asked for.',
     labels: ['group', 'version', 'kind'],
     read: () =>
-      stats()
-        .resources.filter(({ deliveries }) => deliveries > 0)
-        .map(({ resource, deliveries }): Sample => [{ ...kindOf(resource) }, deliveries]),
+      stats().resources.flatMap(({ resource, sent }) =>
+        sent.map(({ apiVersion, frames }): Sample => {
+          return [{ ...parseGroupVersion(apiVersion), kind: kindOf(resource) }, frames];
+        }),
+      ),
   });
   addCounter(registry, {
     name: 'apiserver_terminated_watchers_total',

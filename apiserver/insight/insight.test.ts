@@ -115,6 +115,30 @@ test('the cache shows its objects, events, checks and delays', async () => {
   expect((await samples('apiserver_watch_delay_seconds_count', { stage: 'to_door' }))[0]).toBe(1);
 });
 
+test('events are counted as they are sent: the state, changes and bookmarks, by the version that was asked for', async () => {
+  const HPAS = 'namespaces/default/horizontalpodautoscalers';
+  const sent = async (version: string): Promise<number[]> =>
+    samples('apiserver_watch_events_total', { kind: 'HorizontalPodAutoscaler', version });
+  const body = {
+    metadata: { name: 'h' },
+    spec: { maxReplicas: 1, scaleTargetRef: { kind: 'ReplicaSet', name: 'r' } },
+  };
+  expect((await api.call('POST', `/apis/autoscaling/v1/${HPAS}`, { body })).code).toBe(201);
+  const stop = new AbortController();
+  const url = `/apis/autoscaling/v1/${HPAS}?watch=1&allowWatchBookmarks=true`;
+  const reader = api.watch(url, stop.signal);
+  await reader.next();
+  expect(await sent('v1')).toEqual([1]);
+  await api.call('DELETE', `/apis/autoscaling/v1/${HPAS}/h`);
+  expect((await reader.next()).value?.type).toBe('DELETED');
+  expect(await sent('v1')).toEqual([2]);
+  const rest = reader.next();
+  await api.plane.cache.drain({ spreadMs: 0, refuseNew: false }, stop.signal);
+  expect((await rest).value?.type).toBe('BOOKMARK');
+  expect(await sent('v1')).toEqual([3]);
+  expect(await sent('v2beta2')).toEqual([]);
+});
+
 test('every sample has a number and every metric its help and type', async () => {
   const { text, headers } = await api.call('GET', '/metrics');
   expect(headers['Content-Type']).toMatch(/^text\/plain; version=0\.0\.4/);

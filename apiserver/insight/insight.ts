@@ -1,10 +1,16 @@
 import { collectDefaultMetrics, Registry as MetricsRegistry } from 'prom-client';
+import type { AuditCounts } from '../audit/counts';
+import type { TokenCounts } from '../authn/service-account/token-counts';
 import type { Answer, Exchange, Stage } from '../exchange/exchange';
 import type { Registry } from '../registry/registry';
 import type { ClusterCache } from '../watch/cluster-cache';
+import type { AdmissionMetrics } from '../admission/admission-metrics';
+import { addAdmissionMetrics } from './add-admission-metrics';
+import { addAuditMetrics } from './add-audit-metrics';
 import { addCacheMetrics } from './add-cache-metrics';
 import { addDeprecatedApis } from './add-deprecated-apis';
 import { addRequestMetrics } from './add-request-metrics';
+import { addTokenMetrics } from './add-token-metrics';
 import { RequestMetrics } from './request-metrics';
 
 /** What the process shows of itself. */
@@ -20,11 +26,23 @@ export const INSIGHT_PATHS: readonly string[] = ['/debug/watchers', '/metrics'];
 export interface InsightOptions {
   readonly registry: () => Registry;
   readonly cache: ClusterCache;
+  readonly admission: AdmissionMetrics;
+  /** Absent: the server knows no tokens of service accounts. */
+  readonly tokens?: Readonly<TokenCounts>;
+  /** Absent: nothing is audited. */
+  readonly audit?: AuditCounts | undefined;
   /** Also what the runtime tells: memory, processor time, delay of the event loop. For the one server of a process. */
   readonly process: boolean;
 }
 
-export function createInsight({ registry, cache, process }: InsightOptions): Insight {
+export function createInsight({
+  registry,
+  cache,
+  admission,
+  tokens,
+  audit,
+  process,
+}: InsightOptions): Insight {
   const requests = new RequestMetrics({
     isServed: ({ apiGroup, apiVersion, resource, subresource }) => {
       const endpoint = registry().endpoint(apiGroup, apiVersion, resource);
@@ -34,13 +52,13 @@ export function createInsight({ registry, cache, process }: InsightOptions): Ins
   const metrics = new MetricsRegistry();
   addRequestMetrics(metrics, requests);
   addDeprecatedApis(metrics, { requests, registry });
+  addAdmissionMetrics(metrics, admission);
   addCacheMetrics(metrics, {
     stats: () => cache.stats(),
-    kindOf: (resource) => {
-      const stored = registry().stored.find(({ name }) => name === resource);
-      return { group: stored?.group ?? '', version: stored?.version ?? '', kind: stored?.kind ?? resource };
-    },
+    kindOf: (resource) => registry().stored.find(({ name }) => name === resource)?.kind ?? resource,
   });
+  if (tokens !== undefined) addTokenMetrics(metrics, tokens);
+  if (audit !== undefined) addAuditMetrics(metrics, audit);
   if (process) collectDefaultMetrics({ register: metrics });
   return {
     measure: requests.stage,

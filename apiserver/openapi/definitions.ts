@@ -1,3 +1,4 @@
+import { describeField, describeMessage } from '../../shared/api/descriptions';
 import { GROUP } from '../../shared/names';
 import type { GroupVersion, GroupVersionKind } from '../../shared/meta/object';
 import type { FieldKind, FieldType, MessageType } from '../../shared/schema/types';
@@ -37,10 +38,16 @@ export function definitionOf(message: string, form: SchemaForm, served: readonly
   const type = messageType(message);
   const properties: Record<string, JsonSchema> = {};
   if (type.typeMeta) Object.assign(properties, TYPE_META);
-  for (const field of type.fields) properties[field.name] = fieldSchema(field, form);
+  for (const field of type.fields) {
+    properties[field.name] = fieldSchema(field, {
+      form,
+      said: described(describeField(message, field.name)),
+    });
+  }
   const required = type.fields.filter(({ optional, omitempty }) => !optional && !omitempty);
   const kinds = kindsOf(type, served);
   return {
+    ...described(describeMessage(message)),
     type: 'object',
     ...(required.length === 0 ? {} : { required: required.map(({ name }) => name) }),
     ...(Object.keys(properties).length === 0 ? {} : { properties }),
@@ -119,8 +126,16 @@ function targetOf({ kind, message }: FieldType): string | undefined {
   return kind === 'stringList' ? undefined : (TARGETS[kind] ?? message?.name);
 }
 
-function fieldSchema(field: FieldType, form: SchemaForm): JsonSchema {
+function described(description: string | undefined): JsonSchema {
+  return description === undefined ? {} : { description };
+}
+
+function fieldSchema(
+  field: FieldType,
+  { form, said: description }: { readonly form: SchemaForm; readonly said: JsonSchema },
+): JsonSchema {
   const said: JsonSchema = {
+    ...description,
     ...(field.default === undefined ? {} : { default: field.default }),
     ...markers(field),
   };

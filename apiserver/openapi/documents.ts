@@ -12,8 +12,16 @@ export interface Part {
   readonly operations: () => readonly Operation[];
 }
 
+/** What documents say beside what the registry knows. */
+export interface DocumentOptions {
+  /** That of the server. */
+  readonly version: string;
+  /** Whether configurations can be applied. */
+  readonly serverSideApply: boolean;
+}
+
 /** All parts of the registry's API: discovery and one per group version. */
-export function partsOf(registry: Registry): readonly Part[] {
+export function partsOf(registry: Registry, options: DocumentOptions): readonly Part[] {
   return [
     discoveryPart({ name: 'version', message: 'version.Info', id: 'getCodeVersion', tag: 'version' }),
     discoveryPart({ name: 'api', message: 'meta/v1.APIVersions', id: 'getCoreAPIVersions', tag: 'core' }),
@@ -28,7 +36,7 @@ export function partsOf(registry: Registry): readonly Part[] {
           tag: groupTag(group),
         }),
       ),
-    ...servedVersions(registry).map((each) => groupVersionPart(registry, each)),
+    ...servedVersions(registry).map((each) => groupVersionPart(registry, each, options)),
   ];
 }
 
@@ -37,7 +45,11 @@ export function servedVersions(registry: Registry): readonly GroupVersion[] {
   return registry.groups.flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
 }
 
-function groupVersionPart(registry: Registry, groupVersion: GroupVersion): Part {
+function groupVersionPart(
+  registry: Registry,
+  groupVersion: GroupVersion,
+  { serverSideApply }: DocumentOptions,
+): Part {
   const { group, version } = groupVersion;
   const name = `${group === '' ? 'api' : 'apis'}/${apiVersionOf(groupVersion)}`;
   const resources = {
@@ -50,7 +62,7 @@ function groupVersionPart(registry: Registry, groupVersion: GroupVersion): Part 
     name,
     operations: () => [
       discoveryOperation(resources),
-      ...registry.endpointsOf(group, version).flatMap(operationsOf),
+      ...registry.endpointsOf(group, version).flatMap((endpoint) => operationsOf(endpoint, serverSideApply)),
     ],
   };
 }

@@ -1,5 +1,6 @@
 import { WIRE, WireWriter } from '../../shared/protobuf/wire-writer';
 import type { Registry } from '../registry/registry';
+import type { DocumentOptions } from './documents';
 import type { FieldForm, GnosticMessage } from './gnostic-fields';
 import {
   API_KEY,
@@ -16,14 +17,14 @@ import {
 import type { Entries } from './swagger';
 import { SWAGGER_SECURITY, swaggerHead, swaggerPortions } from './swagger';
 
-/** The OpenAPI v2 document in the Protobuf form of gnostic, which kubectl reads. `version` is that of the server. */
-export async function swaggerProtobuf(registry: Registry, version: string): Promise<Buffer> {
+/** The OpenAPI v2 document in the Protobuf form of gnostic, which kubectl reads. */
+export async function swaggerProtobuf(registry: Registry, options: DocumentOptions): Promise<Buffer> {
   const writer = new WireWriter();
-  writeMessage(writer, DOCUMENT, { ...swaggerHead(version), ...SWAGGER_SECURITY });
+  writeMessage(writer, DOCUMENT, { ...swaggerHead(options.version), ...SWAGGER_SECURITY });
   const head = writer.take();
   const paths: Buffer[] = [];
   const definitions: Buffer[] = [];
-  for await (const portion of swaggerPortions(registry)) {
+  for await (const portion of swaggerPortions(registry, options)) {
     if ('paths' in portion) paths.push(encodeEntries(writer, 'path items', portion.paths));
     else definitions.push(encodeEntries(writer, 'schemas', portion.definitions));
   }

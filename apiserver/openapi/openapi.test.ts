@@ -124,7 +124,7 @@ describe('the v2 document', () => {
       'x-kubernetes-group-version-kind': { group: 'apps', kind: 'Deployment', version: 'v1' },
     });
     const query = ((item?.['patch']?.['parameters'] ?? []) as Json[]).map((each) => each['name'] as string);
-    expect(query).toEqual(['body', 'dryRun', 'fieldManager', 'force']);
+    expect(query).toEqual(['body', 'dryRun', 'fieldManager', 'fieldValidation', 'force']);
     expect(item?.['delete']?.['responses']?.['200']?.['schema']).toEqual({
       $ref: `#/definitions/${definitionName('meta/v1.Status')}`,
     });
@@ -134,6 +134,7 @@ describe('the v2 document', () => {
     const container = definition('core/v1.Container');
     expect(container['required']).toEqual(['name']);
     expect(container['properties']['ports']).toEqual({
+      description: 'The ports on which the container listens.',
       type: 'array',
       items: { $ref: `#/definitions/${definitionName('core/v1.ContainerPort')}` },
       'x-kubernetes-list-map-keys': ['containerPort', 'protocol'],
@@ -146,6 +147,7 @@ describe('the v2 document', () => {
       protocol: { type: 'string', default: 'TCP' },
     });
     expect(definition('core/v1.Secret')['properties']['data']).toEqual({
+      description: 'Values, in base64.',
       type: 'object',
       additionalProperties: { type: 'string', format: 'byte' },
     });
@@ -212,7 +214,7 @@ describe('the v2 document in Protobuf', () => {
   }
 
   test('holds the same paths, definitions and kinds', async () => {
-    const document = await swaggerProtobuf(registry, '1');
+    const document = await swaggerProtobuf(registry, { version: '1', serverSideApply: true });
     const paths = named(at(document, 8), 2);
     const definitions = named(at(document, 9), 1);
     expect([...paths.keys()]).toEqual(Object.keys(swagger['paths'] as Json));
@@ -234,7 +236,7 @@ describe('the v2 document in Protobuf', () => {
   });
 
   test('tells a property and a parameter where clients look for them', async () => {
-    const document = await swaggerProtobuf(registry, '1');
+    const document = await swaggerProtobuf(registry, { version: '1', serverSideApply: true });
     const container = named(at(document, 9), 1).get(definitionName('core/v1.Container')) ?? Buffer.alloc(0);
     const ports = named(at(container, 25), 1).get('ports') ?? Buffer.alloc(0);
     expect(at(ports, 22, 1).toString()).toBe('array');
@@ -247,7 +249,7 @@ describe('the v2 document in Protobuf', () => {
       .map(({ value }) => at(value as Buffer, 1))
       .filter((parameter) => fields(parameter)[0]?.number === 2)
       .map((parameter) => at(parameter, 2, 3, 4).toString());
-    expect(inQuery).toEqual(['dryRun', 'fieldManager', 'force']);
+    expect(inQuery).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'force']);
   });
 
   test('is answered under a media type that is one', async () => {
@@ -292,11 +294,17 @@ describe('the v3 documents', () => {
     const schemas = document['components']['schemas'] as Record<string, Json>;
     const spec = schemas[definitionName('apps/v1.DeploymentSpec')];
     expect(spec?.['properties']?.['strategy']).toEqual({
+      description: 'How pods are replaced.',
       allOf: [{ $ref: `#/components/schemas/${definitionName('apps/v1.DeploymentStrategy')}` }],
       'x-kubernetes-patch-strategy': 'retainKeys',
     });
     expect(spec?.['properties']?.['template']).toEqual({
-      $ref: `#/components/schemas/${definitionName('core/v1.PodTemplateSpec')}`,
+      description: 'What new pods look like.',
+      allOf: [{ $ref: `#/components/schemas/${definitionName('core/v1.PodTemplateSpec')}` }],
+    });
+    const status = schemas[definitionName('apps/v1.DeploymentStatus')];
+    expect(status?.['properties']?.['conditions']?.items).toEqual({
+      $ref: `#/components/schemas/${definitionName('apps/v1.DeploymentCondition')}`,
     });
     expect(schemas[definitionName('intstr.IntOrString')]).toMatchObject({
       format: 'int-or-string',

@@ -6,6 +6,7 @@ import { parseAccept } from '../encoding/media-type';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { Registry } from '../registry/registry';
 import { methodNotAllowed } from '../verbs/target';
+import type { DocumentOptions } from './documents';
 import { partsOf } from './documents';
 import { swaggerProtobuf } from './gnostic';
 import { openapi3Json } from './openapi3';
@@ -22,17 +23,17 @@ const V3_ROOT = '/openapi/v3';
 
 /**
  * Answers `/openapi/v2`, `/openapi/v3` and the documents below it; undefined for any other path. Documents are made when they are first
- * asked for and kept as long as the registry. `version` is that of the server. Throws NotAcceptable (406) and MethodNotAllowed (405).
+ * asked for and kept as long as the registry. Throws NotAcceptable (406) and MethodNotAllowed (405).
  */
 export function answerOpenApi(
   registry: Registry,
   exchange: Exchange,
-  version: string,
+  options: DocumentOptions,
 ): Promise<Answer> | undefined {
   const path = exchange.path.endsWith('/') ? exchange.path.slice(0, -1) : exchange.path;
   const isOpenApi = path === '/openapi/v2' || path === V3_ROOT || path.startsWith(`${V3_ROOT}/`);
   if (!isOpenApi) return undefined;
-  const documents = documentsOf(registry, version);
+  const documents = documentsOf(registry, options);
   const part = path.slice(V3_ROOT.length + 1);
   if (path.startsWith(`${V3_ROOT}/`) && !documents.partNames.has(part)) return undefined;
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed();
@@ -121,17 +122,20 @@ interface Documents {
 
 const documentsByRegistry = new WeakMap<Registry, Documents>();
 
-function documentsOf(registry: Registry, version: string): Documents {
+function documentsOf(registry: Registry, options: DocumentOptions): Documents {
   const known = documentsByRegistry.get(registry);
   if (known !== undefined) return known;
-  const made = createDocuments(registry, version);
+  const made = createDocuments(registry, options);
   documentsByRegistry.set(registry, made);
   return made;
 }
 
-function createDocuments(registry: Registry, version: string): Documents {
+function createDocuments(registry: Registry, options: DocumentOptions): Documents {
   const parts = new Map(
-    partsOf(registry).map((part) => [part.name, once(async () => openapi3Json(registry, part, version))]),
+    partsOf(registry, options).map((part) => [
+      part.name,
+      once(async () => openapi3Json(registry, part, options.version)),
+    ]),
   );
   const part = async (name: string): Promise<HashedDocument> => {
     const make = parts.get(name);
@@ -140,8 +144,8 @@ function createDocuments(registry: Registry, version: string): Documents {
   };
   return {
     partNames: new Set(parts.keys()),
-    swagger: once(async () => swaggerJson(registry, version)),
-    swaggerProtobuf: once(async () => swaggerProtobuf(registry, version)),
+    swagger: once(async () => swaggerJson(registry, options)),
+    swaggerProtobuf: once(async () => swaggerProtobuf(registry, options)),
     index: once(async () => {
       const paths: Record<string, object> = {};
       for (const name of [...parts.keys()].toSorted()) {

@@ -96,7 +96,16 @@ const VERB_ROWS: Readonly<Record<string, VerbRow>> = {
 const CONNECTS: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
 
 /** Every operation of an endpoint and its subresources. */
-export function operationsOf(endpoint: Endpoint): readonly Operation[] {
+export function operationsOf(endpoint: Endpoint, serverSideApply: boolean): readonly Operation[] {
+  const operations = allOperations(endpoint);
+  if (serverSideApply) return operations;
+  return operations.map((operation) => ({
+    ...operation,
+    consumes: operation.consumes.filter((each) => each !== MEDIA_TYPE.applyPatch),
+  }));
+}
+
+function allOperations(endpoint: Endpoint): readonly Operation[] {
   const { row, subresources } = endpoint;
   const place = placeOf(endpoint);
   return [

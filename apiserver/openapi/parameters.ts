@@ -20,6 +20,10 @@ const BOOKMARKS = flag('allowWatchBookmarks', 'Also tell how far a watch has com
 const DRY_RUN = text('dryRun', 'All: do everything but store the result.');
 const FIELD_MANAGER = text('fieldManager', 'Who makes the change, for the ownership of fields.');
 const FORCE = flag('force', 'Take over fields that others own. Only for apply patches.');
+const FIELD_VALIDATION = text(
+  'fieldValidation',
+  'What is done about fields that are unknown or stand twice: Ignore (the default) drops them, Warn names them in warnings, Strict refuses the request.',
+);
 const GRACE_PERIOD = integer(
   'gracePeriodSeconds',
   'How long the object has to end. Zero removes it at once.',
@@ -43,8 +47,8 @@ export const QUERY = {
     TIMEOUT,
     WATCH,
   ],
-  write: [DRY_RUN, FIELD_MANAGER],
-  patch: [DRY_RUN, FIELD_MANAGER, FORCE],
+  write: [DRY_RUN, FIELD_MANAGER, FIELD_VALIDATION],
+  patch: [DRY_RUN, FIELD_MANAGER, FIELD_VALIDATION, FORCE],
   delete: [DRY_RUN, GRACE_PERIOD, ORPHAN, PROPAGATION],
   deletecollection: [
     CONTINUE,

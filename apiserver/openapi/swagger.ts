@@ -1,5 +1,6 @@
 import type { Registry } from '../registry/registry';
 import { closure, definitionOf, SWAGGER } from './definitions';
+import type { DocumentOptions } from './documents';
 import { byPath, messagesOf, partsOf, servedVersions } from './documents';
 import { definitionName } from './names';
 import { swaggerPathItem } from './path-items';
@@ -31,10 +32,11 @@ export const SWAGGER_SECURITY = {
  */
 export async function* swaggerPortions(
   registry: Registry,
+  options: DocumentOptions,
 ): AsyncGenerator<{ readonly paths: Entries } | { readonly definitions: Entries }> {
   const roots = new Set(['meta/v1.Status']);
   const paths: [string, Readonly<Record<string, unknown>>][] = [];
-  for (const part of partsOf(registry)) {
+  for (const part of partsOf(registry, options)) {
     const operations = part.operations();
     for (const message of messagesOf(operations)) roots.add(message);
     for (const [path, ofPath] of byPath(operations)) paths.push([path, swaggerPathItem(path, ofPath)]);
@@ -57,18 +59,18 @@ export async function* swaggerPortions(
   }
 }
 
-/** The whole document as JSON. `version` is that of the server. */
-export async function swaggerJson(registry: Registry, version: string): Promise<Buffer> {
+/** The whole document as JSON. */
+export async function swaggerJson(registry: Registry, options: DocumentOptions): Promise<Buffer> {
   const members: { readonly paths: string[]; readonly definitions: string[] } = {
     paths: [],
     definitions: [],
   };
-  for await (const portion of swaggerPortions(registry)) {
+  for await (const portion of swaggerPortions(registry, options)) {
     const [entries, into] =
       'paths' in portion ? [portion.paths, members.paths] : [portion.definitions, members.definitions];
     for (const [name, value] of entries) into.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
   }
-  const head = JSON.stringify(swaggerHead(version)).slice(0, -1);
+  const head = JSON.stringify(swaggerHead(options.version)).slice(0, -1);
   const security = JSON.stringify(SWAGGER_SECURITY).slice(1);
   return Buffer.from(
     `${head},"paths":{${members.paths.join(',')}},"definitions":{${members.definitions.join(',')}},${security}`,

@@ -138,17 +138,39 @@ test('the help has the flags under their groups', () => {
     'Watch cache',
     'Authentication',
     'Authorization',
+    'Admission',
+    'Auditing',
     'Logs',
   ]);
 });
 
 test('gates are switched by name, the last word counts, and the help lists them', () => {
-  expect(options(ETCD).featureGates).toEqual({ ServerSideApply: true });
+  expect(options(ETCD).featureGates).toEqual({ EphemeralContainers: false, ServerSideApply: true });
   expect(options(ETCD, '--feature-gates=ServerSideApply=false').featureGates.ServerSideApply).toBe(false);
   const twice = options(ETCD, '--feature-gates=ServerSideApply=f,ServerSideApply=True');
   expect(twice.featureGates.ServerSideApply).toBe(true);
   const help = helpText(FLAG_ROWS, { program: 'orch-apiserver', summary: '' }).replaceAll(/\s+/g, ' ');
   expect(help).toContain('ServerSideApply=true|false (BETA - default=true)');
+});
+
+test('AllAlpha and AllBeta switch all gates of their stage that are not named themselves', () => {
+  const off = options(ETCD, '--feature-gates=AllBeta=false,AllAlpha=true').featureGates;
+  expect(off).toEqual({ EphemeralContainers: true, ServerSideApply: false });
+  const named = options(ETCD, '--feature-gates=ServerSideApply=true,AllBeta=false').featureGates;
+  expect(named.ServerSideApply).toBe(true);
+});
+
+test('gates of features that are there for good may be set, and cannot be switched off', () => {
+  expect(options(ETCD, '--feature-gates=DryRun=true,WatchBookmark=1').featureGates).toEqual(
+    options(ETCD).featureGates,
+  );
+  expect(errors(ETCD, '--feature-gates=DryRun=false,WatchBookmark=false')).toEqual([
+    '--feature-gates: cannot set feature gate DryRun to false, feature is locked to true',
+    '--feature-gates: cannot set feature gate WatchBookmark to false, feature is locked to true',
+  ]);
+  const help = helpText(FLAG_ROWS, { program: 'orch-apiserver', summary: '' }).replaceAll(/\s+/g, ' ');
+  expect(help).toContain('AllAlpha=true|false (ALPHA - default=false)');
+  expect(help).toContain('DryRun=true (GA - locked to true)');
 });
 
 test('gates that do not exist and values that are none are refused, all at once', () => {

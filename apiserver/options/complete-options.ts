@@ -3,9 +3,12 @@ import { reachableAddress, servingHosts } from '../../shared/certs/serving-hosts
 import type { FlagValues } from '../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../registry/runtime-config';
 import { parseAddressRange, parsePortRange } from '../registry/allocation/value-range';
+import { accountTokenErrors, accountTokenOptions, accountTokenWarnings } from './account-token-options';
+import { auditErrors, auditOptions, auditWarnings } from './audit-options';
+import { completeAdmission } from './admission-options';
 import { parseFeatureGates } from './feature-gates';
 import type { FLAG_ROWS } from './flag-rows';
-import type { ServerOptions, ServingOptions, StoreOptions } from './server-options';
+import type { AuthenticationOptions, ServerOptions, ServingOptions, StoreOptions } from './server-options';
 
 export type ServerFlags = FlagValues<typeof FLAG_ROWS>;
 
@@ -21,6 +24,7 @@ const SECOND_MS = 1_000;
 export function completeOptions(flags: ServerFlags): CompletedOptions {
   const runtimeConfig = parseRuntimeConfig(flags.runtimeConfig);
   const featureGates = parseFeatureGates(flags.featureGates);
+  const admission = completeAdmission(flags);
   const addresses = parseAddressRange(flags.serviceClusterIpRange);
   const nodePorts = parsePortRange(flags.serviceNodePortRange);
   const errors = [
@@ -33,19 +37,22 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     ...servingErrors(flags),
     ...(flags.storageBackend === 'etcd3' ? etcdErrors(flags) : embeddedErrors(flags)),
     ...requestErrors(flags),
+    ...auditErrors(flags),
+    ...(admission.ok ? [] : admission.errors),
+    ...accountTokenErrors(flags),
   ];
   if (
     errors.length > 0 ||
     !runtimeConfig.ok ||
     !featureGates.ok ||
     !addresses.ok ||
+    !admission.ok ||
     nodePorts === undefined
   ) {
     return { ok: false, errors };
   }
 
   const advertiseAddress = flags.advertiseAddress || reachableAddress(flags.bindAddress);
-  const isOpenToAll = flags.authorizationMode.includes('AlwaysAllow');
   const options: ServerOptions = {
     dialect: flags.dialect,
     advertiseAddress,
@@ -59,20 +66,27 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
       snapshotBytesMax: flags.watchCacheSnapshotBudgetMb * MB,
       checkIntervalMs: flags.cacheCheckIntervalMs,
     },
-    authentication: {
-      ...(flags.tokenAuthFile === '' ? {} : { tokenFile: flags.tokenAuthFile }),
-      anonymous: flags.anonymousAuth && !isOpenToAll,
-    },
+    authentication: authenticationOptions(flags),
     authorizationModes: flags.authorizationMode,
+    admission: admission.options,
     logging: { format: flags.loggingFormat, verbosity: flags.v },
+    audit: auditOptions(flags),
     shutdownDelayMs: flags.shutdownDelayDurationMs,
     livezGraceMs: flags.livezGracePeriodMs,
     eventTtlSeconds: Math.ceil(flags.eventTtlMs / SECOND_MS),
     runtimeConfig: runtimeConfig.config,
     featureGates: featureGates.gates,
+    kindSettings: {
+      allowPrivileged: flags.allowPrivileged,
+      ephemeralContainers: featureGates.gates.EphemeralContainers,
+    },
     services: { addresses: addresses.range, nodePorts },
   };
-  return { ok: true, options, warnings: [...warningsOf(flags), ...runtimeConfig.warnings] };
+  return {
+    ok: true,
+    options,
+    warnings: [...warningsOf(flags), ...auditWarnings(flags), ...runtimeConfig.warnings],
+  };
 }
 
 function servingErrors(flags: ServerFlags): string[] {
@@ -139,6 +153,15 @@ function servingOptions(flags: ServerFlags, advertiseAddress: string): ServingOp
   };
 }
 
+/** Where everybody may do everything, nobody is let in without a name. */
+function authenticationOptions(flags: ServerFlags): AuthenticationOptions {
+  return {
+    ...(flags.tokenAuthFile === '' ? {} : { tokenFile: flags.tokenAuthFile }),
+    accountTokens: accountTokenOptions(flags),
+    anonymous: flags.anonymousAuth && !flags.authorizationMode.includes('AlwaysAllow'),
+  };
+}
+
 function storeOptions(flags: ServerFlags): StoreOptions {
   const common = {
     prefix: `/${flags.etcdPrefix.replaceAll(/^\/+|\/+$/g, '')}`,
@@ -157,7 +180,7 @@ function storeOptions(flags: ServerFlags): StoreOptions {
 }
 
 function warningsOf(flags: ServerFlags): string[] {
-  const warnings: string[] = [];
+  const warnings: string[] = [...accountTokenWarnings(flags)];
   if (flags.authorizationMode.includes('AlwaysAllow')) {
     warnings.push(
       'The authorization mode AlwaysAllow is on: every authenticated user may do everything. Do not let others reach this server.',

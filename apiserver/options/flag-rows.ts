@@ -1,6 +1,9 @@
 import type { FlagRow } from '../../shared/flags/flag-row';
 import { LOG_FORMATS } from '../../shared/log/pino-log';
 import { dialect, DIALECTS } from '../../shared/names';
+import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES } from '../admission/plugins';
+import { ACCOUNT_TOKEN_FLAGS } from './account-token-flags';
+import { AUDIT_FLAG_ROWS } from './audit-flag-rows';
 import { describeGates } from './feature-gates';
 
 const GROUP = {
@@ -10,6 +13,7 @@ const GROUP = {
   watchCache: 'Watch cache',
   authentication: 'Authentication',
   authorization: 'Authorization',
+  admission: 'Admission',
   logs: 'Logs',
 } as const;
 
@@ -57,6 +61,13 @@ export const FLAG_ROWS = [
     help: `Switches features on or off, as <gate>=<true|false>, separated by commas. The gates: ${describeGates()}. All replicas must have the same.`,
   },
   {
+    name: 'allow-privileged',
+    type: 'bool',
+    default: false,
+    group: GROUP.generic,
+    help: 'Containers may run privileged. Otherwise pods, and templates of pods, with such containers are refused.',
+  },
+  {
     name: 'request-timeout',
     type: 'duration',
     default: '1m0s',
@@ -77,7 +88,7 @@ export const FLAG_ROWS = [
     type: 'duration',
     default: '0s',
     group: GROUP.generic,
-    help: 'How long to go on serving after the signal to stop, with /readyz failing, so that load balancers notice.',
+    help: 'How long to go on serving after the signal to stop, with /readyz failing, so that load balancers notice. Open watches end one by one over this time.',
   },
   {
     name: 'livez-grace-period',
@@ -250,6 +261,7 @@ export const FLAG_ROWS = [
     group: GROUP.authentication,
     help: 'A CSV file of bearer tokens: token, user name, user uid and, in one quoted field, groups separated by commas. Changes need a restart.',
   },
+  ...ACCOUNT_TOKEN_FLAGS,
   {
     name: 'anonymous-auth',
     type: 'bool',
@@ -265,6 +277,46 @@ export const FLAG_ROWS = [
     group: GROUP.authorization,
     help: 'The authorizers to ask, in this order.',
   },
+  {
+    name: 'enable-admission-plugins',
+    type: 'stringList',
+    values: PLUGIN_NAMES,
+    default: [],
+    group: GROUP.admission,
+    help: `Admission plugins to run besides those that run by default (${DEFAULT_PLUGIN_NAMES.join(', ')}). The order in which they are named means nothing.`,
+  },
+  {
+    name: 'disable-admission-plugins',
+    type: 'stringList',
+    values: PLUGIN_NAMES,
+    default: [],
+    group: GROUP.admission,
+    help: 'Admission plugins that do not run, though they are among those that run by default.',
+  },
+  {
+    name: 'admission-control-config-file',
+    type: 'string',
+    default: '',
+    group: GROUP.admission,
+    help: 'A file (YAML or JSON) of kind AdmissionConfiguration that says how plugins work; PodNodeSelector and PodTolerationRestriction can be configured, EventRateLimit must be.',
+  },
+  {
+    name: 'default-not-ready-toleration-seconds',
+    type: 'int',
+    default: 300,
+    min: 0,
+    group: GROUP.admission,
+    help: 'How many seconds pods that do not say stay on a node that is not ready.',
+  },
+  {
+    name: 'default-unreachable-toleration-seconds',
+    type: 'int',
+    default: 300,
+    min: 0,
+    group: GROUP.admission,
+    help: 'How many seconds pods that do not say stay on a node that is out of reach.',
+  },
+  ...AUDIT_FLAG_ROWS,
   {
     name: 'logging-format',
     type: 'enum',

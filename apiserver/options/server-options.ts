@@ -1,7 +1,10 @@
 import type { LogFormat } from '../../shared/log/pino-log';
 import type { Dialect } from '../../shared/names';
+import type { PluginChoice, PluginContext } from '../admission/plugins';
+import type { AuditOptions } from '../audit/audit-options';
 import type { RuntimeConfig } from '../registry/runtime-config';
 import type { AddressRange, ValueRange } from '../registry/allocation/value-range';
+import type { KindSettings } from '../registry/strategy';
 import type { FeatureGates } from './feature-gates';
 import type { AuthorizationMode } from './flag-rows';
 
@@ -19,7 +22,10 @@ export interface ServerOptions {
   readonly authentication: AuthenticationOptions;
   /** Never empty. */
   readonly authorizationModes: readonly AuthorizationMode[];
+  readonly admission: PluginChoice & Pick<PluginContext, 'configurations' | 'tolerationSeconds'>;
   readonly logging: LoggingOptions;
+  /** Undefined: nothing is audited. */
+  readonly audit: AuditOptions | undefined;
   /** How long to go on serving after the signal to stop, with readiness failing. */
   readonly shutdownDelayMs: number;
   readonly livezGraceMs: number;
@@ -28,6 +34,8 @@ export interface ServerOptions {
   /** Which group versions are switched on and off. */
   readonly runtimeConfig: RuntimeConfig;
   readonly featureGates: FeatureGates;
+  /** What pods may be. */
+  readonly kindSettings: KindSettings;
   /** What Services get their addresses and node ports from. */
   readonly services: { readonly addresses: AddressRange; readonly nodePorts: ValueRange };
 }
@@ -77,7 +85,30 @@ export interface WatchCacheOptions {
 
 export interface AuthenticationOptions {
   readonly tokenFile?: string;
+  readonly accountTokens: AccountTokenOptions;
   readonly anonymous: boolean;
+}
+
+/** Tokens of service accounts. */
+export interface AccountTokenOptions {
+  readonly issuer: string;
+  readonly signingKey:
+    | { readonly from: 'file'; readonly file: string }
+    /** The server makes its own below `dir`. */
+    | { readonly from: 'self-made'; readonly dir: string };
+  /** Of the keys that tokens of others are verified with. */
+  readonly keyFiles: readonly string[];
+  /** Takes their place where none are given, if its key is of a kind that signs tokens. */
+  readonly servingKeyFile: string | undefined;
+  /** Never empty. */
+  readonly apiAudiences: readonly string[];
+  /** Undefined: as long as the request asks for. */
+  readonly maxExpirationSeconds: number | undefined;
+  readonly extendsExpiration: boolean;
+  /** Where clients find the keys; undefined: on this server. */
+  readonly keysUrl: string | undefined;
+  /** Whether the Secret of a token that has no end must be there still. */
+  readonly lookup: boolean;
 }
 
 export interface LoggingOptions {

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../shared/meta/object';
 import type { UserInfo } from '../exchange/exchange';
+import type { DeleteOptions } from './deletion';
 import type { Endpoint } from './resource';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -17,6 +18,12 @@ export interface AdmissionAttributes {
   readonly oldObject: ApiObject | undefined;
   readonly user: UserInfo;
   readonly dryRun: boolean;
+  /** Only of a deletion: what its client asked for. */
+  readonly deleteOptions?: DeleteOptions;
+  /** Tells the client something in a Warning header. Absent where nobody listens. */
+  readonly warn?: (text: string) => void;
+  /** Notes something in the audit event of the request. Absent where nobody listens. */
+  readonly annotate?: (key: string, value: string) => void;
 }
 
 /** Runs inside every attempt of a write, so that it always judges the object that will be stored. It refuses by throwing. */

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../shared/meta/object';
 import { StatusError, alreadyExists } from '../../shared/errors/status-error';
+import type { FieldError } from '../../shared/errors/field-error';
 import { invalidObject } from '../../shared/errors/field-error';
 import { generateName } from '../../shared/meta/generate-name';
 import { nameRuleOf } from '../../shared/meta/name-rules';
@@ -56,7 +57,8 @@ async function createNamed(
         throw alreadyExists(endpoint.row, name, why);
       }
       const next = toHub(endpoint, tracked(context, request, { live: undefined, next: object }));
-      return { kind: 'put', object: await admitNew(context, request, { object: next, uid }, signal) };
+      const sent = validateSent(context, request, object);
+      return { kind: 'put', object: await admitNew(context, request, { object: next, uid, sent }, signal) };
     },
     signal,
   );
@@ -66,7 +68,7 @@ async function createNamed(
 export async function admitNew(
   context: StoreContext,
   request: WriteRequest,
-  created: { readonly object: ApiObject; readonly uid: string },
+  created: { readonly object: ApiObject; readonly uid: string; readonly sent: readonly FieldError[] },
   signal: AbortSignal,
 ): Promise<ApiObject> {
   return admit(
@@ -81,7 +83,7 @@ export async function admitNew(
         return prepareForCreate(context, request, { object, uid: created.uid });
       },
       validate: (object) => {
-        validateNew(context, request, object);
+        validateNew(context, request, { object, sent: created.sent });
       },
     },
     signal,
@@ -110,7 +112,21 @@ function prepareForCreate(
   return strategy.prepareForCreate?.(prepared, writeInfo(context, request)) ?? prepared;
 }
 
-function validateNew(context: StoreContext, request: WriteRequest, object: ApiObject): void {
+/** What is wrong with an object as it was sent, in the version of the request. */
+export function validateSent(
+  context: StoreContext,
+  request: WriteRequest,
+  object: ApiObject,
+): readonly FieldError[] {
+  const { strategy } = request.endpoint.stored;
+  return strategy.validateSent?.(object, writeInfo(context, request)) ?? [];
+}
+
+function validateNew(
+  context: StoreContext,
+  request: WriteRequest,
+  { object, sent }: { readonly object: ApiObject; readonly sent: readonly FieldError[] },
+): void {
   const { stored } = request.endpoint;
   const info = writeInfo(context, request);
   const errors = [
@@ -119,6 +135,7 @@ function validateNew(context: StoreContext, request: WriteRequest, object: ApiOb
       validateName: nameRuleOf(stored),
       path: 'metadata',
     }),
+    ...sent,
     ...(stored.strategy.validate?.(object, info) ?? []),
     ...(stored.strategy.validateNew?.(object, info) ?? []),
   ];

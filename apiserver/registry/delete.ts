@@ -4,6 +4,7 @@ import { GROUP } from '../../shared/names';
 import type { AdmissionAttributes } from './admission';
 import type { DeleteOptions } from './deletion';
 import { planDeletion } from './deletion';
+import { withTrackedFieldsOnly } from './field-tracking';
 import type { StoreContext, WriteRequest } from './object-store';
 import { writeTarget } from './object-store';
 import type { Endpoint } from './resource';
@@ -27,10 +28,11 @@ export async function deleteObject(
   const attempt = async (current: ApiObject | undefined): Promise<Intent> => {
     if (current === undefined) throw notFound(endpoint.row, name);
     checkPreconditions(request, options, current);
-    await admitDeletion(context, request, current, signal);
+    await admitDeletion(context, { ...request, deleteOptions: options }, current, signal);
     const plan = planDeletion(current, strategy, options, context.clock.now());
     if (plan.kind === 'remove') return { kind: 'delete', object: plan.object };
-    return { kind: plan.kind === 'wait' ? 'none' : 'put', object: plan.object };
+    if (plan.kind === 'wait') return { kind: 'none', object: plan.object };
+    return { kind: 'put', object: withTrackedFieldsOnly(context, plan.object) };
   };
   const target = writeTarget(context, request, { assumeAbsent: false });
   return writeOptimistically(target, (current) => attempt(current?.object), signal);
@@ -46,6 +48,9 @@ function strategyOf({ row, stored }: Endpoint): Strategy {
 /** Kinds that once lived in extensions and are still called by that group when a precondition fails. */
 const FORMERLY_EXTENSIONS: ReadonlySet<string> = new Set(['Ingress', 'NetworkPolicy', 'PodSecurityPolicy']);
 
+/** Kinds whose deletion looks at preconditions by itself, and names the resource where others name the kind. */
+const SELF_CHECKED: ReadonlySet<string> = new Set(['CustomResourceDefinition', 'Namespace']);
+
 function checkPreconditions(
   { endpoint, name }: WriteRequest,
   { preconditions = {} }: DeleteOptions,
@@ -53,8 +58,11 @@ function checkPreconditions(
 ): void {
   const { uid, resourceVersion } = preconditions;
   const { metadata } = current;
-  const { group, kind } = endpoint.stored;
-  const subject = { group: FORMERLY_EXTENSIONS.has(kind) ? GROUP.extensions : group, resource: kind };
+  const { group, kind, resource } = endpoint.stored;
+  const subject = {
+    group: FORMERLY_EXTENSIONS.has(kind) ? GROUP.extensions : group,
+    resource: SELF_CHECKED.has(kind) ? resource : kind,
+  };
   if (uid !== undefined && uid !== metadata.uid) {
     const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). `;
     throw conflict(subject, name, `${why}The object might have been deleted and then recreated`);
@@ -68,7 +76,7 @@ function checkPreconditions(
 
 async function admitDeletion(
   context: StoreContext,
-  request: WriteRequest,
+  request: WriteRequest & { readonly deleteOptions: DeleteOptions },
   current: ApiObject,
   signal: AbortSignal,
 ): Promise<void> {

@@ -8,10 +8,18 @@ import { conflict } from '../../shared/errors/status-error';
 import type { Reserved, Reserver } from './allocation/reservation';
 import type { Admission, AdmissionAttributes, AdmissionOperation } from './admission';
 import type { ApiObject } from '../../shared/meta/object';
+import type { RecentObjects } from './recent-objects';
 import type { Endpoint, StoredResource } from './resource';
 import { relativeKey } from './resource';
-import { currentOfEntry, currentOfRecord, encodeForStorage } from './stored-form';
-import type { WriteInfo } from './strategy';
+import {
+  currentOfEntry,
+  currentOfRecord,
+  currentOfWritten,
+  encodeForStorage,
+  isOfEntry,
+} from './stored-form';
+import type { KindSettings, WriteInfo } from './strategy';
+import { DEFAULT_KIND_SETTINGS } from './strategy';
 import type { Current, WriteTarget } from './write';
 
 /** Everything a read or write needs of the process. */
@@ -19,6 +27,7 @@ export interface StoreContext {
   readonly backend: Backend;
   readonly cache: ClusterCache;
   readonly transformer: Transformer;
+  readonly recent: RecentObjects;
   /** `/registry`, without a trailing slash. */
   readonly prefix: string;
   readonly clock: Clock;
@@ -33,6 +42,8 @@ export interface StoreContext {
   readonly cacheWaitMs: number;
   /** Off: managedFields are not tracked, and every create and update takes away those that the object has. */
   readonly serverSideApply: boolean;
+  /** By default those of kube-apiserver. */
+  readonly kindSettings?: KindSettings;
 }
 
 /** What a write is aimed at, and who asks. */
@@ -47,6 +58,10 @@ export interface WriteRequest {
   readonly dryRun: boolean;
   /** Whose fields in managedFields the change becomes; absent: nobody's, managedFields stay as they are in the object. */
   readonly manager?: string;
+  /** Tells the client something in a Warning header. */
+  readonly warn?: (text: string) => void;
+  /** Notes something in the audit event of the request. */
+  readonly annotate?: (key: string, value: string) => void;
 }
 
 /** The object at least as fresh as a read index taken now: from the cache as soon as that has caught up, else from the store. */
@@ -65,17 +80,42 @@ export async function readFresh(
   return record === undefined ? undefined : currentOfRecord(context.transformer, record);
 }
 
+/** The object as the cache has it now. */
 export function currentFromCache(
   context: StoreContext,
-  endpoint: Endpoint,
+  endpoint: Pick<Endpoint, 'stored'>,
   key: string,
 ): Current | undefined {
   const { stored } = endpoint;
+  const { recent } = context;
   const entry = context.cache.resource(stored.keyPrefix).get(key);
-  return entry === undefined ? undefined : currentOfEntry(stored, entry);
+  if (entry === undefined) return undefined;
+  const absolute = absoluteKey(context, endpoint, key);
+  const known = recent.get(absolute);
+  if (known !== undefined && isOfEntry(known, entry)) return known;
+  const current = currentOfEntry(stored, entry);
+  recent.set(absolute, current);
+  return current;
 }
 
-export function absoluteKey(context: StoreContext, endpoint: Endpoint, key: string): string {
+/** How long the cache may take to hear of a write. Far too short for a store to be put back and come to the same revision again. */
+const CACHE_LAG_MS = 1_000;
+
+/** The same, but what this server wrote itself a moment ago counts before the cache has heard of it. */
+export function lastSeen(
+  context: StoreContext,
+  endpoint: Pick<Endpoint, 'stored'>,
+  key: string,
+): Current | undefined {
+  const absolute = absoluteKey(context, endpoint, key);
+  const written = context.recent.writtenSince(absolute, context.clock.now() - CACHE_LAG_MS);
+  const { revision } = context.cache.resource(endpoint.stored.keyPrefix);
+  return written !== undefined && written.revision > revision
+    ? written
+    : currentFromCache(context, endpoint, key);
+}
+
+export function absoluteKey(context: StoreContext, endpoint: Pick<Endpoint, 'stored'>, key: string): string {
   return `${context.prefix}/${endpoint.stored.keyPrefix}${key}`;
 }
 
@@ -89,7 +129,8 @@ export function kindInErrors({ kind, group, strategy }: StoredResource): {
 
 /** What the hooks of the kind may know of the request. */
 export function writeInfo(context: StoreContext, { endpoint, user }: WriteRequest): WriteInfo {
-  return { via: endpoint.row, user, nowMs: context.clock.now() };
+  const { clock, kindSettings = DEFAULT_KIND_SETTINGS } = context;
+  return { via: endpoint.row, user, nowMs: clock.now(), settings: kindSettings };
 }
 
 /** The target of one write, for the optimistic loop. */
@@ -101,17 +142,22 @@ export function writeTarget(
   const { endpoint, namespace, name, dryRun } = request;
   const { stored } = endpoint;
   const key = relativeKey(stored, namespace, name);
+  const absolute = absoluteKey(context, endpoint, key);
   return {
     backend: context.backend,
     transformer: context.transformer,
-    key: absoluteKey(context, endpoint, key),
+    key: absolute,
     ttlSeconds: stored.strategy.expires === true ? context.eventTtlSeconds : undefined,
     dryRun,
     assumeAbsent: options.assumeAbsent,
-    cached: () => currentFromCache(context, endpoint, key),
+    cached: () => lastSeen(context, endpoint, key),
     fresh: (signal) => readFresh(context, endpoint, key, signal),
     decode: (record) => currentOfRecord(context.transformer, record),
     encode: (object) => encodeForStorage(stored, object),
+    remember: (written) => {
+      if (written === undefined) context.recent.delete(absolute);
+      else context.recent.set(absolute, currentOfWritten(written), context.clock.now());
+    },
     ...reserveOf(context, request),
     exhausted: () =>
       conflict(endpoint.row, name, 'too many other writers changed it at the same time; please try again'),

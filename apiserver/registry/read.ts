@@ -3,7 +3,7 @@ import type { ListMeta } from '../../shared/meta/object';
 import { StorageError } from '../storage/backend';
 import type { Entry } from '../watch/entry';
 import { decodeEntry } from '../watch/entry-codec';
-import { compareKeys } from '../watch/key-order';
+import { compareKeys } from '../../shared/meta/key-order';
 import type { ResourceCache } from '../watch/resource-cache';
 import { Slices } from '../watch/slices';
 import type { Snapshot } from '../watch/snapshot';
@@ -68,7 +68,7 @@ export async function readList(
   const cache = context.cache.resource(endpoint.stored.keyPrefix);
   if (plan.read.kind === 'exact') {
     await awaitFreshness(context, { kind: 'not older than', revision: plan.read.revision }, signal);
-    const snapshot = cache.snapshotAt(plan.read.revision);
+    const snapshot = await cache.snapshotAt(plan.read.revision);
     if (snapshot !== undefined) return keptPage(cache, snapshot, { selection, plan });
     return pageOfStore(context, target, { ...plan, revision: plan.read.revision }, signal);
   }
@@ -94,8 +94,10 @@ export async function awaitFreshness(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (plan.kind === 'any') return true;
-  const timeoutMs = context.cacheWaitMs;
+  const startedAt = performance.now();
   const wanted = plan.kind === 'most recent' ? await readIndex(context, signal) : plan.revision;
+  // The cache gets what the store has left of the time, so that both together never take more of it.
+  const timeoutMs = context.cacheWaitMs - (performance.now() - startedAt);
   if (await context.cache.waitForRevision(wanted, { timeoutMs, signal })) return true;
   if (plan.kind === 'most recent') return false;
   // A cache that is being filled knows of no version at all; only the store can tell whether this one has happened.
@@ -198,12 +200,19 @@ function candidates(
   }
   const field = fieldEquals.find(([path]) => snapshot.hasIndex(path));
   const found = field === undefined ? indexed : snapshot.byField(field[0], field[1]);
-  if (found === undefined) return snapshot.entries(from, to);
-  return found.filter(
-    (entry) =>
-      (namespace === '' || entry.namespace === namespace) &&
-      (from === undefined || compareKeys(entry.key, from) >= 0),
-  );
+  return found === undefined ? snapshot.entries(from, to) : within(found, namespace, from);
+}
+
+/** One by one, so that whoever looks at them can pause. */
+function* within(
+  found: Iterable<Entry>,
+  namespace: string,
+  from: string | undefined,
+): IterableIterator<Entry> {
+  for (const entry of found) {
+    if (namespace !== '' && entry.namespace !== namespace) continue;
+    if (from === undefined || compareKeys(entry.key, from) >= 0) yield entry;
+  }
 }
 
 function pageMeta(
@@ -232,10 +241,12 @@ async function pageOfStore(
   const entries: Entry[] = [];
   let revision = plan.revision;
   let after = plan.after === undefined ? undefined : `${prefix}${plan.after}`;
+  const slices = new Slices();
   for (;;) {
     const page = await listStore(context, { prefix, revision, after, plan }, signal);
     revision = page.revision;
     for (const [index, record] of page.records.entries()) {
+      if (slices.due()) await slices.pause();
       after = record.key;
       const key = record.key.slice(base.length);
       const entry = entryOf(context, endpoint, { key, value: record.value, revision: record.revision });

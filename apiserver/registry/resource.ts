@@ -68,6 +68,7 @@ export function storedResourceOf({ hub, strategy }: ResourceDefinition): StoredR
     keyPrefix: `${row.group === '' ? 'core' : row.group}/${row.resource}/`,
     namespaced: row.namespaced,
     fieldPaths: Object.keys(strategy.selectableFields ?? {}),
+    ...(strategy.fieldSources === undefined ? {} : { fieldSources: strategy.fieldSources }),
     indexedFields: strategy.indexedFields ?? [],
     group: row.group,
     version: row.version,

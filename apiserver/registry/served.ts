@@ -8,7 +8,8 @@ import { messageType } from '../../shared/schema/types';
 import type { ResourceDefinition } from './resource';
 import type { RuntimeConfig } from './runtime-config';
 import { isEnabled } from './runtime-config';
-import type { Strategy } from './strategy';
+import type { KindSettings, Strategy } from './strategy';
+import { DEFAULT_KIND_SETTINGS } from './strategy';
 import { admissionregistration } from './strategies/admissionregistration';
 import { apiextensions } from './strategies/apiextensions';
 import { apiregistration } from './strategies/apiregistration';
@@ -51,6 +52,11 @@ const STRATEGIES: Readonly<Record<string, Readonly<Record<string, Strategy>>>> =
   [GROUP.storage]: storage,
 };
 
+/** Subresources of features that are off in v1.21, and who switches them on. */
+const SWITCHED_SUBRESOURCES: Readonly<Record<string, (settings: KindSettings) => boolean>> = {
+  ephemeralcontainers: ({ ephemeralContainers }) => ephemeralContainers,
+};
+
 /** Subresources that show the object itself. Those that need a connection to a node (log, exec, …) come with that. */
 const STORED_SUBRESOURCES: readonly string[] = ['approval', 'finalize', 'status'];
 
@@ -58,19 +64,22 @@ const STORED_SUBRESOURCES: readonly string[] = ['approval', 'finalize', 'status'
  * The definitions of all served resources, from the tables, in discovery's order: groups by priority, versions by preference. A row
  * that `--runtime-config` switches off, or an alpha version that it does not switch on, answers 404.
  */
-export function servedDefinitions(runtimeConfig: RuntimeConfig): readonly ResourceDefinition[] {
+export function servedDefinitions(
+  runtimeConfig: RuntimeConfig,
+  settings: KindSettings = DEFAULT_KIND_SETTINGS,
+): readonly ResourceDefinition[] {
   return GROUPS.flatMap(({ group, versions }) =>
     versions.flatMap(({ version }) => rowsOf({ group, version })),
   )
     .filter((row) => isEnabled(runtimeConfig, row))
-    .map(definitionOf);
+    .map((row) => definitionOf(row, settings));
 }
 
 function rowsOf({ group, version }: GroupVersion): readonly ResourceRow[] {
   return RESOURCES.filter((row) => row.group === group && row.version === version);
 }
 
-function definitionOf(row: ResourceRow): ResourceDefinition {
+function definitionOf(row: ResourceRow, settings: KindSettings): ResourceDefinition {
   const hub = resourceOf(row.hub, row.resource);
   if (hub === undefined) throw new Error(`${row.schema} has no hub`);
   const conversion = conversionOf(row);
@@ -82,7 +91,9 @@ function definitionOf(row: ResourceRow): ResourceDefinition {
     type: messageType(row.schema),
     hub: { row: hub, type: messageType(hub.schema) },
     strategy: STRATEGIES[row.hub.group]?.[row.resource] ?? {},
-    servedSubresources: [...STORED_SUBRESOURCES, ...Object.keys(special ?? {})],
+    servedSubresources: [...STORED_SUBRESOURCES, ...Object.keys(special ?? {})].filter(
+      (name) => SWITCHED_SUBRESOURCES[name]?.(settings) ?? true,
+    ),
     ...(conversion === undefined ? {} : { conversion }),
     ...(applyDefaults === undefined ? {} : { applyDefaults }),
     ...(special === undefined ? {} : { specialSubresources: special }),

@@ -6,29 +6,50 @@ import type { Transformer } from '../storage/transformer';
 import type { Entry } from '../watch/entry';
 import type { StoredResource } from './resource';
 import { withoutMetadata } from './metadata';
-import type { Current } from './write';
+import type { Current, Encoded } from './write';
 
 /**
  * The stored form of an object is its canonical JSON in the hub version, without resourceVersion: the store's revision is the
  * version. It always begins with `{"kind":…,"apiVersion":…,"metadata":{`, so that readers can splice instead of parsing.
  */
-export function encodeForStorage(resource: StoredResource, object: ApiObject): Buffer {
+export function encodeForStorage(resource: StoredResource, object: ApiObject): Encoded {
   const { object: canonical } = decodeObject(resource.type, {
     ...withoutMetadata(object, 'resourceVersion'),
     kind: resource.kind,
     apiVersion: resource.apiVersion,
   });
-  return encodeObject(canonical);
+  return { object: canonical, plain: encodeObject(canonical) };
 }
 
 const ENTRY_HEAD = '"metadata":{"resourceVersion":"';
 
+/** True when this is the very object that the entry holds: a revision alone may come again after a store was put back. */
+export function isOfEntry({ plain, revision }: Current, { bytes, revision: cached }: Entry): boolean {
+  if (revision !== cached) return false;
+  const tail = bytes.length - tailStartOf(revision);
+  return plain.compare(bytes, bytes.length - tail, bytes.length, Math.max(0, plain.length - tail)) === 0;
+}
+
 /** The current object from the cache's bytes. */
 export function currentOfEntry(resource: StoredResource, entry: Entry): Current {
-  const tailStart = ENTRY_HEAD.length + String(entry.revision).length + '",'.length;
+  const tailStart = tailStartOf(entry.revision);
   const head = `{"kind":"${resource.kind}","apiVersion":"${resource.apiVersion}","metadata":{`;
   const plain = Buffer.concat([Buffer.from(head), entry.bytes.subarray(tailStart)]);
   return { object: parse(plain, entry.revision), plain, revision: entry.revision, stale: false };
+}
+
+/** Where what is stored begins in an entry's bytes, behind the version. */
+function tailStartOf(revision: number): number {
+  return ENTRY_HEAD.length + String(revision).length + '",'.length;
+}
+
+/** The current object after it was written. */
+export function currentOfWritten({
+  object,
+  plain,
+  revision,
+}: Encoded & { readonly revision: number }): Current {
+  return { object: withVersion(object, revision), plain, revision, stale: false };
 }
 
 /** The current object from a record of the store. */
@@ -38,6 +59,9 @@ export function currentOfRecord(transformer: Transformer, record: StoredRecord):
 }
 
 function parse(plain: Buffer, revision: number): ApiObject {
-  const object = decodeJson(plain) as ApiObject;
+  return withVersion(decodeJson(plain) as ApiObject, revision);
+}
+
+function withVersion(object: ApiObject, revision: number): ApiObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
 }

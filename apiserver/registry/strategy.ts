@@ -10,7 +10,19 @@ export interface WriteInfo {
   readonly user: UserInfo;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
+  readonly settings: KindSettings;
 }
+
+/** What an operator decides about kinds, for all requests. */
+export interface KindSettings {
+  /** Containers may run privileged. */
+  readonly allowPrivileged: boolean;
+  /** Pods have ephemeral containers; else the field is dropped. */
+  readonly ephemeralContainers: boolean;
+}
+
+/** The defaults of kube-apiserver v1.21. */
+export const DEFAULT_KIND_SETTINGS: KindSettings = { allowPrivileged: false, ephemeralContainers: false };
 
 /** What deletion does with dependents when the client does not say. `Unsupported`: the kind never gets a deletion finalizer. */
 export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
@@ -41,6 +53,8 @@ export interface Strategy {
   readonly groupInErrors?: string;
   /** Field selectors of the kind beyond metadata.name and metadata.namespace, with the text of an absent value. */
   readonly selectableFields?: Readonly<Record<string, string>>;
+  /** Where those of them are found whose names are not their paths: the first path that holds a value. */
+  readonly fieldSources?: Readonly<Record<string, readonly string[]>>;
   /** Those of them that single out objects and get an index. */
   readonly indexedFields?: readonly string[];
 
@@ -49,6 +63,8 @@ export interface Strategy {
 
   prepareForCreate?(object: ApiObject, info: WriteInfo): ApiObject;
   prepareForUpdate?(next: ApiObject, previous: ApiObject, info: WriteInfo): ApiObject;
+  /** Rules of what was sent, in the version of the request, that the stored version cannot show any more. */
+  validateSent?(object: ApiObject, info: WriteInfo): readonly FieldError[];
   /** The rules of every write. */
   validate?(object: ApiObject, info: WriteInfo): readonly FieldError[];
   /** Further rules of new objects alone. */

@@ -1,9 +1,10 @@
 import type { ApiObject, ObjectMeta } from '../../shared/meta/object';
 import { conflict, notFound } from '../../shared/errors/status-error';
+import type { FieldError } from '../../shared/errors/field-error';
 import { invalid, invalidObject } from '../../shared/errors/field-error';
 import { pathSegmentName } from '../../shared/meta/name-rules';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../shared/meta/validate-metadata';
-import { admitNew } from './create';
+import { admitNew, validateSent } from './create';
 import { isFinished } from './deletion';
 import { tracked, withTrackedFieldsOnly } from './field-tracking';
 import { fromHub, toHub } from './hub';
@@ -39,26 +40,38 @@ export async function updateObject(
 ): Promise<Written> {
   const { endpoint, name } = request;
   const uid = context.newUid();
-  const next = (stored: ApiObject | undefined): ApiObject => {
+  const next = (stored: ApiObject | undefined): Next => {
     const live = stored === undefined ? undefined : fromHub(endpoint, stored);
     const changed = change(live);
-    return toHub(
-      endpoint,
-      options.isTracked === true ? changed : tracked(context, request, { live, next: changed }),
-    );
+    const owned = options.isTracked === true ? changed : tracked(context, request, { live, next: changed });
+    const sent = request.subresource === '' ? validateSent(context, request, changed) : [];
+    return { object: toHub(endpoint, owned), sent };
   };
   const attempt = async (current: ApiObject | undefined): Promise<Intent> => {
     if (current === undefined) {
       if (!mayCreate(request, options)) throw notFound(endpoint.row, name);
-      const object = await admitNew(context, request, { object: next(undefined), uid }, signal);
+      const object = await admitNew(context, request, { ...next(undefined), uid }, signal);
       return { kind: 'put', object };
     }
-    const changed = next(current);
+    const { object: changed, sent } = next(current);
     checkPreconditions(request, { next: changed, current, options });
-    return replace(context, request, { next: changed, current }, signal);
+    return replace(context, request, { next: changed, sent, current }, signal);
   };
   const target = writeTarget(context, request, { assumeAbsent: false });
   return writeOptimistically(target, (current) => attempt(current?.object), signal);
+}
+
+interface Next {
+  /** In the stored version. */
+  readonly object: ApiObject;
+  /** What is wrong with it as it was sent. */
+  readonly sent: readonly FieldError[];
+}
+
+interface Replacement {
+  readonly next: ApiObject;
+  readonly sent: readonly FieldError[];
+  readonly current: ApiObject;
 }
 
 function mayCreate({ endpoint, subresource }: WriteRequest, { creates }: UpdateOptions): boolean {
@@ -69,7 +82,7 @@ function mayCreate({ endpoint, subresource }: WriteRequest, { creates }: UpdateO
 async function replace(
   context: StoreContext,
   request: WriteRequest,
-  { next, current }: { readonly next: ApiObject; readonly current: ApiObject },
+  { next, sent, current }: Replacement,
   signal: AbortSignal,
 ): Promise<Intent> {
   const object = await admit(
@@ -82,7 +95,7 @@ async function replace(
       prepare: (admitted) =>
         prepareForUpdate(context, request, { next: withTrackedFieldsOnly(context, admitted), current }),
       validate: (prepared) => {
-        validateChanged(context, request, { next: prepared, current });
+        validateChanged(context, request, { next: prepared, sent, current });
       },
     },
     signal,
@@ -161,7 +174,7 @@ function subresourceStrategy({ endpoint, subresource }: WriteRequest): Subresour
 function validateChanged(
   context: StoreContext,
   request: WriteRequest,
-  { next, current }: { readonly next: ApiObject; readonly current: ApiObject },
+  { next, sent, current }: Replacement,
 ): void {
   const { endpoint, name } = request;
   const { stored } = endpoint;
@@ -175,6 +188,7 @@ function validateChanged(
       path: 'metadata',
     }),
     ...validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata'),
+    ...sent,
     ...(subresource === undefined
       ? [
           ...(strategy.validate?.(next, info) ?? []),

@@ -43,7 +43,7 @@ function target(over: Partial<WriteTarget> = {}): WriteTarget {
       return stored();
     },
     decode: (record) => currentOfRecord(identityTransformer, record),
-    encode,
+    encode: (object) => ({ object, plain: encode(object) }),
     exhausted: () => new Error('exhausted'),
     ...over,
   };

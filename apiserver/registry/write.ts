@@ -33,6 +33,12 @@ export interface Written {
   readonly revision: number;
 }
 
+/** An object in the form in which it is stored, without resourceVersion, and its bytes. */
+export interface Encoded {
+  readonly object: ApiObject;
+  readonly plain: Buffer;
+}
+
 export interface WriteTarget {
   readonly backend: Backend;
   readonly transformer: Transformer;
@@ -47,7 +53,9 @@ export interface WriteTarget {
   /** The object at least as fresh as a read index taken now. */
   fresh(signal: AbortSignal): Promise<Current | undefined>;
   decode(record: StoredRecord): Current;
-  encode(object: ApiObject): Buffer;
+  encode(object: ApiObject): Encoded;
+  /** Is told what stands in the store after a write; undefined: nothing does any more. */
+  readonly remember?: (written: (Encoded & { readonly revision: number }) | undefined) => void;
   /** Takes what the next object needs beyond its own key; absent for a kind that needs nothing. */
   readonly reserve?: (
     write: Pick<ReservedWrite, 'next' | 'previous' | 'dryRun'>,
@@ -142,7 +150,8 @@ async function carryOut(
   seen: Seen,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const plain = target.encode(intent.object);
+  const encoded = target.encode(intent.object);
+  const { plain } = encoded;
   if (intent.kind === 'none' || (intent.kind === 'put' && isNoOp(seen.current, plain))) {
     if (!seen.fresh) {
       const next = await target.fresh(signal);
@@ -150,7 +159,7 @@ async function carryOut(
     }
     return { written: { kind: 'none', object: intent.object, plain, revision: seen.current?.revision ?? 0 } };
   }
-  return store(target, { intent, plain, current: seen.current }, signal);
+  return store(target, { intent, encoded, current: seen.current }, signal);
 }
 
 function sameRevision(a: Current | undefined, b: Current | undefined): boolean {
@@ -163,18 +172,20 @@ function isNoOp(current: Current | undefined, plain: Buffer): boolean {
 
 interface Pending {
   readonly intent: Intent;
-  readonly plain: Buffer;
+  readonly encoded: Encoded;
   readonly current: Current | undefined;
 }
 
 async function store(target: WriteTarget, pending: Pending, signal: AbortSignal): Promise<Outcome> {
-  const { intent, plain, current } = pending;
+  const { intent, encoded, current } = pending;
+  const { plain } = encoded;
   const kind = intent.kind === 'delete' ? 'deleted' : current === undefined ? 'created' : 'updated';
   if (target.dryRun) {
     return dryRun(target, pending, signal);
   }
   const outcome = await send(target, pending, signal);
   if (outcome.ok) {
+    target.remember?.(intent.kind === 'delete' ? undefined : { ...encoded, revision: outcome.revision });
     // What is answered about a removed object is the object as it last stood.
     const revision = intent.kind === 'delete' ? (current?.revision ?? 0) : outcome.revision;
     return { written: { kind, object: intent.object, plain, revision } };
@@ -185,11 +196,11 @@ async function store(target: WriteTarget, pending: Pending, signal: AbortSignal)
 
 async function send(
   { backend, transformer, key, ttlSeconds }: WriteTarget,
-  { intent, plain, current }: Pending,
+  { intent, encoded, current }: Pending,
   signal: AbortSignal,
 ): ReturnType<Backend['create']> {
   if (intent.kind === 'delete') return backend.delete(key, current?.revision ?? 0, signal);
-  const value = transformer.toStorage(key, plain);
+  const value = transformer.toStorage(key, encoded.plain);
   const ttl = ttlSeconds === undefined ? {} : { ttlSeconds };
   if (current === undefined) return backend.create(key, value, ttl, signal);
   return backend.update(key, value, { ...ttl, expected: current.revision }, signal);
@@ -197,7 +208,8 @@ async function send(
 
 /** Everything but the store: the guard is checked against a fresh read instead of by a transaction. */
 async function dryRun(target: WriteTarget, pending: Pending, signal: AbortSignal): Promise<Outcome> {
-  const { intent, plain, current } = pending;
+  const { intent, encoded, current } = pending;
+  const { plain } = encoded;
   const now = await target.fresh(signal);
   if (!sameRevision(now, current)) return { next: { current: now, fresh: true } };
   const kind = intent.kind === 'delete' ? 'deleted' : current === undefined ? 'created' : 'updated';

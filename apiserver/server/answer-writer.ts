@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Log } from '../../shared/log/log';
 import type { Answer, Exchange } from '../exchange/exchange';
+import { LENT_BYTES_MIN } from '../exchange/exchange';
 import { warningHeaders } from './warning-header';
 
 export interface WriterOptions {
@@ -36,13 +37,15 @@ export async function writeAnswer(
 }
 
 function writeHead(response: ServerResponse, exchange: Exchange, answer: Answer): void {
-  const headers: OutgoingHttpHeader[] = ['Cache-Control', 'no-cache, private'];
+  const headers: OutgoingHttpHeader[] =
+    'Cache-Control' in answer.headers ? [] : ['Cache-Control', 'no-cache, private'];
   for (const name of Object.keys(answer.headers)) {
     const value = answer.headers[name];
     if (typeof value === 'string') headers.push(name, value);
     else for (const each of value ?? []) headers.push(name, each);
   }
   if (Buffer.isBuffer(answer.body)) headers.push('Content-Length', answer.body.length);
+  if (exchange.audit !== undefined) headers.push('Audit-Id', exchange.audit.id);
   if (exchange.warnings.length > 0) {
     for (const warning of warningHeaders(exchange.warnings)) headers.push('Warning', warning);
   }
@@ -106,7 +109,7 @@ class Stream {
         this.response.end();
         return;
       }
-      if (step.value.length > 0 && !this.response.write(step.value)) await this.drained(stallMsMax);
+      if (step.value.length > 0) await this.write(step.value, stallMsMax);
     }
   }
 
@@ -129,10 +132,15 @@ class Stream {
     if (!this.response.headersSent && !this.isCut) writeHead(this.response, this.exchange, this.answer);
   }
 
-  /** Waits until the client took what is buffered; cuts the connection when it stalls or the exchange is given up. */
-  private async drained(stallMsMax: number): Promise<void> {
+  /**
+   * Resolves when more can be written: a small piece may wait in a buffer, a large one has to be out, because its memory is used again.
+   * Cuts the connection when the client stalls or the exchange is given up.
+   */
+  private async write(piece: Buffer, stallMsMax: number): Promise<void> {
     const { response } = this;
     const { signal } = this.exchange;
+    const isLent = piece.length >= LENT_BYTES_MIN;
+    if (!isLent && response.write(piece)) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
@@ -144,7 +152,13 @@ class Stream {
         response.destroy();
       };
       const timer = setTimeout(cut, stallMsMax);
-      response.once('drain', done).once('close', done);
+      if (isLent) {
+        // After an error the end of the connection follows; going on before it has come would never let it come.
+        response.write(piece, (error) => {
+          if (error === undefined || error === null) done();
+        });
+      } else response.once('drain', done);
+      response.once('close', done);
       signal.addEventListener('abort', cut, { once: true });
       if (response.closed) done();
       else if (signal.aborted) cut();

@@ -38,7 +38,8 @@ export function statusAnswer({ status }: StatusError, exchange: Exchange): Answe
   return { ...answer, headers: { ...answer.headers, 'Retry-After': String(retryAfterSeconds) } };
 }
 
-function statusErrorOf(error: unknown, exchange: Exchange): StatusError {
+/** What the client is told of an error. */
+export function statusErrorOf(error: unknown, exchange: Exchange): StatusError {
   if (error instanceof StatusError) return error;
   if (error instanceof StorageError) return ofStorage(error);
   if (exchange.signal.aborted && isAbort(error, exchange.signal)) return ofAbort(exchange.signal.reason);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { StatusError } from '../../shared/errors/status-error';
+import type { AuditTrail } from '../exchange/audit-trail';
 import type { Answer, Exchange, UserInfo } from '../exchange/exchange';
 import { NO_INFO, NOBODY } from '../exchange/initial-values';
 import type { RequestInfo } from '../exchange/request-info';
@@ -21,6 +22,7 @@ export interface HttpExchangeOptions {
 export class HttpExchange implements Exchange {
   readonly method: string;
   readonly path: string;
+  readonly search: string;
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string;
   readonly upgrade: boolean;
@@ -29,10 +31,10 @@ export class HttpExchange implements Exchange {
   info: RequestInfo = NO_INFO;
   user: UserInfo = NOBODY;
   readonly warnings: string[] = [];
+  audit: AuditTrail | undefined = undefined;
   answer: Answer | undefined = undefined;
   declare error?: StatusError;
   private readonly number: number;
-  private readonly search: string;
   private parsedQuery: URLSearchParams | undefined = undefined;
   private controller: AbortController | undefined = undefined;
   private derivedSignal: AbortSignal | undefined = undefined;

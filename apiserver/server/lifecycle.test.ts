@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { renameSync, writeFileSync } from 'node:fs';
 import { X509Certificate } from 'node:crypto';
+import path from 'node:path';
 import { issueCertificate, makeCa } from '../../shared/certs/certificate';
+import { keepServingCertificate } from '../../shared/certs/keep-serving-certificate';
 import type { Log } from '../../shared/log/log';
 import { silentLog } from '../../shared/log/log';
+import { WATCH_END_SPREAD_MS } from './limits';
 import { createServer } from './server';
 import type { TestServer } from './testing/client';
 import { always, deferred, startServer, textAnswer } from './testing/client';
@@ -19,6 +22,7 @@ async function start(...args: Parameters<typeof startServer>): Promise<TestServe
   return running;
 }
 
+const DAY_MS = 86_400_000;
 const LONG = { delayMs: 0, graceMs: 60_000 };
 
 async function* eventAndBookmark(ended: Promise<void>): AsyncGenerator<Buffer> {
@@ -37,11 +41,19 @@ function newPair(commonName: string) {
   });
 }
 
-async function servedName({ connect }: TestServer): Promise<string> {
+async function served({ connect }: TestServer): Promise<X509Certificate> {
   const socket = await connect();
   const raw = socket.getPeerCertificate().raw;
   socket.destroy();
-  return new X509Certificate(raw).subject;
+  return new X509Certificate(raw);
+}
+
+async function servedName(test: TestServer): Promise<string> {
+  return (await served(test)).subject;
+}
+
+async function servedUntil(test: TestServer): Promise<number> {
+  return Date.parse((await served(test)).validTo);
 }
 
 function logOf(onSaid: (message: string) => void): Log {
@@ -112,6 +124,50 @@ describe('closing', () => {
     expect(await reply).toMatchObject({ code: 200, text: 'event;bookmark' });
   });
 
+  test('the watches end over the time for which it goes on serving, and those after it are refused', async () => {
+    const asked: object[] = [];
+    const { server } = await start(
+      always(() => textAnswer('')),
+      {
+        endWatches: async (how) => {
+          asked.push(how);
+          await Promise.resolve();
+        },
+      },
+    );
+    await server.close({ delayMs: 30, graceMs: 60_000 });
+    expect(asked).toEqual([
+      { spreadMs: 30, refuseNew: false },
+      { spreadMs: WATCH_END_SPREAD_MS, refuseNew: true },
+    ]);
+  });
+
+  test('a watch that ends while the server still serves takes its connection with it, a plain answer does not', async () => {
+    const end = deferred();
+    const leaving = deferred();
+    const { server, send, agent } = await start(
+      always(({ path: asked }) =>
+        asked === '/plain'
+          ? textAnswer('plain')
+          : { code: 200, headers: {}, body: eventAndBookmark(end.promise), messages: 'lines' },
+      ),
+      { onShutdown: () => leaving.resolve() },
+    );
+    const watching = send({ path: '/watch' });
+    while (server.inFlight() === 0) await new Promise(setImmediate);
+    const closed = server.close({ delayMs: 500, graceMs: 60_000 });
+    await leaving.promise;
+    const gone = Object.values(agent.sockets).flatMap((sockets) =>
+      (sockets ?? []).map((each) => once(each, 'close')),
+    );
+    end.resolve();
+    expect(await watching).toMatchObject({ code: 200, text: 'event;bookmark' });
+    expect(gone).toHaveLength(1);
+    await Promise.all(gone);
+    expect(await send({ path: '/plain' })).toMatchObject({ headers: { connection: 'keep-alive' } });
+    await closed;
+  });
+
   test('what does not finish in the grace is told so, and what does not listen is cut', async () => {
     const entered = [deferred(), deferred()];
     const { server, send, port } = await start(async (exchange) => {
@@ -175,6 +231,22 @@ describe('the certificate', () => {
       await heard.promise;
     }
     expect(await servedName(test)).toBe('CN=fresh');
+  });
+
+  test('the self-made one is renewed before its end without a restart', async () => {
+    const test = await start(
+      always(() => textAnswer('')),
+      { certificatePollMs: 5 },
+    );
+    const before = await servedUntil(test);
+    const clock = { now: () => Date.now() + 340 * DAY_MS };
+    const stop = new AbortController();
+    const dir = path.dirname(test.files.certFile);
+    keepServingCertificate({ dir, hosts: ['localhost'], clock, checkMs: 2 }, stop.signal);
+    let after = before;
+    while (after === before) after = await servedUntil(test);
+    stop.abort();
+    expect(after - before).toBeGreaterThan(300 * DAY_MS);
   });
 
   test('a start without a usable certificate fails and names the file', async () => {

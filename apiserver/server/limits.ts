@@ -29,5 +29,8 @@ export const STALL_MS_MAX = 60_000;
 /** How often the certificate files are looked at. */
 export const CERTIFICATE_POLL_MS = 5_000;
 
+/** The time over which the watches end that are open when the server stops accepting. */
+export const WATCH_END_SPREAD_MS = 500;
+
 /** How long a closing server waits for connections without a request to go by themselves. */
 export const LINGER_MS_MAX = 500;

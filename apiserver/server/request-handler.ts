@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { StatusError } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
 import type { Exchange } from '../exchange/exchange';
@@ -27,6 +28,8 @@ export interface HandlerOptions {
   /** True for requests that came in through the door for upgrades. */
   readonly upgrade: boolean;
   readonly stallMsMax: number;
+  /** True once the server is about to go: whoever is through with a stream should look for another one. */
+  readonly isLeaving: () => boolean;
 }
 
 /** Builds the exchange of one request, sends it on the journey and writes what comes back. Never rejects. */
@@ -47,12 +50,20 @@ export async function handleRequest(
     await answerRequest(request, exchange, options);
     // A client that asked to continue and is refused may or may not send its body now: only a new connection is clear.
     if (request.expectsContinue) response.shouldKeepAlive = false;
+    const { socket } = request;
     await writeFor(request, response, { exchange, options });
+    if (options.isLeaving() && exchange.answer?.messages !== undefined) closeBehind(response, socket);
   } catch (error) {
     options.log.error({ id: exchange.id, path: exchange.path, error }, 'an answer could not be written');
     response.destroy();
   }
   if (!options.upgrade && !request.expectsContinue) discardRest(request);
+}
+
+/** A client that watched comes back at once; on the same connection it would come back here, whatever a balancer thinks of that. */
+function closeBehind(response: ServerResponse, socket: Socket): void {
+  if (response.writableFinished) socket.destroySoon();
+  else response.once('finish', () => socket.destroySoon());
 }
 
 async function answerRequest(

@@ -88,6 +88,13 @@ describe('answers', () => {
     );
   });
 
+  test('an answer may say itself how long it can be remembered', async () => {
+    const { send } = await start(
+      always(() => ({ ...textAnswer(''), headers: { 'Cache-Control': 'public, max-age=60' } })),
+    );
+    expect((await send({})).headers['cache-control']).toBe('public, max-age=60');
+  });
+
   test('HEAD gets the head of the answer alone', async () => {
     const { send } = await start(always(() => textAnswer('12345')));
     expect(await send({ method: 'HEAD' })).toMatchObject({

@@ -27,8 +27,11 @@ export interface ServerSettings {
   readonly log: Log;
   /** Called first when the server closes: from here on readiness has to fail. */
   readonly onShutdown?: () => void;
-  /** Called when the server stops accepting: ends all watches cleanly, so that their requests finish. */
-  readonly endWatches?: () => Promise<void>;
+  /**
+   * Ends all watches cleanly, spread over a time in milliseconds. Called when the server begins to close, with the time for which it
+   * goes on serving, and again when it stops accepting, from when on no watch begins any more.
+   */
+  readonly endWatches?: (how: { readonly spreadMs: number; readonly refuseNew: boolean }) => Promise<void>;
   /** How often the certificate files are looked at. */
   readonly certificatePollMs?: number;
   /** How long a client may take nothing of a streamed answer. */
@@ -65,6 +68,9 @@ class HttpsServer implements Server {
   private readonly sockets = new Set<Socket>();
   private https: NodeHttpsServer | undefined = undefined;
   private stopWatchingCertificate: () => void = () => undefined;
+  /** The server is about to go; it still serves. */
+  private isLeaving = false;
+  /** It accepts no connection any more. */
   private isDraining = false;
   private onIdle: () => void = () => undefined;
   private closing: Promise<void> | undefined = undefined;
@@ -79,6 +85,7 @@ class HttpsServer implements Server {
         if (this.exchanges.size === 0) this.onIdle();
       },
       upgrade: false,
+      isLeaving: () => this.isLeaving,
       stallMsMax: settings.stallMsMax ?? limits.STALL_MS_MAX,
     };
     this.forUpgrades = { ...this.forRequests, upgrade: true };
@@ -179,18 +186,24 @@ class HttpsServer implements Server {
   }
 
   private async drain({ delayMs, graceMs }: CloseOptions): Promise<void> {
-    const { log, onShutdown, endWatches } = this.settings;
+    const { log, onShutdown } = this.settings;
     onShutdown?.();
+    this.isLeaving = true;
     const never = new AbortController().signal;
-    if (delayMs > 0) await sleep(delayMs, never);
+    if (delayMs > 0) {
+      const watchesEnd = this.endWatches({ spreadMs: delayMs, refuseNew: false });
+      await sleep(delayMs, never);
+      await watchesEnd;
+    }
 
     this.isDraining = true;
     this.stopWatchingCertificate();
     const closed = this.stopAccepting();
     for (const response of this.exchanges.keys()) response.shouldKeepAlive = false;
     log.info({ inFlight: this.inFlight() }, 'no longer accepting connections; finishing requests in flight');
+    const watchesEnd = this.endWatches({ spreadMs: limits.WATCH_END_SPREAD_MS, refuseNew: true });
     const grace = AbortSignal.timeout(graceMs);
-    await Promise.race([Promise.all([this.idle(), this.endWatches(endWatches)]), once(grace, 'abort')]);
+    await Promise.race([Promise.all([this.idle(), watchesEnd]), once(grace, 'abort')]);
     this.cutRequests();
     this.https?.closeIdleConnections();
     await Promise.race([closed, sleep(limits.LINGER_MS_MAX, never)]);
@@ -215,9 +228,9 @@ class HttpsServer implements Server {
     });
   }
 
-  private async endWatches(endWatches: (() => Promise<void>) | undefined): Promise<void> {
+  private async endWatches(how: { readonly spreadMs: number; readonly refuseNew: boolean }): Promise<void> {
     try {
-      await endWatches?.();
+      await this.settings.endWatches?.(how);
     } catch (error) {
       this.settings.log.warn({ error }, 'the watches could not be ended cleanly');
     }

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { gunzipSync } from 'node:zlib';
 import { StatusError } from '../../shared/errors/status-error';
+import { compressed } from '../encoding/compression';
 import type { Exchange } from '../exchange/exchange';
+import { LENT_BYTES_MIN } from '../exchange/exchange';
 import type { TestServer } from './testing/client';
 import { always, deferred, readToEnd, startServer } from './testing/client';
 
@@ -144,6 +147,52 @@ test('a signal that aborts cuts a stream that waits for its reader', async () =>
   deadline.abort(new StatusError('Timeout', 'over'));
   await state.isClosed.promise;
   expect(state.pieces).toBeLessThan(1_000);
+});
+
+/** Pieces of all sizes in one buffer, each overwritten as soon as the next one is asked for, as those who lend memory may do. */
+async function* lent(count: number): AsyncGenerator<Buffer> {
+  const memory = Buffer.alloc(300_000);
+  for (let at = 0; at < count; at += 1) {
+    const piece = memory.subarray(0, LENT_BYTES_MIN + ((at * 61_441) % 230_000)).fill(48 + (at % 10));
+    yield Promise.resolve(piece);
+    memory.fill('!');
+  }
+}
+
+async function joined(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
+  const copies: Buffer[] = [];
+  for await (const piece of pieces) copies.push(Buffer.from(piece));
+  return Buffer.concat(copies);
+}
+
+test('memory that is only lent is read before it is used again, also for a client that is slow', async () => {
+  const { connect } = await startStream(() => lent(60));
+  const expected = await joined(lent(60));
+  const socket = await connect();
+  socket.write('GET / HTTP/1.0\r\nHost: a\r\n\r\n');
+  const received: Buffer[] = [];
+  let chunks = 0;
+  for await (const chunk of socket) {
+    received.push(chunk as Buffer);
+    chunks += 1;
+    if (chunks % 20 === 0) for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+  }
+  const bytes = Buffer.concat(received);
+  const body = bytes.subarray(bytes.indexOf('\r\n\r\n') + 4);
+  expect(body.length).toBe(expected.length);
+  expect(body.equals(expected)).toBe(true);
+});
+
+test('so it is when it is compressed on its way', async () => {
+  const headers = { 'accept-encoding': 'gzip' };
+  running = await startServer(async (exchange) => {
+    exchange.answer = await compressed({ headers }, { code: 200, headers: {}, body: lent(60) });
+  });
+  const socket = await running.connect();
+  socket.write('GET / HTTP/1.0\r\nHost: a\r\n\r\n');
+  const bytes = Buffer.from(await readToEnd(socket), 'latin1');
+  const body = gunzipSync(bytes.subarray(bytes.indexOf('\r\n\r\n') + 4));
+  expect(body.equals(await joined(lent(60)))).toBe(true);
 });
 
 test('a head that cannot be written cuts the connection and closes the stream', async () => {

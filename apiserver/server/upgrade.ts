@@ -29,6 +29,8 @@ export function responseOnSocket(
     socket.end();
     setTimeout(() => socket.destroy(), CLOSE_MS_MAX).unref();
     response.destroy();
+    // HTTP does this for the responses it made itself; whoever counts what is in flight waits for it.
+    process.nextTick(() => response.emit('close'));
   });
   return response;
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { badRequest } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
@@ -54,6 +55,27 @@ test('every line of a stream is one text message, and the end of the stream a no
   expect(running?.server.inFlight()).toBe(0);
 });
 
+test('frames in memory that is only lent are sent before it is used again', async () => {
+  const ROUNDS = 40;
+  const sizes = [70_000, 0, 5, 90_000];
+  async function* lent(): AsyncGenerator<Buffer> {
+    const memory = Buffer.alloc(200_000);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const lines = sizes.map((size) => `${String(round % 10).repeat(size)}\n`);
+      yield memory.subarray(0, memory.write(lines.join('')));
+      memory.fill('!');
+      await Promise.resolve();
+    }
+  }
+  const socket = await open(() => frames(lent()));
+  const { texts } = await collected(socket);
+  const expected = Array.from({ length: ROUNDS }, (_, round) =>
+    sizes.map((size) => `${String(round % 10).repeat(size)}\n`),
+  ).flat();
+  expect(texts.length).toBe(expected.length);
+  expect(texts.every((text, at) => text === expected[at])).toBe(true);
+});
+
 test('every length-prefixed frame is one binary message without its length', async () => {
   const socket = await open(() => frames(pieces('\0\0\0\x02ab\0\0\0\0\0\0\0\x01c'), 'length-prefixed'));
   expect(await collected(socket)).toMatchObject({ texts: ['ab', '', 'c'], binary: [true, true, true] });
@@ -67,6 +89,15 @@ test('the first subprotocol that carries no token is agreed on', async () => {
   await collected(socket);
 });
 
+test('a subprotocol that carries a token does not come back, even if it is the only one', async () => {
+  const protocols = ['base64url.bearer.authorization.orch.dG9rZW4'];
+  const socket = await open(() => frames(pieces('{}\n')), { protocols });
+  socket.on('error', () => undefined);
+  const [response] = (await once(socket, 'upgrade')) as [IncomingMessage];
+  expect(response.statusCode).toBe(101);
+  expect(response.headers['sec-websocket-protocol']).toBeUndefined();
+});
+
 test('an answer that is no stream of messages is an ordinary one', async () => {
   const socket = await open(() => {
     throw badRequest('not here');
@@ -74,6 +105,9 @@ test('an answer that is no stream of messages is an ordinary one', async () => {
   socket.on('error', () => undefined);
   const [, response] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode: number }];
   expect(response.statusCode).toBe(400);
+  // Whoever is still in flight would hold up the end of the server.
+  await running?.server.close({ delayMs: 0, graceMs: 60_000 });
+  expect(running?.server.inFlight()).toBe(0);
 });
 
 test('a client that leaves ends the iteration and aborts the exchange', async () => {

@@ -11,7 +11,7 @@ const INCOMING_BYTES_MAX = 4_096;
 /** How long a client may take to answer the close of a finished stream. */
 const CLOSE_MS_MAX = 1_000;
 const NORMAL_CLOSURE = 1000;
-/** A subprotocol that carries a token and is no protocol of the messages. */
+/** Carries a token, in either dialect: it is no protocol of the messages, and must not come back in the answer. */
 const TOKEN_PROTOCOL = /^base64url\.bearer\.authorization\./;
 
 const handshakes = new WebSocketServer({

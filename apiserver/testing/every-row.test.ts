@@ -10,13 +10,19 @@ const ROWS = RESOURCES.filter(({ verbs }) => verbs.includes('list') && verbs.inc
 
 let api: InProcessApi;
 let walked = 0;
+let walkedSubresources = 0;
 
 beforeAll(async () => {
-  api = await startInProcessApi(undefined, { runtimeConfig: new Map([['api/all', true]]) });
+  api = await startInProcessApi(undefined, {
+    runtimeConfig: new Map([['api/all', true]]),
+    kindSettings: { allowPrivileged: false, ephemeralContainers: true },
+  });
 });
 afterAll(async () => {
   await api.close();
-  process.stdout.write(`rows walked: ${String(walked)} of ${String(ROWS.length)}\n`);
+  process.stdout.write(
+    `rows walked: ${String(walked)} of ${String(ROWS.length)}, with ${String(walkedSubresources)} subresources\n`,
+  );
 });
 
 function endpointOf(schema: string): Endpoint {
@@ -74,6 +80,9 @@ test.each(ROWS.map(({ schema }) => schema))(
       });
     }
 
+    // What is stored can be written again, and nothing changes.
+    expect(await call('PUT', url, 200, created)).toEqual(created);
+
     const changed = { ...created, metadata: { ...created.metadata, labels: { walked: 'yes' } } };
     const updated = await call('PUT', url, 200, changed);
     expect(updated).toMatchObject({ metadata: { labels: { walked: 'yes' } } });
@@ -85,6 +94,14 @@ test.each(ROWS.map(({ schema }) => schema))(
     const statusUrl = endpoint.subresources.has('status') ? `${url}/status` : url;
     expect(await call('GET', statusUrl, 200)).toEqual(patched);
     expect(await call('PUT', statusUrl, 200, patched)).toMatchObject({ kind: row.kind });
+
+    for (const subresource of endpoint.subresources.values()) {
+      if (!subresource.verbs.includes('get')) continue;
+      const shown = await call('GET', `${url}/${subresource.name}`, 200);
+      expect(shown).toMatchObject({ kind: subresource.kind, apiVersion: apiVersionOf(subresource) });
+      await call('PUT', `${url}/${subresource.name}`, 200, shown);
+      walkedSubresources += 1;
+    }
 
     await deleteWholly(endpoint, url);
     await call('GET', url, 404);

@@ -1,5 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { USER_GROUP } from '../../shared/names';
+import { signToken } from '../../shared/certs/json-web-token';
+import { newKeyPem } from '../../shared/certs/testing/new-key-pem';
+import { signingKeyOf } from '../../shared/certs/token-key';
+import { ACCOUNT_TOKEN, USER_GROUP } from '../../shared/names';
 import { systemClock } from '../../shared/concurrency/clock';
 import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
@@ -7,12 +10,13 @@ import type { Answer, Exchange } from '../exchange/exchange';
 import { createFirstNamespaces } from '../bootstrap/namespaces';
 import { authorizerOf } from '../authz/modes';
 import { rulesWithoutRules } from '../authz/rules';
-import type { ControlPlane, ServiceRanges } from '../control-plane';
-import { createControlPlane } from '../control-plane';
+import type { AdmissionOptions, ControlPlane, ServiceRanges } from '../control-plane';
+import { DEFAULT_ADMISSION, createControlPlane } from '../control-plane';
 import { createInsight } from '../insight/insight';
 import { createJourney } from '../journey';
 import type { OperationServices } from '../registry/virtual/operation';
 import type { RuntimeConfig } from '../registry/runtime-config';
+import type { KindSettings } from '../registry/strategy';
 import type { Backend } from '../storage/backend';
 import { MemoryBackend } from '../watch/testing/memory-backend';
 
@@ -47,14 +51,28 @@ export interface InProcessApi {
   close(): Promise<void>;
 }
 
-/** A server on which everybody may do everything, and nobody has a token. */
+/** Signs the tokens of service accounts of every server of the process. */
+export const TOKEN_KEY = signingKeyOf(newKeyPem().privateKey);
+
+/** A server on which everybody may do everything. It gives tokens and knows nobody by them. */
 const OPEN_TO_ALL: OperationServices = {
-  userOfToken: async () => Promise.resolve(undefined),
-  apiAudiences: [],
+  reviewToken: async () => Promise.resolve({ isKnown: false, why: 'invalid bearer token' }),
+  apiAudiences: [ACCOUNT_TOKEN.issuer],
+  accountTokens: {
+    sign: async (claims) => signToken(TOKEN_KEY, claims),
+    issuer: ACCOUNT_TOKEN.issuer,
+    maxExpirationSeconds: undefined,
+    extendsExpiration: true,
+  },
   authorize: authorizerOf(['AlwaysAllow']),
   rulesOf: async (user, namespace, signal) =>
     rulesWithoutRules(authorizerOf(['AlwaysAllow']), { user, namespace }, signal),
   components: [],
+};
+
+/** Without the plugins that need controllers beside the server: one makes accounts, the other lets go what is not in use. */
+const NO_CONTROLLERS: Partial<AdmissionOptions> = {
+  disable: ['ServiceAccount', 'StorageObjectInUseProtection'],
 };
 
 export async function startInProcessApi(
@@ -63,12 +81,16 @@ export async function startInProcessApi(
     services = {},
     ranges,
     runtimeConfig,
+    kindSettings,
     serverSideApply = true,
+    admission = NO_CONTROLLERS,
   }: {
     readonly services?: Partial<OperationServices>;
     readonly ranges?: ServiceRanges;
     readonly runtimeConfig?: RuntimeConfig;
+    readonly kindSettings?: KindSettings;
     readonly serverSideApply?: boolean;
+    readonly admission?: Partial<AdmissionOptions>;
   } = {},
 ): Promise<InProcessApi> {
   const life = new AbortController();
@@ -79,8 +101,11 @@ export async function startInProcessApi(
     log: silentLog,
     eventTtlSeconds: 3600,
     serverSideApply,
+    admission: { ...DEFAULT_ADMISSION, ...admission },
+    authorize: services.authorize ?? OPEN_TO_ALL.authorize,
     ...(ranges === undefined ? {} : { services: ranges }),
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
+    ...(kindSettings === undefined ? {} : { kindSettings }),
   });
   await plane.cache.start(life.signal);
   await createFirstNamespaces(plane.store, plane.registry(), life.signal);
@@ -93,7 +118,12 @@ export async function startInProcessApi(
       await next();
     },
     health: async () => Promise.resolve(undefined),
-    insight: createInsight({ registry: plane.registry, cache: plane.cache, process: false }),
+    insight: createInsight({
+      registry: plane.registry,
+      cache: plane.cache,
+      admission: plane.admissionMetrics,
+      process: false,
+    }),
     verbs: {
       registry: plane.registry,
       store: plane.store,
@@ -169,7 +199,7 @@ function exchangeOf(method: string, url: string, options: CallOptions): Exchange
 async function collect(body: Answer['body']): Promise<Buffer> {
   if (Buffer.isBuffer(body)) return body;
   const pieces: Buffer[] = [];
-  for await (const piece of body) pieces.push(piece);
+  for await (const piece of body) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 }
 

@@ -4,9 +4,11 @@ import { compressed } from '../encoding/compression';
 import { encoderOf } from '../encoding/encoder-of';
 import type { Showing } from '../encoding/encoder-of';
 import { jsonLine } from '../encoding/json-encoder';
+import type { ObjectEncoder } from '../encoding/object-encoder';
 import type { Source } from '../encoding/source';
 import { writtenSource } from '../encoding/written';
 import type { Answer, Exchange } from '../exchange/exchange';
+import type { Endpoint } from '../registry/resource';
 import type { Written } from '../registry/write';
 import type { Target } from './target';
 
@@ -43,7 +45,9 @@ async function answerWith(
 ): Promise<Answer> {
   const encoder = encoderOf(exchange, endpoint, 'object');
   const headers = { 'Content-Type': encoder.contentType };
-  return compressed(exchange, { code, headers, body: encoder.object(source) });
+  const body = encoder.object(source);
+  exchange.audit?.responseObject(() => (isJson(encoder) ? body : jsonEncoderOf(endpoint).object(source)));
+  return compressed(exchange, { code, headers, body });
 }
 
 /** 200 with a list, in the form that the request asks for. */
@@ -54,7 +58,22 @@ export async function listAnswer(
 ): Promise<Answer> {
   const encoder = encoderOf(exchange, endpoint, 'list');
   const body = await encoder.list(page.metadata, page.entries);
+  exchange.audit?.responseObject(async () => {
+    // A stream can be read only once, and belongs to the client.
+    if (Buffer.isBuffer(body) && isJson(encoder)) return body;
+    const json = isJson(encoder) ? encoder : jsonEncoderOf(endpoint);
+    return json.list(page.metadata, page.entries);
+  });
   return compressed(exchange, { code: 200, headers: { 'Content-Type': encoder.contentType }, body });
+}
+
+function isJson({ contentType }: ObjectEncoder): boolean {
+  return contentType === MEDIA_TYPE.json;
+}
+
+/** Audit events hold objects as JSON, whatever the client reads. */
+function jsonEncoderOf(endpoint: Endpoint): ObjectEncoder {
+  return encoderOf({ headers: {}, query: new URLSearchParams() }, endpoint, 'object');
 }
 
 /** An answer made of a value, always in JSON; for documents of no kind. Values with a kind have `documentAnswer` of `encoding`. */

@@ -1,3 +1,4 @@
+import { MEDIA_TYPE } from '../../shared/names';
 import { MemoryBackend } from '../watch/testing/memory-backend';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
@@ -83,5 +84,31 @@ describe('with server-side apply switched off', () => {
       expect(json.metadata).not.toHaveProperty('managedFields');
     });
     await before.close();
+  });
+
+  test('a deletion that has to wait takes them away as well', async () => {
+    const backend = new MemoryBackend();
+    const before = await startInProcessApi(backend, { serverSideApply: true });
+    const metadata = { name: 'a', finalizers: ['example.com/hold'] };
+    await before.call('POST', CMS, { body: { metadata } });
+    await withApi({ backend }, async (api) => {
+      const { json } = await api.call('DELETE', `${CMS}/a`);
+      expect(json.metadata).toHaveProperty('deletionTimestamp');
+      expect(json.metadata).not.toHaveProperty('managedFields');
+    });
+    await before.close();
+  });
+
+  test('no scale can be applied, and no document says that anything can', async () => {
+    await withApi({}, async (api) => {
+      const url = '/apis/apps/v1/namespaces/default/deployments/none/scale?fieldManager=m';
+      const headers = { 'content-type': MEDIA_TYPE.applyPatch };
+      expect((await api.call('PATCH', url, { body: {}, headers })).code).toBe(415);
+      for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
+        const { text } = await api.call('GET', path);
+        expect(text).toContain(MEDIA_TYPE.mergePatch);
+        expect(text).not.toContain(MEDIA_TYPE.applyPatch);
+      }
+    });
   });
 });

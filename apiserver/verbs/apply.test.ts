@@ -258,39 +258,3 @@ describe('strategic merge patch', () => {
     expect((await api.call('GET', `${CMS}/a`)).text).toBe(first.text);
   });
 });
-
-describe('fieldValidation', () => {
-  const text = '{"metadata":{"name":"a","nonsense":1},"data":{"x":"1","x":"2"},"other":[{"a":1,"a":2}]}';
-
-  test('is Ignore where nothing is asked', async () => {
-    const { code, json } = await api.call('POST', CMS, { text });
-    expect(code).toBe(201);
-    expect(json.data).toEqual({ x: '2' });
-  });
-
-  test('Strict names what is unknown and what stands twice, and stores nothing', async () => {
-    const duplicates = await api.call('POST', `${CMS}?fieldValidation=Strict`, { text });
-    expect(duplicates.json).toMatchObject({
-      code: 400,
-      message: 'strict decoding error: duplicate field "data.x", duplicate field "other[0].a"',
-    });
-    const body = { metadata: { name: 'a', nonsense: 1 }, data: {} };
-    const unknown = await api.call('POST', `${CMS}?fieldValidation=Strict`, { body });
-    expect(unknown.json.message).toBe('strict decoding error: unknown field "metadata.nonsense"');
-    expect((await api.call('GET', `${CMS}/a`)).code).toBe(404);
-  });
-
-  test('Strict looks at what a patch makes, too', async () => {
-    await apply('one', configMap({ x: '1' }));
-    for (const headers of [{}, STRATEGIC]) {
-      const body = { metadata: { nonsense: 1 } };
-      const reply = await api.call('PATCH', `${CMS}/a?fieldValidation=Strict`, { body, headers });
-      expect(reply.json).toMatchObject({ code: 400, reason: 'BadRequest' });
-    }
-  });
-
-  test('Warn stores the object; another value is Invalid', async () => {
-    expect((await api.call('POST', `${CMS}?fieldValidation=Warn`, { text })).code).toBe(201);
-    expect((await api.call('POST', `${CMS}?fieldValidation=Maybe`, { text })).code).toBe(422);
-  });
-});

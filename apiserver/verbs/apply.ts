@@ -2,14 +2,17 @@ import { MEDIA_TYPE } from '../../shared/names';
 import { isJsonObject } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
 import { badRequest } from '../../shared/errors/status-error';
-import { DecodeError, decodeJson } from '../../shared/schema/decode';
+import { DecodeError, decodeJson, decodeObject } from '../../shared/schema/decode';
+import { encodeObject } from '../../shared/schema/encode';
 import { parseYaml } from '../encoding/yaml';
 import type { Answer, Exchange } from '../exchange/exchange';
+import type { ApplyRequest } from '../fieldmanager/apply';
 import { applied } from '../registry/field-tracking';
 import { updateObject } from '../registry/update';
 import { writtenAnswer } from './answers';
 import { decodeValue } from './body';
 import type { VerbContext } from './context';
+import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
 import { checkIdentity } from './place';
 import { boolParameter } from './query';
 import type { Target } from './target';
@@ -25,17 +28,31 @@ export async function applyPatch(
   target: Target,
   dryRun: boolean,
 ): Promise<Answer> {
-  const config = readConfig(await exchange.readBody(), target);
-  const force = boolParameter(exchange.query, 'force');
+  const apply = await readApply(exchange, target);
   const request = writeRequestOf(exchange, target, dryRun);
-  const read = (merged: object): ApiObject => checkIdentity(decodeValue(merged, target.endpoint), target);
   const write = {
     change: (live: ApiObject | undefined) =>
-      refusingWrongTypes(target, () => applied(context.store, request, { live, config, force, read })),
+      refusingWrongTypes(target, () => applied(context.store, request, { ...apply, live })),
     options: { creates: 'always', isTracked: true } as const,
   };
   const written = await updateObject(context.store, request, write, exchange.signal);
   return writtenAnswer(exchange, target, written.kind === 'created' ? 201 : 200, written);
+}
+
+/** What the request says is to be applied. Throws BadRequest for a configuration that cannot be read or is of another kind. */
+export async function readApply(
+  exchange: Exchange,
+  target: Target,
+): Promise<Pick<ApplyRequest, 'config' | 'force' | 'read'>> {
+  const asked = fieldValidationOf(exchange);
+  const bytes = await exchange.readBody();
+  const { value, syntax } = parse(bytes);
+  const config = configOf(value, target);
+  reportingDuplicates(asked, bytes, syntax)?.(unknownFieldsOf(config, target));
+  exchange.audit?.requestObject(undefined, () => encodeObject(config));
+  const force = boolParameter(exchange.query, 'force');
+  const read = (merged: object): ApiObject => checkIdentity(decodeValue(merged, target.endpoint), target);
+  return { config, force, read };
 }
 
 /** A field of a wrong type may first show when the configuration is brought into the version of another manager. */
@@ -51,8 +68,7 @@ function refusingWrongTypes({ endpoint }: Target, change: () => ApiObject): ApiO
 }
 
 /** The configuration with a metadata that is an object, of the kind and version of the path. */
-function readConfig(bytes: Buffer, { endpoint }: Target): ApiObject {
-  const value = parse(bytes);
+function configOf(value: unknown, { endpoint }: Target): ApiObject {
   if (!isJsonObject(value)) throw badRequest('error decoding YAML: the configuration is no object');
   const { kind, apiVersion, metadata = null } = value as Readonly<Record<string, unknown>>;
   const expected = endpoint.apiVersion;
@@ -75,18 +91,33 @@ function readConfig(bytes: Buffer, { endpoint }: Target): ApiObject {
   return { ...value, metadata: kept } as ApiObject;
 }
 
+interface Document {
+  readonly value: unknown;
+  readonly syntax: 'json' | 'yaml';
+}
+
 /** JSON is YAML; what looks like it is read by the faster and exact parser first. */
-function parse(bytes: Buffer): unknown {
+function parse(bytes: Buffer): Document {
   try {
-    if (bytes[0] === OPEN_BRACE) return decodeJson(bytes);
+    if (bytes[0] === OPEN_BRACE) return { value: decodeJson(bytes), syntax: 'json' };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
   }
   try {
-    return parseYaml(bytes);
+    return { value: parseYaml(bytes), syntax: 'yaml' };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(`error decoding YAML: ${error.message}`, error);
+  }
+}
+
+/** Fields of a wrong type are told of later, in other words. */
+function unknownFieldsOf(config: ApiObject, { endpoint }: Target): readonly string[] {
+  try {
+    return unknownFieldProblems(decodeObject(endpoint.type, config, { unknown: 'report' }).unknownFields);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    return [];
   }
 }
 

@@ -2,11 +2,13 @@ import { MEDIA_TYPE } from '../../shared/names';
 import { badRequest } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/meta/object';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
+import { encodeObject } from '../../shared/schema/encode';
 import { bodyMediaType, parseBody } from '../encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { Endpoint } from '../registry/resource';
+import { withDistinctOwners } from './distinct-owners';
 import type { ReportProblems } from './field-validation';
-import { duplicateFieldProblems, fieldValidationOf, unknownFieldProblems } from './field-validation';
+import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
 
 /**
  * The object in a request's body (JSON, YAML or Protobuf), checked against the endpoint's kind and version and brought into canonical
@@ -16,11 +18,25 @@ export async function readObject(exchange: Exchange, endpoint: Endpoint): Promis
   const mediaType = bodyMediaType(exchange.headers['content-type'], endpoint);
   const report = fieldValidationOf(exchange);
   const bytes = await exchange.readBody();
+  const decoded = decodeReporting(bytes, mediaType, { endpoint, report });
+  const object = withDistinctOwners(decoded, exchange.warnings);
+  exchange.audit?.requestObject(object.metadata, () =>
+    mediaType === MEDIA_TYPE.json ? bytes : encodeObject(object),
+  );
+  return object;
+}
+
+function decodeReporting(
+  bytes: Buffer,
+  mediaType: string,
+  { endpoint, report }: { readonly endpoint: Endpoint; readonly report: ReportProblems | undefined },
+): ApiObject {
   if (report === undefined) return decodeBody(bytes, endpoint, mediaType);
   const { row, apiVersion, type } = endpoint;
   const value = parseBody(bytes, mediaType, { kind: row.kind, apiVersion, type });
-  if (mediaType === MEDIA_TYPE.json) report(duplicateFieldProblems(bytes.toString('utf8')));
-  return decodeValue(value, endpoint, report);
+  if (mediaType === MEDIA_TYPE.protobuf) return decodeValue(value, endpoint, report);
+  const syntax = mediaType === MEDIA_TYPE.yaml ? 'yaml' : 'json';
+  return decodeValue(value, endpoint, reportingDuplicates(report, bytes, syntax));
 }
 
 export function decodeBody(

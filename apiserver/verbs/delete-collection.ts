@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { StatusError } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { deleteObject } from '../registry/delete';
@@ -43,6 +44,8 @@ interface Deletion {
 async function deleteAll(context: VerbContext, deletion: Deletion, entries: readonly Entry[]): Promise<void> {
   const errors: unknown[] = [];
   let next = 0;
+  // Each one under way listens to the request's end; Node warns of what it takes for a leak.
+  setMaxListeners(0, deletion.exchange.signal);
   const worker = async (): Promise<void> => {
     for (let entry = entries[next]; entry !== undefined && errors.length === 0; entry = entries[next]) {
       next += 1;

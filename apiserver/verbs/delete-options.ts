@@ -2,7 +2,9 @@ import { GROUP } from '../../shared/names';
 import { badRequest } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
 import { invalid, invalidObject, notSupported } from '../../shared/errors/field-error';
+import { apiVersionOf } from '../../shared/meta/object';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
+import { encodeObject } from '../../shared/schema/encode';
 import { messageType } from '../../shared/schema/types';
 import { bodyMediaType, parseBody } from '../encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
@@ -27,6 +29,9 @@ interface WireOptions {
 export async function readDeleteOptions(exchange: Exchange): Promise<DeleteOptions> {
   const body = await exchange.readBody();
   const wire = body.length === 0 ? ofQuery(exchange.query) : ofBody(exchange, body);
+  if (body.length > 0) {
+    exchange.audit?.requestObject(undefined, () => encodeObject(documentOf(exchange, wire)));
+  }
   const errors: FieldError[] = [];
   if (wire.orphanDependents !== undefined && wire.propagationPolicy !== undefined) {
     errors.push(
@@ -69,6 +74,12 @@ function ofBody(exchange: Exchange, body: Buffer): WireOptions {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(`DeleteOptions cannot be read: ${error.message}`, error);
   }
+}
+
+/** Options are part of every group version, and are written down as of the one that the path names. */
+function documentOf({ info }: Exchange, wire: WireOptions): object {
+  const apiVersion = apiVersionOf({ group: info.apiGroup, version: info.apiVersion });
+  return { kind: 'DeleteOptions', apiVersion, ...wire };
 }
 
 function checkKind(value: unknown): void {

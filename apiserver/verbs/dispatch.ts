@@ -1,5 +1,7 @@
+import { AUDIT_ANNOTATION } from '../../shared/names';
 import { badRequest } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
+import type { Endpoint } from '../registry/resource';
 import { pageNotFound } from './answers';
 import type { VerbContext } from './context';
 import { create } from './create';
@@ -33,7 +35,7 @@ export async function answerResource(context: VerbContext, exchange: Exchange): 
   const { apiGroup, apiVersion } = exchange.info;
   if (context.registry().endpointsOf(apiGroup, apiVersion).length === 0) return pageNotFound();
   const target = findTarget(context, exchange);
-  if (target.endpoint.deprecation !== undefined) exchange.warnings.push(target.endpoint.deprecation);
+  if (target.endpoint.deprecation !== undefined) tellDeprecation(exchange, target.endpoint);
   const { verb: name } = exchange.info;
   const verb = operationVerb(target, name) ?? viewVerb(target, name) ?? VERBS.get(name);
   if (verb === undefined) throw methodNotAllowed();
@@ -43,4 +45,11 @@ export async function answerResource(context: VerbContext, exchange: Exchange): 
     );
   }
   return verb(context, exchange, target);
+}
+
+/** To the client as a warning, to the operator in the audit event. */
+function tellDeprecation(exchange: Exchange, { deprecation = '', row }: Endpoint): void {
+  exchange.warnings.push(deprecation);
+  exchange.audit?.annotate(AUDIT_ANNOTATION.deprecated, 'true');
+  if (row.removed !== undefined) exchange.audit?.annotate(AUDIT_ANNOTATION.removedRelease, row.removed);
 }

@@ -18,8 +18,9 @@ import { checkAcceptable, writtenAnswer } from './answers';
 import { applyPatch, patchMediaTypes } from './apply';
 import { decodeValue } from './body';
 import type { VerbContext } from './context';
+import { withDistinctOwners } from './distinct-owners';
 import type { ReportProblems } from './field-validation';
-import { fieldValidationOf } from './field-validation';
+import { fieldValidationOf, reportingDuplicates } from './field-validation';
 import { checkIdentity } from './place';
 import { checkPatchOptions, dryRunParameter } from './query';
 import type { Target } from './target';
@@ -55,8 +56,13 @@ export async function patch(context: VerbContext, exchange: Exchange, target: Ta
 
 /** The change that the body of a PATCH asks for; every type but an applied configuration. Throws BadRequest when it cannot be read. */
 export async function readPatch(exchange: Exchange, target: Target, mediaType: string): Promise<Change> {
-  const report = fieldValidationOf(exchange);
-  return changeBy(target, { mediaType, document: parse(await exchange.readBody()), report });
+  const asked = fieldValidationOf(exchange);
+  const bytes = await exchange.readBody();
+  const document = parse(bytes);
+  const report = reportingDuplicates(asked, bytes, 'json');
+  exchange.audit?.requestObject(undefined, () => bytes);
+  const change = changeBy(target, { mediaType, document, report });
+  return (current) => withDistinctOwners(change(current), exchange.warnings);
 }
 
 function parse(bytes: Buffer): unknown {

@@ -23,6 +23,16 @@ test.each([
   expect(reply.json).toMatchObject({ code: 405, reason: 'MethodNotAllowed' });
 });
 
+test('a selected name makes a list or a watch of all namespaces no path of one object', async () => {
+  for (const name of ['a', 'b']) await api.call('POST', CMS, { body: { metadata: { name } } });
+  for (const url of [ALL, CMS]) {
+    const { json } = await api.call('GET', `${url}?fieldSelector=metadata.name%3Da`);
+    expect(json.items.map((each: { metadata: { name: string } }) => each.metadata.name)).toEqual(['a']);
+    const reply = await api.call('GET', `${url}?fieldSelector=metadata.name%3Da&watch=1&timeoutSeconds=1`);
+    expect(reply.text.match(/"type":"ADDED"/g)).toHaveLength(1);
+  }
+});
+
 test('a double slash in a path leads nowhere', async () => {
   expect((await api.call('GET', '/api/v1//namespaces/default/configmaps')).code).toBe(404);
 });
@@ -79,4 +89,19 @@ test('an absent field selects like the text its kind has for it, in lists and in
     seen.push([type, (object['metadata'] as { name: string }).name]);
   }
   expect(seen).toEqual([['ADDED', 'n1']]);
+});
+
+test('a server that goes at once refuses a watch such that its client asks again, and answers everything else', async () => {
+  await api.plane.cache.drain({ spreadMs: 0, refuseNew: true }, AbortSignal.timeout(5_000));
+  const { json } = await api.call('GET', `${CMS}?watch=1`);
+  expect(json).toMatchObject({ code: 429, reason: 'TooManyRequests', details: { retryAfterSeconds: 1 } });
+  expect((await api.call('GET', CMS)).code).toBe(200);
+});
+
+test('an empty namespace in the path is that of a list over all namespaces, and no place to create anything', async () => {
+  const empty = '/api/v1/namespaces//serviceaccounts';
+  const all = await api.call('GET', '/api/v1/serviceaccounts');
+  expect((await api.call('GET', empty)).json).toEqual(all.json);
+  const { code } = await api.call('POST', empty, { body: { metadata: { name: 'a' } } });
+  expect(code).toBe(405);
 });

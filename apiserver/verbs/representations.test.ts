@@ -1,4 +1,4 @@
-import { GROUP, MEDIA_TYPE } from '../../shared/names';
+import { GROUP, LABEL, MEDIA_TYPE } from '../../shared/names';
 import { encodeProtobuf } from '../../shared/protobuf/encode';
 import { wrapEnvelope } from '../../shared/protobuf/envelope';
 import { messageType } from '../../shared/schema/types';
@@ -129,4 +129,38 @@ test('discovery documents and errors of negotiation come in the formats of every
   const binary = await api.call('GET', '/api/v1', { headers: { accept: MEDIA_TYPE.protobuf } });
   expect(binary).toMatchObject({ code: 200, headers: { 'Content-Type': MEDIA_TYPE.protobuf } });
   expect((await api.call('GET', '/apis', { headers: { accept: TABLE } })).code).toBe(406);
+});
+
+test('a pod that has ended says so in its row, beside the cells', async () => {
+  const pods = '/api/v1/namespaces/default/pods';
+  for (const [name, phase] of [
+    ['ended', 'Succeeded'],
+    ['running', 'Running'],
+  ] as const) {
+    const body = { metadata: { name }, spec: { containers: [{ name: 'c', image: 'i:1' }] } };
+    expect((await api.call('POST', pods, { body })).code).toBe(201);
+    await api.call('PATCH', `${pods}/${name}/status`, { body: { status: { phase } } });
+  }
+  const { json } = await api.call('GET', pods, { headers: { accept: TABLE } });
+  const [ended, running] = json.rows;
+  expect(ended.conditions).toEqual([
+    {
+      type: 'Completed',
+      status: 'True',
+      reason: 'Succeeded',
+      message: 'The pod has completed successfully.',
+    },
+  ]);
+  expect(running).not.toHaveProperty('conditions');
+});
+
+test('the name that a namespace has as a label is in every representation of it', async () => {
+  const label = { [LABEL.metadataName]: 'default' };
+  const url = '/api/v1/namespaces/default';
+  const plain = await api.call('GET', url);
+  expect(plain.json.metadata.labels).toEqual(label);
+  const table = await api.call('GET', url, { headers: { accept: TABLE } });
+  expect(table.json.rows[0].object.metadata.labels).toEqual(label);
+  const partial = await api.call('GET', url, { headers: { accept: PARTIAL } });
+  expect(partial.json.metadata.labels).toEqual(label);
 });

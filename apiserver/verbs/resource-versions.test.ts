@@ -135,6 +135,10 @@ describe.each(STORES)('over %s', (_name, open) => {
       expectNewest(await list(`resourceVersion=${rv.b}`));
     });
 
+    test('without limit, a version of the future, times out, too large', async () => {
+      expectTooLarge(await list(`resourceVersion=${FUTURE}`));
+    });
+
     test('with limit and no version is a page of the most recent state', async () => {
       const reply = await list('limit=2');
       expect(names(reply)).toEqual(['a', 'b']);
@@ -204,6 +208,10 @@ describe.each(STORES)('over %s', (_name, open) => {
     test('and another version is exactly that state', async () => {
       const reply = await list(`${match}&resourceVersion=${rv.b}`);
       expect([names(reply), version(reply)]).toEqual([['a', 'b'], rv.b]);
+    });
+
+    test.each(['', '&limit=1'])('and a version of the future%s times out, too large', async (limit) => {
+      expectTooLarge(await list(`resourceVersion=${FUTURE}&resourceVersionMatch=Exact${limit}`));
     });
 
     test('and another version, with limit, is a page of exactly that state', async () => {

@@ -43,13 +43,14 @@ export function selectionOf(query: URLSearchParams, target: Target): SelectionWi
 function storedFields(terms: FieldSelector, { stored, row, selectorNames }: Endpoint): FieldSelector {
   const known = stored.strategy.selectableFields ?? {};
   const renamed = Object.values(selectorNames);
+  // Kinds without selectable fields of their own accept the namespace whether they have one or not.
+  const hasNamespaces = row.namespaced || Object.keys(known).length === 0;
   return terms.map((term) => {
     const { field } = term;
-    if (METADATA_FIELDS.includes(field)) return term;
-    const name = Object.hasOwn(selectorNames, field) ? selectorNames[field] : field;
-    if (name !== undefined && Object.hasOwn(known, name) && (name !== field || !renamed.includes(field))) {
-      return { ...term, field: name };
-    }
+    if (METADATA_FIELDS.includes(field) && (field !== 'metadata.namespace' || hasNamespaces)) return term;
+    const own = Object.hasOwn(selectorNames, field) ? selectorNames[field] : undefined;
+    const name = own ?? (renamed.includes(field) ? undefined : field);
+    if (name !== undefined && Object.hasOwn(known, name)) return { ...term, field: name };
     throw badRequest(
       `Unable to find "${row.resource}" that match label selector, field selector: field label not supported: ${field}`,
     );

@@ -25,22 +25,30 @@ export function findTarget(context: VerbContext, exchange: Exchange): Target {
   const { row } = endpoint;
   const namespaced = info.namespace !== '' && row.resource !== 'namespaces';
   if (namespaced && !row.namespaced) throw unknownPath();
-  if (row.namespaced && info.name !== '' && info.namespace === '') throw unknownPath();
+  const name = nameInPath(info);
+  if (row.namespaced && name !== '' && info.namespace === '') throw unknownPath();
   if (!verbsOf(endpoint, info.subresource).includes(info.verb)) throw methodNotAllowed();
   if (!isInPlace(info, row.namespaced) || !isReadByGet(exchange)) throw methodNotAllowed();
   return {
     endpoint,
     namespace: row.namespaced ? info.namespace : '',
-    name: info.name,
+    name,
     subresource: info.subresource,
   };
+}
+
+/** A name that is only selected does not make a collection one object. */
+function nameInPath({ parts }: RequestInfo): string {
+  return parts[1] ?? '';
 }
 
 /**
  * A creation is of a collection (or of a subresource), an update and a patch of one object. All namespaces together can only be
  * listed and watched.
  */
-function isInPlace({ verb, name, subresource, namespace }: RequestInfo, namespaced: boolean): boolean {
+function isInPlace(info: RequestInfo, namespaced: boolean): boolean {
+  const { verb, subresource, namespace } = info;
+  const name = nameInPath(info);
   if (namespaced && namespace === '' && verb !== 'list' && verb !== 'watch') return false;
   if (verb === 'create') return name === '' || subresource !== '';
   return name !== '' || (verb !== 'update' && verb !== 'patch');
@@ -78,7 +86,12 @@ export function methodNotAllowed(): StatusError {
 /** The write that this request asks for. */
 export function writeRequestOf(exchange: Exchange, target: Target, dryRun: boolean): WriteRequest {
   const manager = managerOf(exchange.query.get('fieldManager') ?? '', exchange.headers['user-agent'] ?? '');
-  return { ...target, user: exchange.user, dryRun, manager };
+  const warn = (text: string): void => {
+    // An attempt may be made again, and would say the same again.
+    if (!exchange.warnings.includes(text)) exchange.warnings.push(text);
+  };
+  const annotate = (key: string, value: string): void => exchange.audit?.annotate(key, value);
+  return { ...target, user: exchange.user, dryRun, manager, warn, annotate };
 }
 
 /** A namespaced write needs a namespace in its path. */

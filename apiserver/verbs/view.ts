@@ -12,10 +12,11 @@ import { readObject as readStored } from '../registry/read';
 import type { Endpoint } from '../registry/resource';
 import { currentOfEntry } from '../registry/stored-form';
 import type { ObjectView } from '../registry/subresources/object-view';
-import { shownEndpoint, updateThroughView } from '../registry/subresources/object-view';
+import { applyThroughView, shownEndpoint, updateThroughView } from '../registry/subresources/object-view';
 import type { Change } from '../registry/update';
+import type { Written } from '../registry/write';
 import { checkAcceptable, objectAnswer } from './answers';
-import { patchMediaTypes } from './apply';
+import { patchMediaTypes, readApply } from './apply';
 import { readObject } from './body';
 import type { VerbContext } from './context';
 import { readPatch } from './patch';
@@ -58,7 +59,11 @@ async function get(
   const plan = planGet(exchange.query.get('resourceVersion') ?? '');
   const entry = await readStored(context.store, target, plan, exchange.signal);
   if (entry === undefined) {
-    throw notFound({ group: endpoint.row.group, resource: `${endpoint.row.resource}/${subresource}` }, name);
+    const { group, resource } = endpoint.row;
+    throw notFound(
+      { group, resource: view.hasStrategy === true ? resource : `${resource}/${subresource}` },
+      name,
+    );
   }
   const { object } = currentOfEntry(endpoint.stored, entry);
   return objectAnswer(exchange, shown, sourceOf(shown.endpoint, view.show(object)));
@@ -73,25 +78,43 @@ async function update(context: VerbContext, exchange: Exchange, viewed: Viewed):
 }
 
 async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
-  checkAcceptable(exchange, viewed.shown);
-  const supported = patchMediaTypes(viewed.shown).filter((each) => each !== MEDIA_TYPE.applyPatch);
+  const { shown, view } = viewed;
+  checkAcceptable(exchange, shown);
+  const canApply = context.store.serverSideApply && view.canApply === true;
+  const supported = patchMediaTypes(shown).filter((each) => canApply || each !== MEDIA_TYPE.applyPatch);
   const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, { details: {} });
+  const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'PatchOptions');
-  checkPatchOptions(exchange.query, false);
-  return write(context, exchange, viewed, {
-    change: await readPatch(exchange, viewed.shown, mediaType),
-    dryRun,
-  });
+  checkPatchOptions(exchange.query, isApply);
+  if (isApply) return apply(context, exchange, viewed, dryRun);
+  return write(context, exchange, viewed, { change: await readPatch(exchange, shown, mediaType), dryRun });
+}
+
+async function apply(
+  context: VerbContext,
+  exchange: Exchange,
+  { target, shown, view }: Viewed,
+  dryRun: boolean,
+): Promise<Answer> {
+  const request = writeRequestOf(exchange, target, dryRun);
+  const applied = { view, shown: shown.endpoint, apply: await readApply(exchange, shown) };
+  const written = await applyThroughView(context.store, request, applied, exchange.signal);
+  return writtenView(exchange, { target, shown, view }, written);
 }
 
 async function write(
   context: VerbContext,
   exchange: Exchange,
-  { target, shown, view }: Viewed,
+  viewed: Viewed,
   { change, dryRun }: { readonly change: Change; readonly dryRun: boolean },
 ): Promise<Answer> {
+  const { target, view } = viewed;
   const request = writeRequestOf(exchange, target, dryRun);
   const written = await updateThroughView(context.store, request, { view, change }, exchange.signal);
+  return writtenView(exchange, viewed, written);
+}
+
+async function writtenView(exchange: Exchange, { shown, view }: Viewed, written: Written): Promise<Answer> {
   const { metadata } = written.object;
   const object = { ...written.object, metadata: { ...metadata, resourceVersion: String(written.revision) } };
   return objectAnswer(exchange, shown, sourceOf(shown.endpoint, view.show(object)));

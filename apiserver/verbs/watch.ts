@@ -1,4 +1,4 @@
-import { badRequest, serviceUnavailable } from '../../shared/errors/status-error';
+import { StatusError, badRequest, serviceUnavailable } from '../../shared/errors/status-error';
 import { encoderOf } from '../encoding/encoder-of';
 import { MEDIA_TYPE } from '../../shared/names';
 import type { Answer, Exchange } from '../exchange/exchange';
@@ -37,14 +37,17 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
   const sendInitialEvents = optionalBoolParameter(query, 'sendInitialEvents');
   const plan = planWatch({ ...listQueryOf(query), sendInitialEvents });
   const { stored } = target.endpoint;
+  const from = await startOf(context, plan, exchange.signal);
+  if (context.store.cache.refusesWatches) throw shuttingDown();
   const frames = context.store.cache.resource(stored.keyPrefix).watch(
     {
-      from: await startOf(context, plan, exchange.signal),
+      from,
       namespace: selection.namespace,
       name: selection.name,
       fieldEquals: selection.fieldEquals,
       matches: selection.matches,
       representation: encoder,
+      apiVersion: target.endpoint.apiVersion,
       bookmarks: boolParameter(query, 'allowWatchBookmarks'),
       sendInitialEvents: plan.kind === 'state' && plan.announcesEnd,
       timeoutMs: timeoutMs(context, query),
@@ -63,6 +66,16 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
     body: encoder.stream(frames),
     messages: isText ? 'lines' : 'length-prefixed',
   };
+}
+
+/**
+ * The server goes at once: a watch that ended before anything came would make its client list anew, while 429 with a time to wait
+ * makes it ask again, as kube-apiserver does (`--shutdown-send-retry-after`).
+ */
+function shuttingDown(): StatusError {
+  return new StatusError('TooManyRequests', 'the server is shutting down, please try again', {
+    details: { retryAfterSeconds: RETRY_AFTER_SECONDS },
+  });
 }
 
 /** The revision behind which the watch begins; undefined begins with the state. Waits until the cache is as fresh as asked. */

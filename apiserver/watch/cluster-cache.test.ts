@@ -282,7 +282,7 @@ test('a drain ends every watch with the bookmark it asked for', async () => {
   );
   put(backend, 'p2');
   await caughtUp(cache, backend);
-  await cache.drain(60, life());
+  await cache.drain({ spreadMs: 60, refuseNew: false }, life());
   const [first, second, third] = await Promise.all(frames);
   expect(first?.at(-1)).toBe('BOOKMARK @2');
   expect(second?.at(-1)).toBe('BOOKMARK @2');

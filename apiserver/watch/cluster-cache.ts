@@ -2,9 +2,11 @@ import type { Clock } from '../../shared/concurrency/clock';
 import type { Log } from '../../shared/log/log';
 import type { Backend, Revision, StoredRecord } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
+import { Confirmation } from './confirmation';
 import type { CacheContext, WaitOptions } from './context';
 import { DerivedBudget } from './derived-budget';
-import { drainWatchers } from './drain';
+import type { DrainOptions } from './drain';
+import { WatchDrain } from './drain';
 import { createDelays } from './duration-histogram';
 import type { CachedResource } from './entry';
 import { Feed } from './feed';
@@ -49,6 +51,8 @@ export class ClusterCache {
   readonly #feed: Feed;
   readonly #readIndex: ReadIndex;
   readonly #waiters = new RevisionWaiters();
+  readonly #confirmation = new Confirmation();
+  readonly #drain = new WatchDrain(() => [...this.#router.values()]);
   #revision = 0;
   #isFilled = false;
   #notReady: string | undefined = 'the watch cache is not started';
@@ -77,8 +81,13 @@ export class ClusterCache {
       derived: new DerivedBudget(limits.derivedBytesMax),
       rings: new RingBudget(limits.ringBytesMax),
       snapshots: new SnapshotBudget({ bytesMax: limits.snapshotBytesMax, ageMaxMs: limits.snapshotAgeMaxMs }),
-      history: new HistoryGate(limits.historyStreamsMax),
+      history: new HistoryGate({
+        streamsMax: limits.historyStreamsMax,
+        turnMsMax: limits.historyTurnMsMax,
+        pauseMsMax: limits.historyPauseMsMax,
+      }),
       revision: () => this.#revision,
+      refusesWatches: () => this.#drain.refusesNew,
       waitForRevision: (revision, wait) => this.#waitForRevision(revision, wait),
     };
     this.#router = new KeyRouter(`${prefix}/`);
@@ -174,7 +183,15 @@ export class ClusterCache {
 
   /** A revision at or above every write acknowledged before this call. Shared: see {@link ReadIndex}. */
   async readIndex(signal: AbortSignal): Promise<number> {
-    return this.#readIndex.read(signal);
+    const askedAt = this.#confirmation.now();
+    const revision = await this.#readIndex.read(signal);
+    this.#confirmation.told(revision, { askedAt, seen: this.#revision });
+    return revision;
+  }
+
+  /** Whether everything that was acknowledged so many milliseconds ago is certainly in the cache; see {@link Confirmation}. */
+  isConfirmedWithin(ms: number): boolean {
+    return this.#isFilled && this.#confirmation.isWithin(ms);
   }
 
   /** Whether the cache has seen `revision` in time; false also when the signal aborts. */
@@ -186,12 +203,14 @@ export class ClusterCache {
     return isThere;
   }
 
-  /**
-   * Ends every watch with a bookmark, if it asked for bookmarks, spread evenly over `durationMs`, so that the clients do not all
-   * come back at once. Watches that begin meanwhile end with the last ones. Resolves when all are told.
-   */
-  async drain(durationMs: number, signal: AbortSignal): Promise<void> {
-    await drainWatchers(() => [...this.#router.values()], durationMs, signal);
+  /** Ends every watch; see {@link WatchDrain}. */
+  async drain(options: DrainOptions, signal: AbortSignal): Promise<void> {
+    await this.#drain.run(options, signal);
+  }
+
+  /** True once the replica is about to go so soon that a watch is not worth beginning. */
+  get refusesWatches(): boolean {
+    return this.#drain.refusesNew;
   }
 
   /** Drops what is too old and sends due bookmarks. Runs by itself every `sweepIntervalMs`. */
@@ -260,6 +279,7 @@ export class ClusterCache {
         this.#notReady = `the watch cache is being built anew: ${why}`;
         this.#isFilled = false;
         this.#revision = 0;
+        this.#confirmation.forget();
         for (const filling of this.#fills.values()) filling.cancel();
         this.#fills.clear();
         for (const cache of this.#router.values()) cache.beginFill(0);
@@ -302,6 +322,7 @@ export class ClusterCache {
       else filling.hold(target.key, event, revision);
     }
     this.#revision = revision;
+    this.#confirmation.seen(revision);
     if (events.length > 0) this.#context.rings.enforce();
     this.#waiters.advance(revision);
   }

@@ -43,6 +43,8 @@ const NODE_NAMES = ['', 'n1', 'n2', 'n3'];
 class World {
   readonly backend = new MemoryBackend();
   readonly states: ReadonlyMap<string, ModelPod>[] = [new Map()];
+  /** Set when nothing more is going to happen, and clients stay where they are. */
+  isCalm = false;
   /** Set before the streams are told to end for good. */
   isOver = false;
   readonly #random: (below: number) => number;
@@ -113,6 +115,10 @@ interface ClientOptions {
   readonly selector: Selector;
   readonly from: number | undefined;
   readonly pause: () => Promise<void>;
+  /** Whether to leave behind this piece, to come again at once. */
+  readonly leaves: () => boolean;
+  /** Whether its history may be lost, so that it has to begin anew. */
+  readonly mayExpire: boolean;
 }
 
 /** One client that replays a watch and checks every step of it against the model. */
@@ -123,6 +129,7 @@ class Client {
   readonly #state = new Map<string, string>();
   #at: number | undefined;
   failure: Error | undefined;
+  expired = 0;
   last: Frame | undefined;
 
   constructor(world: World, options: ClientOptions) {
@@ -139,21 +146,26 @@ class Client {
   }
 
   /** Like any client, resumes from the last version it knows when its stream ends before the play does. */
-  async #follow({ open, pause }: ClientOptions): Promise<void> {
+  async #follow(options: ClientOptions): Promise<void> {
     do {
       if (this.#at === undefined) this.#state.clear();
-      await this.#read(open(this.#at), pause);
+      await this.#read(options.open(this.#at), options);
       await turn();
     } while (!this.#world.isOver);
   }
 
-  async #read(stream: AsyncIterable<Buffer>, pause: () => Promise<void>): Promise<void> {
+  async #read(stream: AsyncIterable<Buffer>, { pause, leaves, mayExpire }: ClientOptions): Promise<void> {
     let initial: string[] = [];
     for await (const piece of stream) {
       for (const frame of framesOf(piece)) {
         this.last = frame;
-        const revision = Number(frame.object.metadata.resourceVersion);
-        if (frame.type === 'ERROR') throw new Error(frame.object.message);
+        const revision = Number(frame.object.metadata?.resourceVersion);
+        if (frame.type === 'ERROR') {
+          if (!mayExpire || frame.object.code !== 410) throw new Error(frame.object.message);
+          this.expired += 1;
+          this.#at = undefined;
+          return;
+        }
         if (frame.type === 'BOOKMARK') {
           if (frame.object.metadata.annotations !== undefined) {
             expect(initial).toEqual([...this.#expected(revision).keys()]);
@@ -177,6 +189,7 @@ class Client {
         else this.#state.set(key, String(revision));
       }
       await pause();
+      if (leaves()) return;
     }
   }
 
@@ -215,7 +228,7 @@ async function turn(): Promise<void> {
 
 async function play(
   seed: number,
-  options: { limits?: Partial<CacheLimits>; outages?: boolean } = {},
+  options: { limits?: Partial<CacheLimits>; outages?: boolean; disasters?: boolean } = {},
 ): Promise<{ cache: ClusterCache; world: World; clients: Client[] }> {
   const random = randomFrom(seed);
   const world = new World(random);
@@ -245,7 +258,9 @@ async function play(
     const pause = async (): Promise<void> => {
       for (let turns = slowness * random(4); turns > 0; turns -= 1) await turn();
     };
-    clients.push(new Client(world, { open, selector, from, pause }));
+    const leaves = (): boolean => options.disasters === true && !world.isCalm && random(4) === 0;
+    const mayExpire = options.disasters === true;
+    clients.push(new Client(world, { open, selector, from, pause, leaves, mayExpire }));
   };
   for (let at = 0; at < 300; at += 1) {
     world.step();
@@ -256,7 +271,9 @@ async function play(
       await turn();
       world.backend.fail(undefined);
     }
+    if (options.disasters === true) await disaster(random, world, cache);
   }
+  world.isCalm = true;
   expect(
     await cache.waitForRevision(world.backend.revision, { timeoutMs: 10_000, signal: controller.signal }),
   ).toBe(true);
@@ -266,10 +283,34 @@ async function play(
     for (const { failure } of clients) if (failure !== undefined) throw failure;
   }
   world.isOver = true;
-  await cache.drain(0, controller.signal);
+  await cache.drain({ spreadMs: 0, refuseNew: false }, controller.signal);
   await Promise.all(clients.map((client) => client.done));
   controller.abort();
   return { cache, world, clients };
+}
+
+/** Now and then something that makes clients begin anew, or come again. */
+async function disaster(
+  random: (below: number) => number,
+  { backend }: World,
+  cache: ClusterCache,
+): Promise<void> {
+  switch (random(40)) {
+    case 0:
+      return backend.compact(random(backend.revision + 1));
+    case 1:
+      if (cache.notReadyReason() === undefined) cache.rebuildResource(PODS.keyPrefix, 'a test');
+      return;
+    case 2:
+      backend.fail(new StorageError('reset', 'another store'));
+      await turn();
+      return backend.fail(undefined);
+    case 3:
+    case 4:
+      return cache.drain({ spreadMs: 0, refuseNew: false }, new AbortController().signal);
+    default:
+      cache.sweep();
+  }
 }
 
 function expectAllComplete({ world, clients }: { world: World; clients: Client[] }): void {
@@ -290,7 +331,9 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
 test.each([11, 12, 13, 14])(
   'so it does when rings are tiny and most of history comes from the store (seed %i)',
   async (seed) => {
-    const played = await play(seed, { limits: { ringEventsMax: 7, historyStreamsMax: 2 } });
+    const played = await play(seed, {
+      limits: { ringEventsMax: 7, historyStreamsMax: 2, historyTurnMsMax: 1, historyPauseMsMax: 0 },
+    });
     expectAllComplete(played);
     expect(played.cache.stats().historyStreams).toBeGreaterThan(5);
   },
@@ -305,5 +348,24 @@ test.each([21, 22, 23, 24])(
     });
     expectAllComplete(played);
     expect(played.cache.stats().historyStreams).toBeGreaterThan(0);
+  },
+);
+
+test.each([31, 32, 33, 34, 35, 36])(
+  'so it does through drains, rebuilds, compactions and resets, with bookmarks at every chance and clients that come and go (seed %i)',
+  async (seed) => {
+    const played = await play(seed, {
+      limits: {
+        ringEventsMax: 7,
+        historyStreamsMax: 2,
+        historyTurnMsMax: 1,
+        historyPauseMsMax: 0,
+        bookmarkIntervalMs: 0,
+      },
+      outages: true,
+      disasters: true,
+    });
+    expectAllComplete(played);
+    expect(played.clients.some(({ expired }) => expired > 0)).toBe(true);
   },
 );

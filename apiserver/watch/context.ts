@@ -29,6 +29,8 @@ export interface CacheContext {
   readonly history: HistoryGate;
   /** The newest revision fully applied; 0 while there is no state. */
   readonly revision: () => number;
+  /** True when watches that begin now are not to be served any more. */
+  readonly refusesWatches: () => boolean;
   /** Whether that revision is there in time. */
   readonly waitForRevision: (revision: number, options: WaitOptions) => Promise<boolean>;
 }

@@ -142,8 +142,19 @@ function fieldsOf(
   const fields = new PlainMap();
   fields['metadata.name'] = name;
   fields['metadata.namespace'] = namespace;
-  for (const path of resource.fieldPaths) fields[path] = valueAt(object, path);
+  for (const path of resource.fieldPaths) {
+    const sources = resource.fieldSources?.[path];
+    fields[path] = sources === undefined ? valueAt(object, path) : firstValueAt(object, sources);
+  }
   return fields;
+}
+
+function firstValueAt(object: unknown, paths: readonly string[]): string {
+  for (const path of paths) {
+    const value = valueAt(object, path);
+    if (value !== '') return value;
+  }
+  return '';
 }
 
 /** An absent field selects like the empty string; numbers and booleans like their text. */

@@ -46,6 +46,8 @@ export interface CachedResource {
   readonly namespaced: boolean;
   /** Selectable fields beyond metadata.name and metadata.namespace, as paths into the object: `spec.nodeName`. */
   readonly fieldPaths: readonly string[];
+  /** Selectable fields that stand elsewhere in the object than their names say: the first of these paths that holds a value. */
+  readonly fieldSources?: Readonly<Record<string, readonly string[]>>;
   /** Field paths of `fieldPaths` that single out objects and deserve an index: `spec.nodeName`. */
   readonly indexedFields: readonly string[];
 }

@@ -127,11 +127,11 @@ export class Feed {
 
   async #watch(from: number, signal: AbortSignal): Promise<void> {
     const { backend, counters, delays, target } = this.#options;
-    const slices = new Slices();
+    // Everybody waits for what is in here.
+    const slices = new Slices({ isUrgent: true });
     let applied = from;
     for await (const batch of backend.watch({ from: from + 1 }, signal)) {
       const arrivedAt = performance.now();
-      slices.restart();
       for (const revision of batch) {
         if (revision.revision !== applied + 1) throw new GapError(applied, revision.revision);
         target.apply(revision);

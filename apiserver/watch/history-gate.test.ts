@@ -1,39 +1,91 @@
+import { once } from 'node:events';
 import { HistoryGate } from './history-gate';
 
 const forever = new AbortController().signal;
+const HOUR_MS = 3_600_000;
+
+function gateOf(streamsMax: number, limits: Partial<ConstructorParameters<typeof HistoryGate>[0]> = {}) {
+  return new HistoryGate({ streamsMax, turnMsMax: HOUR_MS, pauseMsMax: HOUR_MS, ...limits });
+}
 
 test('no more than the bound are inside, and the others come in the order in which they asked', async () => {
-  const gate = new HistoryGate(2);
+  const gate = gateOf(2);
   const order: string[] = [];
-  const leave = [await gate.enter(forever), await gate.enter(forever)];
-  const third = gate.enter(forever).then((left) => (order.push('third'), left));
-  const fourth = gate.enter(forever).then((left) => (order.push('fourth'), left));
-  expect(gate.running).toBe(2);
-  leave[0]?.();
-  leave[0]?.();
-  const leaveThird = await third;
+  const turns = [await gate.enter(forever), await gate.enter(forever)];
+  const third = gate.enter(forever).then((turn) => (order.push('third'), turn));
+  const fourth = gate.enter(forever).then((turn) => (order.push('fourth'), turn));
+  expect([gate.running, gate.waiting]).toEqual([2, 2]);
+  turns[0]?.leave();
+  turns[0]?.leave();
+  const turnOfThird = await third;
   expect(order).toEqual(['third']);
-  leaveThird();
-  const leaveFourth = await fourth;
-  leaveFourth();
-  leave[1]?.();
-  expect(gate.running).toBe(0);
+  turnOfThird.leave();
+  const turnOfFourth = await fourth;
+  turnOfFourth.leave();
+  turns[1]?.leave();
+  expect([gate.running, gate.waiting]).toEqual([0, 0]);
 });
 
 test('one that gives up waiting does not take a place with it', async () => {
-  const gate = new HistoryGate(1);
-  const leave = await gate.enter(forever);
+  const gate = gateOf(1);
+  const turn = await gate.enter(forever);
   const early = new AbortController();
   const late = new AbortController();
   const first = gate.enter(early.signal);
   early.abort(new Error('early'));
   await expect(first).rejects.toThrow('early');
   const second = gate.enter(late.signal);
-  leave();
+  turn.leave();
   late.abort(new Error('late'));
   // Either it was admitted before it gave up, or it gave up; in both cases the place is free afterwards.
-  await second.then((left) => left()).catch(() => undefined);
+  await second.then((admitted) => admitted.leave()).catch(() => undefined);
   const again = await gate.enter(forever);
-  again();
+  again.leave();
+  expect([gate.running, gate.waiting]).toEqual([0, 0]);
+});
+
+test('one who has read for long makes room for who waits, and nobody does while nobody waits', async () => {
+  let now = 0;
+  const gate = gateOf(1, { turnMsMax: 5, monotonicMs: () => now });
+  const first = await gate.enter(forever);
+  now = 100;
+  first.pause();
+  first.resume();
+  expect(first.over.aborted).toBe(false);
+  const second = await gate.enter(forever);
+  expect(first.over.aborted).toBe(true);
+  first.leave();
+  expect(gate.running).toBe(1);
+  expect(second.over.aborted).toBe(false);
+});
+
+test('one that has not read anything yet is left more time, but not for ever', async () => {
+  let now = 0;
+  const gate = gateOf(1, { turnMsMax: 5, monotonicMs: () => now });
+  const slow = await gate.enter(forever);
+  now = 20;
+  const second = gate.enter(forever);
+  expect(slow.over.aborted).toBe(false);
+  now = 30;
+  const third = gate.enter(forever);
+  expect(slow.over.aborted).toBe(true);
+  (await second).leave();
+  (await third).leave();
+  expect(gate.running).toBe(0);
+});
+
+test('one whose reader takes its time makes room long before its turn is over', async () => {
+  const gate = gateOf(1, { pauseMsMax: 5 });
+  const slow = await gate.enter(forever);
+  const next = gate.enter(forever);
+  slow.pause();
+  await once(slow.over, 'abort');
+  const turn = await next;
+  const third = gate.enter(forever);
+  turn.pause();
+  turn.resume();
+  expect(turn.over.aborted).toBe(false);
+  turn.leave();
+  (await third).leave();
   expect(gate.running).toBe(0);
 });

@@ -25,7 +25,8 @@ export interface HistoryPart {
 
 /**
  * The second tier of history: what happened to one resource after `from`, read from the store until the ring takes over. Ends once
- * `through` reaches the floor. Throws `compacted` when the store does not have it any more.
+ * `through` reaches the floor, or before, when others have waited long enough for their turn: then it is to be asked for again, from
+ * where it was. Throws `compacted` when the store does not have it any more.
  *
  * The store's watch of a prefix says nothing about revisions without events below it, so its reader would wait for ever when the
  * floor is such a revision and nothing happens afterwards. Then the whole keyspace is watched, in which every revision shows up.
@@ -35,7 +36,7 @@ export async function* readHistory(
   request: HistoryRequest,
   signal: AbortSignal,
 ): AsyncIterable<HistoryPart> {
-  const leave = await context.history.enter(signal);
+  const turn = await context.history.enter(signal);
   context.counters.historyStreams += 1;
   const stop = new AbortController();
   const prefix = `${context.prefix}/${request.resource.keyPrefix}`;
@@ -43,7 +44,7 @@ export async function* readHistory(
   try {
     const batches = context.backend.watch(
       { from: request.from + 1, withPrevious: true, ...(request.isFloorVisible ? { prefix } : {}) },
-      AbortSignal.any([signal, stop.signal]),
+      AbortSignal.any([signal, stop.signal, turn.over]),
     );
     let through = request.from;
     for await (const batch of batches) {
@@ -56,20 +57,26 @@ export async function* readHistory(
         for (const event of eventsOf(context, request.resource, revision)) events.push(event);
         through = revision.revision;
         if (!slices.due()) continue;
+        turn.pause();
         yield { events, through };
+        turn.resume();
+        if (turn.over.aborted) return;
         events = [];
         await slices.pause();
       }
       // Decided before the reader takes its time: the floor may move on meanwhile, and the rest of this batch is not looked at again.
       const isThere = through >= request.floor();
+      turn.pause();
       yield { events, through };
-      if (isThere) return;
+      turn.resume();
+      if (isThere || turn.over.aborted) return;
     }
     signal.throwIfAborted();
+    if (turn.over.aborted) return;
     throw new StorageError('unavailable', 'the watch of past revisions ended early');
   } finally {
     stop.abort();
-    leave();
+    turn.leave();
   }
 }
 

@@ -11,8 +11,9 @@ export interface Indexed {
 
 /** Fewer objects are looked through faster than an index pays. */
 const OBJECTS_MIN = 1_000;
-/** A value that more than this part of all objects has is not worth sorting its keys. */
+/** A value that more than this part of all objects has, or more objects than this, is not worth sorting its keys in one go. */
 const SELECTIVE_PART = 1 / 8;
+const FOUND_KEYS_MAX = 2_000;
 const LABELS_MAX = 4;
 /** An index that nobody asked for so long is given up. */
 const IDLE_MS_MAX = 10 * 60_000;
@@ -46,7 +47,7 @@ export class LabelIndexes {
       const index = this.#indexes.get(label) ?? this.#make(label, now);
       if (index === undefined) continue;
       index.usedAt = now;
-      if (!index.isComplete || index.count(value) > size * SELECTIVE_PART) continue;
+      if (!index.isComplete || index.count(value) > Math.min(size * SELECTIVE_PART, FOUND_KEYS_MAX)) continue;
       if (best === undefined || index.count(value) < best.length) best = index.keys(value);
     }
     return best;

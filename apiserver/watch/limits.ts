@@ -22,6 +22,9 @@ export interface CacheLimits {
   readonly coalesceMaxMs: number;
   /** Streams that read history from the store at the same time. */
   readonly historyStreamsMax: number;
+  /** While others wait: how long one of them may read, and how long it may wait for its own reader, before they have their turn. */
+  readonly historyTurnMsMax: number;
+  readonly historyPauseMsMax: number;
   readonly fillPageRecords: number;
   readonly readIndexTimeoutMs: number;
   readonly retryDelayMinMs: number;
@@ -47,6 +50,8 @@ export const DEFAULT_LIMITS: CacheLimits = {
   bookmarkIntervalMs: 50_000,
   coalesceMaxMs: 20,
   historyStreamsMax: 8,
+  historyTurnMsMax: 5_000,
+  historyPauseMsMax: 250,
   fillPageRecords: 500,
   readIndexTimeoutMs: 3_000,
   retryDelayMinMs: 100,

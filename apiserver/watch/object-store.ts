@@ -3,11 +3,12 @@ import type { CacheContext } from './context';
 import { decodeStored } from './decode-stored';
 import type { CacheEntry } from './entry-codec';
 import { CacheEvent } from './event';
-import { compareKeys } from './key-order';
+import { compareKeys } from '../../shared/meta/key-order';
 import { LabelIndexes } from './label-index';
 import { ObjectTree } from './object-tree';
 import { Ring } from './ring';
 import { Slabs } from './slab';
+import { Slices } from './slices';
 import { Snapshot } from './snapshot';
 
 /**
@@ -124,17 +125,26 @@ export class ObjectStore {
     return newest;
   }
 
+  /** Whether the snapshot is one of this state's, now or in the past. */
+  owns(snapshot: Snapshot): boolean {
+    return snapshot.isOf(this.#tree);
+  }
+
   /**
    * The state of a past revision, made by undoing the events since; undefined when the ring does not reach back or there are more
    * than `undoEventsMax` of them.
    */
-  rewind(revision: number, undoEventsMax: number): Snapshot | undefined {
+  async rewind(revision: number, undoEventsMax: number): Promise<Snapshot | undefined> {
     if (revision < this.ring.floor) return undefined;
     const first = this.ring.positionAfter(revision);
-    if (this.ring.end - first > undoEventsMax) return undefined;
+    const { end } = this.ring;
+    if (end - first > undoEventsMax) return undefined;
+    // Both are of this moment; what happens between the slices concerns neither.
     const tree = this.#tree.clone();
-    for (let position = this.ring.end - 1; position >= first; position -= 1) {
-      const event = this.ring.at(position);
+    const events = Array.from({ length: end - first }, (_, back) => this.ring.at(end - 1 - back));
+    const slices = new Slices();
+    for (const event of events) {
+      if (slices.due()) await slices.pause();
       if (event === undefined) return undefined;
       if (event.previous !== undefined) tree.set(event.previous, event.current);
       else if (event.current !== undefined) tree.delete(event.current);

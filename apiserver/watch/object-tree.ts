@@ -1,6 +1,7 @@
 import type BTree from 'sorted-btree';
 import type { Entry } from './entry';
 import { KeyOrder } from './key-order';
+import { rankOf } from './rank';
 
 /**
  * The objects of one resource in key order, and beside them one tree per indexed field. All trees are copy-on-write: a clone takes
@@ -58,6 +59,11 @@ export class ObjectTree {
     return new ObjectTree(this.#order, this.#objects.clone(), indexes);
   }
 
+  /** Whether both were cloned, at any remove, from the same tree. */
+  isRelated(other: ObjectTree): boolean {
+    return this.#order === other.#order;
+  }
+
   /** Entries in key order from `from` (inclusive) to `to` (exclusive). The tree must not change meanwhile. */
   *entries(from?: string, to?: string): IterableIterator<Entry> {
     // The iterator fills one array again and again; nothing of it is kept.
@@ -70,29 +76,31 @@ export class ObjectTree {
 
   /** How many keys there are from `from` (inclusive) to `to` (exclusive). */
   count(from?: string, to?: string): number {
-    const low = from ?? this.#objects.minKey();
-    if (low === undefined) return 0;
-    const high = to ?? this.#objects.maxKey();
-    if (high === undefined || this.#order.compare(low, high) > 0) return 0;
-    return this.#objects.forRange(low, high, to === undefined);
+    const before = from === undefined ? 0 : rankOf(this.#objects, from, this.#order.compare);
+    const through = to === undefined ? this.size : rankOf(this.#objects, to, this.#order.compare);
+    return Math.max(0, through - before);
   }
 
   hasIndex(path: string): boolean {
     return this.#indexes.has(path);
   }
 
-  /** The entries whose indexed field has this value, in key order, or undefined when the field has no index. */
-  byField(path: string, value: string): Entry[] | undefined {
+  /**
+   * The entries whose field has this value, in key order; from an index where the field has one, else by looking at all. The tree must
+   * not change meanwhile.
+   */
+  *byField(path: string, value: string): IterableIterator<Entry> {
     const index = this.#indexes.get(path);
-    if (index === undefined) return undefined;
-    const from = indexKey(value, '');
-    const found: Entry[] = [];
-    for (const [key, entry] of index.entries(from)) {
-      if (!key.startsWith(from)) break;
-      // A value that itself contains a NUL could lie in the range of another.
-      if (entry.fields[path] === value) found.push(entry);
+    if (index === undefined) {
+      for (const entry of this.entries()) if (entry.fields[path] === value) yield entry;
+      return;
     }
-    return found;
+    const from = indexKey(value, '');
+    for (const [key, entry] of index.entries(from)) {
+      if (!key.startsWith(from)) return;
+      // A value that itself contains a NUL could lie in the range of another.
+      if (entry.fields[path] === value) yield entry;
+    }
   }
 }
 

@@ -66,3 +66,26 @@ test('a caller can leave, and a read without an answer ends in time', async () =
   });
   await expect(silent.read(forever)).rejects.toMatchObject({ name: 'StorageError', code: 'unavailable' });
 });
+
+test('behind a read that hangs nobody waits longer than the time', async () => {
+  jest.useFakeTimers();
+  try {
+    const { index, answers } = createStore();
+    const first = index.read(forever).catch(String);
+    await jest.advanceTimersByTimeAsync(2_000);
+    const second = index.read(forever).catch(String);
+    await jest.advanceTimersByTimeAsync(3_000);
+    expect(await first).toContain('in time');
+    expect(answers).toHaveLength(2);
+    const third = index.read(forever);
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(await second).toContain('in time');
+    answers[1]?.(4);
+    await jest.advanceTimersByTimeAsync(1);
+    answers[2]?.(5);
+    expect(await third).toBe(5);
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});

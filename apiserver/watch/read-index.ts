@@ -22,14 +22,17 @@ export class ReadIndex {
     this.#options = options;
   }
 
-  /** Rejects with the store's error, with StorageError `unavailable` after `timeoutMs`, or with the signal's reason. */
+  /**
+   * Rejects with the store's error, with StorageError `unavailable` after `timeoutMs`, or with the signal's reason. The time for which a
+   * read before it hangs counts.
+   */
   async read(signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     this.#options.counters.readIndexRequests += 1;
     this.#waiting ??= createRound();
     const { promise } = this.#waiting;
     if (!this.#isReading) void this.#run();
-    return untilAborted(promise, signal);
+    return inTime(untilAborted(promise, signal), this.#options.timeoutMs);
   }
 
   async #run(): Promise<void> {
@@ -39,7 +42,7 @@ export class ReadIndex {
       this.#options.counters.readIndexCalls += 1;
       const deadline = new AbortController();
       const timer = setTimeout(() => {
-        deadline.abort(new StorageError('unavailable', 'the store did not tell its revision in time'));
+        deadline.abort(tooLate());
       }, this.#options.timeoutMs);
       timer.unref();
       try {
@@ -52,6 +55,22 @@ export class ReadIndex {
     }
     this.#isReading = false;
   }
+}
+
+function tooLate(): StorageError {
+  return new StorageError('unavailable', 'the store did not tell its revision in time');
+}
+
+async function inTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(tooLate());
+    }, timeoutMs);
+    timer.unref();
+    promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+    });
+  });
 }
 
 interface Round {

@@ -252,6 +252,63 @@ test('a freshly started cache serves older versions from the store, through the 
   expect(prefixes).toEqual([undefined, '/registry/core/pods/']);
 });
 
+test('clients that trickle history do not keep others from it, and go on where they were', async () => {
+  for (let at = 0; at < 500; at += 1) put({ ...X, data: String(at) });
+  await start({ limits: { historyStreamsMax: 1, historyPauseMsMax: 1 } });
+  const trickling = [1, 2, 3].map(() => watch({ from: 1 }));
+  for (const reader of trickling) expect(await reader.take(1)).toEqual(['MODIFIED a/x@2']);
+  expect(await watch({ from: 1 }).take(499)).toHaveLength(499);
+  const expected = Array.from({ length: 498 }, (_, at) => `MODIFIED a/x@${at + 3}`);
+  for (const frames of await Promise.all(trickling.map((reader) => reader.take(498))))
+    expect(frames).toEqual(expected);
+});
+
+test('a watch that waits for history is told now and then where it stands, and never more than it has got', async () => {
+  for (let at = 0; at < 300; at += 1) put({ ...X, data: String(at) });
+  cluster = createCache(backend, { limits: { bookmarkIntervalMs: 10 } });
+  await cluster.start(controller.signal);
+  pods = cluster.resource(PODS.keyPrefix);
+  const inTime = backend.watch.bind(backend);
+  const hold: (() => void)[] = [];
+  jest.spyOn(backend, 'watch').mockImplementation(async function* late(options, signal) {
+    for await (const batch of inTime(options, signal)) {
+      await new Promise<void>((resolve) => hold.push(resolve));
+      yield batch;
+    }
+  });
+  const reader = watch({ from: 5, bookmarks: true });
+  expect(await reader.take(3)).toEqual(Array.from({ length: 3 }, () => 'BOOKMARK @5'));
+  hold[0]?.();
+  let frame = brief((await reader.next())!);
+  while (frame === 'BOOKMARK @5') frame = brief((await reader.next())!);
+  expect(frame).toBe('MODIFIED a/x@6');
+  expect((await reader.take(99)).at(-1)).toBe('MODIFIED a/x@105');
+  expect(await reader.take(2)).toEqual(['BOOKMARK @105', 'BOOKMARK @105']);
+});
+
+test('a watch without a state asks for no bookmark, nor does one that waits for the future', async () => {
+  cluster = createCache(backend, { limits: { bookmarkIntervalMs: 1, sweepIntervalMs: 5 } });
+  const waiting = new FrameReader(
+    cluster.resource(PODS.keyPrefix).watch(requestFor({ bookmarks: true, timeoutMs: 30 }), controller.signal),
+  );
+  expect(await waiting.rest()).toEqual([]);
+  put(X);
+  await cluster.start(controller.signal);
+  pods = cluster.resource(PODS.keyPrefix);
+  expect(await watch({ from: 9, bookmarks: true, timeoutMs: 30 }).rest()).toEqual([]);
+});
+
+test('those who give up waiting for a resource to be filled are forgotten', async () => {
+  cluster = createCache(backend);
+  pods = cluster.resource(PODS.keyPrefix);
+  const leaver = new AbortController();
+  const waiting = [1, 2, 3].map(async () => pods.whenReady(leaver.signal).catch(() => 'left'));
+  expect(pods.stats().readyWaiters).toBe(3);
+  leaver.abort();
+  expect(await Promise.all(waiting)).toEqual(['left', 'left', 'left']);
+  expect(pods.stats().readyWaiters).toBe(0);
+});
+
 test('history that the store has compacted is a 410 in the stream', async () => {
   for (let at = 0; at < 5; at += 1) put({ ...X, data: String(at) });
   await start();
@@ -301,8 +358,8 @@ test('a past revision is rebuilt from the ring, or found among retained snapshot
   put(X);
   await start();
   const states: string[][] = [];
-  const state = (revision: number): string[] | undefined => {
-    const snapshot = pods.snapshotAt(revision);
+  const state = async (revision: number): Promise<string[] | undefined> => {
+    const snapshot = await pods.snapshotAt(revision);
     return snapshot && [...snapshot.entries()].map(({ key, revision: at }) => `${key}@${at}`);
   };
   for (const change of [() => put(Y), () => put({ ...X, node: 'n' }), () => remove(Y), () => remove(X)]) {
@@ -311,17 +368,30 @@ test('a past revision is rebuilt from the ring, or found among retained snapshot
     states.push([...pods.snapshot().entries()].map(({ key, revision }) => `${key}@${revision}`));
     if (backend.revision === 3) pods.retain(pods.snapshot());
   }
-  expect([2, 3, 4, 5].map(state)).toEqual(states);
-  expect(pods.snapshotAt(3)?.byField('spec.nodeName', 'n')).toHaveLength(1);
-  expect(state(1)).toEqual(['a/x@1']);
-  expect(state(6)).toBeUndefined();
+  expect(await Promise.all([2, 3, 4, 5].map(state))).toEqual(states);
+  expect([...((await pods.snapshotAt(3))?.byField('spec.nodeName', 'n') ?? [])]).toHaveLength(1);
+  expect(await state(1)).toEqual(['a/x@1']);
+  expect(await state(6)).toBeUndefined();
   now += 5 * 60_000;
   pods.sweep(now + 1);
   expect(pods.oldestWatchable).toBe(5);
-  expect([2, 3, 4, 5].map(state)).toEqual([undefined, states[1], undefined, states[3]]);
+  expect(await Promise.all([2, 3, 4, 5].map(state))).toEqual([undefined, states[1], undefined, states[3]]);
   now += 2;
   cluster.sweep();
-  expect(state(3)).toBeUndefined();
+  expect(await state(3)).toBeUndefined();
+});
+
+test('a state from before the cache was built anew is not kept for later pages', async () => {
+  put(X);
+  await start();
+  put(Y);
+  await caughtUp();
+  const past = await pods.snapshotAt(1);
+  if (past === undefined) throw new Error('the ring should have it');
+  cluster.rebuildResource(PODS.keyPrefix, 'a test');
+  await pods.whenReady(controller.signal);
+  pods.retain(past);
+  expect(await pods.snapshotAt(1)).toBeUndefined();
 });
 
 test('budgets of rings and derived frames hold, and forgotten history is still served by the store', async () => {

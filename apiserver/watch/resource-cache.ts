@@ -10,8 +10,11 @@ import type { Snapshot } from './snapshot';
 import type { SnapshotOwner } from './snapshot-budget';
 import type { ResourceStats, WatcherInfo } from './stats';
 import type { EndReason, WatchRequest } from './watch-request';
+import type { OpenWatch } from './watch-iterator';
+import { WatchIterator } from './watch-iterator';
 import type { WatchSource } from './watch-stream';
 import { streamWatch } from './watch-stream';
+import type { SentCounter } from './watcher';
 import { Watcher } from './watcher';
 
 /** A timer with a longer delay would fire at once. */
@@ -31,9 +34,10 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
   readonly #watchers = new Set<Watcher>();
   #store: ObjectStore;
   #isReady = false;
-  #deliveries = 0;
   #slowEnded = 0;
-  #readyWaiters: (() => void)[] = [];
+  /** By the version that was asked for. */
+  readonly #sent = new Map<string, SentCounter>();
+  readonly #readyWaiters = new Set<() => void>();
   /** Bookmarks of the newest revision, by representation. */
   #bookmarks = { revision: 0, frames: new Map<string, Buffer>() };
 
@@ -85,14 +89,15 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     return this.#store.byLabels(equals);
   }
 
-  /** Keeps a snapshot for later pages of a list, as long as budgets allow. */
+  /** Keeps a snapshot for later pages of a list, as long as budgets allow; not one from before the cache was built anew. */
   retain(snapshot: Snapshot): void {
+    if (!this.#store.owns(snapshot)) return;
     const validFrom = snapshot.revision >= this.#store.changedAt ? this.#store.changedAt : snapshot.revision;
     this.context.snapshots.retain(this, { snapshot, validFrom, now: this.context.clock.now() });
   }
 
   /** The state of exactly this revision, if memory still has it: current, retained, or by undoing the ring's events. */
-  snapshotAt(revision: number): Snapshot | undefined {
+  async snapshotAt(revision: number): Promise<Snapshot | undefined> {
     if (!this.#isReady || revision > this.revision) return undefined;
     if (revision >= this.#store.changedAt) return this.snapshot().at(revision);
     const retained = this.context.snapshots.find(this, revision);
@@ -110,47 +115,8 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
    * Streams one watch; see {@link WatchRequest}. Nothing happens before the first `next`. A lost window is an ERROR frame with
    * Status 410; the iteration itself never throws. Abort `signal` when the client leaves.
    */
-  async *watch(request: WatchRequest, signal: AbortSignal): AsyncGenerator<Buffer> {
-    if (signal.aborted) return;
-    const { limits, clock, scheduler, counters } = this.context;
-    const watcher = new Watcher({
-      request,
-      scheduler,
-      queueFramesMax: limits.watcherQueueFramesMax,
-      queueBytesMax: limits.watcherQueueBytesMax,
-      startedAt: clock.now(),
-      overflowed: (slow) => {
-        this.end(slow, 'slow');
-      },
-      failed: (failing, error) => {
-        const { client } = failing.request;
-        this.context.log.error(
-          { resource: this.resource.name, client, representation: failing.representation.id, error },
-          'A watch ends because an event cannot be encoded for it',
-        );
-        this.end(failing, 'unavailable');
-      },
-    });
-    this.#watchers.add(watcher);
-    counters.watchesStarted += 1;
-    const onAbort = (): void => {
-      this.end(watcher, 'aborted');
-    };
-    const timer = setTimeout(
-      () => {
-        this.end(watcher, 'timeout');
-      },
-      Math.min(request.timeoutMs, TIMER_MAX_MS),
-    );
-    timer.unref();
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      yield* streamWatch(this, watcher);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      this.end(watcher, 'aborted');
-    }
+  watch(request: WatchRequest, signal: AbortSignal): WatchIterator {
+    return new WatchIterator(() => (signal.aborted ? undefined : this.#begin(request, signal)));
   }
 
   join(watcher: Watcher): void {
@@ -184,10 +150,16 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
   /** Resolves at once, or at the next moment at which the resource is filled. */
   async whenReady(signal: AbortSignal): Promise<void> {
     if (this.#isReady) return;
+    let wake: () => void = () => undefined;
     const ready = new Promise<void>((resolve) => {
-      this.#readyWaiters.push(resolve);
+      wake = resolve;
     });
-    await untilAborted(ready, signal);
+    this.#readyWaiters.add(wake);
+    try {
+      await untilAborted(ready, signal);
+    } finally {
+      this.#readyWaiters.delete(wake);
+    }
   }
 
   stats(): ResourceStats {
@@ -200,9 +172,10 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
       ringBytes: this.ring.bytes,
       oldestWatchable: this.oldestWatchable,
       watchers: this.#watchers.size,
-      deliveries: this.#deliveries,
+      sent: [...this.#sent].map(([apiVersion, { frames }]) => ({ apiVersion, frames })),
       slowEnded: this.#slowEnded,
       isReady: this.#isReady,
+      readyWaiters: this.#readyWaiters.size,
     };
   }
 
@@ -243,9 +216,8 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
 
   endFill(): void {
     this.#isReady = true;
-    const waiters = this.#readyWaiters;
-    this.#readyWaiters = [];
-    for (const wake of waiters) wake();
+    for (const wake of this.#readyWaiters) wake();
+    this.#readyWaiters.clear();
   }
 
   /** Applies one event of the store and hands it to the watchers it concerns. */
@@ -258,7 +230,6 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     if (event === undefined) return;
     const queued = this.#fanOut.dispatch(event);
     counters.deliveries += queued;
-    this.#deliveries += queued;
   }
 
   /** Drops what is too old and sends the bookmarks that are due. */
@@ -287,6 +258,61 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     this.context.snapshots.forget(this);
     this.#store.close();
     this.#isReady = false;
+  }
+
+  #begin(request: WatchRequest, signal: AbortSignal): OpenWatch {
+    const watcher = this.#createWatcher(request);
+    this.#watchers.add(watcher);
+    this.context.counters.watchesStarted += 1;
+    const close = (): void => {
+      this.end(watcher, 'aborted');
+    };
+    const timer = setTimeout(
+      () => {
+        this.end(watcher, 'timeout');
+      },
+      Math.min(request.timeoutMs, TIMER_MAX_MS),
+    );
+    timer.unref();
+    signal.addEventListener('abort', close, { once: true });
+    watcher.onEnding(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', close);
+    });
+    if (this.context.refusesWatches()) this.end(watcher, 'drain');
+    return { watcher, catchUp: streamWatch(this, watcher), close };
+  }
+
+  #createWatcher(request: WatchRequest): Watcher {
+    const { limits, clock, scheduler } = this.context;
+    return new Watcher({
+      request,
+      scheduler,
+      queueFramesMax: limits.watcherQueueFramesMax,
+      queueBytesMax: limits.watcherQueueBytesMax,
+      startedAt: clock.now(),
+      sent: this.#sentAs(request.apiVersion),
+      overflowed: (slow) => {
+        this.end(slow, 'slow');
+      },
+      failed: (failing, error) => {
+        const { client } = failing.request;
+        this.context.log.error(
+          { resource: this.resource.name, client, representation: failing.representation.id, error },
+          'A watch ends because an event cannot be encoded for it',
+        );
+        this.end(failing, 'unavailable');
+      },
+    });
+  }
+
+  #sentAs(apiVersion: string): SentCounter {
+    let counter = this.#sent.get(apiVersion);
+    if (counter === undefined) {
+      counter = { frames: 0 };
+      this.#sent.set(apiVersion, counter);
+    }
+    return counter;
   }
 
   #bookmark(representation: Representation): Buffer {

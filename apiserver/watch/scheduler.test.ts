@@ -5,8 +5,8 @@ test('an idle server flushes at once; a busy one keeps a distance in proportion,
   const delayMaxMs = 20;
   expect(nextDelayMs({ busyMs: 0, sinceLastMs: Infinity, delayMaxMs })).toBe(0);
   expect(nextDelayMs({ busyMs: 0.2, sinceLastMs: 0, delayMaxMs })).toBe(0);
-  expect(nextDelayMs({ busyMs: 4, sinceLastMs: 4, delayMaxMs })).toBe(8);
-  expect(nextDelayMs({ busyMs: 4, sinceLastMs: 12, delayMaxMs })).toBe(0);
+  expect(nextDelayMs({ busyMs: 4, sinceLastMs: 4, delayMaxMs })).toBe(4);
+  expect(nextDelayMs({ busyMs: 4, sinceLastMs: 8, delayMaxMs })).toBe(0);
   expect(nextDelayMs({ busyMs: 100, sinceLastMs: 100, delayMaxMs })).toBe(20);
 });
 

@@ -15,7 +15,7 @@ export interface FlushSchedulerOptions {
 }
 
 /** A flush that kept the loop busy for b ms is followed by the next no earlier than this many b later. */
-const BUSY_FACTOR = 2;
+const BUSY_FACTOR = 1;
 /** The longest the loop is meant to be busy with one slice of a flush. */
 const SLICE_TARGET_MS = 5;
 const SLICE_MIN = 16;

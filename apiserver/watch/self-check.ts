@@ -2,7 +2,7 @@ import { sleep } from '../../shared/concurrency/abort';
 import type { StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
 import { decodeEntry } from './entry-codec';
-import { compareKeys } from './key-order';
+import { compareKeys } from '../../shared/meta/key-order';
 import type { ResourceCache } from './resource-cache';
 
 export interface Difference {

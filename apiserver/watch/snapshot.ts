@@ -43,11 +43,8 @@ export class Snapshot {
   }
 
   /** Entries whose field has this value, in key order; from an index where the field has one, else by looking at all. */
-  byField(path: string, value: string): readonly Entry[] {
-    return (
-      this.#tree.byField(path, value) ??
-      [...this.#tree.entries()].filter((entry) => entry.fields[path] === value)
-    );
+  byField(path: string, value: string): IterableIterator<Entry> {
+    return this.#tree.byField(path, value);
   }
 
   hasIndex(path: string): boolean {
@@ -57,6 +54,11 @@ export class Snapshot {
   /** The same objects as the state of a later revision, up to which nothing changed. */
   at(revision: number): Snapshot {
     return new Snapshot(revision, this.#tree);
+  }
+
+  /** Whether it is a state of the objects that this tree holds now, not of those before the cache was built anew. */
+  isOf(tree: ObjectTree): boolean {
+    return this.#tree.isRelated(tree);
   }
 
   /** A copy of the objects that may be changed. */

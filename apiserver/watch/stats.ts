@@ -59,11 +59,13 @@ export interface ResourceStats {
   readonly ringBytes: number;
   readonly oldestWatchable: number;
   readonly watchers: number;
-  /** Frames queued for live watchers since the start. */
-  readonly deliveries: number;
+  /** Frames for watchers since the start: the state, past and live events, bookmarks and errors; by the version asked for. */
+  readonly sent: readonly { readonly apiVersion: string; readonly frames: number }[];
   /** Watches ended because their client did not take what it asked for. */
   readonly slowEnded: number;
   readonly isReady: boolean;
+  /** Readers and watches that wait until it is. */
+  readonly readyWaiters: number;
 }
 
 /** One watch, for administrators. */

@@ -15,6 +15,8 @@ export interface WatchRequest {
   /** Label and field selectors; undefined selects everything. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
   readonly representation: Representation;
+  /** The group version that is asked for, `v1` or `apps/v1`: by it events are counted. */
+  readonly apiVersion: string;
   readonly bookmarks: boolean;
   /** Ends the initial state with the bookmark of streaming lists. Means something only without `from`. */
   readonly sendInitialEvents?: boolean;

@@ -8,7 +8,7 @@ import { Slices } from './slices';
 import type { Snapshot } from './snapshot';
 import type { EndReason } from './watch-request';
 import { indexedTerm } from './watch-request';
-import type { Watcher } from './watcher';
+import type { SentCounter, Watcher } from './watcher';
 
 /** What a watch needs of its resource's cache. */
 export interface WatchSource {
@@ -30,8 +30,9 @@ export interface WatchSource {
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * The bytes of one watch from its start to its end: the state or the history first, at the reader's pace and straight from memory or
- * the store; then the live feed, through the watcher's queue. Each part begins at the whole revision at which the one before ended.
+ * The bytes of one watch from its start until it has joined the live feed: the state or the history, at the reader's pace and straight
+ * from memory or the store. What follows comes through the watcher's queue, and begins at the whole revision at which this ended. A
+ * watch that ends before has its last frame here.
  */
 export async function* streamWatch(source: WatchSource, watcher: Watcher): AsyncGenerator<Buffer> {
   const stop = new AbortController();
@@ -43,12 +44,11 @@ export async function* streamWatch(source: WatchSource, watcher: Watcher): Async
   } catch (error) {
     if (!watcher.ending) source.end(watcher, reasonOf(source, watcher, error));
   }
-  if (!watcher.isLive) {
-    const frame = source.lastFrame(watcher, watcher.ending ?? 'aborted');
-    if (frame !== undefined) yield frame;
-    return;
-  }
-  for (let bytes = await watcher.next(); bytes !== undefined; bytes = await watcher.next()) yield bytes;
+  if (watcher.isLive) return;
+  const frame = source.lastFrame(watcher, watcher.ending ?? 'aborted');
+  if (frame === undefined) return;
+  watcher.sent.frames += 1;
+  yield frame;
 }
 
 async function* catchUp(source: WatchSource, watcher: Watcher, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -69,7 +69,21 @@ async function* catchUp(source: WatchSource, watcher: Watcher, signal: AbortSign
   while (!watcher.isLive && watcher.ending === undefined) {
     if (watcher.sentRevision < source.ring.floor) yield* fromStore(source, watcher, signal);
     else yield* fromRing(source, watcher);
+    if (bookmarkDueInMs(source, watcher) <= 0) yield bookmark(source, watcher);
   }
+}
+
+/** Infinity when none is asked for, or there is nothing yet that one could promise. Live watchers get theirs from the sweep. */
+function bookmarkDueInMs({ context }: WatchSource, watcher: Watcher): number {
+  if (!watcher.request.bookmarks || watcher.isLive || watcher.sentRevision === 0) return Infinity;
+  return watcher.bookmarkedAt + context.limits.bookmarkIntervalMs - context.clock.now();
+}
+
+/** Promises what was handed out, not what is queued somewhere before it. */
+function bookmark({ context }: WatchSource, watcher: Watcher): Buffer {
+  watcher.bookmarkedAt = context.clock.now();
+  watcher.sent.frames += 1;
+  return watcher.representation.bookmark(watcher.sentRevision, false);
 }
 
 /** Synthetic ADDED events in key order, then, if asked, the bookmark that says so. */
@@ -80,7 +94,7 @@ async function* currentState(
 ): AsyncGenerator<Buffer> {
   const { request, representation } = watcher;
   const snapshot = source.snapshot();
-  const piece = new Piece();
+  const piece = new Piece(watcher.sent);
   const slices = new Slices();
   for (const entry of candidates(source.resource, watcher, snapshot)) {
     if (watcher.selects(entry)) piece.add(representation.frame('ADDED', entry));
@@ -114,7 +128,7 @@ async function* fromStore(
   watcher: Watcher,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const parts = readHistory(
+  const history = readHistory(
     source.context,
     {
       resource: source.resource,
@@ -124,19 +138,45 @@ async function* fromStore(
     },
     signal,
   );
-  const piece = new Piece();
-  for await (const { events, through } of parts) {
-    for (const event of events) addFrame(piece, watcher, event);
-    watcher.sentRevision = Math.max(watcher.sentRevision, through);
-    if (!piece.isEmpty) yield piece.take();
-    signal.throwIfAborted();
+  const parts = history[Symbol.asyncIterator]();
+  const piece = new Piece(watcher.sent);
+  try {
+    for (;;) {
+      const part = parts.next();
+      // Its turn, and the store, may let it wait for long.
+      while (!(await settlesWithin(part, bookmarkDueInMs(source, watcher)))) yield bookmark(source, watcher);
+      const { done, value } = await part;
+      if (done === true) return;
+      for (const event of value.events) addFrame(piece, watcher, event);
+      watcher.sentRevision = Math.max(watcher.sentRevision, value.through);
+      if (!piece.isEmpty) yield piece.take();
+      signal.throwIfAborted();
+    }
+  } finally {
+    // It may be waiting for something that only the end of the watch will break off.
+    parts.return?.().catch(() => undefined);
   }
 }
+
+/** Whether the promise settles in so many milliseconds; a failure counts, and is left for whoever awaits it. */
+async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise<boolean>((resolve) => {
+    const timer = ms > TIMER_MAX_MS ? undefined : setTimeout(resolve, Math.max(0, ms), false).unref();
+    const settled = (): void => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    promise.then(settled, settled);
+  });
+}
+
+/** A timer with a longer delay would fire at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** One slice of the ring, whole revisions only. At the ring's end the watcher joins the live feed, before the slice is handed out. */
 async function* fromRing(source: WatchSource, watcher: Watcher): AsyncGenerator<Buffer> {
   const { ring } = source;
-  const piece = new Piece();
+  const piece = new Piece(watcher.sent);
   const slices = new Slices();
   let position = ring.positionAfter(watcher.sentRevision);
   for (let event = ring.at(position); event !== undefined; event = ring.at(position)) {
@@ -166,8 +206,13 @@ function reasonOf(source: WatchSource, watcher: Watcher, error: unknown): EndRea
 }
 
 class Piece {
+  readonly #sent: SentCounter;
   #frames: Buffer[] = [];
   #bytes = 0;
+
+  constructor(sent: SentCounter) {
+    this.#sent = sent;
+  }
 
   get isEmpty(): boolean {
     return this.#frames.length === 0;
@@ -179,6 +224,7 @@ class Piece {
 
   add(frame: Buffer): void {
     this.#frames.push(frame);
+    this.#sent.frames += 1;
     this.#bytes += frame.length;
   }
 

@@ -12,10 +12,17 @@ export interface WatcherOptions {
   readonly queueBytesMax: number;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+  /** Counts the frames that were handed to the reader or to the queue. */
+  readonly sent: SentCounter;
   /** Told when the reader leaves the queue full. */
   readonly overflowed: (watcher: Watcher) => void;
   /** Told when an event cannot be judged or encoded for this watcher. */
   readonly failed: (watcher: Watcher, error: unknown) => void;
+}
+
+/** Shared by all watches of one resource in one version. */
+export interface SentCounter {
+  frames: number;
 }
 
 /**
@@ -27,6 +34,7 @@ export class Watcher implements Flushable {
   readonly representation: Representation;
   readonly selects: (entry: Entry) => boolean;
   readonly startedAt: number;
+  readonly sent: SentCounter;
   bookmarkedAt: number;
   /** The newest revision up to which everything was handed to the queue or, while catching up, to the reader. */
   sentRevision = 0;
@@ -36,9 +44,9 @@ export class Watcher implements Flushable {
   readonly #options: WatcherOptions;
   #run: Run | undefined;
   #isDue = false;
-  #reader: ((bytes: Buffer | undefined) => void) | undefined;
+  #reader: ((step: WatchStep) => void) | undefined;
   #ending: EndReason | undefined;
-  #onEnding: (() => void) | undefined;
+  readonly #onEnding: (() => void)[] = [];
 
   constructor(options: WatcherOptions) {
     this.#options = options;
@@ -46,6 +54,7 @@ export class Watcher implements Flushable {
     this.representation = options.request.representation;
     this.selects = selectionOf(options.request);
     this.startedAt = options.startedAt;
+    this.sent = options.sent;
     this.bookmarkedAt = options.startedAt;
   }
 
@@ -86,6 +95,7 @@ export class Watcher implements Flushable {
       return;
     }
     this.#run = run.append(frame);
+    this.sent.frames += 1;
     if (!this.#isDue) scheduler.schedule(this);
   }
 
@@ -96,10 +106,10 @@ export class Watcher implements Flushable {
     else this.#deliver(this.#takeRun());
   }
 
-  /** The next bytes, once they are due; undefined at the end. One reader, one call at a time. */
-  async next(): Promise<Buffer | undefined> {
+  /** The next bytes, once they are due. One reader, one call at a time. */
+  async next(): Promise<WatchStep> {
     if (this.#run !== undefined && (this.#isDue || this.#ending !== undefined)) return this.#takeRun();
-    if (this.#ending !== undefined) return undefined;
+    if (this.#ending !== undefined) return DONE;
     return new Promise((resolve) => {
       this.#reader = resolve;
     });
@@ -113,31 +123,35 @@ export class Watcher implements Flushable {
     if (this.#ending !== undefined) return;
     if (lastFrame !== undefined) {
       this.#run = (this.#run ?? this.#options.scheduler.emptyRun).append(lastFrame);
+      this.sent.frames += 1;
     }
     this.#ending = reason;
     if (reason === 'slow' || reason === 'aborted') this.#run = undefined;
-    if (this.#reader !== undefined) this.#deliver(this.#run === undefined ? undefined : this.#takeRun());
-    this.#onEnding?.();
-    this.#onEnding = undefined;
+    if (this.#reader !== undefined) this.#deliver(this.#takeRun());
+    for (const listener of this.#onEnding.splice(0)) listener();
     this.request.ended?.(reason);
   }
 
   /** `listener` runs once when the watch is to end; at once if it already is. */
   onEnding(listener: () => void): void {
-    if (this.#ending === undefined) this.#onEnding = listener;
+    if (this.#ending === undefined) this.#onEnding.push(listener);
     else listener();
   }
 
-  #takeRun(): Buffer | undefined {
+  #takeRun(): WatchStep {
     const run = this.#run;
     this.#run = undefined;
     this.#isDue = false;
-    return run?.join();
+    return run === undefined ? DONE : { done: false, value: run.join() };
   }
 
-  #deliver(bytes: Buffer | undefined): void {
+  #deliver(step: WatchStep): void {
     const reader = this.#reader;
     this.#reader = undefined;
-    reader?.(bytes);
+    reader?.(step);
   }
 }
+
+export type WatchStep = IteratorResult<Buffer, undefined>;
+
+const DONE: WatchStep = { done: true, value: undefined };

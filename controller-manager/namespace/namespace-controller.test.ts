@@ -47,6 +47,27 @@ test('a deleted namespace is emptied, also of what can only be deleted one by on
   expect(deletions).toContain(`/api/v1/namespaces/${TEST_NAMESPACE}/services/b`);
 });
 
+test('what comes in after a look that began too early is found by another one', async () => {
+  const settleMs = 50;
+  let nowMs = 0;
+  let isLate = false;
+  bench.server.store.checksNamespaces = false;
+  bench.server.fault = ({ method, path }) => {
+    if (method !== 'PUT' || !path.endsWith('/status') || isLate) return undefined;
+    isLate = true;
+    nowMs = settleMs * 2;
+    bench.make(CONFIG_MAPS, 'late');
+    return undefined;
+  };
+  bench.run(async (context, signal) =>
+    runNamespaceController(context, signal, { settleMs, clock: { now: () => nowMs } }),
+  );
+  await deleteNamespace();
+  await bench.until(() => namespaceNow() === undefined);
+  expect(isLate).toBe(true);
+  expect(bench.server.store.list(CONFIG_MAPS, TEST_NAMESPACE)).toEqual([]);
+});
+
 test('a namespace that is not deleted is left alone, and so is what lies in others', async () => {
   const { store } = bench.server;
   store.create({ ...place, name: 'other' }, { metadata: { name: 'other' } });

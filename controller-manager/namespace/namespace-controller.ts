@@ -18,8 +18,10 @@ import type { Namespace } from './namespace-object';
 import { NAMESPACES, isTerminating } from './namespace-object';
 
 /**
- * How long after its deletion was seen a namespace stays at least, in milliseconds. A replica of the API server may not know yet that
- * the namespace is terminating and let one more object in; the last look must come after that. Kubernetes waits as long.
+ * How long after its deletion was seen the last look into a namespace begins at the earliest, in milliseconds. A replica of the API
+ * server may not know yet that the namespace is terminating and let one more object in: one whose cache has stalled believes it for a
+ * second (UNCONFIRMED_MS_MAX in its admission), and what it let in then takes its time to be stored. No informer tells how far all
+ * replicas are. Kubernetes waits as long.
  */
 const SETTLE_MS = 5_000;
 const REQUEUE_MS_MIN = 250;
@@ -97,10 +99,17 @@ class NamespaceDeleter {
     this.seenMs.delete(uid);
   }
 
+  /** How long ago the deletion was first seen. */
+  private ageMs({ metadata: { uid = '' } }: Namespace): number {
+    const now = this.clock.now();
+    return now - (this.seenMs.get(uid) ?? now);
+  }
+
   /** One pass. Throws to be called again with backoff. */
   async reconcile(name: string, signal: AbortSignal): Promise<Requeue | undefined> {
     const namespace = await this.find(name, signal);
     if (namespace === undefined || !isTerminating(namespace) || !isHeld(namespace)) return undefined;
+    const ageMs = this.ageMs(namespace);
     const discovery = await discover(this.client, { signal });
     const resources = preferredResources(discovery.resources);
     const content = await deleteContent(this.client, { namespace: name, resources }, signal);
@@ -115,9 +124,8 @@ class NamespaceDeleter {
       });
     }
     if (discovery.malformed.length > 0) throw new Error('the server has a group version that cannot be read');
-    const ageMs = this.clock.now() - (this.seenMs.get(namespace.metadata.uid ?? '') ?? this.clock.now());
     if (content.remaining.size > 0) return this.waitForContent(name, content.estimateSeconds, ageMs);
-    if (ageMs < this.settleMs) return { requeueAfterMs: this.settleMs - ageMs };
+    if (ageMs < this.settleMs) return { requeueAfterMs: Math.max(0, this.settleMs - this.ageMs(namespace)) };
     await this.finalize(current, signal);
     this.log.info({ namespace: name }, 'the namespace is empty and was let go');
     return undefined;

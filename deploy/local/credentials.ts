@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { ensureServiceAccountKey } from '../../shared/certs/service-account-key';
 import { USER, USER_GROUP } from '../../shared/names';
 
 /** The two users of a local set: the person at the terminal, and the controller-manager. */
@@ -9,9 +10,11 @@ export interface Credentials {
   readonly tokenFile: string;
   readonly adminToken: string;
   readonly controllerManagerToken: string;
+  /** The private key that signs the tokens of service accounts: one for all replicas. */
+  readonly serviceAccountKeyFile: string;
 }
 
-/** Reads the tokens below `dir`, or makes random ones at the first start. Only this user may read the file (mode 0600). */
+/** Reads the tokens and the key below `dir`, or makes random ones at the first start. Only this user may read the files (mode 0600). */
 export function ensureCredentials(dir: string): Credentials {
   const tokenFile = path.join(dir, 'tokens.csv');
   if (!existsSync(tokenFile)) {
@@ -28,7 +31,8 @@ export function ensureCredentials(dir: string): Credentials {
   if (!adminToken || !controllerManagerToken) {
     throw new Error(`${tokenFile} does not hold two tokens. Delete it to have new ones made.`);
   }
-  return { tokenFile, adminToken, controllerManagerToken };
+  const serviceAccountKeyFile = ensureServiceAccountKey(dir).file;
+  return { tokenFile, adminToken, controllerManagerToken, serviceAccountKeyFile };
 }
 
 /** Writes a kubeconfig that stands by itself: the certificate authority is inside. Only this user may read it (mode 0600). */

@@ -1,7 +1,7 @@
 import type { ColumnRow, ResourceRow } from '../../../shared/api/resources';
 import { Age } from '../../columns/age';
 import type { RowOf } from '../../columns/cells';
-import { ROWS } from '../../columns/columns';
+import { ROW_CONDITIONS, ROWS } from '../../columns/columns';
 import { createdAtRow } from '../../columns/created-at';
 import type { ApiObject } from '../../../shared/meta/object';
 
@@ -10,6 +10,8 @@ export interface TableOf {
   readonly columns: readonly ColumnRow[];
   /** The object is in the version it is stored in. */
   readonly rowOf: RowOf;
+  /** What the row says of the object beside its cells. */
+  readonly conditionsOf?: (object: ApiObject) => readonly object[];
 }
 
 const DEFAULT_TABLE: TableOf = {
@@ -23,13 +25,18 @@ const DEFAULT_TABLE: TableOf = {
 /** The table of a resource; of one without columns of its own, that with Name and Created At. */
 export function tableOf(row: ResourceRow): TableOf {
   const rowOf = ROWS[`${row.hub.group}/${row.resource}`] ?? ROWS[`${row.group}/${row.resource}`];
-  return rowOf === undefined || row.columns.length === 0 ? DEFAULT_TABLE : { columns: row.columns, rowOf };
+  if (rowOf === undefined || row.columns.length === 0) return DEFAULT_TABLE;
+  const conditionsOf = ROW_CONDITIONS[`${row.group}/${row.resource}`];
+  return { columns: row.columns, rowOf, ...(conditionsOf === undefined ? {} : { conditionsOf }) };
 }
 
-/** The JSON of a row's cells. Ages stand between the text around them, because they change while the object does not. */
+/** The JSON of a row's cells, and of its conditions if it has any. Ages stand between the text around them, because they change while the object does not. */
 export type CellsJson = readonly (string | Age)[];
 
-export function cellsJson(rowOf: RowOf, object: ApiObject): CellsJson {
+export function cellsJson(
+  { rowOf, conditionsOf }: Pick<TableOf, 'rowOf' | 'conditionsOf'>,
+  object: ApiObject,
+): CellsJson {
   const pieces: (string | Age)[] = [];
   let text = '[';
   rowOf(object).forEach((cell, index) => {
@@ -39,7 +46,9 @@ export function cellsJson(rowOf: RowOf, object: ApiObject): CellsJson {
       text = '';
     } else text += typeof cell === 'bigint' ? String(cell) : JSON.stringify(cell);
   });
-  return [...pieces, `${text}]`];
+  const conditions = conditionsOf?.(object) ?? [];
+  const more = conditions.length === 0 ? '' : `,"conditions":${JSON.stringify(conditions)}`;
+  return [...pieces, `${text}]${more}`];
 }
 
 /** The cells at one moment, in milliseconds since the epoch. */

@@ -40,13 +40,13 @@ export function rowsMade(): number {
 /** Objects as rows of a Table. The cells of an entry are made once; only ages are filled in for every answer. */
 export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: TableOptions): JsonShape {
   const { stored } = endpoint;
-  const { columns, rowOf } = tableOf(endpoint.row);
+  const table = tableOf(endpoint.row);
   const rowId = `cells ${endpoint.row.group}/${endpoint.row.resource}`;
   const apiVersion = apiVersionOf({ group: GROUP.meta, version: shape.version });
   const head = `{"kind":"Table","apiVersion":${JSON.stringify(apiVersion)},"metadata":`;
-  const definitions = columnDefinitionsJson(columns);
+  const definitions = columnDefinitionsJson(table.columns);
   const inner = includeObject === 'Object' ? plainShape(endpoint) : partialShape(shape);
-  const makeCells = (source: Source): CellsJson => cellsJson(rowOf, parseSource(source, stored));
+  const makeCells = (source: Source): CellsJson => cellsJson(table, parseSource(source, stored));
   const cellsOf = (source: Source): CellsJson =>
     source.transient === true ? makeCells(source) : ROWS.get(source, rowId, () => makeCells(source));
 
@@ -57,7 +57,7 @@ export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: 
     else for (const piece of inner.object(source)) batch.bytes(piece);
     batch.text('}');
   };
-  const table = (source: Source, definitionsJson: string): readonly Buffer[] => {
+  const oneRow = (source: Source, definitionsJson: string): readonly Buffer[] => {
     const batch = new Batch();
     const metadata = JSON.stringify({ resourceVersion: resourceVersionOf(source) });
     batch.text(`${head}${metadata},"columnDefinitions":${definitionsJson},"rows":[`);
@@ -67,8 +67,8 @@ export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: 
   };
   return {
     id: `${apiVersion} Table ${includeObject} ${endpoint.apiVersion} ${endpoint.row.kind}`,
-    object: (source) => table(source, definitions),
-    inFrame: (source) => table(source, 'null'),
+    object: (source) => oneRow(source, definitions),
+    inFrame: (source) => oneRow(source, 'null'),
     bookmark: (metadata) => [
       Buffer.from(`${head}${JSON.stringify(metadata)},"columnDefinitions":null,"rows":[]}`),
     ],

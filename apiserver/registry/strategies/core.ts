@@ -3,7 +3,6 @@ import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import { validateFinalizerName } from '../../../shared/meta/validate-metadata';
-import { normalizeChangedService, normalizeNewService } from '../allocation/service-spec';
 import { isTerminating, withoutMetadata } from '../metadata';
 import type { Strategy } from '../strategy';
 import { configMapRules } from '../validation/config-maps';
@@ -15,9 +14,9 @@ import { persistentVolumeClaimRules } from '../validation/persistent-volume-clai
 import { persistentVolumeRules } from '../validation/persistent-volumes';
 import { resourceQuotaRules } from '../validation/resource-quotas';
 import { secretRules } from '../validation/secrets';
-import { serviceRules } from '../validation/services';
 import { statusSubresource, withStatus } from '../strategy';
 import { pods } from './pods';
+import { services } from './services';
 import { coreWorkloads } from './workloads';
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
@@ -40,7 +39,9 @@ const namespaces: Strategy = {
   },
   prepareForUpdate: (next, previous) => withNameLabel({ ...next, spec: previous['spec'] }),
   validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
-  holdsBack: (object) => strings(record(object['spec'])['finalizers']).length > 0,
+  // The first deletion only begins the termination, also of a namespace that nothing holds.
+  holdsBack: (object) =>
+    !isTerminating(object.metadata) || strings(record(object['spec'])['finalizers']).length > 0,
   markTerminating: (object) =>
     withStatus(withoutMetadata(object, 'deletionGracePeriodSeconds'), {
       ...record(object['status']),
@@ -106,8 +107,10 @@ export const core: Readonly<Record<string, Strategy>> = {
       'involvedObject.fieldPath': '',
       reason: '',
       reportingComponent: '',
+      source: '',
       type: '',
     },
+    fieldSources: { source: ['source.component', 'reportingComponent'] },
     indexedFields: ['involvedObject.uid'],
   },
   limitranges: { createsOnUpdate: true, ...limitRangeRules },
@@ -122,11 +125,5 @@ export const core: Readonly<Record<string, Strategy>> = {
   resourcequotas: { returnsDeletedObject: true, ...resourceQuotaRules },
   secrets: { selectableFields: { type: '' }, ...secretRules },
   serviceaccounts: { returnsDeletedObject: true },
-  services: {
-    ...serviceRules,
-    createsOnUpdate: true,
-    reserves: 'service addresses',
-    prepareForCreate: normalizeNewService,
-    prepareForUpdate: normalizeChangedService,
-  },
+  services,
 };

@@ -1,7 +1,7 @@
 import type { Strategy } from '../strategy';
-import { endpointSliceRules } from '../validation/endpoint-slices';
+import { endpointSlices } from './endpoint-slices';
 
 /** discovery. */
 export const discovery: Readonly<Record<string, Strategy>> = {
-  endpointslices: { tracksGeneration: true, ...endpointSliceRules },
+  endpointslices: endpointSlices,
 };

@@ -29,13 +29,23 @@ function keptLists(spec: Json): Json {
   return Object.fromEntries(
     lists
       .filter((list) => spec[list] !== undefined)
-      .map((list) => [list, records(spec[list]).map(keptContainer)]),
+      .map((list) => [list, keptContainers(records(spec[list]))]),
   );
+}
+
+/** The list itself where nothing is dropped, so that it is known to be as it was stored. */
+function keptContainers(containers: readonly Json[]): readonly Json[] {
+  const kept = containers.map(keptContainer);
+  return kept.every((each, at) => each === containers[at]) ? containers : kept;
 }
 
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 
 function keptContainer(container: Json): Json {
+  const isKept =
+    PROBES.every((name) => !('terminationGracePeriodSeconds' in record(container[name]))) &&
+    record(container['securityContext'])['procMount'] === undefined;
+  if (isKept) return container;
   const probes = PROBES.filter((name) => optionalRecord(container[name]) !== undefined).map((name) => [
     name,
     without(record(container[name]), 'terminationGracePeriodSeconds'),

@@ -3,7 +3,9 @@ import type { Strategy, SubresourceStrategy } from '../strategy';
 import { statusSubresource, withStatus } from '../strategy';
 import type { Json } from '../validation/accessors';
 import { record, records, text } from '../validation/accessors';
+import { privilegeRule } from '../validation/privileged-containers';
 import {
+  validateEphemeralContainersUpdate,
   validatePod,
   validatePodCreate,
   validatePodStatusUpdate,
@@ -30,6 +32,19 @@ const status: SubresourceStrategy = {
   validateUpdate: validatePodStatusUpdate,
 };
 
+/** Only the list changes, and only by growing. */
+const ephemeralContainers: SubresourceStrategy = {
+  prepareForUpdate(next, previous) {
+    const { ephemeralContainers: wanted } = record(next['spec']);
+    const spec = keptPodSpec({ ...record(previous['spec']), ephemeralContainers: wanted });
+    return { ...previous, metadata: next.metadata, spec };
+  },
+  validateUpdate: (next, previous, { settings }) => [
+    ...validateEphemeralContainersUpdate(next, previous),
+    ...privilegeRule(record(next['spec']), { path: 'spec', settings, lists: ['ephemeralContainers'] }),
+  ],
+};
+
 /** `podIP` is the first of `podIPs`; old node agents write the one alone, which then counts. */
 function withPodIps(given: Json): Json {
   const ip = text(given['podIP']);
@@ -49,15 +64,28 @@ export const pods: Strategy = {
     'spec.serviceAccountName': '',
     'status.phase': '',
     'status.podIP': '',
+    // Accepted, and empty whatever the pod's addresses are: so is it upstream.
+    'status.podIPs': '',
     'status.nominatedNodeName': '',
   },
   indexedFields: ['spec.nodeName'],
-  prepareForCreate(pod) {
-    const kept = withSeccompTwins({ ...pod, spec: keptPodSpec(record(pod['spec'])) });
+  prepareForCreate(pod, { settings }) {
+    const spec = record(pod['spec']);
+    const allowed = settings.ephemeralContainers ? spec : withoutEphemeralContainers(spec);
+    const kept = withSeccompTwins({ ...pod, spec: keptPodSpec(allowed) });
     return withStatus(kept, { phase: 'Pending', qosClass: qosClassOf(record(kept['spec'])) });
   },
-  prepareForUpdate: (next: ApiObject): ApiObject => ({ ...next, spec: keptPodSpec(record(next['spec'])) }),
-  validate: validatePod,
+  /** What a pod got while its feature was on it keeps. */
+  prepareForUpdate(next, previous, { settings }): ApiObject {
+    const spec = record(next['spec']);
+    const hasThem = records(record(previous['spec'])['ephemeralContainers']).length > 0;
+    const isKept = settings.ephemeralContainers || hasThem;
+    return { ...next, spec: keptPodSpec(isKept ? spec : withoutEphemeralContainers(spec)) };
+  },
+  validate: (pod, { settings }) => [
+    ...validatePod(pod),
+    ...privilegeRule(record(pod['spec']), { path: 'spec', settings }),
+  ],
   validateNew: validatePodCreate,
   validateUpdate: validatePodUpdate,
   graceSeconds(object, requested) {
@@ -68,5 +96,10 @@ export const pods: Strategy = {
     const own = spec['terminationGracePeriodSeconds'];
     return requested ?? (typeof own === 'number' ? own : DEFAULT_GRACE_SECONDS);
   },
-  subresources: { status },
+  subresources: { status, ephemeralcontainers: ephemeralContainers },
 };
+
+function withoutEphemeralContainers(spec: Json): Json {
+  const { ephemeralContainers: _dropped, ...kept } = spec;
+  return kept;
+}

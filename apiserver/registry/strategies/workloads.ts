@@ -6,6 +6,7 @@ import type { Json } from '../validation/accessors';
 import { optionalRecord, record } from '../validation/accessors';
 import { validateCronJob, validateJob, validateJobUpdate } from '../validation/jobs';
 import { leaseRules } from '../validation/leases';
+import { withPrivilegeRule } from '../validation/privileged-containers';
 import { validateStatefulSet, validateStatefulSetUpdate } from '../validation/stateful-sets';
 import type { WorkloadWithStatus } from '../validation/workload-status';
 import { validateWorkloadStatus } from '../validation/workload-status';
@@ -37,6 +38,9 @@ function withTemplate(spec: Json): Json {
 function withKeptTemplate(object: ApiObject): ApiObject {
   return withSpec(object, withTemplate);
 }
+
+/** Where most kinds have it. */
+const TEMPLATE = 'spec.template';
 
 const keepsTemplate = { prepareForCreate: withKeptTemplate, prepareForUpdate: withKeptTemplate };
 
@@ -98,29 +102,33 @@ const daemonSets: Strategy = {
   },
 };
 
+const replicaSets: Strategy = {
+  ...keepsTemplate,
+  tracksGeneration: true,
+  selectableFields: { 'status.replicas': '0' },
+  validate: validateReplicaSet,
+  validateUpdate: validateSelectorUpdate,
+  subresources: statusOf('replicasets'),
+};
+
+const statefulSets: Strategy = {
+  ...keepsTemplate,
+  tracksGeneration: true,
+  validate: validateStatefulSet,
+  validateUpdate: validateStatefulSetUpdate,
+  subresources: statusOf('statefulsets'),
+};
+
 /** apps. */
 export const apps: Readonly<Record<string, Strategy>> = {
   controllerrevisions: {
     validate: validateControllerRevision,
     validateUpdate: validateControllerRevisionUpdate,
   },
-  daemonsets: daemonSets,
-  deployments,
-  replicasets: {
-    ...keepsTemplate,
-    tracksGeneration: true,
-    selectableFields: { 'status.replicas': '0' },
-    validate: validateReplicaSet,
-    validateUpdate: validateSelectorUpdate,
-    subresources: statusOf('replicasets'),
-  },
-  statefulsets: {
-    ...keepsTemplate,
-    tracksGeneration: true,
-    validate: validateStatefulSet,
-    validateUpdate: validateStatefulSetUpdate,
-    subresources: statusOf('statefulsets'),
-  },
+  daemonsets: withPrivilegeRule(daemonSets, TEMPLATE),
+  deployments: withPrivilegeRule(deployments, TEMPLATE),
+  replicasets: withPrivilegeRule(replicaSets, TEMPLATE),
+  statefulsets: withPrivilegeRule(statefulSets, TEMPLATE),
 };
 
 /** The spec of a Job as v1.21 keeps it: indexed and suspended Jobs are features that are off there. */
@@ -137,42 +145,51 @@ function withKeptJobTemplate(object: ApiObject): ApiObject {
   });
 }
 
+const cronJobs: Strategy = {
+  defaultPropagationIn: { v1beta1: 'Orphan' },
+  prepareForCreate: withKeptJobTemplate,
+  prepareForUpdate: withKeptJobTemplate,
+  validate: validateCronJob,
+};
+
+const jobs: Strategy = {
+  defaultPropagation: 'Orphan',
+  selectableFields: { 'status.successful': '0' },
+  fieldSources: { 'status.successful': ['status.succeeded'] },
+  prepareForCreate: (object) => withGeneratedSelector(withSpec(object, keptJobSpec)),
+  prepareForUpdate: (object) => withSpec(object, keptJobSpec),
+  validate: validateJob,
+  validateUpdate: validateJobUpdate,
+  subresources: statusOf('jobs'),
+};
+
 /** batch. */
 export const batch: Readonly<Record<string, Strategy>> = {
-  cronjobs: {
-    defaultPropagationIn: { v1beta1: 'Orphan' },
-    prepareForCreate: withKeptJobTemplate,
-    prepareForUpdate: withKeptJobTemplate,
-    validate: validateCronJob,
-  },
-  jobs: {
-    defaultPropagation: 'Orphan',
-    selectableFields: { 'status.successful': '0' },
-    prepareForCreate: (object) => withGeneratedSelector(withSpec(object, keptJobSpec)),
-    prepareForUpdate: (object) => withSpec(object, keptJobSpec),
-    validate: validateJob,
-    validateUpdate: validateJobUpdate,
-    subresources: statusOf('jobs'),
-  },
+  cronjobs: withPrivilegeRule(cronJobs, 'spec.jobTemplate.spec.template'),
+  jobs: withPrivilegeRule(jobs, TEMPLATE),
+};
+
+const podTemplates: Strategy = {
+  returnsDeletedObject: true,
+  prepareForCreate: withKeptOwnTemplate,
+  prepareForUpdate: withKeptOwnTemplate,
+  validate: validatePodTemplate,
+};
+
+const replicationControllers: Strategy = {
+  ...keepsTemplate,
+  tracksGeneration: true,
+  defaultPropagation: 'Orphan',
+  selectableFields: { 'status.replicas': '0' },
+  validate: validateReplicationController,
+  subresources: statusOf('replicationcontrollers'),
 };
 
 /** Rows of core that are workloads too. */
-export const coreWorkloads = {
-  podtemplates: {
-    returnsDeletedObject: true,
-    prepareForCreate: withKeptOwnTemplate,
-    prepareForUpdate: withKeptOwnTemplate,
-    validate: validatePodTemplate,
-  },
-  replicationcontrollers: {
-    ...keepsTemplate,
-    tracksGeneration: true,
-    defaultPropagation: 'Orphan',
-    selectableFields: { 'status.replicas': '0' },
-    validate: validateReplicationController,
-    subresources: statusOf('replicationcontrollers'),
-  },
-} satisfies Readonly<Record<string, Strategy>>;
+export const coreWorkloads: Readonly<Record<string, Strategy>> = {
+  podtemplates: withPrivilegeRule(podTemplates, 'template'),
+  replicationcontrollers: withPrivilegeRule(replicationControllers, TEMPLATE),
+};
 
 function withKeptOwnTemplate(object: ApiObject): ApiObject {
   return object['template'] === undefined

@@ -44,7 +44,10 @@ function validateBinding(binding: ApiObject): readonly FieldError[] {
   ];
 }
 
-/** The pod on its node. Throws Conflict when it is on one already, or on its way out. */
+/**
+ * The pod on its node. Throws Conflict when it is on one already, or on its way out. A uid in the Binding is not looked at: v1.21
+ * binds by name alone.
+ */
 function bound(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObject {
   const name = pod.metadata.name ?? '';
   const spec = record(pod['spec']);

@@ -64,7 +64,15 @@ export async function spendDisruption(
 ): Promise<void> {
   const name = budget.object.metadata.name ?? '';
   const write = { ...request, endpoint: budget.endpoint, name, subresource: 'status', dryRun };
-  const target = writeTarget(store, write, { assumeAbsent: false });
+  const target = {
+    ...writeTarget(store, write, { assumeAbsent: false }),
+    exhausted: () =>
+      new StatusError(
+        'Timeout',
+        `couldn't update PodDisruptionBudget ${JSON.stringify(name)} due to conflicts`,
+        { details: { retryAfterSeconds: RETRY_AFTER_SECONDS } },
+      ),
+  };
   await writeOptimistically(
     target,
     async (current) => {
@@ -82,8 +90,7 @@ function spent(budget: ApiObject, podName: string, nowMs: number): ApiObject {
   const allowed = integer(status['disruptionsAllowed']) ?? 0;
   const disrupted = record(status['disruptedPods']);
   if ((integer(status['observedGeneration']) ?? 0) < (budget.metadata.generation ?? 0)) {
-    const why = `The disruption budget ${name} is still being processed by the server.`;
-    throw tooManyRequests(why, RETRY_AFTER_SECONDS);
+    throw changedMeanwhile(name);
   }
   if (allowed < 0) throw forbidden(BUDGET, name, 'pdb disruptions allowed is negative');
   if (Object.keys(disrupted).length > DISRUPTED_PODS_MAX) {
@@ -97,6 +104,12 @@ function spent(budget: ApiObject, podName: string, nowMs: number): ApiObject {
     disruptedPods: { ...disrupted, [podName]: timestamp(nowMs) },
   };
   return withStatus(budget, allowed > 1 ? next : withoutDisruptions(next, budget, nowMs));
+}
+
+/** What is answered while a budget, or a pod that it covers, is changing: come again. */
+export function changedMeanwhile(budget: string): StatusError {
+  const why = `The disruption budget ${budget} is still being processed by the server.`;
+  return tooManyRequests(why, RETRY_AFTER_SECONDS);
 }
 
 function exhaustedText(name: string, status: Json): string {

@@ -10,11 +10,13 @@ import { relativeKey } from '../resource';
 import { integer, optionalRecord, record, records, strings, text } from '../validation/accessors';
 import type { Operation, OperationContext, OperationRequest } from '../virtual/operation';
 import type { Budget } from './disruption-budget';
-import { budgetsOf, spendDisruption } from './disruption-budget';
+import { budgetsOf, changedMeanwhile, spendDisruption } from './disruption-budget';
 
 const PODS = { group: GROUP.core, resource: 'pods' } as const;
-/** Pods that do not run: removing them disrupts nothing. */
-const NOT_RUNNING: readonly string[] = ['Succeeded', 'Failed', 'Pending'];
+/** Pods that run no more: removing them disrupts nothing, nor does removing those that do not run yet. */
+const ENDED: readonly string[] = ['Succeeded', 'Failed'];
+/** How often an eviction is judged again because its pod changed. */
+const TRIES_MAX = 5;
 
 /**
  * Deletes a pod if the PodDisruptionBudget that covers it allows one more disruption, and spends that. Refuses with TooManyRequests
@@ -27,21 +29,68 @@ export const evictPod: Operation = async (context, request, signal) => {
   }
   const options = deleteOptionsOf(request);
   const pods = context.registry().endpoint(GROUP.core, 'v1', 'pods');
-  const pod = pods === undefined ? undefined : await freshPod(context, { request, pods }, signal);
-  if (pods === undefined || pod === undefined) throw notFound(PODS, name);
-  const preconditions = NOT_RUNNING.includes(phaseOf(pod))
-    ? undefined
-    : await passBudget(context, { request, pod, dryRun: options.dryRun }, signal);
-  await deleteObject(
-    { ...context.store, admission: NO_FURTHER_ADMISSION },
-    { ...request, endpoint: pods, subresource: '', dryRun: options.dryRun },
-    preconditions === undefined
-      ? options
-      : { ...options, preconditions: { ...options.preconditions, ...preconditions } },
-    signal,
-  );
-  return undefined;
+  if (pods === undefined) throw notFound(PODS, name);
+  for (let tries = 1; ; tries += 1) {
+    const pod = await freshPod(context, { request, pods }, signal);
+    if (pod === undefined) throw notFound(PODS, name);
+    const judged = await judge(context, { request, pod, dryRun: options.dryRun }, signal);
+    const outcome = await tryDeletion(context, { request, pods, options, pod, judged }, signal);
+    if (outcome === 'deleted') return undefined;
+    if (judged.kind === 'unhealthy') throw changedMeanwhile(judged.budget);
+    if (tries >= TRIES_MAX) throw outcome;
+  }
 };
+
+/** What an eviction takes. A pod that costs nothing because of its state must still be in it when it is deleted. */
+type Judgement =
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'unhealthy'; readonly budget: string }
+  | { readonly kind: 'allowed' };
+
+async function judge(
+  context: OperationContext,
+  subject: { readonly request: OperationRequest; readonly pod: ApiObject; readonly dryRun: boolean },
+  signal: AbortSignal,
+): Promise<Judgement> {
+  const phase = phaseOf(subject.pod);
+  if (ENDED.includes(phase)) return { kind: 'ended' };
+  return phase === 'Pending' ? { kind: 'pending' } : passBudget(context, subject, signal);
+}
+
+interface Deletion {
+  readonly request: OperationRequest;
+  readonly pods: Endpoint;
+  readonly options: DeleteOptions;
+  readonly pod: ApiObject;
+  readonly judged: Judgement;
+}
+
+/** Deletes the pod; a conflict over a version that the client did not ask for is a value, for the eviction to be judged again. */
+async function tryDeletion(
+  { store }: OperationContext,
+  { request, pods, options, pod, judged }: Deletion,
+  signal: AbortSignal,
+): Promise<'deleted' | StatusError> {
+  const mustBeAsJudged =
+    (judged.kind === 'pending' || judged.kind === 'unhealthy') &&
+    options.preconditions?.resourceVersion === undefined;
+  const { resourceVersion = '' } = pod.metadata;
+  const preconditions = { ...options.preconditions, ...(mustBeAsJudged ? { resourceVersion } : {}) };
+  try {
+    await deleteObject(
+      { ...store, admission: NO_FURTHER_ADMISSION },
+      { ...request, endpoint: pods, subresource: '', dryRun: options.dryRun },
+      { ...options, preconditions },
+      signal,
+    );
+    return 'deleted';
+  } catch (error) {
+    const isConflict = error instanceof StatusError && error.status.reason === 'Conflict';
+    if (mustBeAsJudged && isConflict) return error;
+    throw error;
+  }
+}
 
 /** Admission has judged the Eviction; the deletion it stands for is not judged again. */
 const NO_FURTHER_ADMISSION: Admission = {
@@ -89,7 +138,7 @@ async function passBudget(
     dryRun,
   }: { readonly request: OperationRequest; readonly pod: ApiObject; readonly dryRun: boolean },
   signal: AbortSignal,
-): Promise<{ readonly resourceVersion: string } | undefined> {
+): Promise<Judgement> {
   const budgets = await budgetsOf(context, pod, signal);
   const [budget] = budgets;
   if (budgets.length > 1) {
@@ -97,12 +146,12 @@ async function passBudget(
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
     throw new StatusError('', why, { code: 500 });
   }
-  if (budget === undefined) return undefined;
+  if (budget === undefined) return { kind: 'allowed' };
   if (!isReady(pod) && isHealthyWithout(budget)) {
-    return { resourceVersion: pod.metadata.resourceVersion ?? '' };
+    return { kind: 'unhealthy', budget: budget.object.metadata.name ?? '' };
   }
   await spendDisruption(context, { budget, request, dryRun }, signal);
-  return undefined;
+  return { kind: 'allowed' };
 }
 
 function isHealthyWithout({ object }: Budget): boolean {

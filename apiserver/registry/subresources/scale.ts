@@ -21,6 +21,7 @@ export const scaleBySelectorMap: ObjectView = scaleWith((selector) =>
 
 function scaleWith(selectorText: (selector: unknown) => string): ObjectView {
   return {
+    canApply: true,
     show: (object) => {
       const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
       const spec = record(object['spec']);

@@ -1,4 +1,4 @@
-import { GROUP } from '../../../shared/names';
+import { GROUP, MEDIA_TYPE } from '../../../shared/names';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 
@@ -72,6 +72,14 @@ describe('scale', () => {
       spec: { replicas: 2 },
       status: { replicas: 0, selector: 'app=web,tier in (a,b)' },
     });
+  });
+
+  test('is shown in Protobuf too', async () => {
+    await api.call('POST', DEPLOYMENTS, { body: deployment() });
+    const headers = { accept: MEDIA_TYPE.protobuf };
+    const { code, text } = await api.call('GET', `${DEPLOYMENTS}/web/scale`, { headers });
+    expect(code).toBe(200);
+    expect(text).toContain('autoscaling/v1');
   });
 
   test('changes the number of replicas alone, and the generation with it', async () => {
@@ -156,6 +164,25 @@ describe('binding', () => {
     );
     expect(replies.map(({ code }) => code).sort((a, b) => a - b)).toEqual([201, 409, 409, 409]);
     expect(replies.find(({ code }) => code === 409)?.json.details.kind).toBe('pods/binding');
+  });
+
+  test('binds by name alone: a uid and a version in the Binding say nothing, as in v1.21', async () => {
+    await pod('a', { phase: 'Pending' });
+    const body = {
+      metadata: { name: 'a', uid: 'another', resourceVersion: '1' },
+      target: { kind: 'Node', name: 'n1' },
+    };
+    expect((await api.call('POST', `${PODS}/a/binding`, { body })).code).toBe(201);
+    expect((await api.call('GET', `${PODS}/a`)).json.spec.nodeName).toBe('n1');
+  });
+
+  test('labels of the Binding do not become those of the pod, and a dry run binds nothing', async () => {
+    await pod('a', { phase: 'Pending' });
+    const body = { metadata: { name: 'a', labels: { mine: 'x' } }, target: { kind: 'Node', name: 'n1' } };
+    expect((await api.call('POST', `${PODS}/a/binding?dryRun=All`, { body })).code).toBe(201);
+    expect((await api.call('GET', `${PODS}/a`)).json.spec.nodeName).toBeUndefined();
+    expect((await api.call('POST', `${PODS}/a/binding`, { body })).code).toBe(201);
+    expect((await api.call('GET', `${PODS}/a`)).json.metadata.labels).not.toHaveProperty('mine');
   });
 
   test('bindings binds the pod that the Binding names', async () => {
@@ -250,6 +277,46 @@ describe('eviction', () => {
     await pod('sick', { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] });
     await budget('pdb', { ...ONE_TO_SPARE, disruptionsAllowed: 0 });
     expect((await evict('sick')).code).toBe(201);
+  });
+
+  test('a pod that does not run yet goes, whatever its budget, if it is still as the client saw it', async () => {
+    await pod('late', { phase: 'Pending' });
+    const { json } = await api.call('GET', `${PODS}/late`);
+    await budget('pdb', { ...ONE_TO_SPARE, disruptionsAllowed: 0 });
+    const stale = { preconditions: { resourceVersion: '1' } };
+    expect((await evict('late', { deleteOptions: stale })).code).toBe(409);
+    const exact = { preconditions: { uid: json.metadata.uid as string } };
+    expect((await evict('late', { deleteOptions: exact })).code).toBe(201);
+  });
+
+  test('a pod that became ready while it was evicted as unready is not deleted', async () => {
+    await pod('sick', { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] });
+    await budget('pdb', { ...ONE_TO_SPARE, disruptionsAllowed: 0 });
+    const remove = api.backend.delete.bind(api.backend);
+    api.backend.delete = async (key, revision, signal) => {
+      api.backend.delete = remove;
+      const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+      await api.call('PATCH', `${PODS}/sick/status`, { body: ready });
+      return remove(key, revision, signal);
+    };
+    const { code, json } = await evict('sick');
+    expect([code, json.details.retryAfterSeconds]).toEqual([429, 10]);
+    expect((await api.call('GET', `${PODS}/sick`)).code).toBe(200);
+  });
+
+  test('deleteOptions decide how the pod is deleted', async () => {
+    await pod('a');
+    await api.call('PATCH', `${PODS}/a`, { body: { metadata: { finalizers: ['example.com/x'] } } });
+    expect((await evict('a', { deleteOptions: { propagationPolicy: 'Foreground' } })).code).toBe(201);
+    const { json } = await api.call('GET', `${PODS}/a`);
+    expect(json.metadata.finalizers).toContain('foregroundDeletion');
+  });
+
+  test('the kind is that of policy/v1beta1 alone', async () => {
+    await pod('a');
+    expect((await evict('a', { apiVersion: 'policy/v1beta1', kind: 'Eviction' })).code).toBe(201);
+    await pod('b');
+    expect((await evict('b', { apiVersion: 'policy/v1', kind: 'Eviction' })).code).toBe(400);
   });
 
   test('a dry run neither deletes nor spends', async () => {

@@ -18,12 +18,14 @@ export function optionalRecord(value: unknown): Json | undefined {
 
 /** The messages of a list; an absent list is empty. */
 export function records(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.map(record) : [];
+  if (!Array.isArray(value)) return [];
+  return value.every(isRecord) ? value : value.map(record);
 }
 
 /** The strings of a list; an absent list is empty. */
 export function strings(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(text) : [];
+  if (!Array.isArray(value)) return [];
+  return value.every((each) => typeof each === 'string') ? value : value.map(text);
 }
 
 /** The string, or ''. */

@@ -19,7 +19,7 @@ export function validateContainers(spec: Json, path: string, volumes: Volumes): 
     ...containerList(containers, `${path}.containers`, volumes),
     ...(init.length === 0 ? [] : containerList(init, `${path}.initContainers`, volumes)),
     ...initContainers(init, `${path}.initContainers`, namesOf(containers)),
-    ...ephemeralContainers(spec, `${path}.ephemeralContainers`, volumes),
+    ...validateEphemeralContainers(spec, `${path}.ephemeralContainers`, volumes),
   ];
 }
 
@@ -101,18 +101,23 @@ const FOR_EPHEMERAL: ReadonlySet<string> = new Set([
   'targetContainerName',
 ]);
 
-function ephemeralContainers(spec: Json, path: string, volumes: Volumes): FieldError[] {
-  const targets = namesOf(records(spec['containers']));
-  const names = new Set([...targets, ...namesOf(records(spec['initContainers']))]);
+/** The ephemeral containers of the spec; `path` is that of their list. */
+export function validateEphemeralContainers(spec: Json, path: string, volumes: Volumes): FieldError[] {
+  const names = new Set([
+    ...namesOf(records(spec['containers'])),
+    ...namesOf(records(spec['initContainers'])),
+  ]);
   return forEachItem(records(spec['ephemeralContainers']), path, (container, at) => {
     const name = text(container['name']);
     const target = text(container['targetContainerName']);
+    const targets = target === '' || names.has(target) ? [] : [missing(`${at}.targetContainerName`, target)];
+    if (name === '') return [...targets, required(at, 'ephemeralContainer requires a name')];
     const again = names.has(name);
     names.add(name);
     return [
+      ...targets,
       ...oneContainer(container, at, volumes),
       ...(again ? [duplicate(`${at}.name`, name)] : []),
-      ...(target === '' || targets.has(target) ? [] : [missing(`${at}.targetContainerName`, target)]),
       ...Object.keys(container)
         .filter((field) => !FOR_EPHEMERAL.has(field) && !isZero(container[field]))
         .map((field) => forbiddenField(`${at}.${field}`, 'cannot be set for an Ephemeral Container')),

@@ -4,16 +4,30 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { record, text } from './accessors';
 
-/** A kind in a group of the project's own says where it was approved, or that it was not. */
-export function validateApproval(object: ApiObject): FieldError[] {
+/**
+ * A kind in a group of the project's own says where it was approved, or that it was not. What a stored one has always said, or never,
+ * may stay so.
+ */
+export function validateApproval(object: ApiObject, previous?: ApiObject): FieldError[] {
   const group = `.${text(record(object['spec'])['group'])}`;
   if (!PROTECTED_GROUP_SUFFIXES.some((suffix) => group.endsWith(suffix))) return [];
   const path = `metadata.annotations[${ANNOTATION.apiApproved}]`;
-  const approval = object.metadata.annotations?.[ANNOTATION.apiApproved] ?? '';
+  const approval = approvalOf(object);
+  if (previous !== undefined && stateOf(approval) === stateOf(approvalOf(previous))) return [];
   if (approval === '') return [required(path, 'protected groups must have approval annotation')];
-  return approval.startsWith('unapproved') || isUrl(approval)
+  return stateOf(approval) !== 'invalid'
     ? []
     : [invalid(path, approval, 'must be a URL of the approval, or begin with "unapproved"')];
+}
+
+function approvalOf({ metadata }: ApiObject): string {
+  return metadata.annotations?.[ANNOTATION.apiApproved] ?? '';
+}
+
+function stateOf(approval: string): 'missing' | 'bypassed' | 'approved' | 'invalid' {
+  if (approval === '') return 'missing';
+  if (approval.startsWith('unapproved')) return 'bypassed';
+  return isUrl(approval) ? 'approved' : 'invalid';
 }
 
 function isUrl(value: string): boolean {

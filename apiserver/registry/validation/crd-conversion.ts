@@ -3,16 +3,17 @@ import { forbiddenField, invalid, notSupported, required } from '../../../shared
 import { dns1035LabelProblems } from '../../../shared/meta/dns-names';
 import type { Json } from './accessors';
 import { optionalRecord, record, strings, text } from './accessors';
+import type { Demands } from './crd-demands';
+import { REVIEW_VERSIONS } from './crd-demands';
 import { forEachItem } from './primitives';
 import { webhookClient } from './webhook-clients';
 
 const STRATEGIES = ['None', 'Webhook'];
-const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 const CLIENT = 'spec.conversion.webhookClientConfig';
 const VERSIONS = 'spec.conversion.conversionReviewVersions';
 
 /** How objects of one version become those of another; absent is `None`. */
-export function validateConversion(spec: Json): FieldError[] {
+export function validateConversion(spec: Json, demands: Demands): FieldError[] {
   const conversion = optionalRecord(spec['conversion']);
   if (conversion === undefined) return [];
   const strategy = text(conversion['strategy']);
@@ -33,7 +34,7 @@ export function validateConversion(spec: Json): FieldError[] {
       ...(client === undefined
         ? [required(CLIENT, 'required when strategy is set to Webhook')]
         : webhookClient(client, CLIENT)),
-      ...validateReviewVersions(versions),
+      ...validateReviewVersions(versions, demands),
     ];
   }
   const why = 'should not be set when strategy is not set to Webhook';
@@ -46,13 +47,13 @@ export function validateConversion(spec: Json): FieldError[] {
   ];
 }
 
-function validateReviewVersions(versions: readonly string[]): FieldError[] {
+function validateReviewVersions(versions: readonly string[], { reviewVersion }: Demands): FieldError[] {
   if (versions.length === 0) return [required(VERSIONS)];
   const wrong = forEachItem(versions, VERSIONS, (version, at, index) => [
     ...(versions.indexOf(version) < index ? [invalid(at, version, 'duplicate version')] : []),
     ...dns1035LabelProblems(version).map((problem) => invalid(at, version, problem)),
   ]);
-  return wrong.length > 0 || versions.some((version) => REVIEW_VERSIONS.includes(version))
+  return !reviewVersion || versions.some((version) => REVIEW_VERSIONS.includes(version))
     ? wrong
-    : [invalid(VERSIONS, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`)];
+    : [...wrong, invalid(VERSIONS, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`)];
 }

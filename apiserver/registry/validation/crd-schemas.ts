@@ -6,7 +6,8 @@ import { validateListAndMapTypes } from './crd-list-types';
 import { validateStructure } from './crd-structure';
 
 const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'];
-const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+/** The types of OpenAPI. */
+export const SCHEMA_TYPES: readonly string[] = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const ROOT_WITH_STATUS = new Set([
   'description',
   'type',
@@ -19,6 +20,15 @@ const ROOT_WITH_STATUS = new Set([
   'default',
 ]);
 
+interface SchemaDemands {
+  /** It must be structural. */
+  readonly structure: boolean;
+  /** Its types must be those of OpenAPI. */
+  readonly types: boolean;
+  /** It may have defaults. */
+  readonly defaults: boolean;
+}
+
 /**
  * The schema of a custom resource: first the parts of OpenAPI that are allowed, then, if those are good and it is asked for, that it is structural: every
  * field has a type, and says in one place what it looks like.
@@ -26,7 +36,7 @@ const ROOT_WITH_STATUS = new Set([
 export function validateSchema(
   schema: Json,
   path: string,
-  { hasStatus, structure }: { readonly hasStatus: boolean; readonly structure: boolean },
+  { hasStatus, demands }: { readonly hasStatus: boolean; readonly demands: SchemaDemands },
 ): FieldError[] {
   const wrong = [
     ...(schema['nullable'] === true
@@ -35,19 +45,19 @@ export function validateSchema(
     ...(hasStatus && Object.keys(schema).some((field) => !ROOT_WITH_STATUS.has(field))
       ? [invalid(path, schema, 'only allows a few fields at the root if the status subresource is enabled')]
       : []),
-    ...allowedParts(schema, path),
+    ...allowedParts(schema, path, demands),
   ];
-  return wrong.length > 0 || !structure ? wrong : validateStructure(schema, path);
+  return wrong.length > 0 || !demands.structure ? wrong : validateStructure(schema, path);
 }
 
-function allowedParts(schema: Json, path: string): FieldError[] {
+function allowedParts(schema: Json, path: string, demands: SchemaDemands): FieldError[] {
   return [
     ...UNSUPPORTED.filter((field) => isGiven(schema[field])).map((field) =>
       forbiddenField(`${path}.${field}`, `${field} is not supported`),
     ),
-    ...ownParts(schema, path),
+    ...ownParts(schema, path, demands),
     ...validateListAndMapTypes(schema, path),
-    ...childrenOf(schema, path).flatMap(([child, at]) => allowedParts(child, at)),
+    ...childrenOf(schema, path).flatMap(([child, at]) => allowedParts(child, at, demands)),
   ];
 }
 
@@ -57,15 +67,18 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function ownParts(schema: Json, path: string): FieldError[] {
+function ownParts(schema: Json, path: string, { types, defaults }: SchemaDemands): FieldError[] {
   const type = text(schema['type']);
   const pattern = text(schema['pattern']);
   const more = schema['additionalProperties'];
   const hasProperties = Object.keys(record(schema['properties'])).length > 0;
   return [
-    ...(type === '' || type === 'null' || TYPES.includes(type)
+    ...(!types || type === '' || type === 'null' || SCHEMA_TYPES.includes(type)
       ? []
-      : [notSupported(`${path}.type`, type, TYPES)]),
+      : [notSupported(`${path}.type`, type, SCHEMA_TYPES)]),
+    ...(defaults || schema['default'] === undefined || schema['default'] === null
+      ? []
+      : [forbiddenField(`${path}.default`, 'must not be set')]),
     ...(type === 'null' ? [forbiddenField(`${path}.type`, 'type cannot be set to null, use nullable')] : []),
     ...(Array.isArray(schema['items'])
       ? [forbiddenField(`${path}.items`, 'items must be a schema object and not an array')]

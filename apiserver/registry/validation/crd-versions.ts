@@ -4,18 +4,12 @@ import { deepEqual } from '../../../shared/meta/clone';
 import { dns1035LabelProblems } from '../../../shared/meta/dns-names';
 import type { Json } from './accessors';
 import { optionalRecord, optionalText, record, records, text } from './accessors';
+import type { Demands } from './crd-demands';
+import { schemaOf } from './crd-demands';
 import { validateSchema } from './crd-schemas';
 import { forEachItem } from './primitives';
 
 const WARNING_CHARS_MAX = 256;
-
-/** What is asked of the kind beside the form of what is there. */
-export interface Demands {
-  /** Unknown fields must be pruned. */
-  readonly pruning: boolean;
-  /** There must be a schema, and a structural one. */
-  readonly structure: boolean;
-}
 
 /** The versions of a kind. What all of them share is told once, as a part of the spec. */
 export function validateVersions(spec: Json, demands: Demands): FieldError[] {
@@ -24,7 +18,10 @@ export function validateVersions(spec: Json, demands: Demands): FieldError[] {
   const storageCount = versions.filter((version) => version['storage'] === true).length;
   const [first = ''] = names;
   return [
-    ...forEachItem(versions, 'spec.versions', (version, path) => validateVersion(version, path, demands)),
+    ...forEachItem(versions, 'spec.versions', (version, path) => [
+      ...missingSchema(version, path, { demands, isPruned: spec['preserveUnknownFields'] !== true }),
+      ...validateVersion(version, path),
+    ]),
     ...(new Set(names).size < names.length
       ? [invalid('spec.versions', versions, 'must contain unique version names')]
       : []),
@@ -38,17 +35,26 @@ export function validateVersions(spec: Json, demands: Demands): FieldError[] {
   ];
 }
 
-function validateVersion(version: Json, path: string, { structure }: Demands): FieldError[] {
+function missingSchema(
+  version: Json,
+  path: string,
+  { demands, isPruned }: { readonly demands: Demands; readonly isPruned: boolean },
+): FieldError[] {
+  const field = `${path}.schema.openAPIV3Schema`;
+  if (schemaOf(version) !== undefined) return [];
+  if (demands.schemas) return [required(field, 'schemas are required')];
+  return isPruned && version['served'] === true
+    ? [required(field, 'because otherwise all fields are pruned')]
+    : [];
+}
+
+function validateVersion(version: Json, path: string): FieldError[] {
   const name = text(version['name']);
   const warning = optionalText(version['deprecationWarning']);
-  const schema = optionalRecord(record(version['schema'])['openAPIV3Schema']);
   return [
     ...(dns1035LabelProblems(name).length === 0
       ? []
       : [invalid(`${path}.name`, name, 'must be a DNS-1035 label')]),
-    ...(structure && schema === undefined
-      ? [required(`${path}.schema.openAPIV3Schema`, 'schemas are required')]
-      : []),
     ...(warning === undefined
       ? []
       : warningProblems(warning, version['deprecated'] === true).map((problem) =>
@@ -79,12 +85,12 @@ const PARTS: readonly Part[] = [
   {
     field: 'schema',
     shared: 'spec.validation',
-    rule: (version, path, { structure }) => {
-      const schema = optionalRecord(record(version['schema'])['openAPIV3Schema']);
+    rule: (version, path, demands) => {
+      const schema = schemaOf(version);
       const hasStatus = optionalRecord(record(version['subresources'])['status']) !== undefined;
       return schema === undefined
         ? []
-        : validateSchema(schema, `${path}.openAPIV3Schema`, { hasStatus, structure });
+        : validateSchema(schema, `${path}.openAPIV3Schema`, { hasStatus, demands });
     },
   },
   {

@@ -1,4 +1,4 @@
-import type { ApiObject, GroupVersion } from '../../../shared/meta/object';
+import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
@@ -7,14 +7,16 @@ import type { Json } from './accessors';
 import { record, records, strings, text } from './accessors';
 import { validateApproval } from './crd-approval';
 import { validateConversion } from './crd-conversion';
-import type { Demands } from './crd-versions';
+import type { Demands } from './crd-demands';
+import { demandsOf, hasDefault, hasSchemaWith, preservesUnknownFields } from './crd-demands';
+import { validateSharedParts } from './crd-shared-parts';
 import { validateVersions } from './crd-versions';
 import { forEachItem, immutable, optionalForm } from './primitives';
 
 /** Field paths are those of upstream's internal form, which keeps what all versions share in one place. */
 export const customResourceDefinitionRules: Pick<
   Strategy,
-  'prepareForCreate' | 'prepareForUpdate' | 'validateUpdate' | 'validateNew'
+  'prepareForCreate' | 'prepareForUpdate' | 'validateSent' | 'validateUpdate' | 'validateNew'
 > = {
   prepareForCreate: (object) =>
     withStorageVersion({
@@ -22,6 +24,7 @@ export const customResourceDefinitionRules: Pick<
       status: { acceptedNames: { plural: '', kind: '' }, storedVersions: [] },
     }),
   prepareForUpdate: (next) => withStorageVersion(next),
+  validateSent: (object, { via }) => validateSharedParts(object, via),
   validateNew: (object, { via }) => [
     ...validateWhole(object, demandsOf(object, via)),
     ...nameOfPluralAndGroup(object),
@@ -30,19 +33,9 @@ export const customResourceDefinitionRules: Pick<
   validateUpdate: (next, previous, { via }) => [
     ...validateWhole(next, demandsOf(next, via, previous)),
     ...validateChange(next, previous),
+    ...(via.version === 'v1' ? validateApproval(next, previous) : []),
   ],
 };
-
-/** The older version let kinds be without a schema; one that was made so may stay so. */
-function demandsOf(object: ApiObject, via: GroupVersion, previous?: ApiObject): Demands {
-  const wasFree = previous !== undefined && preservesUnknownFields(previous);
-  const pruning = via.version !== 'v1beta1' && !wasFree;
-  return { pruning, structure: pruning || !preservesUnknownFields(object) };
-}
-
-function preservesUnknownFields(object: ApiObject): boolean {
-  return record(object['spec'])['preserveUnknownFields'] === true;
-}
 
 function validateWhole(object: ApiObject, demands: Demands): FieldError[] {
   return [
@@ -80,7 +73,10 @@ function validateSpec(spec: Json, demands: Demands): FieldError[] {
     ...validateGroup(text(spec['group'])),
     ...(scope === '' ? [required('spec.scope')] : []),
     ...(scope === '' || SCOPES.includes(scope) ? [] : [notSupported('spec.scope', scope, SCOPES)]),
-    ...(demands.pruning && spec['preserveUnknownFields'] === true
+    ...(preservesUnknownFields(spec) && demands.defaults && hasSchemaWith(spec, hasDefault)
+      ? [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
+      : []),
+    ...(demands.pruning && preservesUnknownFields(spec)
       ? [
           invalid(
             'spec.preserveUnknownFields',
@@ -92,7 +88,7 @@ function validateSpec(spec: Json, demands: Demands): FieldError[] {
     ...NAMES.filter((field) => text(names[field]) === '').map((field) => required(`spec.names.${field}`)),
     ...validateNames(names, 'spec.names'),
     ...validateVersions(spec, demands),
-    ...validateConversion(spec),
+    ...validateConversion(spec, demands),
   ];
 }
 

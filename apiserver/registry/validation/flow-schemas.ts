@@ -3,8 +3,10 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
+import { statusSubresource } from '../strategy';
 import type { Json } from './accessors';
 import { integer, optionalRecord, record, records, strings, text } from './accessors';
+import { MANDATORY_FLOW_SCHEMAS, validateFlowConditions, validateMandatory } from './mandatory-flow';
 import { choice, forEachItem, invalidForEach, requiredText } from './primitives';
 
 /** The one schema that may be first, and the level that is never limited. */
@@ -13,7 +15,10 @@ const PRECEDENCE_MAX = 10_000;
 const METHODS = ['ByNamespace', 'ByUser'];
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];
 
-export const flowSchemaRules: Pick<Strategy, 'validate'> = { validate: validateFlowSchema };
+export const flowSchemaRules: Pick<Strategy, 'validate' | 'subresources'> = {
+  validate: validateFlowSchema,
+  subresources: { status: { ...statusSubresource, validateUpdate: validateFlowConditions } },
+};
 
 function validateFlowSchema(object: ApiObject): FieldError[] {
   const spec = record(object['spec']);
@@ -27,6 +32,7 @@ function validateFlowSchema(object: ApiObject): FieldError[] {
     ),
     ...(method === undefined ? [] : choice(method['type'], 'spec.distinguisherMethod.type', METHODS)),
     ...forEachItem(records(spec['rules']), 'spec.rules', validateRule),
+    ...validateMandatory(object, MANDATORY_FLOW_SCHEMAS),
   ];
 }
 

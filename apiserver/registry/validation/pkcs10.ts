@@ -38,6 +38,29 @@ export function certificateRequestProblem(pem: string): string | undefined {
   }
 }
 
+const SET = 0x31;
+/** The object identifier of an organization in a name, in hexadecimal. */
+const ORGANIZATION = '55040a';
+
+/** The organizations in the subject of a request, which become groups; none where the text is no request. */
+export function certificateRequestOrganizations(pem: string): readonly string[] {
+  const [, type, base64 = ''] = PEM.exec(pem) ?? [];
+  if (type !== 'CERTIFICATE REQUEST') return [];
+  try {
+    const [request] = elements(Buffer.from(base64, 'base64'));
+    const [info] = children(request, SEQUENCE);
+    const [, subject] = children(info, SEQUENCE);
+    return children(subject, SEQUENCE)
+      .flatMap((names) => children(names, SET))
+      .map((name) => children(name, SEQUENCE))
+      .filter(([kind]) => kind?.content.toString('hex') === ORGANIZATION)
+      .map(([, value]) => value?.content.toString('utf8') ?? '');
+  } catch {
+    // What cannot be read has been refused by validation, or came from a version that is not strict about it.
+    return [];
+  }
+}
+
 function isSignedByItself(der: Buffer): boolean {
   const [request] = elements(der);
   const [info, algorithm, signature] = children(request, SEQUENCE);

@@ -90,7 +90,6 @@ const SPECS: readonly Refusal[] = [
   ['a host name with dots', pod({ hostname: 'a.b' }), ['Invalid spec.hostname']],
   ['a bad subdomain', pod({ subdomain: 'A' }), ['Invalid spec.subdomain']],
   ['a bad node name', pod({ nodeName: 'a_b' }), ['Invalid spec.nodeName']],
-  ['a bad runtime class', pod({ runtimeClassName: 'A' }), ['Invalid spec.runtimeClassName']],
   [
     'shared process namespaces twice',
     pod({ shareProcessNamespace: true, hostPID: true }),
@@ -158,11 +157,6 @@ const SPECS: readonly Refusal[] = [
       ],
     }),
     [`Invalid ${V}.projected.sources[0].serviceAccountToken.expirationSeconds`],
-  ],
-  [
-    'containers that only a running pod may get',
-    pod({ ephemeralContainers: [{ name: 'e', image: 'i' }] }),
-    ['Forbidden spec.ephemeralContainers'],
   ],
 ];
 
@@ -636,7 +630,7 @@ const SECURITY: readonly Refusal[] = [
   [
     'privilege that may not escalate',
     one({ securityContext: { privileged: true, allowPrivilegeEscalation: false } }),
-    [`Invalid ${C}.securityContext`],
+    [`Forbidden ${C}.securityContext.privileged`, `Invalid ${C}.securityContext`],
   ],
   [
     'SYS_ADMIN that may not escalate',

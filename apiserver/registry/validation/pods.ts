@@ -10,9 +10,11 @@ import {
   validatePodAnnotationsUpdate,
   validateSeccompTwins,
 } from './pod-annotations';
+import { validateEphemeralContainers } from './containers';
 import { validatePodSpec } from './pod-spec';
 import { forEachItem, invalidForEach, ipAddress, isIpv4Address } from './primitives';
 import { validateTolerationsUpdate } from './tolerations';
+import { validateVolumes } from './volumes';
 
 const INT32_MAX = 2_147_483_647;
 const CONTAINER_LISTS = ['containers', 'initContainers'];
@@ -120,13 +122,32 @@ function deadline(next: number | undefined, previous: number | undefined): Field
   return [invalid(path, next, 'must be less than or equal to previous value')];
 }
 
+/** What a change of the ephemeral containers may do: add some. */
+export function validateEphemeralContainersUpdate(next: ApiObject, previous: ApiObject): FieldError[] {
+  const path = 'spec.ephemeralContainers';
+  const spec = record(next['spec']);
+  const { volumes } = validateVolumes(spec['volumes'], 'spec.volumes', next.metadata.name ?? '');
+  const wanted = records(spec['ephemeralContainers']);
+  return [
+    ...validateEphemeralContainers(spec, path, volumes),
+    ...records(record(previous['spec'])['ephemeralContainers']).flatMap((old) => {
+      const name = text(old['name']);
+      const kept = wanted.find((each) => each['name'] === name);
+      if (kept !== undefined && deepEqual(kept, old)) return [];
+      const what = kept === undefined ? 'removed' : 'changed';
+      return [
+        forbiddenField(path, `existing ephemeral containers ${JSON.stringify(name)} may not be ${what}`),
+      ];
+    }),
+  ];
+}
+
 /** A spec without what may change; `serviceAccount` is the old name of `serviceAccountName`. */
 function settled(spec: Json): Json {
   const {
     activeDeadlineSeconds: _deadline,
     tolerations: _tolerations,
     serviceAccount: _account,
-    ephemeralContainers: _ephemeral,
     ...rest
   } = spec;
   const withoutImages = (list: unknown): readonly Json[] =>

@@ -2,16 +2,24 @@ import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import type { Strategy } from '../strategy';
+import { statusSubresource } from '../strategy';
 import type { Json } from './accessors';
 import { integer, optionalRecord, record, text } from './accessors';
 import { EXEMPT } from './flow-schemas';
+import { MANDATORY_PRIORITY_LEVELS, validateFlowConditions, validateMandatory } from './mandatory-flow';
 import { choice, positive } from './primitives';
 
 const QUEUES_MAX = 10_000_000;
 /** Hands are dealt from a hash of 64 bits, of which a few are lost to rounding. */
 const ENTROPY_BITS_MAX = 60;
 
-export const priorityLevelRules: Pick<Strategy, 'validate'> = { validate: validatePriorityLevel };
+export const priorityLevelRules: Pick<Strategy, 'validate' | 'subresources'> = {
+  validate: (object) => [
+    ...validatePriorityLevel(object),
+    ...validateMandatory(object, MANDATORY_PRIORITY_LEVELS),
+  ],
+  subresources: { status: { ...statusSubresource, validateUpdate: validateFlowConditions } },
+};
 
 function validatePriorityLevel(object: ApiObject): FieldError[] {
   const spec = record(object['spec']);

@@ -40,7 +40,7 @@ export function isNativeResource(name: string): boolean {
 }
 
 /** `example.com/gpu`: a resource that somebody else counts, in whole units. */
-function isExtendedResource(name: string): boolean {
+export function isExtendedResource(name: string): boolean {
   if (isNativeResource(name) || name.startsWith('requests.')) return false;
   return qualifiedNameProblems(`requests.${name}`).length === 0;
 }

@@ -1,6 +1,10 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
-import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import {
+  dns1035LabelProblems,
+  dns1123SubdomainProblems,
+  qualifiedNameProblems,
+} from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
 import type { Json } from './accessors';
@@ -26,12 +30,26 @@ function validateStatus(status: Json): FieldError[] {
       ...validateServer(server, at),
     ]),
     ...validateCommonVersion(status, servers),
-    ...forEachItem(records(status['conditions']), 'status.conditions', (condition, at) =>
-      ['type', 'status', 'reason', 'message']
-        .filter((field) => text(condition[field]) === '')
-        .map((field) => required(`${at}.${field}`)),
-    ),
+    ...validateConditions(records(status['conditions'])),
   ];
+}
+
+function validateConditions(conditions: readonly Json[]): FieldError[] {
+  const types = conditions.map((condition) => text(condition['type']));
+  return forEachItem(conditions, 'status.conditions', (condition, at, index) => {
+    const type = text(condition['type']);
+    const first = types.indexOf(type);
+    const status = text(condition['status']);
+    const why = `the type of the condition is not unique, it also appears in conditions[${String(first)}]`;
+    return [
+      ...invalidForEach(qualifiedNameProblems(type), type, `${at}.type`),
+      ...(first < index ? [invalid(`${at}.type`, type, why)] : []),
+      ...invalidForEach(qualifiedNameProblems(status), status, `${at}.status`),
+      ...['reason', 'message']
+        .filter((field) => text(condition[field]) === '')
+        .map((field) => required(`${at}.${field}`, `${field} cannot be empty`)),
+    ];
+  });
 }
 
 function validateServer(server: Json, path: string): FieldError[] {

@@ -171,6 +171,11 @@ const REPLICA_SETS: readonly Refusal[] = [
     workload('ReplicaSet', { template: template({ ephemeralContainers: [{ name: 'e', image: 'i' }] }) }),
     ['Forbidden spec.template.spec.ephemeralContainers'],
   ],
+  [
+    'a bad runtime class',
+    workload('ReplicaSet', { template: template({ runtimeClassName: 'A' }) }),
+    ['Invalid spec.template.spec.runtimeClassName'],
+  ],
 ];
 
 const dsRolling = (value: Json): Json => ({

@@ -108,7 +108,7 @@ function attributeErrors(spec: Json): readonly FieldError[] {
   }
   if (resource !== undefined || path !== undefined) return [];
   const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
-  return [invalid('spec.resourceAttributes', null, why)];
+  return [invalid('spec.resourceAttributes', 'null', why)];
 }
 
 function subjectErrors(spec: Json): readonly FieldError[] {

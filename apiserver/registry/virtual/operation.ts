@@ -47,12 +47,35 @@ export interface Component {
   readonly check: (signal: AbortSignal) => Promise<void>;
 }
 
+/** A bearer token, and those one of whom it has to be meant for. */
+export interface TokenQuestion {
+  readonly token: string;
+  /** Never empty. */
+  readonly audiences: readonly string[];
+}
+
+/** Whose token it is, and for which of the audiences asked about it is good; or why it is nobody's, for whoever asked. */
+export type TokenVerdict =
+  | { readonly isKnown: true; readonly user: UserInfo; readonly audiences: readonly string[] }
+  | { readonly isKnown: false; readonly why: string };
+
+/** How this server issues tokens of service accounts. */
+export interface AccountTokens {
+  /** Signs a token; the issuer stands in its claims already. */
+  readonly sign: (claims: Readonly<Record<string, unknown>>) => Promise<string>;
+  readonly issuer: string;
+  /** The longest time a token is good for; undefined: as long as the request asks for. */
+  readonly maxExpirationSeconds: number | undefined;
+  /** Tokens of pods whose clients may not know that tokens end are good for a year. */
+  readonly extendsExpiration: boolean;
+}
+
 /** What operations need of the layers above the registry: who is who, who may do what, who is well. */
 export interface OperationServices {
-  /** Whose bearer token this is; undefined when nobody knows it. */
-  readonly userOfToken: (token: string, signal: AbortSignal) => Promise<UserInfo | undefined>;
-  /** The audiences that tokens are meant for when they name none. */
+  readonly reviewToken: (question: TokenQuestion, signal: AbortSignal) => Promise<TokenVerdict>;
+  /** The audiences of this API: what tokens are meant for when nobody says otherwise. Never empty. */
   readonly apiAudiences: readonly string[];
+  readonly accountTokens: AccountTokens;
   readonly authorize: (question: AccessQuestion, signal: AbortSignal) => Promise<AccessAnswer>;
   readonly rulesOf: (user: UserInfo, namespace: string, signal: AbortSignal) => Promise<AccessRules>;
   readonly components: readonly Component[];

@@ -1,33 +1,25 @@
 import { badRequest } from '../../../shared/errors/status-error';
 import { record, strings, text } from '../validation/accessors';
-import type { Operation, OperationServices } from './operation';
+import type { Operation, OperationServices, TokenQuestion } from './operation';
 
 /** Says whose token it is. A token that nobody knows is an answer, not a failure. */
-export const reviewToken: Operation = async ({ services }, { object, namespace }, signal) => {
+export const reviewToken: Operation = async ({ services }, { object }, signal) => {
   const spec = record(object['spec']);
   const token = text(spec['token']);
   if (token === '') throw badRequest('token is required for TokenReview in authentication');
-  if (namespace !== '' || (object.metadata.namespace ?? '') !== '') {
-    throw badRequest(`namespace is not allowed on this type: ${object.metadata.namespace ?? namespace}`);
-  }
-  return {
-    ...object,
-    status: await statusOf(services, { token, audiences: strings(spec['audiences']) }, signal),
-  };
+  const asked = strings(spec['audiences']);
+  const audiences = asked.length === 0 ? services.apiAudiences : asked;
+  return { ...object, status: await statusOf(services, { token, audiences }, signal) };
 };
 
-/** Tokens of this server name no audience: they are good for those of the API, and for no other. */
 async function statusOf(
   services: OperationServices,
-  { token, audiences }: { readonly token: string; readonly audiences: readonly string[] },
+  question: TokenQuestion,
   signal: AbortSignal,
 ): Promise<object> {
-  const { apiAudiences } = services;
-  const shared =
-    audiences.length === 0 ? apiAudiences : apiAudiences.filter((each) => audiences.includes(each));
-  const isMeant = audiences.length === 0 || shared.length > 0;
-  const user = isMeant ? await services.userOfToken(token, signal) : undefined;
-  if (user === undefined) return { user: {}, error: 'invalid bearer token' };
+  const verdict = await services.reviewToken(question, signal);
+  if (!verdict.isKnown) return { user: {}, error: verdict.why };
+  const { user, audiences } = verdict;
   return {
     authenticated: true,
     user: {
@@ -36,6 +28,6 @@ async function statusOf(
       groups: user.groups,
       ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
     },
-    ...(shared.length === 0 ? {} : { audiences: shared }),
+    audiences,
   };
 }

@@ -1,4 +1,5 @@
 import { GROUP, USER_GROUP } from '../../../shared/names';
+import { meantForApi, tokenReviewer } from '../../authn/token-authenticator';
 import { authorizerOf } from '../../authz/modes';
 import { rulesWithoutRules } from '../../authz/rules';
 import type { InProcessApi } from '../../testing/in-process-api';
@@ -16,8 +17,15 @@ beforeEach(async () => {
   isWell = true;
   api = await startInProcessApi(undefined, {
     services: {
-      userOfToken: async (token) =>
-        Promise.resolve(token === 'good' ? { name: 'ann', uid: '7', groups: ['dev'], extra: {} } : undefined),
+      reviewToken: tokenReviewer(
+        meantForApi(['https://api.example'], async (token) =>
+          Promise.resolve(
+            token === 'good'
+              ? { user: { name: 'ann', uid: '7', groups: ['dev'], extra: { k: ['v'] } } }
+              : undefined,
+          ),
+        ),
+      ),
       apiAudiences: ['https://api.example'],
       authorize: denied,
       rulesOf: async (user, namespace, signal) => rulesWithoutRules(denied, { user, namespace }, signal),
@@ -46,7 +54,16 @@ describe.each(VERSIONS)('token reviews in %s', (version) => {
     expect(json).toMatchObject({
       kind: 'TokenReview',
       spec: { token: 'good' },
-      status: { authenticated: true, user: { username: 'ann', uid: '7', groups: ['dev'] } },
+      status: {
+        authenticated: true,
+        user: {
+          username: 'ann',
+          uid: '7',
+          groups: ['dev', USER_GROUP.authenticated],
+          extra: { k: ['v'] },
+        },
+        audiences: ['https://api.example'],
+      },
     });
   });
 
@@ -64,6 +81,11 @@ describe.each(VERSIONS)('token reviews in %s', (version) => {
 
   test('need a token', async () => {
     expect((await review({})).code).toBe(400);
+  });
+
+  test('have no namespace, so that one in the metadata is no matter', async () => {
+    const body = { metadata: { name: 'x', namespace: 'none' }, spec: { token: 'good' } };
+    expect((await api.call('POST', path, { body })).code).toBe(201);
   });
 });
 

@@ -2,7 +2,7 @@ import type { ListOptions, ListResult, StoredRecord } from '../backend';
 import { StorageError } from '../backend';
 import type { Database, DatabaseSnapshot } from './database';
 import { readValues, takeSnapshot } from './database';
-import { compareKeys } from './key-order';
+import { compareKeys } from '../../../shared/meta/key-order';
 import { readLog } from './log-reader';
 import type { Found } from './record-index';
 import type { StoreState } from './store-state';

@@ -1,5 +1,6 @@
 import BTree from 'sorted-btree';
-import { compareKeys, prefixEnd } from './key-order';
+import { compareKeys } from '../../../shared/meta/key-order';
+import { prefixEnd } from './prefix-end';
 
 /** What is known in memory of one current record; its value is on disk. */
 export interface IndexEntry {

@@ -116,6 +116,7 @@ export function requestFor(parts: Partial<WatchRequest> = {}): WatchRequest {
     fieldEquals: [],
     matches: undefined,
     representation: new JsonRepresentation(),
+    apiVersion: 'v1',
     bookmarks: false,
     timeoutMs: 60_000,
     client: 'test',
@@ -193,4 +194,11 @@ export function createCache(
     clock: options.clock ?? systemClock,
     limits: { retryDelayMinMs: 1, retryDelayMaxMs: 5, ...options.limits },
   });
+}
+
+/** Resolves once the cache has everything that the store has. */
+export async function caughtUp(cache: ClusterCache, backend: { readonly revision: number }): Promise<void> {
+  const signal = AbortSignal.timeout(10_000);
+  const isThere = await cache.waitForRevision(backend.revision, { timeoutMs: 10_000, signal });
+  if (!isThere) throw new Error('the cache did not catch up');
 }

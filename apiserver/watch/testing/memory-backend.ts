@@ -11,7 +11,7 @@ import type {
   WriteOutcome,
 } from '../../storage/backend';
 import { StorageError } from '../../storage/backend';
-import { compareKeys } from '../key-order';
+import { compareKeys } from '../../../shared/meta/key-order';
 
 type Change = StoreEvent & { readonly previous?: StoredRecord };
 

@@ -26,7 +26,10 @@ export class Writer {
     const { stdout } = this.#child;
     if (stdout === null) throw new Error('the writer has no standard output');
     const lines = createInterface({ input: stdout });
-    this.opened = once(lines, 'line').then(([line]) => {
+    const ended = this.#exit.then((): never => {
+      throw new Error('the writer ended before it said anything');
+    });
+    this.opened = Promise.race([once(lines, 'line'), ended]).then(([line]) => {
       const told = JSON.parse(String(line)) as { readonly open: boolean; readonly code?: string };
       lines.on('line', (each) => {
         this.acknowledged.push(JSON.parse(each) as AcknowledgedWrite);

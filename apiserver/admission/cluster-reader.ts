@@ -1,0 +1,143 @@
+import { serviceUnavailable, timeout } from '../../shared/errors/status-error';
+import type { ApiObject } from '../../shared/meta/object';
+import type { StoreContext } from '../registry/object-store';
+import { lastSeen } from '../registry/object-store';
+import type { Registry } from '../registry/registry';
+import type { StoredResource } from '../registry/resource';
+import { relativeKey } from '../registry/resource';
+import { currentOfEntry } from '../registry/stored-form';
+import type { Entry } from '../watch/entry';
+import type { ResourceCache } from '../watch/resource-cache';
+import type { ResourceName } from './plugin';
+
+/** How plugins see other objects, in their stored versions. Nobody may change what it returns. */
+export interface ClusterReader {
+  /** The object, as the watch cache has it, or as this server wrote it a moment ago. */
+  get(resource: ResourceName, name: string, namespace?: string): ApiObject | undefined;
+  /** All objects, or those of one namespace, in the order of their names. */
+  list(resource: ResourceName, namespace?: string): readonly ApiObject[];
+  /**
+   * Waits until the cache is as fresh as a read index taken now, and what was read from it is not being filled anew; throws Timeout
+   * (504) when that takes too long.
+   */
+  freshen(signal: AbortSignal): Promise<void>;
+}
+
+/** A reader that remembers what its answers were worth. */
+export interface Reading extends ClusterReader {
+  /** Something was read, and not after `freshen`. */
+  isStale(): boolean;
+  /** Something was read of a state that may be older than {@link UNCONFIRMED_MS_MAX}: then it is not even good enough to admit. */
+  isOutdated(): boolean;
+}
+
+const RETRY_AFTER_SECONDS = 1;
+/**
+ * For so long a cache is believed without a sign that it still follows the store. A replica whose feed has stalled would else go on
+ * admitting objects into a namespace that another replica has removed since. The namespace controller waits for five seconds before its
+ * last look: what is left of them is for what was admitted to be stored. Where nothing else asks for a sign, it costs the store one
+ * small read in this time.
+ */
+const UNCONFIRMED_MS_MAX = 1_000;
+
+/** Makes a reader for each decision. Objects are parsed once for each of their versions, when they are first looked at. */
+export function clusterReadings(registry: Registry, store: () => StoreContext): () => Reading {
+  const storedByName = new Map(registry.stored.map((stored) => [keyOf(stored), stored]));
+  const parsed = new WeakMap<Entry, ApiObject>();
+  return () => new CacheReading(storedByName, parsed, store());
+}
+
+interface Found {
+  readonly stored: StoredResource;
+  readonly cache: ResourceCache;
+}
+
+class CacheReading implements Reading {
+  readonly #storedByName: ReadonlyMap<string, StoredResource>;
+  readonly #parsed: WeakMap<Entry, ApiObject>;
+  readonly #store: StoreContext;
+  /** What was read while it was being filled anew. */
+  #filling: Set<ResourceCache> | undefined;
+  #hasRead = false;
+  #isFresh = false;
+
+  constructor(
+    storedByName: ReadonlyMap<string, StoredResource>,
+    parsed: WeakMap<Entry, ApiObject>,
+    store: StoreContext,
+  ) {
+    this.#storedByName = storedByName;
+    this.#parsed = parsed;
+    this.#store = store;
+  }
+
+  isStale(): boolean {
+    return this.#hasRead && !this.#isFresh;
+  }
+
+  isOutdated(): boolean {
+    return this.isStale() && !this.#store.cache.isConfirmedWithin(UNCONFIRMED_MS_MAX);
+  }
+
+  get(resource: ResourceName, name: string, namespace = ''): ApiObject | undefined {
+    const found = this.#cacheOf(resource);
+    return found && lastSeen(this.#store, found, relativeKey(found.stored, namespace, name))?.object;
+  }
+
+  list(resource: ResourceName, namespace?: string): readonly ApiObject[] {
+    const found = this.#cacheOf(resource);
+    if (found === undefined) return [];
+    const snapshot = found.cache.snapshot();
+    const entries = namespace === undefined ? snapshot.entries() : snapshot.entriesOf(namespace);
+    return Array.from(entries, (entry) => this.#objectOf(found.stored, entry));
+  }
+
+  async freshen(signal: AbortSignal): Promise<void> {
+    const { cache, cacheWaitMs } = this.#store;
+    const revision = await cache.readIndex(signal);
+    const inTime = await cache.waitForRevision(revision, { timeoutMs: cacheWaitMs, signal });
+    if (!inTime || !(await areFilled(this.#filling ?? new Set(), cacheWaitMs, signal))) {
+      throw timeout('admission waits for a cache that is behind the store', RETRY_AFTER_SECONDS);
+    }
+    this.#isFresh = true;
+  }
+
+  #cacheOf(resource: ResourceName): Found | undefined {
+    this.#hasRead = true;
+    const stored = this.#storedByName.get(keyOf(resource));
+    if (stored === undefined) return undefined;
+    const cache = this.#store.cache.resource(stored.keyPrefix);
+    if (cache.isReady) return { stored, cache };
+    (this.#filling ??= new Set()).add(cache);
+    throw serviceUnavailable(`admission waits for ${stored.name} to be read anew`, RETRY_AFTER_SECONDS);
+  }
+
+  #objectOf(stored: StoredResource, entry: Entry): ApiObject {
+    const known = this.#parsed.get(entry);
+    if (known !== undefined) return known;
+    const { object } = currentOfEntry(stored, entry);
+    this.#parsed.set(entry, object);
+    return object;
+  }
+}
+
+/** False when that takes longer. */
+async function areFilled(
+  caches: ReadonlySet<ResourceCache>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (caches.size === 0) return true;
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  try {
+    await Promise.all([...caches].map(async (cache) => cache.whenReady(inTime)));
+    return true;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return false;
+  }
+}
+
+function keyOf({ group, resource }: ResourceName): string {
+  return `${group}/${resource}`;
+}

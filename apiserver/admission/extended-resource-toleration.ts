@@ -1,0 +1,36 @@
+import type { Json } from '../registry/validation/accessors';
+import { record, records, text } from '../registry/validation/accessors';
+import { isExtendedResource } from '../registry/validation/resource-requirements';
+import type { AdmissionPlugin } from './plugin';
+import { writesOf } from './plugin';
+import { PODS } from './resources';
+import { specOf, withSpec } from './with-spec';
+
+/** A pod that asks for a device tolerates the taint that keeps others off the nodes that have it. */
+export const extendedResourceToleration: AdmissionPlugin = {
+  concerns: writesOf(PODS, ['CREATE', 'UPDATE']),
+  mutate({ object }) {
+    const spec = specOf(object);
+    const given = records(spec['tolerations']);
+    const missing = devicesOf(spec).filter(
+      (key) => !given.some((each) => each['key'] === key && each['operator'] === 'Exists' && isBare(each)),
+    );
+    if (object === undefined || missing.length === 0) return object;
+    return withSpec(object, {
+      tolerations: [...given, ...missing.map((key) => ({ key, operator: 'Exists' }))],
+    });
+  },
+};
+
+/** Of all effects, for ever. */
+function isBare(toleration: Json): boolean {
+  return text(toleration['effect']) === '' && text(toleration['value']) === '';
+}
+
+function devicesOf(spec: Json): readonly string[] {
+  const containers = [...records(spec['containers']), ...records(spec['initContainers'])];
+  const names = containers.flatMap((container) =>
+    Object.keys(record(record(container['resources'])['requests'])),
+  );
+  return [...new Set(names.filter(isExtendedResource))].sort();
+}

@@ -1,0 +1,131 @@
+import type { Clock } from '../../shared/concurrency/clock';
+import type { RandomInt } from '../../shared/meta/generate-name';
+import { alwaysAdmit, alwaysDeny } from './always';
+import { alwaysPullImages } from './always-pull-images';
+import type { Authorize } from './certificates';
+import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates';
+import { defaultIngressClass, defaultStorageClass } from './default-class';
+import { defaultTolerationSeconds } from './default-toleration-seconds';
+import { denyServiceExternalIps } from './deny-service-external-ips';
+import { eventRateLimit, eventRateLimitProblem } from './event-rate-limit';
+import { extendedResourceToleration } from './extended-resource-toleration';
+import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology';
+import { limitRanger } from './limit-ranger';
+import type { ProvideNamespace } from './namespace-existence';
+import { namespaceAutoProvision, namespaceExists } from './namespace-existence';
+import { namespaceLifecycle } from './namespace-lifecycle';
+import { nodeRestriction } from './node-restriction';
+import type { ResourceOfKind } from './owner-references-permission';
+import { ownerReferencesPermission } from './owner-references-permission';
+import { persistentVolumeClaimResize } from './persistent-volume-claim-resize';
+import type { AdmissionPlugin, NamedPlugin } from './plugin';
+import { podNodeSelector, podNodeSelectorProblem } from './pod-node-selector';
+import { podTolerationRestriction } from './pod-toleration-restriction';
+import { priority } from './priority';
+import { runtimeClass } from './runtime-class';
+import { securityContextDeny } from './security-context-deny';
+import { serviceAccount } from './service-account';
+import { storageObjectInUseProtection } from './storage-object-in-use-protection';
+import { taintNodesByCondition } from './taint-nodes-by-condition';
+
+/** What plugins need besides other objects. */
+export interface PluginContext {
+  readonly authorize: Authorize;
+  readonly randomInt: RandomInt;
+  readonly clock: Clock;
+  /** How long pods stay on a node that is not ready, or out of reach, unless they say themselves. */
+  readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
+  /** What `--admission-control-config-file` says, by the plugin's name. */
+  readonly configurations: ReadonlyMap<string, unknown>;
+  readonly provideNamespace: ProvideNamespace;
+  readonly resourceOfKind: ResourceOfKind;
+}
+
+interface PluginRow {
+  readonly name: string;
+  /** Whether it runs unless it is switched off. */
+  readonly isDefault: boolean;
+  readonly create: (context: PluginContext) => AdmissionPlugin;
+}
+
+const on = (name: string, create: PluginRow['create']): PluginRow => ({ name, isDefault: true, create });
+const off = (name: string, create: PluginRow['create']): PluginRow => ({ name, isDefault: false, create });
+
+const POD_NODE_SELECTOR = 'PodNodeSelector';
+const POD_TOLERATION_RESTRICTION = 'PodTolerationRestriction';
+const EVENT_RATE_LIMIT = 'EventRateLimit';
+
+/** Every plugin there is, in the order in which they are asked: that of kube-apiserver v1.21. */
+const PLUGINS: readonly PluginRow[] = [
+  off('AlwaysAdmit', () => alwaysAdmit),
+  off('NamespaceAutoProvision', ({ provideNamespace }) => namespaceAutoProvision(provideNamespace)),
+  on('NamespaceLifecycle', () => namespaceLifecycle),
+  off('NamespaceExists', () => namespaceExists),
+  off('SecurityContextDeny', () => securityContextDeny),
+  off('LimitPodHardAntiAffinityTopology', () => limitPodHardAntiAffinityTopology),
+  on('LimitRanger', ({ clock }) => limitRanger(clock)),
+  on('ServiceAccount', ({ randomInt }) => serviceAccount(randomInt)),
+  off('NodeRestriction', () => nodeRestriction),
+  on('TaintNodesByCondition', () => taintNodesByCondition),
+  off('AlwaysPullImages', () => alwaysPullImages),
+  off(POD_NODE_SELECTOR, ({ configurations }) => podNodeSelector(configurations.get(POD_NODE_SELECTOR))),
+  on('Priority', () => priority),
+  on('DefaultTolerationSeconds', ({ tolerationSeconds }) => defaultTolerationSeconds(tolerationSeconds)),
+  off(POD_TOLERATION_RESTRICTION, ({ configurations }) =>
+    podTolerationRestriction(configurations.get(POD_TOLERATION_RESTRICTION)),
+  ),
+  off(EVENT_RATE_LIMIT, ({ configurations, clock }) =>
+    eventRateLimit(configurations.get(EVENT_RATE_LIMIT), clock),
+  ),
+  off('ExtendedResourceToleration', () => extendedResourceToleration),
+  on('DefaultStorageClass', () => defaultStorageClass),
+  on('StorageObjectInUseProtection', () => storageObjectInUseProtection),
+  off('OwnerReferencesPermissionEnforcement', ({ authorize, resourceOfKind }) =>
+    ownerReferencesPermission(authorize, resourceOfKind),
+  ),
+  on('PersistentVolumeClaimResize', () => persistentVolumeClaimResize),
+  on('RuntimeClass', () => runtimeClass),
+  on('CertificateApproval', ({ authorize }) => certificateApproval(authorize)),
+  on('CertificateSigning', ({ authorize }) => certificateSigning(authorize)),
+  on('CertificateSubjectRestriction', () => certificateSubjectRestriction),
+  on('DefaultIngressClass', () => defaultIngressClass),
+  off('DenyServiceExternalIPs', () => denyServiceExternalIps),
+  off('AlwaysDeny', () => alwaysDeny),
+];
+
+export const PLUGIN_NAMES: readonly string[] = PLUGINS.map(({ name }) => name);
+export const DEFAULT_PLUGIN_NAMES: readonly string[] = PLUGINS.filter(({ isDefault }) => isDefault).map(
+  ({ name }) => name,
+);
+
+/** Why the plugins that are switched on cannot run with these configurations: a sentence each. */
+export function configurationProblems(
+  enabled: readonly string[],
+  configurations: ReadonlyMap<string, unknown>,
+): readonly string[] {
+  return CHECKED.filter(({ name }) => enabled.includes(name)).flatMap(({ name, problemOf }) => {
+    const problem = problemOf(configurations.get(name));
+    return problem === undefined ? [] : [`the configuration of ${name}: ${problem}`];
+  });
+}
+
+const CHECKED = [
+  { name: POD_NODE_SELECTOR, problemOf: podNodeSelectorProblem },
+  { name: EVENT_RATE_LIMIT, problemOf: eventRateLimitProblem },
+];
+
+/** Changes to the default choice; the order of the names means nothing. */
+export interface PluginChoice {
+  readonly enable: readonly string[];
+  readonly disable: readonly string[];
+}
+
+/** The plugins that run: those that do by default or are switched on, without those that are switched off. */
+export function choosePlugins(
+  { enable, disable }: PluginChoice,
+  context: PluginContext,
+): readonly NamedPlugin[] {
+  return PLUGINS.filter(
+    ({ name, isDefault }) => enable.includes(name) || (isDefault && !disable.includes(name)),
+  ).map(({ name, create }) => ({ name, plugin: create(context) }));
+}

@@ -1,0 +1,20 @@
+import type { StatusError } from '../../shared/errors/status-error';
+import { forbidden } from '../../shared/errors/status-error';
+import type { AdmissionAttributes } from '../registry/admission';
+
+/** The 403 of a plugin. An object whose name the server is to make is called by what its name will begin with. */
+export function refusal(attributes: AdmissionAttributes, why: string): StatusError {
+  return forbidden(attributes.endpoint.row, nameOf(attributes), why);
+}
+
+/** Several problems as one text, each once. */
+export function listed(problems: readonly string[]): string {
+  const different = [...new Set(problems)];
+  return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`;
+}
+
+function nameOf({ operation, subresource, object, name }: AdmissionAttributes): string {
+  if (operation !== 'CREATE' || subresource !== '' || object === undefined) return name;
+  const { metadata } = object;
+  return metadata.name ?? metadata.generateName ?? name;
+}

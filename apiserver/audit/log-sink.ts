@@ -1,0 +1,107 @@
+import type { AuditEvent } from './event';
+import type { Sink } from './sink';
+
+/** Where lines are appended. One call at a time. */
+export interface LineFile {
+  /** Rejects when not everything was written. */
+  append(bytes: Buffer): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One write takes all that waits, up to this. */
+const WRITE_CHARS_MAX = 1024 * 1024;
+/** What may wait for a disk that does not answer. */
+const QUEUE_CHARS_MAX = 64 * 1024 * 1024;
+/** How long a write may take before its events count as lost; the requests behind them must not wait for ever. */
+const WRITE_MS_MAX = 30_000;
+
+interface Entry {
+  readonly lines: string;
+  readonly settle: (error?: unknown) => void;
+}
+
+/** Writes events as lines. Those that come in while a write is under way go together with the next one. */
+export class LogSink implements Sink {
+  readonly #file: LineFile;
+  readonly #lineOf: (event: AuditEvent) => string;
+  readonly #writeMsMax: number;
+  readonly #queue: Entry[] = [];
+  #queueChars = 0;
+  #writing: Promise<void> | undefined;
+  /** A write that is late; none is begun beside it. */
+  #stuck: Promise<void> | undefined;
+
+  constructor(file: LineFile, lineOf: (event: AuditEvent) => string, { writeMsMax = WRITE_MS_MAX } = {}) {
+    this.#file = file;
+    this.#lineOf = lineOf;
+    this.#writeMsMax = writeMsMax;
+  }
+
+  async write(events: readonly AuditEvent[]): Promise<void> {
+    const lines = events.map(this.#lineOf).join('');
+    if (this.#queueChars + lines.length > QUEUE_CHARS_MAX) {
+      throw new Error('the audit log is not written as fast as events come');
+    }
+    return new Promise((resolve, reject) => {
+      const settle = (error?: unknown): void => {
+        if (error === undefined) resolve();
+        else reject(error);
+      };
+      this.#queue.push({ lines, settle });
+      this.#queueChars += lines.length;
+      this.#writing ??= this.#drain();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    if (this.#stuck === undefined) await this.#file.close();
+  }
+
+  async #drain(): Promise<void> {
+    // What the requests of this turn of the event loop bring goes together.
+    await Promise.resolve();
+    while (this.#queue.length > 0) {
+      const group = this.#takeGroup();
+      try {
+        await this.#append(Buffer.from(group.map(({ lines }) => lines).join('')));
+        for (const { settle } of group) settle();
+      } catch (error) {
+        for (const { settle } of group) settle(error);
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  async #append(bytes: Buffer): Promise<void> {
+    if (this.#stuck !== undefined) throw new Error('the audit log still waits for an earlier write');
+    const written = this.#file.append(bytes);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        const unstick = (): void => {
+          this.#stuck = undefined;
+        };
+        this.#stuck = written.then(unstick, unstick);
+        reject(new Error(`the audit log was not written within ${String(this.#writeMsMax)} ms`));
+      }, this.#writeMsMax).unref();
+    });
+    try {
+      await Promise.race([written, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #takeGroup(): readonly Entry[] {
+    let chars = 0;
+    let count = 0;
+    for (const { lines } of this.#queue) {
+      if (count > 0 && chars + lines.length > WRITE_CHARS_MAX) break;
+      chars += lines.length;
+      count += 1;
+    }
+    this.#queueChars -= chars;
+    return this.#queue.splice(0, count);
+  }
+}

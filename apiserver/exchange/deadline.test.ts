@@ -1,0 +1,81 @@
+import { createDeadline } from './deadline';
+import type { Exchange } from './exchange';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+function exchangeOf(verb: string, query = ''): Exchange {
+  return {
+    info: { verb },
+    query: new URLSearchParams(query),
+    signal: new AbortController().signal,
+    answer: undefined,
+  } as unknown as Exchange;
+}
+
+async function* pieces(...texts: string[]): AsyncGenerator<Buffer> {
+  for (const text of texts) yield Promise.resolve(Buffer.from(text));
+}
+
+async function run(exchange: Exchange, body?: Buffer | AsyncIterable<Buffer>): Promise<void> {
+  await createDeadline(60_000)(exchange, async () => {
+    if (body !== undefined) exchange.answer = { code: 200, headers: {}, body };
+    await Promise.resolve();
+  });
+}
+
+function streamOf({ answer }: Exchange): AsyncIterator<Buffer> {
+  if (answer === undefined || Buffer.isBuffer(answer.body)) throw new Error('expected a stream');
+  return answer.body[Symbol.asyncIterator]();
+}
+
+test('a streamed answer has until the deadline, the client’s when that is sooner', async () => {
+  const exchange = exchangeOf('list', 'timeout=2s');
+  await run(exchange, pieces('a', 'b'));
+  await streamOf(exchange).next();
+  jest.advanceTimersByTime(1_999);
+  expect(exchange.signal.aborted).toBe(false);
+  jest.advanceTimersByTime(1);
+  expect(exchange.signal.reason).toMatchObject({ status: { code: 504, reason: 'Timeout' } });
+});
+
+test('nothing is left of the deadline when an answer is whole, has been streamed, is closed early, or failed', async () => {
+  await run(exchangeOf('get'), Buffer.from('whole'));
+  expect(jest.getTimerCount()).toBe(0);
+
+  const streamed = exchangeOf('list');
+  await run(streamed, pieces('a'));
+  expect(jest.getTimerCount()).toBe(1);
+  const stream = streamOf(streamed);
+  while ((await stream.next()).done !== true);
+  expect(jest.getTimerCount()).toBe(0);
+
+  const closed = exchangeOf('list');
+  await run(closed, pieces('a', 'b'));
+  await streamOf(closed).return?.();
+  expect(jest.getTimerCount()).toBe(0);
+
+  const failing = exchangeOf('list');
+  const broken: AsyncIterable<Buffer> = {
+    [Symbol.asyncIterator]: () => ({ next: async () => Promise.reject(new Error('broken')) }),
+  };
+  await run(failing, broken);
+  await expect(streamOf(failing).next()).rejects.toThrow('broken');
+  expect(jest.getTimerCount()).toBe(0);
+
+  const refused = createDeadline(60_000)(exchangeOf('get'), async () => Promise.reject(new Error('refused')));
+  await expect(refused).rejects.toThrow('refused');
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+test('a watch has none', async () => {
+  const exchange = exchangeOf('watch');
+  const { signal } = exchange;
+  await run(exchange, pieces('a'));
+  expect(exchange.signal).toBe(signal);
+  expect(jest.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,85 @@
+import { LoopTurns, Slices } from './slices';
+
+let now: number;
+let turns: LoopTurns;
+/** Turns of the event loop that have begun. */
+let turn: number;
+beforeEach(() => {
+  now = 0;
+  turn = 0;
+  turns = new LoopTurns(() => now);
+});
+
+/** Works for so many milliseconds in all, one at a time, and notes in which turn each of them was. */
+async function work(ms: number, workedIn: number[]): Promise<void> {
+  const slices = new Slices({ turns });
+  for (let worked = 0; worked < ms; worked += 1) {
+    if (slices.due()) await slices.pause();
+    now += 1;
+    workedIn.push(turn);
+  }
+}
+
+async function countTurns(whole: () => Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const next = (): void => {
+    if (isOver) return;
+    turn += 1;
+    setImmediate(next);
+  };
+  setImmediate(next);
+  await whole();
+  isOver = true;
+}
+
+test('many who work at once hold the loop no longer than one', async () => {
+  const workedIn: number[] = [];
+  await countTurns(async () => Promise.all(Array.from({ length: 10 }, async () => work(10, workedIn))));
+  const perTurn = new Map<number, number>();
+  for (const each of workedIn) perTurn.set(each, (perTurn.get(each) ?? 0) + 1);
+  expect(workedIn).toHaveLength(100);
+  expect(Math.max(...perTurn.values())).toBeLessThanOrEqual(4);
+  expect(perTurn.size).toBeLessThan(40);
+});
+
+test('those who wait go on in their order, urgent ones first, and several in one turn when they need little', async () => {
+  const order: string[] = [];
+  const goOn = async (name: string, needsMs: number, isUrgent = false): Promise<void> => {
+    await new Slices({ turns, isUrgent }).pause();
+    now += needsMs;
+    order.push(`${name}${String(turn)}`);
+  };
+  await countTurns(async () => Promise.all([goOn('a', 1), goOn('b', 2), goOn('c', 1), goOn('u', 0, true)]));
+  expect(order).toEqual(['u1', 'a1', 'b1', 'c2']);
+});
+
+test('urgent work that never ends leaves others a turn now and then', async () => {
+  const urgent: number[] = [];
+  const other: number[] = [];
+  const slices = new Slices({ turns, isUrgent: true });
+  await countTurns(async () =>
+    Promise.all([
+      (async (): Promise<void> => {
+        while (other.length < 20) {
+          if (slices.due()) await slices.pause();
+          now += 1;
+          urgent.push(turn);
+        }
+      })(),
+      work(20, other),
+    ]),
+  );
+  expect(other).toHaveLength(20);
+  expect(urgent.length).toBeGreaterThan(30);
+  expect(urgent.length).toBeLessThan(100);
+});
+
+test('time that is spent waiting for something else does not count', async () => {
+  const slices = new Slices({ turns });
+  expect(slices.due()).toBe(false);
+  now += 5;
+  expect(slices.due()).toBe(true);
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  expect(slices.due()).toBe(false);
+});

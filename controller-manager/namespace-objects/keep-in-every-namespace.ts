@@ -1,0 +1,70 @@
+import { hasCode, hasReason } from '../../shared/client/status';
+import type { Requeue } from '../../shared/concurrency/work-loop';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
+import { createInformer } from '../../shared/informer/informer';
+import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
+import type { ControllerContext } from '../controller';
+import { runInformedLoop } from '../informed-loop';
+import type { Namespace } from '../namespace/namespace-object';
+import { NAMESPACES, isTerminating } from '../namespace/namespace-object';
+
+/** An object that every namespace has. */
+export interface KeptObject {
+  readonly resource: GroupVersionResource;
+  readonly name: string;
+  readonly objectIn: (namespace: string) => ApiObject;
+  /** The object as it should be; undefined where it is. */
+  readonly corrected: (current: ApiObject) => ApiObject | undefined;
+}
+
+const WORKERS = 5;
+
+/** Makes the object in every namespace that is not being deleted, and makes or corrects it again as often as need be. */
+export async function keepInEveryNamespace(
+  { client, log }: ControllerContext,
+  { resource, name, objectIn, corrected }: KeptObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const queue = createWorkQueue();
+  const namespaces = createInformer<Namespace>({ client, resource: NAMESPACES, log });
+  const objects = createInformer({ client, resource, fieldSelector: `metadata.name=${name}`, log });
+  const enqueue = (namespace: Namespace): void => {
+    if (!isTerminating(namespace)) queue.add(namespace.metadata.name ?? '');
+  };
+  const enqueueOf = ({ metadata }: ApiObject): void => queue.add(metadata.namespace ?? '');
+  namespaces.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after) });
+  objects.addHandler({
+    // One that somebody else was faster to make may not be as it should be.
+    onAdd: enqueueOf,
+    onUpdate: (_before, after) => enqueueOf(after),
+    onDelete: enqueueOf,
+  });
+
+  const reconcile = async (key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
+    const namespace = namespaces.store.get(key);
+    if (namespace === undefined || isTerminating(namespace)) return undefined;
+    const current = objects.store.get(`${key}/${name}`);
+    try {
+      if (current === undefined) await client.create(resource, objectIn(key), { signal: stop });
+      else {
+        const better = corrected(current);
+        if (better !== undefined) await client.update(resource, better, { signal: stop });
+      }
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+    }
+    return undefined;
+  };
+
+  await runInformedLoop(
+    { informers: [namespaces, objects], queue, workers: WORKERS, log, reconcile },
+    signal,
+  );
+}
+
+/** Another one was faster, or the namespace has gone or is going: an event tells of whatever is left to do. */
+function isOvertaken(error: unknown): boolean {
+  if (hasReason(error, 'AlreadyExists') || hasCode(error, 404)) return true;
+  if (!hasReason(error, 'Forbidden')) return false;
+  return (error.status.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
+}

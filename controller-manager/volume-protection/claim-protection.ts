@@ -1,0 +1,69 @@
+import type { Requeue } from '../../shared/concurrency/work-loop';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
+import { createInformer } from '../../shared/informer/informer';
+import { keyOfObject } from '../../shared/informer/store';
+import type { ApiObject } from '../../shared/meta/object';
+import { FINALIZER } from '../../shared/names';
+import type { ControllerContext } from '../controller';
+import { addressOf, changeMetadata, withoutFinalizer } from '../garbage-collector/live-object';
+import { runInformedLoop } from '../informed-loop';
+import { isLeaving, withFinalizer } from './protection';
+import { CLAIMS, PODS, claimKeysOf, isUsing, podOf } from './storage-objects';
+import type { PodWithClaims } from './storage-objects';
+
+const WORKERS = 5;
+const LOOK_AGAIN_MS = 5_000;
+const BY_CLAIM = 'claim';
+
+/** Lets claims that are being deleted go once no pod on a node uses them, and protects those that are not protected. */
+export async function runClaimProtection(
+  { client, log }: ControllerContext,
+  signal: AbortSignal,
+  { lookAgainMs = LOOK_AGAIN_MS }: { readonly lookAgainMs?: number } = {},
+): Promise<void> {
+  const queue = createWorkQueue();
+  const claims = createInformer({ client, resource: CLAIMS, log });
+  const pods = createInformer<PodWithClaims>({
+    client,
+    resource: PODS,
+    log,
+    transform: podOf,
+    indexers: { [BY_CLAIM]: claimKeysOf },
+  });
+  const enqueue = (claim: ApiObject): void => queue.add(keyOfObject(claim));
+  const enqueueClaims = (pod: PodWithClaims): void => {
+    for (const key of claimKeysOf(pod)) queue.add(key);
+  };
+  claims.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after) });
+  pods.addHandler({
+    // A claim can go once something ends that used it: what a pod begins to use holds nothing up longer than it was.
+    onUpdate: (before) => enqueueClaims(before),
+    onDelete: enqueueClaims,
+  });
+
+  /** Asked of the server itself: the informer may not know a pod yet. */
+  const isUsedByUnknown = async (claim: ApiObject, stop: AbortSignal): Promise<boolean> => {
+    const { namespace = '' } = claim.metadata;
+    const { items } = await client.listAll(PODS, { namespace, signal: stop });
+    return items.some((pod) => isUsing(podOf(pod), claim));
+  };
+
+  const reconcile = async (key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
+    const claim = claims.store.get(key);
+    if (claim === undefined) return undefined;
+    const target = { address: addressOf(CLAIMS, claim), known: claim };
+    if (!isLeaving(claim)) {
+      await changeMetadata(client, { ...target, change: withFinalizer(FINALIZER.claimProtection) }, stop);
+      return undefined;
+    }
+    if (!(claim.metadata.finalizers ?? []).includes(FINALIZER.claimProtection)) return undefined;
+    // The pod's end will tell.
+    if (pods.store.byIndex(BY_CLAIM, key).some((pod) => isUsing(pod, claim))) return undefined;
+    // Of a pod that the informer never sees nothing will tell.
+    if (await isUsedByUnknown(claim, stop)) return { requeueAfterMs: lookAgainMs };
+    await changeMetadata(client, { ...target, change: withoutFinalizer(FINALIZER.claimProtection) }, stop);
+    return undefined;
+  };
+
+  await runInformedLoop({ informers: [claims, pods], queue, workers: WORKERS, log, reconcile }, signal);
+}
