@@ -1,11 +1,13 @@
 /**
  * The limit that figures are compared with: a bare Node HTTPS server with the same certificate that sends the same bytes, ready made.
- * It receives one Limit from its parent, and sends the port it listens on.
+ * It receives one Limit from its parent, and sends the port it listens on. Then it answers each message: `tick` sends the frame to
+ * every watcher, and `delay` tells how long its event loop was held at most since the last time, in milliseconds.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 
 export interface Limit {
@@ -13,21 +15,29 @@ export interface Limit {
   readonly keyFile: string;
   /** Files whose bytes are the answers, by path, a space and the Accept header. */
   readonly answers: Readonly<Record<string, string>>;
-  /** A file that holds one watch frame; it goes to every watcher at each message `tick`. */
+  /** A file that holds one watch frame. */
   readonly frameFile: string;
 }
 
 const BATCH_BYTES = 256 * 1024;
+const PING_PATH = '/livez/ping';
+/** As the API server's metrics are measured. */
+const RESOLUTION_MS = 10;
 
+process.on('disconnect', () => process.exit(0));
 process.once('message', (limit: Limit) => {
   const answers = new Map(Object.entries(limit.answers).map(([path, file]) => [path, readFileSync(file)]));
   const frame = readFileSync(limit.frameFile);
   const watchers = new Set<ServerResponse>();
+  const loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  loop.enable();
   const server = createServer({ cert: readFileSync(limit.certFile), key: readFileSync(limit.keyFile) });
   server.on('request', (request, response: ServerResponse) => {
     const bytes = answers.get(`${request.url ?? ''} ${request.headers.accept ?? ''}`);
     response.setHeader('content-type', 'application/json');
-    if (bytes === undefined) {
+    if (request.url === PING_PATH) {
+      response.end('ok');
+    } else if (bytes === undefined) {
       watchers.add(response);
       response.once('close', () => watchers.delete(response));
       response.flushHeaders();
@@ -37,7 +47,12 @@ process.once('message', (limit: Limit) => {
       Readable.from(batchesOf(bytes)).pipe(response);
     }
   });
-  process.on('message', () => {
+  process.on('message', (word) => {
+    if (word === 'delay') {
+      process.send?.(loop.max / 1e6);
+      loop.reset();
+      return;
+    }
     for (const watcher of watchers) watcher.write(frame);
     process.send?.('ticked');
   });

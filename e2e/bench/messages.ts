@@ -30,8 +30,24 @@ export interface WatchLoad {
   readonly target: Target;
   readonly path: string;
   readonly watchers: number;
-  /** Events each watcher is to receive before the result is sent. */
+  /** Events each watcher is to receive before the result is sent; 0: the watches stay open until a message comes. */
   readonly events: number;
+}
+
+/** Requests that are made all at once, each time the parent says so. */
+export interface BurstLoad {
+  readonly kind: 'burst';
+  readonly target: Target;
+  readonly path: string;
+  readonly accept: string;
+  readonly connections: number;
+  /** How long each client reads nothing once the answer has begun. */
+  readonly pauseMs: number;
+}
+
+export interface ProbeLoad {
+  readonly kind: 'probe';
+  readonly target: Target;
 }
 
 export interface EtcdLoad {
@@ -42,7 +58,7 @@ export interface EtcdLoad {
   readonly valueBytes: number;
 }
 
-export type Load = RequestLoad | WatchLoad | EtcdLoad;
+export type Load = RequestLoad | WatchLoad | BurstLoad | ProbeLoad | EtcdLoad;
 
 export interface RequestResult {
   readonly operations: number;
@@ -52,9 +68,27 @@ export interface RequestResult {
   readonly p99Ms: number;
 }
 
-/** `arrivals[event][watcher]`: monotonic milliseconds, comparable between processes of one machine. */
 export interface WatchResult {
-  readonly arrivals: readonly (readonly number[])[];
+  /** Of event e at watcher w of this process: at `e * watchers + w`; monotonic milliseconds, comparable between processes of one machine. 0: it never came. */
+  readonly arrivals: Float64Array;
+  /** What one watcher decoded, in order. */
+  readonly versions: readonly string[];
+  /** Watches that the server ended. */
+  readonly ended: number;
+  /** Frames that came after the last that was expected. */
+  readonly beyond: number;
+}
+
+export interface BurstResult {
+  readonly bytes: number;
+  /** Until the last answer was complete. */
+  readonly tookMs: number;
+}
+
+export interface ProbeResult {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
 }
 
 /** Milliseconds of the machine's monotonic clock. */

@@ -19,6 +19,8 @@ export interface HaSetOptions {
   readonly balancer: boolean;
   readonly controllerManagers: 0 | 1 | 2;
   readonly dialect: Dialect;
+  /** How long a replica goes on serving after SIGTERM, as a Go duration; not at all if not given. */
+  readonly shutdownDelay?: string;
   readonly extraArgs?: readonly string[];
 }
 
@@ -78,6 +80,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
       dir,
       certDir: path.join(dir, 'certs'),
       credentials,
+      ...(options.shutdownDelay === undefined ? {} : { shutdownDelay: options.shutdownDelay }),
       ...(options.extraArgs === undefined ? {} : { extraArgs: options.extraArgs }),
     });
     cleanups.push(() => replica.stop());

@@ -74,9 +74,9 @@ const OLD_VERSION = '1.20';
 const KUBECTL_TIMEOUT_MS = 30_000;
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** A home of its own, so that kubectl's discovery cache is not shared between servers. */
+/** A home of its own, so that kubectl's discovery cache is not shared between servers, and what an edit leaves behind goes with it. */
 function environment({ kubeconfig, home }: { kubeconfig: string; home: string }): NodeJS.ProcessEnv {
-  return { ...process.env, KUBECONFIG: kubeconfig, HOME: home };
+  return { ...process.env, KUBECONFIG: kubeconfig, HOME: home, TMPDIR: home };
 }
 
 function isProgram(file: string): boolean {

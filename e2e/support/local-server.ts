@@ -13,6 +13,9 @@ export interface LocalServer {
   stop(): Promise<void>;
 }
 
+/** It stands alone: nobody makes service accounts, and nobody lets go of claims and volumes that are no longer in use. */
+const WITHOUT_CONTROLLERS = '--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection';
+
 /** One API server on an embedded store in a temporary folder. */
 export async function startLocalServer(dialect: Dialect): Promise<LocalServer> {
   const workspace = makeWorkspace('local');
@@ -24,6 +27,7 @@ export async function startLocalServer(dialect: Dialect): Promise<LocalServer> {
       storage: { kind: 'embedded', dir: dataDir },
       dir,
       credentials: ensureCredentials(dir),
+      extraArgs: [WITHOUT_CONTROLLERS],
     });
     return {
       replica,

@@ -44,3 +44,8 @@ export function service(name: string): object {
 export function secret(name: string): object {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, type: 'Opaque', data: { key: 'dmFsdWU=' } };
 }
+
+/** Pods are admitted only where their service account is; without a controller-manager, nobody else makes it. */
+export function defaultServiceAccount(): object {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } };
+}

@@ -17,6 +17,8 @@ export interface ReplicaOptions {
   /** Replicas of one set share it; default: below `dir`. */
   readonly certDir?: string;
   readonly credentials: Credentials;
+  /** How long it goes on serving after SIGTERM, as a Go duration; not at all if not given. */
+  readonly shutdownDelay?: string;
   readonly extraArgs?: readonly string[];
 }
 
@@ -56,7 +58,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
 
   const start = async (): Promise<StartedProcess> => {
     const startedAt = performance.now();
-    const { dialect, storage, credentials, extraArgs } = options;
+    const { dialect, storage, credentials, shutdownDelay, extraArgs } = options;
     const program = remember(
       await startApiServer({
         name,
@@ -65,6 +67,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
         storage,
         certDir,
         credentials,
+        ...(shutdownDelay === undefined ? {} : { shutdownDelay }),
         ...(extraArgs === undefined ? {} : { extraArgs }),
       }),
     );

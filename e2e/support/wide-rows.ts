@@ -35,8 +35,8 @@ export const WIDE_ROWS: readonly (readonly [kinds: string, space: string, rows: 
     'csidriver',
     '',
     [
-      'NAME ATTACHREQUIRED PODINFOONMOUNT MODES AGE',
-      'shop.csi.example.com false true Persistent,Ephemeral AGE',
+      'NAME ATTACHREQUIRED PODINFOONMOUNT STORAGECAPACITY TOKENREQUESTS REQUIRESREPUBLISH MODES AGE',
+      'shop.csi.example.com false true false <unset> false Persistent,Ephemeral AGE',
     ],
   ],
   [

@@ -1,0 +1,46 @@
+/**
+ * Loaded into the server before its own code (`node --require`), by the benchmark of allocations alone. At each SIGUSR2 it collects all
+ * garbage and notes what memory is in use, or, at every second one, writes how much was taken since into the file that is named by
+ * ORCH_BENCH_PROBE_FILE. As long as nothing was collected in between, what is in use has grown by exactly what was allocated.
+ */
+import { writeFileSync } from 'node:fs';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Allocated } from './patch-allocations';
+
+/** Memory outside of the heap is given back a moment after the collection. */
+const SETTLE_MS = 200;
+
+const file = process.env['ORCH_BENCH_PROBE_FILE'] ?? '';
+let collections = 0;
+let before: { readonly heap: number; readonly outside: number } | undefined;
+
+new PerformanceObserver((list) => (collections += list.getEntries().length)).observe({ entryTypes: ['gc'] });
+
+async function note(): Promise<void> {
+  if (before !== undefined) {
+    const { heap, outside } = inUse();
+    const allocated = { heap: heap - before.heap, outside: outside - before.outside };
+    before = undefined;
+    // Observers hear of a collection a moment after it.
+    await delay(SETTLE_MS);
+    writeFileSync(file, JSON.stringify({ ...allocated, collections } satisfies Allocated));
+    return;
+  }
+  for (let times = 0; times < 2; times++) {
+    globalThis.gc?.();
+    await delay(SETTLE_MS);
+  }
+  collections = 0;
+  before = inUse();
+  writeFileSync(file, JSON.stringify('ready'));
+}
+
+function inUse(): { readonly heap: number; readonly outside: number } {
+  const { heapUsed, external } = process.memoryUsage();
+  return { heap: heapUsed, outside: external };
+}
+
+process.on('SIGUSR2', () => {
+  void note();
+});

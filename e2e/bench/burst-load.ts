@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type BurstLoad,
+  type BurstResult,
+  monotonicMs,
+  percentile,
+  type ProbeLoad,
+  type ProbeResult,
+  type Target,
+} from './messages';
+
+const WARM_PATH = '/livez/ping';
+const PROBE_INTERVAL_MS = 2;
+
+/** At each message `go`: one request on every connection, all at once; each answers a BurstResult. Ends at `stop`. */
+export async function runBurst({
+  target,
+  path,
+  accept,
+  connections,
+  pauseMs,
+}: BurstLoad): Promise<'stopped'> {
+  const agent = new Agent({ keepAlive: true, ca: readFileSync(target.caFile), maxSockets: connections });
+  const all = async (at: string, pause: number): Promise<BurstResult> => {
+    const started = monotonicMs();
+    const bytes = await Promise.all(
+      Array.from({ length: connections }, async () => read(agent, target, { at, accept, pauseMs: pause })),
+    );
+    return { bytes: bytes.reduce((sum, each) => sum + each, 0), tookMs: monotonicMs() - started };
+  };
+  await all(WARM_PATH, 0);
+  process.send?.('ready');
+  for (;;) {
+    const [word] = (await once(process, 'message')) as [unknown];
+    if (word === 'stop') return 'stopped';
+    process.send?.(await all(path, pauseMs));
+  }
+}
+
+/** Asks for the smallest answer there is, again and again; at each message it tells how long that took since the last. */
+export async function runProbe({ target }: ProbeLoad): Promise<'stopped'> {
+  const agent = new Agent({ keepAlive: true, ca: readFileSync(target.caFile), maxSockets: 1 });
+  let tookMs: number[] = [];
+  const stop = new AbortController();
+  process.on('message', (word) => {
+    if (word === 'stop') stop.abort();
+    const result: ProbeResult = {
+      p50Ms: percentile(tookMs, 0.5),
+      p99Ms: percentile(tookMs, 0.99),
+      maxMs: Math.max(...tookMs),
+    };
+    tookMs = [];
+    if (!stop.signal.aborted) process.send?.(result);
+  });
+  await read(agent, target, { at: WARM_PATH, accept: '*/*', pauseMs: 0 });
+  process.send?.('ready');
+  while (!stop.signal.aborted) {
+    const started = monotonicMs();
+    await read(agent, target, { at: WARM_PATH, accept: '*/*', pauseMs: 0 });
+    tookMs.push(monotonicMs() - started);
+    await delay(PROBE_INTERVAL_MS);
+  }
+  return 'stopped';
+}
+
+/** Resolves to the bytes of the body. `pauseMs`: how long the client takes nothing once the head is there. */
+function read(
+  agent: Agent,
+  target: Target,
+  { at, accept, pauseMs }: { readonly at: string; readonly accept: string; readonly pauseMs: number },
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { accept, authorization: `Bearer ${target.token}` };
+    const sent = request(new URL(at, target.server), { agent, headers }, (response) => {
+      let bytes = 0;
+      const take = (): void => {
+        response.on('data', (chunk: Buffer) => (bytes += chunk.length));
+      };
+      if (pauseMs === 0) take();
+      else setTimeout(take, pauseMs);
+      response.on('error', reject);
+      response.on('end', () => {
+        if (response.statusCode === 200) resolve(bytes);
+        else reject(new Error(`${at} answered ${String(response.statusCode)}`));
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}

@@ -1,0 +1,146 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { ensureCredentials } from '../../deploy/local/credentials';
+import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
+import { guardProcess } from '../../deploy/local/guard';
+import { defaultServiceAccount, namespace } from '../support/objects';
+import { type Replica, startReplica } from '../support/replica';
+import { makeWorkspace } from '../support/workspace';
+import { benchPod } from './bench-pod';
+import { type BenchProcess, startProgram } from './children';
+import type { Limit } from './limit-server';
+import type { Target } from './messages';
+import { memoryMegabytes, preferProcess } from './process-cost';
+
+/** How many pods there are, how many watchers, and for how long each row of requests runs. */
+export const SIZES = {
+  objects: Number(process.env['ORCH_BENCH_OBJECTS'] ?? 10_000),
+  watchers: Number(process.env['ORCH_BENCH_WATCHERS'] ?? 1_000),
+  idleWatchers: Number(process.env['ORCH_BENCH_IDLE_WATCHERS'] ?? 5_000),
+  durationMs: Number(process.env['ORCH_BENCH_SECONDS'] ?? 5) * 1_000,
+} as const;
+
+export const PODS = '/api/v1/namespaces/bench/pods';
+export const CONFIGMAPS = '/api/v1/namespaces/bench/configmaps';
+export const FAN_OUT = '/api/v1/namespaces/fan-out/configmaps';
+export const ACCEPT = {
+  json: 'application/json',
+  protobuf: 'application/vnd.orch.protobuf',
+  table: 'application/json;as=Table;g=meta.orch;v=v1',
+} as const;
+
+const FILL_CONCURRENCY = 32;
+const LIST_TIMEOUT_MS = 120_000;
+
+/** One API server on one etcd, and beside it the bare server that marks the limit. */
+export interface Bench {
+  readonly replica: Replica;
+  readonly target: Target;
+  readonly limitTarget: Target;
+  readonly limit: BenchProcess;
+  readonly etcdPid: number;
+  readonly etcdEndpoint: string;
+  /** Resident memory of the server in MB: with nothing in the store, and with the pods. */
+  readonly idleMb: number;
+  readonly filledMb: number;
+  /** Whether everything that takes part goes before whatever else runs on the machine. */
+  readonly isPreferred: boolean;
+}
+
+/** Starts everything, runs `measure`, and takes everything down again. */
+export async function withBench(measure: (bench: Bench) => Promise<void>): Promise<void> {
+  const workspace = makeWorkspace('bench');
+  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
+  const [member] = etcd.members;
+  const etcdPid = member?.pid ?? 0;
+  guardProcess(etcdPid);
+  const credentials = ensureCredentials(workspace.dir);
+  const replica = await startReplica({
+    dialect: 'orch',
+    storage: { kind: 'etcd', endpoints: etcd.endpoints },
+    dir: workspace.dir,
+    credentials,
+  });
+  let limit: BenchProcess | undefined;
+  try {
+    const idleMb = memoryMegabytes(replica.process().pid).now;
+    await fill(replica);
+    const filledMb = memoryMegabytes(replica.process().pid).now;
+    const target = { server: replica.server, caFile: replica.caFile, token: credentials.adminToken };
+    const started = await startLimit(replica, workspace.dir);
+    ({ limit } = started);
+    const limitTarget = { ...target, server: started.server };
+    const etcdEndpoint = etcd.endpoints[0] ?? '';
+    const isPreferred = [replica.process().pid, limit.pid, etcdPid, process.pid].every(preferProcess);
+    const memory = { idleMb, filledMb };
+    await measure({ replica, target, limitTarget, limit, etcdPid, etcdEndpoint, isPreferred, ...memory });
+  } finally {
+    limit?.kill();
+    await replica.stop();
+    await member?.kill('SIGKILL');
+    await etcd.stop();
+    workspace.remove();
+  }
+}
+
+/** A configmap with about 1 KB of data. */
+export function benchConfigMap(name: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: { text: 'x'.repeat(1_000) },
+  };
+}
+
+async function fill(replica: Replica): Promise<void> {
+  for (const name of ['bench', 'fan-out']) {
+    await replica.client.create('/api/v1/namespaces', namespace(name));
+    await replica.client.create(`/api/v1/namespaces/${name}/serviceaccounts`, defaultServiceAccount());
+  }
+  let next = 0;
+  const writer = async (): Promise<void> => {
+    while (next < SIZES.objects) {
+      const created = await replica.client.create(PODS, benchPod(next++));
+      if (created.status !== 201) throw new Error(created.text);
+    }
+  };
+  await Promise.all(Array.from({ length: FILL_CONCURRENCY }, writer));
+}
+
+/** Takes the very bytes the server answered, and the frame of one event, for the bare server to send. */
+async function startLimit(
+  replica: Replica,
+  dir: string,
+): Promise<{ readonly limit: BenchProcess; readonly server: string }> {
+  const readings: readonly (readonly [at: string, accept: string])[] = [
+    [`${PODS}/pod-0`, ACCEPT.json],
+    [`${PODS}/pod-0?resourceVersion=0`, ACCEPT.json],
+    [PODS, ACCEPT.json],
+    [PODS, ACCEPT.protobuf],
+    [PODS, ACCEPT.table],
+    [`${PODS}?limit=500`, ACCEPT.json],
+  ];
+  const answers: Record<string, string> = {};
+  for (const [index, [at, accept]] of readings.entries()) {
+    const file = path.join(dir, `answer-${String(index)}`);
+    const { bytes } = await replica.client.request({
+      path: at,
+      headers: { accept },
+      timeoutMs: LIST_TIMEOUT_MS,
+    });
+    writeFileSync(file, bytes);
+    answers[`${at} ${accept}`] = file;
+  }
+  const frameFile = path.join(dir, 'frame');
+  const created = await replica.client.create(CONFIGMAPS, benchConfigMap('frame'));
+  writeFileSync(frameFile, `${JSON.stringify({ type: 'ADDED', object: created.body })}\n`);
+  const certDir = path.join(dir, 'certs');
+  const limit = startProgram('limit-server', {
+    certFile: path.join(certDir, 'apiserver.crt'),
+    keyFile: path.join(certDir, 'apiserver.key'),
+    answers,
+    frameFile,
+  } satisfies Limit);
+  return { limit, server: `https://127.0.0.1:${String(await limit.answer())}` };
+}

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import { RevisionSet } from './revision-set';
+
+/** Versions that a list took over at once, so that their events were not asked for: after `from`, up to `to`. */
+export interface Relist {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One object of an informer's cache at the end: enough to compare it with the store's. */
+export interface CachedObject {
+  /** `namespace/name`, or the name alone. */
+  readonly key: string;
+  readonly version: number;
+  readonly uid: string;
+  readonly turn: string;
+  /** Of the whole object, where the client keeps it as it came. */
+  readonly digest?: string;
+}
+
+/** What one informer saw, as its process tells it. */
+export interface JournalReport {
+  readonly view: string;
+  /** Which client, and where it was connected to. */
+  readonly informer: string;
+  /** A RevisionSet. */
+  readonly seen: string;
+  readonly events: number;
+  readonly watches: number;
+  /** Without the first list. */
+  readonly relists: readonly Relist[];
+  /** What watches ended with that did not simply end, and how often. */
+  readonly failures: Readonly<Record<string, number>>;
+  readonly complaints: readonly string[];
+  readonly objects: readonly CachedObject[];
+}
+
+export type Told = 'add' | 'update' | 'delete';
+
+/** What journals read of an object, whichever client it comes from. */
+export interface SeenObject {
+  readonly metadata?: {
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+const COMPLAINTS_MAX = 20;
+const FAILURES_MAX = 50;
+
+/**
+ * Checks one informer while it runs, in memory that does not grow with the number of events: each object only goes forward, no version
+ * is told twice, and each watch begins behind its version and goes up. Which versions are missing is found at the end, from `seen`.
+ */
+export class Journal {
+  readonly seen: RevisionSet;
+  readonly complaints: string[] = [];
+  readonly relists: Relist[] = [];
+  readonly failures = new Map<string, number>();
+  events = 0;
+  watches = 0;
+  private lists = 0;
+  /** By uid; of objects that live. */
+  private readonly newest = new Map<string, number>();
+
+  constructor(base: number) {
+    this.seen = new RevisionSet(base);
+  }
+
+  /** The informer tells of an object. `isFromList`: the difference between two lists and no event of its own. */
+  told(type: Told, { metadata }: SeenObject, isFromList: boolean): void {
+    const { uid = '', name = '', resourceVersion } = metadata ?? {};
+    const version = Number(resourceVersion);
+    const before = this.newest.get(uid);
+    this.events++;
+    if (type === 'delete') this.newest.delete(uid);
+    else this.newest.set(uid, version);
+    // The last known state of what went away between two lists: it was told before.
+    if (type === 'delete' && isFromList) return;
+    if (type === 'add' && before !== undefined)
+      this.complain(`${name} was added twice, at ${String(version)}`);
+    if (type !== 'add' && before === undefined) this.complain(`${type} of ${name}, which was not there`);
+    if (before !== undefined && version <= before) {
+      this.complain(`${name} went from ${String(before)} to ${String(version)} (${type})`);
+    }
+    if (!this.seen.add(version)) this.complain(`version ${String(version)} was told twice (${name})`);
+  }
+
+  listed(resourceVersion: string | undefined): void {
+    const to = Number(resourceVersion);
+    this.lists++;
+    if (this.lists > 1) this.relists.push({ from: this.seen.newest, to });
+  }
+
+  failed(reason: string): void {
+    if (this.failures.size < FAILURES_MAX || this.failures.has(reason)) {
+      this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
+    }
+  }
+
+  /** The check of one watch: to be given every event as it came, before the informer sees it. */
+  watch(from: string | undefined): (type: string, object: SeenObject) => void {
+    let last = Number(from ?? 0);
+    this.watches++;
+    return (type, { metadata }) => {
+      const version = Number(metadata?.resourceVersion);
+      if (type === 'ERROR') return;
+      const isForward = type === 'BOOKMARK' ? version >= last : version > last;
+      if (!isForward) {
+        this.complain(`${type} at ${String(version)} behind ${String(last)} in a watch from ${String(from)}`);
+      }
+      last = version;
+    };
+  }
+
+  private complain(text: string): void {
+    if (this.complaints.length < COMPLAINTS_MAX) this.complaints.push(text);
+  }
+}
+
+/** The digest of what an object says, whatever the order of its fields; lists leave kind and apiVersion out. */
+export function digestOf(object: SeenObject): string {
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = { kind: '', apiVersion: '', ...object };
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(rest)))
+    .digest('base64')
+    .slice(0, 16);
+}
+
+export function cachedObject(object: SeenObject, withDigest: boolean): CachedObject {
+  const { namespace = '', name = '', uid = '', resourceVersion, annotations } = object.metadata ?? {};
+  return {
+    key: namespace === '' ? name : `${namespace}/${name}`,
+    version: Number(resourceVersion),
+    uid,
+    turn: annotations?.['turn'] ?? '',
+    ...(withDigest ? { digest: digestOf(object) } : {}),
+  };
+}
+
+export function reportOf(
+  journal: Journal,
+  about: { readonly view: string; readonly informer: string; readonly objects: readonly CachedObject[] },
+): JournalReport {
+  const { seen, events, watches, relists, complaints, failures } = journal;
+  return {
+    ...about,
+    seen: seen.toString(),
+    events,
+    watches,
+    relists,
+    complaints,
+    failures: Object.fromEntries(failures),
+  };
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, each]) => [key, sorted(each)]),
+  );
+}

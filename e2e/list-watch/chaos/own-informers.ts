@@ -1,0 +1,75 @@
+/** A program: informers of `shared/informer`, each with a journal. See `informer-program.ts` for what it is told and tells. */
+import { type Client, createClient } from '../../../shared/client/client';
+import { loadKubeconfig } from '../../../shared/client/kubeconfig';
+import { StatusError } from '../../../shared/errors/status-error';
+import { createInformer } from '../../../shared/informer/informer';
+import type { ApiObject } from '../../../shared/meta/object';
+import { type InformerTarget, runInformerProgram, type TestedInformer } from './informer-program';
+import { cachedObject, Journal, reportOf } from './journal';
+import { labelSelectorOf, type View } from './views';
+
+const SYNC_DEADLINE_MS = 60_000;
+const RETRY = { initialMs: 50, maxMs: 1_000 };
+
+runInformerProgram((view: View, target: InformerTarget, base: number): TestedInformer => {
+  const journal = new Journal(base);
+  const { client } = loadKubeconfig({ path: target.kubeconfig });
+  const informer = createInformer({
+    client: watched(createClient(client), journal),
+    resource: { group: view.group, version: view.version, resource: view.resource },
+    namespace: view.namespace,
+    labelSelector: labelSelectorOf(view),
+    retry: RETRY,
+  });
+  informer.addHandler({
+    onAdd: (object) => {
+      journal.told('add', object, false);
+    },
+    onUpdate: (_before, object) => {
+      journal.told('update', object, false);
+    },
+    onDelete: (object, { isStale }) => {
+      journal.told('delete', object, isStale);
+    },
+  });
+  void informer.run(new AbortController().signal);
+  return {
+    view,
+    journal,
+    whenSynced: async () => informer.whenSynced(AbortSignal.timeout(SYNC_DEADLINE_MS)),
+    report: () =>
+      reportOf(journal, {
+        view: view.id,
+        informer: `own, ${target.name}`,
+        objects: informer.store.list().map((object) => cachedObject(object, true)),
+      }),
+  };
+});
+
+/** The client as the informer uses it, with the journal looking on. */
+function watched(client: Client, journal: Journal): Client {
+  return {
+    ...client,
+    listAll: async <T extends ApiObject>(...args: Parameters<Client['listAll']>) => {
+      const list = await client.listAll<T>(...args);
+      journal.listed(list.metadata.resourceVersion);
+      return list;
+    },
+    async *watch<T extends ApiObject>(...[resource, options]: Parameters<Client['watch']>) {
+      const check = journal.watch(options?.resourceVersion);
+      try {
+        for await (const event of client.watch<T>(resource, options)) {
+          check(event.type, event.object);
+          yield event;
+        }
+      } catch (error) {
+        journal.failed(
+          error instanceof StatusError
+            ? `${String(error.status.code)} ${error.status.message ?? ''}`
+            : 'broken connection',
+        );
+        throw error;
+      }
+    },
+  };
+}

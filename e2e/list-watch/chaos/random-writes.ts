@@ -1,0 +1,178 @@
+import type { Answer, ApiClient } from '../../support/client';
+import type { Random } from './seeded-random';
+import { HALVES, NAMESPACES, pathOf, RESOURCES, type WrittenResource } from './views';
+
+export interface RandomWritesOptions {
+  /** Each write goes through one of them. */
+  readonly clients: readonly ApiClient[];
+  readonly random: Random;
+  /** How many writes are to be acknowledged. */
+  readonly acknowledged: number;
+  readonly concurrency: number;
+  /** Called after each acknowledged write with their number so far. */
+  readonly onAcknowledged?: (count: number) => void;
+}
+
+/** What the writers know at the end. */
+export interface WriteReport {
+  /** Versions of acknowledged writes that were no deletions, by resource. */
+  readonly versions: ReadonlyMap<string, readonly number[]>;
+  /** Acknowledged deletions, by resource. */
+  readonly deletions: ReadonlyMap<string, number>;
+  /** By verb. */
+  readonly acknowledged: Readonly<Record<string, number>>;
+  /** Writes that were refused: the object was there already, or not there any more, or was changed meanwhile. */
+  readonly refused: number;
+  /** Writes that nobody can say the outcome of: a broken connection, no answer in time, 5xx. */
+  readonly unknown: number;
+}
+
+const OBJECTS_PER_PLACE = 20;
+/** A frozen replica holds its writers up for so long, then they go on elsewhere. */
+const WRITE_TIMEOUT_MS = 1_500;
+/** In a row, without one acknowledged write among them: then something is broken for good. */
+const FAILURES_MAX = 20_000;
+const FAILURE_PAUSE_MS = 20;
+
+interface Place {
+  readonly resource: WrittenResource;
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly body: object;
+}
+
+type Verb = 'create' | 'update' | 'guarded update' | 'merge patch' | 'JSON patch' | 'apply' | 'delete';
+
+const VERBS: readonly (readonly [number, Verb])[] = [
+  [30, 'create'],
+  [15, 'update'],
+  [5, 'guarded update'],
+  [15, 'merge patch'],
+  [8, 'JSON patch'],
+  [7, 'apply'],
+  [20, 'delete'],
+];
+
+/** Creates, updates, patches and deletes in no order, until enough was acknowledged. What fails is not repeated. */
+export async function writeAtRandom(options: RandomWritesOptions): Promise<WriteReport> {
+  const { clients, random, concurrency } = options;
+  const versions = new Map<string, number[]>(RESOURCES.map(({ resource }) => [resource, []]));
+  const deletions = new Map<string, number>();
+  const acknowledged: Record<string, number> = {};
+  /** What probably exists, so that most writes meet what they need. */
+  const present = new Set<string>();
+  let [done, refused, unknown, failures, turn] = [0, 0, 0, 0, 0];
+
+  const one = async (): Promise<void> => {
+    turn++;
+    const place = anywhere(random, String(turn));
+    const key = `${place.resource.resource}/${place.namespace ?? ''}/${place.name}`;
+    const drawn = random.weighted(VERBS);
+    const verb =
+      present.has(key) === (drawn === 'create') && random.below(20) > 0 ? opposite(random, drawn) : drawn;
+    const api = clients[random.below(clients.length)] ?? fail('No client to write through.');
+    const answer = await send(api, verb, place).catch(() => undefined);
+    if (answer === undefined || answer.status >= 500 || answer.status === 429) {
+      unknown++;
+      if (++failures > FAILURES_MAX)
+        fail(`Nothing was acknowledged in ${String(failures)} writes: ${answer?.text ?? ''}`);
+      await new Promise((resolve) => setTimeout(resolve, FAILURE_PAUSE_MS));
+      return;
+    }
+    if (answer.status === 404 || verb === 'delete') present.delete(key);
+    else present.add(key);
+    if (answer.status === 404 || answer.status === 409) {
+      refused++;
+      return;
+    }
+    if (answer.status >= 300) fail(`${verb} of ${key} was answered ${String(answer.status)}: ${answer.text}`);
+    failures = 0;
+    done++;
+    options.onAcknowledged?.(done);
+    acknowledged[verb] = (acknowledged[verb] ?? 0) + 1;
+    const { resource } = place.resource;
+    if (verb === 'delete') deletions.set(resource, (deletions.get(resource) ?? 0) + 1);
+    else versions.get(resource)?.push(Number(answer.body.metadata?.resourceVersion));
+  };
+  const writer = async (): Promise<void> => {
+    while (done < options.acknowledged) await one();
+  };
+  await Promise.all(Array.from({ length: concurrency }, writer));
+  return { versions, deletions, acknowledged, refused, unknown };
+}
+
+function anywhere(random: Random, turn: string): Place {
+  const resource = RESOURCES[random.below(RESOURCES.length)] ?? fail('There are no resources.');
+  const namespace = resource.isNamespaced ? NAMESPACES[random.below(NAMESPACES.length)] : undefined;
+  const name = `o${String(random.below(OBJECTS_PER_PLACE))}`;
+  const { group, version, kind } = resource;
+  const body = {
+    apiVersion: group === '' ? version : `${group}/${version}`,
+    kind,
+    metadata: { name, labels: { half: HALVES[random.below(HALVES.length)] }, annotations: { turn } },
+    ...resource.content(turn),
+  };
+  return { resource, namespace, name, body };
+}
+
+/** A create becomes something else where the object is there, and everything else a create where it is not. */
+function opposite(random: Random, verb: Verb): Verb {
+  return verb === 'create' ? random.weighted(VERBS.slice(1)) : 'create';
+}
+
+interface Attempt {
+  readonly api: ApiClient;
+  readonly collection: string;
+  readonly path: string;
+  readonly body: object;
+  /** The body's. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+const ATTEMPTS: Readonly<Record<Verb, (attempt: Attempt) => Promise<Answer>>> = {
+  create: async ({ api, collection, body }) =>
+    api.request({ method: 'POST', path: collection, body, timeoutMs: WRITE_TIMEOUT_MS }),
+  update: async ({ api, path, body }) =>
+    api.request({ method: 'PUT', path, body, timeoutMs: WRITE_TIMEOUT_MS }),
+  'guarded update': async ({ api, path, metadata }) => {
+    const now = await api.request({ path, timeoutMs: WRITE_TIMEOUT_MS });
+    if (now.status !== 200) return now;
+    const guarded = { ...now.body, metadata: { ...now.body.metadata, ...metadata } };
+    return api.request({ method: 'PUT', path, body: guarded, timeoutMs: WRITE_TIMEOUT_MS });
+  },
+  'merge patch': async (attempt) => patch(attempt, 'merge-patch+json', { metadata: attempt.metadata }),
+  'JSON patch': async (attempt) =>
+    patch(attempt, 'json-patch+json', [
+      { op: 'add', path: '/metadata/annotations', value: attempt.metadata['annotations'] },
+      { op: 'replace', path: '/metadata/labels', value: attempt.metadata['labels'] },
+    ]),
+  apply: async (attempt) =>
+    patch(
+      { ...attempt, path: `${attempt.path}?fieldManager=chaos&force=true` },
+      'apply-patch+yaml',
+      attempt.body,
+    ),
+  delete: async ({ api, path }) =>
+    api.request({
+      method: 'DELETE',
+      path,
+      body: { gracePeriodSeconds: 0 },
+      timeoutMs: WRITE_TIMEOUT_MS,
+    }),
+};
+
+async function patch({ api, path }: Attempt, type: string, body: unknown): Promise<Answer> {
+  const headers = { 'content-type': `application/${type}` };
+  return api.request({ method: 'PATCH', path, body, headers, timeoutMs: WRITE_TIMEOUT_MS });
+}
+
+async function send(api: ApiClient, verb: Verb, { resource, namespace, name, body }: Place): Promise<Answer> {
+  const { metadata } = body as { readonly metadata: Readonly<Record<string, unknown>> };
+  const chosen = verb === 'update' && resource.isReplaceable === false ? 'guarded update' : verb;
+  const collection = pathOf(resource, namespace);
+  return ATTEMPTS[chosen]({ api, collection, path: pathOf(resource, namespace, name), body, metadata });
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}

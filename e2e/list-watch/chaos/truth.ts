@@ -1,0 +1,186 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Etcd3, type IWatchResponse, type Watcher } from 'etcd3';
+import type { EtcdCluster } from '../../../deploy/local/etcd-cluster';
+import type { Body } from '../../support/client';
+import { RevisionSet } from './revision-set';
+import { VIEWS, type View } from './views';
+
+/** What etcd itself says of one view. */
+export interface ViewTruth {
+  /** The versions a watcher of the view must be told, and no others. */
+  readonly revisions: RevisionSet;
+  /** The version of each object that is there, by `namespace/name` or name. */
+  readonly objects: ReadonlyMap<string, number>;
+}
+
+/**
+ * etcd's own history of everything the API stores, followed revision by revision through whatever happens to its members: the
+ * measure that informers are held against.
+ */
+export interface Truth {
+  view(view: View): ViewTruth;
+  /** All revisions that changed an object of this resource, and how many of them were deletions. */
+  resource(resource: string): { readonly revisions: RevisionSet; readonly deletions: number };
+  /** The newest revision that was seen. Throws when the history was compacted before it was read. */
+  revision(): number;
+  stop(): Promise<void>;
+}
+
+const ROOT = '/registry/';
+const RECONNECT_DELAY_MS = 200;
+const CONNECT_TIMEOUT_MS = 3_000;
+
+interface Known {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly half: string | undefined;
+  readonly version: number;
+}
+
+/** Follows from behind `base`. The prefix of the keys must be the default. */
+export function followTruth(etcd: EtcdCluster, base: number): Truth {
+  const objects = new Map<string, Known>();
+  const views = new Map(VIEWS.map((view) => [view.id, new RevisionSet(base)]));
+  const resources = new Map<string, { revisions: RevisionSet; deletions: number }>();
+  let revision = base;
+
+  const take = ({ events }: Pick<IWatchResponse, 'events'>): void => {
+    for (const { type, kv } of events) {
+      const version = Number(kv.mod_revision);
+      revision = version;
+      const key = kv.key.toString();
+      const place = placeOf(key);
+      if (place === undefined) continue;
+      const before = objects.get(key);
+      const isDeleted = type === 'Delete';
+      const half = isDeleted ? undefined : halfOf(kv.value);
+      if (isDeleted) objects.delete(key);
+      else objects.set(key, { ...place, half, version });
+      const all = resources.get(place.resource) ?? { revisions: new RevisionSet(base), deletions: 0 };
+      all.revisions.add(version);
+      if (isDeleted) all.deletions++;
+      resources.set(place.resource, all);
+      for (const view of VIEWS) {
+        const isSeen =
+          (before !== undefined && isOf(view, before)) || (!isDeleted && isOf(view, { ...place, half }));
+        if (isSeen) views.get(view.id)?.add(version);
+      }
+    }
+  };
+
+  const stop = new AbortController();
+  const running = follow({ etcd, from: () => revision + 1, take }, stop.signal);
+  let failure: unknown;
+  running.catch((error: unknown) => {
+    failure = error;
+  });
+  return {
+    view: (view) => ({
+      revisions: views.get(view.id) ?? new RevisionSet(base),
+      objects: new Map(
+        [...objects]
+          .filter(([, known]) => isOf(view, known))
+          .map(([key, { version }]) => [placeOf(key)?.name ?? '', version]),
+      ),
+    }),
+    resource: (resource) => resources.get(resource) ?? { revisions: new RevisionSet(base), deletions: 0 },
+    revision: () => {
+      if (failure !== undefined) throw new Error("etcd's history cannot be followed", { cause: failure });
+      return revision;
+    },
+    async stop() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+interface Following {
+  readonly etcd: EtcdCluster;
+  readonly from: () => number;
+  readonly take: (response: IWatchResponse) => void;
+}
+
+/**
+ * One member after the other, each connection from the revision behind the last one taken. The library's own way to resume goes by the
+ * store's newest revision instead, and so can leave out what a connection broke off.
+ */
+async function follow({ etcd, from, take }: Following, signal: AbortSignal): Promise<void> {
+  for (let turn = 0; !signal.aborted; turn++) {
+    const member = etcd.members[turn % etcd.members.length];
+    if (member?.pid === undefined) {
+      await delay(RECONNECT_DELAY_MS);
+      continue;
+    }
+    const client = new Etcd3({ hosts: member.clientUrl });
+    try {
+      const watcher = client.watch().prefix(ROOT).startRevision(String(from())).watcher();
+      await untilBroken(watcher, take, signal);
+    } finally {
+      client.close();
+    }
+    if (!signal.aborted) await delay(RECONNECT_DELAY_MS);
+  }
+}
+
+/** Resolves when this connection tells no more; throws when the history it asks for is gone. */
+async function untilBroken(watcher: Watcher, take: Following['take'], signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const connecting = setTimeout(() => {
+    over.abort();
+  }, CONNECT_TIMEOUT_MS);
+  let failure: Error | undefined;
+  watcher.on('connected', () => {
+    clearTimeout(connecting);
+  });
+  watcher.on('data', (response) => {
+    if (!over.signal.aborted) take(response);
+  });
+  watcher.on('disconnected', () => {
+    over.abort();
+  });
+  watcher.on('error', (error) => {
+    if (error.message.includes('compacted')) failure = error;
+    over.abort();
+  });
+  const either = AbortSignal.any([signal, over.signal]);
+  if (!either.aborted) await once(either, 'abort');
+  over.abort();
+  clearTimeout(connecting);
+  // Not waited for: a member that is gone confirms nothing. Without it the library would go on connecting for ever.
+  watcher.cancel().catch(() => undefined);
+  if (failure !== undefined) throw failure;
+}
+
+function isOf(
+  view: View,
+  {
+    resource,
+    namespace,
+    half,
+  }: { readonly resource: string; readonly namespace: string; readonly half: string | undefined },
+): boolean {
+  return (
+    view.resource === resource &&
+    (view.namespace === undefined || view.namespace === namespace) &&
+    (view.half === undefined || view.half === half)
+  );
+}
+
+/** `/registry/<group or core>/<resource>[/<namespace>]/<name>`; undefined for what is no object of the written resources. */
+function placeOf(
+  key: string,
+): { readonly resource: string; readonly namespace: string; readonly name: string } | undefined {
+  const [group, resource = '', ...rest] = key.slice(ROOT.length).split('/');
+  const view = VIEWS.find(
+    (each) => each.resource === resource && (each.group === '' ? 'core' : each.group) === group,
+  );
+  if (view === undefined || rest.length === 0) return undefined;
+  return { resource, namespace: rest.length > 1 ? (rest[0] ?? '') : '', name: rest.join('/') };
+}
+
+/** Objects are stored as JSON. */
+function halfOf(value: Buffer): string | undefined {
+  return (JSON.parse(value.toString()) as Body).metadata?.labels?.['half'];
+}

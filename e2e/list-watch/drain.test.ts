@@ -1,0 +1,127 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiClient } from '../support/client';
+import { eventually } from '../support/eventually';
+import { type HaSet, startHaSet } from '../support/ha-set';
+import { configMap } from '../support/objects';
+import { explained } from '../support/workspace';
+
+jest.setTimeout(180_000);
+
+const COLLECTION = '/api/v1/namespaces/default/configmaps';
+const WATCHERS = 200;
+const DELAY_MS = 4_000;
+const WRITE_INTERVAL_MS = 40;
+/** All of them ended within the delay; what the client takes to hear of it comes on top. */
+const HEARING_MS = 2_000;
+
+/** What one watch showed from its beginning to its end. */
+interface Watched {
+  readonly versions: readonly string[];
+  /** The type of its last event. */
+  readonly last: string | undefined;
+  /** Where a client goes on. */
+  readonly resumeAt: string;
+  readonly endedAt: number;
+}
+
+describe('a replica that is told to stop', () => {
+  let set: HaSet;
+  beforeAll(
+    explained(async () => {
+      set = await startHaSet({
+        replicas: 2,
+        etcd: 1,
+        balancer: false,
+        controllerManagers: 0,
+        dialect: 'orch',
+        shutdownDelay: `${String(DELAY_MS)}ms`,
+      });
+    }),
+  );
+  afterAll(async () => {
+    await set?.stop();
+  });
+
+  test(
+    'ends its watches one after the other with a bookmark, from which each resumes elsewhere and misses nothing',
+    explained(async () => {
+      const [going, staying] = [set.of(1), set.of(0)];
+      const from = (await staying.get(COLLECTION)).body.metadata?.resourceVersion ?? '';
+      const written: string[] = [];
+      const stopWriting = new AbortController();
+      const writing = writeUntil(staying, written, stopWriting.signal);
+
+      const watches = Array.from({ length: WATCHERS }, async () => watchToEnd(going, from));
+      await eventually('every watch is open', async () => (await openWatchers(going)) >= WATCHERS, 30_000);
+
+      const toldAt = performance.now();
+      const gone = set.replicas[1]?.kill('SIGTERM');
+      await eventually(
+        'it says that it is not ready',
+        async () => (await going.get('/readyz')).status >= 500,
+        5_000,
+      );
+      // Whoever has not heard of it yet is served as before.
+      expect((await going.get(COLLECTION)).status).toBe(200);
+
+      const first = await Promise.all(watches);
+      expect(first.map(({ last }) => last)).toEqual(first.map(() => 'BOOKMARK'));
+      const endedAfterMs = first.map(({ endedAt }) => endedAt - toldAt).sort((a, b) => a - b);
+      expect(endedAfterMs.at(-1)).toBeLessThan(DELAY_MS + HEARING_MS);
+      // Spread: a quarter of them takes a good part of a quarter of the time.
+      for (const quarter of [0, 1, 2, 3]) {
+        const [begin, end] = [quarter, quarter + 1].map(
+          (each) => endedAfterMs[Math.floor(((WATCHERS - 1) * each) / 4)],
+        );
+        expect((end ?? 0) - (begin ?? 0)).toBeGreaterThan(DELAY_MS / 16);
+      }
+      await gone;
+      expect(await set.replicas[1]?.process().exited).toEqual({ code: 0, signal: null });
+
+      stopWriting.abort();
+      await writing;
+      const newest = written.at(-1);
+      const second = await Promise.all(
+        first.map(async ({ resumeAt }) => watchToEnd(staying, resumeAt, newest)),
+      );
+      for (const [index, { versions }] of first.entries()) {
+        expect([...versions, ...(second[index]?.versions ?? [])]).toEqual(written);
+      }
+    }),
+  );
+
+  /** Follows until the server ends the watch, or `until` was seen. Rejects on an ERROR event and when the connection breaks. */
+  async function watchToEnd(client: ApiClient, from: string, until?: string): Promise<Watched> {
+    const versions: string[] = [];
+    let last: string | undefined;
+    let resumeAt = from;
+    const path = `${COLLECTION}?watch=true&allowWatchBookmarks=true&resourceVersion=${from}`;
+    // Written before the watch was resumed from a version that is newer: nothing is left to see.
+    if (until !== undefined && Number(from) >= Number(until)) return { versions, last, resumeAt, endedAt: 0 };
+    for await (const { type, object } of client.watch(path, AbortSignal.timeout(60_000))) {
+      if (type === 'ERROR') throw new Error(`A watch was ended with ${JSON.stringify(object)}.`);
+      last = type;
+      resumeAt = object.metadata?.resourceVersion ?? '';
+      if (type !== 'BOOKMARK') versions.push(resumeAt);
+      if (resumeAt === until) break;
+    }
+    return { versions, last, resumeAt, endedAt: performance.now() };
+  }
+
+  async function writeUntil(client: ApiClient, written: string[], signal: AbortSignal): Promise<void> {
+    for (let turn = 0; !signal.aborted; turn++) {
+      const { status, body } = await client.create(COLLECTION, configMap(`c${String(turn)}`));
+      expect(status).toBe(201);
+      written.push(body.metadata?.resourceVersion ?? '');
+      await delay(WRITE_INTERVAL_MS);
+    }
+  }
+
+  async function openWatchers(client: ApiClient): Promise<number> {
+    const { text } = await client.get('/metrics');
+    const lines = text
+      .split('\n')
+      .filter((line) => line.startsWith('apiserver_longrunning_gauge') && line.includes('configmaps'));
+    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  }
+});
