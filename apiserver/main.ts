@@ -16,9 +16,10 @@ const SUMMARY =
 const USAGE_ERROR = 2;
 /**
  * What is kept lies outside of the heap, which is little beside what passes through it. By itself the runtime lets the heap grow to four
- * times what is live before it looks for garbage; with this, to a third above it. It is asked for at every collection, so it may come late.
+ * times what is live before it looks for garbage; with this, to twice that. Less would make it look so often that watch events are late.
+ * It is asked for at every collection, so it may come late.
  */
-const SMALL_HEAP = '--heap-growing-percent=30';
+const SMALL_HEAP = '--heap-growing-percent=100';
 
 /** Reads the command line, then serves until SIGTERM or SIGINT. The process's exit code is what `main` resolves to. */
 async function main(): Promise<number> {

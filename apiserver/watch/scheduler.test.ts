@@ -5,9 +5,9 @@ test('an idle server flushes at once; a busy one keeps a distance in proportion,
   const delayMaxMs = 20;
   expect(nextDelayMs({ busyMs: 0, sinceLastMs: Infinity, delayMaxMs })).toBe(0);
   expect(nextDelayMs({ busyMs: 0.2, sinceLastMs: 0, delayMaxMs })).toBe(0);
-  expect(nextDelayMs({ busyMs: 4, sinceLastMs: 4, delayMaxMs })).toBe(4);
-  expect(nextDelayMs({ busyMs: 4, sinceLastMs: 8, delayMaxMs })).toBe(0);
-  expect(nextDelayMs({ busyMs: 100, sinceLastMs: 100, delayMaxMs })).toBe(20);
+  expect(nextDelayMs({ busyMs: 40, sinceLastMs: 40, delayMaxMs })).toBe(4);
+  expect(nextDelayMs({ busyMs: 40, sinceLastMs: 44, delayMaxMs })).toBe(0);
+  expect(nextDelayMs({ busyMs: 1_000, sinceLastMs: 1_000, delayMaxMs })).toBe(20);
 });
 
 test('slices shrink when they hold the loop too long and grow when there is more to do', () => {

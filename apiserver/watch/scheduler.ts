@@ -14,8 +14,11 @@ export interface FlushSchedulerOptions {
   readonly onFlushed?: (waitedMs: number, queues: number) => void;
 }
 
-/** A flush that kept the loop busy for b ms is followed by the next no earlier than this many b later. */
-const BUSY_FACTOR = 1;
+/**
+ * A flush that kept the loop busy for b ms is followed by the next no earlier than this many b later. What comes during a flush gathers
+ * anyway: resting as long as one took costs a third of the processor time less per event, and doubles how late events are.
+ */
+const BUSY_FACTOR = 0.1;
 /** The longest the loop is meant to be busy with one slice of a flush. */
 const SLICE_TARGET_MS = 5;
 const SLICE_MIN = 16;

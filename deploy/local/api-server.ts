@@ -23,8 +23,8 @@ export interface ApiServerOptions {
   readonly onLine?: (line: string) => void;
 }
 
-/** A smaller room for what is young takes 10 MB less at rest, and up to a tenth more processor time under load. */
-const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=4'];
+/** Half of the runtime's own room for what is young: less memory at rest. A quarter of it makes watch events late. */
+const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=8'];
 
 /** Starts one API server on the loopback interface. It is not ready yet: see `waitUntilReady`. */
 export async function startApiServer(options: ApiServerOptions): Promise<StartedProcess> {
