@@ -112,11 +112,12 @@ describe('npm start', () => {
       .filter((line) => line.startsWith('    kubectl '))
       .map((line) => line.trim());
     expect(commands).toHaveLength(2);
-    const program = findKubectls().find((it) => it.program !== undefined)?.program;
-    for (const command of program === undefined ? [] : commands) {
-      const args = command.split(' ').slice(1);
-      const result = await runKubectl(program ?? '', args, { kubeconfig, home: workspace.dir });
-      expect([command, result.stderr, result.exitCode]).toEqual([command, '', 0]);
+    for (const { program } of findKubectls()) {
+      for (const command of program === undefined ? [] : commands) {
+        const args = command.split(' ').slice(1);
+        const result = await runKubectl(program ?? '', args, { kubeconfig, home: workspace.dir });
+        expect([command, result.stderr, result.exitCode]).toEqual([command, '', 0]);
+      }
     }
 
     const api = client();

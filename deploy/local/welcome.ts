@@ -20,8 +20,8 @@ export function welcome({
 
   Next:
     export KUBECONFIG=${kubeconfig}
-    kubectl create configmap greeting --from-literal=text=hello
-    kubectl get configmap greeting -o yaml
+    kubectl label namespace default greeting=hello
+    kubectl get namespace default -o yaml
 
   Ctrl-C stops it; the data stays.
 `;
