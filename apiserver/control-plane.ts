@@ -3,7 +3,7 @@ import type { Clock } from '../shared/concurrency/clock';
 import type { Log } from '../shared/log/log';
 import { GROUP } from '../shared/names';
 import { AdmissionMetrics } from './admission/admission-metrics';
-import type { Authorize } from './admission/certificates';
+import type { Authorizer } from './exchange/access';
 import { createAdmission } from './admission/chain';
 import { clusterReadings } from './admission/cluster-reader';
 import type { PluginChoice, PluginContext } from './admission/plugins';
@@ -52,7 +52,7 @@ export interface ControlPlaneOptions {
   /** By default the plugins of kube-apiserver's defaults. */
   readonly admission?: AdmissionOptions;
   /** Who may do what, for the plugins that ask. */
-  readonly authorize: Authorize;
+  readonly authorize: Authorizer;
 }
 
 export interface AdmissionOptions

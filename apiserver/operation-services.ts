@@ -1,6 +1,6 @@
 import type { Authentication } from './authentication';
 import { tokenReviewer } from './authn/token-authenticator';
-import type { Authorizer } from './authz/authorizer';
+import type { Authorizer } from './exchange/access';
 import { rulesWithoutRules } from './authz/rules';
 import type { OpenBackend } from './open-backend';
 import type { OperationServices } from './registry/virtual/operation';

@@ -1,8 +1,9 @@
 import type { WatchEvent } from './support/client';
 import { eventually } from './support/eventually';
 import { follow } from './support/follow';
+import { freshCollection } from './support/fresh-collection';
 import { type HaSet, startHaSet } from './support/ha-set';
-import { configMap, namespace } from './support/objects';
+import { configMap } from './support/objects';
 import { sized } from './support/scale';
 import { explained } from './support/workspace';
 import { runWriters } from './support/writers';
@@ -27,12 +28,6 @@ describe('three replicas on three etcd members', () => {
     await set?.stop();
   });
 
-  /** A namespace of the test's own, so that no test sees another's events. */
-  async function freshCollection(name: string): Promise<string> {
-    expect((await set.of(0).create('/api/v1/namespaces', namespace(name))).status).toBe(201);
-    return `/api/v1/namespaces/${name}/configmaps`;
-  }
-
   async function versionOf(path: string, replica: number): Promise<string> {
     const version = (await set.of(replica).get(path)).body.metadata?.resourceVersion;
     expect(version).toMatch(/^[1-9]\d*$/u);
@@ -42,7 +37,7 @@ describe('three replicas on three etcd members', () => {
   test(
     'a write through one replica is what another answers at once, in get and in list',
     explained(async () => {
-      const path = await freshCollection('at-once');
+      const path = await freshCollection(set.of(0), 'at-once');
       for (let round = 0; round < sized({ full: 500, small: 60 }); round++) {
         const [a, b, c] = [set.of(round % 3), set.of((round + 1) % 3), set.of((round + 2) % 3)];
         const name = `round-${String(round)}`;
@@ -66,7 +61,7 @@ describe('three replicas on three etcd members', () => {
   test(
     'a watch on a third replica from the version before a write sees that write exactly once',
     explained(async () => {
-      const path = await freshCollection('exactly-once');
+      const path = await freshCollection(set.of(0), 'exactly-once');
       for (let round = 0; round < sized({ full: 200, small: 30 }); round++) {
         const before = await versionOf(path, round % 3);
         const name = `round-${String(round)}`;
@@ -92,7 +87,7 @@ describe('three replicas on three etcd members', () => {
   test(
     'a replica that was frozen does not answer from the past when it wakes',
     explained(async () => {
-      const path = await freshCollection('frozen');
+      const path = await freshCollection(set.of(0), 'frozen');
       await set.of(2).create(path, configMap('clock', { tick: '0' }));
       for (let round = 1; round <= 5; round++) {
         set.replicas[2]?.pause();
@@ -109,7 +104,7 @@ describe('three replicas on three etcd members', () => {
     'kill -9 of a replica and of the etcd leader during a run of writes loses no acknowledged write and no watch event',
     explained(async () => {
       const writes = sized({ full: 10_000, small: 1_000 });
-      const path = await freshCollection('killed');
+      const path = await freshCollection(set.of(0), 'killed');
       const from = await versionOf(path, 0);
 
       const stop = new AbortController();

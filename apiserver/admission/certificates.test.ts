@@ -1,6 +1,5 @@
 import { GROUP, SIGNER } from '../../shared/names';
-import type { AccessQuestion } from '../registry/virtual/operation';
-import type { Authorize } from './certificates';
+import type { AccessQuestion, Authorizer } from '../exchange/access';
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates';
 import { attributesOf, outcomeOf, verdictOf } from './testing/plugin-bench';
 
@@ -28,7 +27,7 @@ hXjWYA4gRT4qcrbwF7vmv1Sq1w/pjZfLPxg53w==
 -----END CERTIFICATE REQUEST-----
 `;
 
-function authorizer(allowed: readonly string[]): { authorize: Authorize; questions: AccessQuestion[] } {
+function authorizer(allowed: readonly string[]): { authorize: Authorizer; questions: AccessQuestion[] } {
   const questions: AccessQuestion[] = [];
   return {
     questions,

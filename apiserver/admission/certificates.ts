@@ -1,20 +1,18 @@
 import { deepEqual } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
 import { GROUP, SIGNER, USER_GROUP } from '../../shared/names';
+import type { Authorizer } from '../exchange/access';
 import type { UserInfo } from '../exchange/exchange';
 import { record, text } from '../registry/validation/accessors';
 import { certificateRequestOrganizations } from '../registry/validation/pkcs10';
-import type { AccessAnswer, AccessQuestion } from '../registry/virtual/operation';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';
 import { refusal } from './refusal';
 import { CERTIFICATE_REQUESTS } from './resources';
 import { specOf } from './with-spec';
 
-export type Authorize = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessAnswer>;
-
 /** Only who may `approve` for its signer decides about a certificate request. */
-export function certificateApproval(authorize: Authorize): AdmissionPlugin {
+export function certificateApproval(authorize: Authorizer): AdmissionPlugin {
   return {
     concerns: writesOf(CERTIFICATE_REQUESTS, ['UPDATE'], 'approval'),
     async validate(attributes, _cluster, signal) {
@@ -27,7 +25,7 @@ export function certificateApproval(authorize: Authorize): AdmissionPlugin {
 }
 
 /** Only who may `sign` for its signer writes the certificate or the conditions of a certificate request. */
-export function certificateSigning(authorize: Authorize): AdmissionPlugin {
+export function certificateSigning(authorize: Authorizer): AdmissionPlugin {
   return {
     concerns: writesOf(CERTIFICATE_REQUESTS, ['UPDATE'], 'status'),
     async validate(attributes, _cluster, signal) {
@@ -62,7 +60,7 @@ function signerOf(request: ApiObject | undefined): string {
 
 /** Leave for one signer, or for all of its domain. */
 async function maySigner(
-  authorize: Authorize,
+  authorize: Authorizer,
   { user, verb, signer }: { readonly user: UserInfo; readonly verb: string; readonly signer: string },
   signal: AbortSignal,
 ): Promise<boolean> {

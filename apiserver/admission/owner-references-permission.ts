@@ -2,7 +2,7 @@ import { deepEqual } from '../../shared/meta/clone';
 import type { ApiObject, GroupVersionKind, OwnerReference } from '../../shared/meta/object';
 import { parseGroupVersion } from '../../shared/api/resources';
 import type { AdmissionAttributes } from '../registry/admission';
-import type { Authorize } from './certificates';
+import type { Authorizer } from '../exchange/access';
 import type { AdmissionPlugin, ResourceName } from './plugin';
 import { refusal } from './refusal';
 
@@ -26,7 +26,7 @@ export type ResourceOfKind = (
  * may give it any owner.
  */
 export function ownerReferencesPermission(
-  authorize: Authorize,
+  authorize: Authorizer,
   resourceOfKind: ResourceOfKind,
 ): AdmissionPlugin {
   const allows = async (

@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/concurrency/clock';
 import type { RandomInt } from '../../shared/meta/generate-name';
 import { alwaysAdmit, alwaysDeny } from './always';
 import { alwaysPullImages } from './always-pull-images';
-import type { Authorize } from './certificates';
+import type { Authorizer } from '../exchange/access';
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates';
 import { defaultIngressClass, defaultStorageClass } from './default-class';
 import { defaultTolerationSeconds } from './default-toleration-seconds';
@@ -30,7 +30,7 @@ import { taintNodesByCondition } from './taint-nodes-by-condition';
 
 /** What plugins need besides other objects. */
 export interface PluginContext {
-  readonly authorize: Authorize;
+  readonly authorize: Authorizer;
   readonly randomInt: RandomInt;
   readonly clock: Clock;
   /** How long pods stay on a node that is not ready, or out of reach, unless they say themselves. */

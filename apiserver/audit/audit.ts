@@ -2,13 +2,13 @@ import { StatusError } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
 import { jsonLine } from '../encoding/json-encoder';
 import type { Answer, Exchange, Stage as JourneyStage } from '../exchange/exchange';
+import { endingWith } from '../exchange/ending-with';
 import { ClientGoneError, isClientGone } from '../exchange/initial-values';
 import type { AuditCounts } from './counts';
 import type { ResponseStatus, Stage } from './event';
 import { isLongRunning } from './long-running';
 import type { Decide } from './policy';
 import { AuditRecord } from './record';
-import { recordedBody } from './recorded-body';
 import type { Backend } from './sink';
 
 export interface AuditParts {
@@ -132,7 +132,7 @@ class Recorder {
     }
     const recorded: Answer = {
       ...answer,
-      body: recordedBody(body, exchange, async ({ error, hasBegun }) => {
+      body: endingWith(body, exchange.signal, async ({ error, hasBegun }) => {
         // Once the head is out, its code stands.
         const isTold = error === undefined || hasBegun;
         const status = isTold ? record.statusOf(code) : this.#statusOf(record, exchange, error);

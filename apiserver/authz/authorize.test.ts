@@ -3,7 +3,7 @@ import { USER_GROUP } from '../../shared/names';
 import { parseRequestInfo } from '../exchange/request-info';
 import { newExchange } from '../exchange/testing/new-exchange';
 import { authorize } from './authorize';
-import type { Authorizer } from './authorizer';
+import type { Authorizer } from '../exchange/access';
 import { firstOpinionOf } from './authorizer';
 import { authorizerOf } from './modes';
 

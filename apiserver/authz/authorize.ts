@@ -1,35 +1,35 @@
 import { AUDIT_ANNOTATION } from '../../shared/names';
 import { forbidden, StatusError } from '../../shared/errors/status-error';
+import type { AccessQuestion, Authorizer } from '../exchange/access';
 import type { Stage } from '../exchange/exchange';
-import type { Attributes, Authorizer } from './authorizer';
-import { attributesOf } from './authorizer';
+import { questionOf } from './authorizer';
 
 /** The stage that lets a request through or answers 403. It covers every path, health and version included. */
 export function authorize(authorizer: Authorizer): Stage {
   return async (exchange, next) => {
-    const attributes = attributesOf(exchange);
-    const verdict = await authorizer(attributes, exchange.signal);
+    const question = questionOf(exchange);
+    const verdict = await authorizer(question, exchange.signal);
     exchange.audit?.annotate(
       AUDIT_ANNOTATION.authorizationDecision,
       verdict.decision === 'allow' ? 'allow' : 'forbid',
     );
     exchange.audit?.annotate(AUDIT_ANNOTATION.authorizationReason, verdict.reason);
-    if (verdict.decision !== 'allow') throw refusal(attributes, verdict.reason);
+    if (verdict.decision !== 'allow') throw refusal(question, verdict.reason);
     await next();
   };
 }
 
 /** The 403 as Kubernetes words it; also for checks inside verbs, such as impersonation. */
-export function refusal(attributes: Attributes, reason: string): StatusError {
-  const sentence = withoutMarkup(sentenceOf(attributes));
+export function refusal(question: AccessQuestion, reason: string): StatusError {
+  const sentence = withoutMarkup(sentenceOf(question));
   const why = reason === '' ? sentence : `${sentence}: ${reason}`;
-  if (attributes.apiGroup === '' && attributes.resource === '') {
+  if (question.apiGroup === '' && question.resource === '') {
     return new StatusError('Forbidden', `forbidden: ${why}`, { details: {} });
   }
-  return forbidden({ group: attributes.apiGroup, resource: attributes.resource }, attributes.name, why);
+  return forbidden({ group: question.apiGroup, resource: question.resource }, question.name, why);
 }
 
-function sentenceOf({ user, verb, isResourceRequest, path, ...rest }: Attributes): string {
+function sentenceOf({ user, verb, isResourceRequest, path, ...rest }: AccessQuestion): string {
   const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
   if (!isResourceRequest) return `${who} path ${JSON.stringify(path)}`;
   const resource = rest.subresource === '' ? rest.resource : `${rest.resource}/${rest.subresource}`;

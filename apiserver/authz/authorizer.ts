@@ -1,34 +1,12 @@
-import type { Exchange, UserInfo } from '../exchange/exchange';
-
-/** What authorizers decide on. For a path that is no resource, `verb` is the lower-cased method. */
-export interface Attributes {
-  readonly user: UserInfo;
-  readonly verb: string;
-  readonly isResourceRequest: boolean;
-  readonly path: string;
-  readonly apiGroup: string;
-  readonly apiVersion: string;
-  readonly namespace: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly name: string;
-}
-
-/** `no-opinion` leaves the decision to the next authorizer; the request is refused when none allows it. */
-export interface Verdict {
-  readonly decision: 'allow' | 'deny' | 'no-opinion';
-  /** Shown to the client behind a refusal; empty when there is nothing to say. */
-  readonly reason: string;
-}
-
-export type Authorizer = (attributes: Attributes, signal: AbortSignal) => Promise<Verdict>;
+import type { AccessQuestion, Authorizer } from '../exchange/access';
+import type { Exchange } from '../exchange/exchange';
 
 /** Asks in order until one allows or denies. The reasons of those without an opinion are kept, one a line. */
 export function firstOpinionOf(authorizers: readonly Authorizer[]): Authorizer {
-  return async (attributes, signal) => {
+  return async (question, signal) => {
     const reasons: string[] = [];
     for (const authorizer of authorizers) {
-      const verdict = await authorizer(attributes, signal);
+      const verdict = await authorizer(question, signal);
       if (verdict.decision !== 'no-opinion') return verdict;
       if (verdict.reason !== '') reasons.push(verdict.reason);
     }
@@ -36,7 +14,8 @@ export function firstOpinionOf(authorizers: readonly Authorizer[]): Authorizer {
   };
 }
 
-export function attributesOf({ user, info }: Pick<Exchange, 'user' | 'info'>): Attributes {
+/** What is asked about a request. */
+export function questionOf({ user, info }: Pick<Exchange, 'user' | 'info'>): AccessQuestion {
   const { verb, isResourceRequest, path, apiGroup, apiVersion, namespace, resource, subresource, name } =
     info;
   return {

@@ -1,5 +1,5 @@
 import { USER_GROUP } from '../../shared/names';
-import type { Authorizer, Verdict } from './authorizer';
+import type { Authorizer, Verdict } from '../exchange/access';
 import { firstOpinionOf } from './authorizer';
 
 const ALLOWED: Verdict = { decision: 'allow', reason: '' };

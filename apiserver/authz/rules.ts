@@ -1,19 +1,5 @@
+import type { AccessRules, Authorizer } from '../exchange/access';
 import type { UserInfo } from '../exchange/exchange';
-import type { Authorizer } from './authorizer';
-
-/** What a user may do in a namespace, as far as it can be listed. */
-export interface Rules {
-  readonly resourceRules: readonly {
-    readonly verbs: readonly string[];
-    readonly apiGroups: readonly string[];
-    readonly resources: readonly string[];
-  }[];
-  readonly nonResourceRules: readonly {
-    readonly verbs: readonly string[];
-    readonly nonResourceURLs: readonly string[];
-  }[];
-  readonly incomplete: boolean;
-}
 
 const EVERY = ['*'] as const;
 
@@ -25,7 +11,7 @@ export async function rulesWithoutRules(
   authorizer: Authorizer,
   { user, namespace }: { readonly user: UserInfo; readonly namespace: string },
   signal: AbortSignal,
-): Promise<Rules> {
+): Promise<AccessRules> {
   const anything = {
     user,
     verb: '*',

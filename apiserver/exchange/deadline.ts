@@ -1,5 +1,6 @@
 import { badRequest, timeout } from '../../shared/errors/status-error';
 import { parseDurationMs } from '../../shared/flags/duration';
+import { endingWith } from './ending-with';
 import type { Exchange, Stage } from './exchange';
 
 /**
@@ -35,32 +36,7 @@ export function createDeadline(requestTimeoutMs: number): Stage {
     }
     const { answer } = exchange;
     if (answer === undefined || Buffer.isBuffer(answer.body)) end();
-    else exchange.answer = { ...answer, body: endingWith(answer.body, end) };
-  };
-}
-
-/** The same stream; `end` is called when it ends, fails, or is closed early. */
-function endingWith(body: AsyncIterable<Buffer>, end: () => void): AsyncIterable<Buffer> {
-  return {
-    [Symbol.asyncIterator]: () => {
-      const inner = body[Symbol.asyncIterator]();
-      return {
-        next: async () => {
-          try {
-            const step = await inner.next();
-            if (step.done === true) end();
-            return step;
-          } catch (error) {
-            end();
-            throw error;
-          }
-        },
-        return: async () => {
-          end();
-          return (await inner.return?.()) ?? { done: true, value: undefined };
-        },
-      };
-    },
+    else exchange.answer = { ...answer, body: endingWith(answer.body, exchange.signal, end) };
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Body } from '../support/client';
+import { freshCollection } from '../support/fresh-collection';
 import { type HaSet, startHaSet } from '../support/ha-set';
-import { configMap, namespace } from '../support/objects';
+import { configMap } from '../support/objects';
 import { explained } from '../support/workspace';
 
 jest.setTimeout(240_000);
@@ -22,18 +23,13 @@ describe('three replicas', () => {
     await set?.stop();
   });
 
-  async function freshCollection(name: string): Promise<string> {
-    expect((await set.of(0).create('/api/v1/namespaces', namespace(name))).status).toBe(201);
-    return `/api/v1/namespaces/${name}/configmaps`;
-  }
-
   const namesOf = (body: Body): (string | undefined)[] =>
     (body.items ?? []).map((item) => item.metadata?.name);
 
   test(
     'pages taken from one replica after the other show one state, whatever is written meanwhile',
     explained(async () => {
-      const path = await freshCollection('pages');
+      const path = await freshCollection(set.of(0), 'pages');
       const names = Array.from({ length: 30 }, (_, at) => `c${String(at).padStart(2, '0')}`);
       for (const name of names) await set.of(0).create(path, configMap(name));
       const seen: (string | undefined)[] = [];
@@ -56,7 +52,7 @@ describe('three replicas', () => {
   test(
     'a watch from before its start resumes on a replica that has just started, with nothing left out',
     explained(async () => {
-      const path = await freshCollection('resumed');
+      const path = await freshCollection(set.of(0), 'resumed');
       const { body } = await set.of(0).get(path);
       const written: (string | undefined)[] = [];
       for (let at = 0; at < 40; at += 1) {

@@ -6,6 +6,7 @@ import { apiVersionOf } from '../../../shared/meta/object';
 import type { ApiObject } from '../../../shared/meta/object';
 import { integer, optionalRecord, record, stringMap } from '../validation/accessors';
 import type { ObjectView } from './object-view';
+import { metadataWithDemands, shownMetadata } from './shown-metadata';
 
 const SCALE = { group: GROUP.autoscaling, version: 'v1', kind: 'Scale' } as const;
 
@@ -23,19 +24,12 @@ function scaleWith(selectorText: (selector: unknown) => string): ObjectView {
   return {
     canApply: true,
     show: (object) => {
-      const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
       const spec = record(object['spec']);
       const selector = selectorText(spec['selector']);
       return {
         kind: SCALE.kind,
         apiVersion: apiVersionOf(SCALE),
-        metadata: {
-          ...(name === undefined ? {} : { name }),
-          ...(namespace === undefined ? {} : { namespace }),
-          ...(uid === undefined ? {} : { uid }),
-          ...(resourceVersion === undefined ? {} : { resourceVersion }),
-          ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-        },
+        metadata: shownMetadata(object),
         spec: { replicas: integer(spec['replicas']) ?? 0 },
         status: {
           replicas: integer(record(object['status'])['replicas']) ?? 0,
@@ -46,11 +40,10 @@ function scaleWith(selectorText: (selector: unknown) => string): ObjectView {
     merge: (shown, object) => {
       const errors = validateScale(shown);
       if (errors.length > 0) throw invalidObject(SCALE, shown.metadata.name ?? '', errors);
-      const { uid, resourceVersion = '' } = shown.metadata;
       const replicas = integer(record(shown['spec'])['replicas']) ?? 0;
       return {
         ...object,
-        metadata: { ...object.metadata, ...(uid === undefined ? {} : { uid }), resourceVersion },
+        metadata: metadataWithDemands(object, shown),
         spec: { ...record(object['spec']), replicas },
       };
     },

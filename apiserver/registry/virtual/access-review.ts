@@ -3,10 +3,11 @@ import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import type { ApiObject } from '../../../shared/meta/object';
 import { deepEqual } from '../../../shared/meta/clone';
 import { badRequest } from '../../../shared/errors/status-error';
+import type { AccessQuestion } from '../../exchange/access';
 import type { UserInfo } from '../../exchange/exchange';
 import type { Json } from '../validation/accessors';
 import { optionalRecord, record, strings, stringMap, text } from '../validation/accessors';
-import type { AccessQuestion, Operation, OperationContext, OperationRequest } from './operation';
+import type { Operation, OperationContext, OperationRequest } from './operation';
 
 /** Whether somebody may do something. The answer is about now, and about the authorizers of this server. */
 export const reviewAccess: Operation = async (context, request, signal) => {

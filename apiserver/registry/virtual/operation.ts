@@ -1,44 +1,8 @@
 import type { ApiObject } from '../../../shared/meta/object';
+import type { AccessRules, Authorizer } from '../../exchange/access';
 import type { UserInfo } from '../../exchange/exchange';
 import type { StoreContext, WriteRequest } from '../object-store';
 import type { Registry } from '../registry';
-
-/** A question about what a user may do, as authorizers are asked. */
-export interface AccessQuestion {
-  readonly user: UserInfo;
-  readonly verb: string;
-  readonly isResourceRequest: boolean;
-  readonly path: string;
-  readonly apiGroup: string;
-  readonly apiVersion: string;
-  readonly namespace: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly name: string;
-}
-
-export interface AccessAnswer {
-  readonly decision: 'allow' | 'deny' | 'no-opinion';
-  /** Empty when there is nothing to say. */
-  readonly reason: string;
-}
-
-/** What a user may do, as far as the authorizers can list it. */
-export interface AccessRules {
-  readonly resourceRules: readonly {
-    readonly verbs: readonly string[];
-    readonly apiGroups?: readonly string[];
-    readonly resources?: readonly string[];
-    readonly resourceNames?: readonly string[];
-  }[];
-  readonly nonResourceRules: readonly {
-    readonly verbs: readonly string[];
-    readonly nonResourceURLs?: readonly string[];
-  }[];
-  /** Some authorizer cannot list its rules: the user may be allowed more. */
-  readonly incomplete: boolean;
-  readonly evaluationError?: string;
-}
 
 /** A part of the control plane whose health can be asked. */
 export interface Component {
@@ -76,7 +40,7 @@ export interface OperationServices {
   /** The audiences of this API: what tokens are meant for when nobody says otherwise. Never empty. */
   readonly apiAudiences: readonly string[];
   readonly accountTokens: AccountTokens;
-  readonly authorize: (question: AccessQuestion, signal: AbortSignal) => Promise<AccessAnswer>;
+  readonly authorize: Authorizer;
   readonly rulesOf: (user: UserInfo, namespace: string, signal: AbortSignal) => Promise<AccessRules>;
   readonly components: readonly Component[];
 }

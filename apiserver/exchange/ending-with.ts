@@ -1,5 +1,3 @@
-import type { Exchange } from '../exchange/exchange';
-
 /** How a stream ended: `error` when it broke, `hasBegun` when the client had something of it by then. */
 export interface StreamEnd {
   readonly error?: unknown;
@@ -8,19 +6,18 @@ export interface StreamEnd {
 
 /**
  * The same stream. `ended` is called once, however it ends: read to its end, broken, left by its reader, or given up before anybody
- * read it. The reader learns of the end when the promise that `ended` returns has settled.
+ * read it (`signal` aborts). The reader learns of the end when the promise that `ended` returns has settled.
  */
-export function recordedBody(
+export function endingWith(
   body: AsyncIterable<Buffer>,
-  exchange: Exchange,
-  ended: (end: StreamEnd) => Promise<void>,
+  signal: AbortSignal,
+  ended: (end: StreamEnd) => void | Promise<void>,
 ): AsyncIterable<Buffer> {
-  const { signal } = exchange;
   let hasBegun = false;
   let ending: Promise<void> | undefined;
   const end = async (error?: unknown): Promise<void> => {
     signal.removeEventListener('abort', onAbort);
-    ending ??= ended(error === undefined ? { hasBegun } : { error, hasBegun });
+    ending ??= (async () => ended(error === undefined ? { hasBegun } : { error, hasBegun }))();
     return ending;
   };
   const onAbort = (): void => {
