@@ -20,6 +20,9 @@ export interface ApiServerOptions {
   /** Seconds between SIGTERM and the end of listening, as a Go duration. */
   readonly shutdownDelay?: string;
   readonly extraArgs?: readonly string[];
+  /** Flags of Node beyond those that every API server gets. */
+  readonly nodeFlags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   readonly onLine?: (line: string) => void;
 }
 
@@ -33,6 +36,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Started
     command: process.execPath,
     args: [
       ...NODE_FLAGS,
+      ...(options.nodeFlags ?? []),
       programPath('apiserver'),
       ...storageFlags(options.storage),
       `--dialect=${options.dialect}`,
@@ -47,6 +51,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Started
       `--shutdown-delay-duration=${options.shutdownDelay ?? '0s'}`,
       ...(options.extraArgs ?? []),
     ],
+    ...(options.env === undefined ? {} : { env: options.env }),
     ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
   });
 }

@@ -1,14 +1,14 @@
 /**
  * The limit that figures are compared with: a bare Node HTTPS server with the same certificate that sends the same bytes, ready made.
  * It receives one Limit from its parent, and sends the port it listens on. Then it answers each message: `tick` sends the frame to
- * every watcher, and `delay` tells how long its event loop was held at most since the last time, in milliseconds.
+ * every watcher, `begin` and `end` enclose a time in which its event loop is watched, and `end` is answered with what was seen.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
+import { LoopProbe } from './loop-probe';
 
 export interface Limit {
   readonly certFile: string;
@@ -21,16 +21,13 @@ export interface Limit {
 
 const BATCH_BYTES = 256 * 1024;
 const PING_PATH = '/livez/ping';
-/** As the API server's metrics are measured. */
-const RESOLUTION_MS = 10;
 
 process.on('disconnect', () => process.exit(0));
 process.once('message', (limit: Limit) => {
   const answers = new Map(Object.entries(limit.answers).map(([path, file]) => [path, readFileSync(file)]));
   const frame = readFileSync(limit.frameFile);
   const watchers = new Set<ServerResponse>();
-  const loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  loop.enable();
+  const loop = new LoopProbe();
   const server = createServer({ cert: readFileSync(limit.certFile), key: readFileSync(limit.keyFile) });
   server.on('request', (request, response: ServerResponse) => {
     const bytes = answers.get(`${request.url ?? ''} ${request.headers.accept ?? ''}`);
@@ -48,9 +45,13 @@ process.once('message', (limit: Limit) => {
     }
   });
   process.on('message', (word) => {
-    if (word === 'delay') {
-      process.send?.(loop.max / 1e6);
-      loop.reset();
+    if (word === 'begin') {
+      loop.begin();
+      process.send?.('ready');
+      return;
+    }
+    if (word === 'end') {
+      process.send?.(loop.end());
       return;
     }
     for (const watcher of watchers) watcher.write(frame);

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { askProbe } from './ask-probe';
 import { type BenchProcess, startLoad } from './children';
+import type { LoopFigures } from './loop-probe';
 import type { BurstResult, ProbeResult, Target } from './messages';
 import { forgetPeak, memoryMegabytes } from './process-cost';
 import { ACCEPT, type Bench, PODS, SIZES } from './rig';
@@ -8,8 +10,6 @@ import { megabytes, milliseconds, type Table } from './table';
 const AT_ONCE = 10;
 const BURSTS = 5;
 const PAUSE_MS = 2_000;
-/** The monitor of the loop is a timer: so much of what it says is its own period. */
-const RESOLUTION_MS = 10;
 const SETTLE_INTERVAL_MS = 500;
 const SETTLE_STEPS_MAX = 30;
 const SETTLED_MB = 1;
@@ -19,8 +19,9 @@ interface Side {
   readonly name: string;
   readonly pid: number;
   readonly target: Target;
-  /** How long its event loop was held at most since this was asked last, in milliseconds. */
-  readonly heldMs: () => Promise<number>;
+  /** Begins to watch the event loop, or tells what was seen since. */
+  readonly begin: () => Promise<void>;
+  readonly end: () => Promise<LoopFigures>;
 }
 
 /** What ten lists of everything at once add to the server's memory, and how long they hold its event loop. */
@@ -30,16 +31,19 @@ export async function measureListMemory(bench: Bench): Promise<Table> {
       name: 'orch',
       pid: bench.replica.process().pid,
       target: bench.target,
-      heldMs: async () => lagOf((await bench.replica.client.get('/metrics')).text),
+      begin: async () => {
+        await askProbe(bench.replica.process(), bench.loopFile);
+      },
+      end: async () => (await askProbe(bench.replica.process(), bench.loopFile)) as LoopFigures,
     },
     {
       name: 'limit',
       pid: bench.limit.pid,
       target: bench.limitTarget,
-      heldMs: async () => {
-        bench.limit.send('delay');
-        return Number(await bench.limit.answer()) - RESOLUTION_MS;
+      begin: async () => {
+        await ask<unknown>(bench.limit, 'begin');
       },
+      end: async () => ask<LoopFigures>(bench.limit, 'end'),
     },
   ];
   const works = [
@@ -58,6 +62,7 @@ export async function measureListMemory(bench: Bench): Promise<Table> {
       'server',
       'added memory, first time',
       'worst of five',
+      'worked in one go at most, worst of five',
       'loop held at most, best of five',
       'worst of five',
       'loop held while idle',
@@ -68,7 +73,7 @@ export async function measureListMemory(bench: Bench): Promise<Table> {
     ],
     rows,
     notes: [
-      'Added memory is the highest resident memory during the lists less what was resident before them. The loop is measured by Node itself (`monitorEventLoopDelay`), less the period of its timer; a ping is the smallest request, from a process of its own. Neighbours on the machine only ever add to both, and to the limit as well: the best of five is the nearest to what the server does by itself.',
+      'Added memory is the highest resident memory during the lists less what was resident before them. The loop is watched by a timer in the server: it is held while the server works without a pause, and also while it waits for a core that somebody else has; only the former is its own doing. A ping is the smallest request, from a process of its own.',
     ],
   };
 }
@@ -80,18 +85,18 @@ async function measure(
   const { target, pid } = side;
   const burst = await startLoad({ kind: 'burst', target, path: PODS, accept, connections: AT_ONCE, pauseMs });
   const probe = await startLoad({ kind: 'probe', target });
-  await side.heldMs();
+  await side.begin();
   await settled(pid);
-  const idleMs = await side.heldMs();
+  const idleMs = (await side.end()).heldMs;
   await ask<ProbeResult>(probe, 'tell');
-  const bursts: { addedMb: number; heldMs: number; tookMs: number; bytes: number }[] = [];
+  const bursts: (LoopFigures & { addedMb: number; tookMs: number; bytes: number })[] = [];
   for (let turn = 0; turn < BURSTS; turn++) {
     forgetPeak(pid);
     const before = memoryMegabytes(pid).now;
-    await side.heldMs();
+    await side.begin();
     const { bytes, tookMs } = await ask<BurstResult>(burst, 'go');
-    const heldMs = await side.heldMs();
-    bursts.push({ addedMb: memoryMegabytes(pid).peak - before, heldMs, tookMs, bytes });
+    const loop = await side.end();
+    bursts.push({ ...loop, addedMb: memoryMegabytes(pid).peak - before, tookMs, bytes });
   }
   const pings = await ask<ProbeResult>(probe, 'tell');
   burst.send('stop');
@@ -100,6 +105,7 @@ async function measure(
   return [
     megabytes(bursts[0]?.addedMb ?? Number.NaN),
     megabytes(worst(({ addedMb }) => addedMb)),
+    milliseconds(worst(({ workedMs }) => workedMs)),
     milliseconds(Math.min(...bursts.map(({ heldMs }) => heldMs))),
     milliseconds(worst(({ heldMs }) => heldMs)),
     milliseconds(idleMs),
@@ -125,10 +131,4 @@ export async function settled(pid: number): Promise<number> {
     before = now;
   }
   return before;
-}
-
-/** Asking begins a new time of measurement. */
-function lagOf(metrics: string): number {
-  const line = metrics.split('\n').find((each) => each.startsWith('nodejs_eventloop_lag_max_seconds '));
-  return Number((line ?? '').split(' ').at(-1)) * 1_000 - RESOLUTION_MS;
 }

@@ -1,6 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { caFileOf, serverUrl } from '../../deploy/local/api-server';
 import { ensureCredentials } from '../../deploy/local/credentials';
 import { freePort, LOOPBACK } from '../../deploy/local/ports';
@@ -10,6 +8,7 @@ import { startProcess, type StartedProcess } from '../../deploy/local/started-pr
 import { namespace } from '../support/objects';
 import { ApiClient } from '../support/client';
 import { makeWorkspace } from '../support/workspace';
+import { askProbe } from './ask-probe';
 import { benchPod } from './bench-pod';
 import type { Bench } from './rig';
 import type { Table } from './table';
@@ -30,8 +29,6 @@ const OPERATIONS = 64;
 const TRIES_MAX = 8;
 const OBJECTS = 16;
 const READY_DEADLINE_MS = 60_000;
-const PROBE_DEADLINE_MS = 10_000;
-const PROBE_POLL_MS = 20;
 const GRACE_MS = 5_000;
 
 const PODS = '/api/v1/namespaces/allocations/pods';
@@ -209,9 +206,9 @@ async function measure(probed: Probed, work: Work): Promise<readonly string[]> {
   };
   await operations(WARM_UP_OPERATIONS);
   for (let tries = 1; ; tries++) {
-    await probe(probed);
+    await askProbe(probed.program, probed.probeFile);
     const bytes = await operations(OPERATIONS);
-    const { heap, outside, collections } = (await probe(probed)) as Allocated;
+    const { heap, outside, collections } = (await askProbe(probed.program, probed.probeFile)) as Allocated;
     if (collections > 0 && tries < TRIES_MAX) continue;
     if (collections > 0) throw new Error(`Memory was collected during the measurement of ${work.name}.`);
     const objectBytes = bytes / OPERATIONS;
@@ -226,17 +223,4 @@ async function measure(probed: Probed, work: Work): Promise<readonly string[]> {
       perByte(heap + outside),
     ];
   }
-}
-
-/** Makes the probe note, or say what was allocated since it last did. */
-async function probe({ program, probeFile }: Probed): Promise<unknown> {
-  rmSync(probeFile, { force: true });
-  program.signal('SIGUSR2');
-  const deadline = performance.now() + PROBE_DEADLINE_MS;
-  while (performance.now() < deadline) {
-    await delay(PROBE_POLL_MS);
-    const text = existsSync(probeFile) ? readFileSync(probeFile, 'utf8') : '';
-    if (text !== '') return JSON.parse(text) as unknown;
-  }
-  throw new Error('The probe in the server does not answer.');
 }

@@ -35,6 +35,8 @@ const LIST_TIMEOUT_MS = 120_000;
 /** One API server on one etcd, and beside it the bare server that marks the limit. */
 export interface Bench {
   readonly replica: Replica;
+  /** Where the probe of its event loop answers. */
+  readonly loopFile: string;
   readonly target: Target;
   readonly limitTarget: Target;
   readonly limit: BenchProcess;
@@ -55,11 +57,14 @@ export async function withBench(measure: (bench: Bench) => Promise<void>): Promi
   const etcdPid = member?.pid ?? 0;
   guardProcess(etcdPid);
   const credentials = ensureCredentials(workspace.dir);
+  const loopFile = path.join(workspace.dir, 'loop.json');
   const replica = await startReplica({
     dialect: 'orch',
     storage: { kind: 'etcd', endpoints: etcd.endpoints },
     dir: workspace.dir,
     credentials,
+    nodeFlags: ['--require', path.join(__dirname, 'loop-probe-preload.js')],
+    env: { ORCH_BENCH_LOOP_FILE: loopFile },
   });
   let limit: BenchProcess | undefined;
   try {
@@ -73,7 +78,17 @@ export async function withBench(measure: (bench: Bench) => Promise<void>): Promi
     const etcdEndpoint = etcd.endpoints[0] ?? '';
     const isPreferred = [replica.process().pid, limit.pid, etcdPid, process.pid].every(preferProcess);
     const memory = { idleMb, filledMb };
-    await measure({ replica, target, limitTarget, limit, etcdPid, etcdEndpoint, isPreferred, ...memory });
+    await measure({
+      replica,
+      loopFile,
+      target,
+      limitTarget,
+      limit,
+      etcdPid,
+      etcdEndpoint,
+      isPreferred,
+      ...memory,
+    });
   } finally {
     limit?.kill();
     await replica.stop();

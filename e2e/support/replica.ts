@@ -20,6 +20,9 @@ export interface ReplicaOptions {
   /** How long it goes on serving after SIGTERM, as a Go duration; not at all if not given. */
   readonly shutdownDelay?: string;
   readonly extraArgs?: readonly string[];
+  /** Flags of Node, and variables, of its process alone. */
+  readonly nodeFlags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** One API server as a real process that a test may treat badly. */
@@ -58,7 +61,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
 
   const start = async (): Promise<StartedProcess> => {
     const startedAt = performance.now();
-    const { dialect, storage, credentials, shutdownDelay, extraArgs } = options;
+    const { dialect, storage, credentials, shutdownDelay, extraArgs, nodeFlags, env } = options;
     const program = remember(
       await startApiServer({
         name,
@@ -69,6 +72,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
         credentials,
         ...(shutdownDelay === undefined ? {} : { shutdownDelay }),
         ...(extraArgs === undefined ? {} : { extraArgs }),
+        ...(nodeFlags === undefined ? {} : { nodeFlags }),
+        ...(env === undefined ? {} : { env }),
       }),
     );
     await waitUntilReady(program, { server, caFile, token, deadlineMs: READY_DEADLINE_MS }).catch(

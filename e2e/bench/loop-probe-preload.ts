@@ -1,0 +1,16 @@
+/**
+ * Loaded into the server before its own code (`node --require`), by the benchmarks alone. At a SIGUSR2 it begins to watch the event
+ * loop, and says so in the file that is named by ORCH_BENCH_LOOP_FILE; at the next it writes there what it saw, and stops.
+ */
+import { writeFileSync } from 'node:fs';
+import { LoopProbe } from './loop-probe';
+
+const probe = new LoopProbe();
+let isWatching = false;
+
+process.on('SIGUSR2', () => {
+  isWatching = !isWatching;
+  if (isWatching) probe.begin();
+  const answer = isWatching ? 'ready' : probe.end();
+  writeFileSync(process.env['ORCH_BENCH_LOOP_FILE'] ?? '', JSON.stringify(answer));
+});
