@@ -3,12 +3,23 @@ import type { Clock } from '../shared/concurrency/clock';
 import type { Log } from '../shared/log/log';
 import { GROUP } from '../shared/names';
 import { AdmissionMetrics } from './admission/admission-metrics';
-import type { Authorizer } from './exchange/access';
+import { withCreatePermission } from './authz/create-permission';
+import { withoutEscalation } from './authz/rbac/escalation';
+import { Policies } from './authz/rbac/policies';
+import type { AccessControl } from './exchange/access';
+import { CustomResources } from './extension/custom-resources';
+import { DefinitionController } from './extension/definition-controller';
 import { createAdmission } from './admission/chain';
 import { clusterReadings } from './admission/cluster-reader';
 import type { PluginChoice, PluginContext } from './admission/plugins';
 import { choosePlugins } from './admission/plugins';
+import type { CallLimits } from './admission/webhooks/call';
+import { DEFAULT_CALL_LIMITS } from './admission/webhooks/call';
+import { RecentConfigurationWrites } from './admission/webhooks/source';
+import { WebhookMetrics } from './admission/webhooks/webhook-metrics';
+import { quotaRecords } from './admission/resource-quota/quota-records';
 import { createMissing } from './bootstrap/create-missing';
+import type { Admission } from './registry/admission';
 import type { AllocatedService, ServiceAllocation } from './registry/allocation/service-allocation';
 import { createServiceAllocation } from './registry/allocation/service-allocation';
 import type { AddressRange, ValueRange } from './registry/allocation/value-range';
@@ -51,12 +62,15 @@ export interface ControlPlaneOptions {
   readonly services?: ServiceRanges;
   /** By default the plugins of kube-apiserver's defaults. */
   readonly admission?: AdmissionOptions;
-  /** Who may do what, for the plugins that ask. */
-  readonly authorize: Authorizer;
+  /** Who may do what; `policies` are the roles and bindings of the cluster. */
+  readonly accessControl: (policies: Policies) => AccessControl;
 }
 
 export interface AdmissionOptions
-  extends PluginChoice, Pick<PluginContext, 'configurations' | 'tolerationSeconds'> {}
+  extends PluginChoice, Pick<PluginContext, 'configurations' | 'tolerationSeconds'> {
+  /** How webhooks are spared and kept at bay; by default as the flags' defaults say. */
+  readonly webhookCalls?: CallLimits;
+}
 
 export interface ServiceRanges {
   readonly addresses: AddressRange;
@@ -68,8 +82,14 @@ export interface ControlPlane {
   readonly registry: () => Registry;
   readonly cache: ClusterCache;
   readonly store: StoreContext;
+  /** What is served beside the built-in resources. */
+  readonly custom: CustomResources;
+  readonly definitions: DefinitionController;
+  /** What requests, reviews and plugins are told. */
+  readonly access: AccessControl;
   readonly serviceAllocation: ServiceAllocation;
   readonly admissionMetrics: AdmissionMetrics;
+  readonly webhookMetrics: WebhookMetrics;
 }
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
@@ -85,6 +105,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     clock,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
+  const custom = new CustomResources({ builtIn: registry, cache, log });
   const serviceAllocation = createServiceAllocation({
     backend,
     storePrefix: prefix,
@@ -93,8 +114,11 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     log,
     services: servicesIn(registry, () => store),
   });
-  const admission = options.admission ?? DEFAULT_ADMISSION;
-  const admissionMetrics = new AdmissionMetrics();
+  const policies = new Policies({ stored: registry.stored, cache });
+  const access = options.accessControl(policies);
+  const { authorize } = access;
+  const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics() };
+  const admission = admissionOf(options, { registry, cache, custom, authorize, metrics, store: () => store });
   const store: StoreContext = {
     backend,
     cache,
@@ -104,27 +128,66 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     clock,
     newUid: randomUUID,
     randomInt: (bound) => randomInt(bound),
-    admission: createAdmission({
-      plugins: choosePlugins(admission, {
-        authorize: options.authorize,
-        clock,
-        randomInt: (bound) => randomInt(bound),
-        tolerationSeconds: admission.tolerationSeconds,
-        configurations: admission.configurations,
-        provideNamespace: async (name, signal) => provideNamespace(store, registry, { name, signal }),
-        resourceOfKind: ({ group, version, kind }) =>
-          registry.endpointsOf(group, version).find(({ row }) => row.kind === kind)?.row,
-      }),
-      newReading: clusterReadings(registry, () => store),
-      metrics: admissionMetrics,
-    }),
+    admission: withCreatePermission(withoutEscalation(admission, { authorize, policies }), authorize),
     reservers: new Map([['service addresses', serviceAllocation.reserve]]),
     eventTtlSeconds: options.eventTtlSeconds === 0 ? undefined : options.eventTtlSeconds,
     cacheWaitMs: CACHE_WAIT_MS,
     serverSideApply: options.serverSideApply ?? true,
     kindSettings,
   };
-  return { registry: () => registry, cache, store, serviceAllocation, admissionMetrics };
+  return {
+    registry: () => custom.registry,
+    cache,
+    store,
+    custom,
+    definitions: new DefinitionController({ store, builtIn: registry, custom, log }),
+    access,
+    serviceAllocation,
+    admissionMetrics: metrics.plugins,
+    webhookMetrics: metrics.webhooks,
+  };
+}
+
+interface AdmissionSources {
+  readonly registry: Registry;
+  readonly cache: ClusterCache;
+  readonly custom: CustomResources;
+  readonly authorize: AccessControl['authorize'];
+  readonly metrics: { readonly plugins: AdmissionMetrics; readonly webhooks: WebhookMetrics };
+  readonly store: () => StoreContext;
+}
+
+/** The plugins that are switched on, as one. */
+function admissionOf(
+  { admission = DEFAULT_ADMISSION, clock, log }: ControlPlaneOptions,
+  { registry, cache, custom, authorize, metrics, store }: AdmissionSources,
+): Admission {
+  const newReading = clusterReadings(registry, store);
+  return createAdmission({
+    plugins: choosePlugins(admission, {
+      authorize,
+      clock,
+      randomInt: (bound) => randomInt(bound),
+      tolerationSeconds: admission.tolerationSeconds,
+      configurations: admission.configurations,
+      quotas: quotaRecords(registry, store),
+      webhooks: {
+        stored: registry.stored,
+        cache,
+        newReading,
+        limits: admission.webhookCalls ?? DEFAULT_CALL_LIMITS,
+        metrics: metrics.webhooks,
+        clock,
+        log,
+        recentWrites: new RecentConfigurationWrites(),
+      },
+      provideNamespace: async (name, signal) => provideNamespace(store(), registry, { name, signal }),
+      resourceOfKind: ({ group, version, kind }) =>
+        custom.registry.endpointsOf(group, version).find(({ row }) => row.kind === kind)?.row,
+    }),
+    newReading,
+    metrics: metrics.plugins,
+  });
 }
 
 /** The ranges of kube-apiserver. */

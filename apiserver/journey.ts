@@ -1,6 +1,7 @@
 import { pageNotFound } from './verbs/answers';
 import { badRequest } from '../shared/errors/status-error';
 import type { Audit } from './audit/audit';
+import { confirmedRegistry } from './discovery/confirmed-registry';
 import { answerDiscovery } from './discovery/discovery';
 import type { IssuerDocuments } from './discovery/issuer-documents';
 import { pathsDocument } from './discovery/paths';
@@ -10,7 +11,7 @@ import { parseRequestInfo } from './exchange/request-info';
 import { createDeadline } from './exchange/deadline';
 import type { Insight } from './insight/insight';
 import { INSIGHT_PATHS } from './insight/insight';
-import { answerOpenApi, OPENAPI_PATHS } from './openapi/openapi';
+import { createOpenApi, OPENAPI_PATHS } from './openapi/openapi';
 import { documentAnswer } from './verbs/answers';
 import type { VerbContext } from './verbs/context';
 import { answerResource } from './verbs/dispatch';
@@ -20,6 +21,7 @@ export interface JourneyParts {
   /** Undefined without an audit policy. */
   readonly audit?: Pick<Audit, 'open' | 'record'> | undefined;
   readonly authenticate: Stage;
+  readonly impersonate: Stage;
   readonly authorize: Stage;
   /** Answers health paths; undefined for any other path. */
   readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
@@ -35,8 +37,7 @@ export interface JourneyParts {
 
 /**
  * The journey of every request, in order; read it first. Around it stands the edge (`server/edge.ts`), which turns whatever a stage
- * throws into a Status. Stages that are still to come have their place: impersonation behind audit, flow control before
- * authorization.
+ * throws into a Status. A stage that is still to come has its place: flow control before authorization.
  */
 export function createJourney(parts: JourneyParts): (exchange: Exchange) => Promise<void> {
   const stages: readonly Stage[] = [
@@ -46,14 +47,17 @@ export function createJourney(parts: JourneyParts): (exchange: Exchange) => Prom
     createDeadline(parts.requestTimeoutMs), // nothing waits for ever
     parts.authenticate, // who is asking
     ...(parts.audit === undefined ? [] : [parts.audit.record]), // what is written down of it
+    parts.impersonate, // as whom, if not as themselves
     parts.authorize, // whether they may
     createAnswer(parts), // the verb itself
   ];
   return (exchange) => run(stages, 0, exchange);
 }
 
-async function run(stages: readonly Stage[], index: number, exchange: Exchange): Promise<void> {
-  await stages[index]?.(exchange, () => run(stages, index + 1, exchange));
+/** No promise of its own for each stage: this is on the path of everything. */
+function run(stages: readonly Stage[], index: number, exchange: Exchange): Promise<void> {
+  const stage = stages[index];
+  return stage === undefined ? Promise.resolve() : stage(exchange, () => run(stages, index + 1, exchange));
 }
 
 /** Sets `info`. A path whose percent-encoding is broken is a bad request. */
@@ -81,9 +85,9 @@ const OTHER_PATHS: readonly string[] = [
 function createAnswer(parts: JourneyParts): Stage {
   const otherPaths = [...OTHER_PATHS, ...(parts.issuer?.paths ?? [])];
   const { version } = parts.build;
-  const documents = { version, serverSideApply: parts.verbs.store.serverSideApply };
+  const openApi = createOpenApi({ version, serverSideApply: parts.verbs.store.serverSideApply });
   const answerOther = async (exchange: Exchange): Promise<Answer> => {
-    const registry = parts.verbs.registry();
+    const registry = await confirmedRegistry(parts.verbs, exchange.path, exchange.signal);
     if (exchange.path === '/') return documentAnswer(200, pathsDocument(registry, otherPaths));
     if (exchange.path === '/version' || exchange.path === '/version/') {
       return documentAnswer(200, versionDocument(parts.build));
@@ -92,7 +96,7 @@ function createAnswer(parts: JourneyParts): Stage {
       (await parts.health(exchange)) ??
       (await parts.insight.answer(exchange)) ??
       parts.issuer?.answer(exchange) ??
-      answerOpenApi(registry, exchange, documents) ??
+      openApi(registry, exchange) ??
       answerDiscovery(registry, parts.serverAddress(), exchange) ??
       pageNotFound()
     );

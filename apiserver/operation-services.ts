@@ -1,26 +1,24 @@
 import type { Authentication } from './authentication';
 import { tokenReviewer } from './authn/token-authenticator';
-import type { Authorizer } from './exchange/access';
-import { rulesWithoutRules } from './authz/rules';
+import type { AccessControl } from './exchange/access';
 import type { OpenBackend } from './open-backend';
 import type { OperationServices } from './registry/virtual/operation';
 
 export interface OperationParts {
   readonly authentication: Authentication;
-  readonly authorizer: Authorizer;
+  readonly access: AccessControl;
   readonly opened: OpenBackend;
 }
 
 /** What reviews and component statuses are answered from: the very authenticators and authorizers that requests pass. */
-export function operationServices({ authentication, authorizer, opened }: OperationParts): OperationServices {
+export function operationServices({ authentication, access, opened }: OperationParts): OperationServices {
   const { tokens, accountTokens } = authentication;
   const { backend, name } = opened;
   return {
     reviewToken: tokenReviewer(tokens),
     apiAudiences: accountTokens.apiAudiences,
     accountTokens: accountTokens.issuing,
-    authorize: authorizer,
-    rulesOf: async (user, namespace, signal) => rulesWithoutRules(authorizer, { user, namespace }, signal),
+    ...access,
     components: [
       {
         name: name === 'etcd' ? 'etcd-0' : 'store',

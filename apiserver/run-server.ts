@@ -1,17 +1,22 @@
+import { setMaxListeners } from 'node:events';
 import { systemClock } from '../shared/concurrency/clock';
 import { keepServingCertificate } from '../shared/certs/keep-serving-certificate';
 import { ensureServingCertificate } from '../shared/certs/serving-certificate';
 import type { Log } from '../shared/log/log';
 import type { Audit } from './audit/audit';
 import { openAudit } from './audit/open-audit';
-import { createAuthentication } from './authentication';
+import type { Authentication, AuthorityBundles } from './authentication';
+import { clientAuthoritiesOf, createAuthentication } from './authentication';
+import { createAuthorization } from './authorization';
 import { authorize } from './authz/authorize';
-import { authorizerOf } from './authz/modes';
 import type { ApiService } from './bootstrap/api-service';
 import { createApiService } from './bootstrap/api-service';
 import { createApiVersions } from './bootstrap/api-versions';
+import { createAuthenticationInfo } from './bootstrap/authentication-info';
 import { checkDialect } from './bootstrap/dialect-record';
 import { createFirstObjects } from './bootstrap/first-objects';
+import type { PolicyHook } from './bootstrap/policy-hook';
+import { createPolicyHook } from './bootstrap/policy-hook';
 import { LiveReplicas } from './bootstrap/live-replicas';
 import { createFirstNamespaces } from './bootstrap/namespaces';
 import type { ControlPlane } from './control-plane';
@@ -19,6 +24,8 @@ import { createControlPlane } from './control-plane';
 import { healthEndpoints } from './health/health-endpoints';
 import type { HealthCheck } from './health/health-check';
 import { logCheck, ping, shutdownCheck } from './health/health-check';
+import { impersonation } from './impersonation/impersonation';
+import type { Insight } from './insight/insight';
 import { createInsight } from './insight/insight';
 import { createJourney } from './journey';
 import type { OpenBackend } from './open-backend';
@@ -28,6 +35,7 @@ import type { ServerOptions, ServingOptions } from './options/server-options';
 import { statusErrorOf } from './server/edge';
 import type { Server } from './server/server';
 import { createServer } from './server/server';
+import type { CacheLimits } from './watch/limits';
 
 /** How long requests in flight may take once the server has stopped accepting. */
 const DRAIN_GRACE_MS = 20_000;
@@ -69,10 +77,13 @@ interface AuditedProcess extends ServerProcess {
 async function serve(process: AuditedProcess, stop: AbortSignal): Promise<void> {
   const { options, log } = process;
   const life = new AbortController();
+  // Every part that goes on in the background listens to it.
+  setMaxListeners(0, life.signal);
   const opened = await openBackend(options.store, { log, clock: systemClock }, stop);
   try {
     const { prefix } = options.store;
     await checkDialect(opened.backend, prefix, stop);
+    const accessControl = createAuthorization(options, { clock: systemClock, log, life: life.signal });
     const plane = createControlPlane({
       backend: opened.backend,
       prefix,
@@ -82,12 +93,18 @@ async function serve(process: AuditedProcess, stop: AbortSignal): Promise<void> 
       runtimeConfig: options.runtimeConfig,
       serverSideApply: options.featureGates.ServerSideApply,
       kindSettings: options.kindSettings,
-      limits: options.watchCache,
+      limits: cacheLimitsOf(options),
       services: options.services,
       admission: options.admission,
-      authorize: authorizerOf(options.authorizationModes),
+      accessControl,
     });
-    const { server, port } = await openDoor(process, { plane, opened, life: life.signal });
+    const policyHook = createPolicyHook({ store: plane.store, registry: plane.registry, log });
+    const { server, port, bundles } = await openDoor(process, {
+      plane,
+      opened,
+      policyHook,
+      life: life.signal,
+    });
     const apiService = createApiService({
       store: plane.store,
       registry: plane.registry,
@@ -98,10 +115,12 @@ async function serve(process: AuditedProcess, stop: AbortSignal): Promise<void> 
       log,
     });
     try {
-      await becomeReady(plane, { life: life.signal, stop, log });
+      await becomeReady({ plane, policyHook, log }, life.signal, stop);
       void opened.keepCompact(life.signal);
       void plane.serviceAllocation.keepRepaired(life.signal);
+      void plane.definitions.keep(life.signal);
       void createApiVersions({ store: plane.store, registry: plane.registry, log }).keep(life.signal);
+      void keepAuthenticationInfo(process, { plane, bundles, life: life.signal });
       await apiService.keep(stop);
     } finally {
       await Promise.all([
@@ -115,6 +134,31 @@ async function serve(process: AuditedProcess, stop: AbortSignal): Promise<void> 
   }
 }
 
+/** A list can be continued for as long as the store is sure to remember its version. */
+function cacheLimitsOf({ watchCache, store: { compactionIntervalMs } }: ServerOptions): Partial<CacheLimits> {
+  return {
+    ...watchCache,
+    ...(compactionIntervalMs === 0 ? {} : { continueAgeMaxMs: compactionIntervalMs }),
+  };
+}
+
+async function keepAuthenticationInfo(
+  { options, log }: ServerProcess,
+  parts: Pick<DoorParts, 'plane' | 'life'> & { readonly bundles: AuthorityBundles },
+): Promise<void> {
+  const { plane, life, bundles } = parts;
+  const { requestHeader: names } = options.authentication;
+  await createAuthenticationInfo({
+    store: plane.store,
+    registry: plane.registry,
+    clients: bundles.clients,
+    proxies:
+      names === undefined || bundles.proxies === undefined ? undefined : { bundle: bundles.proxies, names },
+    clock: systemClock,
+    log,
+  }).keep(life);
+}
+
 /** A store that does not answer must not hold up the end: it will forget this replica by itself. */
 async function withdraw(apiService: ApiService, log: Log): Promise<void> {
   try {
@@ -125,30 +169,44 @@ async function withdraw(apiService: ApiService, log: Log): Promise<void> {
 }
 
 async function becomeReady(
-  plane: ControlPlane,
-  { life, stop, log }: { readonly life: AbortSignal; readonly stop: AbortSignal; readonly log: Log },
+  {
+    plane,
+    policyHook,
+    log,
+  }: { readonly plane: ControlPlane; readonly policyHook: PolicyHook; readonly log: Log },
+  life: AbortSignal,
+  stop: AbortSignal,
 ): Promise<void> {
   const starting = AbortSignal.any([life, stop]);
   await Promise.race([plane.cache.start(life), aborted(stop)]);
   if (stop.aborted) return;
+  await plane.custom.start(starting);
   // Services that have no claims yet must have them before anybody can ask for their addresses.
   await plane.serviceAllocation.repair(starting);
   await createFirstNamespaces(plane.store, plane.registry(), starting);
   await createFirstObjects(plane.store, plane.registry(), starting);
+  await policyHook.run(starting);
   log.info({ revision: plane.cache.revision, uptimeMs: Math.round(performance.now()) }, 'ready');
 }
 
 interface DoorParts {
   readonly plane: ControlPlane;
   readonly opened: OpenBackend;
+  readonly policyHook: PolicyHook;
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
 }
 
+interface OpenDoor {
+  readonly server: Server;
+  readonly port: number;
+  readonly bundles: AuthorityBundles;
+}
+
 async function openDoor(
   { options, log, logFailure, build, audit }: AuditedProcess,
-  { plane, opened, life }: DoorParts,
-): Promise<{ readonly server: Server; readonly port: number }> {
+  { plane, opened, policyHook, life }: DoorParts,
+): Promise<OpenDoor> {
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
     `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`;
@@ -156,16 +214,19 @@ async function openDoor(
     plane,
     clock: systemClock,
     log,
+    life,
     serverAddress,
   });
   const { accountTokens } = authentication;
-  const authorizer = authorizerOf(options.authorizationModes);
+  const { access } = plane;
   let isShuttingDown = false;
   const checks: readonly HealthCheck[] = [
     ping,
     logCheck(logFailure),
     storeCheck(opened),
     cacheCheck(plane),
+    customCheck(plane),
+    policyHook.check,
     shutdownCheck(() => isShuttingDown),
   ];
   const startedAt = systemClock.now();
@@ -174,28 +235,24 @@ async function openDoor(
     port: options.serving.port,
     certificate: certificateFiles(options.serving, { log, life }),
     minTlsVersion: options.serving.minTlsVersion,
+    clientAuthorities: clientAuthoritiesOf(authentication.bundles),
     journey: createJourney({
       audit,
       authenticate: authentication.stage,
-      authorize: authorize(authorizer),
+      impersonate: impersonation(access.authorize),
+      authorize: authorize(access.authorize),
       health: healthEndpoints({
         checks,
         log,
         livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
       }),
-      insight: createInsight({
-        registry: plane.registry,
-        cache: plane.cache,
-        admission: plane.admissionMetrics,
-        tokens: accountTokens.counts,
-        audit: audit?.counts,
-        process: true,
-      }),
+      insight: insightInto(plane, authentication, audit),
       ...(accountTokens.documents === undefined ? {} : { issuer: accountTokens.documents }),
       verbs: {
         registry: plane.registry,
+        confirmRegistry: async (signal) => plane.custom.confirm(signal),
         store: plane.store,
-        services: operationServices({ authentication, authorizer, opened }),
+        services: operationServices({ authentication, access, opened }),
         minRequestTimeoutMs: options.requests.minWatchTimeoutSeconds * SECOND_MS,
       },
       requestTimeoutMs: options.requests.timeoutMs,
@@ -211,7 +268,25 @@ async function openDoor(
   const bound = await server.listen();
   address.port = bound.port;
   log.info({ address: bound.address, port: bound.port }, 'serving over TLS');
-  return { server, port: bound.port };
+  return { server, port: bound.port, bundles: authentication.bundles };
+}
+
+function insightInto(
+  { registry, cache, admissionMetrics, webhookMetrics }: ControlPlane,
+  { accountTokens, counts }: Authentication,
+  audit: Audit | undefined,
+): Insight {
+  return createInsight({
+    registry,
+    cache,
+    statusOf: statusErrorOf,
+    admission: admissionMetrics,
+    webhooks: webhookMetrics,
+    authentication: counts,
+    tokens: accountTokens.counts,
+    audit: audit?.counts,
+    process: true,
+  });
 }
 
 function certificateFiles(
@@ -242,6 +317,15 @@ function cacheCheck({ cache }: ControlPlane): HealthCheck {
     paths: ['readyz'],
     isStartup: true,
     check: async () => Promise.resolve(cache.notReadyReason()),
+  };
+}
+
+function customCheck({ custom }: ControlPlane): HealthCheck {
+  return {
+    name: 'custom-resources',
+    paths: ['readyz'],
+    isStartup: true,
+    check: async () => Promise.resolve(custom.notReadyReason()),
   };
 }
 

@@ -1,9 +1,13 @@
 import type { Client } from '../shared/client/client';
 import type { Log } from '../shared/log/log';
+import type { Signing } from './certificates/signing';
 
 /** What every controller gets. */
 export interface ControllerContext {
+  /** Acts as the controller. */
   readonly client: Client;
+  /** Lists and watches whatever there is; the controller itself may not. */
+  readonly reader: Client;
   readonly log: Log;
   readonly options: ControllerOptions;
 }
@@ -13,13 +17,23 @@ export interface ControllerOptions {
   /** How often every terminating namespace is looked at again without cause, in milliseconds. */
   readonly namespaceSyncPeriodMs: number;
   readonly concurrentGcSyncs: number;
+  /** How many quotas are calculated at once; 5 if not given. */
+  readonly concurrentResourceQuotaSyncs?: number;
+  /** How often every quota is calculated anew without cause, in milliseconds; 5 minutes if not given. */
+  readonly resourceQuotaSyncPeriodMs?: number;
   /** The certificates by which pods know the API server, as PEM text; absent where nobody says. */
   readonly rootCa?: string;
+  /** With what certificate requests are signed; absent where nobody says. */
+  readonly signing?: Signing;
 }
 
 export interface Controller {
   /** As `--controllers` names it. */
   readonly name: string;
+  /** The service account whose rights are those that the controller needs. */
+  readonly account: string;
+  /** Only runs where `--controllers` names it. */
+  readonly isOffByDefault?: true;
   /** Works until the signal aborts, then resolves once all its work has ended. */
   readonly run: (context: ControllerContext, signal: AbortSignal) => Promise<void>;
 }

@@ -1,24 +1,42 @@
+import { runClusterInfoSigner } from './bootstrap-tokens/cluster-info-signer';
+import { runTokenCleaner } from './bootstrap-tokens/token-cleaner';
+import { runRequestApproval } from './certificates/request-approval';
+import { runRequestCleaning } from './certificates/request-cleaning';
+import { runRequestSigning } from './certificates/request-signing';
 import type { Controller } from './controller';
 import { runGarbageCollector } from './garbage-collector/garbage-collector';
 import { runNamespaceController } from './namespace/namespace-controller';
 import { runRootCaPublisher } from './namespace-objects/root-ca-publisher';
 import { runServiceAccounts } from './namespace-objects/service-accounts';
+import { runResourceQuota } from './resource-quota/resource-quota';
+import { runRoleAggregation } from './role-aggregation/role-aggregation';
 import { runClaimProtection } from './volume-protection/claim-protection';
 import { runVolumeProtection } from './volume-protection/volume-protection';
 
 /** Every controller there is. */
 export const CONTROLLERS: readonly Controller[] = [
-  { name: 'namespace', run: runNamespaceController },
-  { name: 'garbagecollector', run: runGarbageCollector },
-  { name: 'serviceaccount', run: runServiceAccounts },
-  { name: 'root-ca-cert-publisher', run: runRootCaPublisher },
-  { name: 'pvc-protection', run: runClaimProtection },
-  { name: 'pv-protection', run: runVolumeProtection },
+  { name: 'namespace', account: 'namespace-controller', run: runNamespaceController },
+  { name: 'resourcequota', account: 'resourcequota-controller', run: runResourceQuota },
+  { name: 'garbagecollector', account: 'generic-garbage-collector', run: runGarbageCollector },
+  { name: 'serviceaccount', account: 'service-account-controller', run: runServiceAccounts },
+  { name: 'root-ca-cert-publisher', account: 'root-ca-cert-publisher', run: runRootCaPublisher },
+  { name: 'pvc-protection', account: 'pvc-protection-controller', run: runClaimProtection },
+  { name: 'pv-protection', account: 'pv-protection-controller', run: runVolumeProtection },
+  {
+    name: 'clusterrole-aggregation',
+    account: 'clusterrole-aggregation-controller',
+    run: runRoleAggregation,
+  },
+  { name: 'csrapproving', account: 'certificate-controller', run: runRequestApproval },
+  { name: 'csrsigning', account: 'certificate-controller', run: runRequestSigning },
+  { name: 'csrcleaner', account: 'certificate-controller', run: runRequestCleaning },
+  { name: 'bootstrapsigner', account: 'bootstrap-signer', isOffByDefault: true, run: runClusterInfoSigner },
+  { name: 'tokencleaner', account: 'token-cleaner', isOffByDefault: true, run: runTokenCleaner },
 ];
 
 /**
- * The controllers that `--controllers` asks for: `name` switches one on, `-name` off, `*` on all that are not named. A name that
- * nobody has is returned as an error text.
+ * The controllers that `--controllers` asks for: `name` switches one on, `-name` off, whichever comes first, and `*` all that are not
+ * named, but those that only run where they are. Names that nobody has are returned beside.
  */
 export function selectControllers(
   words: readonly string[],
@@ -26,9 +44,10 @@ export function selectControllers(
 ): { readonly selected: readonly Controller[]; readonly unknown: readonly string[] } {
   const names = new Set(controllers.map(({ name }) => name));
   return {
-    selected: controllers.filter(
-      ({ name }) => words.includes(name) || (words.includes('*') && !words.includes(`-${name}`)),
-    ),
+    selected: controllers.filter(({ name, isOffByDefault }) => {
+      const word = words.find((each) => each === name || each === `-${name}`);
+      return word === undefined ? words.includes('*') && isOffByDefault !== true : word === name;
+    }),
     unknown: words.filter((word) => word !== '*' && !names.has(word.replace(/^-/, ''))),
   };
 }

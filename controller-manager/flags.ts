@@ -1,5 +1,6 @@
 import { LOG_FORMATS } from '../shared/log/pino-log';
 import { DIALECTS, NAMESPACE, USER, dialect } from '../shared/names';
+import { SIGNING_FLAGS } from './certificates/signing-flags';
 
 /** The command line. Names, meanings and defaults are those of kube-controller-manager v1.21. */
 export const FLAGS = [
@@ -15,7 +16,7 @@ export const FLAGS = [
     type: 'stringList',
     default: ['*'],
     group: 'Generic',
-    help: 'The controllers to run: * is all, foo is the one named foo, -foo is all but that one. There are: namespace, garbagecollector, serviceaccount, root-ca-cert-publisher, pvc-protection, pv-protection.',
+    help: 'The controllers to run: * is all, foo is the one named foo, -foo is all but that one. There are: namespace, resourcequota, garbagecollector, serviceaccount, root-ca-cert-publisher, pvc-protection, pv-protection, clusterrole-aggregation, csrapproving, csrsigning, csrcleaner; and only where they are named bootstrapsigner, tokencleaner.',
   },
   {
     name: 'dialect',
@@ -31,6 +32,13 @@ export const FLAGS = [
     default: '30s',
     group: 'Generic',
     help: 'How long one request to the API server may take.',
+  },
+  {
+    name: 'use-service-account-credentials',
+    type: 'bool',
+    default: false,
+    group: 'Generic',
+    help: 'Let each controller act as a service account of its own, which has no more rights than the controller needs. The user of the kubeconfig then needs to list and watch everything, and to make accounts and their tokens.',
   },
   {
     name: 'leader-elect',
@@ -100,12 +108,29 @@ export const FLAGS = [
     help: 'How many owners are worked on at once.',
   },
   {
+    name: 'concurrent-resource-quota-syncs',
+    type: 'int',
+    default: 5,
+    min: 1,
+    max: 1000,
+    group: 'ResourceQuota controller',
+    help: 'How many quotas are calculated at once.',
+  },
+  {
+    name: 'resource-quota-sync-period',
+    type: 'duration',
+    default: '5m',
+    group: 'ResourceQuota controller',
+    help: 'How often what is used of every quota is calculated anew without cause.',
+  },
+  {
     name: 'root-ca-file',
     type: 'string',
     default: '',
     group: 'Root CA publisher',
     help: 'The certificates (PEM) by which pods know the API server. By default those in the kubeconfig by which this process knows it.',
   },
+  ...SIGNING_FLAGS,
   {
     name: 'logging-format',
     type: 'enum',

@@ -7,6 +7,8 @@ import { parseFlags } from '../shared/flags/parse-flags';
 import type { Log } from '../shared/log/log';
 import { createProcessLog } from '../shared/log/pino-log';
 import { dialect } from '../shared/names';
+import { createAccountClients } from './account-clients';
+import { openSigning, SigningFilesError, signingProblems } from './certificates/signing';
 import type { Controller } from './controller';
 import { selectControllers } from './controllers';
 import { FLAGS } from './flags';
@@ -17,6 +19,9 @@ const PROGRAM = 'orch-controller-manager';
 const SUMMARY =
   'Runs the controllers: the loops that bring the state of the cluster in line with what its objects ask for.';
 const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
+
+/** Files that cannot be used, whose messages say all that there is to say. */
+const REFUSALS = [KubeconfigError, RootCaError, SigningFilesError] as const;
 
 type Values = FlagValues<typeof FLAGS>;
 
@@ -33,7 +38,9 @@ async function main(argv: readonly string[]): Promise<number> {
     ...unknown.map((name) => `--controllers: there is no controller named "${name}"`),
     ...(values.kubeconfig === '' ? ['--kubeconfig is required'] : []),
     ...(values.namespaceSyncPeriodMs > 0 ? [] : ['--namespace-sync-period must be more than 0']),
+    ...(values.resourceQuotaSyncPeriodMs > 0 ? [] : ['--resource-quota-sync-period must be more than 0']),
     ...(values.kubeApiRequestTimeoutMs > 0 ? [] : ['--kube-api-request-timeout must be more than 0']),
+    ...signingProblems(values),
     ...electionProblems(values),
   ];
   return problems.length > 0 ? refuse(problems) : run(values, selected);
@@ -43,14 +50,18 @@ async function run(values: Values, controllers: readonly Controller[]): Promise<
   const { log } = createProcessLog({ format: values.loggingFormat, verbosity: values.v });
   let server;
   let rootCa;
+  let signing;
   try {
     server = loadKubeconfig({ path: values.kubeconfig }).client;
     rootCa = values.rootCaFile === '' ? server.ca?.toString() : readCertificates(values.rootCaFile);
+    signing = openSigning(values, log);
   } catch (error) {
-    if (!(error instanceof KubeconfigError) && !(error instanceof RootCaError)) throw error;
-    return refuse([error.message]);
+    if (!REFUSALS.some((refusal) => error instanceof refusal)) throw error;
+    return refuse([(error as Error).message]);
   }
-  const client = createClient({ ...server, userAgent: PROGRAM, timeoutMs: values.kubeApiRequestTimeoutMs });
+  const clientOptions = { ...server, userAgent: PROGRAM, timeoutMs: values.kubeApiRequestTimeoutMs };
+  const client = createClient(clientOptions);
+  const accounts = createAccountClients({ client, clientOptions });
   log.info(
     { server: server.server, dialect, controllers: controllers.map(({ name }) => name) },
     `starting ${PROGRAM}`,
@@ -59,9 +70,14 @@ async function run(values: Values, controllers: readonly Controller[]): Promise<
     const end = await runControllerManager(
       {
         client,
+        clientOf: values.useServiceAccountCredentials ? accounts.clientOf : undefined,
         log,
         controllers,
-        controllerOptions: { ...values, ...(rootCa === undefined ? {} : { rootCa }) },
+        controllerOptions: {
+          ...values,
+          ...(rootCa === undefined ? {} : { rootCa }),
+          ...(signing === undefined ? {} : { signing }),
+        },
         election: values.leaderElect
           ? {
               lease: {
@@ -80,6 +96,7 @@ async function run(values: Values, controllers: readonly Controller[]): Promise<
     else log.info({}, 'stopped');
     return end === 'lost' ? EXIT.failure : EXIT.ok;
   } finally {
+    accounts.close();
     client.close();
   }
 }

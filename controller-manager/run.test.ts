@@ -25,6 +25,7 @@ afterEach(async () => server.close());
 function idle(log: string[], name: string, onStart: () => void = () => undefined): Controller {
   return {
     name,
+    account: name,
     run: async (_context, signal) => {
       log.push(`${name} starts`);
       onStart();
@@ -94,7 +95,11 @@ test('losing the lease ends the controllers and is told', async () => {
 
 test('a controller that breaks stops the others, and its error comes out', async () => {
   const log: string[] = [];
-  const broken: Controller = { name: 'broken', run: async () => Promise.reject(new Error('defect')) };
+  const broken: Controller = {
+    name: 'broken',
+    account: 'broken',
+    run: async () => Promise.reject(new Error('defect')),
+  };
   const run = runControllerManager(optionsOf([idle(log, 'a'), broken]), new AbortController().signal);
   await expect(run).rejects.toThrow('defect');
   expect(log).toEqual(['a starts', 'a ends']);
@@ -114,10 +119,28 @@ test.each([
   [['*', '-a'], ['b']],
   [['a'], ['a']],
   [['-a'], []],
+  [['-a', 'a', '*'], ['b']],
+  [['a', '-a'], ['a']],
+  [
+    ['*', 'seldom'],
+    ['a', 'b', 'seldom'],
+  ],
+  [['seldom'], ['seldom']],
+  [['-seldom', 'b'], ['b']],
 ])('--controllers=%j runs %j', (words, expected) => {
-  const { selected, unknown } = selectControllers(words, [idle([], 'a'), idle([], 'b')]);
+  const seldom: Controller = { ...idle([], 'seldom'), isOffByDefault: true };
+  const { selected, unknown } = selectControllers(words, [idle([], 'a'), idle([], 'b'), seldom]);
   expect(selected.map(({ name }) => name)).toEqual(expected);
   expect(unknown).toEqual([]);
+});
+
+test('controllers of bootstrap tokens only run where they are named', () => {
+  const names = (...words: readonly string[]) => selectControllers(words).selected.map(({ name }) => name);
+  expect(names('*')).toContain('csrsigning');
+  expect(names('*')).not.toContain('tokencleaner');
+  expect(names('*')).not.toContain('bootstrapsigner');
+  expect(names('*', 'tokencleaner')).toEqual([...names('*'), 'tokencleaner']);
+  expect(names('bootstrapsigner')).toEqual(['bootstrapsigner']);
 });
 
 test('a controller that nobody has is told', () => {

@@ -11,6 +11,8 @@ import type { Controller, ControllerContext, ControllerOptions } from './control
 
 export interface RunOptions {
   readonly client: Client;
+  /** Whom a controller acts as; by default all act as the client. */
+  readonly clientOf?: ((controller: Controller) => Client) | undefined;
   readonly log: Log;
   readonly controllers: readonly Controller[];
   readonly controllerOptions: ControllerOptions;
@@ -45,12 +47,14 @@ export async function runControllerManager(options: RunOptions, signal: AbortSig
 
 /** If one controller breaks, all are stopped and its error is thrown: a process that does half its work is worse than a standby's. */
 async function runControllers(options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { client, log, controllers, controllerOptions } = options;
+  const { client, clientOf = () => client, log, controllers, controllerOptions } = options;
   const stop = linkedAbort(signal);
   const endings = await Promise.allSettled(
-    controllers.map(async ({ name, run }) => {
+    controllers.map(async (controller) => {
+      const { name, run } = controller;
       const context: ControllerContext = {
-        client,
+        client: clientOf(controller),
+        reader: client,
         log: log.child({ controller: name }),
         options: controllerOptions,
       };

@@ -24,6 +24,15 @@ describe('two replicas with one key', () => {
         controllerManagers: 0,
         dialect: 'kubernetes',
       });
+      // What the accounts may do is no matter here.
+      const apiGroup = 'rbac.authorization.k8s.io';
+      const roleRef = { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' };
+      const subjects = [{ apiGroup, kind: 'Group', name: 'system:serviceaccounts:default' }];
+      const bindings = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
+      const { status } = await set
+        .of(0)
+        .create(bindings, { metadata: { name: 'accounts' }, roleRef, subjects });
+      expect(status).toBe(201);
     }),
   );
   afterAll(async () => {

@@ -30,6 +30,7 @@ const EXACT: readonly (readonly [string, string])[] = [
   ['orch-root-ca.crt', 'kube-root-ca.crt'],
   ['controller-manager', 'kube-controller-manager'],
   ['scheduler', 'kube-scheduler'],
+  ['orch-apiserver', 'kube-apiserver'],
   ['orch-system-service-accounts', 'kube-system-service-accounts'],
   ['system::leader-locking-controller-manager', 'system::leader-locking-kube-controller-manager'],
   ['system::leader-locking-scheduler', 'system::leader-locking-kube-scheduler'],
@@ -141,6 +142,7 @@ export const GROUP = {
   events: groupFromNeutral('events.orch'),
   flowcontrol: groupFromNeutral('flowcontrol.apiserver.orch'),
   imagepolicy: groupFromNeutral('imagepolicy.orch'),
+  apiserverConfig: groupFromNeutral('apiserver.config.orch'),
   apiserverinternal: groupFromNeutral('internal.apiserver.orch'),
   meta: groupFromNeutral('meta.orch'),
   networking: groupFromNeutral('networking.orch'),
@@ -181,6 +183,8 @@ export const FINALIZER = {
   /** On a claim until no pod uses it, and on a volume until no claim has it. */
   claimProtection: fromNeutral('orch.io/pvc-protection'),
   volumeProtection: fromNeutral('orch.io/pv-protection'),
+  /** On a CustomResourceDefinition that is being deleted, until nothing of the resource is left. */
+  customResourceCleanup: `customresourcecleanup.${groupFromNeutral('apiextensions.orch')}`,
 } as const;
 
 export const LABEL = {
@@ -207,6 +211,8 @@ export const ANNOTATION = {
   autoscalerBehavior: 'autoscaling.alpha.kubernetes.io/behavior',
   autoscalerCurrentMetrics: 'autoscaling.alpha.kubernetes.io/current-metrics',
   autoscalerConditions: 'autoscaling.alpha.kubernetes.io/conditions',
+  /** On a role or binding of the server's own: `false` where it is to stay as it is. */
+  autoUpdate: fromNeutral('rbac.authorization.orch/autoupdate'),
   /** On a Pod that a node agent runs from a file of its own. */
   mirrorPod: fromNeutral('orch.io/config.mirror'),
   /** The old home of a pod's seccomp profile. The same in both dialects, as are the next three. */
@@ -269,10 +275,18 @@ export const AUDIT_ANNOTATION = {
   staleToken: `${GROUP.authentication}/stale-token`,
   /** An object was too long for the event and is left out. */
   truncated: `${GROUP.audit}/truncated`,
+  /** What admission webhooks did, each followed by which of them it was. */
+  webhookMutation: `${groupFromNeutral('mutation.webhook.admission.orch')}/`,
+  webhookPatch: `${groupFromNeutral('patch.webhook.admission.orch')}/`,
+  webhookIgnored: {
+    mutating: `${groupFromNeutral('failed-open.mutation.webhook.admission.orch')}/`,
+    validating: `${groupFromNeutral('failed-open.validating.webhook.admission.orch')}/`,
+  },
 } as const;
 
 /** The types of Secrets whose content has rules. */
 export const SECRET_TYPE = {
+  bootstrapToken: fromNeutral('bootstrap.orch/token'),
   serviceAccountToken: fromNeutral('orch.io/service-account-token'),
   dockerConfig: fromNeutral('orch.io/dockercfg'),
   dockerConfigJson: fromNeutral('orch.io/dockerconfigjson'),
@@ -283,6 +297,9 @@ export const SECRET_TYPE = {
 
 /** The group of volume snapshots, whose kinds are custom resources. The same in both dialects. */
 export const SNAPSHOT_GROUP = 'snapshot.storage.k8s.io';
+
+/** Stands between the name of a storage class and what a quota limits of it. */
+export const STORAGE_CLASS_QUOTA = `.storageclass.${GROUP.storage}/`;
 
 /** The ends of groups in which only approved custom resources may stand. */
 export const PROTECTED_GROUP_SUFFIXES: readonly string[] = [
@@ -336,6 +353,9 @@ export const USER = {
   apiServer: 'system:apiserver',
   controllerManager: fromNeutral('system:controller-manager'),
 } as const;
+
+/** As whom the API server owns the fields that it writes by itself. */
+export const API_SERVER_MANAGER = fromNeutral('orch-apiserver');
 
 export const USER_GROUP = {
   masters: 'system:masters',

@@ -162,3 +162,22 @@ test('the first refusal ends the phase, and the metrics tell whose it was', asyn
     [decision(true), 1],
   ]);
 });
+
+test('when one plugin wants that, all are asked to change the object once more, and not a third time', async () => {
+  const seen: string[] = [];
+  const wanting: NamedPlugin = {
+    name: 'wanting',
+    plugin: {
+      concerns: () => true,
+      mutate: ({ object: given }, _cluster, _signal, passes) => {
+        seen.push(`wanting in pass ${passes?.isSecond === true ? '2' : '1'}`);
+        if (passes !== undefined) passes.wantsSecond = true;
+        return given;
+      },
+    },
+  };
+  const { admission } = admissionOf([noting('first', seen), wanting]);
+  const mutated = await admission.mutate(creation, signal);
+  expect(seen).toEqual(['first mutates', 'wanting in pass 1', 'first mutates', 'wanting in pass 2']);
+  expect(mutated).toMatchObject({ first: 2 });
+});

@@ -2,7 +2,7 @@ import { StatusError } from '../../shared/errors/status-error';
 import type { Admission, AdmissionAttributes } from '../registry/admission';
 import type { AdmissionMetrics, ObserveDecision, Phase } from './admission-metrics';
 import type { Reading } from './cluster-reader';
-import type { AdmissionPlugin, NamedPlugin } from './plugin';
+import type { AdmissionPlugin, NamedPlugin, Passes } from './plugin';
 
 export interface AdmissionParts {
   /** In the order in which they are asked. */
@@ -24,8 +24,8 @@ interface AskedInPhase {
 }
 
 /**
- * Asks the plugins that a write concerns, in order: all that change the object, and in a second phase all that only judge it. The
- * first one that throws refuses the request. A refusal for which a plugin looked at cached objects is decided again on fresh ones
+ * Asks the plugins that a write concerns, in order: all that change the object (twice when one of them wants that), and in a second phase
+ * all that only judge it. The first one that throws refuses the request. A refusal for which a plugin looked at cached objects is decided again on fresh ones
  * before it counts (ARCHITECTURE 5.8.1).
  */
 export function createAdmission(parts: AdmissionParts): Admission {
@@ -34,18 +34,25 @@ export function createAdmission(parts: AdmissionParts): Admission {
   return {
     mutate: async (attributes, signal) => {
       const { plugins, observe } = toAdmit(attributes);
-      return timed(observe, performance.now(), async () => {
-        let current = attributes;
+      const passes: Passes = { isSecond: false, wantsSecond: false };
+      const pass = async (given: AdmissionAttributes): Promise<AdmissionAttributes> => {
+        let current = given;
         for (const asked of plugins) {
           const seen = current;
           const object = await decide(
             parts,
-            { asked, judge: (cluster) => asked.plugin.mutate?.(seen, cluster, signal) },
+            { asked, judge: (cluster) => asked.plugin.mutate?.(seen, cluster, signal, passes) },
             signal,
           );
           if (object !== undefined && object !== seen.object) current = { ...seen, object };
         }
-        return current.object;
+        return current;
+      };
+      return timed(observe, performance.now(), async () => {
+        const first = await pass(attributes);
+        if (!passes.wantsSecond) return first.object;
+        passes.isSecond = true;
+        return (await pass(first)).object;
       });
     },
     validate: async (attributes, signal) => {

@@ -1,6 +1,6 @@
 import { createMissing } from '../bootstrap/create-missing';
 import { DEFAULT_ADMISSION, createControlPlane } from '../control-plane';
-import { authorizerOf } from '../authz/modes';
+import { accessControlOf } from '../authz/modes';
 import { systemClock } from '../../shared/concurrency/clock';
 import { silentLog } from '../../shared/log/log';
 import { MemoryBackend } from '../watch/testing/memory-backend';
@@ -18,7 +18,7 @@ const plane = createControlPlane({
   clock: systemClock,
   log: silentLog,
   eventTtlSeconds: 3600,
-  authorize: authorizerOf(['AlwaysAllow']),
+  accessControl: (policies) => accessControlOf(['AlwaysAllow'], policies),
   admission: { ...DEFAULT_ADMISSION, disable: PLUGIN_NAMES },
 });
 const registry = plane.registry();

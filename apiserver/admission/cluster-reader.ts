@@ -1,11 +1,13 @@
+import { timeLimited } from '../../shared/concurrency/time-limit';
 import { serviceUnavailable, timeout } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/meta/object';
 import type { StoreContext } from '../registry/object-store';
-import { lastSeen } from '../registry/object-store';
+import { absoluteKey, lastSeen } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
 import type { StoredResource } from '../registry/resource';
 import { relativeKey } from '../registry/resource';
 import { currentOfEntry } from '../registry/stored-form';
+import type { Guard } from '../storage/backend';
 import type { Entry } from '../watch/entry';
 import type { ResourceCache } from '../watch/resource-cache';
 import type { ResourceName } from './plugin';
@@ -14,6 +16,8 @@ import type { ResourceName } from './plugin';
 export interface ClusterReader {
   /** The object, as the watch cache has it, or as this server wrote it a moment ago. */
   get(resource: ResourceName, name: string, namespace?: string): ApiObject | undefined;
+  /** For a write that relies on this object of the whole cluster, which `get` returned, to stay as it is. */
+  guardOf(resource: ResourceName, object: ApiObject): Guard;
   /** All objects, or those of one namespace, in the order of their names. */
   list(resource: ResourceName, namespace?: string): readonly ApiObject[];
   /**
@@ -34,9 +38,8 @@ export interface Reading extends ClusterReader {
 const RETRY_AFTER_SECONDS = 1;
 /**
  * For so long a cache is believed without a sign that it still follows the store. A replica whose feed has stalled would else go on
- * admitting objects into a namespace that another replica has removed since. The namespace controller waits for five seconds before its
- * last look: what is left of them is for what was admitted to be stored. Where nothing else asks for a sign, it costs the store one
- * small read in this time.
+ * admitting by limits, classes and accounts that have changed since. Where nothing else asks for a sign, it costs the store one small
+ * read in this time.
  */
 const UNCONFIRMED_MS_MAX = 1_000;
 
@@ -84,6 +87,13 @@ class CacheReading implements Reading {
     return found && lastSeen(this.#store, found, relativeKey(found.stored, namespace, name))?.object;
   }
 
+  guardOf(resource: ResourceName, { metadata }: ApiObject): Guard {
+    const stored = this.#storedByName.get(keyOf(resource));
+    if (stored === undefined) throw new Error(`nothing is stored as ${keyOf(resource)}`);
+    const key = absoluteKey(this.#store, { stored }, relativeKey(stored, '', metadata.name ?? ''));
+    return { key, revision: Number(metadata.resourceVersion) };
+  }
+
   list(resource: ResourceName, namespace?: string): readonly ApiObject[] {
     const found = this.#cacheOf(resource);
     if (found === undefined) return [];
@@ -128,7 +138,7 @@ async function areFilled(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (caches.size === 0) return true;
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const inTime = timeLimited(signal, timeoutMs);
   try {
     await Promise.all([...caches].map(async (cache) => cache.whenReady(inTime)));
     return true;

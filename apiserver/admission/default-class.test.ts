@@ -1,4 +1,4 @@
-import { ANNOTATION } from '../../shared/names';
+import { ANNOTATION, GROUP } from '../../shared/names';
 import { defaultIngressClass, defaultStorageClass } from './default-class';
 import type { ResourceName } from './plugin';
 import { INGRESS_CLASSES, STORAGE_CLASSES } from './resources';
@@ -11,20 +11,24 @@ describe.each([
   {
     plugin: defaultStorageClass,
     path: 'v1/persistentvolumeclaims',
+    resource: 'persistentvolumeclaims',
     field: 'storageClassName',
     annotation: ANNOTATION.betaStorageClass,
     classes: STORAGE_CLASSES,
+    surplus: '2 default StorageClasses were found',
     marks: [ANNOTATION.isDefaultStorageClass, ANNOTATION.betaIsDefaultStorageClass],
   },
   {
     plugin: defaultIngressClass,
     path: 'networking.orch/v1/ingresses',
+    resource: `ingresses.${GROUP.networking}`,
     field: 'ingressClassName',
     annotation: ANNOTATION.ingressClass,
     classes: INGRESS_CLASSES,
+    surplus: '2 default IngressClasses were found, only 1 allowed',
     marks: [ANNOTATION.isDefaultIngressClass],
   },
-])('$path', ({ plugin, path, field, annotation, classes, marks }) => {
+])('$path', ({ plugin, path, field, annotation, classes, marks, resource, surplus }) => {
   const [mark = ''] = marks;
   const outcome = async (
     object: { metadata: object; spec: object },
@@ -63,8 +67,8 @@ describe.each([
       classOf(classes, 'a', { [mark]: 'true' }),
       classOf(classes, 'b', { [mark]: 'true' }),
     ]);
-    expect(await outcome({ metadata: { name: 'x' }, spec: {} }, two)).toMatch(
-      /^403 .*: Internal error occurred: 2 default /,
+    expect(await outcome({ metadata: { name: 'x' }, spec: {} }, two)).toBe(
+      `403 ${resource} "x" is forbidden: Internal error occurred: ${surplus}`,
     );
     expect(await outcome({ metadata: { name: 'x' }, spec: { [field]: 'a' } }, two)).toMatchObject({
       spec: { [field]: 'a' },

@@ -16,7 +16,8 @@ interface Defaulted {
   /** The annotation that named it before there was a field. */
   readonly annotation: string;
   readonly classes: ResourceName;
-  readonly classKinds: string;
+  /** What is told where several classes are the default, behind their number. */
+  readonly surplus: string;
   /** Each marks a default class when its value is `true`. */
   readonly marks: readonly string[];
 }
@@ -27,7 +28,7 @@ export const defaultStorageClass = defaultClass({
   field: 'storageClassName',
   annotation: ANNOTATION.betaStorageClass,
   classes: STORAGE_CLASSES,
-  classKinds: 'StorageClasses',
+  surplus: 'default StorageClasses were found',
   marks: [ANNOTATION.isDefaultStorageClass, ANNOTATION.betaIsDefaultStorageClass],
 });
 
@@ -37,7 +38,7 @@ export const defaultIngressClass = defaultClass({
   field: 'ingressClassName',
   annotation: ANNOTATION.ingressClass,
   classes: INGRESS_CLASSES,
-  classKinds: 'IngressClasses',
+  surplus: 'default IngressClasses were found, only 1 allowed',
   marks: [ANNOTATION.isDefaultIngressClass],
 });
 
@@ -61,13 +62,13 @@ function namesClass(object: ApiObject, { field, annotation }: Defaulted): boolea
 function nameOfDefault(
   attributes: AdmissionAttributes,
   cluster: ClusterReader,
-  { classes, classKinds, marks }: Defaulted,
+  { classes, surplus, marks }: Defaulted,
 ): string | undefined {
   const defaults = cluster
     .list(classes)
     .filter(({ metadata: { annotations = {} } }) => marks.some((mark) => annotations[mark] === 'true'));
   if (defaults.length > 1) {
-    const problem = new Error(`${String(defaults.length)} default ${classKinds} were found`);
+    const problem = new Error(`${String(defaults.length)} ${surplus}`);
     throw refusal(attributes, internalError(problem).message);
   }
   return defaults[0]?.metadata.name;

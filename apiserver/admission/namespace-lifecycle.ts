@@ -11,7 +11,8 @@ const PROTECTED: ReadonlySet<string> = new Set([NAMESPACE.default, NAMESPACE.sys
 
 /**
  * No new object in a namespace that is missing or terminating, and three namespaces that stay. One created through another replica a
- * moment ago can be used at once, because a refusal is decided on fresh objects.
+ * moment ago can be used at once, because a refusal is decided on fresh objects; one that another replica deleted a moment ago takes
+ * nothing more, because the object is stored only while the namespace stays as it was judged.
  */
 export const namespaceLifecycle: AdmissionPlugin = {
   concerns: ({ operation, group, resource, namespaced }) =>
@@ -30,11 +31,12 @@ function checkProtected({ endpoint, name }: AdmissionAttributes): void {
 }
 
 function checkUsable(attributes: AdmissionAttributes, cluster: ClusterReader): void {
-  const { namespace } = attributes;
+  const { namespace, relyOn } = attributes;
   if (namespace === '') return;
   const found = cluster.get(NAMESPACES, namespace);
   if (found === undefined) throw notFound(NAMESPACES, namespace);
   if (isTerminating(found.metadata)) throw beingTerminated(attributes);
+  relyOn?.(cluster.guardOf(NAMESPACES, found));
 }
 
 function beingTerminated(attributes: AdmissionAttributes): StatusError {

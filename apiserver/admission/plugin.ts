@@ -26,12 +26,23 @@ export interface AdmissionPlugin {
     attributes: AdmissionAttributes,
     cluster: ClusterReader,
     signal: AbortSignal,
+    passes?: Passes,
   ): Promise<ApiObject | undefined> | ApiObject | undefined;
   validate?(
     attributes: AdmissionAttributes,
     cluster: ClusterReader,
     signal: AbortSignal,
   ): Promise<void> | void;
+}
+
+/**
+ * The passes of the mutating phase over one object: all plugins are asked once, and once more when one of them says so. The same object
+ * stands for both passes.
+ */
+export interface Passes {
+  /** This is the second one. */
+  isSecond: boolean;
+  wantsSecond: boolean;
 }
 
 /** A plugin under the name by which flags switch it on and off. */

@@ -1,4 +1,10 @@
+import { silentLog } from '../../shared/log/log';
+import type { ClusterCache } from '../watch/cluster-cache';
+import type { Reading } from './cluster-reader';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES, choosePlugins } from './plugins';
+import { DEFAULT_CALL_LIMITS } from './webhooks/call';
+import { RecentConfigurationWrites } from './webhooks/source';
+import { WebhookMetrics } from './webhooks/webhook-metrics';
 
 const context = {
   authorize: async () => Promise.resolve({ decision: 'allow', reason: '' }) as never,
@@ -8,6 +14,17 @@ const context = {
   configurations: new Map([['EventRateLimit', { limits: [{ type: 'Server', qps: 1, burst: 1 }] }]]),
   provideNamespace: async () => Promise.resolve(),
   resourceOfKind: () => undefined,
+  webhooks: {
+    stored: [],
+    cache: {} as ClusterCache,
+    newReading: () => ({}) as Reading,
+    limits: DEFAULT_CALL_LIMITS,
+    metrics: new WebhookMetrics(),
+    clock: { now: () => 0 },
+    log: silentLog,
+    recentWrites: new RecentConfigurationWrites(),
+  },
+  quotas: { ofNamespace: () => [], writeUsed: async () => Promise.reject(new Error('nothing is written')) },
 };
 const chosen = (enable: readonly string[], disable: readonly string[]) =>
   choosePlugins({ enable, disable }, context).map(({ name }) => name);
@@ -28,6 +45,9 @@ test('by default the plugins run that do so in kube-apiserver v1.21, in its orde
     'CertificateSigning',
     'CertificateSubjectRestriction',
     'DefaultIngressClass',
+    'MutatingAdmissionWebhook',
+    'ValidatingAdmissionWebhook',
+    'ResourceQuota',
   ]);
   expect(chosen([], [])).toEqual(DEFAULT_PLUGIN_NAMES);
 });

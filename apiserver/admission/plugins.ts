@@ -22,11 +22,19 @@ import type { AdmissionPlugin, NamedPlugin } from './plugin';
 import { podNodeSelector, podNodeSelectorProblem } from './pod-node-selector';
 import { podTolerationRestriction } from './pod-toleration-restriction';
 import { priority } from './priority';
+import type { QuotaRecords } from './resource-quota/quota-records';
+import { resourceQuotaProblem } from './resource-quota/configuration';
+import { resourceQuota } from './resource-quota/resource-quota';
 import { runtimeClass } from './runtime-class';
 import { securityContextDeny } from './security-context-deny';
 import { serviceAccount } from './service-account';
 import { storageObjectInUseProtection } from './storage-object-in-use-protection';
 import { taintNodesByCondition } from './taint-nodes-by-condition';
+import { webhookConfigurationProblem } from './webhooks/credentials';
+import { mutatingWebhooks } from './webhooks/mutating';
+import type { WebhookContext } from './webhooks/parts';
+import { webhookParts } from './webhooks/parts';
+import { validatingWebhooks } from './webhooks/validating';
 
 /** What plugins need besides other objects. */
 export interface PluginContext {
@@ -39,6 +47,8 @@ export interface PluginContext {
   readonly configurations: ReadonlyMap<string, unknown>;
   readonly provideNamespace: ProvideNamespace;
   readonly resourceOfKind: ResourceOfKind;
+  readonly webhooks: WebhookContext;
+  readonly quotas: QuotaRecords;
 }
 
 interface PluginRow {
@@ -54,6 +64,9 @@ const off = (name: string, create: PluginRow['create']): PluginRow => ({ name, i
 const POD_NODE_SELECTOR = 'PodNodeSelector';
 const POD_TOLERATION_RESTRICTION = 'PodTolerationRestriction';
 const EVENT_RATE_LIMIT = 'EventRateLimit';
+const MUTATING_WEBHOOKS = 'MutatingAdmissionWebhook';
+const VALIDATING_WEBHOOKS = 'ValidatingAdmissionWebhook';
+const RESOURCE_QUOTA = 'ResourceQuota';
 
 /** Every plugin there is, in the order in which they are asked: that of kube-apiserver v1.21. */
 const PLUGINS: readonly PluginRow[] = [
@@ -90,6 +103,15 @@ const PLUGINS: readonly PluginRow[] = [
   on('CertificateSubjectRestriction', () => certificateSubjectRestriction),
   on('DefaultIngressClass', () => defaultIngressClass),
   off('DenyServiceExternalIPs', () => denyServiceExternalIps),
+  on(MUTATING_WEBHOOKS, ({ webhooks, configurations }) =>
+    mutatingWebhooks(webhookParts(webhooks, configurations.get(MUTATING_WEBHOOKS))),
+  ),
+  on(VALIDATING_WEBHOOKS, ({ webhooks, configurations }) =>
+    validatingWebhooks(webhookParts(webhooks, configurations.get(VALIDATING_WEBHOOKS))),
+  ),
+  on(RESOURCE_QUOTA, ({ quotas, configurations, clock, randomInt }) =>
+    resourceQuota({ records: quotas, configuration: configurations.get(RESOURCE_QUOTA), clock, randomInt }),
+  ),
   off('AlwaysDeny', () => alwaysDeny),
 ];
 
@@ -112,6 +134,9 @@ export function configurationProblems(
 const CHECKED = [
   { name: POD_NODE_SELECTOR, problemOf: podNodeSelectorProblem },
   { name: EVENT_RATE_LIMIT, problemOf: eventRateLimitProblem },
+  { name: MUTATING_WEBHOOKS, problemOf: webhookConfigurationProblem },
+  { name: VALIDATING_WEBHOOKS, problemOf: webhookConfigurationProblem },
+  { name: RESOURCE_QUOTA, problemOf: resourceQuotaProblem },
 ];
 
 /** Changes to the default choice; the order of the names means nothing. */

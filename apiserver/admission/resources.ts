@@ -9,6 +9,7 @@ export const LIMIT_RANGES = core('limitranges');
 export const NAMESPACES = core('namespaces');
 export const NODES = core('nodes');
 export const PODS = core('pods');
+export const RESOURCE_QUOTAS = core('resourcequotas');
 export const SERVICE_ACCOUNTS = core('serviceaccounts');
 export const SERVICES = core('services');
 export const VOLUMES = core('persistentvolumes');

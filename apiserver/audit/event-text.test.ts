@@ -52,3 +52,10 @@ test('the legacy format is one line for people', () => {
   );
   expect(eventLine(newEvent({ responseStatus: undefined }))).toContain('response="<deferred>"');
 });
+
+test('the legacy format tells as whom a request was carried out', () => {
+  const { fields } = newEvent();
+  const impersonatedUser = { username: 'bob', groups: ['c', 'd'] };
+  const line = eventLine(newEvent({ request: { ...fields.request, impersonatedUser } }));
+  expect(line).toContain('user="alice" groups="\\"a\\",\\"b\\"" as="bob" asgroups="\\"c\\",\\"d\\""');
+});

@@ -57,6 +57,7 @@ export function eventLine({ fields }: AuditEvent): string {
   const { request, auditId, stage, objectRef, responseStatus, receivedAtMs } = fields;
   const { username = '', groups = [] } = request.user;
   const isKnown = username !== '';
+  const { impersonatedUser: impersonated } = request;
   const parts = [
     ['id', auditId],
     ['stage', stage],
@@ -64,8 +65,8 @@ export function eventLine({ fields }: AuditEvent): string {
     ['method', request.verb],
     ['user', isKnown ? username : '<none>'],
     ['groups', isKnown && groups.length > 0 ? groups.map(quoted).join(',') : '<none>'],
-    ['as', '<self>'],
-    ['asgroups', '<lookup>'],
+    ['as', impersonated === undefined ? '<self>' : (impersonated.username ?? '')],
+    ['asgroups', impersonated === undefined ? '<lookup>' : (impersonated.groups ?? []).map(quoted).join(',')],
     ['user-agent', request.userAgent ?? ''],
     ['namespace', objectRef === undefined || objectRef.namespace === '' ? '<none>' : objectRef.namespace],
     ['uri', request.requestURI],

@@ -13,16 +13,21 @@ export type Stage = (typeof STAGES)[number];
 export const AUDIT_VERSIONS = ['v1', 'v1beta1', 'v1alpha1'] as const;
 export type AuditVersion = (typeof AUDIT_VERSIONS)[number];
 
+/** A user, as events tell of one. */
+export interface UserFacts {
+  readonly username?: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
 /** What is known of a request before anything is done for it, with the field names of the wire. */
 export interface RequestFacts {
   readonly requestURI: string;
   readonly verb: string;
-  readonly user: {
-    readonly username?: string;
-    readonly uid?: string;
-    readonly groups?: readonly string[];
-    readonly extra?: Readonly<Record<string, readonly string[]>>;
-  };
+  readonly user: UserFacts;
+  /** As whom the request was carried out, if not as the user. */
+  readonly impersonatedUser?: UserFacts;
   readonly sourceIPs?: readonly string[];
   readonly userAgent?: string;
 }

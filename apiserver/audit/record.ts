@@ -11,6 +11,7 @@ import type {
   RequestFacts,
   ResponseStatus,
   Stage,
+  UserFacts,
 } from './event';
 import { AuditEvent } from './event';
 import { bodyWithin, oneLine } from './json-body';
@@ -73,7 +74,8 @@ export class AuditRecord implements AuditTrail {
     return this.#decision?.omitStages.has(stage) === true;
   }
 
-  annotate(key: string, value: string): void {
+  annotate(key: string, value: string, from?: 'Request'): void {
+    if (from === 'Request' && this.level !== 'Request' && this.level !== 'RequestResponse') return;
     const annotations = (this.#annotations ??= {});
     const known = annotations[key];
     if (known !== undefined) {
@@ -86,6 +88,13 @@ export class AuditRecord implements AuditTrail {
       return;
     }
     annotations[key] = value.slice(0, ANNOTATION_CHARS_MAX);
+  }
+
+  impersonated(user: UserInfo): void {
+    if (this.#request === undefined) return;
+    const { requestURI, verb, user: requester, ...rest } = this.#request.facts;
+    const facts = { requestURI, verb, user: requester, impersonatedUser: userOf(user), ...rest };
+    this.#request = { facts, json: JSON.stringify(facts) };
   }
 
   requestObject(identity: ObjectIdentity | undefined, json: () => Buffer): void {
@@ -189,7 +198,7 @@ function shortened(agent: string): string {
   return agent.length > USER_AGENT_CHARS_MAX ? agent.slice(0, USER_AGENT_CHARS_MAX) + TRUNCATED : agent;
 }
 
-function userOf({ name, uid, groups, extra }: UserInfo): RequestFacts['user'] {
+function userOf({ name, uid, groups, extra }: UserInfo): UserFacts {
   return {
     ...(name === '' ? {} : { username: name }),
     ...(uid === '' ? {} : { uid }),

@@ -247,6 +247,22 @@ describe('annotations', () => {
     expect(events[1]?.fields.annotations).toEqual({ key: 'first' });
   });
 
+  test.each([
+    ['Metadata', {}],
+    ['Request', { long: 'patch' }],
+    ['RequestResponse', { long: 'patch' }],
+  ] as const)(
+    'those that need the level Request are in an event of the level %s: %j',
+    async (level, noted) => {
+      const exchange = request();
+      await stages({}, level)(exchange, () => {
+        exchange.audit?.annotate('long', 'patch', 'Request');
+        answerWith(exchange, Buffer.alloc(0));
+      });
+      expect(events[1]?.fields.annotations ?? {}).toEqual(noted);
+    },
+  );
+
   test('their number and their length are bounded', async () => {
     const exchange = request();
     await stages()(exchange, () => {

@@ -6,6 +6,7 @@ import { USER, USER_GROUP } from '../../shared/names';
 import type { Exchange } from '../exchange/exchange';
 import { newExchange } from '../exchange/testing/new-exchange';
 import { authenticate } from './authenticate';
+import type { AuthenticationCounts } from './authentication-counts';
 import type { Authenticator } from './authenticator';
 import { unauthorized } from './authenticator';
 import { bearerToken, bearerTokenOf } from './bearer-token';
@@ -101,6 +102,25 @@ describe('the stage', () => {
 
   test('a later authenticator may know a user whom an earlier one refused', async () => {
     expect(await userOf({ authorization: 'Bearer nope', others: [later] })).toMatchObject({ name: 'later' });
+  });
+
+  test('how it ended is counted, and for whom', async () => {
+    const counted: unknown[] = [];
+    const counts = {
+      observe: (...[result, ms, user]: Parameters<AuthenticationCounts['observe']>) => {
+        expect(ms).toBeGreaterThanOrEqual(0);
+        counted.push([result, user]);
+      },
+    };
+    for (const authenticators of [[later], [], [refusing]]) {
+      const stage = authenticate({ authenticators, anonymous: false, counts });
+      await stage(newExchange(), async () => Promise.resolve()).catch(() => undefined);
+    }
+    expect(counted).toEqual([
+      ['success', 'later'],
+      ['failure', undefined],
+      ['error', undefined],
+    ]);
   });
 
   test('an authenticator that breaks is not taken for a refusal', async () => {

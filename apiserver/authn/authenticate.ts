@@ -1,5 +1,6 @@
-import type { Stage } from '../exchange/exchange';
-import type { Authenticator } from './authenticator';
+import type { Exchange, Stage } from '../exchange/exchange';
+import type { AuthenticationCounts } from './authentication-counts';
+import type { Authenticator, AuthResult } from './authenticator';
 import { anonymous, firstOf, unauthorized, withAuthenticatedGroup } from './authenticator';
 
 export interface AuthenticateOptions {
@@ -7,13 +8,28 @@ export interface AuthenticateOptions {
   readonly authenticators: readonly Authenticator[];
   /** Let requests without any credential in, as the anonymous user. A wrong credential is 401 all the same. */
   readonly anonymous: boolean;
+  /** Absent: nobody wants to know. */
+  readonly counts?: Pick<AuthenticationCounts, 'observe'> | undefined;
 }
 
 /** The stage that sets `exchange.user`, or answers 401. */
 export function authenticate(options: AuthenticateOptions): Stage {
   const known = firstOf(options.authenticators);
+  const { counts } = options;
+  const identify = async (exchange: Exchange): Promise<AuthResult | undefined> => {
+    const startedAt = performance.now();
+    try {
+      const result = (await known(exchange)) ?? (options.anonymous ? await anonymous(exchange) : undefined);
+      const outcome = result === undefined ? 'failure' : 'success';
+      counts?.observe(outcome, performance.now() - startedAt, result?.user.name);
+      return result;
+    } catch (error) {
+      counts?.observe('error', performance.now() - startedAt);
+      throw error;
+    }
+  };
   return async (exchange, next) => {
-    const result = (await known(exchange)) ?? (options.anonymous ? await anonymous(exchange) : undefined);
+    const result = await identify(exchange);
     if (result === undefined) throw unauthorized('the request carries no credential');
     exchange.user = withAuthenticatedGroup(result.user);
     await next();

@@ -5,7 +5,9 @@ import { newExchange } from '../exchange/testing/new-exchange';
 import { authorize } from './authorize';
 import type { Authorizer } from '../exchange/access';
 import { firstOpinionOf } from './authorizer';
-import { authorizerOf } from './modes';
+import type { Mode } from './modes';
+import { accessControlOf } from './modes';
+import { Policies } from './rbac/policies';
 
 interface Asked {
   readonly method?: string;
@@ -31,6 +33,11 @@ async function outcome(authorizer: Authorizer, asked: Asked): Promise<'allowed' 
   }
   expect(reached).toBe(true);
   return 'allowed';
+}
+
+function authorizerOf(modes: readonly Mode[]): Authorizer {
+  const policies = new Policies({ stored: [], cache: { resource: () => undefined } as never });
+  return accessControlOf(modes, policies).authorize;
 }
 
 const silent: Authorizer = async () => Promise.resolve({ decision: 'no-opinion', reason: '' });

@@ -1,6 +1,6 @@
 import { AUDIT_ANNOTATION } from '../../shared/names';
-import { forbidden, StatusError } from '../../shared/errors/status-error';
-import type { AccessQuestion, Authorizer } from '../exchange/access';
+import { forbidden, internalError, StatusError } from '../../shared/errors/status-error';
+import type { AccessQuestion, Authorizer, Verdict } from '../exchange/access';
 import type { Stage } from '../exchange/exchange';
 import { questionOf } from './authorizer';
 
@@ -14,9 +14,14 @@ export function authorize(authorizer: Authorizer): Stage {
       verdict.decision === 'allow' ? 'allow' : 'forbid',
     );
     exchange.audit?.annotate(AUDIT_ANNOTATION.authorizationReason, verdict.reason);
-    if (verdict.decision !== 'allow') throw refusal(question, verdict.reason);
+    if (verdict.decision !== 'allow') throw refusalOf(question, verdict);
     await next();
   };
+}
+
+/** Nobody is told that they may not where that is not known. */
+function refusalOf(question: AccessQuestion, { reason, error }: Verdict): StatusError {
+  return error === undefined ? refusal(question, reason) : internalError(error);
 }
 
 /** The 403 as Kubernetes words it; also for checks inside verbs, such as impersonation. */
@@ -40,6 +45,6 @@ function sentenceOf({ user, verb, isResourceRequest, path, ...rest }: AccessQues
 }
 
 /** Names and paths come from the client; what it says must not become markup in a browser. */
-function withoutMarkup(text: string): string {
+export function withoutMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

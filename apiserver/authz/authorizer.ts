@@ -1,16 +1,20 @@
 import type { AccessQuestion, Authorizer } from '../exchange/access';
+import { listed } from '../admission/refusal';
 import type { Exchange } from '../exchange/exchange';
 
 /** Asks in order until one allows or denies. The reasons of those without an opinion are kept, one a line. */
 export function firstOpinionOf(authorizers: readonly Authorizer[]): Authorizer {
   return async (question, signal) => {
     const reasons: string[] = [];
+    const errors: string[] = [];
     for (const authorizer of authorizers) {
       const verdict = await authorizer(question, signal);
       if (verdict.decision !== 'no-opinion') return verdict;
       if (verdict.reason !== '') reasons.push(verdict.reason);
+      if (verdict.error !== undefined) errors.push(verdict.error);
     }
-    return { decision: 'no-opinion', reason: reasons.join('\n') };
+    const reason = reasons.join('\n');
+    return { decision: 'no-opinion', reason, ...(errors.length === 0 ? {} : { error: listed(errors) }) };
   };
 }
 

@@ -1,33 +1,18 @@
-import type { AccessRules, Authorizer } from '../exchange/access';
-import type { UserInfo } from '../exchange/exchange';
+import type { AccessRules, RuleLister } from '../exchange/access';
+import { listed } from '../admission/refusal';
 
-const EVERY = ['*'] as const;
+export const NO_RULES: AccessRules = { resourceRules: [], nonResourceRules: [], incomplete: false };
 
-/**
- * Lists what authorizers allow that know no rules: they let somebody do everything or nothing, so that the question whether everything
- * is allowed tells all there is to tell.
- */
-export async function rulesWithoutRules(
-  authorizer: Authorizer,
-  { user, namespace }: { readonly user: UserInfo; readonly namespace: string },
-  signal: AbortSignal,
-): Promise<AccessRules> {
-  const anything = {
-    user,
-    verb: '*',
-    apiGroup: '*',
-    apiVersion: '*',
-    namespace,
-    resource: '*',
-    subresource: '',
-    name: '',
-  };
-  const resources = await authorizer({ ...anything, isResourceRequest: true, path: '' }, signal);
-  const paths = await authorizer({ ...anything, isResourceRequest: false, path: '*' }, signal);
-  return {
-    resourceRules:
-      resources.decision === 'allow' ? [{ verbs: EVERY, apiGroups: EVERY, resources: EVERY }] : [],
-    nonResourceRules: paths.decision === 'allow' ? [{ verbs: EVERY, nonResourceURLs: EVERY }] : [],
-    incomplete: false,
+/** What all of them allow, one after the other. */
+export function allRulesOf(listers: readonly RuleLister[]): RuleLister {
+  return async (user, namespace, signal) => {
+    const lists = await Promise.all(listers.map(async (lister) => lister(user, namespace, signal)));
+    const errors = lists.flatMap(({ evaluationError }) => evaluationError ?? []);
+    return {
+      resourceRules: lists.flatMap(({ resourceRules }) => resourceRules),
+      nonResourceRules: lists.flatMap(({ nonResourceRules }) => nonResourceRules),
+      incomplete: lists.some(({ incomplete }) => incomplete),
+      ...(errors.length === 0 ? {} : { evaluationError: listed(errors) }),
+    };
   };
 }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { pause } from '../../shared/concurrency/pause';
+import { timeLimited } from '../../shared/concurrency/time-limit';
 import type { Log } from '../../shared/log/log';
 import { API_SERVICE_NAME, GROUP, NAMESPACE } from '../../shared/names';
 import { deepEqual } from '../../shared/meta/clone';
@@ -8,7 +9,8 @@ import type { StoreContext, WriteRequest } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
 import { updateObject } from '../registry/update';
-import { API_SERVER_USER, createMissing } from './create-missing';
+import { API_SERVER_USER } from '../registry/api-server-user';
+import { createMissing } from './create-missing';
 import apiServiceData from './data/api-service.json';
 import type { LiveReplicas, ReplicaAddress } from './live-replicas';
 import { endpointSlices, endpointSubsets } from './replica-endpoints';
@@ -64,7 +66,7 @@ export function createApiService(options: ApiServiceOptions): ApiService {
         );
       }
       while (!signal.aborted) {
-        const round = AbortSignal.any([signal, AbortSignal.timeout(ROUND_TIMEOUT_MS)]);
+        const round = timeLimited(signal, ROUND_TIMEOUT_MS);
         await reconcile(round).catch((error: unknown) => {
           if (!signal.aborted)
             log.warn({ why: String(error) }, 'the Service of the API could not be brought up to date');

@@ -101,3 +101,73 @@ test('a version that is no longer served loses its APIService when a replica sta
   expect((await services(fewer)).has(`v1alpha1.${GROUP.node}`)).toBe(true);
   await both.close();
 });
+
+describe('the versions of custom resources', () => {
+  const DEFINITIONS = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
+
+  async function define(plural: string, versions: readonly string[]): Promise<void> {
+    const body = {
+      metadata: { name: `${plural}.example.com` },
+      spec: {
+        group: 'example.com',
+        scope: 'Cluster',
+        names: { plural, kind: `Kind${plural}` },
+        versions: versions.map((name, index) => ({
+          name,
+          served: true,
+          storage: index === 0,
+          schema: { openAPIV3Schema: { type: 'object' } },
+        })),
+      },
+    };
+    expect(await api.call('POST', DEFINITIONS, { body })).toMatchObject({ code: 201 });
+    await until(
+      async () => (await api.call('GET', `/apis/example.com/${String(versions[0])}/${plural}`)).code === 200,
+    );
+  }
+
+  /** For what the server does by itself after a write. */
+  async function until(check: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + 5_000;
+    while (!(await check())) {
+      if (Date.now() > deadline) throw new Error('not in time');
+      await new Promise(setImmediate);
+    }
+  }
+
+  async function exists(name: string): Promise<boolean> {
+    return (await services()).has(name);
+  }
+
+  test('have APIServices that come and go with their definitions, and the last one of a version keeps it', async () => {
+    const life = new AbortController();
+    const kept = replica().keep(life.signal);
+    await define('things', ['v1', 'v1beta1']);
+    await define('others', ['v1']);
+    await until(async () => (await exists('v1.example.com')) && exists('v1beta1.example.com'));
+    expect((await api.call('GET', `${SERVICES}/v1beta1.example.com`)).json).toMatchObject({
+      metadata: { labels: { [LABEL.automanaged]: 'true' } },
+      spec: { group: 'example.com', version: 'v1beta1', groupPriorityMinimum: 1000, versionPriority: 100 },
+      status: { conditions: [{ type: 'Available', status: 'True', reason: 'Local' }] },
+    });
+    await api.call('DELETE', `${DEFINITIONS}/things.example.com`);
+    await until(async () => !(await exists('v1beta1.example.com')));
+    expect(await exists('v1.example.com')).toBe(true);
+    await api.call('DELETE', `${DEFINITIONS}/others.example.com`);
+    await until(async () => !(await exists('v1.example.com')));
+    life.abort();
+    await kept;
+  });
+
+  test('leave one alone that somebody else made', async () => {
+    const spec = { group: 'example.com', version: 'v1', groupPriorityMinimum: 5, versionPriority: 5 };
+    await api.call('POST', SERVICES, { body: { metadata: { name: 'v1.example.com' }, spec } });
+    await define('things', ['v1']);
+    await replica().reconcile(soon());
+    expect((await api.call('GET', `${SERVICES}/v1.example.com`)).json.spec).toEqual(spec);
+    await api.call('DELETE', `${DEFINITIONS}/things.example.com`);
+    await until(async () => (await api.call('GET', '/apis/example.com/v1')).code === 404);
+    await replica().reconcile(soon());
+    expect(await exists('v1.example.com')).toBe(true);
+  });
+});

@@ -1,25 +1,30 @@
 import { deepEqual } from '../../shared/meta/clone';
 import { pause } from '../../shared/concurrency/pause';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
-import { GROUPS } from '../../shared/api/groups';
+import { timeLimited } from '../../shared/concurrency/time-limit';
 import type { Log } from '../../shared/log/log';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject, GroupVersion } from '../../shared/meta/object';
 import { GROUP, LABEL } from '../../shared/names';
 import { StatusError } from '../../shared/errors/status-error';
+import { priorityOf } from '../discovery/group-order';
 import { deleteObject } from '../registry/delete';
 import type { StoreContext, WriteRequest } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
 import { currentOfEntry } from '../registry/stored-form';
 import { updateObject } from '../registry/update';
-import { API_SERVER_USER, createMissing } from './create-missing';
+import { API_SERVER_USER } from '../registry/api-server-user';
+import { createMissing } from './create-missing';
 
 /** How often a replica looks whether its versions are registered; a round that finds all in order writes nothing. */
 const ROUND_MS = 10_000;
 const ROUND_TIMEOUT_MS = 10_000;
+/** How soon it notices that others are to be registered. */
+const LOOK_MS = 250;
 const WRITES_AT_ONCE = 8;
-/** The value of the label on registrations that a server makes of what it serves itself. */
+/** The values of the label on registrations that a server makes of what it serves itself: of what is built in, and of custom resources. */
 const ON_START = 'onstart';
+const ALWAYS = 'true';
 
 export interface ApiVersionsOptions {
   readonly store: StoreContext;
@@ -27,14 +32,15 @@ export interface ApiVersionsOptions {
   readonly log: Log;
 }
 
-/** The APIServices of the built-in group versions: clients and the aggregation layer see in them what is served. */
+/** The APIServices of the group versions that are served: clients and the aggregation layer see them there. */
 export interface ApiVersions {
   /**
-   * One round: every served version has its APIService, with the right spec. The first round of a process also removes those that
-   * an earlier configuration left behind; a later one does not, so that replicas of different configurations do not fight.
+   * One round: every served version has its APIService, with the right spec, and those of custom resources that are gone are removed. The
+   * first round of a process also removes those that an earlier configuration left behind; a later one does not, so that replicas of
+   * different configurations do not fight.
    */
   reconcile(signal: AbortSignal): Promise<void>;
-  /** A round every ten seconds until the signal aborts. A round that fails is logged. */
+  /** A round every ten seconds, and one when what is served has changed, until the signal aborts. A round that fails is logged. */
   keep(signal: AbortSignal): Promise<void>;
 }
 
@@ -44,7 +50,8 @@ export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
     const endpoint = options.registry().endpoint(GROUP.apiregistration, 'v1', 'apiservices');
     if (endpoint === undefined) return;
     const wanted = wantedServices(options.registry());
-    if (isFirst) await removeLeftOvers(options.store, { endpoint, wanted }, signal);
+    const removed = isFirst ? [ON_START, ALWAYS] : [ALWAYS];
+    await removeLeftOvers(options.store, { endpoint, wanted, removed }, signal);
     isFirst = false;
     await forEachLimited([...wanted.values()], WRITES_AT_ONCE, (service) =>
       put(options.store, { endpoint, service }, signal),
@@ -54,12 +61,16 @@ export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
     reconcile,
     async keep(signal) {
       while (!signal.aborted) {
-        const round = AbortSignal.any([signal, AbortSignal.timeout(ROUND_TIMEOUT_MS)]);
+        const { generation } = options.registry();
+        const round = timeLimited(signal, ROUND_TIMEOUT_MS);
         await reconcile(round).catch((error: unknown) => {
           if (!signal.aborted)
             options.log.warn({ why: String(error) }, 'the APIServices could not be brought up to date');
         });
-        await pause(ROUND_MS, signal);
+        for (let waitedMs = 0; waitedMs < ROUND_MS && !signal.aborted; waitedMs += LOOK_MS) {
+          await pause(LOOK_MS, signal);
+          if (options.registry().generation !== generation) break;
+        }
       }
     },
   };
@@ -67,20 +78,21 @@ export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
 
 /** By name. The group of the APIServices themselves has none: it is there before any of them can be read. */
 function wantedServices(registry: Registry): ReadonlyMap<string, ApiObject> {
-  const services = GROUPS.filter(({ group }) => group !== GROUP.apiregistration).flatMap((row) =>
-    row.versions
-      .filter(({ version }) => registry.endpointsOf(row.group, version).length > 0)
-      .map(({ version, priority }) => ({
-        metadata: { name: `${version}.${row.group}`, labels: { [LABEL.automanaged]: ON_START } },
-        spec: {
-          ...(row.group === '' ? {} : { group: row.group }),
-          version,
-          groupPriorityMinimum: row.priority,
-          versionPriority: priority,
-        },
-      })),
-  );
-  return new Map(services.map((service) => [service.metadata.name, service]));
+  const services = registry.groups
+    .filter(({ group }) => group !== GROUP.apiregistration)
+    .flatMap(({ group, versions }) => versions.map((version) => serviceOf(registry, { group, version })));
+  return new Map(services.map((service) => [service.metadata.name ?? '', service]));
+}
+
+function serviceOf(registry: Registry, { group, version }: GroupVersion): ApiObject {
+  const isCustom = registry.endpointsOf(group, version).every(({ custom }) => custom !== undefined);
+  return {
+    metadata: {
+      name: `${version}.${group}`,
+      labels: { [LABEL.automanaged]: isCustom ? ALWAYS : ON_START },
+    },
+    spec: { ...(group === '' ? {} : { group }), version, ...priorityOf({ group, version }) },
+  };
 }
 
 /** Creates what is missing and puts right what is still marked as the server's own; without the mark it is somebody else's. */
@@ -105,24 +117,29 @@ async function put(
   await unlessGone(updateObject(store, request, { change, options: { creates: 'never' } }, signal));
 }
 
+interface LeftOvers {
+  readonly endpoint: Endpoint;
+  readonly wanted: ReadonlyMap<string, ApiObject>;
+  /** Those with these values of the label. */
+  readonly removed: readonly string[];
+}
+
 async function removeLeftOvers(
   store: StoreContext,
-  { endpoint, wanted }: { readonly endpoint: Endpoint; readonly wanted: ReadonlyMap<string, ApiObject> },
+  { endpoint, wanted, removed }: LeftOvers,
   signal: AbortSignal,
 ): Promise<void> {
   const { stored } = endpoint;
   for (const entry of store.cache.resource(stored.keyPrefix).snapshot().entries()) {
-    if (wanted.has(entry.name)) continue;
-    const { metadata } = currentOfEntry(stored, entry).object;
-    if (!isOwn({ metadata })) continue;
-    const { uid = '', resourceVersion = '' } = metadata;
+    if (wanted.has(entry.name) || !removed.includes(entry.labels[LABEL.automanaged] ?? '')) continue;
+    const { uid = '', resourceVersion = '' } = currentOfEntry(stored, entry).object.metadata;
     const options = { dryRun: false, preconditions: { uid, resourceVersion } };
     await unlessGone(deleteObject(store, requestFor(endpoint, entry.name), options, signal));
   }
 }
 
 function isOwn({ metadata }: ApiObject): boolean {
-  return metadata.labels?.[LABEL.automanaged] === ON_START;
+  return [ON_START, ALWAYS].includes(metadata.labels?.[LABEL.automanaged] ?? '');
 }
 
 function requestFor(endpoint: Endpoint, name: string): WriteRequest {

@@ -1,19 +1,10 @@
 import { StatusError } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/meta/object';
-import type { UserInfo } from '../exchange/exchange';
-import { USER, USER_GROUP } from '../../shared/names';
+import { API_SERVER_USER } from '../registry/api-server-user';
 import { createObject } from '../registry/create';
 import type { StoreContext } from '../registry/object-store';
 import type { Endpoint } from '../registry/resource';
 import { relativeKey } from '../registry/resource';
-
-/** The server's own identity for objects it makes by itself. */
-export const API_SERVER_USER: UserInfo = {
-  name: USER.apiServer,
-  uid: '',
-  groups: [USER_GROUP.masters, USER_GROUP.authenticated],
-  extra: {},
-};
 
 /** Creates an object of the endpoint's version unless there is one. Replicas that start together may all try. */
 export async function createMissing(

@@ -1,4 +1,4 @@
-import type * as FirstObjects from './first-objects';
+import type * as PolicyObjects from './policy-objects';
 import type * as Translate from './translate';
 import marks from './data/marks.json';
 import objects from './data/objects.json';
@@ -15,13 +15,13 @@ function textsIn(value: unknown): readonly string[] {
 
 describe('in the Kubernetes dialect', () => {
   let translated: (typeof Translate)['translated'];
-  let identityOf: (typeof FirstObjects)['identityOf'];
+  let identityOf: (typeof PolicyObjects)['identityOf'];
 
   beforeAll(() => {
     process.env['ORCH_DIALECT'] = 'kubernetes';
     jest.resetModules();
     ({ translated } = jest.requireActual<typeof Translate>('./translate'));
-    ({ identityOf } = jest.requireActual<typeof FirstObjects>('./first-objects'));
+    ({ identityOf } = jest.requireActual<typeof PolicyObjects>('./policy-objects'));
   });
   afterAll(() => {
     delete process.env['ORCH_DIALECT'];

@@ -2,6 +2,7 @@ import { apiVersionOf } from '../../shared/meta/object';
 import type { SubresourceRow } from '../../shared/api/resources';
 import type { Registry, ServedGroup } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
+import { orderedGroups } from './group-order';
 import { storageVersionHash } from './storage-version';
 
 /** Discovery documents of meta/v1: what a client reads before it knows which resources exist. All are derived from the registry. */
@@ -18,13 +19,15 @@ export function apiVersions(registry: Registry, serverAddress: string): object {
 
 /** `/apis`. */
 export function apiGroupList(registry: Registry): object {
-  const groups = registry.groups.filter(({ group }) => group !== '').map(groupBody);
+  const groups = orderedGroups(registry)
+    .filter(({ group }) => group !== '')
+    .map(groupBody);
   return { kind: 'APIGroupList', apiVersion: 'v1', groups };
 }
 
 /** `/apis/{group}`; undefined for a group that is not served. */
 export function apiGroup(registry: Registry, name: string): object | undefined {
-  const found = registry.groups.find(({ group }) => group === name && group !== '');
+  const found = orderedGroups(registry).find(({ group }) => group === name && group !== '');
   return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupBody(found) };
 }
 
@@ -38,7 +41,7 @@ export function apiResourceList(registry: Registry, group: string, version: stri
   const endpoints = registry.endpointsOf(group, version);
   if (endpoints.length === 0) return undefined;
   const resources = endpoints
-    .flatMap((endpoint) => [resourceOf(endpoint), ...subresourcesOf(endpoint)])
+    .flatMap((endpoint) => [resourceOf(endpoint, registry), ...subresourcesOf(endpoint)])
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return {
     kind: 'APIResourceList',
@@ -53,17 +56,24 @@ interface ResourceBody {
   readonly [field: string]: unknown;
 }
 
-function resourceOf({ row, stored, virtual }: Endpoint): ResourceBody {
+function resourceOf(endpoint: Endpoint, registry: Registry): ResourceBody {
+  const { row } = endpoint;
   return {
     name: row.resource,
-    singularName: '',
+    singularName: row.singularName,
     namespaced: row.namespaced,
     kind: row.kind,
     verbs: row.verbs,
     ...(row.shortNames.length === 0 ? {} : { shortNames: row.shortNames }),
     ...(row.categories.length === 0 ? {} : { categories: row.categories }),
-    ...(virtual === undefined ? { storageVersionHash: storageVersionHash(stored) } : {}),
+    ...(isHashed(endpoint, registry) ? { storageVersionHash: storageVersionHash(endpoint.stored) } : {}),
   };
+}
+
+/** What is not stored has no hash, nor has a custom resource that is stored in a version which is not served. */
+function isHashed({ custom, stored, virtual }: Endpoint, registry: Registry): boolean {
+  if (custom === undefined) return virtual === undefined;
+  return registry.endpoint(stored.group, stored.version, stored.resource) !== undefined;
 }
 
 function subresourcesOf({ row, subresources }: Endpoint): readonly ResourceBody[] {

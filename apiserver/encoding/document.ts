@@ -74,7 +74,8 @@ const FORMATTERS: Readonly<Record<Negotiated['format'], (document: Document, pre
   },
 };
 
-function jsonText(document: Document): string {
+/** The JSON of any value, also of one with integers of 64 bits. */
+export function jsonText(document: unknown): string {
   try {
     return JSON.stringify(document);
   } catch (error) {

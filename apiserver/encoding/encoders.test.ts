@@ -414,9 +414,10 @@ describe('bodies', () => {
   });
 
   test('Protobuf is not read for kinds without a schema', () => {
-    expect(bodyMediaType(MEDIA_TYPE.protobuf, configMaps)).toBe(MEDIA_TYPE.protobuf);
-    expect(() => bodyMediaType(MEDIA_TYPE.protobuf, { type: UNSTRUCTURED })).toThrow(
-      'accepted media types include',
+    expect(bodyMediaType(MEDIA_TYPE.protobuf)).toBe(MEDIA_TYPE.protobuf);
+    const body = encoder(MEDIA_TYPE.protobuf).object(a);
+    expect(() => parseBody(body, MEDIA_TYPE.protobuf, { ...expected, type: UNSTRUCTURED })).toThrow(
+      'the object provided is unrecognized',
     );
   });
 });

@@ -30,6 +30,7 @@ export function jsonEncoder(shape: JsonShape, { pretty }: { readonly pretty: boo
       const body = await bodyOf(jsonListBatches(shape, metadata, sources));
       return pretty ? prettyBody(body) : body;
     },
+    tellsAge: shape.tellsAge === true,
     frame: (type, entry) => Buffer.concat([FRAME_HEAD[type], ...shape.inFrame(entry), FRAME_TAIL]),
     bookmark: (revision, initialEventsEnd) =>
       Buffer.concat([

@@ -19,6 +19,8 @@ export interface ObjectEncoder extends Representation {
 /** How objects and lists look as JSON, which is also what YAML is made of. */
 export interface JsonShape {
   readonly id: string;
+  /** See {@link Representation}. */
+  readonly tellsAge?: boolean;
   /** A complete object. */
   object(source: Source): readonly Buffer[];
   /** The same in a frame of a watch. */

@@ -15,33 +15,27 @@ export interface ExpectedObject {
   readonly type: MessageType;
 }
 
-/** What is read and written of built-in kinds, in the order in which messages list it. */
+/** What bodies can be written in, in the order in which messages list it. */
 export const STANDARD_MEDIA_TYPES: readonly string[] = [
   MEDIA_TYPE.json,
   MEDIA_TYPE.yaml,
   MEDIA_TYPE.protobuf,
 ];
-/** The same for kinds without Protobuf: custom resources. */
-export const SCHEMALESS_MEDIA_TYPES: readonly string[] = [MEDIA_TYPE.json, MEDIA_TYPE.yaml];
 
-/**
- * The media type of a body of the given kind. Throws UnsupportedMediaType (415). A kind without a schema has no Protobuf.
- */
-export function bodyMediaType(
-  contentType: string | undefined,
-  { type }: Pick<ExpectedObject, 'type'>,
-): string {
-  return negotiateBody(contentType, type.open ? SCHEMALESS_MEDIA_TYPES : STANDARD_MEDIA_TYPES);
+/** The media type of a body. Throws UnsupportedMediaType (415). */
+export function bodyMediaType(contentType: string | undefined): string {
+  return negotiateBody(contentType, STANDARD_MEDIA_TYPES);
 }
 
 /**
  * A body as JSON values, whatever it was written in. Kind and version are those of the body; where they are not the expected ones,
- * nothing but them need be there, because the caller refuses such an object. Throws BadRequest for malformed bytes.
+ * nothing but them need be there, because the caller refuses such an object. Throws BadRequest for malformed bytes, and for Protobuf where
+ * the kind has no schema.
  */
 export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedObject): unknown {
   try {
     if (mediaType === MEDIA_TYPE.protobuf) return parseProtobuf(bytes, expected);
-    // As in Go, null is the object of which nothing is said.
+    // As in Go, null is the object of which nothing is said; one without a schema has to say at least its kind.
     return (mediaType === MEDIA_TYPE.yaml ? parseYaml(bytes) : decodeJson(bytes)) ?? {};
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
@@ -54,6 +48,7 @@ export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedOb
 }
 
 function parseProtobuf(bytes: Buffer, { kind, apiVersion, type }: ExpectedObject): unknown {
+  if (type.open) throw new DecodeError('a kind without a schema has no Protobuf');
   const envelope = unwrapEnvelope(bytes);
   const given = { kind: envelope.kind, apiVersion: envelope.apiVersion };
   const isOther = (name: string, wanted: string | undefined): boolean =>

@@ -1,7 +1,8 @@
 import { decodeJson, decodeObject } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
 import type { ApiObject } from '../../shared/meta/object';
-import type { Endpoint } from '../registry/resource';
+import type { CustomVersion, Endpoint } from '../registry/resource';
+import { storedVersionOf } from '../registry/resource';
 import { ENCODED_OBJECTS, METADATA_ENDS } from './encoded-cache';
 
 /**
@@ -11,6 +12,8 @@ import { ENCODED_OBJECTS, METADATA_ENDS } from './encoded-cache';
 export interface Source {
   readonly bytes: Buffer;
   readonly transient?: true;
+  /** Of an entry, its selectable fields. */
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** What `make` makes of the object, kept for the next reader unless the object is transient. */
@@ -20,7 +23,8 @@ export function kept(source: Source, id: string, make: () => Buffer): Buffer {
 
 /** The object's JSON in the version that the endpoint serves, from `"metadata":{` on. */
 export function versionedBytes(endpoint: Endpoint, source: Source): Buffer {
-  const { conversion, row, apiVersion, type } = endpoint;
+  const { conversion, row, apiVersion, type, custom } = endpoint;
+  if (custom !== undefined) return customBytes(endpoint, source, custom);
   if (conversion === undefined) return source.bytes;
   return kept(source, `json ${apiVersion} ${row.kind}`, () => {
     const { stored } = endpoint;
@@ -28,6 +32,31 @@ export function versionedBytes(endpoint: Endpoint, source: Source): Buffer {
     const { object } = decodeObject(type, { ...converted, kind: row.kind, apiVersion });
     return encodeObject({ ...object, kind: undefined, apiVersion: undefined }).subarray(1);
   });
+}
+
+/** The same for a custom resource. Most objects are shown as they are stored; then nothing is kept but that. */
+function customBytes({ stored, apiVersion }: Endpoint, source: Source, custom: CustomVersion): Buffer {
+  if (stored.custom === undefined || !custom.changesOnRead) return source.bytes;
+  const { kind } = stored;
+  const { custom: storage } = stored;
+  const made = kept(source, `json ${custom.id}`, () => {
+    const object = parseSource(source, { kind, apiVersion: storedVersionOf(stored, source.fields) });
+    const shown = storage.read(object, apiVersion);
+    if (isSameContent(object, shown)) return UNCHANGED;
+    const { object: canonical } = decodeObject(stored.type, shown);
+    return encodeObject({ ...canonical, kind: undefined, apiVersion: undefined }).subarray(1);
+  });
+  return made === UNCHANGED ? source.bytes : made;
+}
+
+const UNCHANGED = Buffer.alloc(0);
+
+function isSameContent(one: ApiObject, other: ApiObject): boolean {
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => name === 'apiVersion' || one[name] === other[name])
+  );
 }
 
 /** The object as it is stored. */

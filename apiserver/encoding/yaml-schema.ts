@@ -88,3 +88,12 @@ export const YAML_SCHEMA: Schema = DEFAULT_SCHEMA.extend({
   ],
   explicit: [never('binary')],
 });
+
+/** A date, or a date and a time, as YAML 1.1 has them. */
+const TIME =
+  /^\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d*)?[ \t]*(?:Z|[-+]\d{1,2}(?::?\d\d)?)?)?$/;
+
+/** For writing: text that another reader would take for a time is quoted, as the Go library does it. */
+export const YAML_OUTPUT_SCHEMA: Schema = YAML_SCHEMA.extend({
+  implicit: [scalar('timestamp', { resolve: (text: string | null) => text !== null && TIME.test(text) })],
+});

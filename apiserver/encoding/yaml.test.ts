@@ -38,6 +38,12 @@ describe('reading YAML', () => {
     ]);
   });
 
+  test('numbers that JSON does not have are refused', () => {
+    for (const text of ['a: .inf', 'a: [-.inf]', 'a: .nan', '{"a": 1e400}']) {
+      expect(() => parse(text)).toThrow('unsupported value');
+    }
+  });
+
   test('JSON is YAML, the last of equal keys counts, an empty document is null', () => {
     expect(parse('{"a": {"b": [1, "x"]}, "c": 1, "c": 2}')).toEqual({ a: { b: [1, 'x'] }, c: 2 });
     expect(parse('')).toBeNull();
@@ -88,6 +94,20 @@ describe('writing YAML', () => {
     ).toBe(
       "a:\n  f: true\n  multi: |\n    one\n    two\n  t: null\nb:\n- 'yes'\n- 'n'\n- '5'\n- '0644'\n- 'x: y'\nkind: K\n",
     );
+  });
+
+  test('text that other readers take for a time is quoted', () => {
+    const list = [
+      '2026-11-21T17:31:29Z',
+      '2021-01-01',
+      '2021-1-1 10:00:00.5 +01:00',
+      '2021-01-011',
+      'on 2021-01-01',
+    ];
+    expect(yamlOf(list)).toBe(
+      "- '2026-11-21T17:31:29Z'\n- '2021-01-01'\n- '2021-1-1 10:00:00.5 +01:00'\n- 2021-01-011\n- on 2021-01-01\n",
+    );
+    expect(parse(yamlOf(list))).toEqual(list);
   });
 
   test('what was written is read the same', () => {

@@ -1,6 +1,6 @@
 import { dump, load, YAMLException } from 'js-yaml';
 import { DecodeError, JSON_DEPTH_MAX } from '../../shared/schema/decode';
-import { YAML_SCHEMA } from './yaml-schema';
+import { YAML_OUTPUT_SCHEMA, YAML_SCHEMA } from './yaml-schema';
 
 /** A document is nested at most so deep; the parser recurses. */
 const YAML_DEPTH_MAX = 500;
@@ -23,7 +23,8 @@ export const LOAD_OPTIONS = {
 
 /**
  * Parses one YAML document into JSON values. Integers of more than 53 bits become bigints. Throws a DecodeError for a syntax error, for
- * text that is not UTF-8, for nesting that is too deep and for aliases that stand for much more than was sent.
+ * text that is not UTF-8, for numbers that JSON does not have, for nesting that is too deep and for aliases that stand for much more
+ * than was sent.
  */
 export function parseYaml(bytes: Buffer): unknown {
   let value: unknown;
@@ -55,6 +56,9 @@ class Weight {
     if (depth > JSON_DEPTH_MAX) throw new DecodeError('yaml: aliases are nested too deep');
     this.#take(1);
     if (typeof value === 'string') this.#take(value.length);
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      throw new DecodeError(`yaml: unsupported value: ${String(value)}`);
+    }
     if (typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) {
       for (const each of value) this.add(each, depth + 1);
@@ -75,7 +79,7 @@ class Weight {
 /** JSON values as YAML, in the style of the Go library: keys in order, lists not indented, no line folded. */
 export function yamlOf(value: unknown): string {
   return dump(value, {
-    schema: YAML_SCHEMA,
+    schema: YAML_OUTPUT_SCHEMA,
     sortKeys: true,
     noArrayIndent: true,
     noRefs: true,

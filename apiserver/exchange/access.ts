@@ -19,6 +19,8 @@ export interface Verdict {
   readonly decision: 'allow' | 'deny' | 'no-opinion';
   /** Shown to the client behind a refusal; empty when there is nothing to say. */
   readonly reason: string;
+  /** Why an authorizer could not say; absent where each of them could. Where nobody else allows it, the request fails by it. */
+  readonly error?: string;
 }
 
 export type Authorizer = (question: AccessQuestion, signal: AbortSignal) => Promise<Verdict>;
@@ -38,4 +40,13 @@ export interface AccessRules {
   /** Some authorizer cannot list its rules: the user may be allowed more. */
   readonly incomplete: boolean;
   readonly evaluationError?: string;
+}
+
+/** Lists what a user may do in a namespace, and on paths that are no resources. */
+export type RuleLister = (user: UserInfo, namespace: string, signal: AbortSignal) => Promise<AccessRules>;
+
+/** Who may do what. */
+export interface AccessControl {
+  readonly authorize: Authorizer;
+  readonly rulesOf: RuleLister;
 }

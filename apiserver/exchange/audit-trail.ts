@@ -1,4 +1,5 @@
 import type { Status } from '../../shared/errors/status-error';
+import type { UserInfo } from './exchange';
 
 /** What of an object's metadata tells which object a request is about. */
 export interface ObjectIdentity {
@@ -18,8 +19,13 @@ export type JsonBody = Buffer | AsyncIterable<Buffer>;
 export interface AuditTrail {
   /** The id that the client sent along, or one made for this request. */
   readonly id: string;
-  /** Notes a fact for the audit event. The first value of a key stays. Values are short. */
-  annotate(key: string, value: string): void;
+  /**
+   * Notes a fact for the audit event. The first value of a key stays. Values are short. `from` is the level from which on it is noted;
+   * by default every one.
+   */
+  annotate(key: string, value: string, from?: 'Request'): void;
+  /** The request is carried out as somebody else. */
+  impersonated(user: UserInfo): void;
   /** What the client sent, once it was understood. Patches and options have no identity. */
   requestObject(identity: ObjectIdentity | undefined, json: () => Buffer): void;
   /** What the answer shows. */

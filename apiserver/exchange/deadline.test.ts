@@ -9,11 +9,15 @@ afterEach(() => {
 });
 
 function exchangeOf(verb: string, query = ''): Exchange {
+  const controller = new AbortController();
   return {
     info: { verb },
     query: new URLSearchParams(query),
-    signal: new AbortController().signal,
+    signal: controller.signal,
     answer: undefined,
+    abort: (reason: Error) => {
+      controller.abort(reason);
+    },
   } as unknown as Exchange;
 }
 

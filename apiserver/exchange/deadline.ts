@@ -5,7 +5,7 @@ import type { Exchange, Stage } from './exchange';
 
 /**
  * Gives every request but a watch an end: the server's limit, or the client's `timeout` (a Go duration) when that is shorter. At the
- * deadline the exchange's signal aborts with a Timeout (504); a streamed answer that its reader does not take ends then too.
+ * deadline the exchange is given up with a Timeout (504); a streamed answer that its reader does not take ends then too.
  */
 export function createDeadline(requestTimeoutMs: number): Stage {
   return async (exchange, next) => {
@@ -14,19 +14,11 @@ export function createDeadline(requestTimeoutMs: number): Stage {
       return;
     }
     const ms = Math.min(requestTimeoutMs, clientTimeoutMs(exchange) ?? requestTimeoutMs);
-    const controller = new AbortController();
-    const outer = exchange.signal;
-    const forward = (): void => {
-      controller.abort(outer.reason);
-    };
-    outer.addEventListener('abort', forward, { once: true });
     const timer = setTimeout(() => {
-      controller.abort(timeout(`request did not complete within the allotted ${String(ms)} ms`, 1));
+      exchange.abort(timeout(`request did not complete within the allotted ${String(ms)} ms`, 1));
     }, ms).unref();
-    exchange.signal = controller.signal;
     const end = (): void => {
       clearTimeout(timer);
-      outer.removeEventListener('abort', forward);
     };
     try {
       await next();

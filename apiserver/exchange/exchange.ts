@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { AuditTrail } from './audit-trail';
@@ -10,6 +11,12 @@ export interface UserInfo {
   readonly groups: readonly string[];
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
+
+/**
+ * The certificate that a client showed on its connection, and behind it what it sent along; not empty. Nobody has looked at them yet.
+ * It is the same array for all requests of a connection.
+ */
+export type PeerCertificates = readonly X509Certificate[];
 
 /** Smaller pieces may be kept. */
 export const LENT_BYTES_MIN = 64 * 1024;
@@ -43,8 +50,13 @@ export interface Exchange {
   readonly query: URLSearchParams;
   /** The query as received, without the question mark. */
   readonly search?: string;
-  readonly headers: IncomingHttpHeaders;
+  /** Lower-cased; what was sent several times is joined. For headers that may be repeated see `header-values`. */
+  headers: IncomingHttpHeaders;
+  /** Names and values in turns, as they were received. */
+  rawHeaders: readonly string[];
   readonly remoteAddress: string;
+  /** Undefined for a client that showed no certificate, or was not asked for one. */
+  readonly peer?: PeerCertificates | undefined;
   /** True when the door can hand over the socket (WebSocket, SPDY). */
   readonly upgrade: boolean;
   /** Milliseconds since the epoch at which the request's head was complete. */

@@ -1,20 +1,9 @@
 import type { Exchange, UserInfo } from './exchange';
 import type { RequestInfo } from './request-info';
+import { nonResource } from './request-info';
 
 /** What stands in `info` until the stage that parses the path has run. */
-export const NO_INFO: RequestInfo = {
-  isResourceRequest: false,
-  path: '',
-  verb: '',
-  apiPrefix: '',
-  apiGroup: '',
-  apiVersion: '',
-  namespace: '',
-  resource: '',
-  subresource: '',
-  name: '',
-  parts: [],
-};
+export const NO_INFO: RequestInfo = nonResource({ path: '', verb: '' });
 
 /** What stands in `user` until authentication has run: somebody with no name and no rights. */
 export const NOBODY: UserInfo = { name: '', uid: '', groups: [], extra: {} };

@@ -54,11 +54,11 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const segments = trimmed === '' ? [] : trimmed.split('/').map((segment) => decodeURIComponent(segment));
   const apiPrefix = segments[0] ?? '';
   const headLength = HEAD_LENGTH_OF_PREFIX.get(apiPrefix) ?? segments.length;
-  if (segments.length <= headLength) return nonResource(method, path);
+  if (segments.length <= headLength) return nonResource({ path, verb: method.toLowerCase() });
 
   const special = SPECIAL_VERBS.has(segments[headLength] ?? '') ? segments[headLength] : undefined;
   const rest = segments.slice(special === undefined ? headLength : headLength + 1);
-  if (rest.length === 0) return nonResource(method, path);
+  if (rest.length === 0) return nonResource({ path, verb: method.toLowerCase() });
   const { namespace, parts } = locate(rest);
   const [resource = '', name = '', third = ''] = parts;
   const subresource = special === 'proxy' ? '' : third;
@@ -132,11 +132,12 @@ export function wantsWatch(query: URLSearchParams): boolean {
   return value !== null && value.toLowerCase() !== 'false' && value !== '0';
 }
 
-function nonResource(method: string, path: string): RequestInfo {
+/** Of a path that is no resource. */
+export function nonResource({ path, verb }: Pick<RequestInfo, 'path' | 'verb'>): RequestInfo {
   return {
     isResourceRequest: false,
     path,
-    verb: method.toLowerCase(),
+    verb,
     apiPrefix: '',
     apiGroup: '',
     apiVersion: '',

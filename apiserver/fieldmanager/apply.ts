@@ -51,7 +51,7 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   const { kind, config, writer } = request;
   if (config.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
   const live = liveOf(request);
-  const entries = reconcileEntries(kind, storedEntries(live.metadata));
+  const entries = reconcileEntries(kind, storedEntries(live.metadata), live);
   const last = entries.find((entry) => isApplierOf(writer, entry));
   const set = setOfConfig(kind, config, last);
   const own: Entry = {
@@ -129,15 +129,19 @@ function isSameClaim(last: Entry | undefined, own: Entry): boolean {
 function sameOwners(before: readonly Entry[], after: readonly Entry[]): boolean {
   return (
     before.length === after.length &&
-    before.every((entry) =>
-      after.some(
-        (other) =>
-          other.manager === entry.manager &&
-          other.operation === entry.operation &&
-          other.apiVersion === entry.apiVersion &&
-          equalSets(other.set, entry.set),
-      ),
+    // Nearly always each stands where it stood.
+    before.every(
+      (entry, at) => isSameOwner(after[at], entry) || after.some((other) => isSameOwner(other, entry)),
     )
+  );
+}
+
+function isSameOwner(other: Entry | undefined, entry: Entry): boolean {
+  return (
+    other?.manager === entry.manager &&
+    other.operation === entry.operation &&
+    other.apiVersion === entry.apiVersion &&
+    equalSets(other.set, entry.set)
   );
 }
 

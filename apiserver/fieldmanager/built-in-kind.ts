@@ -3,12 +3,15 @@ import type { MessageType } from '../../shared/schema/types';
 import type { FieldSet } from '../../shared/fieldset/field-set';
 import { EMPTY_SET, setOf } from '../../shared/fieldset/field-set';
 import { fieldElement } from '../../shared/fieldset/path-element';
+import type { ObjectShape } from '../../shared/fieldset/shape';
 import { rootShape } from '../../shared/fieldset/shape';
 import type { ManagedKind, OtherVersion } from './managed-kind';
 
 export interface KindOptions {
   readonly apiVersion: string;
   readonly type: MessageType;
+  /** That of the type, if it is not given: the schema of a custom resource says more than its type. */
+  readonly shape?: ObjectShape;
   /** The kind has a status subresource, so that a write to the object itself does not change the status. */
   readonly hasStatus: boolean;
   /** Empty for the object itself. */
@@ -19,10 +22,10 @@ export interface KindOptions {
 
 /** How fields of a kind with a schema are managed by writes to the object or to one of its subresources. */
 export function managedKind(options: KindOptions): ManagedKind {
-  const { apiVersion, type } = options;
+  const { apiVersion, type, shape = rootShape(type) } = options;
   return {
     apiVersion,
-    shape: rootShape(type),
+    shape,
     ignored: ignoredFields(options),
     blank: decodeObject(type, {}).object,
     otherVersion: options.otherVersion ?? (() => undefined),
@@ -30,7 +33,11 @@ export function managedKind(options: KindOptions): ManagedKind {
 }
 
 /** What a write to this place does not change, after the reset fields of the strategies of v1.21. */
-export function ignoredFields({ type, hasStatus, subresource }: Omit<KindOptions, 'apiVersion'>): FieldSet {
+export function ignoredFields({
+  type,
+  hasStatus,
+  subresource,
+}: Pick<KindOptions, 'type' | 'hasStatus' | 'subresource'>): FieldSet {
   switch (subresource) {
     case '':
       return hasStatus ? fieldsNamed(['status']) : EMPTY_SET;

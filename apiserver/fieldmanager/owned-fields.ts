@@ -33,6 +33,11 @@ export class ChangesByVersion {
     this.comparison = compareObjects(kind.shape, old, next);
   }
 
+  /** The object before the write, in the request's version. */
+  get old(): ApiObject {
+    return this.#old;
+  }
+
   /** Undefined for a version that is not served any more. */
   in(apiVersion: string): VersionedChange | undefined {
     if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
@@ -56,12 +61,21 @@ function changeOf(whole: Comparison, ignored: FieldSet): VersionedChange {
   return { comparison, changed, touched: union(changed, comparison.removed) };
 }
 
-/** Entries as they read under the shapes of today; those in versions that are gone are left out. */
-export function reconcileEntries(kind: ManagedKind, entries: readonly Entry[]): readonly Entry[] {
+/**
+ * Entries as they read under the shapes of today and with the object as it is, which is of the kind's version; those in versions that
+ * are gone are left out.
+ */
+export function reconcileEntries(
+  kind: ManagedKind,
+  entries: readonly Entry[],
+  live: ApiObject,
+): readonly Entry[] {
   return entries.flatMap((entry) => {
-    const version = versionOf(kind, entry.apiVersion);
-    if (version === undefined) return [];
-    const set = reconcileWithShape(version.shape, entry.set);
+    const isOwn = entry.apiVersion === kind.apiVersion;
+    const other = isOwn ? undefined : kind.otherVersion(entry.apiVersion);
+    if (!isOwn && other === undefined) return [];
+    const { shape } = other ?? kind;
+    const set = reconcileWithShape(shape, entry.set, () => other?.convert(live) ?? live);
     return [set === entry.set ? entry : { ...entry, set }];
   });
 }

@@ -15,10 +15,19 @@ interface Step {
   readonly data: Data;
 }
 
+/** Stands among the keys for the map itself, which belongs to the updater that made it. */
+const WHOLE = '';
+
 /** Who owns which key, by the rules in their plainest form: a set of keys for every manager and way of writing. */
 class Model {
   data: Data = {};
-  readonly owners = new Map<string, Set<string>>();
+  owners = new Map<string, Set<string>>();
+  /** Whoever owns the map and no key of it owns at the next change the keys that are there then. */
+  readonly #fillsUnits: boolean;
+
+  constructor(fillsUnits = false) {
+    this.#fillsUnits = fillsUnits;
+  }
 
   /** False when the write is refused. `isUntracked`: the object is there and has no managedFields. */
   take({ verb, manager, data }: Step, isUntracked = false): boolean {
@@ -29,7 +38,7 @@ class Model {
       return true;
     }
     // The first apply books what was written before it on a manager of that name.
-    if (isUntracked) this.owners.set('Update before-first-apply', new Set(Object.keys(this.data)));
+    if (isUntracked) this.#own('Update before-first-apply', [WHOLE, ...Object.keys(this.data)]);
     const accepted = this.#apply(manager, data, verb === 'force');
     if (isUntracked && !accepted) this.owners.delete('Update before-first-apply');
     return accepted;
@@ -38,26 +47,52 @@ class Model {
   #update(manager: string, next: Data): void {
     const changed = Object.keys(next).filter((key) => next[key] !== this.data[key]);
     const removed = Object.keys(this.data).filter((key) => next[key] === undefined);
-    this.#takeAway([...changed, ...removed]);
-    const own = this.owners.get(`Update ${manager}`) ?? new Set();
-    for (const key of changed) own.add(key);
-    this.owners.set(`Update ${manager}`, own);
+    if (changed.length + removed.length === 0) return;
+    this.#fillUnits();
+    const [was, is] = [isEmpty(this.data), isEmpty(next)];
+    this.#takeAway([...changed, ...removed, ...(was === is ? [] : [WHOLE])]);
+    this.#own(`Update ${manager}`, [...changed, ...(was && !is ? [WHOLE] : [])]);
     this.data = next;
+  }
+
+  #own(owner: string, keys: readonly string[]): void {
+    this.owners.set(owner, new Set([...(this.owners.get(owner) ?? []), ...keys]));
+  }
+
+  #fillUnits(): void {
+    if (!this.#fillsUnits) return;
+    for (const [owner, keys] of this.owners) {
+      if (keys.size === 1 && keys.has(WHOLE)) this.#own(owner, Object.keys(this.data));
+    }
   }
 
   #apply(manager: string, config: Data, force: boolean): boolean {
     const name = `Apply ${manager}`;
+    const unfilled = new Map(this.owners);
+    if (!this.#isNothingNew(name, config)) this.#fillUnits();
     const before = this.owners.get(name) ?? new Set();
     const others = [...this.owners].filter(([each]) => each !== name);
     const changed = Object.keys(config).filter((key) => config[key] !== this.data[key]);
-    if (!force && others.some(([, keys]) => changed.some((key) => keys.has(key)))) return false;
+    if (!force && others.some(([, keys]) => changed.some((key) => keys.has(key)))) {
+      this.owners = unfilled;
+      return false;
+    }
     const isFree = (key: string): boolean => others.every(([, keys]) => !keys.has(key));
     const gone = [...before].filter((key) => config[key] === undefined && isFree(key));
-    this.#takeAway(changed);
+    this.#takeAway([...changed, ...(isEmpty(this.data) && changed.length > 0 ? [WHOLE] : [])]);
     this.owners.set(name, new Set(Object.keys(config)));
     const kept = Object.entries({ ...this.data, ...config }).filter(([key]) => !gone.includes(key));
     this.data = Object.fromEntries(kept);
     return true;
+  }
+
+  #isNothingNew(name: string, config: Data): boolean {
+    const claimed = Object.keys(config);
+    const before = this.owners.get(name) ?? new Set();
+    return (
+      claimed.every((key) => config[key] === this.data[key] && before.has(key)) &&
+      claimed.length === before.size
+    );
   }
 
   #takeAway(keys: readonly string[]): void {
@@ -65,9 +100,15 @@ class Model {
   }
 
   get owned(): Record<string, readonly string[]> {
-    const entries = [...this.owners].filter(([, keys]) => keys.size > 0);
-    return Object.fromEntries(entries.map(([name, keys]) => [name, [...keys].sort()]));
+    const entries = [...this.owners].map(
+      ([name, keys]) => [name, [...keys].filter((key) => key !== WHOLE).sort()] as const,
+    );
+    return Object.fromEntries(entries.filter(([, keys]) => keys.length > 0));
   }
+}
+
+function isEmpty(data: Data): boolean {
+  return Object.keys(data).length === 0;
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -105,14 +146,14 @@ function write(object: ManagedObject, { verb, manager, data }: Step, field: stri
   }
 }
 
-test.each<[string, MessageType, string]>([
-  ['a config map', messageType('core/v1.ConfigMap'), 'data'],
-  ['an object without schema', UNSTRUCTURED, 'spec'],
-])('random writes to %s leave what the plain rules say', (_what, type, field) => {
+test.each<[string, MessageType, string, boolean]>([
+  ['a config map', messageType('core/v1.ConfigMap'), 'data', true],
+  ['an object without schema', UNSTRUCTURED, 'spec', false],
+])('random writes to %s leave what the plain rules say', (_what, type, field, fillsUnits) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 14 }), (steps) => {
       const object = new ManagedObject(type, 'v1');
-      const model = new Model();
+      const model = new Model(fillsUnits);
       for (const each of steps) {
         const before = object.object;
         const isUntracked = before !== undefined && object.entries.length === 0;

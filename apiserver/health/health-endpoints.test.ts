@@ -1,4 +1,5 @@
 import { silentLog } from '../../shared/log/log';
+import type { Log } from '../../shared/log/log';
 import { newExchange } from '../exchange/testing/new-exchange';
 import type { HealthCheck } from './health-check';
 import { logCheck, ping, shutdownCheck } from './health-check';
@@ -98,4 +99,28 @@ test('a shutdown fails readiness alone, and a log that cannot write fails everyw
   expect(await ask([shutdownCheck(() => true)], '/readyz')).toMatchObject({ code: 500 });
   expect(await ask([shutdownCheck(() => true)], '/livez')).toMatchObject({ code: 200 });
   expect(await ask([logCheck(() => new Error('ENOSPC'))], '/livez')).toMatchObject({ code: 500 });
+});
+
+test('what is wrong is logged when it begins and when it is over, and not at every question', async () => {
+  const lines: string[] = [];
+  const to = (level: string) => (fields: object, message: string) => {
+    lines.push(`${level}: ${message} ${JSON.stringify(fields)}`);
+  };
+  const log: Log = { ...silentLog, info: to('info'), warn: to('warn') };
+  let problem: string | undefined = 'down';
+  const changing: HealthCheck = { ...store(undefined), check: async () => Promise.resolve(problem) };
+  const endpoints = healthEndpoints({ checks: [ping, changing, hook], log });
+  const probe = async (path: string): Promise<unknown> => endpoints(newExchange({ path }));
+  for (const path of ['/healthz', '/readyz', '/readyz', '/healthz']) await probe(path);
+  problem = undefined;
+  for (const path of ['/readyz', '/readyz']) await probe(path);
+  const unfinished = (check: string): string =>
+    `info: a health check does not pass yet {"check":"${check}","because":"not finished"}`;
+  expect(lines).toEqual([
+    'warn: a health check fails {"check":"/healthz/store","because":"down"}',
+    unfinished('/healthz/poststarthook/fill-caches'),
+    'warn: a health check fails {"check":"/readyz/store","because":"down"}',
+    unfinished('/readyz/poststarthook/fill-caches'),
+    'info: a health check passes now {"check":"/readyz/store"}',
+  ]);
 });

@@ -1,5 +1,6 @@
 import { untilAborted } from '../../shared/concurrency/abort';
 import { systemClock } from '../../shared/concurrency/clock';
+import { timeLimited } from '../../shared/concurrency/time-limit';
 import type { Log } from '../../shared/log/log';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { HealthCheck, HealthPath, LivezGrace } from './health-check';
@@ -22,9 +23,11 @@ const NO_GRACE: LivezGrace = { clock: systemClock, startedAt: 0, graceMs: 0 };
 
 /**
  * `/healthz`, `/livez` and `/readyz`, and each check by itself below them. 200 means healthy, 500 not. `?verbose` shows one line a
- * check; `?exclude=<check>` leaves one out of the verdict and may be repeated. What is wrong goes to the log, not to the client.
+ * check; `?exclude=<check>` leaves one out of the verdict and may be repeated. What is wrong goes to the log, not to the client: once when
+ * it begins and once when it is over, however often somebody asks.
  */
 export function healthEndpoints({ checks, log, livezGrace = NO_GRACE }: HealthOptions): HealthEndpoints {
+  const failing = new Set<string>();
   return async (exchange) => {
     const path = HEALTH_PATHS.find(
       (each) => exchange.path === `/${each}` || exchange.path.startsWith(`/${each}/`),
@@ -32,7 +35,7 @@ export function healthEndpoints({ checks, log, livezGrace = NO_GRACE }: HealthOp
     if (path === undefined) return undefined;
     const own = checksOf(path, checks, livezGrace);
     const wanted = exchange.path.slice(path.length + 2);
-    if (wanted === '') return answerAll(path, own, { exchange, log });
+    if (wanted === '') return answerAll(path, own, { exchange, log, failing });
     const single = own.find((check) => check.name === wanted);
     if (single === undefined) return undefined;
     const problem = await problemOf(single, exchange.signal);
@@ -43,6 +46,8 @@ export function healthEndpoints({ checks, log, livezGrace = NO_GRACE }: HealthOp
 interface Context {
   readonly exchange: Exchange;
   readonly log: Log;
+  /** Paths with the name of a check that failed when it was last asked there; at most one entry a path and check. */
+  readonly failing: Set<string>;
 }
 
 async function answerAll(
@@ -50,7 +55,7 @@ async function answerAll(
   checks: readonly HealthCheck[],
   context: Context,
 ): Promise<Answer> {
-  const { exchange, log } = context;
+  const { exchange } = context;
   const excluded = new Set(exchange.query.getAll('exclude').filter((name) => name !== ''));
   const asked = checks.filter((check) => !excluded.has(check.name));
   const problems = new Map<string, string>();
@@ -60,6 +65,7 @@ async function answerAll(
       if (problem !== undefined) problems.set(check.name, problem);
     }),
   );
+  for (const check of asked) tell(path, check, problems.get(check.name), context);
   const lines = checks.map(({ name }) => {
     if (excluded.has(name)) return `[+]${name} excluded: ok`;
     return problems.has(name) ? `[-]${name} failed: reason withheld` : `[+]${name} ok`;
@@ -70,15 +76,33 @@ async function answerAll(
     lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`);
   }
   if (problems.size > 0) {
-    log.warn({ path: `/${path}`, failed: Object.fromEntries(problems) }, 'a health check failed');
     return text(500, `${lines.join('\n')}\nhealthz check failed\n`);
   }
   if (!exchange.query.has('verbose')) return text(200, 'ok');
   return text(200, `${lines.join('\n')}\nhealthz check passed\n`);
 }
 
+function tell(
+  path: HealthPath,
+  { name, isStartup = false }: HealthCheck,
+  problem: string | undefined,
+  { log, failing }: Context,
+): void {
+  const place = `/${path}/${name}`;
+  if ((problem !== undefined) === failing.has(place)) return;
+  if (problem === undefined) {
+    failing.delete(place);
+    log.info({ check: place }, 'a health check passes now');
+    return;
+  }
+  failing.add(place);
+  // A start that is not finished is no fault.
+  if (isStartup) log.info({ check: place, because: problem }, 'a health check does not pass yet');
+  else log.warn({ check: place, because: problem }, 'a health check fails');
+}
+
 async function problemOf(check: HealthCheck, signal: AbortSignal): Promise<string | undefined> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(CHECK_TIMEOUT_MS)]);
+  const limit = timeLimited(signal, CHECK_TIMEOUT_MS);
   try {
     return await untilAborted(check.check(limit), limit);
   } catch (error) {

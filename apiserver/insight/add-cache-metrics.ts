@@ -62,12 +62,12 @@ const TOTALS: readonly (readonly [name: string, help: string, of: (stats: CacheS
   ],
   [
     'read_index_calls_total',
-    'Reads that asked for the newest revision.',
+    'Requests to the store for its newest revision.',
     ({ readIndexCalls }) => readIndexCalls,
   ],
   [
     'read_index_requests_total',
-    'Requests to the store these shared.',
+    'Reads that asked for the newest revision, and shared these requests.',
     ({ readIndexRequests }) => readIndexRequests,
   ],
   ['flushes_total', 'Times that queued frames were handed over.', ({ flushes }) => flushes],

@@ -1,6 +1,8 @@
 import { GROUP } from '../../shared/names';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
+import { StorageError } from '../storage/backend';
+import { MemoryBackend } from '../watch/testing/memory-backend';
 
 const CMS = '/api/v1/namespaces/default/configmaps';
 
@@ -75,7 +77,8 @@ test('names in paths that are not served become no labels', async () => {
 
 test('a watch counts as long-running until it ends, and shows who watches what', async () => {
   const stop = new AbortController();
-  const reader = api.watch(`${CMS}?watch=1&fieldSelector=metadata.name%3Da`, stop.signal);
+  const selectors = 'fieldSelector=metadata.name%3Da&labelSelector=app%21%3Db';
+  const reader = api.watch(`${CMS}?watch=1&${selectors}`, stop.signal);
   const first = reader.next();
   while (api.plane.cache.watchers()[0]?.isLive !== true) await new Promise(setImmediate);
   await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
@@ -88,6 +91,8 @@ test('a watch counts as long-running until it ends, and shows who watches what',
       resource: 'configmaps',
       namespace: 'default',
       name: 'a',
+      labelSelector: 'app!=b',
+      fieldSelector: 'metadata.name=a',
       isLive: true,
       queuedFrames: 0,
     }),
@@ -145,4 +150,18 @@ test('every sample has a number and every metric its help and type', async () =>
   for (const line of text.split('\n')) {
     expect(line).toMatch(/^$|^# (HELP|TYPE) \S+ .+|^[a-z_]+(\{[^}]*\})? [-+.e\d]+$/i);
   }
+});
+
+test('trouble with the store is counted by what the client is told of it', async () => {
+  await api.close();
+  const backend = new MemoryBackend();
+  const create = backend.create.bind(backend);
+  backend.create = async (...asked) => {
+    if (asked[0].includes('configmaps/')) throw new StorageError('too-large', 'too much');
+    return create(...asked);
+  };
+  api = await startInProcessApi(backend);
+  await expect(api.call('POST', CMS, { body: { metadata: { name: 'a' } } })).rejects.toThrow('too much');
+  expect(await samples('apiserver_request_total', { verb: 'POST', code: '413' })).toEqual([1]);
+  expect(await samples('apiserver_request_total', { code: '500' })).toEqual([]);
 });

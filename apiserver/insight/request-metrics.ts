@@ -1,4 +1,4 @@
-import { StatusError } from '../../shared/errors/status-error';
+import type { StatusError } from '../../shared/errors/status-error';
 import type { Answer, Exchange, Stage } from '../exchange/exchange';
 import type { RequestInfo } from '../exchange/request-info';
 import { DurationHistogram } from '../watch/duration-histogram';
@@ -36,11 +36,14 @@ const INTERNAL_ERROR = 500;
 export interface RequestMetricsOptions {
   /** Whether the path names something that is served: other names become no labels. */
   readonly isServed: (info: RequestInfo) => boolean;
+  /** What the client is told of an error. */
+  readonly statusOf: (error: unknown, exchange: Exchange) => StatusError;
 }
 
 /** Counts and times requests. One object per process; reading it costs nothing to the requests. */
 export class RequestMetrics {
   readonly #isServed: RequestMetricsOptions['isServed'];
+  readonly #statusOf: RequestMetricsOptions['statusOf'];
   readonly #series = new Map<string, RequestSeries>();
   readonly #others = createSeries(labelsOf('other', undefined, ''));
   /** Requests under way, watches left out. */
@@ -48,6 +51,7 @@ export class RequestMetrics {
 
   constructor(options: RequestMetricsOptions) {
     this.#isServed = options.isServed;
+    this.#statusOf = options.statusOf;
   }
 
   /**
@@ -64,7 +68,7 @@ export class RequestMetrics {
       await next();
       code = exchange.answer?.code ?? INTERNAL_ERROR;
     } catch (error) {
-      if (error instanceof StatusError) ({ code } = error.status);
+      ({ code } = this.#statusOf(error, exchange).status);
       throw error;
     } finally {
       if (!isWatch) this.inFlight[kind] -= 1;

@@ -75,7 +75,8 @@ export function closure(messages: Iterable<string>): ReadonlySet<string> {
 /** A selector is changed as a whole since v1.21. */
 const ATOMIC_MESSAGES: ReadonlySet<string> = new Set(['meta/v1.LabelSelector']);
 
-const TYPE_META = {
+/** What every kind has in front. */
+export const TYPE_META = {
   apiVersion: { description: 'The group and version of this form of the object.', type: 'string' },
   kind: { description: 'The kind of the object, in CamelCase. It cannot be changed.', type: 'string' },
 };

@@ -1,6 +1,7 @@
 import type { GroupVersion } from '../../shared/meta/object';
 import { apiVersionOf } from '../../shared/meta/object';
 import type { Registry } from '../registry/registry';
+import type { Endpoint } from '../registry/resource';
 import { groupId, groupTag, groupVersionId } from './names';
 import type { Operation } from './operations';
 import { OBJECT_TYPES, operationsOf } from './operations';
@@ -20,8 +21,33 @@ export interface DocumentOptions {
   readonly serverSideApply: boolean;
 }
 
-/** All parts of the registry's API: discovery and one per group version. */
-export function partsOf(registry: Registry, options: DocumentOptions): readonly Part[] {
+/** What of a registry the documents are made from. */
+export type Served = Pick<Registry, 'groups' | 'endpointsOf'>;
+
+/** The registry without custom resources: what stays as it is while the process runs. */
+export function builtInOf(registry: Registry): Served {
+  const endpointsOf: Served['endpointsOf'] = (group, version) =>
+    registry.endpointsOf(group, version).filter(({ custom }) => custom === undefined);
+  const groups = registry.groups
+    .map(({ group, versions }) => ({
+      group,
+      versions: versions.filter((version) => endpointsOf(group, version).length > 0),
+    }))
+    .filter(({ versions }) => versions.length > 0);
+  return { groups, endpointsOf };
+}
+
+/** The group versions that have custom resources, with these. */
+export function customEndpoints(registry: Registry): ReadonlyMap<string, readonly Endpoint[]> {
+  const endpoints = servedVersions(registry).map(({ group, version }): [string, readonly Endpoint[]] => [
+    `apis/${apiVersionOf({ group, version })}`,
+    registry.endpointsOf(group, version).filter(({ custom }) => custom !== undefined),
+  ]);
+  return new Map(endpoints.filter(([, ofVersion]) => ofVersion.length > 0));
+}
+
+/** All parts of a built-in API: discovery and one per group version. */
+export function partsOf(registry: Served, options: DocumentOptions): readonly Part[] {
   return [
     discoveryPart({ name: 'version', message: 'version.Info', id: 'getCodeVersion', tag: 'version' }),
     discoveryPart({ name: 'api', message: 'meta/v1.APIVersions', id: 'getCoreAPIVersions', tag: 'core' }),
@@ -41,12 +67,12 @@ export function partsOf(registry: Registry, options: DocumentOptions): readonly 
 }
 
 /** Every group version that is served. */
-export function servedVersions(registry: Registry): readonly GroupVersion[] {
+export function servedVersions(registry: Served): readonly GroupVersion[] {
   return registry.groups.flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
 }
 
 function groupVersionPart(
-  registry: Registry,
+  registry: Served,
   groupVersion: GroupVersion,
   { serverSideApply }: DocumentOptions,
 ): Part {

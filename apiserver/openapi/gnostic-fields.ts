@@ -8,13 +8,17 @@ export type FieldForm =
   | 'text'
   | 'texts'
   | 'flag'
+  | 'number'
+  | 'integer'
   /** Any value, as the YAML text of it. */
   | 'any'
+  | 'anys'
   /** One text in a message of its own. */
   | 'type'
   /** A schema, or one inside a message with the one field 1. */
   | 'schema'
   | 'wrapped schema'
+  | 'schema or flag'
   /** A list of pairs of name and value, inside a message; the number is that of the pair. */
   | 'schemas'
   | 'path items'
@@ -48,10 +52,25 @@ export const SCHEMA: GnosticMessage = {
   fields: {
     $ref: [1, 'text'],
     format: [2, 'text'],
+    title: [3, 'text'],
     description: [4, 'text'],
     default: [5, 'any'],
+    multipleOf: [6, 'number'],
+    maximum: [7, 'number'],
+    exclusiveMaximum: [8, 'flag'],
+    minimum: [9, 'number'],
+    exclusiveMinimum: [10, 'flag'],
+    maxLength: [11, 'integer'],
+    minLength: [12, 'integer'],
+    pattern: [13, 'text'],
+    maxItems: [14, 'integer'],
+    minItems: [15, 'integer'],
+    uniqueItems: [16, 'flag'],
+    maxProperties: [17, 'integer'],
+    minProperties: [18, 'integer'],
     required: [19, 'texts'],
-    additionalProperties: [21, 'wrapped schema'],
+    enum: [20, 'anys'],
+    additionalProperties: [21, 'schema or flag'],
     type: [22, 'type'],
     items: [23, 'wrapped schema'],
     properties: [25, 'schemas'],

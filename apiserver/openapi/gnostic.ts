@@ -1,6 +1,8 @@
 import { WIRE, WireWriter } from '../../shared/protobuf/wire-writer';
-import type { Registry } from '../registry/registry';
-import type { DocumentOptions } from './documents';
+import { jsonText } from '../encoding/document';
+import type { BaseDocument, Members } from './base-document';
+import { baseDocument } from './base-document';
+import type { DocumentOptions, Served } from './documents';
 import type { FieldForm, GnosticMessage } from './gnostic-fields';
 import {
   API_KEY,
@@ -17,8 +19,8 @@ import {
 import type { Entries } from './swagger';
 import { SWAGGER_SECURITY, swaggerHead, swaggerPortions } from './swagger';
 
-/** The OpenAPI v2 document in the Protobuf form of gnostic, which kubectl reads. */
-export async function swaggerProtobuf(registry: Registry, options: DocumentOptions): Promise<Buffer> {
+/** The OpenAPI v2 document in the Protobuf form of gnostic, which kubectl reads, of what is built in. */
+export async function swaggerProtobuf(registry: Served, options: DocumentOptions): Promise<BaseDocument> {
   const writer = new WireWriter();
   writeMessage(writer, DOCUMENT, { ...swaggerHead(options.version), ...SWAGGER_SECURITY });
   const head = writer.take();
@@ -28,11 +30,23 @@ export async function swaggerProtobuf(registry: Registry, options: DocumentOptio
     if ('paths' in portion) paths.push(encodeEntries(writer, 'path items', portion.paths));
     else definitions.push(encodeEntries(writer, 'schemas', portion.definitions));
   }
-  return Buffer.concat([
-    head,
-    delimited(writer, 'paths', Buffer.concat(paths)),
-    delimited(writer, 'definitions', Buffer.concat(definitions)),
-  ]);
+  return baseDocument(
+    (length) => [
+      Buffer.concat([head, opening('paths', length.paths)]),
+      opening('definitions', length.definitions),
+      Buffer.alloc(0),
+    ],
+    { paths: Buffer.concat(paths), definitions: Buffer.concat(definitions) },
+  );
+}
+
+/** Paths and definitions that stand behind others. */
+export function moreSwaggerProtobuf(paths: Entries, definitions: Entries): Members {
+  const writer = new WireWriter();
+  return {
+    paths: encodeEntries(writer, 'path items', paths),
+    definitions: encodeEntries(writer, 'schemas', definitions),
+  };
 }
 
 function encodeEntries(writer: WireWriter, form: 'path items' | 'schemas', entries: Entries): Buffer {
@@ -40,10 +54,12 @@ function encodeEntries(writer: WireWriter, form: 'path items' | 'schemas', entri
   return writer.take();
 }
 
-function delimited(writer: WireWriter, name: 'paths' | 'definitions', bytes: Buffer): Buffer {
+/** The tag of a message of this length. */
+function opening(name: 'paths' | 'definitions', lengthBytes: number): Buffer {
   const [number] = DOCUMENT.fields[name] ?? [0];
-  writer.bytes(bytes);
-  writer.delimit(number, 0);
+  const writer = new WireWriter();
+  writer.uint32(lengthBytes);
+  writer.tag(number, WIRE.bytes);
   return writer.take();
 }
 
@@ -82,10 +98,21 @@ const WRITES: Readonly<Record<FieldForm, Write>> = {
     writer.uint32(value === true ? 1 : 0);
     writer.tag(number, WIRE.varint);
   },
+  number: (writer, number, value) => {
+    writer.double(Number(value));
+    writer.tag(number, WIRE.fixed64);
+  },
+  integer: (writer, number, value) => {
+    writer.int64(value as number | bigint);
+    writer.tag(number, WIRE.varint);
+  },
   any: (writer, number, value) => {
     nested(writer, number, () => {
       writeAny(writer, value);
     });
+  },
+  anys: (writer, number, value) => {
+    for (const each of (value as readonly unknown[]).toReversed()) WRITES.any(writer, number, each);
   },
   type: (writer, number, value) => {
     nested(writer, number, () => {
@@ -97,6 +124,13 @@ const WRITES: Readonly<Record<FieldForm, Write>> = {
     nested(writer, number, () => {
       messageOf(SCHEMA)(writer, 1, value);
     });
+  },
+  'schema or flag': (writer, number, value) => {
+    if (typeof value !== 'boolean') WRITES['wrapped schema'](writer, number, value);
+    else
+      nested(writer, number, () => {
+        WRITES.flag(writer, 2, value);
+      });
   },
   schemas: namedField('schemas'),
   'path items': namedField('path items'),
@@ -193,7 +227,7 @@ function writeParameter(writer: WireWriter, parameter: JsonObject): void {
 
 /** JSON is YAML. */
 function writeAny(writer: WireWriter, value: unknown): void {
-  writeText(writer, 2, JSON.stringify(value));
+  writeText(writer, 2, jsonText(value));
 }
 
 function writeText(writer: WireWriter, number: number, value: unknown): void {

@@ -1,3 +1,4 @@
+import type { GroupVersion } from '../../shared/meta/object';
 import { GROUP } from '../../shared/names';
 
 /** What the groups of this dialect end in, from a group that has nothing else behind its own word. */
@@ -19,13 +20,22 @@ const HOMES: Readonly<Record<string, string>> = {
   version: 'apimachinery.pkg.version',
 };
 
-/** The name of a definition, from that of its message: `core/v1.Pod` is `…api.core.v1.Pod`. */
+/**
+ * The name of a definition, from that of its message: `core/v1.Pod` is `…api.core.v1.Pod`. Custom resources are known by their group, which
+ * always has a dot: `example.com/v1.Thing` is `com.example.v1.Thing`.
+ */
 export function definitionName(message: string): string {
   const [packageName = '', rest] = message.split('/');
   const dot = packageName.indexOf('.');
+  if (rest !== undefined && dot >= 0) return `${packageName.split('.').toReversed().join('.')}.${rest}`;
   // `resource.Quantity`: a package without versions.
   if (rest === undefined) return `${PREFIX}.${homeOf(packageName.slice(0, dot))}${packageName.slice(dot)}`;
   return `${PREFIX}.${homeOf(packageName)}.${rest}`;
+}
+
+/** Custom kinds are known by the name of their group, built-in ones by that of their package. */
+export function customMessage({ group, version }: GroupVersion, kind: string): string {
+  return `${group}/${version}.${kind}`;
 }
 
 function homeOf(packageName: string): string {

@@ -214,7 +214,7 @@ describe('the v2 document in Protobuf', () => {
   }
 
   test('holds the same paths, definitions and kinds', async () => {
-    const document = await swaggerProtobuf(registry, { version: '1', serverSideApply: true });
+    const { bytes: document } = await swaggerProtobuf(registry, { version: '1', serverSideApply: true });
     const paths = named(at(document, 8), 2);
     const definitions = named(at(document, 9), 1);
     expect([...paths.keys()]).toEqual(Object.keys(swagger['paths'] as Json));
@@ -236,7 +236,7 @@ describe('the v2 document in Protobuf', () => {
   });
 
   test('tells a property and a parameter where clients look for them', async () => {
-    const document = await swaggerProtobuf(registry, { version: '1', serverSideApply: true });
+    const { bytes: document } = await swaggerProtobuf(registry, { version: '1', serverSideApply: true });
     const container = named(at(document, 9), 1).get(definitionName('core/v1.Container')) ?? Buffer.alloc(0);
     const ports = named(at(container, 25), 1).get('ports') ?? Buffer.alloc(0);
     expect(at(ports, 22, 1).toString()).toBe('array');

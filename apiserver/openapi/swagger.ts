@@ -1,6 +1,8 @@
-import type { Registry } from '../registry/registry';
+import { jsonText } from '../encoding/document';
+import type { BaseDocument, Members } from './base-document';
+import { baseDocument } from './base-document';
 import { closure, definitionOf, SWAGGER } from './definitions';
-import type { DocumentOptions } from './documents';
+import type { DocumentOptions, Served } from './documents';
 import { byPath, messagesOf, partsOf, servedVersions } from './documents';
 import { definitionName } from './names';
 import { swaggerPathItem } from './path-items';
@@ -31,7 +33,7 @@ export const SWAGGER_SECURITY = {
  * What was made is not kept: the document is some megabytes, and whoever encodes it wants one portion at a time.
  */
 export async function* swaggerPortions(
-  registry: Registry,
+  registry: Served,
   options: DocumentOptions,
 ): AsyncGenerator<{ readonly paths: Entries } | { readonly definitions: Entries }> {
   const roots = new Set(['meta/v1.Status']);
@@ -59,22 +61,36 @@ export async function* swaggerPortions(
   }
 }
 
-/** The whole document as JSON. */
-export async function swaggerJson(registry: Registry, options: DocumentOptions): Promise<Buffer> {
-  const members: { readonly paths: string[]; readonly definitions: string[] } = {
-    paths: [],
-    definitions: [],
-  };
+/** The whole document as JSON, of what is built in. */
+export async function swaggerJson(registry: Served, options: DocumentOptions): Promise<BaseDocument> {
+  const paths: string[] = [];
+  const definitions: string[] = [];
   for await (const portion of swaggerPortions(registry, options)) {
-    const [entries, into] =
-      'paths' in portion ? [portion.paths, members.paths] : [portion.definitions, members.definitions];
-    for (const [name, value] of entries) into.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    if ('paths' in portion) paths.push(...membersJson(portion.paths));
+    else definitions.push(...membersJson(portion.definitions));
   }
   const head = JSON.stringify(swaggerHead(options.version)).slice(0, -1);
   const security = JSON.stringify(SWAGGER_SECURITY).slice(1);
-  return Buffer.from(
-    `${head},"paths":{${members.paths.join(',')}},"definitions":{${members.definitions.join(',')}},${security}`,
+  return baseDocument(
+    () => [Buffer.from(`${head},"paths":{`), Buffer.from('},"definitions":{'), Buffer.from(`},${security}`)],
+    { paths: Buffer.from(paths.join(',')), definitions: Buffer.from(definitions.join(',')) },
   );
+}
+
+/** Paths and definitions that stand behind others. */
+export function moreSwaggerJson(paths: Entries, definitions: Entries): Members {
+  return {
+    paths: behindOthers(membersJson(paths)),
+    definitions: behindOthers(membersJson(definitions)),
+  };
+}
+
+function behindOthers(members: readonly string[]): Buffer {
+  return Buffer.from(members.map((member) => `,${member}`).join(''));
+}
+
+function membersJson(entries: Entries): readonly string[] {
+  return entries.map(([name, value]) => `${JSON.stringify(name)}:${jsonText(value)}`);
 }
 
 function byName([a]: readonly [string, ...unknown[]], [b]: readonly [string, ...unknown[]]): number {

@@ -61,11 +61,33 @@ test('a plugin that needs a configuration is refused without one', () => {
     admissionControlConfigFile: '',
     defaultNotReadyTolerationSeconds: 300,
     defaultUnreachableTolerationSeconds: 300,
+    admissionWebhookOutageFailures: 5,
+    admissionWebhookMaxRequestsInflight: 256,
   });
   expect(completed).toEqual({
     ok: false,
     errors: ['the configuration of EventRateLimit: at least one limit is needed'],
   });
+});
+
+test('a plugin that runs by default is refused with a configuration that it does not take, unless it is switched off', () => {
+  const flags = {
+    enableAdmissionPlugins: [],
+    disableAdmissionPlugins: [],
+    admissionControlConfigFile: fileOf(`
+kind: AdmissionConfiguration
+plugins: [{ name: ResourceQuota, configuration: { kind: ResourceQuotaConfiguration, limitedResources: [{}] } }]
+`),
+    defaultNotReadyTolerationSeconds: 300,
+    defaultUnreachableTolerationSeconds: 300,
+    admissionWebhookOutageFailures: 5,
+    admissionWebhookMaxRequestsInflight: 256,
+  };
+  expect(completeAdmission(flags)).toEqual({
+    ok: false,
+    errors: ['the configuration of ResourceQuota: limitedResources[0] needs a resource'],
+  });
+  expect(completeAdmission({ ...flags, disableAdmissionPlugins: ['ResourceQuota'] }).ok).toBe(true);
 });
 
 test('a plugin cannot be switched on and off', () => {
@@ -75,6 +97,8 @@ test('a plugin cannot be switched on and off', () => {
     admissionControlConfigFile: '',
     defaultNotReadyTolerationSeconds: 300,
     defaultUnreachableTolerationSeconds: 300,
+    admissionWebhookOutageFailures: 5,
+    admissionWebhookMaxRequestsInflight: 256,
   });
   expect(completed).toEqual({
     ok: false,

@@ -1,4 +1,5 @@
-import { configurationProblems } from '../admission/plugins';
+import { DEFAULT_PLUGIN_NAMES, configurationProblems } from '../admission/plugins';
+import { DEFAULT_CALL_LIMITS } from '../admission/webhooks/call';
 import { readAdmissionConfiguration } from './admission-configuration';
 import type { ServerOptions } from './server-options';
 
@@ -13,20 +14,29 @@ export function completeAdmission(flags: {
   readonly admissionControlConfigFile: string;
   readonly defaultNotReadyTolerationSeconds: number;
   readonly defaultUnreachableTolerationSeconds: number;
+  readonly admissionWebhookOutageFailures: number;
+  readonly admissionWebhookMaxRequestsInflight: number;
 }): CompletedAdmission {
   const { enableAdmissionPlugins: enable, disableAdmissionPlugins: disable } = flags;
   const read = readAdmissionConfiguration(flags.admissionControlConfigFile);
+  const running = [...DEFAULT_PLUGIN_NAMES.filter((name) => !disable.includes(name)), ...enable];
   const both = enable.filter((name) => disable.includes(name));
   const errors = [
     ...(both.length === 0
       ? []
       : [`--enable-admission-plugins and --disable-admission-plugins both name ${both.join(', ')}`]),
-    ...(read.ok ? configurationProblems(enable, read.configurations) : [read.problem]),
+    ...(read.ok ? configurationProblems(running, read.configurations) : [read.problem]),
   ];
   if (errors.length > 0 || !read.ok) return { ok: false, errors };
   const tolerationSeconds = {
     notReady: flags.defaultNotReadyTolerationSeconds,
     unreachable: flags.defaultUnreachableTolerationSeconds,
   };
-  return { ok: true, options: { enable, disable, tolerationSeconds, configurations: read.configurations } };
+  const webhookCalls = {
+    ...DEFAULT_CALL_LIMITS,
+    failuresMax: flags.admissionWebhookOutageFailures,
+    callsMax: flags.admissionWebhookMaxRequestsInflight,
+  };
+  const { configurations } = read;
+  return { ok: true, options: { enable, disable, tolerationSeconds, configurations, webhookCalls } };
 }

@@ -122,6 +122,39 @@ test('AlwaysAllow switches anonymous requests off, with a warning that says why'
   ]);
 });
 
+test('RBAC leaves anonymous requests on, and warns of nothing', () => {
+  const completed = complete(ETCD, '--authorization-mode=RBAC');
+  expect(completed).toMatchObject({
+    ok: true,
+    options: { authentication: { anonymous: true }, authorizationModes: ['RBAC'] },
+    warnings: [],
+  });
+});
+
+test.each(['Node', 'ABAC'])('the mode %s is not there, and is refused plainly', (mode) => {
+  const start = () => complete(ETCD, `--authorization-mode=${mode},RBAC`);
+  expect(start).toThrow('not one of AlwaysAllow, AlwaysDeny, RBAC, Webhook');
+});
+
+test('the mode Webhook needs to know whom to ask, and only it does', () => {
+  const file = '--authorization-webhook-config-file=w';
+  expect(options(ETCD, '--authorization-mode=RBAC,Webhook', file)).toMatchObject({
+    authorizationModes: ['RBAC', 'Webhook'],
+    authorizationWebhook: {
+      configFile: 'w',
+      version: 'v1beta1',
+      authorizedTtlMs: 300_000,
+      unauthorizedTtlMs: 30_000,
+    },
+  });
+  expect(errors(ETCD, '--authorization-mode=RBAC,Webhook')).toEqual([
+    '--authorization-mode=Webhook needs --authorization-webhook-config-file',
+  ]);
+  expect(errors(ETCD, '--authorization-mode=RBAC', file)).toEqual([
+    '--authorization-webhook-config-file needs --authorization-mode=Webhook',
+  ]);
+});
+
 test('AlwaysDeny leaves anonymous requests on and warns', () => {
   const completed = complete(ETCD, '--authorization-mode=AlwaysDeny');
   expect(completed).toMatchObject({ ok: true, options: { authentication: { anonymous: true } } });

@@ -3,12 +3,18 @@ import { reachableAddress, servingHosts } from '../../shared/certs/serving-hosts
 import type { FlagValues } from '../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../registry/runtime-config';
 import { parseAddressRange, parsePortRange } from '../registry/allocation/value-range';
-import { accountTokenErrors, accountTokenOptions, accountTokenWarnings } from './account-token-options';
+import { accountTokenErrors } from './account-token-options';
 import { auditErrors, auditOptions, auditWarnings } from './audit-options';
 import { completeAdmission } from './admission-options';
+import {
+  authenticationErrors,
+  authenticationOptions,
+  authenticationWarnings,
+} from './authentication-options';
+import { authorizationWebhookErrors, authorizationWebhookOptions } from './authorization-webhook-options';
 import { parseFeatureGates } from './feature-gates';
 import type { FLAG_ROWS } from './flag-rows';
-import type { AuthenticationOptions, ServerOptions, ServingOptions, StoreOptions } from './server-options';
+import type { ServerOptions, ServingOptions, StoreOptions } from './server-options';
 
 export type ServerFlags = FlagValues<typeof FLAG_ROWS>;
 
@@ -40,6 +46,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     ...auditErrors(flags),
     ...(admission.ok ? [] : admission.errors),
     ...accountTokenErrors(flags),
+    ...authenticationErrors(flags),
   ];
   if (
     errors.length > 0 ||
@@ -68,6 +75,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     },
     authentication: authenticationOptions(flags),
     authorizationModes: flags.authorizationMode,
+    authorizationWebhook: authorizationWebhookOptions(flags),
     admission: admission.options,
     logging: { format: flags.loggingFormat, verbosity: flags.v },
     audit: auditOptions(flags),
@@ -137,7 +145,7 @@ function requestErrors(flags: ServerFlags): string[] {
   if (new Set(flags.authorizationMode).size < flags.authorizationMode.length) {
     errors.push(`--authorization-mode names a mode twice: ${flags.authorizationMode.join(',')}`);
   }
-  return errors;
+  return [...errors, ...authorizationWebhookErrors(flags)];
 }
 
 function servingOptions(flags: ServerFlags, advertiseAddress: string): ServingOptions {
@@ -150,15 +158,6 @@ function servingOptions(flags: ServerFlags, advertiseAddress: string): ServingOp
         ? { from: 'self-signed', dir: flags.certDir, hosts }
         : { from: 'files', certFile: flags.tlsCertFile, keyFile: flags.tlsPrivateKeyFile },
     minTlsVersion: flags.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
-  };
-}
-
-/** Where everybody may do everything, nobody is let in without a name. */
-function authenticationOptions(flags: ServerFlags): AuthenticationOptions {
-  return {
-    ...(flags.tokenAuthFile === '' ? {} : { tokenFile: flags.tokenAuthFile }),
-    accountTokens: accountTokenOptions(flags),
-    anonymous: flags.anonymousAuth && !flags.authorizationMode.includes('AlwaysAllow'),
   };
 }
 
@@ -180,22 +179,13 @@ function storeOptions(flags: ServerFlags): StoreOptions {
 }
 
 function warningsOf(flags: ServerFlags): string[] {
-  const warnings: string[] = [...accountTokenWarnings(flags)];
+  const warnings: string[] = [];
   if (flags.authorizationMode.includes('AlwaysAllow')) {
     warnings.push(
       'The authorization mode AlwaysAllow is on: every authenticated user may do everything. Do not let others reach this server.',
     );
-    if (flags.anonymousAuth) {
-      warnings.push(
-        'Anonymous requests are switched off: with the authorization mode AlwaysAllow anyone who reaches the port could do everything.',
-      );
-    }
-    if (flags.tokenAuthFile === '') {
-      warnings.push(
-        'No way to authenticate is configured, so every request will be answered with 401. Give --token-auth-file.',
-      );
-    }
   }
+  warnings.push(...authenticationWarnings(flags));
   if (flags.authorizationMode.includes('AlwaysDeny')) {
     warnings.push(
       'The authorization mode AlwaysDeny is on: it allows nothing to anyone; only the group of superusers and the other modes do.',

@@ -4,7 +4,10 @@ import { dialect, DIALECTS } from '../../shared/names';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES } from '../admission/plugins';
 import { ACCOUNT_TOKEN_FLAGS } from './account-token-flags';
 import { AUDIT_FLAG_ROWS } from './audit-flag-rows';
+import { AUTHENTICATION_FLAGS } from './authentication-flags';
+import { AUTHORIZATION_WEBHOOK_FLAGS } from './authorization-webhook-flags';
 import { describeGates } from './feature-gates';
+import { WEBHOOK_FLAGS } from './webhook-flags';
 
 const GROUP = {
   generic: 'Generic',
@@ -17,7 +20,7 @@ const GROUP = {
   logs: 'Logs',
 } as const;
 
-export const AUTHORIZATION_MODES = ['AlwaysAllow', 'AlwaysDeny'] as const;
+export const AUTHORIZATION_MODES = ['AlwaysAllow', 'AlwaysDeny', 'RBAC', 'Webhook'] as const;
 export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number];
 
 export const TLS_VERSIONS = ['VersionTLS12', 'VersionTLS13'] as const;
@@ -218,7 +221,7 @@ export const FLAG_ROWS = [
     type: 'duration',
     default: '5m0s',
     group: GROUP.storage,
-    help: 'How often the store forgets its old history. 0 leaves that to somebody else.',
+    help: 'How often the store forgets its old history, and how long the version of a chunked list can be continued. 0 leaves the one to somebody else, and the other at 5m0s.',
   },
   {
     name: 'watch-cache-ring-budget',
@@ -261,6 +264,7 @@ export const FLAG_ROWS = [
     group: GROUP.authentication,
     help: 'A CSV file of bearer tokens: token, user name, user uid and, in one quoted field, groups separated by commas. Changes need a restart.',
   },
+  ...AUTHENTICATION_FLAGS,
   ...ACCOUNT_TOKEN_FLAGS,
   {
     name: 'anonymous-auth',
@@ -277,6 +281,7 @@ export const FLAG_ROWS = [
     group: GROUP.authorization,
     help: 'The authorizers to ask, in this order.',
   },
+  ...AUTHORIZATION_WEBHOOK_FLAGS,
   {
     name: 'enable-admission-plugins',
     type: 'stringList',
@@ -298,7 +303,7 @@ export const FLAG_ROWS = [
     type: 'string',
     default: '',
     group: GROUP.admission,
-    help: 'A file (YAML or JSON) of kind AdmissionConfiguration that says how plugins work; PodNodeSelector and PodTolerationRestriction can be configured, EventRateLimit must be.',
+    help: 'A file (YAML or JSON) of kind AdmissionConfiguration that says how plugins work; PodNodeSelector, PodTolerationRestriction, ResourceQuota, MutatingAdmissionWebhook and ValidatingAdmissionWebhook can be configured, EventRateLimit must be.',
   },
   {
     name: 'default-not-ready-toleration-seconds',
@@ -316,6 +321,7 @@ export const FLAG_ROWS = [
     group: GROUP.admission,
     help: 'How many seconds pods that do not say stay on a node that is out of reach.',
   },
+  ...WEBHOOK_FLAGS,
   ...AUDIT_FLAG_ROWS,
   {
     name: 'logging-format',

@@ -1,10 +1,16 @@
 import type { LogFormat } from '../../shared/log/pino-log';
 import type { Dialect } from '../../shared/names';
 import type { PluginChoice, PluginContext } from '../admission/plugins';
+import type { CallLimits } from '../admission/webhooks/call';
 import type { AuditOptions } from '../audit/audit-options';
+import type { TokenAlgorithm } from '../../shared/certs/token-key';
+import type { IdTokenRules } from '../authn/oidc/id-tokens';
+import type { ReviewVersion } from '../authn/webhook/review-call';
+import type { RequestHeaderNames } from '../authn/request-header';
 import type { RuntimeConfig } from '../registry/runtime-config';
 import type { AddressRange, ValueRange } from '../registry/allocation/value-range';
 import type { KindSettings } from '../registry/strategy';
+import type { AuthorizationWebhookOptions } from './authorization-webhook-options';
 import type { FeatureGates } from './feature-gates';
 import type { AuthorizationMode } from './flag-rows';
 
@@ -22,7 +28,10 @@ export interface ServerOptions {
   readonly authentication: AuthenticationOptions;
   /** Never empty. */
   readonly authorizationModes: readonly AuthorizationMode[];
-  readonly admission: PluginChoice & Pick<PluginContext, 'configurations' | 'tolerationSeconds'>;
+  /** There if the mode Webhook is among them. */
+  readonly authorizationWebhook: AuthorizationWebhookOptions | undefined;
+  readonly admission: PluginChoice &
+    Pick<PluginContext, 'configurations' | 'tolerationSeconds'> & { readonly webhookCalls: CallLimits };
   readonly logging: LoggingOptions;
   /** Undefined: nothing is audited. */
   readonly audit: AuditOptions | undefined;
@@ -85,8 +94,35 @@ export interface WatchCacheOptions {
 
 export interface AuthenticationOptions {
   readonly tokenFile?: string;
+  /** Of the authorities whose certificates make clients known. */
+  readonly clientCaFile?: string;
+  readonly requestHeader?: RequestHeaderOptions;
+  readonly bootstrapTokens: boolean;
+  readonly oidc?: OidcOptions;
+  readonly tokenWebhook?: TokenWebhookOptions;
   readonly accountTokens: AccountTokenOptions;
   readonly anonymous: boolean;
+}
+
+/** Proxies that authenticate users themselves. */
+export interface RequestHeaderOptions extends RequestHeaderNames {
+  readonly caFile: string;
+}
+
+/** A remote service that is asked about tokens. */
+export interface TokenWebhookOptions {
+  readonly configFile: string;
+  readonly version: ReviewVersion;
+  /** 0 asks each time. */
+  readonly ttlMs: number;
+}
+
+/** An OpenID Connect issuer. */
+export interface OidcOptions extends IdTokenRules {
+  /** Undefined: the authorities of this machine. */
+  readonly caFile: string | undefined;
+  /** Never empty. */
+  readonly algorithms: readonly TokenAlgorithm[];
 }
 
 /** Tokens of service accounts. */

@@ -1,3 +1,4 @@
+import { Pace } from '../../shared/concurrency/pace';
 import type { ApiObject } from '../../shared/meta/object';
 import { StatusError, alreadyExists } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
@@ -8,7 +9,7 @@ import { validateObjectMeta } from '../../shared/meta/validate-metadata';
 import { tracked, withTrackedFieldsOnly } from './field-tracking';
 import { toHub } from './hub';
 import { isTerminating, metadataForCreate, timestamp } from './metadata';
-import type { StoreContext, WriteRequest } from './object-store';
+import type { Admitted, StoreContext, WriteRequest } from './object-store';
 import { admit, kindInErrors, writeInfo, writeTarget } from './object-store';
 import { withStatus } from './strategy';
 import type { Written } from './write';
@@ -23,7 +24,9 @@ export async function createObject(
   object: ApiObject,
   signal: AbortSignal,
 ): Promise<Written> {
-  const given = object.metadata.name ?? '';
+  const { isNamedByUid = false } = request.endpoint.stored.strategy;
+  const sent = object.metadata.name ?? '';
+  const given = sent === '' && isNamedByUid ? context.newUid() : sent;
   const base = object.metadata.generateName ?? '';
   if (given !== '' || base === '') return createNamed(context, { ...request, name: given }, object, signal);
   for (let tries = 1; ; tries += 1) {
@@ -56,9 +59,11 @@ async function createNamed(
         const why = isTerminating(current.object.metadata) ? 'object is being deleted: ' : '';
         throw alreadyExists(endpoint.row, name, why);
       }
+      const pace = new Pace();
       const next = toHub(endpoint, tracked(context, request, { live: undefined, next: object }));
       const sent = validateSent(context, request, object);
-      return { kind: 'put', object: await admitNew(context, request, { object: next, uid, sent }, signal) };
+      if (pace.isDue) await pace.rest();
+      return { kind: 'put', ...(await admitNew(context, request, { object: next, uid, sent }, signal)) };
     },
     signal,
   );
@@ -70,7 +75,7 @@ export async function admitNew(
   request: WriteRequest,
   created: { readonly object: ApiObject; readonly uid: string; readonly sent: readonly FieldError[] },
   signal: AbortSignal,
-): Promise<ApiObject> {
+): Promise<Admitted> {
   return admit(
     context,
     request,
@@ -134,6 +139,7 @@ function validateNew(
       namespaced: stored.namespaced,
       validateName: nameRuleOf(stored),
       path: 'metadata',
+      freeFinalizers: stored.custom !== undefined,
     }),
     ...sent,
     ...(stored.strategy.validate?.(object, info) ?? []),

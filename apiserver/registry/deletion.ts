@@ -31,6 +31,9 @@ export function planDeletion(
   options: DeleteOptions,
   nowMs: number,
 ): DeletionPlan {
+  if (strategy.beginDeletion !== undefined && !isTerminating(object.metadata)) {
+    return { kind: 'mark', object: strategy.beginDeletion(object, nowMs) };
+  }
   const graceful = planGrace(object, strategy, options, nowMs);
   if (graceful.kind === 'wait') return { kind: 'wait', object };
   const finalizers = finalizersForDeletion(object.metadata, strategy, options);

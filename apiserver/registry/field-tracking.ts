@@ -11,7 +11,9 @@ import { applyConfiguration } from '../fieldmanager/apply';
 import { ignoredFields, managedKind } from '../fieldmanager/built-in-kind';
 import type { ManagedKind, OtherVersion } from '../fieldmanager/managed-kind';
 import { trackUpdate } from '../fieldmanager/track-update';
+import type { ObjectShape } from '../../shared/fieldset/shape';
 import { rootShape } from '../../shared/fieldset/shape';
+import { objectShapeOf } from '../../shared/structural/object-shape';
 import { withoutMetadata } from './metadata';
 import type { StoreContext, WriteRequest } from './object-store';
 import type { Endpoint } from './resource';
@@ -57,6 +59,7 @@ export function managedKindOf(endpoint: Endpoint, subresource: string): ManagedK
   const kind = managedKind({
     apiVersion: endpoint.apiVersion,
     type: endpoint.type,
+    shape: shapeOf(endpoint),
     hasStatus: hasStatus(endpoint.row),
     subresource,
     otherVersion: (apiVersion) => {
@@ -73,8 +76,13 @@ function hasStatus({ subresources }: ResourceRow): boolean {
   return subresources.some(({ name }) => name === 'status');
 }
 
-/** Another built-in version of the endpoint's kind: by way of the hub. */
+function shapeOf({ type, custom }: Pick<Endpoint, 'type' | 'custom'>): ObjectShape {
+  return custom?.schema === undefined ? rootShape(type) : objectShapeOf(custom.schema);
+}
+
+/** Another version of the endpoint's kind: of a built-in one by way of the hub. */
 function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: string): OtherVersion | undefined {
+  if (endpoint.custom !== undefined) return otherCustomVersion(endpoint, subresource, apiVersion);
   const row = resourceOf(parseGroupVersion(apiVersion), endpoint.row.resource);
   const { hub } = endpoint.row;
   if (row === undefined || row.hub.group !== hub.group || row.hub.version !== hub.version) return undefined;
@@ -89,6 +97,23 @@ function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: strin
   };
 }
 
+/** Versions of a custom resource differ in what their schemas know, of which nothing is dropped here. */
+function otherCustomVersion(
+  endpoint: Endpoint,
+  subresource: string,
+  apiVersion: string,
+): OtherVersion | undefined {
+  const other = endpoint.versions.get(apiVersion);
+  if (other === undefined) return undefined;
+  return {
+    apiVersion,
+    shape: shapeOf(other),
+    ignored: ignoredFields({ type: other.type, hasStatus: hasStatus(other.row), subresource }),
+    convert: (object) => ({ ...object, apiVersion }),
+    convertBack: (object) => ({ ...object, apiVersion: endpoint.apiVersion }),
+  };
+}
+
 interface Version {
   readonly apiVersion: string;
   readonly type: MessageType;
@@ -98,5 +123,5 @@ interface Version {
 function converted(object: ApiObject, from: Version, to: Version): ApiObject {
   const hub = from.conversion?.toHub(object) ?? object;
   const versioned = { ...(to.conversion?.fromHub(hub) ?? hub), apiVersion: to.apiVersion };
-  return decodeObject(to.type, versioned).object;
+  return decodeObject(to.type, versioned, { empty: 'keep' }).object;
 }

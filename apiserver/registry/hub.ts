@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../shared/meta/object';
 import { badRequest } from '../../shared/errors/status-error';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
+import { withStoredEmpties } from '../../shared/schema/stored-empties';
 import type { MessageType } from '../../shared/schema/types';
 import type { Endpoint } from './resource';
 
@@ -10,9 +11,9 @@ import type { Endpoint } from './resource';
  */
 export function toHub(endpoint: Endpoint, object: ApiObject): ApiObject {
   const { stored, conversion, row } = endpoint;
-  if (endpoint.apiVersion === stored.apiVersion) return object;
+  if (endpoint.apiVersion === stored.apiVersion) return withStoredEmpties(stored.type, object);
   const { kind, apiVersion } = stored;
-  if (conversion === undefined) return { ...object, kind, apiVersion };
+  if (conversion === undefined) return { ...withStoredEmpties(endpoint.type, object), kind, apiVersion };
   try {
     return canonical(stored.type, { ...conversion.toHub(object), kind, apiVersion });
   } catch (error) {
@@ -28,6 +29,7 @@ export function toHub(endpoint: Endpoint, object: ApiObject): ApiObject {
 export function fromHub(endpoint: Endpoint, object: ApiObject): ApiObject {
   const { stored, conversion, row, apiVersion, type } = endpoint;
   if (apiVersion === stored.apiVersion) return object;
+  if (stored.custom !== undefined) return stored.custom.convert(object, apiVersion);
   const { kind } = row;
   if (conversion === undefined) return { ...object, kind, apiVersion };
   return canonical(type, { ...conversion.fromHub(object), kind, apiVersion });

@@ -1,9 +1,17 @@
 import { StatusError } from '../../shared/errors/status-error';
+import { GROUP } from '../../shared/names';
 import { decodeContinueToken, encodeContinueToken } from './continue-token';
 import type { ListQuery } from './list-plan';
 import { planGet, planList } from './list-plan';
 
-const QUERY: ListQuery = { resourceVersion: '', resourceVersionMatch: '', limit: 0, continue: '' };
+const QUERY: ListQuery = {
+  resourceVersion: '',
+  resourceVersionMatch: '',
+  limit: 0,
+  continue: '',
+  timeoutSeconds: undefined,
+  sendInitialEvents: undefined,
+};
 
 function codeOf(run: () => unknown): number {
   try {
@@ -15,16 +23,26 @@ function codeOf(run: () => unknown): number {
   return 200;
 }
 
+function forged(token: object): string {
+  const whole = { v: `${GROUP.meta}/v1`, rv: 1, start: 'a\0', ...token };
+  return Buffer.from(JSON.stringify(whole)).toString('base64url');
+}
+
 describe('get', () => {
   test.each([
     ['', { kind: 'most recent' }],
     ['0', { kind: 'any' }],
     ['7', { kind: 'not older than', revision: 7 }],
+    ['007', { kind: 'not older than', revision: 7 }],
+    ['000000000000000000000000007', { kind: 'not older than', revision: 7 }],
+    ['00', { kind: 'any' }],
+    ['9007199254740993', { kind: 'not older than', revision: Number.MAX_SAFE_INTEGER }],
+    ['18446744073709551615', { kind: 'not older than', revision: Number.MAX_SAFE_INTEGER }],
   ])('resourceVersion "%s"', (version, plan) => {
     expect(planGet(version)).toEqual(plan);
   });
 
-  test.each(['x', '-1', '1.5', '99999999999999999999'])(
+  test.each(['x', '-1', '+1', ' 1', '1.5', '1e3', '0x10', '١', '18446744073709551616', '9'.repeat(9_999)])(
     'resourceVersion "%s" is a bad request',
     (version) => {
       expect(codeOf(() => planGet(version))).toBe(400);
@@ -83,20 +101,37 @@ describe('continue tokens', () => {
   test.each([
     ['garbage'],
     [Buffer.from('{}').toString('base64url')],
-    [Buffer.from('{"v":1,"rv":1,"start":""}').toString('base64url')],
-    [Buffer.from('{"v":1,"rv":0,"start":"a"}').toString('base64url')],
-    [Buffer.from('{"v":1,"rv":1.5,"start":"a"}').toString('base64url')],
-    [Buffer.from('{"v":2,"rv":1,"start":"a"}').toString('base64url')],
+    [forged({ start: '' })],
+    [forged({ start: '\0' })],
+    [forged({ start: 7 })],
+    [forged({ rv: 0 })],
+    [forged({ rv: 1.5 })],
+    [forged({ rv: -2 })],
+    [forged({ rv: '1' })],
+    [forged({ v: 1 })],
+    [forged({ v: 'v1' })],
+    [Buffer.from('null').toString('base64url')],
+    [Buffer.from('[]').toString('base64url')],
     ['a'.repeat(10_000)],
   ])('%# that this server did not make are a bad request', (token) => {
     expect(codeOf(() => decodeContinueToken(token))).toBe(400);
   });
 
-  test.each(['/absolute', '../secrets/x', 'a/../../b', './a'])(
+  test('that it made, and only those, are read', () => {
+    for (const token of [
+      { revision: 9, after: 'ns/web' },
+      { revision: undefined, after: 'ä' },
+    ]) {
+      expect(decodeContinueToken(encodeContinueToken(token))).toEqual(token);
+    }
+    expect(decodeContinueToken(forged({}))).toEqual({ revision: 1, after: 'a' });
+  });
+
+  test.each(['/absolute', '../secrets/x', 'a/../../b', './a', 'a//b', 'a/', 'a/..', '..'])(
     'a key that leaves the place (%s) is refused',
     (after) => {
-      const token = Buffer.from(JSON.stringify({ v: 1, rv: 1, start: after })).toString('base64url');
-      expect(codeOf(() => decodeContinueToken(token))).toBe(400);
+      expect(codeOf(() => decodeContinueToken(forged({ start: after })))).toBe(400);
+      expect(codeOf(() => decodeContinueToken(forged({ start: `${after}\0` })))).toBe(400);
     },
   );
 });

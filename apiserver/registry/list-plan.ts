@@ -26,16 +26,36 @@ export interface ListQuery {
   readonly resourceVersionMatch: string;
   readonly limit: number;
   readonly continue: string;
+  /** For watches: how long. 0 is what the server likes, a negative one no time at all. */
+  readonly timeoutSeconds: number | undefined;
+  /** For watches. Undefined: what resourceVersion says. True: the state first, whatever the version. False: never the state. */
+  readonly sendInitialEvents: boolean | undefined;
 }
 
 const MATCHES = ['Exact', 'NotOlderThan'] as const;
 
-/** A resourceVersion as a number. Throws BadRequest for what is no unsigned integer. */
+const UINT64_MAX = 2n ** 64n - 1n;
+
+/**
+ * A resourceVersion as a number. One that no store reaches counts as the greatest there is: all of them lie in the future for ever. Throws
+ * BadRequest for what is no unsigned integer of 64 bits.
+ */
 export function parseRevision(text: string): number {
-  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(Number(text))) {
-    throw badRequest(`invalid resource version: ${JSON.stringify(text)}`);
+  if (!/^[0-9]+$/.test(text)) throw invalidRevision(text, 'invalid syntax');
+  const digits = text.replace(/^0+(?=.)/, '');
+  if (digits.length > UINT64_DIGITS || BigInt(digits) > UINT64_MAX) {
+    throw invalidRevision(text, 'value out of range');
   }
-  return Number(text);
+  return Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
+}
+
+const UINT64_DIGITS = String(UINT64_MAX).length;
+
+function invalidRevision(text: string, why: string): StatusError {
+  const quoted = JSON.stringify(text);
+  return badRequest(
+    `invalid resource version: resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`,
+  );
 }
 
 /** The plan of a get: unset is Most Recent, `0` is Any, another value Not older than. */
@@ -47,10 +67,10 @@ export function planGet(resourceVersion: string): ReadPlan {
 
 /**
  * The plan of a list, from the specification's table of resourceVersion, resourceVersionMatch, limit and continue. Throws Invalid
- * (422) for a misuse of resourceVersionMatch and BadRequest (400) for a token that cannot be used.
+ * (422) for a misuse of resourceVersionMatch or of what is for watches, and BadRequest (400) for a token that cannot be used.
  */
 export function planList(query: ListQuery): ListPlan {
-  checkMatch(query);
+  checkListOptions(query);
   const limit = query.limit > 0 ? query.limit : undefined;
   if (query.continue !== '') return planContinuation(query, limit);
   return { read: planFirstPage(query, limit), limit, after: undefined };
@@ -75,11 +95,19 @@ function planContinuation(query: ListQuery, limit: number | undefined): ListPlan
   return { read, limit, after: token.after };
 }
 
-/** Throws Invalid for a resourceVersionMatch that says nothing, or that contradicts the other parameters. */
-export function checkMatch({ resourceVersion, resourceVersionMatch: match, ...query }: ListQuery): void {
-  if (match === '') return;
+/** Throws Invalid for options of a list that say nothing, or that contradict each other. */
+export function checkListOptions(query: ListQuery): void {
+  const errors = matchErrors(query);
+  if (query.sendInitialEvents !== undefined) {
+    errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  }
+  if (errors.length > 0) throw invalidListOptions(errors);
+}
+
+function matchErrors({ resourceVersion, resourceVersionMatch: match, ...query }: ListQuery): FieldError[] {
   const field = 'resourceVersionMatch';
   const errors: FieldError[] = [];
+  if (match === '') return errors;
   if (resourceVersion === '') {
     errors.push(forbiddenField(field, `${field} is forbidden unless resourceVersion is provided`));
   }
@@ -90,7 +118,7 @@ export function checkMatch({ resourceVersion, resourceVersionMatch: match, ...qu
   if (match === 'Exact' && resourceVersion === '0') {
     errors.push(forbiddenField(field, `${field} "exact" is forbidden for resourceVersion "0"`));
   }
-  if (errors.length > 0) throw invalidListOptions(errors);
+  return errors;
 }
 
 /** Invalid (422) on ListOptions. */

@@ -77,11 +77,12 @@ export function isTerminating(meta: ObjectMeta): boolean {
   return meta.deletionTimestamp !== undefined && meta.deletionTimestamp !== null;
 }
 
-const NOT_DESIRED_STATE: ReadonlySet<string> = new Set(['metadata', 'status', 'kind', 'apiVersion']);
+const NOT_DESIRED_STATE: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
 
-/** True when anything but metadata and status differs: what counts for `metadata.generation`. */
-export function desiredStateDiffers(next: ApiObject, previous: ApiObject): boolean {
+/** True when anything but metadata and (unless `countsStatus`) status differs: what counts for `metadata.generation`. */
+export function desiredStateDiffers(next: ApiObject, previous: ApiObject, countsStatus = false): boolean {
   const names = new Set([...Object.keys(next), ...Object.keys(previous)]);
+  if (!countsStatus) names.delete('status');
   return [...names].some((name) => !NOT_DESIRED_STATE.has(name) && !deepEqual(next[name], previous[name]));
 }
 

@@ -1,10 +1,11 @@
-import type { Backend } from '../storage/backend';
+import type { Backend, Guard } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
 import type { ClusterCache } from '../watch/cluster-cache';
 import type { UserInfo } from '../exchange/exchange';
 import type { Clock } from '../../shared/concurrency/clock';
+import { Pace } from '../../shared/concurrency/pace';
 import type { RandomInt } from '../../shared/meta/generate-name';
-import { conflict } from '../../shared/errors/status-error';
+import { conflict, timeout } from '../../shared/errors/status-error';
 import type { Reserved, Reserver } from './allocation/reservation';
 import type { Admission, AdmissionAttributes, AdmissionOperation } from './admission';
 import type { ApiObject } from '../../shared/meta/object';
@@ -12,6 +13,7 @@ import type { RecentObjects } from './recent-objects';
 import type { Endpoint, StoredResource } from './resource';
 import { relativeKey } from './resource';
 import {
+  asDefined,
   currentOfEntry,
   currentOfRecord,
   currentOfWritten,
@@ -52,6 +54,8 @@ export interface WriteRequest {
   /** Empty for cluster scope. */
   readonly namespace: string;
   readonly name: string;
+  /** The name that the path holds: that of a new object is in the object alone. Absent where there is no path. */
+  readonly nameInPath?: string;
   /** Empty for the object itself. */
   readonly subresource: string;
   readonly user: UserInfo;
@@ -60,8 +64,10 @@ export interface WriteRequest {
   readonly manager?: string;
   /** Tells the client something in a Warning header. */
   readonly warn?: (text: string) => void;
-  /** Notes something in the audit event of the request. */
-  readonly annotate?: (key: string, value: string) => void;
+  /** What the request's `fieldManager` parameter says; absent where it says nothing. */
+  readonly fieldManager?: string;
+  /** Notes something in the audit event of the request, or only in one of a level from this on. */
+  readonly annotate?: (key: string, value: string, from?: 'Request') => void;
 }
 
 /** The object at least as fresh as a read index taken now: from the cache as soon as that has caught up, else from the store. */
@@ -78,6 +84,18 @@ export async function readFresh(
   }
   const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
   return record === undefined ? undefined : currentOfRecord(context.transformer, record);
+}
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** Waits until admission cannot judge by anything older than `revision`; throws Timeout (504) when that takes too long. */
+async function catchUp(
+  { cache, cacheWaitMs }: StoreContext,
+  revision: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await cache.waitForRevision(revision, { timeoutMs: cacheWaitMs, signal })) return;
+  throw timeout('the cache of this server is behind the store', RETRY_AFTER_SECONDS);
 }
 
 /** The object as the cache has it now. */
@@ -143,6 +161,8 @@ export function writeTarget(
   const { stored } = endpoint;
   const key = relativeKey(stored, namespace, name);
   const absolute = absoluteKey(context, endpoint, key);
+  const defined = (current: Current | undefined): Current | undefined =>
+    current === undefined ? undefined : asDefined(stored, current);
   return {
     backend: context.backend,
     transformer: context.transformer,
@@ -150,9 +170,10 @@ export function writeTarget(
     ttlSeconds: stored.strategy.expires === true ? context.eventTtlSeconds : undefined,
     dryRun,
     assumeAbsent: options.assumeAbsent,
-    cached: () => lastSeen(context, endpoint, key),
-    fresh: (signal) => readFresh(context, endpoint, key, signal),
-    decode: (record) => currentOfRecord(context.transformer, record),
+    cached: () => defined(lastSeen(context, endpoint, key)),
+    fresh: async (signal) => defined(await readFresh(context, endpoint, key, signal)),
+    catchUp: (revision, signal) => catchUp(context, revision, signal),
+    decode: (record) => asDefined(stored, currentOfRecord(context.transformer, record)),
     encode: (object) => encodeForStorage(stored, object),
     remember: (written) => {
       if (written === undefined) context.recent.delete(absolute);
@@ -174,6 +195,12 @@ function reserveOf(
   return { reserve: (write, signal) => reserver({ ...write, namespace, name }, signal) };
 }
 
+/** An object that may be stored, and what must not change before it is. */
+export interface Admitted {
+  readonly object: ApiObject;
+  readonly guards?: readonly Guard[];
+}
+
 /** Mutating admission, then what `prepare` makes of the object, then `validate`, then validating admission. */
 export async function admit(
   context: StoreContext,
@@ -186,13 +213,31 @@ export async function admit(
     validate(object: ApiObject): void;
   },
   signal: AbortSignal,
-): Promise<ApiObject> {
-  const attributes: AdmissionAttributes = { ...request, ...pick(write) };
+): Promise<Admitted> {
+  const guards = new Map<string, Guard>();
+  const relyOn = (guard: Guard): void => {
+    guards.set(guard.key, guard);
+  };
+  relyOnDefinition(context, request, { operation: write.operation, relyOn });
+  const attributes: AdmissionAttributes = { ...request, ...pick(write), write: request, relyOn };
   const mutated = (await context.admission.mutate(attributes, signal)) ?? write.object;
+  const pace = new Pace();
   const prepared = write.prepare(mutated);
+  if (pace.isDue) await pace.rest();
   write.validate(prepared);
+  if (pace.isDue) await pace.rest();
   await context.admission.validate({ ...attributes, object: prepared }, signal);
-  return prepared;
+  return { object: prepared, ...(guards.size === 0 ? {} : { guards: [...guards.values()] }) };
+}
+
+function relyOnDefinition(
+  { prefix }: StoreContext,
+  { endpoint }: WriteRequest,
+  write: { readonly operation: AdmissionOperation; readonly relyOn: (guard: Guard) => void },
+): void {
+  if (write.operation !== 'CREATE' && write.operation !== 'UPDATE') return;
+  const base = endpoint.stored.strategy.reliesOn?.(write.operation);
+  if (base !== undefined) write.relyOn({ key: `${prefix}/${base.key}`, revision: base.revision });
 }
 
 function pick(write: {

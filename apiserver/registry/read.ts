@@ -67,6 +67,7 @@ export async function readList(
   const { endpoint, selection } = target;
   const cache = context.cache.resource(endpoint.stored.keyPrefix);
   if (plan.read.kind === 'exact') {
+    if (plan.after !== undefined && context.cache.isTooOldToContinue(plan.read.revision)) throw expired(plan);
     await awaitFreshness(context, { kind: 'not older than', revision: plan.read.revision }, signal);
     const snapshot = await cache.snapshotAt(plan.read.revision);
     if (snapshot !== undefined) return keptPage(cache, snapshot, { selection, plan });
@@ -290,7 +291,7 @@ async function listStore(
 }
 
 /** 410, for a paging client with a token that goes on where it was, in the newest state. */
-function expired({ after }: ListPlan, cause: StorageError): StatusError {
+function expired({ after }: ListPlan, cause?: StorageError): StatusError {
   if (after === undefined) {
     return new StatusError('Expired', 'The resourceVersion for the provided list is too old.', { cause });
   }

@@ -73,11 +73,11 @@ function endpointOf(
   definition: ResourceDefinition,
   storedResources: ReadonlyMap<string, StoredResource>,
 ): Omit<Endpoint, 'versions'> {
-  const { row, type, servedSubresources, conversion, applyDefaults, specialSubresources, virtual } =
+  const { row, type, servedSubresources, conversion, applyDefaults, specialSubresources, virtual, custom } =
     definition;
   const own = storedResourceOf(definition);
   const served = row.subresources.filter((each) => servedSubresources.includes(each.name));
-  const deprecation = deprecationOf(row);
+  const deprecation = definition.deprecation ?? deprecationOf(row);
   return {
     row,
     apiVersion: apiVersionOf(row),
@@ -90,6 +90,7 @@ function endpointOf(
     ...(deprecation === undefined ? {} : { deprecation }),
     ...(specialSubresources === undefined ? {} : { specialSubresources }),
     ...(virtual === undefined ? {} : { virtual }),
+    ...(custom === undefined ? {} : { custom }),
   };
 }
 

@@ -2,6 +2,8 @@ import type { Conversion } from '../../shared/api/conversion/conversion';
 import type { ApplyDefaults } from '../../shared/api/defaults/defaults';
 import type { ResourceRow, SubresourceRow } from '../../shared/api/resources';
 import type { MessageType } from '../../shared/schema/types';
+import type { StructuralSchema } from '../../shared/structural/structural-schema';
+import type { ApiObject } from '../../shared/meta/object';
 import { apiVersionOf, resourceNameOf } from '../../shared/meta/object';
 import type { CachedResource } from '../watch/entry';
 import type { Strategy } from './strategy';
@@ -18,6 +20,47 @@ export interface StoredResource extends CachedResource {
   readonly apiVersion: string;
   readonly type: MessageType;
   readonly strategy: Strategy;
+  /** Only of custom resources. */
+  readonly custom?: CustomStorage;
+}
+
+/**
+ * How the objects of a custom resource stand in the store: each in the version in which objects were stored when it was written, and
+ * with the fields that the definition knew then.
+ */
+export interface CustomStorage {
+  /**
+   * A stored object as a version shows it: what the definition does not know any more is gone, and what the version that it stands in has
+   * defaults for is filled in. Members that do not change are shared with the stored object.
+   */
+  read(object: ApiObject, apiVersion: string): ApiObject;
+  /** An object of one version in another one. */
+  convert(object: ApiObject, apiVersion: string): ApiObject;
+  /** What is kept of an object in the stored version; its fields stand in alphabetical order, so that equal objects have equal bytes. */
+  keep(object: ApiObject): ApiObject;
+}
+
+/**
+ * The version of a CustomResourceDefinition that an endpoint serves. Its parts are read from the stored definition when they are asked
+ * for, so that hundreds of definitions cost little: keep the endpoint rather than what it gives.
+ */
+export interface CustomVersion {
+  /** No two definitions have the same one, nor a definition before and after a change of what it serves. */
+  readonly id: string;
+  /** The whole definition, in its hub version. */
+  readonly definition: ApiObject;
+  /** The member of its `spec.versions` that is served. */
+  readonly version: Readonly<Record<string, unknown>>;
+  /** Its schema, compiled; undefined for a version without one. */
+  readonly schema: StructuralSchema | undefined;
+  /** Whether nothing is pruned, as definitions of apiextensions/v1beta1 can ask. */
+  readonly preservesUnknownFields: boolean;
+  /** Another version than the stored one would need a webhook that this server does not call. */
+  readonly isConverted: boolean;
+  /** The definition is being deleted: nothing is created any more. */
+  readonly isTerminating: boolean;
+  /** Whether objects may be shown otherwise than they are stored. */
+  readonly changesOnRead: boolean;
 }
 
 /** One version of one resource as it is served. Several endpoints may share what is stored. */
@@ -40,6 +83,8 @@ export interface Endpoint {
   readonly specialSubresources?: Readonly<Record<string, SpecialSubresource>>;
   /** Answers instead of the store: nothing is kept under `stored`. */
   readonly virtual?: VirtualResource;
+  /** Only of custom resources: the definition that the endpoint was made from. */
+  readonly custom?: CustomVersion;
   /** All served versions of what is stored, this one included, by their apiVersion. */
   readonly versions: ReadonlyMap<string, Endpoint>;
 }
@@ -58,16 +103,21 @@ export interface ResourceDefinition {
   readonly servedSubresources: readonly string[];
   readonly specialSubresources?: Readonly<Record<string, SpecialSubresource>>;
   readonly virtual?: VirtualResource;
+  readonly custom?: CustomVersion;
+  readonly storage?: CustomStorage;
+  /** The Warning that every request gets, where that is not made from the row. */
+  readonly deprecation?: string;
 }
 
 /** Where and as what the objects of a row are stored. */
-export function storedResourceOf({ hub, strategy }: ResourceDefinition): StoredResource {
+export function storedResourceOf({ hub, strategy, storage }: ResourceDefinition): StoredResource {
   const { row, type } = hub;
   return {
     name: resourceNameOf(row),
     keyPrefix: `${row.group === '' ? 'core' : row.group}/${row.resource}/`,
     namespaced: row.namespaced,
-    fieldPaths: Object.keys(strategy.selectableFields ?? {}),
+    // Nobody can select by the version that a custom object stands in, but readers have to know it.
+    fieldPaths: storage === undefined ? Object.keys(strategy.selectableFields ?? {}) : [STORED_VERSION],
     ...(strategy.fieldSources === undefined ? {} : { fieldSources: strategy.fieldSources }),
     indexedFields: strategy.indexedFields ?? [],
     group: row.group,
@@ -77,7 +127,20 @@ export function storedResourceOf({ hub, strategy }: ResourceDefinition): StoredR
     apiVersion: apiVersionOf(row),
     type,
     strategy,
+    ...(storage === undefined ? {} : { custom: storage }),
   };
+}
+
+/** Of the fields of entries, the one with the version that the object stands in. */
+const STORED_VERSION = 'apiVersion';
+
+/** The version that a cached object stands in. */
+export function storedVersionOf(
+  { apiVersion }: Pick<StoredResource, 'apiVersion'>,
+  fields: Readonly<Record<string, string>> | undefined,
+): string {
+  const found = fields?.[STORED_VERSION] ?? '';
+  return found === '' ? apiVersion : found;
 }
 
 /** The key of an object relative to its resource's prefix. */

@@ -5,6 +5,7 @@ import type { StoredRecord } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
 import type { Entry } from '../watch/entry';
 import type { StoredResource } from './resource';
+import { storedVersionOf } from './resource';
 import { withoutMetadata } from './metadata';
 import type { Current, Encoded } from './write';
 
@@ -13,12 +14,18 @@ import type { Current, Encoded } from './write';
  * version. It always begins with `{"kind":…,"apiVersion":…,"metadata":{`, so that readers can splice instead of parsing.
  */
 export function encodeForStorage(resource: StoredResource, object: ApiObject): Encoded {
-  const { object: canonical } = decodeObject(resource.type, {
-    ...withoutMetadata(object, 'resourceVersion'),
-    kind: resource.kind,
-    apiVersion: resource.apiVersion,
-  });
+  const { custom, kind, apiVersion } = resource;
+  const bare = { ...withoutMetadata(object, 'resourceVersion'), kind, apiVersion };
+  const { object: canonical } = decodeObject(resource.type, custom?.keep(bare) ?? bare);
   return { object: canonical, plain: encodeObject(canonical) };
+}
+
+/** The current object of a custom resource as its definition shows it, in the version in which objects are stored now. */
+export function asDefined({ custom, apiVersion }: StoredResource, current: Current): Current {
+  if (custom === undefined) return current;
+  const { object, stale } = current;
+  const isOfOther = object.apiVersion !== apiVersion;
+  return { ...current, object: custom.read(object, apiVersion), stale: stale || isOfOther };
 }
 
 const ENTRY_HEAD = '"metadata":{"resourceVersion":"';
@@ -33,7 +40,8 @@ export function isOfEntry({ plain, revision }: Current, { bytes, revision: cache
 /** The current object from the cache's bytes. */
 export function currentOfEntry(resource: StoredResource, entry: Entry): Current {
   const tailStart = tailStartOf(entry.revision);
-  const head = `{"kind":"${resource.kind}","apiVersion":"${resource.apiVersion}","metadata":{`;
+  const apiVersion = storedVersionOf(resource, entry.fields);
+  const head = `{"kind":"${resource.kind}","apiVersion":"${apiVersion}","metadata":{`;
   const plain = Buffer.concat([Buffer.from(head), entry.bytes.subarray(tailStart)]);
   return { object: parse(plain, entry.revision), plain, revision: entry.revision, stale: false };
 }

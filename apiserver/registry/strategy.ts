@@ -1,6 +1,7 @@
 import type { ApiObject, GroupVersion } from '../../shared/meta/object';
 import type { FieldError } from '../../shared/errors/field-error';
 import type { UserInfo } from '../exchange/exchange';
+import type { Guard } from '../storage/backend';
 import type { Reserved } from './allocation/reservation';
 
 /** What a hook may know of the request it serves. */
@@ -34,8 +35,12 @@ export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
 export interface Strategy {
   /** `metadata.generation` starts at 1 and grows with every change outside metadata and status. Default: no generation. */
   readonly tracksGeneration?: boolean;
+  /** With `tracksGeneration`: a change of the status counts as well. That of a kind with a status subresource only changes there. */
+  readonly generationCountsStatus?: boolean;
   /** The status that a client sends with a creation is kept. Default: dropped where the kind has a status subresource. */
   readonly keepsStatusOnCreate?: boolean;
+  /** An object that is sent without a name is called by a random UUID, whatever its generateName says. */
+  readonly isNamedByUid?: boolean;
   /** A PUT on a missing name creates it. Default: 404. */
   readonly createsOnUpdate?: boolean;
   /** A PUT without resourceVersion is refused. Default: it overwrites. */
@@ -61,6 +66,11 @@ export interface Strategy {
   /** What a write of the kind must hold before it is stored. */
   readonly reserves?: Reserved;
 
+  /**
+   * A record (by its key below the store's prefix) that must stay as it is for an object of the kind to be stored; undefined for none.
+   * Throws when there is to be no such write.
+   */
+  reliesOn?(operation: 'CREATE' | 'UPDATE'): Guard | undefined;
   prepareForCreate?(object: ApiObject, info: WriteInfo): ApiObject;
   prepareForUpdate?(next: ApiObject, previous: ApiObject, info: WriteInfo): ApiObject;
   /** Rules of what was sent, in the version of the request, that the stored version cannot show any more. */
@@ -77,6 +87,8 @@ export interface Strategy {
   graceSeconds?(object: ApiObject, requested: number | undefined): number | undefined;
   /** Why a terminating object without finalizers must still stay (a Namespace with content); undefined = it may go. */
   holdsBack?(object: ApiObject): boolean;
+  /** What the first deletion of an object makes of it instead of all that deletions do otherwise: a later one goes on from there. */
+  beginDeletion?(object: ApiObject, nowMs: number): ApiObject;
   /** What a deletion that cannot finish at once changes besides metadata. */
   markTerminating?(object: ApiObject): ApiObject;
   readonly subresources?: Readonly<Record<string, SubresourceStrategy>>;

@@ -1,3 +1,4 @@
+import { Pace } from '../../shared/concurrency/pace';
 import type { ApiObject, ObjectMeta } from '../../shared/meta/object';
 import { conflict, notFound } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
@@ -40,25 +41,40 @@ export async function updateObject(
 ): Promise<Written> {
   const { endpoint, name } = request;
   const uid = context.newUid();
-  const next = (stored: ApiObject | undefined): Next => {
+  const next = async (stored: ApiObject | undefined): Promise<Next> => {
+    const pace = new Pace();
     const live = stored === undefined ? undefined : fromHub(endpoint, stored);
     const changed = change(live);
+    if (pace.isDue) await pace.rest();
     const owned = options.isTracked === true ? changed : tracked(context, request, { live, next: changed });
     const sent = request.subresource === '' ? validateSent(context, request, changed) : [];
-    return { object: toHub(endpoint, owned), sent };
+    const object = toHub(endpoint, owned);
+    if (pace.isDue) await pace.rest();
+    return { object, sent };
   };
   const attempt = async (current: ApiObject | undefined): Promise<Intent> => {
     if (current === undefined) {
       if (!mayCreate(request, options)) throw notFound(endpoint.row, name);
-      const object = await admitNew(context, request, { ...next(undefined), uid }, signal);
-      return { kind: 'put', object };
+      const made = await next(undefined);
+      checkNoUid(request, made.object, options);
+      return { kind: 'put', ...(await admitNew(context, request, { ...made, uid }, signal)) };
     }
-    const { object: changed, sent } = next(current);
-    checkPreconditions(request, { next: changed, current, options });
-    return replace(context, request, { next: changed, sent, current }, signal);
+    const { object: changed, sent } = await next(current);
+    return replace(context, request, { next: changed, sent, current, options }, signal);
   };
   const target = writeTarget(context, request, { assumeAbsent: false });
   return writeOptimistically(target, (current) => attempt(current?.object), signal);
+}
+
+/** A configuration that names the uid of its object is not one of an object that is not there. */
+function checkNoUid(
+  { endpoint, name }: WriteRequest,
+  { metadata: { uid = '' } }: ApiObject,
+  { creates }: UpdateOptions,
+): void {
+  if (creates !== 'always' || uid === '') return;
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  throw conflict(endpoint.row, name, why);
 }
 
 interface Next {
@@ -72,6 +88,7 @@ interface Replacement {
   readonly next: ApiObject;
   readonly sent: readonly FieldError[];
   readonly current: ApiObject;
+  readonly options: UpdateOptions;
 }
 
 function mayCreate({ endpoint, subresource }: WriteRequest, { creates }: UpdateOptions): boolean {
@@ -82,18 +99,24 @@ function mayCreate({ endpoint, subresource }: WriteRequest, { creates }: UpdateO
 async function replace(
   context: StoreContext,
   request: WriteRequest,
-  { next, sent, current }: Replacement,
+  { next, sent, current, options }: Replacement,
   signal: AbortSignal,
 ): Promise<Intent> {
-  const object = await admit(
+  const { object, guards } = await admit(
     context,
     request,
     {
       operation: 'UPDATE',
       object: next,
       oldObject: current,
-      prepare: (admitted) =>
-        prepareForUpdate(context, request, { next: withTrackedFieldsOnly(context, admitted), current }),
+      prepare: (admitted) => {
+        // Behind what changes the object and what checks rights: who may not write it at all is told of that.
+        checkPreconditions(request, { next: admitted, current, options });
+        return prepareForUpdate(context, request, {
+          next: withTrackedFieldsOnly(context, admitted),
+          current,
+        });
+      },
       validate: (prepared) => {
         validateChanged(context, request, { next: prepared, sent, current });
       },
@@ -101,7 +124,8 @@ async function replace(
     signal,
   );
   const finished = isFinished(object, request.endpoint.stored.strategy);
-  return finished ? { kind: 'delete', object } : { kind: 'put', object };
+  if (finished) return { kind: 'delete', object };
+  return guards === undefined ? { kind: 'put', object } : { kind: 'put', object, guards };
 }
 
 /** A PUT's uid says which object it means; in the result of a patch another uid is a change that validation refuses. */
@@ -155,7 +179,8 @@ function prepareForUpdate(
   const hasStatus = row.subresources.some((each) => each.name === 'status');
   const kept = hasStatus ? withStatus(merged, current['status']) : merged;
   const prepared = strategy.prepareForUpdate?.(kept, current, info) ?? kept;
-  if (strategy.tracksGeneration !== true || !desiredStateDiffers(prepared, current)) return prepared;
+  if (strategy.tracksGeneration !== true) return prepared;
+  if (!desiredStateDiffers(prepared, current, strategy.generationCountsStatus)) return prepared;
   const generation = (current.metadata.generation ?? 0) + 1;
   return { ...prepared, metadata: { ...prepared.metadata, generation } };
 }
@@ -174,7 +199,7 @@ function subresourceStrategy({ endpoint, subresource }: WriteRequest): Subresour
 function validateChanged(
   context: StoreContext,
   request: WriteRequest,
-  { next, sent, current }: Replacement,
+  { next, sent, current }: Omit<Replacement, 'options'>,
 ): void {
   const { endpoint, name } = request;
   const { stored } = endpoint;
@@ -186,6 +211,7 @@ function validateChanged(
       namespaced: stored.namespaced,
       validateName: pathSegmentName,
       path: 'metadata',
+      freeFinalizers: stored.custom !== undefined,
     }),
     ...validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata'),
     ...sent,

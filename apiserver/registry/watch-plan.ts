@@ -1,7 +1,7 @@
 import type { FieldError } from '../../shared/errors/field-error';
 import { forbiddenField, notSupported } from '../../shared/errors/field-error';
 import type { ListQuery, ReadPlan } from './list-plan';
-import { checkMatch, invalidListOptions, parseRevision } from './list-plan';
+import { invalidListOptions, parseRevision } from './list-plan';
 
 /** Where a watch begins. */
 export type WatchPlan =
@@ -12,21 +12,15 @@ export type WatchPlan =
   /** With the next change after a state at least as fresh as `read` asks. */
   | { readonly kind: 'changes'; readonly read: ReadPlan };
 
-export interface WatchQuery extends ListQuery {
-  /** Undefined: what resourceVersion says. True: the state first, whatever the version. False: never the state. */
-  readonly sendInitialEvents: boolean | undefined;
-}
-
 const NOT_OLDER_THAN = 'NotOlderThan';
 
 /**
  * The plan of a watch, from the specification's table of resource versions, and for streaming lists (`sendInitialEvents`) as newer
  * servers read it. Throws Invalid (422) for a misuse of resourceVersionMatch, BadRequest for a resourceVersion that is no number.
  */
-export function planWatch(query: WatchQuery): WatchPlan {
+export function planWatch(query: ListQuery): WatchPlan {
   const { sendInitialEvents } = query;
-  if (sendInitialEvents === undefined) checkMatch(query);
-  else checkStreamingMatch(query);
+  checkWatchOptions(query);
   const revision = query.resourceVersion === '' ? undefined : parseRevision(query.resourceVersion);
   if (sendInitialEvents === true) return { kind: 'state', read: stateRead(revision), announcesEnd: true };
   if (revision !== undefined && revision > 0) return { kind: 'after', revision };
@@ -41,11 +35,18 @@ function stateRead(revision: number | undefined): ReadPlan {
   return revision === 0 ? { kind: 'any' } : { kind: 'not older than', revision };
 }
 
-function checkStreamingMatch({ resourceVersionMatch: match, ...query }: ListQuery): void {
+/** A watch has a resourceVersionMatch only to say how fresh the state is that it asks for. */
+function checkWatchOptions({ resourceVersionMatch: match, ...query }: ListQuery): void {
   const field = 'resourceVersionMatch';
   const errors: FieldError[] = [];
-  if (match !== NOT_OLDER_THAN) {
+  const isStreaming = query.sendInitialEvents !== undefined;
+  if (isStreaming && match !== NOT_OLDER_THAN) {
     errors.push(forbiddenField(field, `sendInitialEvents requires setting ${field} to ${NOT_OLDER_THAN}`));
+  }
+  if (!isStreaming && match !== '') {
+    errors.push(
+      forbiddenField(field, `${field} is forbidden for watch unless sendInitialEvents is provided`),
+    );
   }
   if (match !== '' && match !== NOT_OLDER_THAN) errors.push(notSupported(field, match, [NOT_OLDER_THAN]));
   if (match !== '' && query.continue !== '') {

@@ -42,6 +42,7 @@ function target(over: Partial<WriteTarget> = {}): WriteTarget {
       freshReads += 1;
       return stored();
     },
+    catchUp: async () => undefined,
     decode: (record) => currentOfRecord(identityTransformer, record),
     encode: (object) => ({ object, plain: encode(object) }),
     exhausted: () => new Error('exhausted'),
@@ -178,4 +179,44 @@ test('a deletion removes exactly the object it decided on', async () => {
   expect((await writeOptimistically(target(), remove, SIGNAL)).kind).toBe('deleted');
   expect(seen).toEqual(['1', '2']);
   expect(await stored()).toBeUndefined();
+});
+
+test('a creation whose guard has changed is judged again once the cache knows of the change', async () => {
+  const guardKey = '/registry/core/namespaces/default';
+  const known = backend.put(guardKey, Buffer.from('active'));
+  const changed = backend.put(guardKey, Buffer.from('labelled'));
+  let seen = known;
+  const waitedFor: number[] = [];
+  const over = {
+    assumeAbsent: true,
+    catchUp: async (revision: number): Promise<void> => {
+      waitedFor.push(revision);
+      seen = changed;
+      return Promise.resolve();
+    },
+  };
+  const create = async (): Promise<Intent> =>
+    Promise.resolve({
+      kind: 'put',
+      object: configMap('1'),
+      guards: [{ key: guardKey, revision: seen }],
+    });
+  const written = await writeOptimistically(target(over), create, SIGNAL);
+  expect(written).toMatchObject({ kind: 'created', revision: changed + 1 });
+  expect(waitedFor).toEqual([changed]);
+});
+
+test('a creation does not wait where it was the key that was taken', async () => {
+  await put('1');
+  const guardKey = '/registry/core/namespaces/default';
+  const guard = { key: guardKey, revision: backend.put(guardKey, Buffer.from('active')) };
+  backend.put(guardKey, Buffer.from('labelled'));
+  const create = async (current: Current | undefined): Promise<Intent> => {
+    if (current !== undefined) throw new StatusError('AlreadyExists', 'taken');
+    return Promise.resolve({ kind: 'put', object: configMap('2'), guards: [guard] });
+  };
+  const catchUp = jest.fn();
+  const over = { assumeAbsent: true, catchUp };
+  await expect(writeOptimistically(target(over), create, SIGNAL)).rejects.toThrow('taken');
+  expect(catchUp).not.toHaveBeenCalled();
 });

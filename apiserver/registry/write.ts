@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../shared/meta/object';
-import type { Backend, StoredRecord } from '../storage/backend';
+import type { Backend, Guard, StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
 import type { Reservation, ReservedWrite } from './allocation/reservation';
@@ -19,7 +19,7 @@ export interface Current {
 
 /** What an attempt wants done with the object it was shown. */
 export type Intent =
-  | { readonly kind: 'put'; readonly object: ApiObject }
+  | { readonly kind: 'put'; readonly object: ApiObject; readonly guards?: readonly Guard[] }
   | { readonly kind: 'delete'; readonly object: ApiObject }
   | { readonly kind: 'none'; readonly object: ApiObject };
 
@@ -52,6 +52,8 @@ export interface WriteTarget {
   cached(): Current | undefined;
   /** The object at least as fresh as a read index taken now. */
   fresh(signal: AbortSignal): Promise<Current | undefined>;
+  /** Waits until the next attempt judges other objects as they were at this revision, or later. */
+  catchUp(revision: number, signal: AbortSignal): Promise<void>;
   decode(record: StoredRecord): Current;
   encode(object: ApiObject): Encoded;
   /** Is told what stands in the store after a write; undefined: nothing does any more. */
@@ -191,6 +193,8 @@ async function store(target: WriteTarget, pending: Pending, signal: AbortSignal)
     return { written: { kind, object: intent.object, plain, revision } };
   }
   const next = outcome.current === undefined ? undefined : target.decode(outcome.current);
+  // A key that is as it was expected to be was not what stood in the way, but what the write relied on.
+  if (intent.kind === 'put' && sameRevision(next, current)) await target.catchUp(outcome.revision, signal);
   return { next: { current: next, fresh: true } };
 }
 
@@ -202,8 +206,10 @@ async function send(
   if (intent.kind === 'delete') return backend.delete(key, current?.revision ?? 0, signal);
   const value = transformer.toStorage(key, encoded.plain);
   const ttl = ttlSeconds === undefined ? {} : { ttlSeconds };
-  if (current === undefined) return backend.create(key, value, ttl, signal);
-  return backend.update(key, value, { ...ttl, expected: current.revision }, signal);
+  const guards = intent.kind === 'put' ? intent.guards : undefined;
+  const options = guards === undefined ? ttl : { ...ttl, guards };
+  if (current === undefined) return backend.create(key, value, options, signal);
+  return backend.update(key, value, { ...options, expected: current.revision }, signal);
 }
 
 /** Everything but the store: the guard is checked against a fresh read instead of by a transaction. */

@@ -2,6 +2,7 @@ import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Log } from '../../shared/log/log';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { LENT_BYTES_MIN } from '../exchange/exchange';
+import { SlowReaderError } from '../watch/slow-reader-error';
 import { warningHeaders } from './warning-header';
 
 export interface WriterOptions {
@@ -151,7 +152,10 @@ class Stream {
       const cut = (): void => {
         response.destroy();
       };
-      const timer = setTimeout(cut, stallMsMax);
+      const timer = setTimeout(() => {
+        this.exchange.abort(new SlowReaderError());
+        cut();
+      }, stallMsMax);
       if (isLent) {
         // After an error the end of the connection follows; going on before it has come would never let it come.
         response.write(piece, (error) => {

@@ -19,7 +19,8 @@ export function answerOfError(error: unknown, exchange: Exchange, log: Log): Ans
   if (!(error instanceof StatusError) && statusError.status.reason === 'InternalError') {
     log.error({ id, method, path, error }, 'a request failed in a way nobody foresaw');
   } else if (statusError.status.code >= 500) {
-    const { cause } = statusError;
+    // A cause that is no error has said all it knows in the message.
+    const cause = statusError.cause instanceof Error ? statusError.cause : undefined;
     log.warn(
       { id, method, path, code: statusError.status.code, reason: statusError.message, cause },
       'a request failed',

@@ -41,8 +41,8 @@ export function createExpressDoor(handle: RequestHandler): ExpressDoor {
     app: { value: app },
   });
   Object.assign(app, { request: Request.prototype, response: Response.prototype });
-  app.use(async (request, response, next) => {
-    if (request instanceof DoorRequest) await handle(request, response);
+  app.use((request, response, next) => {
+    if (request instanceof DoorRequest) void handle(request, response);
     else next();
   });
   return { listener: app, Request, Response };

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { AuditTrail } from '../exchange/audit-trail';
-import type { Answer, Exchange, UserInfo } from '../exchange/exchange';
+import type { Answer, Exchange, PeerCertificates, UserInfo } from '../exchange/exchange';
 import { NO_INFO, NOBODY } from '../exchange/initial-values';
 import type { RequestInfo } from '../exchange/request-info';
 import type { DoorRequest } from './express-door';
+import { peerCertificates } from './peer-certificates';
 import { readBody, readNoBody } from './request-body';
 
 const processPrefix = randomBytes(6).toString('hex');
@@ -23,7 +25,8 @@ export class HttpExchange implements Exchange {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  readonly headers: IncomingHttpHeaders;
+  headers: IncomingHttpHeaders;
+  rawHeaders: readonly string[];
   readonly remoteAddress: string;
   readonly upgrade: boolean;
   readonly receivedAt: number;
@@ -35,6 +38,7 @@ export class HttpExchange implements Exchange {
   answer: Answer | undefined = undefined;
   declare error?: StatusError;
   private readonly number: number;
+  private readonly socket: Socket;
   private parsedQuery: URLSearchParams | undefined = undefined;
   private controller: AbortController | undefined = undefined;
   private derivedSignal: AbortSignal | undefined = undefined;
@@ -49,6 +53,8 @@ export class HttpExchange implements Exchange {
     this.path = question < 0 ? target : target.slice(0, question);
     this.search = question < 0 ? '' : target.slice(question + 1);
     this.headers = request.headers;
+    this.rawHeaders = request.rawHeaders;
+    this.socket = request.socket;
     this.remoteAddress = request.socket.remoteAddress ?? '';
     this.upgrade = upgrade;
     this.receivedAt = receivedAt;
@@ -61,6 +67,10 @@ export class HttpExchange implements Exchange {
 
   get id(): string {
     return `${processPrefix}-${this.number.toString(36)}`;
+  }
+
+  get peer(): PeerCertificates | undefined {
+    return peerCertificates(this.socket);
   }
 
   get query(): URLSearchParams {

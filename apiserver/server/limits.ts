@@ -15,6 +15,9 @@ export const DISCARD_BYTES_MAX = 16 * 1_024 * 1_024;
 /** Longer than the idle time of common load balancers, so that it is they who close a connection. */
 export const KEEP_ALIVE_MS = 120_000;
 
+/** How long nothing comes over a connection before TCP asks whether its other end is still there: a watch would not notice by itself. */
+export const TCP_KEEP_ALIVE_MS = 60_000;
+
 /** The time for the headers to arrive, from the first byte or the start of the connection. */
 export const HEADERS_MS_MAX = 32_000;
 

@@ -71,6 +71,20 @@ describe('the exchange', () => {
     expect(await readToEnd(socket)).toMatch(/\r\n\r\n\/version\?a=b$/);
   });
 
+  test('has every header, however many stand before it: the last may say as whom a proxy sends the request', async () => {
+    const { connect } = await start(
+      always(({ headers, rawHeaders }) =>
+        textAnswer(
+          `${String(headers['impersonate-user'])} ${String(rawHeaders.includes('Impersonate-User'))}`,
+        ),
+      ),
+    );
+    const socket = await connect();
+    const junk = Array.from({ length: 8_000 }, () => 'a: b\r\n').join('');
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${junk}Impersonate-User: bob\r\n\r\n`);
+    expect(await readToEnd(socket)).toMatch(/\r\n\r\nbob true$/);
+  });
+
   test('ids differ from request to request', async () => {
     const { send } = await start(always(({ id }) => textAnswer(id)));
     expect((await send({})).text).not.toBe((await send({})).text);

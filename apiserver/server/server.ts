@@ -4,6 +4,7 @@ import type { Server as NodeHttpsServer } from 'node:https';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { SecureContextOptions } from 'node:tls';
 import { sleep } from '../../shared/concurrency/abort';
 import { serviceUnavailable } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
@@ -13,6 +14,8 @@ import type { DoorRequest, ExpressDoor } from './express-door';
 import { createExpressDoor } from './express-door';
 import * as limits from './limits';
 import { refuseMalformed } from './malformed';
+import type { ClientAuthorities } from './peer-certificates';
+import { CLIENT_CERTIFICATE_OPTIONS, clientAuthorityContext } from './peer-certificates';
 import type { HandlerOptions, InFlight, Journey } from './request-handler';
 import { handleRequest } from './request-handler';
 import { responseOnSocket } from './upgrade';
@@ -23,6 +26,8 @@ export interface ServerSettings {
   readonly port: number;
   readonly certificate: CertificateFiles;
   readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
+  /** Absent: clients are not asked for certificates. */
+  readonly clientAuthorities?: ClientAuthorities | undefined;
   readonly journey: Journey;
   readonly log: Log;
   /** Called first when the server closes: from here on readiness has to fail. */
@@ -89,9 +94,7 @@ class HttpsServer implements Server {
       stallMsMax: settings.stallMsMax ?? limits.STALL_MS_MAX,
     };
     this.forUpgrades = { ...this.forRequests, upgrade: true };
-    this.door = createExpressDoor(async (request, response) =>
-      this.handle(request, response, this.forRequests),
-    );
+    this.door = createExpressDoor((request, response) => this.handle(request, response, this.forRequests));
   }
 
   async listen(): Promise<{ readonly address: string; readonly port: number }> {
@@ -103,8 +106,13 @@ class HttpsServer implements Server {
       log,
     } = this.settings;
     const fingerprint = await fingerprintOf(certificate);
-    const https = this.createHttps(await loadCertificate(certificate));
+    let serving = await loadCertificate(certificate);
+    const https = this.createHttps(serving);
     this.https = https;
+    const useNewContext = (): void => {
+      https.setSecureContext(this.secureContext(serving));
+    };
+    this.settings.clientAuthorities?.onChange(useNewContext);
     const listening = once(https, 'listening');
     https.listen({ host: bindAddress, port });
     await listening;
@@ -114,7 +122,8 @@ class HttpsServer implements Server {
       pollMs: certificatePollMs,
       log,
       onChange: (loaded) => {
-        https.setSecureContext({ ...loaded, minVersion: this.settings.minTlsVersion });
+        serving = loaded;
+        useNewContext();
         log.info({ file: certificate.certFile }, 'serving with the new certificate');
       },
     });
@@ -136,8 +145,8 @@ class HttpsServer implements Server {
   private createHttps(certificate: LoadedCertificate): NodeHttpsServer {
     const https = createHttpsServer(
       {
-        ...certificate,
-        minVersion: this.settings.minTlsVersion,
+        ...this.secureContext(certificate),
+        ...(this.settings.clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
         handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX,
         IncomingMessage: this.door.Request,
         ServerResponse: this.door.Response,
@@ -146,9 +155,14 @@ class HttpsServer implements Server {
         headersTimeout: limits.HEADERS_MS_MAX,
         requestTimeout: limits.REQUEST_ARRIVAL_MS_MAX,
         noDelay: true,
+        keepAlive: true,
+        keepAliveInitialDelay: limits.TCP_KEEP_ALIVE_MS,
       },
       this.door.listener,
     );
+    // Node would drop the last of a thousand and more without a word, and one of them may say as whom a proxy sends the request. Their
+    // bytes are limited.
+    https.maxHeadersCount = 0;
     https.on('checkContinue', (request: DoorRequest, response: ServerResponse) => {
       request.expectsContinue = true;
       this.door.listener(request, response);
@@ -168,13 +182,15 @@ class HttpsServer implements Server {
     return https;
   }
 
-  private async handle(
-    request: DoorRequest,
-    response: ServerResponse,
-    options: HandlerOptions,
-  ): Promise<void> {
+  private secureContext(certificate: LoadedCertificate): SecureContextOptions {
+    const { minTlsVersion: minVersion, clientAuthorities } = this.settings;
+    const forClients = clientAuthorities === undefined ? {} : clientAuthorityContext(clientAuthorities);
+    return { ...certificate, minVersion, ...forClients };
+  }
+
+  private handle(request: DoorRequest, response: ServerResponse, options: HandlerOptions): Promise<void> {
     if (this.isDraining) response.shouldKeepAlive = false;
-    await handleRequest(request, response, options);
+    return handleRequest(request, response, options);
   }
 
   /** True when an answer is under way on this connection. Looked for only when a client sends rubbish. */

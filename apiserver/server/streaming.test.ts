@@ -4,6 +4,7 @@ import { StatusError } from '../../shared/errors/status-error';
 import { compressed } from '../encoding/compression';
 import type { Exchange } from '../exchange/exchange';
 import { LENT_BYTES_MIN } from '../exchange/exchange';
+import { SlowReaderError } from '../watch/slow-reader-error';
 import type { TestServer } from './testing/client';
 import { always, deferred, readToEnd, startServer } from './testing/client';
 
@@ -123,14 +124,24 @@ test('a reader that is slow holds the iterator back, and gets going again', asyn
   await state.isClosed.promise;
 });
 
-test('a reader that takes nothing for too long is cut off', async () => {
+test('a reader that takes nothing for too long is cut off, and the exchange told why', async () => {
   const { state, pieces } = endless(Buffer.alloc(65_536));
-  const { connect } = await startStream(pieces, { stallMsMax: 50 });
+  let reason: unknown;
+  const { connect } = await startStream(
+    ({ signal }) => {
+      signal.addEventListener('abort', () => {
+        ({ reason } = signal);
+      });
+      return pieces();
+    },
+    { stallMsMax: 50 },
+  );
   const socket = await connect();
   socket.pause();
   socket.write(GET);
   await state.isClosed.promise;
   expect(state.pieces).toBeLessThan(1_000);
+  expect(reason).toBeInstanceOf(SlowReaderError);
 });
 
 test('a signal that aborts cuts a stream that waits for its reader', async () => {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { badRequest } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
+import { SlowReaderError } from '../watch/slow-reader-error';
 import type { TestServer } from './testing/client';
 import { always, deferred, startServer } from './testing/client';
 
@@ -131,6 +132,26 @@ test('a client that leaves ends the iteration and aborts the exchange', async ()
   socket.close();
   expect(await aborted.promise).toBeInstanceOf(Error);
   await returned.promise;
+});
+
+test('a client that takes nothing for too long is cut, and the exchange told why', async () => {
+  const aborted = deferred<unknown>();
+  async function* flood(): AsyncGenerator<Buffer> {
+    for (;;) yield Promise.resolve(Buffer.from(`${'x'.repeat(1_000_000)}\n`));
+  }
+  const socket = await open(
+    ({ signal }) => {
+      signal.addEventListener('abort', () => {
+        aborted.resolve(signal.reason);
+      });
+      return frames(flood());
+    },
+    { stallMsMax: 50 },
+  );
+  await once(socket, 'open');
+  socket.pause();
+  expect(await aborted.promise).toBeInstanceOf(SlowReaderError);
+  socket.terminate();
 });
 
 test('a client that takes nothing is cut at once when the exchange is given up', async () => {

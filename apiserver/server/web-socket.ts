@@ -3,6 +3,7 @@ import type { RawData, WebSocket } from 'ws';
 import { WebSocketServer } from 'ws';
 import type { Log } from '../../shared/log/log';
 import type { Answer, Exchange } from '../exchange/exchange';
+import { SlowReaderError } from '../watch/slow-reader-error';
 import { messagesOf } from './messages';
 import type { DoorRequest } from './express-door';
 
@@ -104,6 +105,7 @@ class Sender {
     for (const message of messages.slice(0, -1)) this.#webSocket.send(message, { binary });
     await new Promise<void>((resolve) => {
       const stalled = setTimeout(() => {
+        this.#exchange.abort(new SlowReaderError());
         this.#webSocket.terminate();
       }, this.#stallMsMax);
       this.#webSocket.send(last, { binary }, () => {

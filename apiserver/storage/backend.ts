@@ -77,6 +77,26 @@ export interface WriteOptions {
   readonly ttlSeconds?: number;
 }
 
+/** A record that a write presumes to stand as it was read: neither written nor removed since. */
+export interface Guard {
+  readonly key: string;
+  /** That of the record as it was read; at least 1. */
+  readonly revision: number;
+}
+
+export interface CreateOptions extends WriteOptions {
+  /**
+   * Compared in the same step as the key itself. A create that fails only because of them shows no `current`, an update the record that
+   * it expected.
+   */
+  readonly guards?: readonly Guard[];
+}
+
+export interface UpdateOptions extends CreateOptions {
+  /** The revision of the record that is to be replaced. */
+  readonly expected: number;
+}
+
 export interface Backend {
   /** A linearizable read of one record. */
   get(key: string, signal: AbortSignal): Promise<{ record: StoredRecord | undefined; revision: number }>;
@@ -84,16 +104,11 @@ export interface Backend {
   /** Records whose key begins with `prefix`, in key order. Throws `compacted` or `future` for a revision that cannot be read. */
   list(prefix: string, options: ListOptions, signal: AbortSignal): Promise<ListResult>;
 
-  /** Writes `value` if the key is absent. */
-  create(key: string, value: Buffer, options: WriteOptions, signal: AbortSignal): Promise<WriteOutcome>;
+  /** Writes `value` if the key is absent and all guards stand. */
+  create(key: string, value: Buffer, options: CreateOptions, signal: AbortSignal): Promise<WriteOutcome>;
 
-  /** Writes `value` if the record's revision is `expected`. */
-  update(
-    key: string,
-    value: Buffer,
-    options: WriteOptions & { readonly expected: number },
-    signal: AbortSignal,
-  ): Promise<WriteOutcome>;
+  /** Writes `value` if the record's revision is `expected` and all guards stand. */
+  update(key: string, value: Buffer, options: UpdateOptions, signal: AbortSignal): Promise<WriteOutcome>;
 
   /** Removes the record if its revision is `expected`. */
   delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome>;

@@ -15,7 +15,10 @@ const ROWS = RESOURCES.filter(
 let api: InProcessApi;
 
 beforeAll(async () => {
-  api = await startInProcessApi(undefined, { runtimeConfig: new Map([['api/all', true]]) });
+  api = await startInProcessApi(undefined, {
+    runtimeConfig: new Map([['api/all', true]]),
+    definitionsLive: false,
+  });
 });
 afterAll(async () => {
   await api.close();
@@ -110,6 +113,8 @@ describe.each(ROWS.map(({ schema }) => schema))('%s', (schema) => {
   afterAll(async () => {
     await api.call('PATCH', one.url, { body: { metadata: { finalizers: null } } });
     const { json } = await api.call('DELETE', `${one.url}?gracePeriodSeconds=0`);
+    // A definition is held until its objects are gone.
+    await api.call('PATCH', one.url, { body: { metadata: { finalizers: null } } });
     if (one.endpoint.row.resource !== 'namespaces') return;
     await api.call('PUT', `${one.url}/finalize`, { body: { ...json, spec: { finalizers: [] } } });
   });

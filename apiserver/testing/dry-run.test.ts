@@ -17,6 +17,7 @@ beforeAll(async () => {
   api = await startInProcessApi(backend, {
     runtimeConfig: new Map([['api/all', true]]),
     kindSettings: { allowPrivileged: false, ephemeralContainers: true },
+    definitionsLive: false,
   });
 });
 afterAll(async () => {
@@ -100,6 +101,8 @@ test.each(ROWS.map(({ schema }) => schema))('no verb on a %s moves the store', a
   expect((await send('GET', url)).text).toBe(created.text);
   await send('PATCH', url, { body: { metadata: { finalizers: null } } });
   const { json } = await send('DELETE', `${url}?gracePeriodSeconds=0`);
+  // A definition is held until its objects are gone.
+  await send('PATCH', url, { body: { metadata: { finalizers: null } } });
   if (row.resource === 'namespaces') {
     await send('PUT', `${url}/finalize`, { body: { ...json, spec: { finalizers: [] } } });
   }

@@ -16,6 +16,7 @@ beforeAll(async () => {
   api = await startInProcessApi(undefined, {
     runtimeConfig: new Map([['api/all', true]]),
     kindSettings: { allowPrivileged: false, ephemeralContainers: true },
+    definitionsLive: false,
   });
 });
 afterAll(async () => {

@@ -6,18 +6,24 @@ import { ACCOUNT_TOKEN, USER_GROUP } from '../../shared/names';
 import { systemClock } from '../../shared/concurrency/clock';
 import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
+import type { AccessControl } from '../exchange/access';
 import type { Answer, Exchange } from '../exchange/exchange';
+import { rawHeadersOf } from '../exchange/testing/raw-headers';
+import { impersonation } from '../impersonation/impersonation';
 import { createFirstNamespaces } from '../bootstrap/namespaces';
-import { authorizerOf } from '../authz/modes';
-import { rulesWithoutRules } from '../authz/rules';
+import { authorize } from '../authz/authorize';
+import type { Mode } from '../authz/modes';
+import { accessControlOf } from '../authz/modes';
 import type { AdmissionOptions, ControlPlane, ServiceRanges } from '../control-plane';
 import { DEFAULT_ADMISSION, createControlPlane } from '../control-plane';
 import { createInsight } from '../insight/insight';
+import { statusErrorOf } from '../server/edge';
 import { createJourney } from '../journey';
 import type { OperationServices } from '../registry/virtual/operation';
 import type { RuntimeConfig } from '../registry/runtime-config';
 import type { KindSettings } from '../registry/strategy';
 import type { Backend } from '../storage/backend';
+import type { CacheLimits } from '../watch/limits';
 import { MemoryBackend } from '../watch/testing/memory-backend';
 
 export interface Reply {
@@ -47,15 +53,19 @@ export interface InProcessApi {
   readonly backend: Backend;
   call(method: string, url: string, options?: CallOptions): Promise<Reply>;
   /** Frames of a watch, parsed, until the reader stops. */
-  watch(url: string, signal: AbortSignal): AsyncGenerator<{ type: string; object: Record<string, unknown> }>;
+  watch(
+    url: string,
+    signal: AbortSignal,
+    headers?: IncomingHttpHeaders,
+  ): AsyncGenerator<{ type: string; object: Record<string, unknown> }>;
   close(): Promise<void>;
 }
 
 /** Signs the tokens of service accounts of every server of the process. */
 export const TOKEN_KEY = signingKeyOf(newKeyPem().privateKey);
 
-/** A server on which everybody may do everything. It gives tokens and knows nobody by them. */
-const OPEN_TO_ALL: OperationServices = {
+/** A server that gives tokens and knows nobody by them. */
+const SERVICES: Omit<OperationServices, keyof AccessControl> = {
   reviewToken: async () => Promise.resolve({ isKnown: false, why: 'invalid bearer token' }),
   apiAudiences: [ACCOUNT_TOKEN.issuer],
   accountTokens: {
@@ -64,9 +74,6 @@ const OPEN_TO_ALL: OperationServices = {
     maxExpirationSeconds: undefined,
     extendsExpiration: true,
   },
-  authorize: authorizerOf(['AlwaysAllow']),
-  rulesOf: async (user, namespace, signal) =>
-    rulesWithoutRules(authorizerOf(['AlwaysAllow']), { user, namespace }, signal),
   components: [],
 };
 
@@ -79,18 +86,26 @@ export async function startInProcessApi(
   backend: Backend = new MemoryBackend(),
   {
     services = {},
+    authorizationModes = ['AlwaysAllow'],
     ranges,
     runtimeConfig,
     kindSettings,
     serverSideApply = true,
     admission = NO_CONTROLLERS,
+    definitionsLive = true,
+    limits = {},
   }: {
     readonly services?: Partial<OperationServices>;
+    /** Who may do what, for those who are impersonated: the caller is a superuser. */
+    readonly authorizationModes?: readonly Mode[];
     readonly ranges?: ServiceRanges;
     readonly runtimeConfig?: RuntimeConfig;
     readonly kindSettings?: KindSettings;
     readonly serverSideApply?: boolean;
     readonly admission?: Partial<AdmissionOptions>;
+    /** False: definitions of custom resources stay as they were written, as any other object. */
+    readonly definitionsLive?: boolean;
+    readonly limits?: Partial<CacheLimits>;
   } = {},
 ): Promise<InProcessApi> {
   const life = new AbortController();
@@ -102,32 +117,37 @@ export async function startInProcessApi(
     eventTtlSeconds: 3600,
     serverSideApply,
     admission: { ...DEFAULT_ADMISSION, ...admission },
-    authorize: services.authorize ?? OPEN_TO_ALL.authorize,
+    limits,
+    accessControl: (policies) => ({ ...accessControlOf(authorizationModes, policies), ...services }),
     ...(ranges === undefined ? {} : { services: ranges }),
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
     ...(kindSettings === undefined ? {} : { kindSettings }),
   });
   await plane.cache.start(life.signal);
+  await plane.custom.start(life.signal);
+  if (definitionsLive) void plane.definitions.keep(life.signal);
   await createFirstNamespaces(plane.store, plane.registry(), life.signal);
   const journey = createJourney({
     authenticate: async (exchange, next) => {
       exchange.user = { name: 'tester', uid: '', groups: [USER_GROUP.masters], extra: {} };
       await next();
     },
-    authorize: async (_exchange, next) => {
-      await next();
-    },
+    impersonate: impersonation(plane.access.authorize),
+    authorize: authorize(plane.access.authorize),
     health: async () => Promise.resolve(undefined),
     insight: createInsight({
       registry: plane.registry,
       cache: plane.cache,
+      statusOf: statusErrorOf,
       admission: plane.admissionMetrics,
+      webhooks: plane.webhookMetrics,
       process: false,
     }),
     verbs: {
       registry: plane.registry,
+      confirmRegistry: async (signal) => plane.custom.confirm(signal),
       store: plane.store,
-      services: { ...OPEN_TO_ALL, ...services },
+      services: { ...SERVICES, ...plane.access, ...services },
       minRequestTimeoutMs: 1_800_000,
     },
     requestTimeoutMs: 10_000,
@@ -156,8 +176,8 @@ export async function startInProcessApi(
       const text = (await collect(body)).toString('utf8');
       return { code, headers, text, json: parse(text), warnings: exchange.warnings };
     },
-    async *watch(url, signal) {
-      const { body } = await answer(exchangeOf('GET', url, { signal }));
+    async *watch(url, signal, headers = {}) {
+      const { body } = await answer(exchangeOf('GET', url, { signal, headers }));
       if (Buffer.isBuffer(body)) throw new Error(`no stream: ${body.toString('utf8')}`);
       for await (const batch of body) {
         for (const line of batch.toString('utf8').split('\n')) {
@@ -179,20 +199,29 @@ function exchangeOf(method: string, url: string, options: CallOptions): Exchange
     method === 'PATCH'
       ? { 'content-type': 'application/merge-patch+json' }
       : { 'content-type': 'application/json' };
+  const controller = new AbortController();
+  const { signal } = options;
+  signal?.addEventListener('abort', () => {
+    controller.abort(signal.reason);
+  });
+  if (signal?.aborted === true) controller.abort(signal.reason);
   return {
     id: 'test',
     method,
     path: at < 0 ? url : url.slice(0, at),
     query: new URLSearchParams(at < 0 ? '' : url.slice(at + 1)),
     headers: { ...defaults, ...options.headers },
+    rawHeaders: rawHeadersOf({ ...defaults, ...options.headers }),
     remoteAddress: '127.0.0.1',
     upgrade: options.upgrade ?? false,
     receivedAt: Date.now(),
-    signal: options.signal ?? new AbortController().signal,
+    signal: controller.signal,
     readBody: async () => Promise.resolve(Buffer.from(text)),
     warnings: [],
     answer: undefined,
-    abort: () => undefined,
+    abort: (reason: Error) => {
+      controller.abort(reason);
+    },
   } as unknown as Exchange;
 }
 

@@ -35,6 +35,17 @@ describe('apply', () => {
     expect(again.text).toBe(changed.text);
   });
 
+  test('that names the uid of an object that is not there is 409, and makes none', async () => {
+    const reply = await apply('one', configMap({ x: '1' }, { uid: 'gone' }));
+    expect(reply.json).toMatchObject({
+      code: 409,
+      reason: 'Conflict',
+      message:
+        'Operation cannot be fulfilled on configmaps "a": uid mismatch: the provided object specified uid gone, and no existing object was found',
+    });
+    expect((await api.call('GET', `${CMS}/a`)).code).toBe(404);
+  });
+
   test('reads YAML', async () => {
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: "1"\n';
     const reply = await api.call('PATCH', `${CMS}/a?fieldManager=one`, { text, headers: APPLY });

@@ -1,9 +1,11 @@
 import { MEDIA_TYPE } from '../../shared/names';
+import { Pace } from '../../shared/concurrency/pace';
 import { isJsonObject } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
 import { badRequest } from '../../shared/errors/status-error';
 import { DecodeError, decodeJson, decodeObject } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
+import { withStoredEmpties } from '../../shared/schema/stored-empties';
 import { parseYaml } from '../encoding/yaml';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { ApplyRequest } from '../fieldmanager/apply';
@@ -13,6 +15,7 @@ import { writtenAnswer } from './answers';
 import { decodeValue } from './body';
 import type { VerbContext } from './context';
 import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
+import { droppedFields } from './field-validation-custom';
 import { checkIdentity } from './place';
 import { boolParameter } from './query';
 import type { Target } from './target';
@@ -46,12 +49,16 @@ export async function readApply(
 ): Promise<Pick<ApplyRequest, 'config' | 'force' | 'read'>> {
   const asked = fieldValidationOf(exchange);
   const bytes = await exchange.readBody();
+  const pace = new Pace();
   const { value, syntax } = parse(bytes);
   const config = configOf(value, target);
   reportingDuplicates(asked, bytes, syntax)?.(unknownFieldsOf(config, target));
   exchange.audit?.requestObject(undefined, () => encodeObject(config));
   const force = boolParameter(exchange.query, 'force');
-  const read = (merged: object): ApiObject => checkIdentity(decodeValue(merged, target.endpoint), target);
+  const { type } = target.endpoint;
+  const read = (merged: object): ApiObject =>
+    checkIdentity(withStoredEmpties(type, decodeValue(merged, target.endpoint)), target);
+  if (pace.isDue) await pace.rest();
   return { config, force, read };
 }
 
@@ -114,7 +121,8 @@ function parse(bytes: Buffer): Document {
 /** Fields of a wrong type are told of later, in other words. */
 function unknownFieldsOf(config: ApiObject, { endpoint }: Target): readonly string[] {
   try {
-    return unknownFieldProblems(decodeObject(endpoint.type, config, { unknown: 'report' }).unknownFields);
+    const { object, unknownFields } = decodeObject(endpoint.type, config, { unknown: 'report' });
+    return unknownFieldProblems([...unknownFields, ...droppedFields(endpoint, object)]);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     return [];

@@ -1,4 +1,6 @@
 import { MEDIA_TYPE } from '../../shared/names';
+import { invalid, invalidObject } from '../../shared/errors/field-error';
+import { Pace } from '../../shared/concurrency/pace';
 import { badRequest } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/meta/object';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
@@ -6,23 +8,27 @@ import { encodeObject } from '../../shared/schema/encode';
 import { bodyMediaType, parseBody } from '../encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { Endpoint } from '../registry/resource';
+import { record, text } from '../registry/validation/accessors';
 import { withDistinctOwners } from './distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
+import { droppedFields } from './field-validation-custom';
 
 /**
  * The object in a request's body (JSON, YAML or Protobuf), checked against the endpoint's kind and version and brought into canonical
  * form. Throws UnsupportedMediaType (415), and BadRequest for malformed bytes, another kind or version, and fields of a wrong type.
  */
 export async function readObject(exchange: Exchange, endpoint: Endpoint): Promise<ApiObject> {
-  const mediaType = bodyMediaType(exchange.headers['content-type'], endpoint);
+  const mediaType = bodyMediaType(exchange.headers['content-type']);
   const report = fieldValidationOf(exchange);
   const bytes = await exchange.readBody();
+  const pace = new Pace();
   const decoded = decodeReporting(bytes, mediaType, { endpoint, report });
   const object = withDistinctOwners(decoded, exchange.warnings);
   exchange.audit?.requestObject(object.metadata, () =>
     mediaType === MEDIA_TYPE.json ? bytes : encodeObject(object),
   );
+  if (pace.isDue) await pace.rest();
   return object;
 }
 
@@ -54,8 +60,8 @@ export function decodeValue(value: unknown, endpoint: Endpoint, report?: ReportP
   const { kind } = endpoint.row;
   try {
     const unknown = report === undefined ? 'drop' : 'report';
-    const { object, unknownFields } = decodeObject(endpoint.type, value, { unknown });
-    report?.(unknownFieldProblems(unknownFields));
+    const { object, unknownFields } = decodeObject(endpoint.type, value, { unknown, empty: 'keep' });
+    report?.(unknownFieldProblems([...unknownFields, ...droppedFields(endpoint, object)]));
     const decoded = { ...object, kind, apiVersion: endpoint.apiVersion };
     return endpoint.applyDefaults?.(decoded) ?? decoded;
   } catch (error) {
@@ -82,6 +88,7 @@ function checkKind(value: unknown, endpoint: Endpoint): void {
       `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; ${name} must be a string`,
     );
   }
+  if (endpoint.custom !== undefined) checkCustomKind(value, endpoint);
   const givenKind = typeof given.kind === 'string' && given.kind !== '' ? given.kind : kind;
   const givenVersion =
     typeof given.apiVersion === 'string' && given.apiVersion !== '' ? given.apiVersion : endpoint.apiVersion;
@@ -94,5 +101,26 @@ function checkKind(value: unknown, endpoint: Endpoint): void {
     throw badRequest(
       `the API version in the data (${givenVersion}) does not match the expected API version (${endpoint.apiVersion})`,
     );
+  }
+}
+
+/** Of a custom resource the kind may not be left out, and what else is wrong with its type is told like any wrong field. */
+function checkCustomKind(value: object, { row, apiVersion }: Endpoint): void {
+  const { kind = '', apiVersion: version = '', metadata } = value as Readonly<Record<string, unknown>>;
+  if (typeof kind !== 'string' || typeof version !== 'string') return;
+  if (kind === '') {
+    throw badRequest(
+      `${row.kind} in version ${JSON.stringify(row.version)} cannot be handled as a ${row.kind}: Object 'Kind' is missing`,
+    );
+  }
+  // Another group or version is refused in other words.
+  if (version !== apiVersion && version !== '') return;
+  const name = text(record(metadata)['name']);
+  const group = version === '' ? '' : row.group;
+  if (kind !== row.kind) {
+    throw invalidObject({ group, kind }, name, [invalid('kind', kind, `must be ${row.kind}`)]);
+  }
+  if (version === '') {
+    throw invalidObject({ group, kind }, name, [invalid('apiVersion', '', `must be ${apiVersion}`)]);
   }
 }

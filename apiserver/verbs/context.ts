@@ -6,6 +6,11 @@ import type { OperationServices } from '../registry/virtual/operation';
 export interface VerbContext {
   /** The registry of this moment: custom resources change it at run time. */
   readonly registry: () => Registry;
+  /**
+   * Waits until the registry knows every custom resource that any replica served before this call. Throws ServiceUnavailable (503) when
+   * that cannot be known in time.
+   */
+  readonly confirmRegistry: (signal: AbortSignal) => Promise<void>;
   readonly store: StoreContext;
   /** What operations ask of authentication, authorization and health. */
   readonly services: OperationServices;

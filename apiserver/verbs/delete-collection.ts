@@ -10,7 +10,7 @@ import { checkAcceptable, listAnswer } from './answers';
 import type { VerbContext } from './context';
 import { readDeleteOptions } from './delete-options';
 import { listQueryOf } from './list-options';
-import { selectionOf } from './selection';
+import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
 
@@ -24,11 +24,13 @@ export async function removeCollection(
   target: Target,
 ): Promise<Answer> {
   checkAcceptable(exchange, target, 'list');
-  const options = await readDeleteOptions(exchange);
   const { query, signal } = exchange;
   const { endpoint } = target;
-  const plan = planList(listQueryOf(query));
-  const selection = selectionOf(query, target);
+  const listOptions = listQueryOf(query);
+  const selectors = selectorsOf(query);
+  const plan = planList(listOptions);
+  const selection = selectionOf(selectors, target);
+  const options = await readDeleteOptions(exchange);
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
   await deleteAll(context, { exchange, target, options }, page.entries);
   return listAnswer(exchange, target, page);

@@ -65,7 +65,7 @@ function ofQuery(query: URLSearchParams): WireOptions {
 
 function ofBody(exchange: Exchange, body: Buffer): WireOptions {
   const type = messageType('meta/v1.DeleteOptions');
-  const mediaType = bodyMediaType(exchange.headers['content-type'], { type });
+  const mediaType = bodyMediaType(exchange.headers['content-type']);
   const value = parseBody(body, mediaType, { kind: 'DeleteOptions', type });
   checkKind(value);
   try {

@@ -1,10 +1,12 @@
 import { AUDIT_ANNOTATION } from '../../shared/names';
-import { badRequest } from '../../shared/errors/status-error';
+import { StatusError, badRequest } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
+import { DefinitionChangedError } from '../registry/custom-errors';
 import type { Endpoint } from '../registry/resource';
 import { pageNotFound } from './answers';
 import type { VerbContext } from './context';
 import { create } from './create';
+import { hasPlace } from './custom-target';
 import { remove } from './delete';
 import { removeCollection } from './delete-collection';
 import { get } from './get';
@@ -30,11 +32,41 @@ const VERBS: ReadonlyMap<string, Verb> = new Map([
   ['deletecollection', removeCollection],
 ]);
 
-/** Answers a request for a resource. A group version that is not served is an unknown page, an unknown resource in one a Status. */
+/**
+ * Answers a request for a resource. A group version that is not served is an unknown page, an unknown resource in one a Status; that of a
+ * group version without built-in resources is an unknown page as well.
+ */
 export async function answerResource(context: VerbContext, exchange: Exchange): Promise<Answer> {
-  const { apiGroup, apiVersion } = exchange.info;
-  if (context.registry().endpointsOf(apiGroup, apiVersion).length === 0) return pageNotFound();
-  const target = findTarget(context, exchange);
+  for (let tries = 1; ; tries += 1) {
+    const endpoint = endpointOf(context, exchange);
+    try {
+      return await answerOnce(context, exchange);
+    } catch (error) {
+      if (tries >= TRIES_MAX || !isByDefinition(error, endpoint)) throw error;
+      await context.confirmRegistry(exchange.signal);
+      if (error instanceof DefinitionChangedError || endpointOf(context, exchange) !== endpoint) continue;
+      throw error;
+    }
+  }
+}
+
+/** Whether another definition of the resource might have answered otherwise: no refusal is decided on one that may be an older one. */
+function isByDefinition(error: unknown, endpoint: Endpoint | undefined): boolean {
+  if (error instanceof DefinitionChangedError) return true;
+  return endpoint?.custom !== undefined && error instanceof StatusError && REFUSALS.has(error.status.reason);
+}
+
+const REFUSALS: ReadonlySet<unknown> = new Set(['BadRequest', 'Invalid']);
+
+/** How often a request begins, while the definition of its resource changes. */
+const TRIES_MAX = 4;
+
+async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Answer> {
+  if (isDoubtful(context, exchange)) await context.confirmRegistry(exchange.signal);
+  const endpoint = endpointOf(context, exchange);
+  if (endpoint === undefined && !isBuiltIn(context, exchange)) return pageNotFound();
+  if (endpoint?.custom !== undefined && !hasPlace(endpoint, exchange.info)) return pageNotFound();
+  const target = findTarget(endpoint, exchange);
   if (target.endpoint.deprecation !== undefined) tellDeprecation(exchange, target.endpoint);
   const { verb: name } = exchange.info;
   const verb = operationVerb(target, name) ?? viewVerb(target, name) ?? VERBS.get(name);
@@ -47,9 +79,26 @@ export async function answerResource(context: VerbContext, exchange: Exchange): 
   return verb(context, exchange, target);
 }
 
+function endpointOf(context: VerbContext, { info }: Exchange): Endpoint | undefined {
+  return context.registry().endpoint(info.apiGroup, info.apiVersion, info.resource);
+}
+
+/** Whether it would be refused for what this replica may not know yet: another one may have served the resource before. */
+function isDoubtful(context: VerbContext, exchange: Exchange): boolean {
+  const endpoint = endpointOf(context, exchange);
+  if (endpoint === undefined) return !isBuiltIn(context, exchange);
+  return exchange.info.verb === 'create' && endpoint.custom?.isTerminating === true;
+}
+
+/** Definitions cannot add to built-in group versions. */
+function isBuiltIn(context: VerbContext, { info }: Exchange): boolean {
+  const [first] = context.registry().endpointsOf(info.apiGroup, info.apiVersion);
+  return first !== undefined && first.custom === undefined;
+}
+
 /** To the client as a warning, to the operator in the audit event. */
 function tellDeprecation(exchange: Exchange, { deprecation = '', row }: Endpoint): void {
-  exchange.warnings.push(deprecation);
+  if (!exchange.warnings.includes(deprecation)) exchange.warnings.push(deprecation);
   exchange.audit?.annotate(AUDIT_ANNOTATION.deprecated, 'true');
   if (row.removed !== undefined) exchange.audit?.annotate(AUDIT_ANNOTATION.removedRelease, row.removed);
 }

@@ -1,4 +1,4 @@
-import { MEDIA_TYPE } from '../../shared/names';
+import { GROUP, MEDIA_TYPE } from '../../shared/names';
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 
@@ -165,4 +165,151 @@ test('a patch that is made again because another writer was faster warns once', 
     expect(code).toBe(200);
     expect(warnings).toEqual(['unknown field "metadata.nonsense"']);
   }
+});
+
+describe('a custom resource', () => {
+  const DEFINITIONS = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
+  const THINGS = '/apis/example.com/v1/things';
+  const SCHEMA = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          a: { type: 'string' },
+          list: { type: 'array', items: { type: 'object', properties: { b: { type: 'integer' } } } },
+          free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          templates: {
+            type: 'array',
+            items: {
+              type: 'object',
+              'x-kubernetes-embedded-resource': true,
+              'x-kubernetes-preserve-unknown-fields': true,
+            },
+          },
+        },
+      },
+    },
+  };
+  const BODY = {
+    apiVersion: 'example.com/v1',
+    kind: 'Thing',
+    metadata: { name: 'a', nonsense: 1 },
+    spec: { a: 'x', nonsense: {}, list: [{ b: 1 }, { c: 2 }], free: { anything: { goes: 1 } } },
+    more: 1,
+  };
+  const FOUND = [
+    'unknown field "metadata.nonsense"',
+    'unknown field "more"',
+    'unknown field "spec.list[1].c"',
+    'unknown field "spec.nonsense"',
+  ];
+  const KEPT = { a: 'x', list: [{ b: 1 }, {}], free: { anything: { goes: 1 } } };
+
+  async function define(spec: object): Promise<void> {
+    const body = {
+      metadata: { name: 'things.example.com' },
+      spec: { group: 'example.com', scope: 'Cluster', names: { plural: 'things', kind: 'Thing' }, ...spec },
+    };
+    const version = 'preserveUnknownFields' in spec ? 'v1beta1' : 'v1';
+    const reply = await api.call('POST', DEFINITIONS.replace('/v1/', `/${version}/`), { body });
+    expect(reply).toMatchObject({ code: 201 });
+    const deadline = Date.now() + 5_000;
+    while ((await api.call('GET', THINGS)).code !== 200) {
+      if (Date.now() > deadline) throw new Error('the definition is not served');
+      await new Promise(setImmediate);
+    }
+  }
+
+  async function defineWithSchema(): Promise<void> {
+    const schema = { openAPIV3Schema: SCHEMA };
+    await define({ versions: [{ name: 'v1', served: true, storage: true, schema }] });
+  }
+
+  async function specOf(): Promise<unknown> {
+    return (await api.call('GET', `${THINGS}/a`)).json.spec;
+  }
+
+  test.each(['', '?fieldValidation=Ignore'])(
+    'with the query %j loses what it does not know',
+    async (query) => {
+      await defineWithSchema();
+      expect(await api.call('POST', `${THINGS}${query}`, { body: BODY })).toMatchObject({
+        code: 201,
+        warnings: [],
+      });
+      expect(await specOf()).toEqual(KEPT);
+    },
+  );
+
+  test('with Warn is told of all that it loses, by every way to write it', async () => {
+    await defineWithSchema();
+    const created = await api.call('POST', `${THINGS}?fieldValidation=Warn`, { body: BODY });
+    expect(created.code).toBe(201);
+    expect(created.warnings.toSorted()).toEqual(FOUND);
+    expect(await specOf()).toEqual(KEPT);
+    const { resourceVersion } = created.json.metadata;
+    const body = { ...BODY, metadata: { ...BODY.metadata, resourceVersion } };
+    const updated = await api.call('PUT', `${THINGS}/a?fieldValidation=Warn`, { body });
+    expect(updated.warnings.toSorted()).toEqual(FOUND);
+    const merged = await api.call('PATCH', `${THINGS}/a?fieldValidation=Warn`, { body: BODY });
+    expect(merged.warnings.toSorted()).toEqual(FOUND);
+    const text = '[{"op":"add","path":"/spec/list/0/c","value":1}]';
+    const patched = await send('PATCH', `${THINGS}/a`, {
+      query: '?fieldValidation=Warn',
+      text,
+      type: MEDIA_TYPE.jsonPatch,
+    });
+    expect(patched).toMatchObject({ code: 200, warnings: ['unknown field "spec.list[0].c"'] });
+    expect(await specOf()).toEqual(KEPT);
+  });
+
+  test('with Strict is refused, and nothing is stored', async () => {
+    await defineWithSchema();
+    const created = await api.call('POST', `${THINGS}?fieldValidation=Strict`, { body: BODY });
+    expect(created.json).toMatchObject({ code: 400, reason: 'BadRequest' });
+    for (const problem of FOUND) expect(created.json.message).toContain(problem);
+    expect((await api.call('GET', `${THINGS}/a`)).code).toBe(404);
+    const yaml =
+      'apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  a: x\n  a: z\n  free: {b: 1, b: 2}\n';
+    const repeated = await send('POST', THINGS, {
+      query: '?fieldValidation=Strict',
+      text: yaml,
+      type: MEDIA_TYPE.yaml,
+    });
+    expect(repeated.json.message).toBe(
+      'strict decoding error: duplicate field "spec.a", duplicate field "spec.free.b"',
+    );
+    const text = JSON.stringify(BODY);
+    const applied = await send('PATCH', `${THINGS}/a`, {
+      query: '?fieldManager=one&fieldValidation=Strict',
+      text,
+      type: MEDIA_TYPE.applyPatch,
+    });
+    expect(applied.json).toMatchObject({ code: 400 });
+    for (const problem of FOUND) expect(applied.json.message).toContain(problem);
+  });
+
+  test('is told of unknown metadata of the objects inside it', async () => {
+    await defineWithSchema();
+    const template = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x', odd: 1 }, spec: { any: 1 } };
+    const body = { ...BODY, metadata: { name: 'a' }, more: undefined, spec: { templates: [template] } };
+    const created = await api.call('POST', `${THINGS}?fieldValidation=Warn`, { body });
+    expect(created).toMatchObject({
+      code: 201,
+      warnings: ['unknown field "spec.templates[0].metadata.odd"'],
+    });
+    expect(await specOf()).toEqual({ templates: [{ ...template, metadata: { name: 'x' } }] });
+  });
+
+  test('whose definition keeps unknown fields is told of those of its metadata alone', async () => {
+    await define({
+      preserveUnknownFields: true,
+      version: 'v1',
+      validation: { openAPIV3Schema: SCHEMA },
+    });
+    const created = await api.call('POST', `${THINGS}?fieldValidation=Warn`, { body: BODY });
+    expect(created).toMatchObject({ code: 201, warnings: ['unknown field "metadata.nonsense"'] });
+    expect(await specOf()).toEqual(BODY.spec);
+  });
 });

@@ -1,6 +1,7 @@
 import { GROUP } from '../../shared/names';
 import { badRequest } from '../../shared/errors/status-error';
 import { invalidObject, notSupported } from '../../shared/errors/field-error';
+import { repeatedKeys } from '../../shared/meta/repeated-keys';
 import { duplicateYamlKeys } from '../encoding/yaml-duplicates';
 import type { Exchange } from '../exchange/exchange';
 
@@ -44,10 +45,9 @@ export function reportingDuplicates(
 ): ReportProblems | undefined {
   if (report === undefined) return undefined;
   const text = bytes.toString('utf8');
-  const duplicates =
-    syntax === 'json' ? duplicateFieldProblems(text) : duplicateYamlKeys(text).map(duplicateField);
+  const duplicates = syntax === 'json' ? repeatedKeys(text, DUPLICATES_MAX) : duplicateYamlKeys(text);
   return (problems) => {
-    report([...duplicates, ...problems]);
+    report([...duplicates.map(duplicateField), ...problems]);
   };
 }
 
@@ -58,50 +58,6 @@ export function unknownFieldProblems(paths: readonly string[]): readonly string[
 /** Repeated keys beyond this are not named. */
 const DUPLICATES_MAX = 100;
 
-function duplicateFieldProblems(json: string): readonly string[] {
-  const problems: string[] = [];
-  const open: Level[] = [];
-  for (const [, token = ''] of json.matchAll(TOKEN)) {
-    const top = open.at(-1);
-    if (token === '{' || token === '[') {
-      open.push({ keys: token === '{' ? new Set() : undefined, segment: '', index: 0 });
-    } else if (token === '}' || token === ']') open.pop();
-    else if (token === ',' && top !== undefined) {
-      top.segment = '';
-      top.index += 1;
-    } else if (top?.keys !== undefined && top.segment === '' && token.startsWith('"')) {
-      top.segment = JSON.parse(token) as string;
-      if (top.keys.has(top.segment) && problems.length < DUPLICATES_MAX) {
-        problems.push(duplicateField(pathOf(open)));
-      }
-      top.keys.add(top.segment);
-      // A key of no characters must not make its value the next key.
-      if (top.segment === '') top.segment = '""';
-    }
-  }
-  return problems;
-}
-
 function duplicateField(path: string): string {
   return `duplicate field ${JSON.stringify(path)}`;
-}
-
-/** Brackets, commas and strings; everything else says nothing about keys. */
-const TOKEN = /([[\]{},]|"(?:[^"\\]|\\.)*")/g;
-
-interface Level {
-  /** Undefined in a list. */
-  readonly keys: Set<string> | undefined;
-  /** The key whose value is being read; empty before a key. */
-  segment: string;
-  index: number;
-}
-
-function pathOf(open: readonly Level[]): string {
-  let path = '';
-  for (const { keys, segment, index } of open) {
-    if (keys === undefined) path += `[${String(index)}]`;
-    else path += path === '' ? segment : `.${segment}`;
-  }
-  return path;
 }

@@ -4,15 +4,17 @@ import { readList } from '../registry/read';
 import { checkAcceptable, listAnswer } from './answers';
 import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
-import { selectionOf } from './selection';
+import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
 
 /** GET of a collection. */
 export async function list(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const { query, signal } = exchange;
   checkAcceptable(exchange, target, 'list');
-  const selection = selectionOf(query, target);
-  const plan = planList(listQueryOf(query));
+  const options = listQueryOf(query);
+  const selectors = selectorsOf(query);
+  const plan = planList(options);
+  const selection = selectionOf(selectors, target);
   const { endpoint } = target;
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
   return listAnswer(exchange, target, page);

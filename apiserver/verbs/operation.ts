@@ -6,12 +6,14 @@ import { decodeObject } from '../../shared/schema/decode';
 import { documentAnswer } from '../encoding/document';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { tracked } from '../registry/field-tracking';
+import { checkListOptions } from '../registry/list-plan';
 import type { StoreContext } from '../registry/object-store';
 import { shownEndpoint } from '../registry/subresources/object-view';
 import type { Operation, OperationRequest, VirtualResource } from '../registry/virtual/operation';
 import { checkAcceptable, listAnswer, objectAnswer } from './answers';
 import { readObject } from './body';
 import type { VerbContext } from './context';
+import { listQueryOf } from './list-options';
 import { placeInNamespace } from './place';
 import { checkFieldManager, dryRunParameter } from './query';
 import type { Target } from './target';
@@ -38,6 +40,7 @@ function virtualVerb({ create, list, isAdmitted = true }: VirtualResource, verb:
   if (verb === 'list' && list !== undefined) {
     return async (context, exchange, target) => {
       checkAcceptable(exchange, target, 'list');
+      checkListOptions(listQueryOf(exchange.query));
       const selected = (await list(context, exchange.signal)).filter(selectionOf(exchange.query));
       const entries = selected.map((each) => sourceOf(target.endpoint, each));
       return listAnswer(exchange, target, { metadata: {}, entries });

@@ -1,4 +1,5 @@
 import { MEDIA_TYPE } from '../../shared/names';
+import { Pace } from '../../shared/concurrency/pace';
 import type { JsonObject } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
 import { StatusError, badRequest, notFound } from '../../shared/errors/status-error';
@@ -42,7 +43,8 @@ export async function patch(context: VerbContext, exchange: Exchange, target: Ta
   const supported = context.store.serverSideApply
     ? all
     : all.filter((each) => each !== MEDIA_TYPE.applyPatch);
-  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, { details: {} });
+  const refusal = target.endpoint.custom === undefined ? { details: {} } : {};
+  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, refusal);
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'PatchOptions');
   checkPatchOptions(exchange.query, isApply);
@@ -58,9 +60,11 @@ export async function patch(context: VerbContext, exchange: Exchange, target: Ta
 export async function readPatch(exchange: Exchange, target: Target, mediaType: string): Promise<Change> {
   const asked = fieldValidationOf(exchange);
   const bytes = await exchange.readBody();
+  const pace = new Pace();
   const document = parse(bytes);
   const report = reportingDuplicates(asked, bytes, 'json');
   exchange.audit?.requestObject(undefined, () => bytes);
+  if (pace.isDue) await pace.rest();
   const change = changeBy(target, { mediaType, document, report });
   return (current) => withDistinctOwners(change(current), exchange.warnings);
 }

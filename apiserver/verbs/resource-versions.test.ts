@@ -1,44 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
-import { silentLog } from '../../shared/log/log';
-import { openEmbeddedBackend } from '../storage/embedded/embedded-backend';
-import type { Backend } from '../storage/backend';
-import { createEtcdBackend } from '../storage/etcd/etcd-backend';
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
-import { MemoryBackend } from '../watch/testing/memory-backend';
+import { STORES, removeStores } from '../testing/stores';
 
 /** Every cell of the specification's tables of resource versions, as kube-apiserver answers it, over two stores. */
 
 const CMS = '/api/v1/namespaces/default/configmaps';
 const FUTURE = 999_999;
-const PREFIX = '/registry';
-const cleanUps: (() => Promise<void>)[] = [];
-
-const STORES: readonly (readonly [name: string, open: () => Promise<Backend>])[] = [
-  ['a store in memory', async (): Promise<Backend> => Promise.resolve(new MemoryBackend())],
-  [
-    'the embedded store',
-    async (): Promise<Backend> => {
-      const directory = await mkdtemp(path.join(tmpdir(), 'versions-'));
-      cleanUps.push(async () => rm(directory, { recursive: true }));
-      return openEmbeddedBackend({ directory, prefix: PREFIX, log: silentLog });
-    },
-  ],
-  [
-    'etcd',
-    async (): Promise<Backend> => {
-      const cluster = await startEtcdCluster({ size: 1, extraArgs: ['--unsafe-no-fsync'] });
-      cleanUps.push(async () => cluster.stop());
-      return createEtcdBackend({ endpoints: cluster.endpoints, prefix: PREFIX, log: silentLog });
-    },
-  ],
-];
-afterAll(async () => {
-  for (const cleanUp of cleanUps) await cleanUp();
-});
+afterAll(removeStores);
 
 describe.each(STORES)('over %s', (_name, open) => {
   let api: InProcessApi;

@@ -16,10 +16,24 @@ export interface SelectionWithName extends Selection {
 
 const METADATA_FIELDS: readonly string[] = ['metadata.name', 'metadata.namespace'];
 
-/** What `labelSelector`, `fieldSelector` and the path select together. Throws BadRequest for a malformed selector or field. */
-export function selectionOf(query: URLSearchParams, target: Target): SelectionWithName {
-  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
-  const fields = storedFields(parseFieldSelector(query.get('fieldSelector') ?? ''), target.endpoint);
+/** The selectors of a query, whatever they select from. */
+export interface Selectors {
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector;
+}
+
+/** Reads `labelSelector` and `fieldSelector`. Throws BadRequest for a malformed one. */
+export function selectorsOf(query: URLSearchParams): Selectors {
+  return {
+    labels: parseLabelSelector(query.get('labelSelector') ?? ''),
+    fields: parseFieldSelector(query.get('fieldSelector') ?? ''),
+  };
+}
+
+/** What selectors and the path select together. Throws BadRequest for a field that the kind cannot be selected by. */
+export function selectionOf(selectors: Selectors, target: Target): SelectionWithName {
+  const { labels } = selectors;
+  const fields = storedFields(selectors.fields, target.endpoint);
   const byName = exactField(fields, 'metadata.name');
   if (target.name !== '' && fields.length > 0 && byName !== target.name) {
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
@@ -40,19 +54,22 @@ export function selectionOf(query: URLSearchParams, target: Target): SelectionWi
 }
 
 /** The terms with the names that the fields have where they are stored. Throws BadRequest for a field that cannot be selected by. */
-function storedFields(terms: FieldSelector, { stored, row, selectorNames }: Endpoint): FieldSelector {
+function storedFields(terms: FieldSelector, { stored, row, selectorNames, custom }: Endpoint): FieldSelector {
   const known = stored.strategy.selectableFields ?? {};
   const renamed = Object.values(selectorNames);
   // Kinds without selectable fields of their own accept the namespace whether they have one or not.
-  const hasNamespaces = row.namespaced || Object.keys(known).length === 0;
+  const hasNamespaces = row.namespaced || (custom === undefined && Object.keys(known).length === 0);
   return terms.map((term) => {
     const { field } = term;
     if (METADATA_FIELDS.includes(field) && (field !== 'metadata.namespace' || hasNamespaces)) return term;
     const own = Object.hasOwn(selectorNames, field) ? selectorNames[field] : undefined;
     const name = own ?? (renamed.includes(field) ? undefined : field);
     if (name !== undefined && Object.hasOwn(known, name)) return { ...term, field: name };
+    const problem = `field label not supported: ${field}`;
     throw badRequest(
-      `Unable to find "${row.resource}" that match label selector, field selector: field label not supported: ${field}`,
+      custom === undefined
+        ? `Unable to find "${row.resource}" that match label selector, field selector: ${problem}`
+        : problem,
     );
   });
 }

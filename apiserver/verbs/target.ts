@@ -4,7 +4,7 @@ import type { RequestInfo } from '../exchange/request-info';
 import { managerOf } from '../fieldmanager/manager-name';
 import type { Endpoint } from '../registry/resource';
 import type { WriteRequest } from '../registry/object-store';
-import type { VerbContext } from './context';
+import { customTarget } from './custom-target';
 
 /** A request whose path was found in the registry. */
 export interface Target {
@@ -15,13 +15,13 @@ export interface Target {
 }
 
 /**
- * Finds what the path asks for. Throws the plain 404 of an unknown path, or MethodNotAllowed (405) when the resource is known but
- * not this verb, or the place is wrong (a collection verb on an object).
+ * What the path asks for, of the resource that was found for it. Throws the plain 404 of an unknown path, or MethodNotAllowed (405)
+ * when the resource is known but not this verb, or the place is wrong (a collection verb on an object).
  */
-export function findTarget(context: VerbContext, exchange: Exchange): Target {
+export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): Target {
   const { info } = exchange;
-  const endpoint = context.registry().endpoint(info.apiGroup, info.apiVersion, info.resource);
   if (endpoint === undefined || info.parts.length > 3) throw unknownPath();
+  if (endpoint.custom !== undefined) return customTarget(endpoint, info);
   const { row } = endpoint;
   const namespaced = info.namespace !== '' && row.resource !== 'namespaces';
   if (namespaced && !row.namespaced) throw unknownPath();
@@ -85,13 +85,24 @@ export function methodNotAllowed(): StatusError {
 
 /** The write that this request asks for. */
 export function writeRequestOf(exchange: Exchange, target: Target, dryRun: boolean): WriteRequest {
-  const manager = managerOf(exchange.query.get('fieldManager') ?? '', exchange.headers['user-agent'] ?? '');
+  const fieldManager = exchange.query.get('fieldManager') ?? '';
+  const manager = managerOf(fieldManager, exchange.headers['user-agent'] ?? '');
   const warn = (text: string): void => {
     // An attempt may be made again, and would say the same again.
     if (!exchange.warnings.includes(text)) exchange.warnings.push(text);
   };
-  const annotate = (key: string, value: string): void => exchange.audit?.annotate(key, value);
-  return { ...target, user: exchange.user, dryRun, manager, warn, annotate };
+  const annotate = (key: string, value: string, from?: 'Request'): void =>
+    exchange.audit?.annotate(key, value, from);
+  const request = {
+    ...target,
+    nameInPath: target.name,
+    user: exchange.user,
+    dryRun,
+    manager,
+    warn,
+    annotate,
+  };
+  return fieldManager === '' ? request : { ...request, fieldManager };
 }
 
 /** A namespaced write needs a namespace in its path. */

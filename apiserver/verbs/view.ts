@@ -10,7 +10,7 @@ import type { Answer, Exchange } from '../exchange/exchange';
 import { planGet } from '../registry/list-plan';
 import { readObject as readStored } from '../registry/read';
 import type { Endpoint } from '../registry/resource';
-import { currentOfEntry } from '../registry/stored-form';
+import { asDefined, currentOfEntry } from '../registry/stored-form';
 import type { ObjectView } from '../registry/subresources/object-view';
 import { applyThroughView, shownEndpoint, updateThroughView } from '../registry/subresources/object-view';
 import type { Change } from '../registry/update';
@@ -60,13 +60,14 @@ async function get(
   const entry = await readStored(context.store, target, plan, exchange.signal);
   if (entry === undefined) {
     const { group, resource } = endpoint.row;
-    throw notFound(
-      { group, resource: view.hasStrategy === true ? resource : `${resource}/${subresource}` },
-      name,
-    );
+    const isNamedWhole = view.hasStrategy === true || endpoint.custom !== undefined;
+    throw notFound({ group, resource: isNamedWhole ? resource : `${resource}/${subresource}` }, name);
   }
-  const { object } = currentOfEntry(endpoint.stored, entry);
-  return objectAnswer(exchange, shown, sourceOf(shown.endpoint, view.show(object)));
+  const { object } = asDefined(endpoint.stored, currentOfEntry(endpoint.stored, entry));
+  const scale = view.show(object);
+  const hidden = view.whyHidden?.(scale);
+  if (hidden !== undefined) throw hidden;
+  return objectAnswer(exchange, shown, sourceOf(shown.endpoint, scale));
 }
 
 async function update(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {

@@ -3,25 +3,19 @@ import { encoderOf } from '../encoding/encoder-of';
 import { MEDIA_TYPE } from '../../shared/names';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { isWebSocketRequest } from '../exchange/web-socket';
-import type { ReadPlan } from '../registry/list-plan';
+import type { ListQuery, ReadPlan } from '../registry/list-plan';
 import { awaitFreshness } from '../registry/read';
 import type { WatchPlan } from '../registry/watch-plan';
 import { planWatch } from '../registry/watch-plan';
+import { SlowReaderError } from '../watch/slow-reader-error';
 import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
-import { boolParameter, intParameter, optionalBoolParameter } from './query';
-import { selectionOf } from './selection';
+import { boolParameter } from './query';
+import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
 
 const RETRY_AFTER_SECONDS = 1;
-
-/** What a client that does not take its events is cut off with. */
-class SlowClientError extends Error {
-  constructor() {
-    super('the client does not take what it watches');
-    this.name = 'SlowClientError';
-  }
-}
+const AGENT_CHARACTERS_MAX = 200;
 
 /**
  * GET with `watch`: a stream of frames, also over a WebSocket. An unset version and `0` begin with the state as ADDED frames, another
@@ -33,9 +27,10 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
   if (exchange.upgrade && !isWebSocketRequest(headers)) {
     throw badRequest('a watch can only be upgraded to a WebSocket');
   }
-  const selection = selectionOf(query, target);
-  const sendInitialEvents = optionalBoolParameter(query, 'sendInitialEvents');
-  const plan = planWatch({ ...listQueryOf(query), sendInitialEvents });
+  const options = listQueryOf(query);
+  const selectors = selectorsOf(query);
+  const plan = planWatch(options);
+  const selection = selectionOf(selectors, target);
   const { stored } = target.endpoint;
   const from = await startOf(context, plan, exchange.signal);
   if (context.store.cache.refusesWatches) throw shuttingDown();
@@ -50,11 +45,13 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
       apiVersion: target.endpoint.apiVersion,
       bookmarks: boolParameter(query, 'allowWatchBookmarks'),
       sendInitialEvents: plan.kind === 'state' && plan.announcesEnd,
-      timeoutMs: timeoutMs(context, query),
-      client: `${headers['user-agent'] ?? 'unknown'} (${exchange.user.name} at ${exchange.remoteAddress})`,
+      timeoutMs: timeoutMs(context, options),
+      client: clientOf(exchange),
+      labelSelector: query.get('labelSelector') ?? '',
+      fieldSelector: query.get('fieldSelector') ?? '',
       ended: (reason) => {
         // A door that waits for this client to take something never asks for more: only cutting the connection tells it.
-        if (reason === 'slow') exchange.abort(new SlowClientError());
+        if (reason === 'slow') exchange.abort(new SlowReaderError());
       },
     },
     exchange.signal,
@@ -66,6 +63,12 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
     body: encoder.stream(frames),
     messages: isText ? 'lines' : 'length-prefixed',
   };
+}
+
+/** Short enough for a line of the log, whatever the client calls itself. */
+function clientOf({ headers, user, remoteAddress }: Exchange): string {
+  const agent = (headers['user-agent'] ?? 'unknown').slice(0, AGENT_CHARACTERS_MAX);
+  return `${agent} (${user.name} at ${remoteAddress})`;
 }
 
 /**
@@ -99,8 +102,7 @@ async function requireFreshness(context: VerbContext, plan: ReadPlan, signal: Ab
 }
 
 /** What the client asks for, else a random time in [minimum, 2 × minimum), so that watches do not all end together. */
-function timeoutMs(context: VerbContext, query: URLSearchParams): number {
-  const seconds = intParameter(query, 'timeoutSeconds') ?? 0;
-  if (seconds > 0) return seconds * 1000;
+function timeoutMs(context: VerbContext, { timeoutSeconds = 0 }: ListQuery): number {
+  if (timeoutSeconds !== 0) return Math.max(0, timeoutSeconds * 1000);
   return context.minRequestTimeoutMs + context.store.randomInt(context.minRequestTimeoutMs);
 }

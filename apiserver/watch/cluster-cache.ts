@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/concurrency/clock';
+import { StatusError } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
 import type { Backend, Revision, StoredRecord } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
@@ -17,6 +18,7 @@ import { DEFAULT_LIMITS } from './limits';
 import { ReadIndex } from './read-index';
 import { ResourceCache } from './resource-cache';
 import { ResourceFill } from './resource-fill';
+import { RevisionAges } from './revision-ages';
 import { RevisionWaiters } from './revision-waiters';
 import { RingBudget } from './ring';
 import { FlushScheduler } from './scheduler';
@@ -52,6 +54,7 @@ export class ClusterCache {
   readonly #readIndex: ReadIndex;
   readonly #waiters = new RevisionWaiters();
   readonly #confirmation = new Confirmation();
+  readonly #ages: RevisionAges;
   readonly #drain = new WatchDrain(() => [...this.#router.values()]);
   #revision = 0;
   #isFilled = false;
@@ -90,6 +93,7 @@ export class ClusterCache {
       refusesWatches: () => this.#drain.refusesNew,
       waitForRevision: (revision, wait) => this.#waitForRevision(revision, wait),
     };
+    this.#ages = new RevisionAges(limits.continueAgeMaxMs);
     this.#router = new KeyRouter(`${prefix}/`);
     for (const resource of options.resources) this.#add(resource);
     this.#feed = new Feed({
@@ -142,11 +146,18 @@ export class ClusterCache {
     return this.#notReady;
   }
 
-  /** The cache of the resource stored below this prefix (`core/pods/`). Throws when there is none. */
+  hasResource(keyPrefix: string): boolean {
+    return this.#router.get(keyPrefix) !== undefined;
+  }
+
+  /**
+   * The cache of the resource stored below this prefix (`core/pods/`). Throws NotFound (404) when there is none: the definition of a
+   * custom resource can go while a request for it is under way.
+   */
   resource(keyPrefix: string): ResourceCache {
     const cache = this.#router.get(keyPrefix);
-    if (cache === undefined) throw new Error(`no resource is cached below ${keyPrefix}`);
-    return cache;
+    if (cache !== undefined) return cache;
+    throw new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
   }
 
   /** Starts to cache one more resource. It becomes ready by itself, at a revision of its own choice. */
@@ -194,6 +205,11 @@ export class ClusterCache {
     return this.#isFilled && this.#confirmation.isWithin(ms);
   }
 
+  /** Whether this version is so old that a list of it is not continued any more, even if it could be. */
+  isTooOldToContinue(revision: number): boolean {
+    return this.#ages.isOver(revision, this.#context.clock.now());
+  }
+
   /** Whether the cache has seen `revision` in time; false also when the signal aborts. */
   async waitForRevision(revision: number, options: WaitOptions): Promise<boolean> {
     if (this.#isFilled && this.#revision >= revision) return true;
@@ -216,6 +232,7 @@ export class ClusterCache {
   /** Drops what is too old and sends due bookmarks. Runs by itself every `sweepIntervalMs`. */
   sweep(): void {
     const now = this.#context.clock.now();
+    if (this.#isFilled) this.#ages.note(this.#revision, now);
     for (const cache of this.#router.values()) cache.sweep(now);
     this.#context.snapshots.enforce(now);
   }
@@ -280,6 +297,7 @@ export class ClusterCache {
         this.#isFilled = false;
         this.#revision = 0;
         this.#confirmation.forget();
+        this.#ages.forget();
         for (const filling of this.#fills.values()) filling.cancel();
         this.#fills.clear();
         for (const cache of this.#router.values()) cache.beginFill(0);
@@ -295,11 +313,14 @@ export class ClusterCache {
         this.#isFilled = true;
         this.#revision = revision;
         this.#notReady = undefined;
-        for (const cache of this.#router.values()) {
+        // Who is told that a resource is filled may add another one.
+        const caches = Array.from(this.#router.values());
+        for (const cache of caches) {
           if (this.#filling.has(cache)) cache.endFill();
           else this.#refill(cache);
         }
         this.#filling.clear();
+        this.#ages.note(revision, this.#context.clock.now());
         this.#waiters.advance(revision);
       },
       apply: (revision) => {
@@ -323,6 +344,7 @@ export class ClusterCache {
     }
     this.#revision = revision;
     this.#confirmation.seen(revision);
+    this.#ages.note(revision, this.#context.clock.now());
     if (events.length > 0) this.#context.rings.enforce();
     this.#waiters.advance(revision);
   }

@@ -29,6 +29,8 @@ export type WatchEventType = (typeof WATCH_EVENT_TYPES)[number];
 export interface Representation {
   /** Equal ids mean equal bytes for equal input. */
   readonly id: string;
+  /** True when frames also tell how old objects are: one is then shared by those who get it at the same time, and not kept for others. */
+  readonly tellsAge?: boolean;
   /** One complete watch frame for one object. */
   frame(type: 'ADDED' | 'MODIFIED' | 'DELETED', entry: Entry): Buffer;
   /** A BOOKMARK frame with this resourceVersion; `initialEventsEnd` adds the annotation of streaming lists. */

@@ -40,14 +40,19 @@ export class CacheEvent implements DerivedHolder {
     return wasIn ? 'DELETED' : undefined;
   }
 
+  /** The frame for a reader to whom this is no news. */
+  lateFrame(type: ObjectEventType, representation: Representation): Buffer {
+    return representation.tellsAge === true
+      ? this.#encode(type, representation)
+      : this.frame(type, representation);
+  }
+
   /** A DELETED frame carries the previous state with this event's revision. */
   frame(type: ObjectEventType, representation: Representation): Buffer {
     for (const shared of this.#frames) {
       if (shared.type === type && shared.id === representation.id) return shared.bytes;
     }
-    const entry = type === 'DELETED' ? this.#lastState() : this.current;
-    if (entry === undefined) throw new Error(`an event without the state that ${type} needs`);
-    const bytes = representation.frame(type, entry);
+    const bytes = this.#encode(type, representation);
     if (this.#budget !== undefined) {
       this.#frames.push({ type, id: representation.id, bytes });
       this.#budget.charge(this, bytes.length);
@@ -58,6 +63,12 @@ export class CacheEvent implements DerivedHolder {
   dropDerived(): void {
     this.#frames = [];
     this.#gone = undefined;
+  }
+
+  #encode(type: ObjectEventType, representation: Representation): Buffer {
+    const entry = type === 'DELETED' ? this.#lastState() : this.current;
+    if (entry === undefined) throw new Error(`an event without the state that ${type} needs`);
+    return representation.frame(type, entry);
   }
 
   #lastState(): Entry | undefined {

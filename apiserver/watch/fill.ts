@@ -1,3 +1,4 @@
+import { timeLimited } from '../../shared/concurrency/time-limit';
 import type { Log } from '../../shared/log/log';
 import type { Backend, ListResult, StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
@@ -60,7 +61,7 @@ async function readPage(
           ...(place.revision === undefined ? {} : { revision: place.revision }),
           ...(place.after === undefined ? {} : { after: place.after }),
         },
-        AbortSignal.any([signal, AbortSignal.timeout(PAGE_TIMEOUT_MS)]),
+        timeLimited(signal, PAGE_TIMEOUT_MS),
       );
       options.backoff.reset();
       return result;

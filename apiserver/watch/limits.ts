@@ -11,6 +11,8 @@ export interface CacheLimits {
   /** Bytes that only retained snapshots still need. */
   readonly snapshotBytesMax: number;
   readonly snapshotAgeMaxMs: number;
+  /** How long the version of a list can be continued. */
+  readonly continueAgeMaxMs: number;
   /** The most ring events that are undone to build the state of a past revision. */
   readonly undoEventsMax: number;
   /** Frames that may wait for one watcher's reader. */
@@ -44,6 +46,7 @@ export const DEFAULT_LIMITS: CacheLimits = {
   derivedBytesMax: 128 * MEBIBYTE,
   snapshotBytesMax: 64 * MEBIBYTE,
   snapshotAgeMaxMs: 5 * 60_000,
+  continueAgeMaxMs: 5 * 60_000,
   undoEventsMax: 5_000,
   watcherQueueFramesMax: 4_096,
   watcherQueueBytesMax: 16 * MEBIBYTE,

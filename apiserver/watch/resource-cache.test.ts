@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { silentLog } from '../../shared/log/log';
 import { StorageError } from '../storage/backend';
 import type { ClusterCache } from './cluster-cache';
 import type { ResourceCache } from './resource-cache';
@@ -13,6 +14,7 @@ import {
   PODS,
   requestFor,
 } from './testing/fixtures';
+import { SlowReaderError } from './slow-reader-error';
 import type { PodShape } from './testing/fixtures';
 import { MemoryBackend } from './testing/memory-backend';
 import type { EndReason } from './watch-request';
@@ -156,6 +158,23 @@ test('one frame per event and representation is encoded and shared by all watche
   expect(new Set(buffers).size).toBe(1);
 });
 
+test('a frame that tells ages is shared by those to whom it is news, and made anew for who comes later', async () => {
+  await start();
+  const aged = Object.assign(new JsonRepresentation('table'), { tellsAge: true });
+  const plain = new JsonRepresentation('plain');
+  const read = [aged, aged, plain, plain].map(async (representation) =>
+    watch({ from: 0, representation }).take(1),
+  );
+  await live(4);
+  put(X);
+  await Promise.all(read);
+  expect([aged.encoded, plain.encoded]).toEqual([1, 1]);
+  for (const representation of [aged, plain]) {
+    expect(await watch({ from: 0, representation }).take(1)).toEqual(['ADDED a/x@1']);
+  }
+  expect([aged.encoded, plain.encoded]).toEqual([2, 1]);
+});
+
 test('a revision with several events reaches a watcher whole', async () => {
   put(X);
   put(Y);
@@ -217,6 +236,20 @@ test('a watcher whose reader does not drain is ended, and the others get everyth
   expect(reasons).toEqual(['slow']);
   expect(cluster.stats().watchesEnded.slow).toBe(1);
   expect(await slow.next()).toBeUndefined();
+});
+
+test('a watch that its door gives up because nothing is taken counts as slow, and its client is named', async () => {
+  const lines: object[] = [];
+  await start({ log: { ...silentLog, warn: (fields: object) => lines.push(fields) } });
+  const stop = new AbortController();
+  const request = requestFor({ from: undefined, client: 'sleepy/1.0' });
+  const reader = pods.watch(request, stop.signal);
+  void reader.next();
+  await live(1);
+  stop.abort(new SlowReaderError());
+  expect(cluster.stats().watchesEnded).toMatchObject({ slow: 1, aborted: 0 });
+  expect(pods.stats().slowEnded).toBe(1);
+  expect(lines).toEqual([expect.objectContaining({ resource: 'pods', client: 'sleepy/1.0' })]);
 });
 
 test('a representation that fails ends its own watch only', async () => {

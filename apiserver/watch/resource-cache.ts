@@ -8,6 +8,7 @@ import { ObjectStore } from './object-store';
 import type { Ring } from './ring';
 import type { Snapshot } from './snapshot';
 import type { SnapshotOwner } from './snapshot-budget';
+import { SlowReaderError } from './slow-reader-error';
 import type { ResourceStats, WatcherInfo } from './stats';
 import type { EndReason, WatchRequest } from './watch-request';
 import type { OpenWatch } from './watch-iterator';
@@ -17,8 +18,18 @@ import { streamWatch } from './watch-stream';
 import type { SentCounter } from './watcher';
 import { Watcher } from './watcher';
 
+/** Ends after which a client goes on behind what it was told. */
+const RESUMABLE: ReadonlySet<EndReason> = new Set(['timeout', 'drain', 'unavailable', 'redefined']);
 /** A timer with a longer delay would fire at once. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
+
+/** Is told of a change in the very step in which it happens, so that whoever waits for its revision finds it done. Must not throw. */
+export interface CacheListener {
+  /** The object below the key is another one now, or (undefined) it is gone. */
+  changed(key: string, current: Entry | undefined): void;
+  /** All objects were read anew. */
+  filled(): void;
+}
 
 /** Where a watch that starts after a revision would get its first events from. */
 export type Watchable = 'ring' | 'history' | 'future';
@@ -34,10 +45,12 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
   readonly #watchers = new Set<Watcher>();
   #store: ObjectStore;
   #isReady = false;
+  #isClosed = false;
   #slowEnded = 0;
   /** By the version that was asked for. */
   readonly #sent = new Map<string, SentCounter>();
   readonly #readyWaiters = new Set<() => void>();
+  readonly #followers: CacheListener[] = [];
   /** Bookmarks of the newest revision, by representation. */
   #bookmarks = { revision: 0, frames: new Map<string, Buffer>() };
 
@@ -142,7 +155,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
   lastFrame(watcher: Watcher, reason: EndReason): Buffer | undefined {
     const { request, representation } = watcher;
     if (reason === 'expired') return representation.error(this.#expired(request).status);
-    if (reason !== 'timeout' && reason !== 'drain' && reason !== 'unavailable') return undefined;
+    if (!RESUMABLE.has(reason)) return undefined;
     const promised = watcher.isLive ? this.revision : watcher.sentRevision;
     return request.bookmarks && promised > 0 ? representation.bookmark(promised, false) : undefined;
   }
@@ -185,6 +198,8 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
       client: watcher.request.client,
       namespace: watcher.request.namespace,
       name: watcher.request.name,
+      labelSelector: watcher.request.labelSelector ?? '',
+      fieldSelector: watcher.request.fieldSelector ?? '',
       representation: watcher.representation.id,
       isLive: watcher.isLive,
       queuedFrames: watcher.queuedFrames,
@@ -192,6 +207,16 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
       sentRevision: watcher.isLive ? this.revision : watcher.sentRevision,
       startedAt: watcher.startedAt,
     }));
+  }
+
+  /** The listener lives as long as the cache. */
+  follow(listener: CacheListener): void {
+    this.#followers.push(listener);
+  }
+
+  /** Ends every watch, because what is shown of the objects changes. Clients go on where they were. */
+  endWatches(): void {
+    for (const watcher of this.#watchers) this.end(watcher, 'redefined');
   }
 
   // For the cluster cache.
@@ -216,6 +241,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
 
   endFill(): void {
     this.#isReady = true;
+    for (const listener of this.#followers) listener.filled();
     for (const wake of this.#readyWaiters) wake();
     this.#readyWaiters.clear();
   }
@@ -230,6 +256,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     if (event === undefined) return;
     const queued = this.#fanOut.dispatch(event);
     counters.deliveries += queued;
+    for (const listener of this.#followers) listener.changed(key, current);
   }
 
   /** Drops what is too old and sends the bookmarks that are due. */
@@ -254,6 +281,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
 
   /** The resource is not served any more. */
   close(): void {
+    this.#isClosed = true;
     for (const watcher of this.#watchers) this.end(watcher, 'expired');
     this.context.snapshots.forget(this);
     this.#store.close();
@@ -265,7 +293,8 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     this.#watchers.add(watcher);
     this.context.counters.watchesStarted += 1;
     const close = (): void => {
-      this.end(watcher, 'aborted');
+      // The door notices by itself that a client takes nothing, when too little happens for the queue to overflow.
+      this.end(watcher, signal.reason instanceof SlowReaderError ? 'slow' : 'aborted');
     };
     const timer = setTimeout(
       () => {
@@ -279,7 +308,8 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
       clearTimeout(timer);
       signal.removeEventListener('abort', close);
     });
-    if (this.context.refusesWatches()) this.end(watcher, 'drain');
+    if (this.#isClosed) this.end(watcher, 'expired');
+    else if (this.context.refusesWatches()) this.end(watcher, 'drain');
     return { watcher, catchUp: streamWatch(this, watcher), close };
   }
 

@@ -1,4 +1,5 @@
 import { sleep } from '../../shared/concurrency/abort';
+import { timeLimited } from '../../shared/concurrency/time-limit';
 import type { StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
 import { decodeEntry } from './entry-codec';
@@ -73,7 +74,7 @@ async function* storedKeys(
     const page = await backend.list(
       prefix,
       { revision, limit: PAGE_RECORDS, keysOnly: true, ...(after === undefined ? {} : { after }) },
-      AbortSignal.any([signal, AbortSignal.timeout(PAGE_TIMEOUT_MS)]),
+      timeLimited(signal, PAGE_TIMEOUT_MS),
     );
     for (const record of page.records)
       yield { key: record.key.slice(prefix.length), revision: record.revision };

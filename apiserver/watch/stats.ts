@@ -42,7 +42,7 @@ export function createCounters(): Counters {
     feedFailures: 0,
     deliveries: 0,
     watchesStarted: 0,
-    watchesEnded: { timeout: 0, drain: 0, aborted: 0, slow: 0, expired: 0, unavailable: 0 },
+    watchesEnded: { timeout: 0, drain: 0, aborted: 0, slow: 0, expired: 0, unavailable: 0, redefined: 0 },
     historyStreams: 0,
     checks: { equal: 0, different: 0, skipped: 0 },
     readIndexCalls: 0,
@@ -74,6 +74,8 @@ export interface WatcherInfo {
   readonly client: string;
   readonly namespace: string;
   readonly name: string;
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
   readonly representation: string;
   readonly isLive: boolean;
   readonly queuedFrames: number;

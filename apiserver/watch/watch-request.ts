@@ -1,7 +1,10 @@
 import type { CachedResource, Entry, Representation } from './entry';
 
-/** Why a watch ended: its own timeout, a drain, the client, a reader that did not drain, lost history, or the store. */
-export type EndReason = 'timeout' | 'drain' | 'aborted' | 'slow' | 'expired' | 'unavailable';
+/**
+ * Why a watch ended: its own timeout, a drain, the client, a reader that did not drain, lost history, the store, or another definition of
+ * what is watched.
+ */
+export type EndReason = 'timeout' | 'drain' | 'aborted' | 'slow' | 'expired' | 'unavailable' | 'redefined';
 
 export interface WatchRequest {
   /** Deliver what comes after this revision; undefined = the state now (synthetic ADDED, sorted by key) and then changes. */
@@ -23,6 +26,9 @@ export interface WatchRequest {
   readonly timeoutMs: number;
   /** User agent and address, for the log. */
   readonly client: string;
+  /** The text of the selectors, for administrators who look at watches. */
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
   /**
    * Told once that the watch ends, also while its reader is not reading. On `slow` nothing more comes, and the connection of the
    * client that does not take what was written can be cut; otherwise the last frames may still be on their way through the stream.

@@ -192,7 +192,7 @@ async function* fromRing(source: WatchSource, watcher: Watcher): AsyncGenerator<
 
 function addFrame(piece: Piece, watcher: Watcher, event: CacheEvent): void {
   const type = event.typeFor(watcher.selects);
-  if (type !== undefined) piece.add(event.frame(type, watcher.representation));
+  if (type !== undefined) piece.add(event.lateFrame(type, watcher.representation));
 }
 
 function reasonOf(source: WatchSource, watcher: Watcher, error: unknown): EndReason {

@@ -135,7 +135,10 @@ class FinalizerCollector {
   private async release(address: ObjectAddress, finalizer: string, signal: AbortSignal): Promise<void> {
     await changeMetadata(this.client, { address, change: withoutFinalizer(finalizer) }, signal);
     const { resource, namespace, name } = address;
-    this.log.debug({ resource: resource.resource, namespace, name, finalizer }, 'released a finalizer');
+    this.log.debug(
+      { resource: resource.resource, namespace, object: name, finalizer },
+      'released a finalizer',
+    );
   }
 
   private onChange(resource: ResourceRow, before?: ApiObject, after?: ApiObject): void {

@@ -21,13 +21,14 @@ const WORKERS = 5;
 
 /** Makes the object in every namespace that is not being deleted, and makes or corrects it again as often as need be. */
 export async function keepInEveryNamespace(
-  { client, log }: ControllerContext,
+  { client, reader, log }: ControllerContext,
   { resource, name, objectIn, corrected }: KeptObject,
   signal: AbortSignal,
 ): Promise<void> {
   const queue = createWorkQueue();
-  const namespaces = createInformer<Namespace>({ client, resource: NAMESPACES, log });
-  const objects = createInformer({ client, resource, fieldSelector: `metadata.name=${name}`, log });
+  const namespaces = createInformer<Namespace>({ client: reader, resource: NAMESPACES, log });
+  const fieldSelector = `metadata.name=${name}`;
+  const objects = createInformer({ client: reader, resource, fieldSelector, log });
   const enqueue = (namespace: Namespace): void => {
     if (!isTerminating(namespace)) queue.add(namespace.metadata.name ?? '');
   };

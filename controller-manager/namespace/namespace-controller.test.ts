@@ -8,11 +8,13 @@ import {
   SERVICES,
 } from '../../shared/client/testing/fake-resources';
 import { StatusError } from '../../shared/errors/status-error';
+import type { FakeResource } from '../../shared/client/testing/fake-resources';
 import { FINALIZER, GROUP } from '../../shared/names';
 import type { Bench } from '../testing/bench';
 import { TEST_NAMESPACE, createBench } from '../testing/bench';
 import { runNamespaceController } from './namespace-controller';
 import type { Namespace } from './namespace-object';
+import { DEFINITIONS } from './unserved-types';
 
 let bench: Bench;
 beforeEach(async () => {
@@ -22,8 +24,8 @@ afterEach(async () => bench.close());
 
 const place = { resource: NAMESPACES, namespace: '', name: TEST_NAMESPACE };
 
-function start(settleMs = 0): void {
-  bench.run(async (context, signal) => runNamespaceController(context, signal, { settleMs }));
+function start(): void {
+  bench.run(async (context, signal) => runNamespaceController(context, signal));
 }
 const deleteNamespace = async (): Promise<unknown> =>
   bench.client.delete(NAMESPACES, { name: TEST_NAMESPACE });
@@ -47,25 +49,16 @@ test('a deleted namespace is emptied, also of what can only be deleted one by on
   expect(deletions).toContain(`/api/v1/namespaces/${TEST_NAMESPACE}/services/b`);
 });
 
-test('what comes in after a look that began too early is found by another one', async () => {
-  const settleMs = 50;
-  let nowMs = 0;
-  let isLate = false;
-  bench.server.store.checksNamespaces = false;
-  bench.server.fault = ({ method, path }) => {
-    if (method !== 'PUT' || !path.endsWith('/status') || isLate) return undefined;
-    isLate = true;
-    nowMs = settleMs * 2;
-    bench.make(CONFIG_MAPS, 'late');
-    return undefined;
-  };
-  bench.run(async (context, signal) =>
-    runNamespaceController(context, signal, { settleMs, clock: { now: () => nowMs } }),
-  );
+test('an empty namespace goes after one look, which begins behind the mark of its deletion', async () => {
+  start();
   await deleteNamespace();
   await bench.until(() => namespaceNow() === undefined);
-  expect(isLate).toBe(true);
-  expect(bench.server.store.list(CONFIG_MAPS, TEST_NAMESPACE)).toEqual([]);
+  const seen = bench.server.seen.map(({ method, path }) => `${method} ${path}`);
+  const lists = seen.filter((line) => line === `GET /api/v1/namespaces/${TEST_NAMESPACE}/configmaps`);
+  expect(lists).toHaveLength(1);
+  expect(seen.indexOf(lists[0] ?? '')).toBeGreaterThan(
+    seen.indexOf(`DELETE /api/v1/namespaces/${TEST_NAMESPACE}`),
+  );
 });
 
 test('a namespace that is not deleted is left alone, and so is what lies in others', async () => {
@@ -155,14 +148,56 @@ test('a type that vanishes between discovery and deletion is no failure', async 
   expect(bench.server.seen.map(({ path }) => path)).toContainEqual(expect.stringContaining('/widgets'));
 });
 
-test('an object that slips in after the first look is found by the last one', async () => {
-  start(300);
+const CUSTOM_DEFINITIONS: FakeResource = {
+  ...NAMESPACES,
+  ...DEFINITIONS,
+  kind: 'CustomResourceDefinition',
+};
+const CRON_TABS: FakeResource = {
+  ...CONFIG_MAPS,
+  group: 'example.com',
+  resource: 'crontabs',
+  kind: 'CronTab',
+};
+
+function define(name: string, established: string, served = true): void {
+  const [, group] = /^[^.]*\.(.*)$/.exec(name) ?? [];
+  bench.server.store.create(
+    { resource: CUSTOM_DEFINITIONS, namespace: '', name },
+    {
+      metadata: { name },
+      spec: { group, versions: [{ name: 'v1', served }] },
+      status: { conditions: [{ type: 'Established', status: established }] },
+    },
+  );
+}
+
+test('a custom type that discovery does not show yet holds the namespace until its objects were looked for', async () => {
+  const before = [...FAKE_RESOURCES, CUSTOM_DEFINITIONS];
+  bench.server.resources = before;
+  define('crontabs.example.com', 'True');
+  bench.make(CRON_TABS, 'unseen');
+  start();
   await deleteNamespace();
-  await bench.until(() => conditionNow('NamespaceContentRemaining')?.status === 'False');
-  bench.server.store.checksNamespaces = false;
-  bench.make(CONFIG_MAPS, 'late');
+  await bench.until(() => conditionNow('NamespaceDeletionDiscoveryFailure')?.status === 'True');
+  expect(conditionNow('NamespaceDeletionDiscoveryFailure')?.message).toContain(
+    'example.com/v1: crontabs.example.com is not served everywhere yet',
+  );
+  bench.server.resources = [...before, CRON_TABS];
   await bench.until(() => namespaceNow() === undefined);
-  expect(bench.server.store.list(CONFIG_MAPS)).toEqual([]);
+  expect(bench.server.store.list(CRON_TABS, TEST_NAMESPACE)).toEqual([]);
+});
+
+test('a custom type that nobody can have made an object of holds nothing', async () => {
+  bench.server.resources = [...FAKE_RESOURCES, CUSTOM_DEFINITIONS];
+  define('waiting.example.com', 'False');
+  define('hidden.example.com', 'True', false);
+  start();
+  await deleteNamespace();
+  await bench.until(() => namespaceNow() === undefined);
+  expect(bench.server.seen.map(({ path }) => path)).toContainEqual(
+    expect.stringContaining('/customresourcedefinitions/hidden.example.com'),
+  );
 });
 
 test('finalizers of others in the spec are kept, and ours is not asked for twice', async () => {

@@ -1,4 +1,5 @@
 import type { Client } from '../../shared/client/client';
+import type { Discovery } from '../../shared/client/discovery';
 import { discover, preferredResources } from '../../shared/client/discovery';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
@@ -16,24 +17,21 @@ import type { DeletionReport } from './conditions';
 import { deleteContent } from './content';
 import type { Namespace } from './namespace-object';
 import { NAMESPACES, isTerminating } from './namespace-object';
+import { unservedTypes } from './unserved-types';
 
-/**
- * How long after its deletion was seen the last look into a namespace begins at the earliest, in milliseconds. A replica of the API
- * server may not know yet that the namespace is terminating and let one more object in: one whose cache has stalled believes it for a
- * second (UNCONFIRMED_MS_MAX in its admission), and what it let in then takes its time to be stored. No informer tells how far all
- * replicas are. Kubernetes waits as long.
- */
-const SETTLE_MS = 5_000;
 const REQUEUE_MS_MIN = 250;
 const CONFLICT_TRIES_MAX = 5;
 
 export interface NamespaceTimings {
-  readonly settleMs?: number;
   readonly clock?: Clock;
   readonly wallClock?: Clock;
 }
 
-/** Empties namespaces that are being deleted, tells the progress in their conditions, and lets them go once nothing is left. */
+/**
+ * Empties namespaces that are being deleted, tells the progress in their conditions, and lets them go once nothing is left. It need not
+ * wait for anybody who might still be adding something: an object is stored only while its namespace is as admission judged it, so that
+ * none comes in behind the mark of the deletion, whichever replica it is sent to.
+ */
 export async function runNamespaceController(
   { client, log, options }: ControllerContext,
   signal: AbortSignal,
@@ -77,7 +75,6 @@ export async function runNamespaceController(
 class NamespaceDeleter {
   private readonly client: Client;
   private readonly log: Log;
-  private readonly settleMs: number;
   private readonly clock: Clock;
   private readonly wallClock: Clock;
   /** When the deletion of each namespace was first seen, by uid; one entry per terminating namespace. */
@@ -86,7 +83,6 @@ class NamespaceDeleter {
   constructor(client: Client, log: Log, timings: NamespaceTimings) {
     this.client = client;
     this.log = log;
-    this.settleMs = timings.settleMs ?? SETTLE_MS;
     this.clock = timings.clock ?? monotonicClock;
     this.wallClock = timings.wallClock ?? systemClock;
   }
@@ -109,8 +105,7 @@ class NamespaceDeleter {
   async reconcile(name: string, signal: AbortSignal): Promise<Requeue | undefined> {
     const namespace = await this.find(name, signal);
     if (namespace === undefined || !isTerminating(namespace) || !isHeld(namespace)) return undefined;
-    const ageMs = this.ageMs(namespace);
-    const discovery = await discover(this.client, { signal });
+    const discovery = await this.discover(signal);
     const resources = preferredResources(discovery.resources);
     const content = await deleteContent(this.client, { namespace: name, resources }, signal);
     const report = { ...content, discovery };
@@ -124,11 +119,19 @@ class NamespaceDeleter {
       });
     }
     if (discovery.malformed.length > 0) throw new Error('the server has a group version that cannot be read');
-    if (content.remaining.size > 0) return this.waitForContent(name, content.estimateSeconds, ageMs);
-    if (ageMs < this.settleMs) return { requeueAfterMs: Math.max(0, this.settleMs - this.ageMs(namespace)) };
+    if (content.remaining.size > 0) {
+      return this.waitForContent(name, content.estimateSeconds, this.ageMs(namespace));
+    }
     await this.finalize(current, signal);
     this.log.info({ namespace: name }, 'the namespace is empty and was let go');
     return undefined;
+  }
+
+  /** A type that is not shown counts like a group that does not answer: what there is of it is unknown. */
+  private async discover(signal: AbortSignal): Promise<Discovery> {
+    const discovery = await discover(this.client, { signal });
+    const unserved = await unservedTypes(this.client, discovery.resources, signal);
+    return { ...discovery, failures: [...discovery.failures, ...unserved] };
   }
 
   /** Half the estimate at most, as Kubernetes; sooner in the beginning, when most of what is held goes quickly. */

@@ -69,7 +69,7 @@ export async function createBench(): Promise<Bench> {
       }),
     run: (controller) => {
       const options = { concurrentNamespaceSyncs: 2, namespaceSyncPeriodMs: 60_000, concurrentGcSyncs: 2 };
-      running.push(controller({ client, log: silentLog, options }, stop.signal));
+      running.push(controller({ client, reader: client, log: silentLog, options }, stop.signal));
     },
     close: async () => {
       stop.abort(new Error('the test is over'));

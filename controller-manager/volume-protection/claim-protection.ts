@@ -5,9 +5,9 @@ import { keyOfObject } from '../../shared/informer/store';
 import type { ApiObject } from '../../shared/meta/object';
 import { FINALIZER } from '../../shared/names';
 import type { ControllerContext } from '../controller';
-import { addressOf, changeMetadata, withoutFinalizer } from '../garbage-collector/live-object';
+import { withoutFinalizer } from '../garbage-collector/live-object';
 import { runInformedLoop } from '../informed-loop';
-import { isLeaving, withFinalizer } from './protection';
+import { changeFinalizers, isLeaving, withFinalizer } from './protection';
 import { CLAIMS, PODS, claimKeysOf, isUsing, podOf } from './storage-objects';
 import type { PodWithClaims } from './storage-objects';
 
@@ -51,9 +51,9 @@ export async function runClaimProtection(
   const reconcile = async (key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
     const claim = claims.store.get(key);
     if (claim === undefined) return undefined;
-    const target = { address: addressOf(CLAIMS, claim), known: claim };
+    const target = { resource: CLAIMS, known: claim };
     if (!isLeaving(claim)) {
-      await changeMetadata(client, { ...target, change: withFinalizer(FINALIZER.claimProtection) }, stop);
+      await changeFinalizers(client, { ...target, change: withFinalizer(FINALIZER.claimProtection) }, stop);
       return undefined;
     }
     if (!(claim.metadata.finalizers ?? []).includes(FINALIZER.claimProtection)) return undefined;
@@ -61,7 +61,7 @@ export async function runClaimProtection(
     if (pods.store.byIndex(BY_CLAIM, key).some((pod) => isUsing(pod, claim))) return undefined;
     // Of a pod that the informer never sees nothing will tell.
     if (await isUsedByUnknown(claim, stop)) return { requeueAfterMs: lookAgainMs };
-    await changeMetadata(client, { ...target, change: withoutFinalizer(FINALIZER.claimProtection) }, stop);
+    await changeFinalizers(client, { ...target, change: withoutFinalizer(FINALIZER.claimProtection) }, stop);
     return undefined;
   };
 

@@ -1,5 +1,9 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { Client } from '../../shared/client/client';
+import { hasCode } from '../../shared/client/status';
+import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
 import type { MetadataChange } from '../garbage-collector/live-object';
+
+const CONFLICT_TRIES_MAX = 5;
 
 /** Whether the object is being deleted. */
 export function isLeaving({ metadata }: ApiObject): boolean {
@@ -13,4 +17,39 @@ export function withFinalizer(finalizer: string): MetadataChange {
     if (finalizers.includes(finalizer) || isLeaving({ metadata })) return undefined;
     return { finalizers: [...finalizers, finalizer] };
   };
+}
+
+/**
+ * Changes the finalizers of exactly this object, known as a whole, and again after a conflict. An object that has gone is left alone.
+ * It is an update because the accounts of these controllers may not patch.
+ */
+export async function changeFinalizers(
+  client: Client,
+  target: {
+    readonly resource: GroupVersionResource;
+    readonly known: ApiObject;
+    readonly change: MetadataChange;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { resource, known, change } = target;
+  const { namespace, name = '', uid } = known.metadata;
+  let current = known;
+  for (let tries = 1; current.metadata.uid === uid; tries += 1) {
+    const fields = change(current.metadata);
+    if (fields === undefined) return;
+    try {
+      await client.update(resource, { ...current, metadata: { ...current.metadata, ...fields } }, { signal });
+      return;
+    } catch (error) {
+      if (hasCode(error, 404)) return;
+      if (!hasCode(error, 409) || tries === CONFLICT_TRIES_MAX) throw error;
+    }
+    try {
+      current = await client.get<ApiObject>(resource, { namespace, name }, { signal });
+    } catch (error) {
+      if (hasCode(error, 404)) return;
+      throw error;
+    }
+  }
 }

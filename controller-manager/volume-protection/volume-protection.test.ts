@@ -80,6 +80,24 @@ describe('a claim', () => {
     expect(claimNow('c')).toBeUndefined();
   });
 
+  test('that somebody else changed meanwhile is changed as it is now', async () => {
+    bench.make(CLAIMS, 'c', {});
+    let isRefused = false;
+    bench.server.fault = ({ method }) => {
+      if (method !== 'PUT' || isRefused) return undefined;
+      isRefused = true;
+      const current = claimNow('c');
+      if (current !== undefined) {
+        const metadata = { ...current.metadata, labels: { mine: 'x' } };
+        bench.server.store.update({ resource: CLAIMS, namespace, name: 'c' }, { ...current, metadata });
+      }
+      return undefined;
+    };
+    bench.run(runClaimProtection);
+    await bench.until(() => claimNow('c')?.metadata.finalizers?.length === 1);
+    expect(claimNow('c')?.metadata).toMatchObject({ finalizers, labels: { mine: 'x' } });
+  });
+
   test('without protection gets it, and keeps the finalizers of others', async () => {
     bench.make(CLAIMS, 'c', { finalizers: ['example.com/x'] });
     bench.run(runClaimProtection);

@@ -4,9 +4,9 @@ import { createInformer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
 import { FINALIZER } from '../../shared/names';
 import type { ControllerContext } from '../controller';
-import { addressOf, changeMetadata, withoutFinalizer } from '../garbage-collector/live-object';
+import { withoutFinalizer } from '../garbage-collector/live-object';
 import { runInformedLoop } from '../informed-loop';
-import { isLeaving, withFinalizer } from './protection';
+import { changeFinalizers, isLeaving, withFinalizer } from './protection';
 import type { Volume } from './storage-objects';
 import { VOLUMES } from './storage-objects';
 
@@ -25,11 +25,15 @@ export async function runVolumeProtection(
   const reconcile = async (key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
     const volume = volumes.store.get(key);
     if (volume === undefined) return undefined;
-    const target = { address: addressOf(VOLUMES, volume), known: volume };
+    const target = { resource: VOLUMES, known: volume };
     if (!isLeaving(volume)) {
-      await changeMetadata(client, { ...target, change: withFinalizer(FINALIZER.volumeProtection) }, stop);
+      await changeFinalizers(client, { ...target, change: withFinalizer(FINALIZER.volumeProtection) }, stop);
     } else if (volume.status?.phase !== 'Bound') {
-      await changeMetadata(client, { ...target, change: withoutFinalizer(FINALIZER.volumeProtection) }, stop);
+      await changeFinalizers(
+        client,
+        { ...target, change: withoutFinalizer(FINALIZER.volumeProtection) },
+        stop,
+      );
     }
     return undefined;
   };

@@ -45,7 +45,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<Started
       `--cert-dir=${options.certDir}`,
       `--token-auth-file=${options.credentials.tokenFile}`,
       `--service-account-signing-key-file=${options.credentials.serviceAccountKeyFile}`,
-      '--authorization-mode=AlwaysAllow',
+      `--client-ca-file=${options.credentials.signingAuthority.certFile}`,
+      '--authorization-mode=RBAC',
       // As every usual cluster has it: network plugins and storage drivers need it.
       '--allow-privileged=true',
       `--shutdown-delay-duration=${options.shutdownDelay ?? '0s'}`,

@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { writeFileAtomically } from '../../shared/certs/atomic-file';
+import { makeDirectory } from '../../shared/certs/make-directory';
 import { LOOPBACK } from './ports';
 import { startProcess, type StartedProcess } from './started-process';
 
@@ -28,10 +30,10 @@ export async function startBalancer(options: BalancerOptions): Promise<StartedPr
       'Neither haproxy nor nginx is on PATH. Install one, on Debian with: apt-get install haproxy.',
     );
   }
-  mkdirSync(options.dir, { recursive: true, mode: 0o700 });
+  makeDirectory(options.dir, 0o700);
   const file = path.join(options.dir, `${program.name}.conf`);
   const text = program.name === 'haproxy' ? haproxyConfig(options) : nginxConfig(options);
-  writeFileSync(file, text, { mode: 0o600 });
+  writeFileAtomically(file, text, 0o600);
   const args =
     program.name === 'haproxy' ? ['-db', '-f', file] : ['-c', file, '-p', options.dir, '-e', 'stderr'];
   return startProcess({

@@ -1,10 +1,12 @@
 import type { Dialect } from '../../shared/names';
+import type { Credentials } from './credentials';
 import { programPath } from './repository';
 import { startProcess, type StartedProcess } from './started-process';
 
 export interface ControllerManagerOptions {
   readonly name: string;
   readonly kubeconfig: string;
+  readonly credentials: Pick<Credentials, 'signingAuthority'>;
   readonly dialect: Dialect;
   readonly extraArgs?: readonly string[];
   readonly onLine?: (line: string) => void;
@@ -19,6 +21,9 @@ export async function startControllerManager(options: ControllerManagerOptions):
       programPath('controller-manager'),
       `--kubeconfig=${options.kubeconfig}`,
       '--leader-elect=true',
+      '--use-service-account-credentials=true',
+      `--cluster-signing-cert-file=${options.credentials.signingAuthority.certFile}`,
+      `--cluster-signing-key-file=${options.credentials.signingAuthority.keyFile}`,
       `--dialect=${options.dialect}`,
       ...(options.extraArgs ?? []),
     ],

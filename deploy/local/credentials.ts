@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { writeFileAtomically } from '../../shared/certs/atomic-file';
+import { makeDirectory } from '../../shared/certs/make-directory';
 import { ensureServiceAccountKey } from '../../shared/certs/service-account-key';
 import { USER, USER_GROUP } from '../../shared/names';
+import type { SigningAuthorityFiles } from './signing-authority';
+import { ensureSigningAuthority } from './signing-authority';
 
 /** The two users of a local set: the person at the terminal, and the controller-manager. */
 export interface Credentials {
@@ -12,16 +16,24 @@ export interface Credentials {
   readonly controllerManagerToken: string;
   /** The private key that signs the tokens of service accounts: one for all replicas. */
   readonly serviceAccountKeyFile: string;
+  /** Signs the certificates that users and nodes ask for; who shows one is known by it. */
+  readonly signingAuthority: SigningAuthorityFiles;
 }
 
-/** Reads the tokens and the key below `dir`, or makes random ones at the first start. Only this user may read the files (mode 0600). */
-export function ensureCredentials(dir: string): Credentials {
+/**
+ * Reads the tokens and the keys below `dir`, or makes random ones at the first start. Only this user may read the files (mode 0600). The
+ * controller-manager is called as in the dialect of this process, if nothing else is said.
+ */
+export function ensureCredentials(
+  dir: string,
+  controllerManager: string = USER.controllerManager,
+): Credentials {
   const tokenFile = path.join(dir, 'tokens.csv');
   if (!existsSync(tokenFile)) {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeDirectory(dir, 0o700);
     const rows = [
       `${newToken()},admin,admin,"${USER_GROUP.masters}"`,
-      `${newToken()},${USER.controllerManager},controller-manager,""`,
+      `${newToken()},${controllerManager},controller-manager,""`,
     ];
     writeFileSync(tokenFile, `${rows.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
   }
@@ -32,7 +44,8 @@ export function ensureCredentials(dir: string): Credentials {
     throw new Error(`${tokenFile} does not hold two tokens. Delete it to have new ones made.`);
   }
   const serviceAccountKeyFile = ensureServiceAccountKey(dir).file;
-  return { tokenFile, adminToken, controllerManagerToken, serviceAccountKeyFile };
+  const signingAuthority = ensureSigningAuthority(dir);
+  return { tokenFile, adminToken, controllerManagerToken, serviceAccountKeyFile, signingAuthority };
 }
 
 /** Writes a kubeconfig that stands by itself: the certificate authority is inside. Only this user may read it (mode 0600). */
@@ -58,8 +71,9 @@ contexts:
       user: ${user}
 current-context: orch
 `;
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, text, { mode: 0o600 });
+  makeDirectory(path.dirname(file), 0o700);
+  // A file that is there already would keep its mode.
+  writeFileAtomically(file, text, 0o600);
 }
 
 const TOKEN_BYTES = 24;

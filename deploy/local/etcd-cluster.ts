@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, constants, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import * as net from 'node:net';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { makeDirectory } from '../../shared/certs/make-directory';
 
 const HEARTBEAT_MS = 300;
 const ELECTION_MS = 3_000;
@@ -182,7 +183,7 @@ async function portsFor(dataDir: string, count: number): Promise<readonly number
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   const ports = await freePorts(count);
-  await mkdir(dataDir, { recursive: true });
+  makeDirectory(dataDir, 0o700);
   await writeFile(file, JSON.stringify(ports));
   return ports;
 }

@@ -80,6 +80,7 @@ export async function startHaStages(
       const program = await startControllerManager({
         name,
         kubeconfig: controllerKubeconfig,
+        credentials,
         dialect,
         onLine: printer(name),
       });

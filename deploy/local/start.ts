@@ -64,6 +64,7 @@ async function runLocal({ dataDir, dialect }: LocalOptions, port: number): Promi
     const controllerManager = await startControllerManager({
       name: 'controller-manager',
       kubeconfig: controllerKubeconfig,
+      credentials,
       dialect,
       onLine: printer('controller-manager'),
     });

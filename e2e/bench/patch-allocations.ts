@@ -51,7 +51,9 @@ export async function measureAllocations({ etcdEndpoint }: Bench): Promise<Table
       title: 'Allocations',
       header: ['work', 'object', 'on the heap', 'outside of it', 'heap per byte', 'all per byte'],
       rows,
-      notes: ['Outside of the heap are buffers, most of it what node:http2 reads into: 64 KB at a time.'],
+      notes: [
+        'Outside of the heap are buffers, most of it what connections of clients are read into: 64 KB at a time.',
+      ],
     };
   } finally {
     client.close();

@@ -50,6 +50,41 @@ describe('three replicas', () => {
   );
 
   test(
+    'on a replica that nobody wrote to, every kind of read gets the version that it asks for',
+    explained(async () => {
+      const path = await freshCollection(set.of(0), 'versions');
+      const versionOf = (body: Body): string => body.metadata?.resourceVersion ?? '';
+      const first = versionOf((await set.of(0).create(path, configMap('a'))).body);
+      const second = versionOf((await set.of(0).create(path, configMap('b'))).body);
+      const unset = await set.of(1).get(path);
+      expect(namesOf(unset.body)).toEqual(['a', 'b']);
+      const third = versionOf((await set.of(0).create(path, configMap('c'))).body);
+      const notOlder = await set.of(1).get(`${path}?resourceVersion=${third}`);
+      expect(namesOf(notOlder.body)).toEqual(['a', 'b', 'c']);
+      expect((await set.of(2).get(`${path}/c?resourceVersion=${third}`)).status).toBe(200);
+      for (const query of ['resourceVersionMatch=Exact', 'limit=5']) {
+        const exact = await set.of(2).get(`${path}?${query}&resourceVersion=${second}`);
+        expect([namesOf(exact.body), versionOf(exact.body)]).toEqual([['a', 'b'], second]);
+      }
+      const seen: string[] = [];
+      const watched = `${path}?watch=1&resourceVersion=${first}`;
+      for await (const { type, object } of set.of(1).watch(watched, AbortSignal.timeout(20_000))) {
+        seen.push(`${type} ${object.metadata?.name ?? ''}`);
+        if (seen.length === 2) break;
+      }
+      expect(seen).toEqual(['ADDED b', 'ADDED c']);
+      const future = String(Number(third) + 1_000_000);
+      const odd = ['', '&limit=1', '&resourceVersionMatch=Exact', '&resourceVersionMatch=NotOlderThan'];
+      const replies = await Promise.all(
+        odd.map(async (query) => set.of(2).get(`${path}?resourceVersion=${future}${query}`)),
+      );
+      expect(replies.map(({ status, body }) => [status, body.reason])).toEqual(
+        odd.map(() => [504, 'Timeout']),
+      );
+    }),
+  );
+
+  test(
     'a watch from before its start resumes on a replica that has just started, with nothing left out',
     explained(async () => {
       const path = await freshCollection(set.of(0), 'resumed');

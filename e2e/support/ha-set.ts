@@ -10,6 +10,7 @@ import { waitUntilReady } from '../../deploy/local/readiness';
 import type { StartedProcess } from '../../deploy/local/started-process';
 import type { Dialect } from '../../shared/names';
 import { ApiClient } from './client';
+import { NAMES } from './dialect';
 import { type Replica, startReplica } from './replica';
 import { makeWorkspace, remember } from './workspace';
 
@@ -66,7 +67,7 @@ interface SetParts {
 
 async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetParts): Promise<HaSet> {
   const { dialect } = options;
-  const credentials = ensureCredentials(dir);
+  const credentials = ensureCredentials(dir, NAMES[dialect].controllerManager);
   const token = credentials.adminToken;
   const etcd = await startEtcdCluster({ size: options.etcd, dataDir: path.join(dir, 'etcd') });
   cleanups.push(() => killEtcd(etcd));
@@ -121,7 +122,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
   for (let index = 0; index < options.controllerManagers; index++) {
     const name = `controller-manager-${String(index)}`;
     const program = remember(
-      await startControllerManager({ name, kubeconfig: controllerKubeconfig, dialect }),
+      await startControllerManager({ name, kubeconfig: controllerKubeconfig, credentials, dialect }),
     );
     cleanups.push(async () => {
       await program.stop(GRACE_MS);

@@ -7,6 +7,7 @@ const TAG = {
   integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
+  nothing: 0x05,
   objectIdentifier: 0x06,
   utf8String: 0x0c,
   utcTime: 0x17,
@@ -61,15 +62,24 @@ export function bitString(bytes: Buffer): Buffer {
   return element(TAG.bitString, Buffer.from([0]), bytes);
 }
 
-/** A list of named bits (bit 0 is the leftmost), at most eight, without trailing zero bits as DER asks for. */
+/** A list of named bits (bit 0 is the leftmost), at least one, without trailing zero bits as DER asks for. */
 export function namedBits(positions: readonly number[]): Buffer {
-  const byte = positions.reduce((sum, position) => sum | (0x80 >> position), 0);
-  const unused = 7 - Math.max(...positions);
-  return element(TAG.bitString, Buffer.from([unused, byte]));
+  const last = Math.max(...positions);
+  const bytes = Buffer.alloc(Math.floor(last / 8) + 1);
+  for (const position of positions) {
+    const at = Math.floor(position / 8);
+    bytes[at] = (bytes[at] ?? 0) | (0x80 >> (position % 8));
+  }
+  return element(TAG.bitString, Buffer.from([7 - (last % 8)]), bytes);
 }
 
 export function octetString(bytes: Buffer): Buffer {
   return element(TAG.octetString, bytes);
+}
+
+/** NULL. */
+export function nothing(): Buffer {
+  return element(TAG.nothing);
 }
 
 export function utf8String(text: string): Buffer {

@@ -129,3 +129,18 @@ describe('keys', () => {
     expect(() => signingKeyOf(broken)).toThrow(/^a key cannot be parsed$/);
   });
 });
+
+test('a header that says something twice is no token; claims that do are told', async () => {
+  if (rsaKey === undefined) throw new Error('no key');
+  const [head = '', body = '', tail = ''] = (await signToken(rsaKey, CLAIMS)).split('.');
+  const repeating = (text: string): string =>
+    Buffer.from(Buffer.from(text, 'base64url').toString().replace('{', '{"x":1,"x":2,')).toString(
+      'base64url',
+    );
+  expect(parseToken(`${repeating(head)}.${body}.${tail}`)).toBeUndefined();
+  expect(parsed(`${head}.${body}.${tail}`).repeatsClaims).toBe(false);
+  expect(parsed(`${head}.${repeating(body)}.${tail}`)).toMatchObject({
+    repeatsClaims: true,
+    claims: { x: 2 },
+  });
+});

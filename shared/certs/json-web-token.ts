@@ -1,4 +1,5 @@
-import { sign, verify } from 'node:crypto';
+import { constants, sign, verify } from 'node:crypto';
+import { repeatedKeys } from '../meta/repeated-keys';
 import type { SigningKey, TokenKey } from './token-key';
 
 /** The claims of a token (RFC 7519), as it says them: nothing is believed before the signature is verified. */
@@ -10,6 +11,8 @@ export interface ParsedToken {
   /** Empty when the token names no key. */
   readonly keyId: string;
   readonly claims: Claims;
+  /** The claims, or an object in them, say something twice; the last of each stands in `claims`. */
+  readonly repeatsClaims: boolean;
   /** What the signature is about. */
   readonly signed: string;
   readonly signature: Buffer;
@@ -32,7 +35,10 @@ export async function signToken(key: SigningKey, claims: Claims): Promise<string
   return `${signed}.${signature.toString('base64url')}`;
 }
 
-/** Takes a token apart; undefined for a text that is none, or that asks for extensions nobody here knows. */
+/**
+ * Takes a token apart; undefined for a text that is none, whose header says something twice, or that asks for extensions nobody here
+ * knows.
+ */
 export function parseToken(token: string): ParsedToken | undefined {
   const [head, body, tail, ...more] = token.split('.');
   if (head === undefined || body === undefined || tail === undefined || more.length > 0) return undefined;
@@ -40,9 +46,17 @@ export function parseToken(token: string): ParsedToken | undefined {
   const claims = objectOf(body);
   const signature = bytesOf(tail);
   if (header === undefined || claims === undefined || signature === undefined) return undefined;
-  const { alg: algorithm, kid: keyId = '', crit } = header;
+  const { alg: algorithm, kid: keyId = '', crit } = header.object;
   if (typeof algorithm !== 'string' || typeof keyId !== 'string' || crit !== undefined) return undefined;
-  return { algorithm, keyId, claims, signed: `${head}.${body}`, signature };
+  if (header.isRepeating) return undefined;
+  return {
+    algorithm,
+    keyId,
+    claims: claims.object,
+    repeatsClaims: claims.isRepeating,
+    signed: `${head}.${body}`,
+    signature,
+  };
 }
 
 /**
@@ -63,7 +77,7 @@ async function isSignedBy({ signed, signature }: ParsedToken, key: TokenKey): Pr
     verify(
       key.hash,
       Buffer.from(signed),
-      { key: key.publicKey, dsaEncoding: 'ieee-p1363' },
+      { key: key.publicKey, dsaEncoding: 'ieee-p1363', ...paddingOf(key) },
       signature,
       (error, result) => {
         if (error === null) resolve(result);
@@ -71,6 +85,11 @@ async function isSignedBy({ signed, signature }: ParsedToken, key: TokenKey): Pr
       },
     );
   });
+}
+
+function paddingOf({ algorithm }: TokenKey): object {
+  if (!algorithm.startsWith('PS')) return {};
+  return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
 }
 
 function encode(value: object): string {
@@ -83,12 +102,13 @@ function bytesOf(text: string): Buffer | undefined {
   return bytes.toString('base64url') === text ? bytes : undefined;
 }
 
-function objectOf(text: string): Claims | undefined {
-  const bytes = bytesOf(text);
-  if (bytes === undefined) return undefined;
+function objectOf(text: string): { readonly object: Claims; readonly isRepeating: boolean } | undefined {
+  const json = bytesOf(text)?.toString('utf8');
+  if (json === undefined) return undefined;
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    const value: unknown = JSON.parse(json);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return { object: { ...value }, isRepeating: repeatedKeys(json, 1).length > 0 };
   } catch {
     return undefined;
   }

@@ -8,11 +8,25 @@ const ALGORITHM_OF_CURVE: Readonly<Record<string, Pick<TokenKey, 'algorithm' | '
   secp521r1: { algorithm: 'ES512', hash: 'sha512' },
 };
 
+/** The ways to sign tokens that are known here, as their headers call them. */
+export const TOKEN_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'PS256',
+  'PS384',
+  'PS512',
+] as const;
+export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number];
+
 /** A public key that tokens are verified with. */
 export interface TokenKey {
-  /** What the header of a token calls its key: the digest of the public key, so that every holder of the key names it alike. */
+  /** What the header of a token calls its key. For own keys the digest of the public key, so that every holder of the key names it alike. */
   readonly keyId: string;
-  readonly algorithm: 'RS256' | 'ES256' | 'ES384' | 'ES512';
+  readonly algorithm: TokenAlgorithm;
   readonly hash: 'sha256' | 'sha384' | 'sha512';
   readonly publicKey: KeyObject;
 }
@@ -46,6 +60,37 @@ export function verificationKeysOf(pem: string): readonly TokenKey[] {
   const blocks = blocksOf(pem).filter(({ label }) => /(?:PUBLIC KEY|PRIVATE KEY|^CERTIFICATE)$/.test(label));
   if (blocks.length === 0) throw new KeyError('there is no public or private key in PEM form');
   return blocks.map(({ text }) => tokenKeyOf(parse(() => createPublicKey(text))));
+}
+
+/**
+ * A key that somebody has published as a JSON Web Key (RFC 7517), once for each of the algorithms that it may be used with. Empty for a
+ * key that is not for signatures, or of a kind that nothing here verifies with.
+ */
+export function tokenKeysOfJwk(
+  jwk: Readonly<Record<string, unknown>>,
+  algorithms: readonly TokenAlgorithm[],
+): readonly TokenKey[] {
+  const { kty, kid, use, alg } = jwk;
+  if ((kty !== 'RSA' && kty !== 'EC') || (use !== undefined && use !== 'sig')) return [];
+  let publicKey: KeyObject;
+  try {
+    publicKey = createPublicKey({ key: jwk, format: 'jwk' });
+  } catch {
+    return [];
+  }
+  const curve = kty === 'EC' ? (publicKey.asymmetricKeyDetails?.namedCurve ?? '') : '';
+  const keyId = typeof kid === 'string' ? kid : '';
+  return algorithms
+    .filter((each) =>
+      kty === 'RSA' ? !each.startsWith('ES') : ALGORITHM_OF_CURVE[curve]?.algorithm === each,
+    )
+    .filter((each) => alg === undefined || alg === each)
+    .map((algorithm) => ({
+      keyId,
+      algorithm,
+      hash: `sha${algorithm.slice(2)}` as TokenKey['hash'],
+      publicKey,
+    }));
 }
 
 function tokenKeyOf(publicKey: KeyObject): TokenKey {

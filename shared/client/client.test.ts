@@ -254,3 +254,31 @@ test('credentials and the program name go with every request', async () => {
   expect(server.seen[0]?.headers).toMatchObject({ authorization: 'Bearer secret', 'user-agent': 'me/1' });
   named.close();
 });
+
+test('a source of tokens is asked for each request, and told of the token that the server refuses', async () => {
+  const refused: string[] = [];
+  let given = 0;
+  const changing = createClient({
+    server: server.url,
+    token: 'not asked for',
+    tokenSource: {
+      token: async () => {
+        given += 1;
+        return Promise.resolve(`t${String(given)}`);
+      },
+      refused: (token) => refused.push(token),
+    },
+  });
+  server.fault = ({ headers }) =>
+    headers.authorization === 'Bearer t2' ? new StatusError('Unauthorized', 'Unauthorized') : undefined;
+  await changing.list(CONFIG_MAPS);
+  await expect(changing.list(CONFIG_MAPS)).rejects.toMatchObject({ status: { code: 401 } });
+  await changing.list(CONFIG_MAPS);
+  expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([
+    'Bearer t1',
+    'Bearer t2',
+    'Bearer t3',
+  ]);
+  expect(refused).toEqual(['t2']);
+  changing.close();
+});

@@ -5,7 +5,7 @@ import type { Clock } from '../concurrency/clock';
 import { monotonicClock } from '../concurrency/monotonic-clock';
 import { MEDIA_TYPE } from '../names';
 import { ConnectionError } from './connection-error';
-import type { CallOptions, ClientOptions, RawAnswer, RawRequest } from './options';
+import type { CallOptions, ClientOptions, RawAnswer, RawRequest, TokenSource } from './options';
 import { hasCode, retryAfterMs, statusErrorFromAnswer } from './status';
 import type { Answer, Deadline, StreamedAnswer, Transport, TransportRequest } from './transport';
 import { createTransport } from './transport';
@@ -25,39 +25,44 @@ const TIMEOUT_MS = 30_000;
 const THROTTLED_TRIES_MAX = 5;
 const THROTTLED_WAIT_MS = 1_000;
 const TOKEN_AGE_MAX_MS = 60_000;
+const UNAUTHORIZED = 401;
 const USER_AGENT = 'orch-client';
 /** A kept-alive connection that the server closed at the very moment the request left. */
 const STALE_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 export function createConnection(options: ClientOptions, clock: Clock = monotonicClock): Connection {
   const transport = createTransport(options);
-  const token = tokenSource(options, clock);
+  const tokens = options.tokenSource ?? tokenSource(options, clock);
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  const wire = ({ method, path, body, contentType, accept }: RawRequest): TransportRequest => {
-    const bearer = token();
-    return {
-      method,
-      path,
-      headers: {
-        accept: accept ?? MEDIA_TYPE.json,
-        'user-agent': options.userAgent ?? USER_AGENT,
-        ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
-        ...(body === undefined
-          ? {}
-          : {
-              'content-type': contentType ?? MEDIA_TYPE.json,
-              'content-length': String(Buffer.byteLength(body)),
-            }),
-      },
-      body,
-    };
-  };
+  const wire = (
+    { method, path, body, contentType, accept }: RawRequest,
+    bearer: string,
+  ): TransportRequest => ({
+    method,
+    path,
+    headers: {
+      accept: accept ?? MEDIA_TYPE.json,
+      'user-agent': options.userAgent ?? USER_AGENT,
+      ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(body === undefined
+        ? {}
+        : {
+            'content-type': contentType ?? MEDIA_TYPE.json,
+            'content-length': String(Buffer.byteLength(body)),
+          }),
+    },
+    body,
+  });
   const deadlineOf = (call: CallOptions): Deadline => ({
     timeoutMs: call.timeoutMs ?? timeoutMs,
     signal: call.signal,
   });
-  const send = async (request: RawRequest): Promise<Answer> =>
-    sendOnce(transport, wire(request), deadlineOf(request));
+  const send = async (request: RawRequest): Promise<Answer> => {
+    const token = await tokens.token(request.signal);
+    const answer = await sendOnce(transport, wire(request, token), deadlineOf(request));
+    if (answer.code === UNAUTHORIZED) tokens.refused(token);
+    return answer;
+  };
   return {
     send,
     json: async (request) => {
@@ -75,8 +80,10 @@ export function createConnection(options: ClientOptions, clock: Clock = monotoni
       }
     },
     stream: async (request) => {
-      const answer = await transport.stream(wire(request), deadlineOf(request));
+      const token = await tokens.token(request.signal);
+      const answer = await transport.stream(wire(request, token), deadlineOf(request));
       if (answer.code === 200) return answer;
+      if (answer.code === UNAUTHORIZED) tokens.refused(token);
       const timer = setTimeout(answer.end, deadlineOf(request).timeoutMs);
       try {
         const parts: Buffer[] = [];
@@ -131,13 +138,16 @@ function errorOf(code: number, headers: RawAnswer['headers'], body: Buffer): Err
   });
 }
 
-function tokenSource({ token = '', tokenFile = '' }: ClientOptions, clock: Clock): () => string {
-  if (tokenFile === '') return () => token;
+function tokenSource({ token = '', tokenFile = '' }: ClientOptions, clock: Clock): TokenSource {
+  if (tokenFile === '') return { token: async () => Promise.resolve(token), refused: () => undefined };
   let read = { token: '', atMs: -Infinity };
-  return () => {
-    if (clock.now() - read.atMs >= TOKEN_AGE_MAX_MS) {
-      read = { token: readFileSync(tokenFile, 'utf8').trim(), atMs: clock.now() };
-    }
-    return read.token;
+  return {
+    token: async () => {
+      if (clock.now() - read.atMs >= TOKEN_AGE_MAX_MS) {
+        read = { token: readFileSync(tokenFile, 'utf8').trim(), atMs: clock.now() };
+      }
+      return Promise.resolve(read.token);
+    },
+    refused: () => undefined,
   };
 }

@@ -50,6 +50,31 @@ export function loadKubeconfig(source: KubeconfigSource): Kubeconfig {
   };
 }
 
+export interface Credentials {
+  /** By the name of the user. */
+  readonly byUser: ReadonlyMap<string, Partial<ClientOptions>>;
+  /** Those of the current context's user; undefined where there is none. */
+  readonly current: Partial<ClientOptions> | undefined;
+}
+
+/** Reads all users of a kubeconfig that is about users only. Throws KubeconfigError as `loadKubeconfig` does. */
+export function loadCredentials(path: string): Credentials {
+  const config = parse(readText(path));
+  const users = Array.isArray(config['users'])
+    ? (config['users'] as readonly unknown[]).filter(isFields)
+    : [];
+  const byUser = new Map(
+    users.map((each) => {
+      const user = isFields(each['user']) ? each['user'] : {};
+      return [string(each, 'name') ?? '', userOptions(user, dirname(path))] as const;
+    }),
+  );
+  const context = string(config, 'current-context');
+  if (context === undefined) return { byUser, current: undefined };
+  const name = string(entry(config, { list: 'contexts', key: 'context', name: context }), 'user') ?? '';
+  return { byUser, current: byUser.get(name) };
+}
+
 function clusterOptions(cluster: Fields, directory: string): ClientOptions {
   const server = string(cluster, 'server') ?? '';
   if (!/^https?:\/\/./.test(server)) {

@@ -5,9 +5,18 @@ export interface ClientOptions extends TransportOptions {
   readonly token?: string;
   /** A file whose content is the token; read again at most every minute, because issuers rotate it. */
   readonly tokenFile?: string;
+  /** Gives the token of each request; instead of the other two. */
+  readonly tokenSource?: TokenSource;
   readonly userAgent?: string;
   /** How long one call may take, in milliseconds; 30,000 if not given. For a watch: until its head arrives. */
   readonly timeoutMs?: number;
+}
+
+/** A bearer token that changes in the course of time. */
+export interface TokenSource {
+  token(signal: AbortSignal | undefined): Promise<string>;
+  /** The server did not take this token: the next one should be another. */
+  refused(token: string): void;
 }
 
 export interface CallOptions {

@@ -16,8 +16,12 @@ export interface TransportOptions {
   readonly insecureSkipTlsVerify?: boolean;
   /** The name to check the server's certificate against instead of the address's host. */
   readonly tlsServerName?: string;
+  /** Where to connect to instead of the address's host and port, which stay in what is sent. */
+  readonly connectTo?: { readonly host: string; readonly port: number };
   readonly socketsMax?: number;
   readonly idleSocketsMax?: number;
+  /** How long a whole answer may be; one that is longer is an error. */
+  readonly answerBytesMax?: number;
 }
 
 export interface TransportRequest {
@@ -78,7 +82,8 @@ export function createTransport(options: TransportOptions): Transport {
   const prefix = base.pathname.replace(/\/+$/, '');
   // IPv6 literals stand in brackets in a URL, and without them in a socket address.
   const host = base.hostname.replace(/^\[(.*)\]$/, '$1');
-  const target = { host, port: base.port === '' ? (isTls ? 443 : 80) : Number(base.port), agent };
+  const port = base.port === '' ? (isTls ? 443 : 80) : Number(base.port);
+  const target = { ...(options.connectTo ?? { host, port }), agent };
   const open = (request: TransportRequest): ClientRequest => {
     const requestOptions: RequestOptions = {
       ...target,
@@ -96,7 +101,7 @@ export function createTransport(options: TransportOptions): Transport {
         return {
           code: response.statusCode ?? 0,
           headers: response.headers,
-          body: await call.whole(response),
+          body: await call.whole(response, options.answerBytesMax ?? ANSWER_BYTES_MAX),
         };
       } finally {
         call.finish();
@@ -177,13 +182,13 @@ class Call {
     });
   }
 
-  async whole(response: IncomingMessage): Promise<Buffer> {
+  async whole(response: IncomingMessage, bytesMax: number): Promise<Buffer> {
     const parts: Buffer[] = [];
     let bytes = 0;
     for await (const chunk of this.chunks(response, () => undefined)) {
       bytes += chunk.length;
-      if (bytes > ANSWER_BYTES_MAX) {
-        throw this.error(`the answer is longer than ${String(ANSWER_BYTES_MAX)} bytes`, 'EMSGSIZE');
+      if (bytes > bytesMax) {
+        throw this.error(`the answer is longer than ${String(bytesMax)} bytes`, 'EMSGSIZE');
       }
       parts.push(chunk);
     }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Log } from '../log/log';
 import type { WorkQueue } from './work-queue';
 
@@ -20,6 +21,8 @@ const QUIET_RETRIES = 3;
 
 /** Works until the signal aborts; resolves when the last reconcile has ended. */
 export async function runWorkers(options: WorkLoopOptions, signal: AbortSignal): Promise<void> {
+  // Every worker waits on it, and so do the calls of each.
+  setMaxListeners(0, signal);
   await Promise.all(Array.from({ length: options.workers }, async () => work(options, signal)));
   options.queue.shutDown();
 }

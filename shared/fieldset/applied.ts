@@ -30,6 +30,15 @@ export function heldSet(shape: ObjectShape, object: object): FieldSet {
   return new Reader(false).object(shape, object as Readonly<Record<string, unknown>>);
 }
 
+/** What the set of a stored object has below a value of this shape; the empty set where it has no parts. */
+export function heldParts(shape: Shape, value: unknown): FieldSet {
+  if (shape.kind === 'object') {
+    return isJsonObject(value) ? new Reader(false).object(shape, value) : EMPTY_SET;
+  }
+  const isList = shape.kind === 'set' || shape.kind === 'keyed';
+  return isList && Array.isArray(value) ? new Reader(false).list(shape, value) : EMPTY_SET;
+}
+
 class Reader {
   readonly #isStrict: boolean;
   /** Where the reader is, for messages. */
@@ -82,11 +91,12 @@ class Reader {
       default:
         if (value === null) return undefined;
         if (!Array.isArray(value)) throw new ShapeError(this.#path, 'expected a list');
-        return orNothing(this.#list(shape, value));
+        return orNothing(this.list(shape, value));
     }
   }
 
-  #list(shape: ListShape, list: readonly unknown[]): FieldSet {
+  /** The children of a list's node. */
+  list(shape: ListShape, list: readonly unknown[]): FieldSet {
     if (list.length === 0) return EMPTY_SET;
     const node: FieldSetBuilder = {};
     for (let index = 0; index < list.length; index += 1) {

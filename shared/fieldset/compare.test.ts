@@ -3,6 +3,7 @@ import { decodeObject } from '../schema/decode';
 import { messageType, UNSTRUCTURED } from '../schema/types';
 import { appliedSet } from './applied';
 import type { Comparison } from './compare';
+import type { FieldSet } from './field-set';
 import { compareObjects, isNoDifference } from './compare';
 import { difference, pathsOf } from './field-set';
 import { mergeConfig } from './merge';
@@ -129,11 +130,81 @@ test.each<[string, object, string]>([
 
 test('a set reads as today’s schema has it: parts of what became one unit become the unit', () => {
   const old = { 'f:spec': { 'f:replicas': {}, 'f:selector': { 'f:matchLabels': { '.': {}, 'f:a': {} } } } };
-  expect(reconcileWithShape(rootShape(DEPLOYMENT), old)).toEqual({
+  const live = { spec: { replicas: 1, selector: { matchLabels: { a: 'b' } } } };
+  expect(reconcileWithShape(rootShape(DEPLOYMENT), old, () => live)).toEqual({
     'f:spec': { 'f:replicas': {}, 'f:selector': {} },
   });
   const same = { 'f:spec': { 'f:replicas': {} } };
-  expect(reconcileWithShape(rootShape(DEPLOYMENT), same)).toBe(same);
+  expect(reconcileWithShape(rootShape(DEPLOYMENT), same, () => live)).toBe(same);
+});
+
+describe('whoever owns something with parts as a unit', () => {
+  const container = (inside: object): object => ({ 'f:spec': { 'f:containers': inside } });
+  const own = container({ 'k:{"name":"c"}': { '.': {}, 'f:name': {}, 'f:resources': {} } }) as FieldSet;
+  const podOf = (...containers: object[]): object => ({ spec: { containers } });
+  const read = (set: FieldSet, live: object): FieldSet => reconcileWithShape(rootShape(POD), set, () => live);
+
+  test('owns the parts that were filled in since, whoever did', () => {
+    const resources = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1' } };
+    expect(read(own, podOf({ name: 'a' }, { name: 'c', resources }))).toEqual(
+      container({
+        'k:{"name":"c"}': {
+          '.': {},
+          'f:name': {},
+          'f:resources': {
+            '.': {},
+            'f:limits': { 'f:cpu': {}, 'f:memory': {} },
+            'f:requests': { 'f:cpu': {} },
+          },
+        },
+      }),
+    );
+  });
+
+  test.each([
+    ['is empty', podOf({ name: 'c', resources: {} })],
+    ['is not there', podOf({ name: 'c' })],
+    ['is in an item that is gone', podOf({ name: 'other', resources: { limits: { cpu: '1' } } })],
+    ['is below something that is no list', { spec: { containers: null } }],
+    [
+      'is in a list of which an item cannot be named',
+      { spec: { containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }, {}] } },
+    ],
+  ])('owns just the unit while it %s', (_what, live) => {
+    expect(read(own, live)).toBe(own);
+  });
+
+  test('sees each time what is there then', () => {
+    expect(read(own, podOf({ name: 'c', resources: {} }))).toBe(own);
+    expect(read(own, podOf({ name: 'c', resources: { limits: { cpu: '1' } } }))).not.toBe(own);
+    expect(read(own, podOf({ name: 'c', resources: {} }))).toBe(own);
+  });
+
+  test('owns the items of a list, by their keys and by their values', () => {
+    const whole = { 'f:metadata': { 'f:finalizers': {} }, 'f:spec': { 'f:containers': {} } };
+    const live = { metadata: { finalizers: ['x/y'] }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    expect(read(whole, live)).toEqual({
+      'f:metadata': { 'f:finalizers': { '.': {}, 'v:"x/y"': {} } },
+      'f:spec': { 'f:containers': { '.': {}, 'k:{"name":"c"}': { '.': {}, 'f:image': {}, 'f:name': {} } } },
+    });
+  });
+
+  test('is found among very many at once', () => {
+    const names = Array.from({ length: 20_000 }, (_, at) => `c${String(at)}`);
+    const set = container(Object.fromEntries(names.map((name) => [`k:{"name":"${name}"}`, {}])));
+    const live = podOf(...names.map((name) => ({ name, image: 'i' })));
+    const filled = read(set as FieldSet, live) as Record<string, Record<string, Record<string, unknown>>>;
+    expect(Object.values(filled['f:spec']?.['f:containers'] ?? {})).toEqual(
+      names.map(() => ({ '.': {}, 'f:image': {}, 'f:name': {} })),
+    );
+  });
+
+  test('owns the fields of an item of which only the item was known', () => {
+    const item = container({ 'k:{"name":"c"}': { '.': {} } }) as FieldSet;
+    expect(read(item, podOf({ name: 'c', image: 'i' }))).toEqual(
+      container({ 'k:{"name":"c"}': { '.': {}, 'f:image': {}, 'f:name': {} } }),
+    );
+  });
 });
 
 const value = fc.letrec<{ any: unknown; map: unknown }>((tie) => ({

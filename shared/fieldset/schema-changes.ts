@@ -1,34 +1,94 @@
+import { isJsonObject } from '../meta/clone';
+import { heldParts } from './applied';
 import type { FieldSet, FieldSetBuilder } from './field-set';
-import { isEmptySet, LEAF, SELF, withSelf } from './field-set';
+import { isEmptySet, LEAF, SELF, sorted, union, withSelf } from './field-set';
+import { itemsByElement } from './items';
+import { ownValue } from './own-value';
 import type { ObjectShape, Shape } from './shape';
 
 /**
- * The set as it reads under the shape of today: where something became one unit, whoever owned a part of it owns the unit. The other
- * direction leaves the set alone. Returns the same set when nothing changes.
+ * The set as it reads under the shape of today. Where something became one unit, whoever owned a part of it owns the unit. Where a map,
+ * struct or list of items is owned as a unit, its owner owns the parts that it has in `live`, the object before the write: it may have
+ * been one unit once, or it was empty when it was written and filled by admission. Returns the same set when nothing changes.
  */
-export function reconcileWithShape(shape: ObjectShape, set: FieldSet): FieldSet {
-  if (standing.get(set) === shape) return set;
-  const result = reconcileNode(shape, set);
-  if (!isEmptySet(result)) standing.set(result, shape);
-  return result;
+export function reconcileWithShape(shape: ObjectShape, set: FieldSet, live: () => object): FieldSet {
+  const { set: standing, units } = readSet(shape, set);
+  const parts = units === undefined ? undefined : partsOf(units, live());
+  return parts === undefined ? standing : union(standing, parts);
 }
 
-/** Sets that read under a shape as they are. Sets are frozen, and those of an object that is written often are the same each time. */
-const standing = new WeakMap<FieldSet, ObjectShape>();
+/** Where a set owns something with parts and none of its parts: there, or below. */
+interface Units {
+  readonly shape: Shape;
+  /** By path element; empty where it is there. */
+  readonly below: ReadonlyMap<string, Units>;
+}
 
-function reconcileNode(shape: Shape, node: FieldSet): FieldSet {
-  if (shape.kind === 'deduced' || shape.kind === 'ignored' || isEmptySet(node)) return node;
-  if (shape.kind === 'leaf') return LEAF;
+interface Reading {
+  readonly set: FieldSet;
+  readonly units: Units | undefined;
+}
+
+/** What sets read as. Sets are frozen, and those of an object that is written often are the same each time. */
+const readings = new WeakMap<FieldSet, Reading & { readonly shape: ObjectShape }>();
+
+function readSet(shape: ObjectShape, set: FieldSet): Reading {
+  if (isEmptySet(set)) return { set, units: undefined };
+  const known = readings.get(set);
+  if (known?.shape === shape) return known;
+  const { set: standing, units } = readNode(shape, set);
+  // The root is never owned itself.
+  const reading = { shape, set: standing, units: units?.below.size === 0 ? undefined : units };
+  readings.set(set, reading);
+  return reading;
+}
+
+function readNode(shape: Shape, node: FieldSet): Reading {
+  if (shape.kind === 'deduced' || shape.kind === 'ignored') return { set: node, units: undefined };
+  if (shape.kind === 'leaf') return { set: isEmptySet(node) ? node : LEAF, units: undefined };
   let result: FieldSetBuilder | undefined;
+  let below: Map<string, Units> | undefined;
+  let hasParts = false;
   for (const key in node) {
-    const each = key === SELF ? undefined : childShape(shape, key);
-    const child = node[key] ?? LEAF;
-    const reconciled = each === undefined ? child : reconcileNode(each, child);
-    if (reconciled === child) continue;
-    result ??= { ...node };
-    result[key] = reconciled;
+    if (key === SELF) continue;
+    hasParts = true;
+    const each = childShape(shape, key);
+    const child = node[key];
+    if (each === undefined || child === undefined) continue;
+    const read = readNode(each, child);
+    if (read.units !== undefined) (below ??= new Map<string, Units>()).set(key, read.units);
+    if (read.set !== child) (result ??= { ...node })[key] = read.set;
   }
-  return result ?? node;
+  const units = hasParts ? below && { shape, below } : { shape, below: NO_UNITS };
+  return { set: result ?? node, units };
+}
+
+const NO_UNITS: ReadonlyMap<string, Units> = new Map();
+
+/** What the value has in it at these places, and there itself; undefined when there is nothing that can be named. */
+function partsOf({ shape, below }: Units, value: unknown): FieldSet | undefined {
+  if (below.size === 0) {
+    const parts = heldParts(shape, value);
+    return isEmptySet(parts) ? undefined : withSelf(parts);
+  }
+  const childAt = childrenOf(shape, value);
+  let node: FieldSetBuilder | undefined;
+  for (const [element, units] of below) {
+    const child = childAt(element);
+    const parts = child === undefined ? undefined : partsOf(units, child);
+    if (parts !== undefined) (node ??= {})[element] = parts;
+  }
+  return node === undefined ? undefined : sorted(node);
+}
+
+/** Items are looked up, not searched: a client may write sets of any size. */
+function childrenOf(shape: Shape, value: unknown): (element: string) => unknown {
+  if (isJsonObject(value)) {
+    return (element) => (element.startsWith('f:') ? ownValue(value, element.slice(2)) : undefined);
+  }
+  const isList = Array.isArray(value) && (shape.kind === 'keyed' || shape.kind === 'set');
+  const items = isList ? itemsByElement(shape, value) : undefined;
+  return (element) => items?.get(element)?.[0];
 }
 
 /**

@@ -448,7 +448,20 @@ describe('bytes', () => {
   test('an integer beyond 64 bits is refused in a typed field, and a number elsewhere', () => {
     const bytes = Buffer.from('{"metadata":{"generation":9223372036854775808}}');
     expect(errorOf(() => decodeObject(pod, decodeJson(bytes))).path).toBe('metadata.generation');
-    expect(decodeJson(Buffer.from(`{"a":${'9'.repeat(1_000_000)}}`))).toEqual({ a: Infinity });
+    const digits = '9'.repeat(308);
+    expect(decodeJson(Buffer.from(`{"a":${digits}}`))).toEqual({ a: Number(digits) });
+  });
+
+  test.each(['1e400', '-1E400', '2e308', `1${'0'.repeat(309)}`, '9'.repeat(1_000_000)])(
+    'the number %.20s is refused: it would become null when it is written',
+    (number) => {
+      const { detail } = errorOf(() => decodeJson(Buffer.from(`{"a":[{"b":${number}}]}`)));
+      expect(detail).toBe('invalid JSON: a number is out of range');
+    },
+  );
+
+  test('numbers that only look large are read', () => {
+    expect(decodeJson(Buffer.from('[1e308,1e-400,"1e400",true]'))).toEqual([1e308, 0, '1e400', true]);
   });
 
   test.each(['', '{', '{"a":}', '[1,]', 'nul', '{"a":1}x', '\u{feff}{}', '{"a":01234567890123456789}'])(

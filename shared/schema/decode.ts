@@ -10,6 +10,11 @@ export const JSON_DEPTH_MAX = 1_000;
 export interface DecodeOptions {
   /** `report` names unknown fields in the result. They are dropped in both cases. Default `drop`. */
   readonly unknown?: 'drop' | 'report';
+  /**
+   * Whether an empty list or map of a field that is always written is null, as it comes back from the store (the default), or stays,
+   * as it is upstream until it has been there: it counts for who owns the field. `withStoredEmpties` settles it.
+   */
+  readonly empty?: 'null' | 'keep';
 }
 
 export interface Decoded {
@@ -21,14 +26,14 @@ export interface Decoded {
 
 /**
  * Parses one JSON document. Integers of more than 53 bits become bigints if they fit 64, else the nearest number.
- * Throws a DecodeError for a syntax error or for nesting deeper than `depthMax` (default `JSON_DEPTH_MAX`).
+ * Throws a DecodeError for a syntax error, for a number beyond 1.8e308, or for nesting deeper than `depthMax` (default `JSON_DEPTH_MAX`).
  * The caller bounds the size.
  */
 export function decodeJson(
   bytes: Buffer,
   { depthMax = JSON_DEPTH_MAX }: { readonly depthMax?: number } = {},
 ): unknown {
-  const { depth, hasLongNumber } = survey(bytes);
+  const { depth, hasLongNumber, mayOverflow } = survey(bytes);
   if (depth > depthMax) throw new DecodeError(`nested deeper than ${String(depthMax)} levels`);
   const text = bytes.toString('utf8');
   let value: unknown;
@@ -39,7 +44,17 @@ export function decodeJson(
       cause: error,
     });
   }
+  if (mayOverflow) refuseInfinite(value);
   return hasLongNumber ? parseExact(text) : value;
+}
+
+/** A number too large for 64 bits of floating point could not be written again. */
+function refuseInfinite(value: unknown): void {
+  if (value === Infinity || value === -Infinity) {
+    throw new DecodeError('invalid JSON: a number is out of range');
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const each of Object.values(value)) refuseInfinite(each);
 }
 
 /**
@@ -50,9 +65,9 @@ export function decodeJson(
 export function decodeObject(
   type: MessageType,
   value: unknown,
-  { unknown = 'drop' }: DecodeOptions = {},
+  { unknown = 'drop', empty = 'null' }: DecodeOptions = {},
 ): Decoded {
-  const decoding = { report: unknown === 'report', unknown: [], depth: 0 };
+  const decoding = { report: unknown === 'report', keepsEmpty: empty === 'keep', unknown: [], depth: 0 };
   const object = decodeMessage(type, value, decoding) as unknown as ApiObject;
   return { object, unknownFields: decoding.unknown };
 }
@@ -72,19 +87,34 @@ const DIGIT_9 = 0x39;
 /** Numbers with so many digits in a row may not be exact as a JavaScript number. */
 const LONG_NUMBER_DIGITS = 16;
 
+/** No number with fewer digits and without an exponent is too large for floating point. */
+const OVERFLOW_DIGITS = 309;
+const SMALL_E = 0x65;
+const CAPITAL_E = 0x45;
+
+interface Survey {
+  readonly depth: number;
+  readonly hasLongNumber: boolean;
+  readonly mayOverflow: boolean;
+}
+
 /** One pass over the bytes for what has to be known before they are parsed. It need not notice bad syntax. */
-function survey(bytes: Buffer): { readonly depth: number; readonly hasLongNumber: boolean } {
+function survey(bytes: Buffer): Survey {
   let open = 0;
   let depth = 0;
   let digits = 0;
   let hasLongNumber = false;
+  let mayOverflow = false;
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index] ?? 0;
     if (byte >= DIGIT_0 && byte <= DIGIT_9) {
       digits += 1;
       if (digits === LONG_NUMBER_DIGITS) hasLongNumber = true;
+      if (digits === OVERFLOW_DIGITS) mayOverflow = true;
       continue;
     }
+    // Behind a digit it is no letter of a word.
+    if (digits > 0 && (byte === SMALL_E || byte === CAPITAL_E)) mayOverflow = true;
     digits = 0;
     if (byte === QUOTE) {
       index = endOfString(bytes, index);
@@ -95,7 +125,7 @@ function survey(bytes: Buffer): { readonly depth: number; readonly hasLongNumber
       open -= 1;
     }
   }
-  return { depth, hasLongNumber };
+  return { depth, hasLongNumber, mayOverflow };
 }
 
 /** The index of the quote that ends the string that begins at `start`. */

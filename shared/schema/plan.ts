@@ -14,6 +14,8 @@ export const UNKNOWN_FIELDS_MAX = 100;
 export interface Decoding {
   /** Whether unknown fields are to be named; finding them costs a little. */
   readonly report: boolean;
+  /** Whether an empty list or map stays where the store would make it null. */
+  readonly keepsEmpty: boolean;
   /** Paths of unknown fields, relative to the message that is being decoded. */
   readonly unknown: string[];
   depth: number;
@@ -70,7 +72,7 @@ export function decodeMessage(type: MessageType, value: unknown, decoding: Decod
 /** What stands in the message for one field; undefined for nothing. */
 function writtenOf(plan: FieldPlan, given: unknown, decoding: Decoding): unknown {
   if (given === undefined || given === null) return plan.absent?.(decoding);
-  return writtenForm(plan, decodeField(plan, given, decoding));
+  return writtenForm(plan, decodeField(plan, given, decoding), decoding);
 }
 
 /** The source, all of whose declared fields are in canonical form, without other fields and in the order of the schema. */
@@ -155,10 +157,10 @@ function copyTypeMeta(source: Json, target: Json): void {
 }
 
 /** What is written for a value that was given; undefined leaves the field out. */
-function writtenForm(plan: FieldPlan, decoded: unknown): unknown {
+function writtenForm(plan: FieldPlan, decoded: unknown, { keepsEmpty }: Decoding): unknown {
   if (plan.dropsNull && decoded === null) return undefined;
-  if ((plan.dropsEmpty || plan.emptyIsNull) && isEmpty(decoded)) return plan.dropsEmpty ? undefined : null;
-  return decoded;
+  if (plan.dropsEmpty) return isEmpty(decoded) ? undefined : decoded;
+  return plan.emptyIsNull && !keepsEmpty && isEmpty(decoded) ? null : decoded;
 }
 
 function isEmpty(value: unknown): boolean {

@@ -61,6 +61,10 @@ export function clusterOf(
         ({ metadata }) =>
           metadata.name === name && (namespace === undefined || metadata.namespace === namespace),
       ),
+    guardOf: ({ resource }, { metadata }) => ({
+      key: `${resource}/${metadata.name ?? ''}`,
+      revision: Number(metadata.resourceVersion),
+    }),
     list: (resource, namespace) =>
       known(resource).filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
     freshen: async () => {

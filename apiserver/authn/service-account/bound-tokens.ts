@@ -10,7 +10,7 @@ import { commonAudiences } from './common-audiences';
 import type { BoundClaims } from './bound-claims';
 import { boundClaimsOf } from './bound-claims';
 import type { TokenCounts } from './token-counts';
-import { VerifiedTokens } from './verified-tokens';
+import { VerifiedTokens } from '../verified-tokens';
 
 /** How far clocks may differ: by so much is a token good before its time and after. */
 const LEEWAY_MS = 60_000;

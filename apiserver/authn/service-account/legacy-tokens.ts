@@ -8,7 +8,7 @@ import type { AccountObjects, ReadAccountObject } from './account-objects';
 import { accountUser, accountUserName } from './account-user';
 import { commonAudiences } from './common-audiences';
 import type { AccountTokenOptions } from './bound-tokens';
-import { VerifiedTokens } from './verified-tokens';
+import { VerifiedTokens } from '../verified-tokens';
 
 const VERIFIED_TOKENS_MAX = 4_096;
 

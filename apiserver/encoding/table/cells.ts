@@ -1,24 +1,31 @@
+import { createHash } from 'node:crypto';
 import type { ColumnRow, ResourceRow } from '../../../shared/api/resources';
 import { Age } from '../../columns/age';
 import type { RowOf } from '../../columns/cells';
 import { ROW_CONDITIONS, ROWS } from '../../columns/columns';
 import { createdAtRow } from '../../columns/created-at';
+import { customColumns, customRow } from '../../columns/custom';
 import type { ApiObject } from '../../../shared/meta/object';
+import type { CustomVersion } from '../../registry/resource';
+
+/** A column, with what it is about where its name does not tell. */
+export interface TableColumn extends ColumnRow {
+  readonly description?: string;
+}
 
 /** The columns of a kind and how an object fills them. */
 export interface TableOf {
-  readonly columns: readonly ColumnRow[];
-  /** The object is in the version it is stored in. */
+  readonly columns: readonly TableColumn[];
+  /** The object is in the version it is stored in; of a custom resource, in the version that is served. */
   readonly rowOf: RowOf;
   /** What the row says of the object beside its cells. */
   readonly conditionsOf?: (object: ApiObject) => readonly object[];
 }
 
+const NAME: TableColumn = { name: 'Name', type: 'string', format: 'name', priority: 0 };
+
 const DEFAULT_TABLE: TableOf = {
-  columns: [
-    { name: 'Name', type: 'string', format: 'name', priority: 0 },
-    { name: 'Created At', type: 'date', format: '', priority: 0 },
-  ],
+  columns: [NAME, { name: 'Created At', type: 'date', format: '', priority: 0 }],
   rowOf: createdAtRow,
 };
 
@@ -28,6 +35,13 @@ export function tableOf(row: ResourceRow): TableOf {
   if (rowOf === undefined || row.columns.length === 0) return DEFAULT_TABLE;
   const conditionsOf = ROW_CONDITIONS[`${row.group}/${row.resource}`];
   return { columns: row.columns, rowOf, ...(conditionsOf === undefined ? {} : { conditionsOf }) };
+}
+
+/** The table of a custom resource, made from the columns that its definition names; the id is that of these columns. */
+export function customTable({ version }: CustomVersion): { readonly table: TableOf; readonly id: string } {
+  const columns = customColumns(version);
+  const id = createHash('sha256').update(JSON.stringify(columns)).digest('base64url');
+  return { table: { columns: [NAME, ...columns], rowOf: customRow(columns) }, id };
 }
 
 /** The JSON of a row's cells, and of its conditions if it has any. Ages stand between the text around them, because they change while the object does not. */

@@ -1,4 +1,4 @@
-import type { ColumnRow } from '../../../shared/api/resources';
+import type { TableColumn } from './cells';
 
 /** What columns that many kinds have are about; the others say nothing but their name. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
@@ -9,13 +9,13 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** The `columnDefinitions` of a Table, as JSON. */
-export function columnDefinitionsJson(columns: readonly ColumnRow[]): string {
+export function columnDefinitionsJson(columns: readonly TableColumn[]): string {
   return JSON.stringify(
-    columns.map(({ name, type, format, priority }) => ({
+    columns.map(({ name, type, format, priority, description = '' }) => ({
       name,
       type,
       format,
-      description: DESCRIPTIONS[name] ?? '',
+      description: description === '' ? (DESCRIPTIONS[name] ?? '') : description,
       priority,
     })),
   );

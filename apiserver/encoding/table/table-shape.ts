@@ -1,3 +1,4 @@
+import type { ApiObject } from '../../../shared/meta/object';
 import { apiVersionOf } from '../../../shared/meta/object';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { GROUP } from '../../../shared/names';
@@ -9,9 +10,9 @@ import type { JsonShape } from '../object-encoder';
 import { partialShape } from '../partial-shape';
 import { plainShape } from '../plain-shape';
 import type { Source } from '../source';
-import { parseSource } from '../source';
-import type { CellsJson } from './cells';
-import { cellsAt, cellsJson, tableOf } from './cells';
+import { parseSource, versionedBytes } from '../source';
+import type { CellsJson, TableOf } from './cells';
+import { cellsAt, cellsJson, customTable, tableOf } from './cells';
 import { columnDefinitionsJson } from './column-definitions';
 import { withHeaders } from './headers';
 
@@ -39,14 +40,13 @@ export function rowsMade(): number {
 
 /** Objects as rows of a Table. The cells of an entry are made once; only ages are filled in for every answer. */
 export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: TableOptions): JsonShape {
-  const { stored } = endpoint;
-  const table = tableOf(endpoint.row);
-  const rowId = `cells ${endpoint.row.group}/${endpoint.row.resource}`;
+  const { table, id, objectOf } = rowsOf(endpoint);
+  const rowId = `cells ${id}`;
   const apiVersion = apiVersionOf({ group: GROUP.meta, version: shape.version });
   const head = `{"kind":"Table","apiVersion":${JSON.stringify(apiVersion)},"metadata":`;
   const definitions = columnDefinitionsJson(table.columns);
   const inner = includeObject === 'Object' ? plainShape(endpoint) : partialShape(shape);
-  const makeCells = (source: Source): CellsJson => cellsJson(table, parseSource(source, stored));
+  const makeCells = (source: Source): CellsJson => cellsJson(table, objectOf(source));
   const cellsOf = (source: Source): CellsJson =>
     source.transient === true ? makeCells(source) : ROWS.get(source, rowId, () => makeCells(source));
 
@@ -66,7 +66,8 @@ export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: 
     return [batch.take()];
   };
   return {
-    id: `${apiVersion} Table ${includeObject} ${endpoint.apiVersion} ${endpoint.row.kind}`,
+    id: `${apiVersion} Table ${includeObject} ${endpoint.apiVersion} ${endpoint.row.kind} ${id}`,
+    tellsAge: true,
     object: (source) => oneRow(source, definitions),
     inFrame: (source) => oneRow(source, 'null'),
     bookmark: (metadata) => [
@@ -75,6 +76,30 @@ export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: 
     listHead: (metadata) => `${head}${JSON.stringify(metadata)},"columnDefinitions":${definitions},"rows":[`,
     element,
     stream: (frames) => withHeaders(frames, definitions),
+  };
+}
+
+interface Rows {
+  readonly table: TableOf;
+  /** Equal ids mean equal cells for equal objects. */
+  readonly id: string;
+  /** The object as the table reads it. */
+  readonly objectOf: (source: Source) => ApiObject;
+}
+
+/** All versions of a built-in kind have the same table. Those of a custom resource have their own ones, and a definition may change them. */
+function rowsOf(endpoint: Endpoint): Rows {
+  const { row, stored, custom, apiVersion } = endpoint;
+  if (custom === undefined) {
+    const id = `${row.group}/${row.resource}`;
+    return { table: tableOf(row), id, objectOf: (source) => parseSource(source, stored) };
+  }
+  const table = customTable(custom);
+  const { kind } = row;
+  return {
+    table: table.table,
+    id: `${custom.id} ${table.id}`,
+    objectOf: (source) => parseSource({ bytes: versionedBytes(endpoint, source) }, { kind, apiVersion }),
   };
 }
 

@@ -1,4 +1,9 @@
+import { FINALIZER } from '../../../shared/names';
+import type { ApiObject } from '../../../shared/meta/object';
+import { withCondition } from '../conditions';
+import { timestamp } from '../metadata';
 import type { Strategy } from '../strategy';
+import { withStatus } from '../strategy';
 import { customResourceDefinitionRules } from '../validation/custom-resource-definitions';
 
 /** apiextensions. */
@@ -8,5 +13,39 @@ export const apiextensions: Readonly<Record<string, Strategy>> = {
     statusLeavesMetadata: true,
     tracksGeneration: true,
     requiresResourceVersion: true,
+    beginDeletion: awaitCleanup,
+    subresources: {
+      // Not for clients: as which the server itself lets a definition go, whatever would be asked of a new one.
+      cleanup: {
+        prepareForUpdate: (next, previous) =>
+          withStatus({ ...previous, metadata: next.metadata }, next['status']),
+      },
+    },
   },
 };
+
+/** A definition goes when no object of its resource is left, which is seen to by the server. Source: the storage of v1.21. */
+function awaitCleanup(object: ApiObject, nowMs: number): ApiObject {
+  const { metadata } = object;
+  const { finalizers = [] } = metadata;
+  const marked: ApiObject = {
+    ...object,
+    metadata: {
+      ...metadata,
+      deletionTimestamp: timestamp(nowMs),
+      finalizers: finalizers.includes(FINALIZER.customResourceCleanup)
+        ? finalizers
+        : [...finalizers, FINALIZER.customResourceCleanup],
+    },
+  };
+  return withCondition(
+    marked,
+    {
+      type: 'Terminating',
+      status: 'True',
+      reason: 'InstanceDeletionPending',
+      message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+    },
+    nowMs,
+  );
+}

@@ -113,7 +113,7 @@ export const core: Readonly<Record<string, Strategy>> = {
     fieldSources: { source: ['source.component', 'reportingComponent'] },
     indexedFields: ['involvedObject.uid'],
   },
-  limitranges: { createsOnUpdate: true, ...limitRangeRules },
+  limitranges: { createsOnUpdate: true, isNamedByUid: true, ...limitRangeRules },
   nodes: {
     ...nodeRules,
     keepsStatusOnCreate: true,

@@ -28,7 +28,7 @@ function keptLists(spec: Json): Json {
   const lists = ['initContainers', 'containers', 'ephemeralContainers'];
   return Object.fromEntries(
     lists
-      .filter((list) => spec[list] !== undefined)
+      .filter((list) => Array.isArray(spec[list]))
       .map((list) => [list, keptContainers(records(spec[list]))]),
   );
 }

@@ -67,10 +67,10 @@ function timed(
   { before, nowMs }: { readonly before: readonly Json[]; readonly nowMs: number },
 ): readonly Json[] {
   const now = timestamp(nowMs);
+  const stateOf = ({ type, status }: Json): string => JSON.stringify([type, status]);
+  const known = new Map(before.toReversed().map((condition) => [stateOf(condition), condition]));
   return conditions.map((condition) => {
-    const same = before.find(
-      ({ type, status }) => type === condition['type'] && status === condition['status'],
-    );
+    const same = known.get(stateOf(condition));
     return {
       ...condition,
       lastUpdateTime: condition['lastUpdateTime'] ?? now,

@@ -16,6 +16,8 @@ import type { Written } from '../write';
 /** Shows a part of an object as an object of another kind, through which that part can be changed. */
 export interface ObjectView {
   show(object: ApiObject): ApiObject;
+  /** Why what is shown of an object cannot be read, although it can be changed. */
+  whyHidden?(shown: ApiObject): Error | undefined;
   /** The object with what the shown one says. Throws Invalid. */
   merge(shown: ApiObject, object: ApiObject): ApiObject;
   /**
@@ -34,7 +36,7 @@ export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): 
   const known = shownEndpoints.get(subresource);
   if (known !== undefined) return known;
   const { kind, version, schema } = subresource;
-  const { conversion: _ofTheObject, applyDefaults: _also, ...rest } = endpoint;
+  const { conversion: _ofTheObject, applyDefaults: _also, custom: _andThis, ...rest } = endpoint;
   const applyDefaults = defaultsOf(schema);
   const shown: Endpoint = {
     ...rest,

@@ -8,7 +8,8 @@ import { integer, optionalRecord, record, stringMap } from '../validation/access
 import type { ObjectView } from './object-view';
 import { metadataWithDemands, shownMetadata } from './shown-metadata';
 
-const SCALE = { group: GROUP.autoscaling, version: 'v1', kind: 'Scale' } as const;
+/** The kind that shows the scale of others. */
+export const SCALE = { group: GROUP.autoscaling, version: 'v1', kind: 'Scale' } as const;
 
 /** Scale of a kind whose `spec.selector` is a LabelSelector. */
 export const scaleBySelector: ObjectView = scaleWith((selector) =>

@@ -7,7 +7,7 @@ import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy, SubresourceStrategy } from '../strategy';
 import { record, strings, text } from './accessors';
 import { certificateRequestProblem } from './pkcs10';
-import { forEachItem } from './primitives';
+import { forEachItem, repeatsIn } from './primitives';
 
 /** What a new request for a certificate must be; its spec never changes afterwards. */
 export const certificateRequestRules: Pick<Strategy, 'validateNew'> = {
@@ -62,9 +62,10 @@ const USAGES = [
 function validateUsages(usages: readonly string[], isStrict: boolean): FieldError[] {
   if (usages.length === 0) return [required('spec.usages', 'usages must be provided')];
   if (!isStrict) return [];
+  const isRepeated = repeatsIn(usages);
   return forEachItem(usages, 'spec.usages', (usage, path, index) => [
     ...(USAGES.includes(usage) ? [] : [notSupported(path, usage, USAGES)]),
-    ...(usages.indexOf(usage) < index ? [duplicate(path, usage)] : []),
+    ...(isRepeated(index) ? [duplicate(path, usage)] : []),
   ]);
 }
 

@@ -20,11 +20,25 @@ export function validateApproval(object: ApiObject, previous?: ApiObject): Field
     : [invalid(path, approval, 'must be a URL of the approval, or begin with "unapproved"')];
 }
 
+/** Whether the kind is in a group of the project's own, and what its definition says of its approval. */
+export function approvalStateOf(object: ApiObject): ApprovalState | undefined {
+  const group = `.${text(record(object['spec'])['group'])}`;
+  if (!PROTECTED_GROUP_SUFFIXES.some((suffix) => group.endsWith(suffix))) return undefined;
+  const approval = approvalOf(object);
+  return { state: stateOf(approval), approval };
+}
+
+export interface ApprovalState {
+  readonly state: 'missing' | 'bypassed' | 'approved' | 'invalid';
+  /** What the annotation says. */
+  readonly approval: string;
+}
+
 function approvalOf({ metadata }: ApiObject): string {
   return metadata.annotations?.[ANNOTATION.apiApproved] ?? '';
 }
 
-function stateOf(approval: string): 'missing' | 'bypassed' | 'approved' | 'invalid' {
+function stateOf(approval: string): ApprovalState['state'] {
   if (approval === '') return 'missing';
   if (approval.startsWith('unapproved')) return 'bypassed';
   return isUrl(approval) ? 'approved' : 'invalid';

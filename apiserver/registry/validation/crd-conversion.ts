@@ -1,6 +1,7 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { dns1035LabelProblems } from '../../../shared/meta/dns-names';
+import { goStrings } from '../../../shared/structural/go-text';
 import type { Json } from './accessors';
 import { optionalRecord, record, strings, text } from './accessors';
 import type { Demands } from './crd-demands';
@@ -55,5 +56,12 @@ function validateReviewVersions(versions: readonly string[], { reviewVersion }: 
   ]);
   return !reviewVersion || versions.some((version) => REVIEW_VERSIONS.includes(version))
     ? wrong
-    : [...wrong, invalid(VERSIONS, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`)];
+    : [
+        ...wrong,
+        {
+          reason: 'FieldValueInvalid',
+          field: VERSIONS,
+          message: `Invalid value: ${goStrings(versions)}: must include at least one of ${REVIEW_VERSIONS.join(', ')}`,
+        },
+      ];
 }

@@ -1,98 +1,73 @@
 import type { FieldError } from '../../../shared/errors/field-error';
-import { invalid } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/meta/clone';
+import { embeddedProblems } from '../../../shared/structural/embedded';
+import { goError } from '../../../shared/structural/outcome';
+import { META_FIELDS, pruneValue } from '../../../shared/structural/prune';
+import type { StructuralSchema } from '../../../shared/structural/structural-schema';
+import { compileSchema } from '../../../shared/structural/structural-schema';
+import { joinField, validateValues } from '../../../shared/structural/validate-values';
 import type { Json } from './accessors';
-import { integer, optionalRecord, record, strings, text } from './accessors';
 
-/** A default that the schema itself would refuse. */
-export function defaultProblems(schema: Json, path: string): FieldError[] {
-  const value = schema['default'];
-  if (value === undefined || value === null) return [];
-  return conforms(value, schema) ? [] : [invalid(`${path}.default`, value, 'does not conform to the schema')];
+/** That each default of a structural schema has no unknown fields and is good by its own schema. */
+export function validateDefaults(schema: Json, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const root = compileSchema(schema);
+  validateNode(root, path, { resource: root, steps: [], isInMeta: false, errors });
+  return errors;
 }
 
-const NO_PROPERTIES: Json = {};
+/** Where a default stands. */
+interface Place {
+  /** The innermost object with metadata, and the way from it: names, or undefined for the items of a list. */
+  readonly resource: StructuralSchema;
+  readonly steps: readonly (string | undefined)[];
+  readonly isInMeta: boolean;
+  readonly errors: FieldError[];
+}
 
-function conforms(value: unknown, schema: Json): boolean {
-  if (value === null) return schema['nullable'] === true;
-  const choices: unknown = schema['enum'];
-  if (Array.isArray(choices) && choices.length > 0 && !choices.some((each) => deepEqual(each, value))) {
-    return false;
+function validateNode(schema: StructuralSchema, path: string, place: Place): void {
+  const own: Place = schema.isEmbedded ? { ...place, resource: schema, steps: [], isInMeta: false } : place;
+  if (schema.default !== undefined) {
+    place.errors.push(...(own.isInMeta ? metaProblems(schema, path, own) : problems(schema, path)));
   }
-  return hasType(value, schema) && withinLimits(value, schema);
-}
-
-function hasType(value: unknown, schema: Json): boolean {
-  const isInteger = typeof value === 'bigint' || Number.isInteger(value);
-  if (schema['x-kubernetes-int-or-string'] === true) return isInteger || typeof value === 'string';
-  switch (text(schema['type'])) {
-    case 'array':
-      return Array.isArray(value);
-    case 'boolean':
-      return typeof value === 'boolean';
-    case 'integer':
-      return isInteger;
-    case 'number':
-      return isInteger || typeof value === 'number';
-    case 'object':
-      return optionalRecord(value) !== undefined;
-    case 'string':
-      return typeof value === 'string';
-    default:
-      return true;
+  if (schema.items !== undefined) {
+    validateNode(schema.items, `${path}.items`, { ...own, steps: [...own.steps, undefined] });
+  }
+  for (const [name, child] of schema.properties) {
+    const isInMeta = own.isInMeta || (schema.isEmbedded && META_FIELDS.has(name));
+    validateNode(child, `${path}.properties[${name}]`, { ...own, steps: [...own.steps, name], isInMeta });
   }
 }
 
-function withinLimits(value: unknown, schema: Json): boolean {
-  if (typeof value === 'string') return textConforms(value, schema);
-  if (typeof value === 'number' || typeof value === 'bigint') return numberConforms(Number(value), schema);
-  if (Array.isArray(value)) return listConforms(value, schema);
-  const object = optionalRecord(value);
-  return object === undefined || objectConforms(object, schema);
+function problems(schema: StructuralSchema, path: string): readonly FieldError[] {
+  const at = `${path}.default`;
+  const value = schema.default;
+  const unknown = deepEqual(pruneValue(schema, value), value)
+    ? []
+    : [goError('FieldValueInvalid', at, value, 'must not have unknown fields')];
+  const embedded = embeddedProblems(schema, value);
+  if (embedded.length > 0) {
+    return [...unknown, ...embedded.map((error) => ({ ...error, field: joinField(at, error.field) }))];
+  }
+  return [...unknown, ...validateValues(schema, value, { prefix: at })];
 }
 
-function between(length: number, min: unknown, max: unknown): boolean {
-  return length >= (integer(min) ?? 0) && length <= (integer(max) ?? Infinity);
-}
+const SOME_RESOURCE = { apiVersion: 'validation/v1', kind: 'Validation' };
 
-function textConforms(value: string, schema: Json): boolean {
-  const pattern = text(schema['pattern']);
-  return (
-    between(Array.from(value).length, schema['minLength'], schema['maxLength']) &&
-    (pattern === '' ||
-      new RegExp(pattern.replaceAll('(?P<', '(?<').replace(/^\(\?[imsU]+\)/, '')).test(value))
+/** A default in metadata is judged in an object that has nothing else. */
+function metaProblems(
+  schema: StructuralSchema,
+  path: string,
+  { resource, steps }: Place,
+): readonly FieldError[] {
+  const at = `${path}.default`;
+  const value = steps.reduceRight<unknown>(
+    (inner, step) => (step === undefined ? [inner] : { [step]: inner }),
+    schema.default,
   );
-}
-
-function numberConforms(value: number, schema: Json): boolean {
-  const min = integer(schema['minimum']) ?? -Infinity;
-  const max = integer(schema['maximum']) ?? Infinity;
-  const step = integer(schema['multipleOf']) ?? 0;
-  return (
-    (schema['exclusiveMinimum'] === true ? value > min : value >= min) &&
-    (schema['exclusiveMaximum'] === true ? value < max : value <= max) &&
-    (step === 0 || Number.isInteger(value / step))
-  );
-}
-
-function listConforms(value: readonly unknown[], schema: Json): boolean {
-  const items = record(schema['items']);
-  return (
-    between(value.length, schema['minItems'], schema['maxItems']) &&
-    value.every((each) => conforms(each, items))
-  );
-}
-
-function objectConforms(value: Json, schema: Json): boolean {
-  const properties = optionalRecord(schema['properties']) ?? NO_PROPERTIES;
-  const more = schema['additionalProperties'];
-  const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true || more === true;
-  return (
-    between(Object.keys(value).length, schema['minProperties'], schema['maxProperties']) &&
-    strings(schema['required']).every((name) => Object.hasOwn(value, name)) &&
-    Object.entries(value).every(([name, each]) => {
-      const known = optionalRecord(properties[name]) ?? optionalRecord(more);
-      return known === undefined ? keepsUnknown : conforms(each, known);
-    })
-  );
+  const found = embeddedProblems(resource, { ...SOME_RESOURCE, ...(value as Json) });
+  if (found.length === 0) return validateValues(schema, schema.default, { prefix: at });
+  const lines = found.map(({ field, message }) => `${field}: ${message}`);
+  const text = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
+  return [goError('FieldValueInvalid', at, schema.default, `must result in valid metadata: ${text}`)];
 }

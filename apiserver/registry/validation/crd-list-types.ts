@@ -1,12 +1,14 @@
 import type { FieldError } from '../../../shared/errors/field-error';
-import { invalid, notSupported, required } from '../../../shared/errors/field-error';
+import { forbiddenField, required } from '../../../shared/errors/field-error';
+import { goStrings } from '../../../shared/structural/go-text';
+import { enumError, goError } from '../../../shared/structural/outcome';
 import type { Json } from './accessors';
 import { optionalRecord, optionalText, record, strings, text } from './accessors';
 
 const LIST_TYPE = 'x-kubernetes-list-type';
 const MAP_KEYS = 'x-kubernetes-list-map-keys';
 const MAP_TYPE = 'x-kubernetes-map-type';
-const LIST_TYPES = ['atomic', 'map', 'set'];
+const LIST_TYPES = ['atomic', 'set', 'map'];
 const MAP_TYPES = ['atomic', 'granular'];
 
 /** How several writers share a list or a map: the markers fit the type, and keys are there for every item. */
@@ -14,87 +16,138 @@ export function validateListAndMapTypes(schema: Json, path: string): FieldError[
   const listType = optionalText(schema[LIST_TYPE]);
   const mapType = optionalText(schema[MAP_TYPE]);
   const keys = strings(schema[MAP_KEYS]);
+  const fitsList = listType === undefined ? [] : fits(schema, path, { type: 'array', marker: LIST_TYPE });
   return [
-    ...(listType === undefined ? [] : fits(schema, path, 'array')),
-    ...(mapType === undefined ? [] : fits(schema, path, 'object')),
-    ...(listType === undefined || LIST_TYPES.includes(listType)
-      ? []
-      : [notSupported(`${path}.${LIST_TYPE}`, listType, LIST_TYPES)]),
+    ...(mapType === undefined ? [] : fits(schema, path, { type: 'object', marker: MAP_TYPE })),
     ...(mapType === undefined || MAP_TYPES.includes(mapType)
       ? []
-      : [notSupported(`${path}.${MAP_TYPE}`, mapType, MAP_TYPES)]),
-    ...(keys.length > 0 && listType === undefined
-      ? [required(`${path}.${LIST_TYPE}`, `must be map if ${MAP_KEYS} is non-empty`)]
-      : []),
-    ...(keys.length > 0 && listType !== undefined && listType !== 'map'
-      ? [invalid(`${path}.${LIST_TYPE}`, listType, `must be map if ${MAP_KEYS} is non-empty`)]
-      : []),
-    ...(listType === 'map' ? validateMapList(schema, path, keys) : []),
-    ...(listType === 'set' ? validateSetItems(record(schema['items']), `${path}.items`) : []),
+      : [enumError(`${path}.${MAP_TYPE}`, mapType, MAP_TYPES)]),
+    ...fitsList,
+    ...(listType === 'set' && fitsList.length === 0 ? validateSetItems(schema, `${path}.items`) : []),
+    ...(listType === undefined || LIST_TYPES.includes(listType)
+      ? []
+      : [enumError(`${path}.${LIST_TYPE}`, listType, LIST_TYPES)]),
+    ...(keys.length === 0 ? [] : validateOwner(listType, path)),
+    ...(listType === 'map' ? validateKeyedList(schema, path, keys) : []),
+    ...(listType === 'map' || listType === 'set' ? validateUniqueItems(schema, path, keys) : []),
   ];
 }
 
-function fits(schema: Json, path: string, type: string): FieldError[] {
+function fits(
+  schema: Json,
+  path: string,
+  { type, marker }: { readonly type: string; readonly marker: string },
+): FieldError[] {
   const given = text(schema['type']);
-  if (given === '') return [required(`${path}.type`, `must be ${type}`)];
-  return given === type ? [] : [invalid(`${path}.type`, given, `must be ${type}`)];
+  const why = `must be ${type} if ${marker} is specified`;
+  if (given === '') return [required(`${path}.type`, why)];
+  return given === type ? [] : [goError('FieldValueInvalid', `${path}.type`, given, why)];
 }
 
-function validateMapList(schema: Json, path: string, keys: readonly string[]): FieldError[] {
+/** Keys are for a list of type map only. */
+function validateOwner(listType: string | undefined, path: string): FieldError[] {
+  const why = `must be map if ${MAP_KEYS} is non-empty`;
+  if (listType === undefined) return [required(`${path}.${LIST_TYPE}`, why)];
+  return listType === 'map' ? [] : [goError('FieldValueInvalid', `${path}.${LIST_TYPE}`, listType, why)];
+}
+
+function validateKeyedList(schema: Json, path: string, keys: readonly string[]): FieldError[] {
   const items = optionalRecord(schema['items']);
-  const at = `${path}.${MAP_KEYS}`;
-  if (keys.length === 0) return [required(at, 'must not be empty if the list type is map')];
-  if (items === undefined) return [required(`${path}.items`, 'must have a schema if the list type is map')];
-  const properties = record(items['properties']);
+  const type = text(items?.['type']);
   return [
-    ...fits(items, `${path}.items`, 'object'),
-    ...(new Set(keys).size < keys.length ? [invalid(at, keys, 'entries must be unique')] : []),
-    ...keys.flatMap((key) => {
-      const property = optionalRecord(properties[key]);
-      return property === undefined
-        ? [invalid(at, key, 'entries must all be names of item properties')]
-        : validateKey(property, `${path}.items.properties[${key}]`, strings(items['required']).includes(key));
-    }),
+    ...(keys.length === 0
+      ? [required(`${path}.${MAP_KEYS}`, `must not be empty if ${LIST_TYPE} is map`)]
+      : []),
+    ...(items === undefined ? [required(`${path}.items`, `must have a schema if ${LIST_TYPE} is map`)] : []),
+    ...(items === undefined || type === 'object'
+      ? []
+      : [
+          goError(
+            'FieldValueInvalid',
+            `${path}.items.type`,
+            type,
+            `must be object if parent array's ${LIST_TYPE} is map`,
+          ),
+        ]),
+    ...(items !== undefined && type === 'object' ? validateKeys(items, path, keys) : []),
+  ];
+}
+
+function validateKeys(items: Json, path: string, keys: readonly string[]): FieldError[] {
+  const properties = record(items['properties']);
+  const wrong = (detail: string): FieldError => ({
+    reason: 'FieldValueInvalid',
+    field: `${path}.${MAP_KEYS}`,
+    message: `Invalid value: ${goStrings(keys)}: ${detail}`,
+  });
+  return keys.flatMap((key, index) => [
+    ...validateKeyType(optionalRecord(properties[key]), `${path}.items.properties[${key}].type`, wrong),
+    ...(keys.indexOf(key) < index ? [wrong('must not contain duplicate entries')] : []),
+  ]);
+}
+
+function validateKeyType(
+  property: Json | undefined,
+  path: string,
+  wrong: (detail: string) => FieldError,
+): FieldError[] {
+  if (property === undefined) return [wrong('entries must all be names of item properties')];
+  const type = text(property['type']);
+  if (type !== 'array' && type !== 'object') return [];
+  // Upstream shows the type of the items, which are objects.
+  return [
+    goError(
+      'FieldValueInvalid',
+      path,
+      'object',
+      `must be a scalar type if parent array's ${LIST_TYPE} is map`,
+    ),
+  ];
+}
+
+/** Items that are compared as a whole, or by their keys, can always be compared. */
+function validateUniqueItems(schema: Json, path: string, keys: readonly string[]): FieldError[] {
+  const items = optionalRecord(schema['items']);
+  if (items === undefined) return [];
+  const listType = text(schema[LIST_TYPE]);
+  const properties = record(items['properties']);
+  const always = strings(items['required']);
+  const known = listType === 'map' ? keys.filter((key) => optionalRecord(properties[key]) !== undefined) : [];
+  return [
+    ...(items['nullable'] === true
+      ? [forbiddenField(`${path}.items.nullable`, `cannot be nullable when ${LIST_TYPE} is ${listType}`)]
+      : []),
+    ...known.flatMap((key) =>
+      validateKey(record(properties[key]), `${path}.items.properties[${key}]`, always.includes(key)),
+    ),
   ];
 }
 
 function validateKey(property: Json, path: string, isRequired: boolean): FieldError[] {
-  const type = text(property['type']);
+  const hasDefault = property['default'] !== undefined && property['default'] !== null;
+  const why = `this property is in ${MAP_KEYS}, so it`;
   return [
-    ...(type === 'array' || type === 'object'
-      ? [invalid(`${path}.type`, type, 'must be a scalar type if parent list type is map')]
-      : []),
-    ...(isRequired || property['default'] !== undefined
+    ...(isRequired || hasDefault
       ? []
-      : [
-          required(
-            `${path}.default`,
-            `this property is in ${MAP_KEYS}, so it must have a default or be required`,
-          ),
-        ]),
+      : [required(`${path}.default`, `${why} must have a default or be a required property`)]),
     ...(property['nullable'] === true
-      ? [invalid(`${path}.nullable`, true, `this property is in ${MAP_KEYS}, so it cannot be nullable`)]
+      ? [forbiddenField(`${path}.nullable`, `${why} cannot be nullable`)]
       : []),
   ];
 }
 
 /** Items of a set are compared as a whole. */
-function validateSetItems(items: Json, path: string): FieldError[] {
+function validateSetItems(schema: Json, path: string): FieldError[] {
+  const items = record(schema['items']);
   const type = text(items['type']);
-  const markers: Readonly<Record<string, string>> = { object: MAP_TYPE, array: LIST_TYPE };
-  const marker = markers[type];
+  const listType = optionalText(items[LIST_TYPE]);
+  const isShared =
+    (type === 'array' && listType !== undefined && listType !== 'atomic') ||
+    (type === 'object' && items[MAP_TYPE] !== 'atomic');
+  if (!isShared) return [];
+  const why = `must be atomic as item of a list with ${LIST_TYPE}=set`;
+  // Upstream shows the list type in both cases.
   return [
-    ...(items['nullable'] === true
-      ? [invalid(`${path}.nullable`, true, 'cannot be true when the list type is set')]
-      : []),
-    ...(marker !== undefined && items[marker] !== 'atomic'
-      ? [
-          invalid(
-            `${path}.${marker}`,
-            items[marker] ?? null,
-            'must be atomic as item of a list with type set',
-          ),
-        ]
-      : []),
+    goError('FieldValueInvalid', `${path}.${type === 'array' ? LIST_TYPE : MAP_TYPE}`, listType ?? null, why),
   ];
 }

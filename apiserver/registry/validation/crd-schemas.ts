@@ -1,23 +1,39 @@
 import type { FieldError } from '../../../shared/errors/field-error';
-import { forbiddenField, invalid, notSupported } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid } from '../../../shared/errors/field-error';
+import { enumError, goError } from '../../../shared/structural/outcome';
 import type { Json } from './accessors';
 import { optionalRecord, record, records, text } from './accessors';
+import { validateDefaults } from './crd-defaults';
 import { validateListAndMapTypes } from './crd-list-types';
 import { validateStructure } from './crd-structure';
 
 const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'];
 /** The types of OpenAPI. */
 export const SCHEMA_TYPES: readonly string[] = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
-const ROOT_WITH_STATUS = new Set([
-  'description',
-  'type',
-  'properties',
-  'required',
-  'x-kubernetes-preserve-unknown-fields',
-  'title',
-  'example',
-  'externalDocs',
-  'default',
+
+/** What may be said of the whole object beside its fields if its status is written apart, by upstream's names. */
+const ROOT_WITH_STATUS: ReadonlyMap<string, string> = new Map([
+  ['description', 'Description'],
+  ['type', 'Type'],
+  ['format', 'Format'],
+  ['title', 'Title'],
+  ['maximum', 'Maximum'],
+  ['exclusiveMaximum', 'ExclusiveMaximum'],
+  ['minimum', 'Minimum'],
+  ['exclusiveMinimum', 'ExclusiveMinimum'],
+  ['maxLength', 'MaxLength'],
+  ['minLength', 'MinLength'],
+  ['pattern', 'Pattern'],
+  ['maxItems', 'MaxItems'],
+  ['minItems', 'MinItems'],
+  ['uniqueItems', 'UniqueItems'],
+  ['multipleOf', 'MultipleOf'],
+  ['required', 'Required'],
+  ['items', 'Items'],
+  ['properties', 'Properties'],
+  ['externalDocs', 'ExternalDocs'],
+  ['example', 'Example'],
+  ['x-kubernetes-preserve-unknown-fields', 'XPreserveUnknownFields'],
 ]);
 
 interface SchemaDemands {
@@ -30,35 +46,83 @@ interface SchemaDemands {
 }
 
 /**
- * The schema of a custom resource: first the parts of OpenAPI that are allowed, then, if those are good and it is asked for, that it is structural: every
- * field has a type, and says in one place what it looks like.
+ * The schema of a custom resource: the parts of OpenAPI that are allowed, then, if it is asked for, that it is structural: every field has a
+ * type, and says in one place what it looks like; then that the defaults fit it.
  */
 export function validateSchema(
   schema: Json,
   path: string,
   { hasStatus, demands }: { readonly hasStatus: boolean; readonly demands: SchemaDemands },
 ): FieldError[] {
-  const wrong = [
+  const errors = [
+    ...(hasStatus ? validateRoot(schema, path) : []),
     ...(schema['nullable'] === true
       ? [forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root')]
       : []),
-    ...(hasStatus && Object.keys(schema).some((field) => !ROOT_WITH_STATUS.has(field))
-      ? [invalid(path, schema, 'only allows a few fields at the root if the status subresource is enabled')]
-      : []),
-    ...allowedParts(schema, path, demands),
+    ...allowedParts(schema, path, { demands, isRoot: true, isInMeta: false, whyNoDefaults: '' }),
   ];
-  return wrong.length > 0 || !demands.structure ? wrong : validateStructure(schema, path);
+  // What cannot be read as a structural schema has been told already.
+  if (!demands.structure || isUnreadable(schema)) return errors;
+  const structure = validateStructure(schema, path);
+  return [...errors, ...(structure.length > 0 ? structure : validateDefaults(schema, path))];
 }
 
-function allowedParts(schema: Json, path: string, demands: SchemaDemands): FieldError[] {
+function validateRoot(schema: Json, path: string): FieldError[] {
+  for (const field of Object.keys(schema)) {
+    if (!isGiven(schema[field]) || schema[field] === false) continue;
+    if (field === 'type' && text(schema[field]) !== 'object') {
+      const why =
+        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+      return [goError('FieldValueInvalid', `${path}.type`, schema[field], why)];
+    }
+    if (ROOT_WITH_STATUS.has(field)) continue;
+    const allowed = [...ROOT_WITH_STATUS.values()].join(' ');
+    const why = `only [${allowed}] fields are allowed at the root of the schema if the status subresource is enabled`;
+    return [invalid(path, schema, why)];
+  }
+  return [];
+}
+
+/** Where in the schema a part stands, and what is asked of it. */
+interface Place {
+  readonly demands: SchemaDemands;
+  readonly isRoot: boolean;
+  /** In the metadata of an object, its own or an embedded one's. */
+  readonly isInMeta: boolean;
+  /** Empty where defaults are allowed if they are at all. */
+  readonly whyNoDefaults: string;
+}
+
+function allowedParts(schema: Json, path: string, place: Place): FieldError[] {
   return [
-    ...UNSUPPORTED.filter((field) => isGiven(schema[field])).map((field) =>
-      forbiddenField(`${path}.${field}`, `${field} is not supported`),
+    ...ownParts(schema, path, place),
+    ...childrenOf(schema, path).flatMap(([child, at, name]) =>
+      allowedParts(child, at, placeOf(schema, at.slice(path.length), { place, name })),
     ),
-    ...ownParts(schema, path, demands),
+    ...(schema['x-kubernetes-preserve-unknown-fields'] === false
+      ? [invalid(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined')]
+      : []),
     ...validateListAndMapTypes(schema, path),
-    ...childrenOf(schema, path).flatMap(([child, at]) => allowedParts(child, at, demands)),
   ];
+}
+
+const META_FIELDS: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
+
+/** The place of a part inside another. */
+function placeOf(
+  parent: Json,
+  step: string,
+  { place, name }: { readonly place: Place; readonly name: string },
+): Place {
+  const inside: Place = { ...place, isRoot: false };
+  if (step === '.additionalProperties') {
+    return place.isInMeta
+      ? { ...inside, whyNoDefaults: 'inside additionalProperties applying to object metadata' }
+      : inside;
+  }
+  const isResource = place.isRoot || parent['x-kubernetes-embedded-resource'] === true;
+  if (!step.startsWith('.properties[') || !isResource || !META_FIELDS.has(name)) return inside;
+  return { ...inside, isInMeta: true, ...(place.isRoot ? { whyNoDefaults: `in top-level ${name}` } : {}) };
 }
 
 function isGiven(value: unknown): boolean {
@@ -67,27 +131,45 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function ownParts(schema: Json, path: string, { types, defaults }: SchemaDemands): FieldError[] {
+/** Whether something in it has no place in a structural schema at all. */
+function isUnreadable(schema: Json): boolean {
+  return (
+    UNSUPPORTED.some((field) => isGiven(schema[field])) ||
+    Array.isArray(schema['items']) ||
+    schema['x-kubernetes-preserve-unknown-fields'] === false ||
+    childrenOf(schema, '').some(([child]) => isUnreadable(child))
+  );
+}
+
+function ownParts(schema: Json, path: string, place: Place): FieldError[] {
   const type = text(schema['type']);
-  const pattern = text(schema['pattern']);
   const more = schema['additionalProperties'];
   const hasProperties = Object.keys(record(schema['properties'])).length > 0;
+  const { demands, isInMeta } = place;
   return [
-    ...(!types || type === '' || type === 'null' || SCHEMA_TYPES.includes(type)
+    ...(!demands.types || type === '' || SCHEMA_TYPES.includes(type)
       ? []
-      : [notSupported(`${path}.type`, type, SCHEMA_TYPES)]),
-    ...(defaults || schema['default'] === undefined || schema['default'] === null
-      ? []
-      : [forbiddenField(`${path}.default`, 'must not be set')]),
-    ...(type === 'null' ? [forbiddenField(`${path}.type`, 'type cannot be set to null, use nullable')] : []),
+      : [enumError(`${path}.type`, type, SCHEMA_TYPES)]),
+    ...refusedDefault(schema, path, place),
+    ...UNSUPPORTED.filter((field) => isGiven(schema[field])).map((field) =>
+      forbiddenField(`${path}.${field}`, `${field} is not supported`),
+    ),
+    ...(type === 'null'
+      ? [forbiddenField(`${path}.type`, 'type cannot be set to null, use nullable as an alternative')]
+      : []),
     ...(Array.isArray(schema['items'])
       ? [forbiddenField(`${path}.items`, 'items must be a schema object and not an array')]
       : []),
-    ...(pattern === '' || compiles(pattern)
-      ? []
-      : [invalid(`${path}.pattern`, pattern, 'must be a valid regular expression')]),
+    ...(isInMeta && schema['x-kubernetes-embedded-resource'] === true
+      ? [forbiddenField(`${path}.x-kubernetes-embedded-resource`, 'must not be used inside of resource meta')]
+      : []),
     ...(schema['uniqueItems'] === true
-      ? [forbiddenField(`${path}.uniqueItems`, 'uniqueItems cannot be set to true')]
+      ? [
+          forbiddenField(
+            `${path}.uniqueItems`,
+            'uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
+          ),
+        ]
       : []),
     ...(hasProperties && more !== undefined && more !== null && more !== true
       ? [
@@ -97,40 +179,38 @@ function ownParts(schema: Json, path: string, { types, defaults }: SchemaDemands
           ),
         ]
       : []),
-    ...(schema['x-kubernetes-preserve-unknown-fields'] === false
-      ? [invalid(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined')]
-      : []),
   ];
 }
 
-/** Flags at the beginning are spelled otherwise here, and named groups begin otherwise. */
-function compiles(pattern: string): boolean {
-  const own = pattern.replace(/^\(\?[imsU]+\)/, '').replaceAll('(?P<', '(?<');
-  try {
-    return new RegExp(own) instanceof RegExp;
-  } catch {
-    return false;
-  }
+function refusedDefault(schema: Json, path: string, { demands, whyNoDefaults }: Place): FieldError[] {
+  if (schema['default'] === undefined || schema['default'] === null) return [];
+  if (demands.defaults && whyNoDefaults === '') return [];
+  return [forbiddenField(`${path}.default`, ['must not be set', whyNoDefaults].join(' ').trim())];
 }
 
 const MAPS = ['properties', 'patternProperties', 'definitions', 'dependencies'];
 const LISTS = ['allOf', 'anyOf', 'oneOf'];
 const SINGLE = ['additionalProperties', 'additionalItems', 'items', 'not'];
 
-/** The schemas directly inside this one, with their paths. */
-export function childrenOf(schema: Json, path: string): (readonly [Json, string])[] {
+/** The schemas directly inside this one, with their paths, and their names where they have one. */
+export function childrenOf(
+  schema: Json,
+  path: string,
+): (readonly [child: Json, path: string, name: string])[] {
   return [
     ...MAPS.flatMap((field) =>
       Object.entries(record(schema[field])).map(
-        ([name, child]) => [record(child), `${path}.${field}[${name}]`] as const,
+        ([name, child]) => [record(child), `${path}.${field}[${name}]`, name] as const,
       ),
     ),
     ...LISTS.flatMap((field) =>
-      records(schema[field]).map((child, index) => [child, `${path}.${field}[${String(index)}]`] as const),
+      records(schema[field]).map(
+        (child, index) => [child, `${path}.${field}[${String(index)}]`, ''] as const,
+      ),
     ),
     ...SINGLE.flatMap((field) => {
       const child = optionalRecord(schema[field]);
-      return child === undefined ? [] : [[child, `${path}.${field}`] as const];
+      return child === undefined ? [] : [[child, `${path}.${field}`, ''] as const];
     }),
   ];
 }

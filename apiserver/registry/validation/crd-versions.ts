@@ -9,7 +9,7 @@ import { schemaOf } from './crd-demands';
 import { validateSchema } from './crd-schemas';
 import { forEachItem } from './primitives';
 
-const WARNING_CHARS_MAX = 256;
+const WARNING_BYTES_MAX = 256;
 
 /** The versions of a kind. What all of them share is told once, as a part of the spec. */
 export function validateVersions(spec: Json, demands: Demands): FieldError[] {
@@ -28,9 +28,7 @@ export function validateVersions(spec: Json, demands: Demands): FieldError[] {
     ...(storageCount === 1
       ? []
       : [invalid('spec.versions', versions, 'must have exactly one version marked as storage version')]),
-    ...(first === '' || dns1035LabelProblems(first).length === 0
-      ? []
-      : [invalid('spec.version', first, 'must be a DNS-1035 label')]),
+    ...(first === '' ? [] : labelForm(first, 'spec.version')),
     ...PARTS.flatMap((part) => validatePart(versions, part, demands)),
   ];
 }
@@ -52,9 +50,7 @@ function validateVersion(version: Json, path: string): FieldError[] {
   const name = text(version['name']);
   const warning = optionalText(version['deprecationWarning']);
   return [
-    ...(dns1035LabelProblems(name).length === 0
-      ? []
-      : [invalid(`${path}.name`, name, 'must be a DNS-1035 label')]),
+    ...labelForm(name, `${path}.name`),
     ...(warning === undefined
       ? []
       : warningProblems(warning, version['deprecated'] === true).map((problem) =>
@@ -63,14 +59,29 @@ function validateVersion(version: Json, path: string): FieldError[] {
   ];
 }
 
+function labelForm(name: string, path: string): FieldError[] {
+  const problems = dns1035LabelProblems(name);
+  return problems.length === 0 ? [] : [invalid(path, name, problems.join(','))];
+}
+
 function warningProblems(warning: string, isDeprecated: boolean): readonly string[] {
   return [
     ...(isDeprecated ? [] : ['can only be set for deprecated versions']),
-    ...(warning === '' ? ['must not be empty'] : []),
-    ...(Array.from(warning).length > WARNING_CHARS_MAX
-      ? [`must be <= ${String(WARNING_CHARS_MAX)} characters long`]
+    ...(Buffer.byteLength(warning) > WARNING_BYTES_MAX
+      ? [`must be <= ${String(WARNING_BYTES_MAX)} characters long`]
       : []),
-    ...(/\p{C}/u.test(warning) ? ['must only contain printable characters'] : []),
+    ...(warning === '' ? ['must not be empty'] : []),
+    ...unprintable(warning),
+  ];
+}
+
+/** The first character that Go would not print. Its index counts bytes. */
+function unprintable(warning: string): readonly string[] {
+  const index = warning.search(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u);
+  if (index === -1) return [];
+  const at = Buffer.byteLength(warning.slice(0, index));
+  return [
+    `must only contain printable UTF-8 characters; non-printable character found at index ${String(at)}`,
   ];
 }
 
@@ -125,15 +136,12 @@ function validateScale(subresources: Json, path: string): FieldError[] {
   return [
     ...replicasPath(scale, 'spec', path),
     ...replicasPath(scale, 'status', path),
-    ...(selector === '' || pathIsUnder(selector, ['spec', 'status'])
+    ...(selector === ''
       ? []
-      : [
-          invalid(
-            `${path}.labelSelectorPath`,
-            selector,
-            'should be a json path under either .spec or .status',
-          ),
-        ]),
+      : pathUnder(selector, `${path}.labelSelectorPath`, {
+          parts: ['spec', 'status'],
+          where: 'either .spec or .status',
+        })),
   ];
 }
 
@@ -141,18 +149,22 @@ function replicasPath(scale: Json, part: 'spec' | 'status', path: string): Field
   const field = `${part}ReplicasPath`;
   const value = text(scale[field]);
   if (value === '') return [required(`${path}.${field}`)];
-  return pathIsUnder(value, [part])
-    ? []
-    : [invalid(`${path}.${field}`, value, `should be a json path under .${part}`)];
+  return pathUnder(value, `${path}.${field}`, { parts: [part], where: `.${part}` });
 }
 
-function pathIsUnder(value: string, parts: readonly string[]): boolean {
-  return isSimpleJsonPath(value) && parts.some((part) => value.startsWith(`.${part}.`));
+function pathUnder(
+  value: string,
+  path: string,
+  { parts, where }: { readonly parts: readonly string[]; readonly where: string },
+): FieldError[] {
+  const wrong = notSimple(value, path);
+  if (wrong.length > 0 || parts.some((part) => value.startsWith(`.${part}.`))) return wrong;
+  return [invalid(path, value, `should be a json path under ${where}`)];
 }
 
-/** `.a.b[0]`, without a filter that would have to be parsed as an expression of its own. */
-function isSimpleJsonPath(value: string): boolean {
-  return /^\.(?:[^[\]'"()]|\[[^[\]]+\]|\[\?\(.*\)\])*$/.test(value);
+/** Upstream looks no further than that here; who follows a path finds out whether it is one. */
+function notSimple(value: string, path: string): FieldError[] {
+  return value.startsWith('.') ? [] : [invalid(path, value, 'must be a simple json path starting with .')];
 }
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
@@ -165,7 +177,7 @@ function validateColumn(column: Json, path: string): FieldError[] {
   const jsonPath = text(column['jsonPath']);
   return [
     ...(text(column['name']) === '' ? [required(`${path}.name`)] : []),
-    ...(type === '' ? [required(`${path}.type`)] : []),
+    ...(type === '' ? [required(`${path}.type`, `must be one of ${COLUMN_TYPES.join(',')}`)] : []),
     ...(type === '' || COLUMN_TYPES.includes(type)
       ? []
       : [invalid(`${path}.type`, type, `must be one of ${COLUMN_TYPES.join(',')}`)]),
@@ -173,8 +185,6 @@ function validateColumn(column: Json, path: string): FieldError[] {
       ? []
       : [invalid(`${path}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`)]),
     ...(jsonPath === '' ? [required(`${path}.JSONPath`)] : []),
-    ...(jsonPath === '' || isSimpleJsonPath(jsonPath)
-      ? []
-      : [invalid(`${path}.JSONPath`, jsonPath, 'must be a simple json path starting with .')]),
+    ...(jsonPath === '' ? [] : notSimple(jsonPath, `${path}.JSONPath`)),
   ];
 }

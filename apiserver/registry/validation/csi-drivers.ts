@@ -6,7 +6,15 @@ import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
 import type { Json } from './accessors';
 import { integer, optionalRecord, optionalText, record, records, strings, text } from './accessors';
-import { choice, forEachItem, inRange, invalidForEach, noDuplicates, nonNegative } from './primitives';
+import {
+  choice,
+  forEachItem,
+  inRange,
+  invalidForEach,
+  noDuplicates,
+  nonNegative,
+  repeatsIn,
+} from './primitives';
 import { csiDriverName } from './storage-drivers';
 
 const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
@@ -44,12 +52,11 @@ function fixedPart(driver: ApiObject): Json {
 
 function validateTokenRequests(requests: readonly Json[]): FieldError[] {
   const audiences = requests.map((request) => text(request['audience']));
+  const isRepeated = repeatsIn(audiences);
   return forEachItem(requests, 'spec.tokenRequests', (request, path, index) => {
     const seconds = integer(request['expirationSeconds']);
     return [
-      ...(audiences.indexOf(audiences[index] ?? '') < index
-        ? [duplicate(`${path}.audience`, audiences[index])]
-        : []),
+      ...(isRepeated(index) ? [duplicate(`${path}.audience`, audiences[index])] : []),
       ...(seconds === undefined
         ? []
         : inRange(seconds, `${path}.expirationSeconds`, { min: TOKEN_SECONDS_MIN, max: TOKEN_SECONDS_MAX })),

@@ -26,8 +26,8 @@ export const customResourceDefinitionRules: Pick<
   prepareForUpdate: (next) => withStorageVersion(next),
   validateSent: (object, { via }) => validateSharedParts(object, via),
   validateNew: (object, { via }) => [
-    ...validateWhole(object, demandsOf(object, via)),
     ...nameOfPluralAndGroup(object),
+    ...validateWhole(object, demandsOf(object, via)),
     ...(via.version === 'v1' ? validateApproval(object) : []),
   ],
   validateUpdate: (next, previous, { via }) => [
@@ -81,7 +81,7 @@ function validateSpec(spec: Json, demands: Demands): FieldError[] {
           invalid(
             'spec.preserveUnknownFields',
             true,
-            'must be false; set x-kubernetes-preserve-unknown-fields in the schema instead',
+            'cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead',
           ),
         ]
       : []),
@@ -102,7 +102,10 @@ function validateGroup(group: string): FieldError[] {
 
 function validateNames(names: Json, path: string): FieldError[] {
   const kind = text(names['kind']);
-  const lower = (name: string): readonly string[] => dns1035LabelProblems(name.toLowerCase()).slice(0, 1);
+  const lower = (name: string): readonly string[] =>
+    dns1035LabelProblems(name.toLowerCase())
+      .slice(0, 1)
+      .map((problem) => `may have mixed case, but should otherwise match: ${problem}`);
   const exact = (name: string): readonly string[] => dns1035LabelProblems(name).slice(0, 1);
   return [
     ...optionalForm(names['plural'], `${path}.plural`, exact),

@@ -7,7 +7,7 @@ import type { Strategy } from '../strategy';
 import type { Json } from './accessors';
 import { optionalText, records, stringMap, strings, text } from './accessors';
 import { familyOf, reachableAddress } from './addresses';
-import { appProtocol, PROTOCOLS } from './endpoints';
+import { appProtocol, PROTOCOLS } from './service-ports';
 import { choice, forEachItem, immutable, invalidForEach, noDuplicates, requiredChoice } from './primitives';
 
 const ENDPOINTS_MAX = 1000;

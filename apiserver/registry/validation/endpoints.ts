@@ -1,20 +1,14 @@
 import { ANNOTATION } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
-import {
-  dns1123LabelProblems,
-  dns1123SubdomainProblems,
-  qualifiedNameProblems,
-} from '../../../shared/meta/dns-names';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { parseTime } from '../../../shared/meta/time';
 import type { Strategy } from '../strategy';
 import type { Json } from './accessors';
 import { optionalText, records, text } from './accessors';
 import { reachableAddress } from './addresses';
-import { forEachItem, invalidForEach, optionalForm, portNumber, requiredChoice } from './primitives';
-
-/** The protocols of a port. */
-export const PROTOCOLS: readonly string[] = ['TCP', 'UDP', 'SCTP'];
+import { forEachItem, invalidForEach, optionalForm } from './primitives';
+import { validateServicePort } from './service-ports';
 
 export const endpointsRules: Pick<Strategy, 'validate'> = {
   validate: (object) => {
@@ -40,7 +34,7 @@ function validateSubset(subset: Json, path: string): FieldError[] {
     ...forEachItem(ready, `${path}.addresses`, validateAddress),
     ...forEachItem(notReady, `${path}.notReadyAddresses`, validateAddress),
     ...forEachItem(ports, `${path}.ports`, (port, portPath) =>
-      validatePort(port, portPath, ports.length > 1),
+      validateServicePort(port, portPath, { needsName: ports.length > 1 }),
     ),
   ];
 }
@@ -52,20 +46,4 @@ function validateAddress(address: Json, path: string): FieldError[] {
     ...optionalForm(address['hostname'], `${path}.hostname`, dns1123LabelProblems),
     ...(node === undefined ? [] : invalidForEach(dns1123SubdomainProblems(node), node, `${path}.nodeName`)),
   ];
-}
-
-function validatePort(port: Json, path: string, needsName: boolean): FieldError[] {
-  return [
-    ...(needsName && text(port['name']) === '' ? [required(`${path}.name`)] : []),
-    ...optionalForm(port['name'], `${path}.name`, dns1123LabelProblems),
-    ...portNumber(port['port'], `${path}.port`),
-    ...requiredChoice(port['protocol'], `${path}.protocol`, PROTOCOLS),
-    ...appProtocol(port['appProtocol'], `${path}.appProtocol`),
-  ];
-}
-
-/** The name of a protocol above the transport, where there is one. */
-export function appProtocol(value: unknown, path: string): FieldError[] {
-  const name = optionalText(value);
-  return name === undefined ? [] : invalidForEach(qualifiedNameProblems(name), name, path);
 }

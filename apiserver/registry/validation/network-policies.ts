@@ -4,7 +4,7 @@ import type { Strategy } from '../strategy';
 import type { Json } from './accessors';
 import { optionalRecord, optionalText, record, records, strings, text } from './accessors';
 import { isStrictlyInside } from './addresses';
-import { PROTOCOLS } from './endpoints';
+import { PROTOCOLS } from './service-ports';
 import { choice, forEachItem, isCidr, portNumberOrName } from './primitives';
 import { labelSelector } from './label-selectors';
 

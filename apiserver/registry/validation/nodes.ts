@@ -14,7 +14,7 @@ import { statusSubresource } from '../strategy';
 import type { Json } from './accessors';
 import { isZero, record, records, strings, text } from './accessors';
 import { isDualStack } from './addresses';
-import { forEachItem, invalidForEach, isCidr } from './primitives';
+import { forEachItem, invalidForEach, isCidr, repeatsIn } from './primitives';
 import { resourceAmount } from './resource-requirements';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -28,14 +28,12 @@ export const nodeRules: Pick<Strategy, 'validate' | 'validateUpdate' | 'subresou
 function validateNode(object: ApiObject): FieldError[] {
   const spec = record(object['spec']);
   const taints = records(spec['taints']);
-  const pairs = taints.map((taint) => `${text(taint['key'])}:${text(taint['effect'])}`);
+  const isRepeated = repeatsIn(taints.map((taint) => `${text(taint['key'])}:${text(taint['effect'])}`));
   return [
     // Upstream takes the path of metadata here.
     ...forEachItem(taints, 'metadata.taints', (taint, path, index) => [
       ...validateTaint(taint, path),
-      ...(pairs.indexOf(pairs[index] ?? '') < index
-        ? [duplicate(path, 'taints must be unique by key and effect pair')]
-        : []),
+      ...(isRepeated(index) ? [duplicate(path, 'taints must be unique by key and effect pair')] : []),
     ]),
     ...validateAmounts(object),
     ...validatePodNetworks(strings(spec['podCIDRs'])),
@@ -79,13 +77,15 @@ function validateNodeChange(next: ApiObject, previous: ApiObject): FieldError[] 
   const after = record(next['spec']);
   const before = record(previous['spec']);
   const addresses = records(record(next['status'])['addresses']);
-  const keys = addresses.map((address) => `${text(address['type'])}/${text(address['address'])}`);
+  const isRepeated = repeatsIn(
+    addresses.map((address) => `${text(address['type'])}/${text(address['address'])}`),
+  );
   const fixed = ['podCIDRs', 'providerID'].filter(
     (field) => !isZero(before[field]) && !deepEqual(after[field], before[field]),
   );
   return [
     ...forEachItem(addresses, 'status.addresses', (address, path, index) =>
-      keys.indexOf(keys[index] ?? '') < index ? [duplicate(path, address)] : [],
+      isRepeated(index) ? [duplicate(path, address)] : [],
     ),
     ...fixed.map((field) =>
       forbiddenField(`spec.${field}`, `node updates may not change ${field} except from "" to valid`),

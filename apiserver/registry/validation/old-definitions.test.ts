@@ -123,7 +123,7 @@ testKind('CustomResourceDefinition of apiextensions/v1beta1', {
 describe('a definition that was made in v1beta1', () => {
   let api: InProcessApi;
   beforeEach(async () => {
-    api = await startInProcessApi();
+    api = await startInProcessApi(undefined, { definitionsLive: false });
   });
   afterEach(async () => {
     await api.close();

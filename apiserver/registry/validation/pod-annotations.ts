@@ -1,6 +1,7 @@
 import { ANNOTATION } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
+import type { ApiObject } from '../../../shared/meta/object';
 import type { Json } from './accessors';
 import { record, records, text } from './accessors';
 import { localDescendingPath } from './primitives';
@@ -24,6 +25,7 @@ export function allContainers(
 
 /** The annotations of one pod, or of a template of pods. */
 export function validatePodAnnotations(annotations: Annotations, path: string, spec: Json): FieldError[] {
+  const isContainer = containerFinder(spec);
   return Object.entries(annotations).flatMap(([key, value]) => {
     if (key === ANNOTATION.mirrorPod && text(spec['nodeName']) === '') {
       return [invalid(`${path}[${key}]`, value, 'must set spec.nodeName if mirror pod annotation is set')];
@@ -32,7 +34,9 @@ export function validatePodAnnotations(annotations: Annotations, path: string, s
     if (key === ANNOTATION.seccompPod || key.startsWith(ANNOTATION.seccompContainerPrefix)) {
       return seccomp(value, `${path}.${key}`);
     }
-    return key.startsWith(ANNOTATION.appArmorContainerPrefix) ? appArmor(key, value, { path, spec }) : [];
+    return key.startsWith(ANNOTATION.appArmorContainerPrefix)
+      ? appArmor(key, value, { path, isContainer })
+      : [];
   });
 }
 
@@ -55,13 +59,22 @@ function seccomp(profile: string, path: string): FieldError[] {
   return [invalid(path, profile, 'must be a valid seccomp profile')];
 }
 
+/** Collects the names when the first is asked for. */
+function containerFinder(spec: Json): (name: string) => boolean {
+  let names: ReadonlySet<string> | undefined;
+  return (name) => {
+    names ??= new Set(allContainers(spec, '').map(({ container }) => text(container['name'])));
+    return names.has(name);
+  };
+}
+
 function appArmor(
   key: string,
   profile: string,
-  { path, spec }: { readonly path: string; readonly spec: Json },
+  { path, isContainer }: { readonly path: string; readonly isContainer: (name: string) => boolean },
 ): FieldError[] {
   const name = key.slice(ANNOTATION.appArmorContainerPrefix.length);
-  const isKnown = allContainers(spec, '').some(({ container }) => text(container['name']) === name);
+  const isKnown = isContainer(name);
   const isSound = ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith(LOCALHOST);
   return [
     ...(isKnown ? [] : [invalid(`${path}[${key}]`, name, 'container not found')]),
@@ -69,12 +82,21 @@ function appArmor(
   ];
 }
 
-/** What may not change about a pod's annotations: who confines its containers, and whether it is a mirror. */
-export function validatePodAnnotationsUpdate(
-  next: Annotations,
-  previous: Annotations,
-  path: string,
-): FieldError[] {
+/**
+ * What may not change about a pod's annotations: who confines its containers, and whether it is a mirror. The rules of a new pod follow
+ * once more, as upstream, where they hold for a change of the status, too.
+ */
+export function validatePodAnnotationsUpdate(pod: ApiObject, former: ApiObject): FieldError[] {
+  const path = 'metadata.annotations';
+  const { annotations: next = {} } = pod.metadata;
+  const { annotations: previous = {} } = former.metadata;
+  return [
+    ...changedAnnotations(next, previous, path),
+    ...validatePodAnnotations(next, path, record(pod['spec'])),
+  ];
+}
+
+function changedAnnotations(next: Annotations, previous: Annotations, path: string): FieldError[] {
   const keys = [...new Set([...Object.keys(previous), ...Object.keys(next)])];
   return keys.flatMap((key) => {
     if (next[key] === previous[key]) return [];

@@ -95,13 +95,14 @@ function validateCapabilities(spec: Json): FieldError[] {
           ),
         ]
       : []),
-    ...['defaultAddCapabilities', 'allowedCapabilities'].flatMap((field) =>
-      dropped
-        .filter((capability) => strings(spec[field]).includes(capability))
+    ...['defaultAddCapabilities', 'allowedCapabilities'].flatMap((field) => {
+      const listed = new Set(strings(spec[field]));
+      return dropped
+        .filter((capability) => listed.has(capability))
         .map((capability) =>
           invalid(field, capability, 'capability is also listed in requiredDropCapabilities'),
-        ),
-    ),
+        );
+    }),
   ];
 }
 

@@ -12,7 +12,7 @@ import {
 } from './pod-annotations';
 import { validateEphemeralContainers } from './containers';
 import { validatePodSpec } from './pod-spec';
-import { forEachItem, invalidForEach, ipAddress, isIpv4Address } from './primitives';
+import { forEachItem, invalidForEach, ipAddress, isIpv4Address, repeatsIn } from './primitives';
 import { validateTolerationsUpdate } from './tolerations';
 import { validateVolumes } from './volumes';
 
@@ -74,11 +74,7 @@ function trimmedImages(containers: readonly Json[], path: string): FieldError[] 
 export function validatePodUpdate(next: ApiObject, previous: ApiObject): FieldError[] {
   const spec = record(next['spec']);
   const old = record(previous['spec']);
-  const annotations = validatePodAnnotationsUpdate(
-    next.metadata.annotations ?? {},
-    previous.metadata.annotations ?? {},
-    'metadata.annotations',
-  );
+  const annotations = validatePodAnnotationsUpdate(next, previous);
   const counts = CONTAINER_LISTS.flatMap((list) => sameCount(spec, old, list));
   if (counts.length > 0) return [...annotations, ...counts];
   const images = CONTAINER_LISTS.flatMap((list) => someImages(records(spec[list]), `spec.${list}`));
@@ -128,11 +124,12 @@ export function validateEphemeralContainersUpdate(next: ApiObject, previous: Api
   const spec = record(next['spec']);
   const { volumes } = validateVolumes(spec['volumes'], 'spec.volumes', next.metadata.name ?? '');
   const wanted = records(spec['ephemeralContainers']);
+  const byName = new Map(wanted.toReversed().map((each) => [text(each['name']), each]));
   return [
     ...validateEphemeralContainers(spec, path, volumes),
     ...records(record(previous['spec'])['ephemeralContainers']).flatMap((old) => {
       const name = text(old['name']);
-      const kept = wanted.find((each) => each['name'] === name);
+      const kept = byName.get(name);
       if (kept !== undefined && deepEqual(kept, old)) return [];
       const what = kept === undefined ? 'removed' : 'changed';
       return [
@@ -167,11 +164,7 @@ export function validatePodStatusUpdate(next: ApiObject, previous: ApiObject): F
   const old = record(previous['status']);
   const nominated = text(status['nominatedNodeName']);
   return [
-    ...validatePodAnnotationsUpdate(
-      next.metadata.annotations ?? {},
-      previous.metadata.annotations ?? {},
-      'metadata.annotations',
-    ),
+    ...validatePodAnnotationsUpdate(next, previous),
     // Upstream's path.
     ...forEachItem(records(status['conditions']), 'metadata.conditions', (condition, at) => {
       const type = text(condition['type']);
@@ -199,12 +192,16 @@ function revivals(
   { path, restartPolicy }: { readonly path: string; readonly restartPolicy: string },
 ): FieldError[] {
   if (restartPolicy === 'Always') return [];
+  const running = new Set(
+    next.filter((each) => terminated(each) === undefined).map(({ name }) => text(name)),
+  );
   return forEachItem(previous, path, (old, at) => {
     const ended = terminated(old);
     if (ended === undefined) return [];
     if ((integer(ended['exitCode']) ?? 0) !== 0 && restartPolicy === 'OnFailure') return [];
-    const revived = next.some((each) => each['name'] === old['name'] && terminated(each) === undefined);
-    return revived ? [forbiddenField(`${at}.state`, 'may not be transitioned to non-terminated state')] : [];
+    return running.has(text(old['name']))
+      ? [forbiddenField(`${at}.state`, 'may not be transitioned to non-terminated state')]
+      : [];
   });
 }
 
@@ -216,9 +213,10 @@ function terminated(status: Json): Json | undefined {
 function podIps(status: Json): FieldError[] {
   const path = 'status.podIPs';
   const ips = records(status['podIPs']).map((each) => text(each['ip']));
+  const isRepeated = repeatsIn(ips);
   const errors = forEachItem(ips, path, (ip, at, index) => [
     ...ipAddress(ip, at),
-    ...(ips.indexOf(ip) < index ? [duplicate(at, ip)] : []),
+    ...(isRepeated(index) ? [duplicate(at, ip)] : []),
   ]);
   if (errors.length > 0 || ips.length < 2) return errors;
   const isDual = ips.length === 2 && ips.filter(isIpv4Address).length === 1;

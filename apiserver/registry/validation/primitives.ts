@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { FieldError } from '../../../shared/errors/field-error';
 import {
   duplicate,
+  ERRORS_SHOWN_MAX,
   forbiddenField,
   invalid,
   notSupported,
@@ -26,13 +27,21 @@ export function invalidForEach(problems: readonly string[], value: unknown, path
   return problems.map((problem) => invalid(path, value, problem));
 }
 
-/** Runs the rule on every item, with the path of the item. */
+/** Far more than a refusal shows. */
+const LIST_ERRORS_MAX = 10 * ERRORS_SHOWN_MAX;
+
+/** Runs the rule on every item, with the path of the item; where nearly all of a very long list is wrong, not on those at its end. */
 export function forEachItem<Item>(
   items: readonly Item[],
   path: string,
   rule: (item: Item, path: string, index: number) => readonly FieldError[],
 ): FieldError[] {
-  return items.flatMap((item, index) => rule(item, `${path}[${String(index)}]`, index));
+  const errors: FieldError[] = [];
+  for (const [index, item] of items.entries()) {
+    for (const error of rule(item, `${path}[${String(index)}]`, index)) errors.push(error);
+    if (errors.length >= LIST_ERRORS_MAX) break;
+  }
+  return errors;
 }
 
 /** `Required` for an absent or empty text, else what the form says. */
@@ -107,6 +116,16 @@ export function noDuplicates(keys: readonly string[], pathOf: (index: number) =>
     seen.add(key);
     return [];
   });
+}
+
+/**
+ * Whether the value at an index also stands at an earlier one. In one pass over all: a list may be as long as a request, and looking back
+ * from each of its items would take minutes.
+ */
+export function repeatsIn(values: readonly string[]): (index: number) => boolean {
+  const firsts = new Map<string, number>();
+  for (const [index, value] of values.entries()) if (!firsts.has(value)) firsts.set(value, index);
+  return (index) => (firsts.get(values[index] ?? '') ?? index) < index;
 }
 
 /**

@@ -27,7 +27,10 @@ function validatePolicyRules(role: ApiObject, namespaced: boolean): FieldError[]
 
 /** A rule is about resources or about URLs, and says what may be done. */
 export function policyRule(rule: Json, path: string, namespaced: boolean): FieldError[] {
-  const verbs = strings(rule['verbs']).length === 0 ? [required(`${path}.verbs`)] : [];
+  const verbs =
+    strings(rule['verbs']).length === 0
+      ? [required(`${path}.verbs`, 'verbs must contain at least one value')]
+      : [];
   const urls = strings(rule['nonResourceURLs']);
   const about = ['apiGroups', 'resources', 'resourceNames'].filter(
     (field) => strings(rule[field]).length > 0,

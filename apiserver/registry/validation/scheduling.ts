@@ -7,11 +7,12 @@ import { choice, forEachItem, invalidForEach, isIpAddress } from './primitives';
 /** `topologySpreadConstraints`: sound each, and one for each pair of key and action. */
 export function validateTopologySpread(value: unknown, path: string): FieldError[] {
   const constraints = records(value);
-  const keyOf = (index: number): string =>
-    `${text(constraints[index]?.['topologyKey'])}, ${text(constraints[index]?.['whenUnsatisfiable'])}`;
+  const keys = constraints.map((each) => `${text(each['topologyKey'])}, ${text(each['whenUnsatisfiable'])}`);
+  const lastOf = new Map(keys.map((key, index) => [key, index]));
   return forEachItem(constraints, path, (constraint, at, index) => {
     const skew = integer(constraint['maxSkew']) ?? 0;
-    const again = constraints.some((_each, other) => other > index && keyOf(other) === keyOf(index));
+    const key = keys[index] ?? '';
+    const again = (lastOf.get(key) ?? index) > index;
     return [
       ...(skew > 0 ? [] : [invalid(`${at}.maxSkew`, skew, 'must be greater than zero')]),
       ...(text(constraint['topologyKey']) === '' ? [required(`${at}.topologyKey`, 'can not be empty')] : []),
@@ -19,7 +20,7 @@ export function validateTopologySpread(value: unknown, path: string): FieldError
         'DoNotSchedule',
         'ScheduleAnyway',
       ]),
-      ...(again ? [duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${keyOf(index)}}`)] : []),
+      ...(again ? [duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${key}}`)] : []),
     ];
   });
 }

@@ -2,14 +2,13 @@ import { ANNOTATION } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
-import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { validateLabels } from '../../../shared/meta/validate-labels';
 import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
 import type { Json } from './accessors';
 import { integer, optionalRecord, record, records, stringMap, strings, text } from './accessors';
 import { familyOf, reachableAddress } from './addresses';
-import { appProtocol, PROTOCOLS } from './endpoints';
 import {
   forEachItem,
   inRange,
@@ -17,10 +16,10 @@ import {
   isCidr,
   noDuplicates,
   optionalForm,
-  portNumber,
   portNumberOrName,
   requiredChoice,
 } from './primitives';
+import { PROTOCOLS, validateServicePort } from './service-ports';
 import { clusterAddressChanges, clusterAddresses, isHeadless } from './service-addresses';
 
 const TYPES = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'];
@@ -136,7 +135,12 @@ function validatePorts(spec: Json): FieldError[] {
   const keyOf = (port: Json, number: unknown): string =>
     (integer(number) ?? 0) === 0 ? '' : `${text(port['protocol'])}/${String(number)}`;
   return [
-    ...forEachItem(ports, 'spec.ports', (port, path) => validatePort(port, path, ports.length > 1)),
+    ...forEachItem(ports, 'spec.ports', (port, path) =>
+      validateServicePort(port, path, {
+        needsName: ports.length > 1,
+        target: portNumberOrName(port['targetPort'] ?? port['port'], `${path}.targetPort`),
+      }),
+    ),
     ...noDuplicates(
       ports.map((port) => text(port['name'])),
       (index) => `spec.ports[${String(index)}].name`,
@@ -157,17 +161,6 @@ function duplicatePorts(ports: readonly Json[]): FieldError[] {
     seen.add(key);
     return [];
   });
-}
-
-function validatePort(port: Json, path: string, needsName: boolean): FieldError[] {
-  return [
-    ...(needsName && text(port['name']) === '' ? [required(`${path}.name`)] : []),
-    ...optionalForm(port['name'], `${path}.name`, dns1123LabelProblems),
-    ...portNumber(port['port'], `${path}.port`),
-    ...requiredChoice(port['protocol'], `${path}.protocol`, PROTOCOLS),
-    ...portNumberOrName(port['targetPort'] ?? port['port'], `${path}.targetPort`),
-    ...appProtocol(port['appProtocol'], `${path}.appProtocol`),
-  ];
 }
 
 function validateAffinity(spec: Json): FieldError[] {

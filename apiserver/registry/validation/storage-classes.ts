@@ -6,7 +6,15 @@ import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
 import type { Json } from './accessors';
 import { optionalText, records, stringMap, strings, text } from './accessors';
-import { choice, forEachItem, immutable, invalidForEach, noDuplicates, requiredText } from './primitives';
+import {
+  choice,
+  forEachItem,
+  immutable,
+  invalidForEach,
+  noDuplicates,
+  repeatsIn,
+  requiredText,
+} from './primitives';
 
 const PARAMETERS_MAX = 512;
 const PARAMETERS_BYTES_MAX = 256 * 1024;
@@ -50,17 +58,17 @@ function validateParameters(parameters: Readonly<Record<string, string>>): Field
 
 function validateTopologies(object: ApiObject): FieldError[] {
   const terms = records(object['allowedTopologies']);
+  const isRepeated = repeatsIn(terms.map((term) => JSON.stringify(term)));
   return forEachItem(terms, 'allowedTopologies', (term, path, index) => {
     const at = `${path}.matchLabelExpressions`;
     const expressions = records(term['matchLabelExpressions']);
-    const isRepeated = terms.slice(0, index).some((other) => deepEqual(other, term));
     return [
       ...noDuplicates(
         expressions.map((each) => text(each['key'])),
         (position) => `${at}[${String(position)}].key`,
       ),
       ...forEachItem(expressions, at, validateExpression),
-      ...(isRepeated ? [duplicate(at, '')] : []),
+      ...(isRepeated(index) ? [duplicate(at, '')] : []),
     ];
   });
 }

@@ -9,7 +9,7 @@ import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
 import type { Json } from './accessors';
 import { optionalText, record, records, strings, text } from './accessors';
-import { forEachItem, invalidForEach } from './primitives';
+import { forEachItem, invalidForEach, repeatsIn } from './primitives';
 
 /** In which versions the replicas store and read a resource. */
 export const storageVersionRules: Pick<Strategy, 'subresources'> = {
@@ -22,11 +22,10 @@ function validateStatus(status: Json): FieldError[] {
   const path = 'status.storageVersions';
   const servers = records(status['storageVersions']);
   const ids = servers.map((server) => text(server['apiServerID']));
+  const isRepeated = repeatsIn(ids);
   return [
     ...forEachItem(servers, path, (server, at, index) => [
-      ...(ids.indexOf(ids[index] ?? '') < index
-        ? [invalid(`${at}.apiServerID`, ids[index], 'must be unique')]
-        : []),
+      ...(isRepeated(index) ? [invalid(`${at}.apiServerID`, ids[index], 'must be unique')] : []),
       ...validateServer(server, at),
     ]),
     ...validateCommonVersion(status, servers),

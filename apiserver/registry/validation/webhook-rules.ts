@@ -34,10 +34,13 @@ function asteriskAlone(rule: Json, field: string, path: string): FieldError[] {
 
 function validateResources(resources: readonly string[], path: string): FieldError[] {
   if (resources.length === 0) return [required(path)];
+  const firsts = new Map(resources.toReversed().map((each, back) => [each, resources.length - 1 - back]));
   const whole = resources.filter((each) => each !== '' && !each.includes('/'));
   return [
     ...forEachItem(resources, path, (resource, at, index) =>
-      resource === '' ? [required(at)] : coveredBefore(resource, resources.slice(0, index), at),
+      resource === ''
+        ? [required(at)]
+        : coveredBefore(resource, (other) => (firsts.get(other) ?? index) < index, at),
     ),
     ...(resources.length > 1 && resources.includes('*/*')
       ? [invalid(path, resources, "if '*/*' is present, must not specify other resources")]
@@ -50,11 +53,11 @@ function validateResources(resources: readonly string[], path: string): FieldErr
 }
 
 /** `pods/*` covers `pods/status`, and so does an asterisk before the slash; either says too much after the other. */
-function coveredBefore(resource: string, before: readonly string[], path: string): FieldError[] {
+function coveredBefore(resource: string, isBefore: (other: string) => boolean, path: string): FieldError[] {
   const slash = resource.indexOf('/');
   if (slash < 0) return [];
   const covering = [`${resource.slice(0, slash)}/*`, `*/${resource.slice(slash + 1)}`];
   return covering
-    .filter((each) => before.includes(each))
+    .filter((each) => isBefore(each))
     .map((each) => invalid(path, resource, `if '${each}' is present, must not specify ${resource}`));
 }

@@ -5,7 +5,7 @@ import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/
 import type { Strategy } from '../strategy';
 import type { Json } from './accessors';
 import { integer, optionalText, records, strings, text } from './accessors';
-import { choice, forEachItem, inRange, invalidForEach, noDuplicates } from './primitives';
+import { choice, forEachItem, inRange, invalidForEach, noDuplicates, repeatsIn } from './primitives';
 import { labelSelector } from './label-selectors';
 import { webhookClient } from './webhook-clients';
 import { validateWebhookRule } from './webhook-rules';
@@ -88,8 +88,9 @@ function fullyQualifiedHookName(name: string, path: string): FieldError[] {
 function reviewVersions(hook: Json, path: string, { knownReviewVersion }: Strictness): FieldError[] {
   const versions = strings(hook['admissionReviewVersions']);
   if (versions.length === 0) return [required(path, `must specify one of ${REVIEW_VERSIONS.join(', ')}`)];
+  const isRepeated = repeatsIn(versions);
   const wrong = forEachItem(versions, path, (version, at, index) => [
-    ...(versions.indexOf(version) < index ? [invalid(at, version, 'duplicate version')] : []),
+    ...(isRepeated(index) ? [invalid(at, version, 'duplicate version')] : []),
     ...invalidForEach(dns1035LabelProblems(version), version, at),
   ]);
   return wrong.length === 0 && knownReviewVersion && !hasKnownVersion(versions)

@@ -55,11 +55,13 @@ async function decided(
   signal: AbortSignal,
 ): Promise<ApiObject> {
   const { object } = request;
-  const { decision, reason } = await services.authorize(questionOf(record(object['spec']), user), signal);
+  const question = questionOf(record(object['spec']), user);
+  const { decision, reason, error } = await services.authorize(question, signal);
   const status = {
     allowed: decision === 'allow',
     ...(decision === 'deny' ? { denied: true } : {}),
     ...(reason === '' ? {} : { reason }),
+    ...(error === undefined ? {} : { evaluationError: error }),
   };
   return { ...object, status };
 }

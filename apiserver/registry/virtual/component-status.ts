@@ -1,3 +1,4 @@
+import { timeLimited } from '../../../shared/concurrency/time-limit';
 import type { ApiObject } from '../../../shared/meta/object';
 import type { Component, VirtualResource } from './operation';
 
@@ -20,7 +21,7 @@ async function statusOf({ name, check }: Component, signal: AbortSignal): Promis
 
 async function problemOf(check: Component['check'], signal: AbortSignal): Promise<string | undefined> {
   try {
-    await check(AbortSignal.any([signal, AbortSignal.timeout(CHECK_TIMEOUT_MS)]));
+    await check(timeLimited(signal, CHECK_TIMEOUT_MS));
     return undefined;
   } catch (error) {
     signal.throwIfAborted();

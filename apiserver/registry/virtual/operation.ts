@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../shared/meta/object';
-import type { AccessRules, Authorizer } from '../../exchange/access';
+import type { AccessControl } from '../../exchange/access';
 import type { UserInfo } from '../../exchange/exchange';
 import type { StoreContext, WriteRequest } from '../object-store';
 import type { Registry } from '../registry';
@@ -35,13 +35,11 @@ export interface AccountTokens {
 }
 
 /** What operations need of the layers above the registry: who is who, who may do what, who is well. */
-export interface OperationServices {
+export interface OperationServices extends AccessControl {
   readonly reviewToken: (question: TokenQuestion, signal: AbortSignal) => Promise<TokenVerdict>;
   /** The audiences of this API: what tokens are meant for when nobody says otherwise. Never empty. */
   readonly apiAudiences: readonly string[];
   readonly accountTokens: AccountTokens;
-  readonly authorize: Authorizer;
-  readonly rulesOf: (user: UserInfo, namespace: string, signal: AbortSignal) => Promise<AccessRules>;
   readonly components: readonly Component[];
 }
 

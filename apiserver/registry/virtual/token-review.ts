@@ -9,8 +9,14 @@ export const reviewToken: Operation = async ({ services }, { object }, signal) =
   if (token === '') throw badRequest('token is required for TokenReview in authentication');
   const asked = strings(spec['audiences']);
   const audiences = asked.length === 0 ? services.apiAudiences : asked;
-  return { ...object, status: await statusOf(services, { token, audiences }, signal) };
+  const status = await statusOf(services, { token, audiences }, signal);
+  return { ...object, status: { ...givenStatus(record(object['status'])), ...status } };
 };
+
+/** What the client itself says the outcome was stands wherever nothing else is known, but for the outcome, as upstream. */
+function givenStatus({ authenticated: _claimed, ...status }: Readonly<Record<string, unknown>>): object {
+  return { ...status, user: record(status['user']) };
+}
 
 async function statusOf(
   services: OperationServices,
@@ -18,7 +24,7 @@ async function statusOf(
   signal: AbortSignal,
 ): Promise<object> {
   const verdict = await services.reviewToken(question, signal);
-  if (!verdict.isKnown) return { user: {}, error: verdict.why };
+  if (!verdict.isKnown) return { error: verdict.why };
   const { user, audiences } = verdict;
   return {
     authenticated: true,

@@ -1,7 +1,5 @@
 import { GROUP, USER_GROUP } from '../../../shared/names';
 import { meantForApi, tokenReviewer } from '../../authn/token-authenticator';
-import { authorizerOf } from '../../authz/modes';
-import { rulesWithoutRules } from '../../authz/rules';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 
@@ -13,9 +11,9 @@ let api: InProcessApi;
 let isWell = true;
 
 beforeEach(async () => {
-  const denied = authorizerOf(['AlwaysDeny']);
   isWell = true;
   api = await startInProcessApi(undefined, {
+    authorizationModes: ['AlwaysDeny'],
     services: {
       reviewToken: tokenReviewer(
         meantForApi(['https://api.example'], async (token) =>
@@ -27,8 +25,6 @@ beforeEach(async () => {
         ),
       ),
       apiAudiences: ['https://api.example'],
-      authorize: denied,
-      rulesOf: async (user, namespace, signal) => rulesWithoutRules(denied, { user, namespace }, signal),
       components: [
         {
           name: 'store',
@@ -71,6 +67,27 @@ describe.each(VERSIONS)('token reviews in %s', (version) => {
     const { code, json } = await review({ token: 'bad' });
     expect(code).toBe(201);
     expect(json.status).toEqual({ user: {}, error: 'invalid bearer token' });
+  });
+
+  test('believe nothing of what the client says the outcome was, and leave it where nothing is known', async () => {
+    const status = {
+      authenticated: true,
+      error: 'e',
+      user: { username: 'evil', uid: '1' },
+      audiences: ['x'],
+    };
+    const bad = await api.call('POST', path, { body: { spec: { token: 'bad' }, status } });
+    expect(bad.json.status).toEqual({
+      user: { username: 'evil', uid: '1' },
+      audiences: ['x'],
+      error: 'invalid bearer token',
+    });
+    const good = await api.call('POST', path, { body: { spec: { token: 'good' }, status } });
+    expect(good.json.status).toMatchObject({
+      authenticated: true,
+      user: { username: 'ann', uid: '7' },
+      audiences: ['https://api.example'],
+    });
   });
 
   test('take a token to be meant for the audiences of the API alone', async () => {
@@ -138,8 +155,8 @@ describe.each(VERSIONS)('access reviews in %s', (version) => {
     const { json } = await api.call('POST', path, { body: { spec: { namespace: 'default' } } });
     expect(json.status).toEqual({
       incomplete: false,
-      resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
-      nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+      resourceRules: [],
+      nonResourceRules: [],
     });
     expect((await api.call('POST', path, { body: { spec: {} } })).code).toBe(400);
   });
@@ -160,6 +177,8 @@ test('component statuses tell the health of the store as it is now', async () =>
   expect(ill.json.conditions).toMatchObject([{ status: 'False', message: 'no leader' }]);
   expect((await api.call('GET', `${path}/none`)).code).toBe(404);
   expect((await api.call('GET', `${path}?labelSelector=a`)).json.items).toEqual([]);
+  expect((await api.call('GET', `${path}?limit=x`)).code).toBe(400);
+  expect((await api.call('GET', `${path}?resourceVersionMatch=Exact`)).code).toBe(422);
 });
 
 test('operations keep nothing: discovery shows no storage version for them, and the cache does not know them', async () => {

@@ -1,4 +1,4 @@
-import type { DeleteOutcome, StoredRecord, WriteOutcome } from '../backend';
+import type { DeleteOutcome, Guard, StoredRecord, WriteOutcome } from '../backend';
 import type { Database, RowWrite } from './database';
 import { readValues } from './database';
 import type { IndexEntry } from './record-index';
@@ -16,6 +16,8 @@ export interface WriteRequest {
   readonly value: Buffer | undefined;
   /** Absent means never. */
   readonly ttlSeconds?: number;
+  /** Only of a create: what else must be as expected. */
+  readonly guards?: readonly Guard[];
 }
 
 export interface CommitPlan {
@@ -42,11 +44,15 @@ export function planCommit(requests: readonly WriteRequest[], context: PlanConte
   const writes: RowWrite[] = [];
   const committed: Committed[] = [];
   let revision = state.revision;
+  const latest = (key: string): Current | undefined =>
+    pending.has(key) ? pending.get(key) : state.index.get(key);
+  const stand = (guards: readonly Guard[]): boolean =>
+    guards.every(({ key, revision: expected }) => latest(key)?.revision === expected);
 
   const outcomes = requests.map(async (request): Promise<WriteOutcome | DeleteOutcome> => {
     const { key, value, ttlSeconds } = request;
-    const current = pending.has(key) ? pending.get(key) : state.index.get(key);
-    if (!isAsExpected(request, current)) {
+    const current = latest(key);
+    if (!isAsExpected(request, current) || !stand(request.guards ?? [])) {
       return withRecord(context, key, current, { ok: false, revision });
     }
     revision += 1;

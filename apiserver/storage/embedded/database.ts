@@ -1,5 +1,6 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { ClassicLevel } from 'classic-level';
+import { makeDirectory } from '../../../shared/certs/make-directory';
 import { StorageError } from '../backend';
 import { decodeValueRow, valueRowKey } from './rows';
 
@@ -85,7 +86,7 @@ export function storageErrorOf(error: unknown): StorageError {
 /** Only its owner may look into the store, because it holds secrets. */
 function prepare(directory: string): string {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory, 0o700);
     return realpathSync(directory);
   } catch (error) {
     throw openingErrorOf(error, directory);

@@ -184,6 +184,15 @@ describe('exclusive use', () => {
   }, 30_000);
 });
 
+test.each(['/proc/orch-nowhere/data', '/dev/null/data'])(
+  'a directory that cannot be made, %s, ends in a message that names it',
+  async (nowhere) => {
+    const opening = openEmbeddedBackend({ directory: nowhere, prefix: '/registry', log: silentLog });
+    await expect(opening).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(opening).rejects.toThrow(`cannot open the embedded store in ${nowhere}`);
+  },
+);
+
 describe('opening again', () => {
   test('keeps the revision, the records, and the whole history with previous records', async () => {
     const before = await open();

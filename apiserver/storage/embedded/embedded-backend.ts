@@ -6,13 +6,14 @@ import { systemClock } from '../../../shared/concurrency/clock';
 import type { Log } from '../../../shared/log/log';
 import type {
   Backend,
+  CreateOptions,
   DeleteOutcome,
   ListOptions,
   ListResult,
   Revision,
   StoredRecord,
   WatchOptions,
-  WriteOptions,
+  UpdateOptions,
   WriteOutcome,
 } from '../backend';
 import { StorageError } from '../backend';
@@ -126,21 +127,23 @@ class EmbeddedBackend implements Backend {
   async create(
     key: string,
     value: Buffer,
-    { ttlSeconds }: WriteOptions,
+    { ttlSeconds, guards }: CreateOptions,
     signal: AbortSignal,
   ): Promise<WriteOutcome> {
     const ttl = ttlSeconds === undefined ? {} : { ttlSeconds };
-    return this.#write({ type: 'create', key, value, expected: 0, ...ttl }, signal);
+    const guarded = guards === undefined ? {} : { guards };
+    return this.#write({ type: 'create', key, value, expected: 0, ...ttl, ...guarded }, signal);
   }
 
   async update(
     key: string,
     value: Buffer,
-    { ttlSeconds, expected }: WriteOptions & { readonly expected: number },
+    { ttlSeconds, expected, guards }: UpdateOptions,
     signal: AbortSignal,
   ): Promise<WriteOutcome> {
     const ttl = ttlSeconds === undefined ? {} : { ttlSeconds };
-    return this.#write({ type: 'update', key, value, expected, ...ttl }, signal);
+    const guarded = guards === undefined ? {} : { guards };
+    return this.#write({ type: 'update', key, value, expected, ...ttl, ...guarded }, signal);
   }
 
   async delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {

@@ -1,5 +1,7 @@
 import {
   type Backend,
+  type CreateOptions,
+  type UpdateOptions,
   type DeleteOutcome,
   type ListOptions,
   type ListResult,
@@ -73,22 +75,23 @@ class BackendOverEtcd implements EtcdBackend {
   async create(
     key: string,
     value: Buffer,
-    options: WriteOptions,
+    options: CreateOptions,
     signal: AbortSignal,
   ): Promise<WriteOutcome> {
     const bytes = Buffer.from(key);
     const absent: Compare = { target: COMPARE_TARGET.create, key: bytes, createRevision: 0 };
-    return this.put({ key: bytes, value, compare: absent }, options, signal);
+    return this.put({ key: bytes, value, compare: [absent, ...guarding(options)] }, options, signal);
   }
 
   async update(
     key: string,
     value: Buffer,
-    options: WriteOptions & { readonly expected: number },
+    options: UpdateOptions,
     signal: AbortSignal,
   ): Promise<WriteOutcome> {
     const bytes = Buffer.from(key);
-    return this.put({ key: bytes, value, compare: unchanged(bytes, options.expected) }, options, signal);
+    const compare = [unchanged(bytes, options.expected), ...guarding(options)];
+    return this.put({ key: bytes, value, compare }, options, signal);
   }
 
   async delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {
@@ -163,14 +166,14 @@ class BackendOverEtcd implements EtcdBackend {
   }
 
   private async put(
-    write: { readonly key: Buffer; readonly value: Buffer; readonly compare: Compare },
+    write: { readonly key: Buffer; readonly value: Buffer; readonly compare: readonly Compare[] },
     { ttlSeconds }: WriteOptions,
     signal: AbortSignal,
   ): Promise<WriteOutcome> {
     const { key, value, compare } = write;
     const lease = ttlSeconds === undefined ? 0 : await this.leases.leaseFor(ttlSeconds, signal);
     const request: TxnRequest = {
-      compare: [compare],
+      compare,
       success: [{ put: lease === 0 ? { key, value } : { key, value, lease } }],
       failure: [{ range: { key } }],
     };
@@ -215,6 +218,10 @@ class BackendOverEtcd implements EtcdBackend {
     }
     return undefined;
   }
+}
+
+function guarding({ guards = [] }: CreateOptions): readonly Compare[] {
+  return guards.map(({ key, revision }) => unchanged(Buffer.from(key), revision));
 }
 
 function unchanged(key: Buffer, expected: number): Compare {

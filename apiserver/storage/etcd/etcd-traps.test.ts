@@ -13,6 +13,7 @@ import { secureContextOf } from './tls-files';
 import { STATUS } from './transport';
 import { enableAuth } from './testing/auth';
 import { makeCertificates, type TestCertificates } from './testing/certificates';
+import { freeze } from './testing/freeze';
 import { startProxy } from './testing/proxy';
 
 jest.setTimeout(90_000);
@@ -260,7 +261,7 @@ describe('one etcd', () => {
       const create = { ...WHOLE_KEYSPACE, startRevision: 1, prevKv: false, fragment: true };
       const watch = transport.stream(METHODS.watch, { create }, {})[Symbol.asyncIterator]();
       expect((await watch.next()).value).toMatchObject([{ created: true }]);
-      process.kill(pid!, 'SIGSTOP');
+      await freeze(pid!);
       const key = Buffer.from(PREFIX);
       const reading = transport.unary(METHODS.range, { key }, { timeoutMs: 60_000, signal: longEnough() });
       const silence = { code: STATUS.unavailable, mayHaveRun: true };
@@ -513,7 +514,7 @@ describe('three etcds', () => {
         endpoints,
         async (backend) => {
           const made = await backend.create(`${PREFIX}/a`, Buffer.from('1'), {}, longEnough());
-          process.kill(hanging.pid!, 'SIGSTOP');
+          await freeze(hanging.pid!);
           const write = backend.update(
             `${PREFIX}/a`,
             Buffer.from('2'),

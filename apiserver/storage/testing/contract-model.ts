@@ -87,6 +87,13 @@ class RandomRun {
     return this.#random() < 0.8 ? current : current - 1;
   }
 
+  /** Every other time none; it may be the key itself, which must be absent. */
+  #guard(): { readonly key: string; readonly revision: number } | undefined {
+    if (this.#random() < 0.5) return undefined;
+    const key = this.#pick();
+    return { key, revision: this.#expected(key) };
+  }
+
   #value(): Buffer {
     this.#writes += 1;
     return bytes(`v${String(this.#writes)}`);
@@ -95,8 +102,11 @@ class RandomRun {
   async #create(): Promise<void> {
     const [key, value] = [this.#pick(), this.#value()];
     const current = this.#model.get(key);
-    const outcome = await this.#suite.backend().create(key, value, {}, this.#suite.deadline());
-    strictEqual(outcome.ok, current === undefined);
+    const guard = this.#guard();
+    const stands = guard === undefined || this.#model.get(guard.key)?.revision === guard.revision;
+    const options = guard === undefined ? {} : { guards: [guard] };
+    const outcome = await this.#suite.backend().create(key, value, options, this.#suite.deadline());
+    strictEqual(outcome.ok, current === undefined && stands);
     if (outcome.ok) this.#model.put(key, value, outcome.revision);
     else deepStrictEqual(outcome.current, current);
   }

@@ -36,6 +36,17 @@ export function describeWatchesUnderLoad(suite: Suite): void {
     return written.sort((a, b) => a.revision - b.revision).map(({ line }) => line);
   }
 
+  /** A reader that has seen the first record and takes nothing more until it is released. */
+  async function standStill(
+    folder: string,
+  ): Promise<{ readonly still: WatchRecorder; readonly from: number }> {
+    const from = await mustCreate(suite, `${folder}first`, 'x');
+    const still = new WatchRecorder(suite.backend(), { from, prefix: folder });
+    still.hold();
+    await still.reach(from);
+    return { still, from };
+  }
+
   test(
     'a watch begun during heavy writing joins history and live without a gap or a duplicate',
     async () => {
@@ -71,10 +82,7 @@ export function describeWatchesUnderLoad(suite: Suite): void {
     'a reader that stands still slows nobody and loses nothing',
     async () => {
       const folder = suite.folder();
-      const from = await mustCreate(suite, `${folder}first`, 'x');
-      const still = new WatchRecorder(suite.backend(), { from, prefix: folder });
-      still.hold();
-      await still.reach(from);
+      const { still, from } = await standStill(folder);
       const quick = new WatchRecorder(suite.backend(), { from: from + 1, prefix: folder });
       const lines = await writeMany(folder, SLOW_READER_WRITES);
       const last = revisionOf(lines.at(-1));
@@ -142,10 +150,7 @@ export function describeWatchesUnderLoad(suite: Suite): void {
     'compaction while a watch stands still either lets it go on complete or ends it as compacted',
     async () => {
       const folder = suite.folder();
-      const from = await mustCreate(suite, `${folder}first`, 'x');
-      const still = new WatchRecorder(suite.backend(), { from, prefix: folder });
-      still.hold();
-      await still.reach(from);
+      const { still } = await standStill(folder);
       const lines = await writeMany(folder, SLOW_READER_WRITES);
       const last = revisionOf(lines.at(-1));
       await suite.backend().compact(last, deadline());

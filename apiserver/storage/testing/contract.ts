@@ -1,3 +1,4 @@
+import { describeGuards } from './contract-guards';
 import { describeLists } from './contract-lists';
 import { describeModel } from './contract-model';
 import { describeRecords } from './contract-records';
@@ -16,6 +17,7 @@ export function describeBackendContract(name: string, setup: () => Promise<Backe
   describe(`${name} keeps the promises of a backend`, () => {
     const suite = createSuite(setup);
     describeRecords(suite);
+    describeGuards(suite);
     describeLists(suite);
     describeWatches(suite);
     describeWatchesUnderLoad(suite);

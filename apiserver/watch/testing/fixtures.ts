@@ -1,6 +1,7 @@
 import { systemClock } from '../../../shared/concurrency/clock';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { silentLog } from '../../../shared/log/log';
+import type { Log } from '../../../shared/log/log';
 import type { Backend } from '../../storage/backend';
 import { identityTransformer } from '../../storage/transformer';
 import { ClusterCache } from '../cluster-cache';
@@ -183,6 +184,7 @@ export function createCache(
     readonly limits?: Partial<CacheLimits>;
     readonly clock?: Clock;
     readonly resources?: readonly CachedResource[];
+    readonly log?: Log;
   } = {},
 ): ClusterCache {
   return new ClusterCache({
@@ -190,7 +192,7 @@ export function createCache(
     transformer: identityTransformer,
     prefix: PREFIX,
     resources: options.resources ?? [PODS, CONFIG_MAPS, NODES],
-    log: silentLog,
+    log: options.log ?? silentLog,
     clock: options.clock ?? systemClock,
     limits: { retryDelayMinMs: 1, retryDelayMaxMs: 5, ...options.limits },
   });

@@ -1,5 +1,6 @@
 import type {
   Backend,
+  CreateOptions,
   DeleteOutcome,
   ListOptions,
   ListResult,
@@ -7,7 +8,7 @@ import type {
   StoredRecord,
   StoreEvent,
   WatchOptions,
-  WriteOptions,
+  UpdateOptions,
   WriteOutcome,
 } from '../../storage/backend';
 import { StorageError } from '../../storage/backend';
@@ -68,21 +69,19 @@ export class MemoryBackend implements Backend {
     return { records, revision, remaining: end - start - records.length };
   }
 
-  async create(key: string, value: Buffer, _options: WriteOptions): Promise<WriteOutcome> {
+  async create(key: string, value: Buffer, { guards = [] }: CreateOptions): Promise<WriteOutcome> {
     this.#check();
     const current = this.#records.get(key);
-    if (current !== undefined) return { ok: false, current, revision: this.revision };
+    const stands = guards.every((each) => this.#records.get(each.key)?.revision === each.revision);
+    if (current !== undefined || !stands) return { ok: false, current, revision: this.revision };
     return { ok: true, revision: this.put(key, value) };
   }
 
-  async update(
-    key: string,
-    value: Buffer,
-    options: WriteOptions & { readonly expected: number },
-  ): Promise<WriteOutcome> {
+  async update(key: string, value: Buffer, { expected, guards = [] }: UpdateOptions): Promise<WriteOutcome> {
     this.#check();
     const current = this.#records.get(key);
-    if (current?.revision !== options.expected) return { ok: false, current, revision: this.revision };
+    const stand = guards.every((each) => this.#records.get(each.key)?.revision === each.revision);
+    if (current?.revision !== expected || !stand) return { ok: false, current, revision: this.revision };
     return { ok: true, revision: this.put(key, value) };
   }
 

@@ -1,8 +1,9 @@
+import type { CertificateRequest } from '../../certs/certificate-request';
+import { CertificateRequestError, parseCertificateRequest } from '../../certs/certificate-request';
+import { SIGNER_RULES } from '../../certs/signer-rules';
 import { SIGNER } from '../../names';
 import type { Json } from '../conversion/json';
 import { textAt } from '../conversion/json';
-import type { RequestedNames } from './certificate-request';
-import { requestedNames } from './certificate-request';
 import type { DefaultsTable } from './contract';
 
 /** v1 demands what v1beta1 fills in. */
@@ -20,28 +21,22 @@ function ofSpec(spec: Json): Json {
 }
 
 /** Requests of node agents are recognised by what they ask for; everything else is for no known signer. */
-function signerOf(request: string, usages: readonly unknown[]): string {
-  const names = requestedNames(request);
-  if (names === undefined || !isOfNode(names)) return SIGNER.legacyUnknown;
-  const { alternatives } = names;
-  if (alternatives.size === 0 && areExactly(usages, [...USAGES, 'client auth'])) {
-    return SIGNER.apiServerClientNodeAgent;
-  }
-  const isServing =
-    alternatives.size > 0 &&
-    !alternatives.has('email') &&
-    !alternatives.has('uri') &&
-    areExactly(usages, [...USAGES, 'server auth']);
-  return isServing ? SIGNER.nodeAgentServing : SIGNER.legacyUnknown;
-}
-
-function isOfNode({ commonName, organizations }: RequestedNames): boolean {
+function signerOf(encoded: string, usages: readonly unknown[]): string {
+  const request = requestOf(encoded);
+  if (request === undefined) return SIGNER.legacyUnknown;
+  const signers = [SIGNER.apiServerClientNodeAgent, SIGNER.nodeAgentServing];
   return (
-    organizations.length === 1 && organizations[0] === 'system:nodes' && commonName.startsWith('system:node:')
+    signers.find((signer) => SIGNER_RULES[signer]?.(request, usages.map(String)) === undefined) ??
+    SIGNER.legacyUnknown
   );
 }
 
-function areExactly(usages: readonly unknown[], wanted: readonly string[]): boolean {
-  const given = new Set(usages);
-  return given.size === wanted.length && wanted.every((usage) => given.has(usage));
+/** Undefined for what cannot be read, which validation refuses. */
+function requestOf(encoded: string): CertificateRequest | undefined {
+  try {
+    return parseCertificateRequest(Buffer.from(encoded, 'base64').toString('latin1'));
+  } catch (error) {
+    if (error instanceof CertificateRequestError) return undefined;
+    throw error;
+  }
 }

@@ -7,6 +7,13 @@ export interface TestProxy {
   cutAfter(bytes: number): void;
   /** How often `cutAfter` took effect. */
   cuts(): number;
+  /**
+   * The connection on which the server sends its next bytes after this many more stands still for good, with both ends none the wiser:
+   * whatever either sends is taken and dropped.
+   */
+  swallowAfter(bytes: number): void;
+  /** How often `swallowAfter` took effect. */
+  swallowed(): number;
   /** Sends new connections to another server. */
   retarget(url: string): void;
   cutAll(): void;
@@ -24,6 +31,8 @@ export async function startProxy(
   let target = new URL(targetUrl);
   let budget = Number.POSITIVE_INFINITY;
   let cuts = 0;
+  let swallowBudget = Number.POSITIVE_INFINITY;
+  let swallowed = 0;
   let isFrozen = false;
   const open = new Set<net.Socket>();
   const server = net.createServer((socket) => {
@@ -38,8 +47,18 @@ export async function startProxy(
     open.add(upstream);
     socket.on('error', drop).on('close', drop);
     upstream.on('error', drop).on('close', drop);
+    let isSwallowing = false;
     socket.pipe(upstream);
     upstream.on('data', (chunk: Buffer) => {
+      if (isSwallowing) return;
+      swallowBudget -= chunk.length;
+      if (swallowBudget < 0) {
+        swallowBudget = Number.POSITIVE_INFINITY;
+        swallowed++;
+        isSwallowing = true;
+        socket.unpipe(upstream).resume();
+        return;
+      }
       budget -= chunk.length;
       if (budget < 0) {
         // Half of the chunk, so that a frame is torn too.
@@ -71,6 +90,10 @@ export async function startProxy(
       budget = bytes;
     },
     cuts: () => cuts,
+    swallowAfter: (bytes) => {
+      swallowBudget = bytes;
+    },
+    swallowed: () => swallowed,
     retarget: (url) => {
       target = new URL(url);
     },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Claims } from '../../../shared/certs/json-web-token';
-import { isSignedByOneOf, parseToken } from '../../../shared/certs/json-web-token';
-import type { TokenKey } from '../../../shared/certs/token-key';
+import type { Claims } from '../../shared/certs/json-web-token';
+import { isSignedByOneOf, parseToken } from '../../shared/certs/json-web-token';
+import type { TokenKey } from '../../shared/certs/token-key';
 
 /** What is longer is not looked into. */
 const TOKEN_BYTES_MAX = 65_536;
@@ -45,7 +45,8 @@ export class VerifiedTokens {
     }
     const parsed = parseToken(token);
     if (parsed === undefined || parsed.claims['iss'] !== this.issuer) return { is: 'foreign' };
-    if (!(await isSignedByOneOf(parsed, this.keys))) return { is: 'forged' };
+    // What says something twice is refused, as kube-apiserver's library for tokens does: readers differ in which they believe.
+    if (parsed.repeatsClaims || !(await isSignedByOneOf(parsed, this.keys))) return { is: 'forged' };
     if (token.length <= REMEMBERED_TOKEN_BYTES_MAX) this.remember(digest, parsed.claims);
     return { is: 'verified', claims: parsed.claims };
   }

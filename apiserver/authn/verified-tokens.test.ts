@@ -1,6 +1,7 @@
-import { signToken } from '../../../shared/certs/json-web-token';
-import { newKeyPem } from '../../../shared/certs/testing/new-key-pem';
-import { signingKeyOf } from '../../../shared/certs/token-key';
+import { sign } from 'node:crypto';
+import { signToken } from '../../shared/certs/json-web-token';
+import { newKeyPem } from '../../shared/certs/testing/new-key-pem';
+import { signingKeyOf } from '../../shared/certs/token-key';
 import { VerifiedTokens } from './verified-tokens';
 
 const key = signingKeyOf(newKeyPem().privateKey);
@@ -34,4 +35,18 @@ test('a token that is remembered is not verified again, and one that only begins
   keys.length = 0;
   expect(await tokens.verify(token)).toMatchObject({ is: 'verified' });
   expect(await tokens.verify(`${token}AAAA`)).toEqual({ is: 'forged' });
+});
+
+test.each([
+  ['{"iss":"i","sub":"a"}', 'verified'],
+  ['{"iss":"i","sub":"a","sub":"b"}', 'forged'],
+  ['{"iss":"i","iss":"i"}', 'forged'],
+  ['{"iss":"i","orch":{"namespace":"a","namespace":"b"}}', 'forged'],
+  ['{"iss":"i","iss":"other"}', 'foreign'],
+])('claims %s are %s, however well they are signed', async (claims, is) => {
+  const part = (json: string): string => Buffer.from(json).toString('base64url');
+  const signed = `${part(JSON.stringify({ alg: key.algorithm, kid: key.keyId }))}.${part(claims)}`;
+  const signature = sign(key.hash, Buffer.from(signed), { key: key.privateKey, dsaEncoding: 'ieee-p1363' });
+  const tokens = new VerifiedTokens({ issuer: 'i', keys: [key], tokensMax: 3 });
+  expect(await tokens.verify(`${signed}.${signature.toString('base64url')}`)).toMatchObject({ is });
 });

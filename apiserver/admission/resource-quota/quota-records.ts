@@ -1,0 +1,82 @@
+import { serviceUnavailable } from '../../../shared/errors/status-error';
+import type { ApiObject } from '../../../shared/meta/object';
+import type { Amounts } from '../../../shared/quota/amounts';
+import { listOf } from '../../../shared/quota/amounts';
+import type { StoreContext } from '../../registry/object-store';
+import { absoluteKey, lastSeen } from '../../registry/object-store';
+import type { Registry } from '../../registry/registry';
+import { relativeKey } from '../../registry/resource';
+import { currentOfRecord, currentOfWritten, encodeForStorage } from '../../registry/stored-form';
+import { record } from '../../registry/validation/accessors';
+import { StorageError } from '../../storage/backend';
+import { RESOURCE_QUOTAS } from '../resources';
+
+/** The quotas as they are stored. */
+export interface QuotaRecords {
+  /**
+   * Those of a namespace, in the order of their names, as the watch cache has them or as this server wrote them a moment ago. Throws
+   * ServiceUnavailable (503) while they are read anew.
+   */
+  ofNamespace(namespace: string): readonly ApiObject[];
+  /**
+   * Writes what is used, if the quota is stored as it is given; returns the quota as it stands then, written or not, undefined where it
+   * has gone.
+   */
+  writeUsed(quota: ApiObject, used: Amounts, signal: AbortSignal): Promise<WrittenQuota>;
+}
+
+export interface WrittenQuota {
+  readonly isWritten: boolean;
+  readonly quota: ApiObject | undefined;
+}
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** Reads from the cache, and writes past admission and validation: the status is the server's own. */
+export function quotaRecords(registry: Registry, store: () => StoreContext): QuotaRecords {
+  const stored = registry.endpoint(RESOURCE_QUOTAS.group, 'v1', RESOURCE_QUOTAS.resource)?.stored;
+  if (stored === undefined) throw new Error('resourcequotas are not served');
+  return {
+    ofNamespace: (namespace) => {
+      const context = store();
+      const cache = context.cache.resource(stored.keyPrefix);
+      if (!cache.isReady) {
+        throw serviceUnavailable(`admission waits for ${stored.name} to be read anew`, RETRY_AFTER_SECONDS);
+      }
+      return Array.from(cache.snapshot().entriesOf(namespace), ({ name }) => {
+        return lastSeen(context, { stored }, relativeKey(stored, namespace, name))?.object;
+      }).filter((quota) => quota !== undefined);
+    },
+    writeUsed: async (quota, used, signal) => {
+      const context = store();
+      const { namespace = '', name = '', resourceVersion } = quota.metadata;
+      const key = absoluteKey(context, { stored }, relativeKey(stored, namespace, name));
+      const status = { ...record(quota['status']), used: listOf(used) };
+      const encoded = encodeForStorage(stored, { ...quota, status });
+      const value = context.transformer.toStorage(key, encoded.plain);
+      const expected = Number(resourceVersion);
+      const outcome = await reported(name, context.backend.update(key, value, { expected }, signal));
+      if (outcome.ok) {
+        const current = currentOfWritten({ ...encoded, revision: outcome.revision });
+        context.recent.set(key, current, context.clock.now());
+        return { isWritten: true, quota: current.object };
+      }
+      if (outcome.current === undefined) return { isWritten: false, quota: undefined };
+      return { isWritten: false, quota: currentOfRecord(context.transformer, outcome.current).object };
+    },
+  };
+}
+
+/** What becomes of the usage is not what becomes of the object: that is certainly not stored. */
+async function reported<T>(name: string, outcome: Promise<T>): Promise<T> {
+  try {
+    return await outcome;
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.code !== 'unknown-outcome') throw error;
+    throw serviceUnavailable(
+      `the usage of quota ${name} could not be written for certain`,
+      RETRY_AFTER_SECONDS,
+      error,
+    );
+  }
+}

@@ -1,0 +1,71 @@
+import type { ApiObject } from '../../../../shared/meta/object';
+import type { Amounts } from '../../../../shared/quota/amounts';
+import { listOf } from '../../../../shared/quota/amounts';
+import { record } from '../../../registry/validation/accessors';
+import type { QuotaRecords, WrittenQuota } from '../quota-records';
+
+/** A quota of the namespace `ns` whose status says what it limits and what is used. */
+export function quotaOf(
+  name: string,
+  { hard, used, ...spec }: { readonly hard: object; readonly used: object } & Record<string, unknown>,
+): ApiObject {
+  return {
+    metadata: { name, namespace: 'ns', uid: `uid of ${name}`, resourceVersion: '1' },
+    spec: { hard, ...spec },
+    status: { hard, used },
+  };
+}
+
+/** The quotas of one namespace, with versions that are compared. */
+export class FakeQuotas implements QuotaRecords {
+  reads = 0;
+  writes = 0;
+  /** Is called before each write, which then finds what this has done. */
+  beforeWrite: (() => void) | undefined;
+  readonly #quotas: Map<string, ApiObject>;
+
+  constructor(quotas: readonly ApiObject[]) {
+    this.#quotas = new Map(quotas.map((quota) => [quota.metadata.name ?? '', quota]));
+  }
+
+  ofNamespace(): readonly ApiObject[] {
+    this.reads += 1;
+    return [...this.#quotas.values()];
+  }
+
+  async writeUsed(quota: ApiObject, used: Amounts): Promise<WrittenQuota> {
+    this.beforeWrite?.();
+    await Promise.resolve();
+    const name = quota.metadata.name ?? '';
+    const current = this.#quotas.get(name);
+    if (current?.metadata.resourceVersion !== quota.metadata.resourceVersion) {
+      return { isWritten: false, quota: current };
+    }
+    this.writes += 1;
+    this.replace(name, listOf(used));
+    return { isWritten: true, quota: this.#quotas.get(name) };
+  }
+
+  /** What another replica does. */
+  replace(name: string, used: object): void {
+    const quota = this.#quotas.get(name);
+    if (quota === undefined) throw new Error(`there is no quota ${name}`);
+    const resourceVersion = String(Number(quota.metadata.resourceVersion) + 1);
+    this.#quotas.set(name, {
+      ...quota,
+      metadata: { ...quota.metadata, resourceVersion },
+      status: { ...record(quota['status']), used },
+    });
+  }
+
+  remove(name: string): void {
+    this.#quotas.delete(name);
+  }
+
+  /** By the quota's name. */
+  used(): Record<string, unknown> {
+    return Object.fromEntries(
+      [...this.#quotas].map(([name, quota]) => [name, record(quota['status'])['used']]),
+    );
+  }
+}

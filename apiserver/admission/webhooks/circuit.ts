@@ -1,0 +1,70 @@
+/** What is known of a webhook that does not answer. */
+export interface Outage {
+  /** When the first of the failures was noticed, in milliseconds since the epoch. */
+  readonly sinceMs: number;
+  readonly failures: number;
+  /** What was wrong the last time. */
+  readonly why: string;
+}
+
+export interface CircuitOptions {
+  /** So many calls in a row have to go without an answer; 0: it never opens. */
+  readonly failuresMax: number;
+  /** How long nobody asks before one call may try again, in milliseconds. */
+  readonly pauseMs: number;
+}
+
+/**
+ * Keeps calls away from a webhook that does not answer. Once enough calls in a row have had no answer, calls fail at once; after each
+ * pause one of them is let through to try, and when it is answered, all are. An answer that is of no use is an answer nevertheless: it
+ * may be due to one object, and costs nobody time.
+ */
+export class Circuit {
+  readonly #options: CircuitOptions;
+  #sinceMs = 0;
+  #failures = 0;
+  #why = '';
+  #pausedUntilMs = 0;
+  #isTrying = false;
+
+  constructor(options: CircuitOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined while calls go through. */
+  get outage(): Outage | undefined {
+    const { failuresMax } = this.#options;
+    if (failuresMax === 0 || this.#failures < failuresMax) return undefined;
+    return { sinceMs: this.#sinceMs, failures: this.#failures, why: this.#why };
+  }
+
+  /** The outage for which a call must not be made. Else make it, and tell how it ended; a try also has to be ended. */
+  enter(nowMs: number): Outage | 'go' | 'try' {
+    const { outage } = this;
+    if (outage === undefined) return 'go';
+    if (this.#isTrying || nowMs < this.#pausedUntilMs) return outage;
+    this.#isTrying = true;
+    return 'try';
+  }
+
+  endTry(): void {
+    this.#isTrying = false;
+  }
+
+  /** There was an answer. True when that ends an outage. */
+  answered(): boolean {
+    const wasOpen = this.outage !== undefined;
+    this.#failures = 0;
+    return wasOpen;
+  }
+
+  /** There was none. True when an outage begins with it. */
+  unanswered(why: string, nowMs: number): boolean {
+    const wasOpen = this.outage !== undefined;
+    if (this.#failures === 0) this.#sinceMs = nowMs;
+    this.#failures += 1;
+    this.#why = why;
+    this.#pausedUntilMs = nowMs + this.#options.pauseMs;
+    return !wasOpen && this.outage !== undefined;
+  }
+}

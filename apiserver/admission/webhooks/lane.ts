@@ -1,0 +1,86 @@
+export interface LaneOptions {
+  readonly callsMax: number;
+  readonly waitingMax: number;
+}
+
+/** There are more calls than may wait. */
+export class LaneFullError extends Error {}
+
+interface Waiter {
+  readonly start: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** Lets so many calls go on at once; those behind them wait in order, as long as there are not too many. */
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #waiting = new Set<Waiter>();
+  #calls = 0;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  get calls(): number {
+    return this.#calls;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Resolves when the call may begin; `leave` has to follow. Throws LaneFullError, or the signal's reason. */
+  async enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#calls < this.#options.callsMax) {
+      this.#calls += 1;
+      return;
+    }
+    if (this.#waiting.size >= this.#options.waitingMax) {
+      throw new LaneFullError(`${String(this.#options.waitingMax)} calls wait for it already`);
+    }
+    await this.#wait(signal);
+  }
+
+  leave(): void {
+    const next = this.#waiting.values().next();
+    if (next.done === true) {
+      this.#calls -= 1;
+      return;
+    }
+    // The place is handed on.
+    this.#waiting.delete(next.value);
+    next.value.start();
+  }
+
+  /** Sends away all that wait. */
+  clear(error: Error): void {
+    for (const waiter of this.#waiting) waiter.fail(error);
+    this.#waiting.clear();
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const settle = (how: () => void): void => {
+        signal.removeEventListener('abort', onAbort);
+        how();
+      };
+      const waiter: Waiter = {
+        start: () => {
+          settle(resolve);
+        },
+        fail: (error) => {
+          settle(() => {
+            reject(error);
+          });
+        },
+      };
+      const onAbort = (): void => {
+        this.#waiting.delete(waiter);
+        waiter.fail(signal.reason as Error);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.add(waiter);
+    });
+  }
+}

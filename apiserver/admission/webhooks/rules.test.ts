@@ -1,0 +1,66 @@
+import { attributesOf, endpointOf } from '../testing/plugin-bench';
+import { invocationsOf, namespaceOf } from './rules';
+import { webhooksOf } from './webhook';
+
+const ALL = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] };
+
+function isSeen(
+  rule: object,
+  {
+    at = 'v1/pods',
+    operation = 'CREATE',
+    subresource = '',
+  }: { at?: string; operation?: 'CREATE' | 'DELETE'; subresource?: string } = {},
+): boolean {
+  const [hook] = webhooksOf('validating', {
+    metadata: { name: 'c' },
+    webhooks: [
+      { name: 'a', rules: [{ ...ALL, ...rule }], matchPolicy: 'Exact', clientConfig: { url: 'https://h' } },
+    ],
+  });
+  if (hook === undefined) throw new Error('there is no webhook');
+  return invocationsOf([hook], { operation, endpoint: endpointOf(at), subresource }).length > 0;
+}
+
+test.each([
+  [['*'], '', true],
+  [['*'], 'status', false],
+  [['pods'], '', true],
+  [['pods'], 'status', false],
+  [['pods/*'], '', true],
+  [['pods/*'], 'status', true],
+  [['pods/status'], 'status', true],
+  [['pods/status'], '', false],
+  [['*/*'], '', true],
+  [['*/*'], 'eviction', true],
+  [['*/status'], 'status', true],
+  [['*/status'], 'eviction', false],
+  [['services', 'pods'], '', true],
+  [['services'], '', false],
+])('resources %j and the subresource "%s" of a pod: %p', (resources, subresource, seen) => {
+  expect(isSeen({ resources }, { subresource })).toBe(seen);
+});
+
+test('operations, groups and versions have to be named, or all are', () => {
+  expect(isSeen({ operations: ['DELETE', 'UPDATE'] })).toBe(false);
+  expect(isSeen({ operations: ['DELETE'] }, { operation: 'DELETE' })).toBe(true);
+  expect(isSeen({ apiGroups: ['apps'] })).toBe(false);
+  expect(isSeen({ apiGroups: [''] })).toBe(true);
+  expect(isSeen({ apiGroups: ['batch'], apiVersions: ['v1beta1'] }, { at: 'batch/v1/cronjobs' })).toBe(false);
+});
+
+test.each([
+  ['v1/pods', true, false],
+  ['v1/nodes', false, true],
+  // Requests for a Namespace name it as their namespace, and are of the cluster all the same.
+  ['v1/namespaces', false, true],
+])('%s belong to a namespace: %p', (at, isNamespaced, isOfCluster) => {
+  expect(isSeen({ scope: 'Namespaced' }, { at })).toBe(isNamespaced);
+  expect(isSeen({ scope: 'Cluster' }, { at })).toBe(isOfCluster);
+  expect(isSeen({ scope: '*' }, { at })).toBe(true);
+});
+
+test('the namespace of a Namespace is itself', () => {
+  expect(namespaceOf(attributesOf('v1/namespaces', { name: 'n' }))).toBe('n');
+  expect(namespaceOf(attributesOf('v1/pods', { name: 'p' }))).toBe('ns');
+});

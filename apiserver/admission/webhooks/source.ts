@@ -1,0 +1,110 @@
+import type { AdmissionAttributes } from '../../registry/admission';
+import type { Endpoint } from '../../registry/resource';
+import { API_SERVER_USER } from '../../registry/api-server-user';
+import type { ClusterCache } from '../../watch/cluster-cache';
+import type { Reading } from '../cluster-reader';
+import type { WebhookCaller } from './call';
+import type { ConfigurationSources } from './configurations';
+import { CONFIGURATIONS, WebhookConfigurations } from './configurations';
+import type { Invocation } from './rules';
+import { invocationsOf, resourceEndpoint } from './rules';
+import type { Webhook, WebhookType } from './webhook';
+
+export interface SourceParts {
+  readonly configurations: ConfigurationSources;
+  readonly cache: Pick<ClusterCache, 'isConfirmedWithin'>;
+  readonly newReading: () => Reading;
+  readonly caller: WebhookCaller;
+  readonly recentWrites: RecentConfigurationWrites;
+}
+
+/** For so long the cache is believed without a sign that it still follows the store. */
+const UNCONFIRMED_MS_MAX = 1_000;
+/** For so long after a write of a configuration has begun, the cache is asked to be as new as the store. */
+const RECENT_MS = 3_000;
+
+/**
+ * Configurations that were written through this server a moment ago: who was told that one is there, or gone, must find it so with the
+ * next request.
+ */
+export class RecentConfigurationWrites {
+  #untilMs = -Infinity;
+
+  get areThere(): boolean {
+    return performance.now() < this.#untilMs;
+  }
+
+  note(): void {
+    this.#untilMs = performance.now() + RECENT_MS;
+  }
+}
+
+/** Knows which webhooks are to see a write, as far as rules decide that. */
+export class WebhookSource {
+  readonly #type: WebhookType;
+  readonly #parts: SourceParts;
+  readonly #configurations: WebhookConfigurations;
+  #webhooks: readonly Webhook[] = [];
+  /** Which webhooks want what kind of write, until the webhooks change. */
+  #known = new WeakMap<Endpoint, Map<string, readonly Invocation[]>>();
+
+  constructor(type: WebhookType, parts: SourceParts) {
+    this.#type = type;
+    this.#parts = parts;
+    this.#configurations = new WebhookConfigurations(type, parts.configurations);
+  }
+
+  /** Undefined when `settle` has to be waited for first. */
+  invocations(attributes: AdmissionAttributes): readonly Invocation[] | undefined {
+    const isSettled = this.#configurations.isPrepared && this.#isFresh();
+    return isSettled ? this.#invocations(attributes) : undefined;
+  }
+
+  /** Waits until the cache can be believed. Throws Timeout (504) or ServiceUnavailable (503) when that takes too long. */
+  async settle(attributes: AdmissionAttributes, signal: AbortSignal): Promise<readonly Invocation[]> {
+    if (!this.#isFresh()) await this.#parts.newReading().freshen(signal);
+    await this.#configurations.whenPrepared(signal);
+    return this.#invocations(attributes);
+  }
+
+  #isFresh(): boolean {
+    const { recentWrites, cache } = this.#parts;
+    return !recentWrites.areThere && cache.isConfirmedWithin(UNCONFIRMED_MS_MAX);
+  }
+
+  #invocations(attributes: AdmissionAttributes): readonly Invocation[] {
+    const { webhooks } = this.#configurations;
+    if (webhooks !== this.#webhooks) {
+      this.#webhooks = webhooks;
+      this.#known = new WeakMap();
+      this.#parts.caller.retain(this.#type, webhooks);
+    }
+    if (webhooks.length === 0) return [];
+    const { operation, subresource, endpoint } = attributes;
+    const known = this.#known.get(endpoint) ?? new Map<string, readonly Invocation[]>();
+    this.#known.set(endpoint, known);
+    const key = `${operation} ${subresource}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const found = invocationsOf(webhooks, {
+      operation,
+      subresource,
+      endpoint: resourceEndpoint(attributes),
+    });
+    known.set(key, found);
+    return found;
+  }
+}
+
+/**
+ * Writes that no webhook may stand in the way of: of the configurations of webhooks, which are the way out when one of them fails, and
+ * those of the server itself, which could not start.
+ */
+export function isExempt({ endpoint, user, operation }: AdmissionAttributes): boolean {
+  return user === API_SERVER_USER || operation === 'CONNECT' || isConfiguration(endpoint);
+}
+
+export function isConfiguration({ row: { group, resource } }: Endpoint): boolean {
+  const { mutating, validating } = CONFIGURATIONS;
+  return group === mutating.group && (resource === mutating.resource || resource === validating.resource);
+}

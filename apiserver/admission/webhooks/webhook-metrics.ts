@@ -1,0 +1,96 @@
+import type { AdmissionOperation } from '../../registry/admission';
+import { DurationHistogram } from '../../watch/duration-histogram';
+import type { LineReport } from './call';
+import type { WebhookType } from './webhook';
+
+/** Why a webhook made a request fail: it could not be asked, something went wrong here, or it said no. */
+export type RejectionCause = 'calling_webhook_error' | 'apiserver_internal_error' | 'no_error';
+
+export interface WebhookDecision {
+  readonly name: string;
+  readonly type: WebhookType;
+  readonly operation: AdmissionOperation;
+}
+
+export interface Rejection {
+  readonly cause: RejectionCause;
+  /** The HTTP code of what the webhook answered; 0 where it did not. */
+  readonly code: number;
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** kube-apiserver's bounds in seconds. */
+const BOUNDS_SECONDS: readonly number[] = [0.005, 0.025, 0.1, 0.5, 2.5];
+const CODE_MAX = 600;
+/** Series of each kind: names come from configurations, of which there may be ever new ones. */
+const SERIES_MAX = 1_000;
+/** What upstream calls the phases. */
+const PHASE = { mutating: 'admit', validating: 'validating' } as const;
+
+/** Counts what webhooks did. */
+export class WebhookMetrics {
+  readonly #durations = new Map<string, { readonly labels: Labels; readonly durations: DurationHistogram }>();
+  readonly #rejections = new Map<string, Counted>();
+  readonly #ignored = new Map<string, Counted>();
+  readonly #readers: (() => readonly LineReport[])[] = [];
+
+  observe({ name, type, operation }: WebhookDecision, ms: number, rejection: Rejection | undefined): void {
+    const labels = { name, type: PHASE[type], operation };
+    const timed = { ...labels, rejected: String(rejection !== undefined) };
+    seriesOf(this.#durations, timed, () => ({
+      labels: timed,
+      durations: new DurationHistogram(BOUNDS_SECONDS),
+    }))?.durations.observe(ms);
+    if (rejection === undefined) return;
+    const code = String(Math.min(rejection.code, CODE_MAX));
+    count(this.#rejections, { ...labels, error_type: rejection.cause, rejection_code: code });
+  }
+
+  /** A request went on without the webhook. */
+  ignored({ name, type }: Pick<WebhookDecision, 'name' | 'type'>): void {
+    count(this.#ignored, { name, type: PHASE[type] });
+  }
+
+  /** Adds webhooks that are asked from elsewhere than before. */
+  read(reports: () => readonly LineReport[]): void {
+    this.#readers.push(reports);
+  }
+
+  durations(): Iterable<{ readonly labels: Labels; readonly durations: DurationHistogram }> {
+    return this.#durations.values();
+  }
+
+  rejections(): Iterable<Counted> {
+    return this.#rejections.values();
+  }
+
+  ignoredFailures(): Iterable<Counted> {
+    return this.#ignored.values();
+  }
+
+  /** The webhooks that have been asked. */
+  reports(): readonly LineReport[] {
+    return this.#readers.flatMap((reports) => reports());
+  }
+}
+
+export interface Counted {
+  readonly labels: Labels;
+  times: number;
+}
+
+function count(series: Map<string, Counted>, labels: Labels): void {
+  const counted = seriesOf(series, labels, () => ({ labels, times: 0 }));
+  if (counted !== undefined) counted.times += 1;
+}
+
+/** Undefined for a new one where there are too many. */
+function seriesOf<T>(series: Map<string, T>, labels: Labels, create: () => T): T | undefined {
+  const key = Object.values(labels).join(' ');
+  const known = series.get(key);
+  if (known !== undefined || series.size >= SERIES_MAX) return known;
+  const made = create();
+  series.set(key, made);
+  return made;
+}

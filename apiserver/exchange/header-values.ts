@@ -1,0 +1,52 @@
+import type { Exchange } from './exchange';
+
+/** The text of every header with the (lower-case) name, in the order in which they were sent. None is joined with another. */
+export function headerValues({ rawHeaders }: Pick<Exchange, 'rawHeaders'>, name: string): readonly string[] {
+  const values: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === name) values.push(textOf(rawHeaders[index + 1] ?? ''));
+  }
+  return values;
+}
+
+/** Every header whose name begins with the (lower-case) prefix: the rest of its name in lower case, and its text. */
+export function headersWithPrefix(
+  { rawHeaders }: Pick<Exchange, 'rawHeaders'>,
+  prefix: string,
+): readonly (readonly [rest: string, value: string])[] {
+  const found: (readonly [string, string])[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? '';
+    if (name.startsWith(prefix)) found.push([name.slice(prefix.length), textOf(rawHeaders[index + 1] ?? '')]);
+  }
+  return found;
+}
+
+/** Takes headers off the request, by their lower-case names, so that whoever comes later does not see them. */
+export function removeHeaders(
+  exchange: Pick<Exchange, 'headers' | 'rawHeaders'>,
+  isToGo: (name: string) => boolean,
+): void {
+  exchange.headers = Object.fromEntries(Object.entries(exchange.headers).filter(([name]) => !isToGo(name)));
+  const { rawHeaders } = exchange;
+  const isKept = (at: number): boolean => !isToGo(rawHeaders[at - (at % 2)]?.toLowerCase() ?? '');
+  exchange.rawHeaders = rawHeaders.filter((_word, at) => isKept(at));
+}
+
+const MALFORMED_ESCAPE = /%(?![0-9a-f]{2})/i;
+
+/** A key that stands percent-encoded in the name of a header. One that is malformed is taken as it stands. */
+export function unescapedKey(encoded: string): string {
+  if (!encoded.includes('%') || MALFORMED_ESCAPE.test(encoded)) return encoded;
+  const bytes = encoded.replaceAll(/%([0-9a-f]{2})/gi, (_all, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return textOf(bytes);
+}
+
+/** HTTP hands over one character per byte; the bytes are UTF-8. */
+function textOf(bytes: string): string {
+  return NOT_ASCII.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
+}
+
+const NOT_ASCII = /[\u0080-\u00ff]/;

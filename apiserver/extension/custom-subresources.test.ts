@@ -1,0 +1,161 @@
+import type { InProcessApi, Reply } from '../testing/in-process-api';
+import { startInProcessApi } from '../testing/in-process-api';
+import { define, definitionBody } from './testing/definitions';
+
+let api: InProcessApi;
+beforeEach(async () => {
+  api = await startInProcessApi();
+});
+afterEach(async () => {
+  await api.close();
+});
+
+const PATH = '/apis/example.com/v1/namespaces/default/gizmos';
+const SCALE = {
+  specReplicasPath: '.spec.count',
+  statusReplicasPath: '.status.count',
+  labelSelectorPath: '.status.select',
+};
+const STATUS_SCHEMA = {
+  type: 'object',
+  'x-kubernetes-preserve-unknown-fields': true,
+  properties: {
+    status: {
+      type: 'object',
+      'x-kubernetes-preserve-unknown-fields': true,
+      properties: { seen: { type: 'integer' } },
+    },
+  },
+};
+
+const create = async (rest: object): Promise<Reply> =>
+  api.call('POST', PATH, {
+    body: { apiVersion: 'example.com/v1', kind: 'Gizmo', metadata: { name: 'a' }, ...rest },
+  });
+const patch = async (place: string, body: object): Promise<Reply> =>
+  api.call('PATCH', `${PATH}/a${place}`, { body });
+
+describe('the status', () => {
+  test('of a kind without the subresource is a field like any other, whose changes count', async () => {
+    await define(api, definitionBody());
+    expect((await create({ status: { x: 1 } })).json.status).toEqual({ x: 1 });
+    const changed = await patch('', { status: { x: 2 } });
+    expect([changed.json.status, changed.json.metadata.generation]).toEqual([{ x: 2 }, 2]);
+    const labelled = await patch('', { metadata: { labels: { l: '1' } } });
+    expect(labelled.json.metadata.generation).toBe(2);
+  });
+
+  test('of a kind with it changes there alone, and nothing else does', async () => {
+    await define(
+      api,
+      definitionBody({ versions: [{ name: 'v1', schema: STATUS_SCHEMA, subresources: { status: {} } }] }),
+    );
+    expect((await create({ spec: 1, status: { seen: 1 } })).json.status).toBeUndefined();
+    expect((await patch('', { status: { seen: 1 } })).json.status).toBeUndefined();
+    const body = { metadata: { labels: { l: '1' }, finalizers: ['f'] }, spec: 2, status: { seen: 1 } };
+    const { json } = await patch('/status', body);
+    expect([json.status, json.spec, json.metadata.generation]).toEqual([{ seen: 1 }, 1, 1]);
+    expect([json.metadata.labels, json.metadata.finalizers]).toEqual([undefined, undefined]);
+    expect((await patch('', { spec: 2 })).json).toMatchObject({
+      status: { seen: 1 },
+      metadata: { generation: 2 },
+    });
+    const owners = json.metadata.managedFields.map(({ fieldsV1 }: { fieldsV1: object }) =>
+      Object.keys(fieldsV1),
+    );
+    expect(owners.flat()).toContain('f:status');
+    expect((await api.call('GET', `${PATH}/a/status`)).json.status).toEqual({ seen: 1 });
+  });
+
+  test('is judged by its own part of the schema', async () => {
+    const schema = { ...STATUS_SCHEMA, required: ['spec'] };
+    const lax = [
+      { name: 'v1', schema: STATUS_SCHEMA, subresources: { status: {} } },
+      { name: 'v2', storage: false, schema, subresources: { status: {} } },
+    ];
+    await define(api, definitionBody({ versions: lax }));
+    await create({});
+    const path = `${PATH.replace('v1', 'v2')}/a/status`;
+    // The object lacks what this version demands of it, which is no matter here.
+    expect((await api.call('PATCH', path, { body: { status: { seen: 3 } } })).code).toBe(200);
+    const refused = await api.call('PATCH', path, { body: { status: { seen: 'x' } } });
+    expect([refused.code, refused.json.details.causes[0].field]).toEqual([422, 'status.seen']);
+  });
+});
+
+describe('the scale', () => {
+  const scaled = async (rest: object): Promise<void> => {
+    await define(
+      api,
+      definitionBody({ versions: [{ name: 'v1', subresources: { status: {}, scale: SCALE } }] }),
+    );
+    await create(rest);
+  };
+
+  test('shows what the paths of the definition point at', async () => {
+    await scaled({ spec: { count: 2 } });
+    await patch('/status', { status: { count: 1, select: 'a=b' } });
+    expect((await api.call('GET', `${PATH}/a/scale`)).json).toMatchObject({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'a', namespace: 'default' },
+      spec: { replicas: 2 },
+      status: { replicas: 1, selector: 'a=b' },
+    });
+  });
+
+  test('changes the replicas, which is a change of the object, by the rules of the object', async () => {
+    await scaled({ spec: { count: 2, other: 1 } });
+    const body = {
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'a', namespace: 'default' },
+      spec: { replicas: 5 },
+    };
+    expect((await api.call('PUT', `${PATH}/a/scale`, { body })).json.spec).toEqual({ replicas: 5 });
+    const { json } = await api.call('GET', `${PATH}/a`);
+    expect([json.spec, json.metadata.generation]).toEqual([{ count: 5, other: 1 }, 2]);
+    const refused = await patch('/scale', { spec: { replicas: -1 } });
+    expect([refused.code, refused.json.details.kind, refused.json.details.causes]).toEqual([
+      422,
+      'Gizmo',
+      [
+        {
+          reason: 'FieldValueInvalid',
+          field: '.spec.count',
+          message: 'Invalid value: -1: should be a non-negative integer',
+        },
+      ],
+    ]);
+    const metadata = { name: 'a', resourceVersion: '1' };
+    expect((await api.call('PUT', `${PATH}/a/scale`, { body: { ...body, metadata } })).code).toBe(409);
+  });
+
+  test('of an object without replicas cannot be read, and is set by who says how many there are to be', async () => {
+    await scaled({});
+    const { code, json } = await api.call('GET', `${PATH}/a/scale`);
+    expect([code, json.message]).toEqual([
+      500,
+      'Internal error occurred: the spec replicas field ".spec.count" does not exist',
+    ]);
+    const silent = await patch('/scale', { metadata: { labels: { a: 'b' } } });
+    expect([silent.code, silent.json.message]).toEqual([
+      400,
+      'the spec replicas field ".spec.count" cannot be empty',
+    ]);
+    expect((await patch('/scale', { spec: { replicas: 3 } })).json.spec).toEqual({ replicas: 3 });
+    expect((await api.call('GET', `${PATH}/b/scale`)).json.message).toBe('gizmos.example.com "b" not found');
+  });
+
+  test('demands of objects that their replicas are such', async () => {
+    await scaled({ spec: { count: 1 } });
+    const problems = async (spec: object): Promise<unknown> =>
+      (await patch('', { spec })).json.details.causes[0].message;
+    expect(await problems({ count: 'x' })).toBe(
+      'Invalid value: 0: .spec.count accessor error: x is of the type string, expected int64',
+    );
+    expect(await problems({ count: 2 ** 31 })).toContain('should be less than or equal to 2147483647');
+    const status = await patch('/status', { status: { select: 5 } });
+    expect([status.code, status.json.details.causes[0].field]).toEqual([422, '.status.select']);
+  });
+});

@@ -1,0 +1,118 @@
+import { ANNOTATION } from '../../shared/names';
+import { deepEqual } from '../../shared/meta/clone';
+import type { ApiObject } from '../../shared/meta/object';
+import type { FieldError } from '../../shared/errors/field-error';
+import { invalid } from '../../shared/errors/field-error';
+import type { Condition } from '../registry/conditions';
+import { withCondition, withoutCondition } from '../registry/conditions';
+import type { ApprovalState } from '../registry/validation/crd-approval';
+import { approvalStateOf } from '../registry/validation/crd-approval';
+import { schemaOf } from '../registry/validation/crd-demands';
+import { validateStructure } from '../registry/validation/crd-structure';
+import { record, records } from '../registry/validation/accessors';
+import type { Definition, DefinitionNames } from './definition';
+import { establishedCondition, nameWithin } from './naming';
+
+/**
+ * The definition with the next step of its life in its status: names, then (in a step of its own) established; and what is said of its
+ * schemas and its approval. The same object where nothing is to be said.
+ */
+export function withNextStatus(
+  object: ApiObject,
+  definition: Definition,
+  { group, nowMs }: { readonly group: Iterable<Definition>; readonly nowMs: number },
+): ApiObject {
+  const judged = withJudgement(object, nowMs);
+  const { acceptedNames, namesAccepted } = nameWithin(definition, group);
+  const named = withCondition(withAcceptedNames(judged, acceptedNames), namesAccepted, nowMs);
+  if (named === judged && namesAccepted.status === 'True') return withCondition(named, ESTABLISHED, nowMs);
+  const established = establishedCondition(named, namesAccepted);
+  return established === undefined ? named : withCondition(named, established, nowMs);
+}
+
+const ESTABLISHED: Condition = {
+  type: 'Established',
+  status: 'True',
+  reason: 'InitialNamesAccepted',
+  message: 'the initial names have been accepted',
+};
+
+function withAcceptedNames(object: ApiObject, names: DefinitionNames): ApiObject {
+  const status = record(object['status']);
+  const { plural, singular, shortNames, kind, listKind, categories } = names;
+  const accepted = {
+    plural,
+    ...(singular === '' ? {} : { singular }),
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    kind,
+    ...(listKind === '' ? {} : { listKind }),
+    ...(categories.length === 0 ? {} : { categories }),
+  };
+  if (deepEqual(accepted, status['acceptedNames'])) return object;
+  return { ...object, status: { ...status, acceptedNames: accepted } };
+}
+
+function withJudgement(object: ApiObject, nowMs: number): ApiObject {
+  const problems = structureProblems(object);
+  const judged =
+    problems.length === 0
+      ? withoutCondition(object, NON_STRUCTURAL)
+      : withCondition(
+          object,
+          { type: NON_STRUCTURAL, status: 'True', reason: 'Violations', message: aggregate(problems) },
+          nowMs,
+        );
+  const approval = approvalCondition(object);
+  return approval === undefined ? judged : withCondition(judged, approval, nowMs);
+}
+
+const NON_STRUCTURAL = 'NonStructuralSchema';
+
+function structureProblems(object: ApiObject): readonly FieldError[] {
+  const spec = record(object['spec']);
+  return [
+    ...(spec['preserveUnknownFields'] === true
+      ? [invalid('spec.preserveUnknownFields', true, 'must be false')]
+      : []),
+    ...records(spec['versions']).flatMap((version, index) => {
+      const schema = schemaOf(version);
+      if (schema === undefined) return [];
+      return validateStructure(schema, `spec.versions[${String(index)}].schema.openAPIV3Schema`);
+    }),
+  ];
+}
+
+function aggregate(problems: readonly FieldError[]): string {
+  const texts = problems.map(({ field, message }) => `${field}: ${message}`);
+  return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
+}
+
+const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
+
+function approvalCondition(object: ApiObject): Condition | undefined {
+  const found = approvalStateOf(object);
+  if (found === undefined) return undefined;
+  const type = 'KubernetesAPIApprovalPolicyConformant';
+  return { type, status: 'False', ...APPROVALS[found.state](found.approval) };
+}
+
+type Approval = Pick<Condition, 'reason' | 'message'> & Partial<Pick<Condition, 'status'>>;
+
+const DEMAND = `protected groups must have approval annotation ${JSON.stringify(ANNOTATION.apiApproved)}`;
+
+const APPROVALS: Readonly<Record<ApprovalState['state'], (approval: string) => Approval>> = {
+  approved: (approval) => ({
+    status: 'True',
+    reason: 'ApprovedAnnotation',
+    message: `approved in ${approval}`,
+  }),
+  bypassed: (approval) => ({
+    reason: 'UnapprovedAnnotation',
+    message: `not approved: ${JSON.stringify(approval)}`,
+  }),
+  invalid: () => ({
+    reason: 'InvalidAnnotation',
+    message: `${DEMAND} with either a URL or a reason starting with "unapproved", ${SEE}`,
+  }),
+  missing: () => ({ reason: 'MissingAnnotation', message: `${DEMAND}, ${SEE}` }),
+};

@@ -1,0 +1,109 @@
+import { GROUP } from '../../../shared/names';
+import type { InProcessApi } from '../../testing/in-process-api';
+
+export const DEFINITIONS_PATH = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
+
+const WAIT_MS = 10_000;
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface TestVersion {
+  readonly name: string;
+  readonly served?: boolean;
+  readonly storage?: boolean;
+  /** By default everything is kept. */
+  readonly schema?: Json;
+  readonly [field: string]: unknown;
+}
+
+/** The body of a definition of the kind `Gizmo` in `example.com`, or of another one. */
+export function definitionBody({
+  plural = 'gizmos',
+  kind = 'Gizmo',
+  group = 'example.com',
+  scope = 'Namespaced',
+  names = {},
+  versions = [{ name: 'v1' }],
+  spec = {},
+}: {
+  readonly plural?: string;
+  readonly kind?: string;
+  readonly group?: string;
+  readonly scope?: 'Namespaced' | 'Cluster';
+  readonly names?: Json;
+  readonly versions?: readonly TestVersion[];
+  readonly spec?: Json;
+} = {}): Json & { readonly metadata: { readonly name: string } } {
+  return {
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: { plural, kind, ...names },
+      versions: versions.map(({ schema = KEEP_ALL, ...version }, index) => ({
+        served: true,
+        storage: index === 0,
+        ...version,
+        schema: { openAPIV3Schema: schema },
+      })),
+      ...spec,
+    },
+  };
+}
+
+const KEEP_ALL = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+/** Creates a definition and waits until it is established. */
+export async function define(api: InProcessApi, body: Json): Promise<void> {
+  const { name } = body['metadata'] as { readonly name: string };
+  const { code, text } = await api.call('POST', DEFINITIONS_PATH, { body });
+  if (code !== 201) throw new Error(text);
+  await untilStatus(api, name, (status) => conditionOf(status, 'Established')?.['status'] === 'True');
+}
+
+/** The first status of a definition that is as it should be; rejects when none comes. */
+export async function untilStatus(
+  api: InProcessApi,
+  name: string,
+  isRight: (status: Json) => boolean,
+): Promise<Json> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => {
+    stop.abort();
+  }, WAIT_MS);
+  let last: unknown;
+  try {
+    const path = `${DEFINITIONS_PATH}?watch=1&fieldSelector=metadata.name%3D${name}`;
+    for await (const { object } of api.watch(path, stop.signal)) {
+      last = object['status'];
+      if (isRight((last ?? {}) as Json)) return last as Json;
+    }
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
+  }
+  throw new Error(`${name} has the status ${JSON.stringify(last)}`);
+}
+
+export function conditionOf(status: Json, type: string): Json | undefined {
+  const conditions = (status['conditions'] ?? []) as readonly Json[];
+  return conditions.find((each) => each['type'] === type);
+}
+
+/** Resolves when a definition is gone. */
+export async function untilGone(api: InProcessApi, name: string): Promise<void> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => {
+    stop.abort();
+  }, WAIT_MS);
+  try {
+    const from = (await api.call('GET', `${DEFINITIONS_PATH}/${name}`)).json;
+    if (from.code === 404) return;
+    const path = `${DEFINITIONS_PATH}?watch=1&resourceVersion=${from.metadata.resourceVersion}&fieldSelector=metadata.name%3D${name}`;
+    for await (const { type } of api.watch(path, stop.signal)) if (type === 'DELETED') return;
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
+  }
+  throw new Error(`${name} is still there`);
+}

@@ -1,0 +1,93 @@
+import { oidcErrors, oidcOptions } from './oidc-options';
+import { accountTokenOptions, accountTokenWarnings } from './account-token-options';
+import type { ServerFlags } from './complete-options';
+import type { AuthenticationOptions, RequestHeaderOptions, TokenWebhookOptions } from './server-options';
+
+/** What is wrong with the flags for authentication. */
+export function authenticationErrors(flags: ServerFlags): readonly string[] {
+  const errors: string[] = [];
+  if (flags.requestheaderClientCaFile !== '' && flags.requestheaderUsernameHeaders.length === 0) {
+    errors.push('--requestheader-client-ca-file needs --requestheader-username-headers');
+  }
+  return [...errors, ...oidcErrors(flags)];
+}
+
+/** Sentences to log at start. */
+export function authenticationWarnings(flags: ServerFlags): readonly string[] {
+  const warnings = [...accountTokenWarnings(flags)];
+  const isAlwaysAllow = flags.authorizationMode.includes('AlwaysAllow');
+  if (isAlwaysAllow && flags.anonymousAuth) {
+    warnings.push(
+      'Anonymous requests are switched off: with the authorization mode AlwaysAllow anyone who reaches the port could do everything.',
+    );
+  }
+  const users = [
+    flags.tokenAuthFile,
+    flags.clientCaFile,
+    flags.requestheaderClientCaFile,
+    flags.oidcIssuerUrl,
+    flags.authenticationTokenWebhookConfigFile,
+  ];
+  if (isAlwaysAllow && users.every((file) => file === '') && !flags.enableBootstrapTokenAuth) {
+    warnings.push(
+      'No way to authenticate is configured, so every request will be answered with 401. Give --token-auth-file or --client-ca-file.',
+    );
+  }
+  const idle = requestHeaderLists(flags).filter(([, values]) => values.length > 0);
+  if (flags.requestheaderClientCaFile === '' && idle.length > 0) {
+    warnings.push(
+      `No proxy is believed without --requestheader-client-ca-file: ${idle.map(([flag]) => flag).join(', ')} mean nothing.`,
+    );
+  }
+  if (flags.clientCaFile !== '' && flags.clientCaFile === flags.requestheaderClientCaFile) {
+    warnings.push(
+      '--client-ca-file and --requestheader-client-ca-file are the same: every user with a certificate can take any name that --requestheader-allowed-names does not forbid.',
+    );
+  }
+  return warnings;
+}
+
+/** Where everybody may do everything, nobody is let in without a name. */
+export function authenticationOptions(flags: ServerFlags): AuthenticationOptions {
+  const requestHeader = requestHeaderOptions(flags);
+  const oidc = oidcOptions(flags);
+  const { authenticationTokenWebhookConfigFile: webhookFile } = flags;
+  return {
+    ...(flags.tokenAuthFile === '' ? {} : { tokenFile: flags.tokenAuthFile }),
+    ...(flags.clientCaFile === '' ? {} : { clientCaFile: flags.clientCaFile }),
+    ...(requestHeader === undefined ? {} : { requestHeader }),
+    ...(oidc === undefined ? {} : { oidc }),
+    ...(webhookFile === '' ? {} : { tokenWebhook: tokenWebhookOptions(flags) }),
+    bootstrapTokens: flags.enableBootstrapTokenAuth,
+    accountTokens: accountTokenOptions(flags),
+    anonymous: flags.anonymousAuth && !flags.authorizationMode.includes('AlwaysAllow'),
+  };
+}
+
+function tokenWebhookOptions(flags: ServerFlags): TokenWebhookOptions {
+  return {
+    configFile: flags.authenticationTokenWebhookConfigFile,
+    version: flags.authenticationTokenWebhookVersion,
+    ttlMs: flags.authenticationTokenWebhookCacheTtlMs,
+  };
+}
+
+function requestHeaderLists(flags: ServerFlags): readonly (readonly [string, readonly string[]])[] {
+  return [
+    ['--requestheader-username-headers', flags.requestheaderUsernameHeaders],
+    ['--requestheader-group-headers', flags.requestheaderGroupHeaders],
+    ['--requestheader-extra-headers-prefix', flags.requestheaderExtraHeadersPrefix],
+    ['--requestheader-allowed-names', flags.requestheaderAllowedNames],
+  ];
+}
+
+function requestHeaderOptions(flags: ServerFlags): RequestHeaderOptions | undefined {
+  if (flags.requestheaderClientCaFile === '') return undefined;
+  return {
+    caFile: flags.requestheaderClientCaFile,
+    allowedNames: flags.requestheaderAllowedNames,
+    usernameHeaders: flags.requestheaderUsernameHeaders,
+    groupHeaders: flags.requestheaderGroupHeaders,
+    extraHeaderPrefixes: flags.requestheaderExtraHeadersPrefix,
+  };
+}

@@ -1,0 +1,75 @@
+import type { ApiObject } from '../../../shared/meta/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { nodeRules } from './nodes';
+import { storageClassRules } from './storage-classes';
+import { validateTopologySpread } from './scheduling';
+import { validateTolerationsUpdate } from './tolerations';
+import { validateWebhookRule } from './webhook-rules';
+
+/*
+ * Lists as long as a request can hold them. Looking through a list once for each of its items took up to half a minute, in which the
+ * server answered nobody: far more than a test may take.
+ */
+const LENGTH = 60_000;
+
+const numbered = <T>(make: (index: number) => T): T[] =>
+  Array.from({ length: LENGTH }, (_, index) => make(index));
+const fieldsOf = (errors: readonly FieldError[] | undefined): string[] =>
+  (errors ?? []).map(({ field }) => field);
+/** No rule of these kinds asks for anything else. */
+const judge = (
+  rules: { readonly validate?: ((object: ApiObject, info: never) => readonly FieldError[]) | undefined },
+  object: object,
+): string[] => fieldsOf(rules.validate?.(object as ApiObject, undefined as never));
+
+test('the one taint of very many that stands there twice is found', () => {
+  const taints = numbered((index) => ({ key: `k${String(index % (LENGTH - 1))}`, effect: 'NoSchedule' }));
+  expect(judge(nodeRules, { metadata: { name: 'n' }, spec: { taints } })).toEqual([
+    `metadata.taints[${String(LENGTH - 1)}]`,
+  ]);
+});
+
+test('the one constraint of very many that stands there twice is found where it stands first', () => {
+  const constraints = numbered((index) => ({
+    maxSkew: 1,
+    topologyKey: `k${String(index % (LENGTH - 1))}`,
+    whenUnsatisfiable: 'ScheduleAnyway',
+  }));
+  expect(fieldsOf(validateTopologySpread(constraints, 'at'))).toEqual([
+    'at[0].{topologyKey, whenUnsatisfiable}',
+  ]);
+});
+
+test('the one toleration of very many that a change takes away is missed', () => {
+  const tolerations = numbered((index) => ({
+    key: `k${String(index)}`,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: 1,
+  }));
+  const longer = tolerations.map((each) => ({ ...each, tolerationSeconds: 2 }));
+  expect(validateTolerationsUpdate(longer, tolerations, 'at')).toEqual([]);
+  expect(fieldsOf(validateTolerationsUpdate(longer.slice(0, -1), tolerations, 'at'))).toEqual(['at']);
+});
+
+test('the one term of very many that stands there twice is found', () => {
+  const allowedTopologies = numbered((index) => ({
+    matchLabelExpressions: [{ key: 'zone', values: [String(index % (LENGTH - 1))] }],
+  }));
+  const storageClass = {
+    metadata: { name: 's' },
+    provisioner: 'p',
+    reclaimPolicy: 'Delete',
+    volumeBindingMode: 'Immediate',
+    allowedTopologies,
+  };
+  expect(judge(storageClassRules, storageClass)).toEqual([
+    `allowedTopologies[${String(LENGTH - 1)}].matchLabelExpressions`,
+  ]);
+});
+
+test('the one resource of very many that another one before it covers is found, and not one behind it', () => {
+  const resources = ['b/log', ...numbered((index) => `r${String(index)}/status`), 'a/*', 'a/status', 'b/*'];
+  const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources };
+  expect(fieldsOf(validateWebhookRule(rule, 'at'))).toEqual([`at.resources[${String(LENGTH + 2)}]`]);
+});

@@ -1,0 +1,166 @@
+import { randomInt } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { type EtcdCluster, startEtcdCluster } from '../../../deploy/local/etcd-cluster';
+import { silentLog } from '../../../shared/log/log';
+import type { Revision, WriteOutcome } from '../backend';
+import { StorageError } from '../backend';
+import { createEtcdBackend, type EtcdBackend } from './etcd-backend';
+import { makeCertificates } from './testing/certificates';
+import { startProxy, type TestProxy } from './testing/proxy';
+
+jest.setTimeout(120_000);
+
+const PREFIX = '/registry';
+const ROUNDS = 30;
+const WRITERS = 24;
+const longEnough = (): AbortSignal => AbortSignal.timeout(90_000);
+
+let folder: string;
+let cluster: EtcdCluster;
+let direct: EtcdBackend;
+let proxy: TestProxy;
+/** Through the proxy; TLS goes from end to end. */
+let backend: EtcdBackend;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'orch-tls-wedge-'));
+  const { server } = await makeCertificates(folder);
+  cluster = await startEtcdCluster({
+    size: 1,
+    extraArgs: ['--unsafe-no-fsync'],
+    tls: { ...server, clientCertAuth: false },
+  });
+  const [endpoint = ''] = cluster.endpoints;
+  const options = { prefix: PREFIX, log: silentLog, caFile: server.caFile };
+  direct = createEtcdBackend({ ...options, endpoints: [endpoint] });
+  proxy = await startProxy(endpoint);
+  backend = createEtcdBackend({ ...options, endpoints: [proxy.url.replace(/^http:/, 'https:')] });
+});
+
+afterAll(async () => {
+  await backend?.close();
+  await direct?.close();
+  await proxy?.close();
+  await cluster?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/**
+ * A silent connection with calls under way is asked after at most two seconds, if it was not asked within the last ten, and has five to
+ * answer. Shorter would not do: etcd ends connections that ask more often than each five seconds, and on a machine that is starved for
+ * a few seconds every false alarm would make the outcome of all writes under way unknown.
+ */
+const NOTICED_WITHIN_MS = 2_000 + 10_000 + 5_000;
+
+interface Ended<T> {
+  readonly value: T | undefined;
+  readonly error: unknown;
+}
+
+/** How the call ended, which it must within the bound, and not by the patience of the test. */
+async function ended<T>(call: Promise<T>): Promise<Ended<T>> {
+  const startedAt = performance.now();
+  const result = await call.then(
+    (value) => ({ value, error: undefined }),
+    (error: unknown) => ({ value: undefined, error }),
+  );
+  expect(performance.now() - startedAt).toBeLessThan(NOTICED_WITHIN_MS + SLACK_MS);
+  return result;
+}
+
+const SLACK_MS = 10_000;
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
+  }
+}
+
+/** Follows every revision behind `from` until it has seen one, and checks that none is missing and none comes twice. */
+function follow(from: number): { readonly seen: Revision[]; reach(revision: number): Promise<void> } {
+  const seen: Revision[] = [];
+  const stop = new AbortController();
+  const running = (async () => {
+    for await (const batch of backend.watch({ from: from + 1 }, stop.signal)) seen.push(...batch);
+  })();
+  return {
+    seen,
+    async reach(revision) {
+      await Promise.race([until(() => (seen.at(-1)?.revision ?? 0) >= revision), running]);
+      stop.abort();
+      await running;
+      expect(seen.map((each) => each.revision)).toEqual(
+        Array.from({ length: seen.length }, (_, at) => from + 1 + at),
+      );
+      expect(seen.at(-1)?.revision).toBe(revision);
+    },
+  };
+}
+
+test('connections that fall silent in the middle end their calls, and the watch loses nothing', async () => {
+  const from = await backend.currentRevision(longEnough());
+  const following = follow(from);
+  await direct.create(`${PREFIX}/silent/first`, Buffer.from('x'), {}, longEnough());
+  await until(() => following.seen.length === 1);
+
+  proxy.swallowAfter(100_000);
+  const filled = Array.from({ length: 300 }, async (_, at) =>
+    direct.create(`${PREFIX}/silent/${String(at)}`, Buffer.alloc(1_000, 'v'), {}, longEnough()),
+  );
+  await until(() => proxy.swallowed() === 1);
+  proxy.swallowAfter(0);
+  const key = `${PREFIX}/silent/first`;
+  const [read, write] = await Promise.all([
+    ended(backend.get(key, longEnough())),
+    ended(backend.create(`${PREFIX}/silent/unknown`, Buffer.from('w'), {}, longEnough())),
+  ]);
+  expect(proxy.swallowed()).toBe(2);
+  // A read is made again elsewhere; a write is not made twice.
+  expect(read.value?.record?.value.toString()).toBe('x');
+  expect(write.error).toMatchObject({ code: 'unknown-outcome' });
+  await Promise.all(filled);
+  const last = await direct.create(`${PREFIX}/silent/last`, Buffer.from('x'), {}, longEnough());
+  await ended(following.reach(last.revision));
+});
+
+test('connections that are reset without a farewell while they are written to end every call at once or unknown', async () => {
+  const from = await direct.currentRevision(longEnough());
+  const following = follow(from);
+  const outcomes = new Map<string, Ended<WriteOutcome>>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const writing = Array.from({ length: WRITERS }, async (_, writer) => {
+      const key = `${PREFIX}/reset/${String(round)}-${String(writer)}`;
+      const value = Buffer.alloc(randomInt(200_000), key);
+      outcomes.set(key, await ended(backend.create(key, value, {}, longEnough())));
+    });
+    const reading = ended(backend.list(`${PREFIX}/silent/`, {}, longEnough()));
+    if (round % 2 === 0) proxy.cutAfter(randomInt(50_000));
+    else {
+      for (let turns = randomInt(20); turns > 0; turns -= 1) await new Promise(setImmediate);
+      proxy.cutAll();
+    }
+    await Promise.all(writing);
+    expect((await reading).value?.records).not.toHaveLength(0);
+  }
+  proxy.cutAfter(Number.POSITIVE_INFINITY);
+  const { records } = await direct.list(`${PREFIX}/reset/`, { keysOnly: true }, longEnough());
+  const stored = new Map(records.map(({ key, revision }) => [key, revision]));
+  const wrong = [...outcomes].filter(([key, outcome]) => !isTrue(outcome, stored.get(key)));
+  expect(wrong).toEqual([]);
+  expect([...outcomes.values()].filter(({ error }) => error !== undefined)).not.toHaveLength(0);
+  const last = await direct.create(`${PREFIX}/reset/last`, Buffer.from('x'), {}, longEnough());
+  await ended(following.reach(last.revision));
+  const seen = following.seen.flatMap(({ events }) => events.map((event) => event.key));
+  expect(seen.filter((key) => key.startsWith(`${PREFIX}/reset/`))).toHaveLength(stored.size + 1);
+});
+
+/** Whether the end of a create fits what stands in the store: its revision, or undefined where the key is not there. */
+function isTrue({ value, error }: Ended<WriteOutcome>, revision: number | undefined): boolean {
+  if (value !== undefined) return value.ok && value.revision === revision;
+  if (!(error instanceof StorageError)) return false;
+  return error.code === 'unknown-outcome' || (error.code === 'unavailable' && revision === undefined);
+}

@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
+import { silentLog } from '../../shared/log/log';
+import type { Backend } from '../storage/backend';
+import { openEmbeddedBackend } from '../storage/embedded/embedded-backend';
+import { createEtcdBackend } from '../storage/etcd/etcd-backend';
+import { MemoryBackend } from '../watch/testing/memory-backend';
+
+/** Below which the servers of tests keep their objects. */
+export const STORE_PREFIX = '/registry';
+
+const cleanUps: (() => Promise<void>)[] = [];
+
+/** Every store that a server can stand on, and the one that tests have, each opened empty. Call {@link removeStores} in the end. */
+export const STORES: readonly (readonly [name: string, open: () => Promise<Backend>])[] = [
+  ['a store in memory', async (): Promise<Backend> => Promise.resolve(new MemoryBackend())],
+  [
+    'the embedded store',
+    async (): Promise<Backend> => {
+      const directory = await mkdtemp(path.join(tmpdir(), 'store-'));
+      cleanUps.push(async () => rm(directory, { recursive: true }));
+      return openEmbeddedBackend({ directory, prefix: STORE_PREFIX, log: silentLog });
+    },
+  ],
+  [
+    'etcd',
+    async (): Promise<Backend> => {
+      const cluster = await startEtcdCluster({ size: 1, extraArgs: ['--unsafe-no-fsync'] });
+      cleanUps.push(async () => cluster.stop());
+      return createEtcdBackend({ endpoints: cluster.endpoints, prefix: STORE_PREFIX, log: silentLog });
+    },
+  ],
+];
+
+/** Removes what the opened stores left behind. They are to be closed before. */
+export async function removeStores(): Promise<void> {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+}

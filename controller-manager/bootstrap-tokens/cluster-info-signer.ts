@@ -1,0 +1,84 @@
+import { hasCode } from '../../shared/client/status';
+import type { Clock } from '../../shared/concurrency/clock';
+import { systemClock } from '../../shared/concurrency/clock';
+import type { Requeue } from '../../shared/concurrency/work-loop';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
+import { createInformer } from '../../shared/informer/informer';
+import { deepEqual } from '../../shared/meta/clone';
+import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
+import { GROUP, NAMESPACE } from '../../shared/names';
+import type { ControllerContext } from '../controller';
+import { runInformedLoop } from '../informed-loop';
+import { detachedSignature } from './detached-signature';
+import type { BootstrapToken, Secret } from './token-secret';
+import { TOKEN_SECRETS, expirationOf, signingToken } from './token-secret';
+
+const CONFIG_MAPS: GroupVersionResource = { group: GROUP.core, version: 'v1', resource: 'configmaps' };
+const CLUSTER_INFO = 'cluster-info';
+const CONTENT_KEY = 'kubeconfig';
+const SIGNATURE_PREFIX = 'jws-kubeconfig-';
+const WORKERS = 1;
+
+interface ConfigMap extends ApiObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Keeps a signature of every bootstrap token that is for that beside what new nodes have to know of the cluster, so that a node that has
+ * been told a token can tell whether what it reads there, as nobody in particular, comes from who knows the token too.
+ */
+export async function runClusterInfoSigner(
+  { client, reader, log }: ControllerContext,
+  signal: AbortSignal,
+  clock: Clock = systemClock,
+): Promise<void> {
+  const queue = createWorkQueue();
+  const secrets = createInformer<Secret>({ ...TOKEN_SECRETS, client: reader, log });
+  const maps = createInformer<ConfigMap>({
+    client: reader,
+    resource: CONFIG_MAPS,
+    namespace: NAMESPACE.public,
+    fieldSelector: `metadata.name=${CLUSTER_INFO}`,
+    log,
+  });
+  const key = `${NAMESPACE.public}/${CLUSTER_INFO}`;
+  const enqueue = (): void => queue.add(key);
+  maps.addHandler({ onAdd: enqueue, onUpdate: enqueue });
+  secrets.addHandler({ onAdd: enqueue, onUpdate: enqueue, onDelete: enqueue });
+
+  const reconcile = async (_key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
+    const map = maps.store.get(key);
+    const content = map?.data?.[CONTENT_KEY];
+    if (map?.data === undefined || content === undefined) return undefined;
+    const now = clock.now();
+    const valid = secrets.store.list().filter((secret) => expirationOf(secret) > now);
+    const tokens = valid.flatMap((secret) => signingToken(secret) ?? []);
+    const data = signed(map.data, { content, tokens });
+    if (!deepEqual(data, map.data)) {
+      try {
+        await client.update(CONFIG_MAPS, { ...map, data }, { signal: stop });
+        log.info({ tokens: tokens.length }, 'signed what new nodes have to know of the cluster');
+      } catch (error) {
+        // One that has gone, or that is another by now, is told of by an event.
+        if (!hasCode(error, 404, 409)) throw error;
+      }
+    }
+    const nextEnd = Math.min(...valid.map(expirationOf));
+    return nextEnd === Infinity ? undefined : { requeueAfterMs: nextEnd - now };
+  };
+
+  await runInformedLoop({ informers: [maps, secrets], queue, workers: WORKERS, log, reconcile }, signal);
+}
+
+/** The data with the signatures of these tokens and no others. */
+function signed(
+  data: Readonly<Record<string, string>>,
+  { content, tokens }: { readonly content: string; readonly tokens: readonly BootstrapToken[] },
+): Readonly<Record<string, string>> {
+  const rest = Object.entries(data).filter(([each]) => !each.startsWith(SIGNATURE_PREFIX));
+  const signatures = tokens.map((token) => [
+    `${SIGNATURE_PREFIX}${token.id}`,
+    detachedSignature(content, token),
+  ]);
+  return Object.fromEntries([...rest, ...signatures]) as Readonly<Record<string, string>>;
+}

@@ -1,0 +1,44 @@
+import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
+import { parseTime } from '../../shared/meta/time';
+import { GROUP, NAMESPACE, SECRET_TYPE } from '../../shared/names';
+
+export const SECRETS: GroupVersionResource = { group: GROUP.core, version: 'v1', resource: 'secrets' };
+
+/** Which Secrets hold bootstrap tokens: the only ones that controllers of tokens need to see. */
+export const TOKEN_SECRETS = {
+  resource: SECRETS,
+  namespace: NAMESPACE.system,
+  fieldSelector: `type=${SECRET_TYPE.bootstrapToken}`,
+} as const;
+
+/** A v1 Secret; its values are in base64. */
+export interface Secret extends ApiObject {
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>> | null;
+}
+
+/** A bootstrap token: `<id>.<secret>`. */
+export interface BootstrapToken {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const NAME = /^bootstrap-token-([a-z0-9]{6})$/;
+
+/** The token that signs what new nodes have to know; undefined where the Secret is not for that, or is not as it must be. */
+export function signingToken(object: Secret): BootstrapToken | undefined {
+  const [, id] = NAME.exec(object.metadata.name ?? '') ?? [];
+  const secret = valueOf(object, 'token-secret');
+  if (id === undefined || valueOf(object, 'token-id') !== id || secret === '') return undefined;
+  return valueOf(object, 'usage-bootstrap-signing') === 'true' ? { id, secret } : undefined;
+}
+
+/** When the token ends, in milliseconds since the epoch; infinite where it does not. What cannot be read has ended. */
+export function expirationOf(object: Secret): number {
+  const expiration = valueOf(object, 'expiration');
+  return expiration === '' ? Infinity : (parseTime(expiration) ?? -Infinity);
+}
+
+function valueOf({ data }: Secret, key: string): string {
+  return Buffer.from(data?.[key] ?? '', 'base64').toString('utf8');
+}

@@ -1,0 +1,142 @@
+import { CertificateRequestError } from '../../shared/certs/certificate-request';
+import type { Client } from '../../shared/client/client';
+import { hasCode } from '../../shared/client/status';
+import type { Clock } from '../../shared/concurrency/clock';
+import { systemClock } from '../../shared/concurrency/clock';
+import type { Requeue } from '../../shared/concurrency/work-loop';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
+import { createInformer } from '../../shared/informer/informer';
+import type { ApiObject } from '../../shared/meta/object';
+import { apiVersionOf } from '../../shared/meta/object';
+import { parseTime } from '../../shared/meta/time';
+import { GROUP, SIGNER } from '../../shared/names';
+import type { ControllerContext } from '../controller';
+import { runInformedLoop } from '../informed-loop';
+import type { CertificateSigningRequest } from './certificate-request';
+import { CERTIFICATE_REQUESTS, isDecided, isIssued, requestIn, withCondition } from './certificate-request';
+import { nodeClientProblem } from '../../shared/certs/signer-rules';
+
+/** A kind of request that needs nobody's look: who may create it, as if it were a resource, gets it approved. */
+interface Recognized {
+  readonly subresource: string;
+  readonly message: string;
+}
+
+const OF_ITSELF: Recognized = {
+  subresource: 'selfnodeclient',
+  message: 'Auto approving self kubelet client certificate after SubjectAccessReview.',
+};
+const OF_A_NODE: Recognized = {
+  subresource: 'nodeclient',
+  message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
+};
+
+const WORKERS = 5;
+const ASK_AGAIN_MS = { min: 1_000, max: 1_000_000 } as const;
+
+/** Approves requests of nodes for client certificates, where their authors have leave for that. */
+export async function runRequestApproval(
+  { client, reader, log }: ControllerContext,
+  signal: AbortSignal,
+  clock: Clock = systemClock,
+): Promise<void> {
+  const queue = createWorkQueue();
+  const requests = createInformer<CertificateSigningRequest>({
+    client: reader,
+    resource: CERTIFICATE_REQUESTS,
+    log,
+  });
+  const enqueue = (request: CertificateSigningRequest): void => {
+    if (isOpen(request)) queue.add(request.metadata.name ?? '');
+  };
+  requests.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after) });
+
+  const reconcile = async (key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
+    const request = requests.store.get(key);
+    if (request === undefined || !isOpen(request)) return undefined;
+    const recognized = recognizedAs(request);
+    for (const each of recognized) {
+      if (!(await isAllowed(client, { request, subresource: each.subresource }, stop))) continue;
+      if (await approve(client, { request, message: each.message }, stop)) {
+        log.info({ request: key, as: each.subresource }, 'approved a certificate request');
+      }
+      return undefined;
+    }
+    if (recognized.length === 0) return undefined;
+    log.debug({ request: key }, 'a certificate request of a node is not approved: its author has no leave');
+    return { requeueAfterMs: askAgainAfterMs(request, clock) };
+  };
+
+  await runInformedLoop({ informers: [requests], queue, workers: WORKERS, log, reconcile }, signal);
+}
+
+function isOpen(request: CertificateSigningRequest): boolean {
+  const isForNodes = request.spec.signerName === SIGNER.apiServerClientNodeAgent;
+  return isForNodes && !isIssued(request) && !isDecided(request);
+}
+
+/** What the request may be approved as, in the order in which it is tried. */
+function recognizedAs(request: CertificateSigningRequest): readonly Recognized[] {
+  const { usages = [], username } = request.spec;
+  try {
+    const asked = requestIn(request);
+    if (nodeClientProblem(asked, usages) !== undefined) return [];
+    return username === asked.commonName ? [OF_ITSELF, OF_A_NODE] : [OF_A_NODE];
+  } catch (error) {
+    if (error instanceof CertificateRequestError) return [];
+    throw error;
+  }
+}
+
+interface Review extends ApiObject {
+  readonly status?: { readonly allowed?: boolean };
+}
+
+const REVIEWS = { group: GROUP.authorization, version: 'v1', resource: 'subjectaccessreviews' } as const;
+
+async function isAllowed(
+  client: Client,
+  { request, subresource }: { readonly request: CertificateSigningRequest; readonly subresource: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { username, uid, groups, extra } = request.spec;
+  const { group, resource } = CERTIFICATE_REQUESTS;
+  const review: Review = {
+    apiVersion: apiVersionOf(REVIEWS),
+    kind: 'SubjectAccessReview',
+    metadata: {},
+    spec: {
+      user: username,
+      uid,
+      groups,
+      extra,
+      resourceAttributes: { group, resource, subresource, verb: 'create' },
+    },
+  };
+  return (await client.create(REVIEWS, review, { signal })).status?.allowed === true;
+}
+
+/** False for one that has gone, or that is another by now: an event tells of that. */
+async function approve(
+  client: Client,
+  { request, message }: { readonly request: CertificateSigningRequest; readonly message: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message };
+  try {
+    await client.update(CERTIFICATE_REQUESTS, withCondition(request, condition), {
+      subresource: 'approval',
+      signal,
+    });
+    return true;
+  } catch (error) {
+    if (!hasCode(error, 404, 409)) throw error;
+    return false;
+  }
+}
+
+/** The author may get leave later. It is asked for again after as long as the request has waited already. */
+function askAgainAfterMs({ metadata }: CertificateSigningRequest, clock: Clock): number {
+  const age = clock.now() - (parseTime(metadata.creationTimestamp ?? '') ?? clock.now());
+  return Math.min(Math.max(age, ASK_AGAIN_MS.min), ASK_AGAIN_MS.max);
+}

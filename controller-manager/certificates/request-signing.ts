@@ -1,0 +1,143 @@
+import type { CertificateRequest } from '../../shared/certs/certificate-request';
+import { CertificateRequestError } from '../../shared/certs/certificate-request';
+import { signCertificateRequest } from '../../shared/certs/sign-certificate-request';
+import { hasCode } from '../../shared/client/status';
+import { untilAborted } from '../../shared/concurrency/abort';
+import type { Clock } from '../../shared/concurrency/clock';
+import { systemClock } from '../../shared/concurrency/clock';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
+import { createInformer } from '../../shared/informer/informer';
+import type { ControllerContext } from '../controller';
+import { runInformedLoop } from '../informed-loop';
+import type { CertificateSigningRequest } from './certificate-request';
+import {
+  CERTIFICATE_REQUESTS,
+  hasCondition,
+  isIssued,
+  requestIn,
+  withCondition,
+} from './certificate-request';
+import { SIGNER_RULES } from '../../shared/certs/signer-rules';
+import type { Signing } from './signing';
+
+const WORKERS = 5;
+
+/** Signs approved requests of the signers that come with the project. Without an authority it does nothing. */
+export async function runRequestSigning(
+  context: ControllerContext,
+  signal: AbortSignal,
+  clock: Clock = systemClock,
+): Promise<void> {
+  const { signing } = context.options;
+  if (signing !== undefined) {
+    await signRequests({ ...context, signing, clock }, signal);
+    return;
+  }
+  context.log.info({}, 'no certificate requests are signed: no authority was given');
+  await untilAborted(new Promise<never>(() => undefined), signal).catch(() => undefined);
+}
+
+interface SigningContext extends ControllerContext {
+  readonly signing: Signing;
+  readonly clock: Clock;
+}
+
+async function signRequests(context: SigningContext, signal: AbortSignal): Promise<void> {
+  const { reader, log, signing } = context;
+  const queue = createWorkQueue();
+  const requests = createInformer<CertificateSigningRequest>({
+    client: reader,
+    resource: CERTIFICATE_REQUESTS,
+    log,
+  });
+  const isReady = (request: CertificateSigningRequest): boolean =>
+    isToBeSigned(request) && signing.authorityOf(request.spec.signerName) !== undefined;
+  const enqueue = (request: CertificateSigningRequest): void => {
+    if (isReady(request)) queue.add(request.metadata.name ?? '');
+  };
+  requests.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after) });
+
+  const reconcile = async (key: string, stop: AbortSignal): Promise<undefined> => {
+    const request = requests.store.get(key);
+    if (request === undefined || !isReady(request)) return;
+    const asked = readable(request, context);
+    if (asked === undefined) return;
+    const problem = SIGNER_RULES[request.spec.signerName]?.(asked, request.spec.usages ?? []);
+    if (problem === undefined) await sign(request, { ...context, asked }, stop);
+    else await refuse(request, { ...context, problem }, stop);
+  };
+
+  await runInformedLoop({ informers: [requests], queue, workers: WORKERS, log, reconcile }, signal);
+}
+
+function isToBeSigned(request: CertificateSigningRequest): boolean {
+  const isApproved = hasCondition(request, 'Approved') && !hasCondition(request, 'Denied');
+  return isApproved && !hasCondition(request, 'Failed') && !isIssued(request);
+}
+
+/** Undefined for a request that the server took and that cannot be read: it never changes, so that trying again is no use. */
+function readable(
+  request: CertificateSigningRequest,
+  { log }: ControllerContext,
+): CertificateRequest | undefined {
+  try {
+    return requestIn(request);
+  } catch (error) {
+    if (!(error instanceof CertificateRequestError)) throw error;
+    log.warn({ request: request.metadata.name, error: error.message }, 'a certificate request is unreadable');
+    return undefined;
+  }
+}
+
+async function sign(
+  request: CertificateSigningRequest,
+  { client, log, signing, clock, asked }: SigningContext & { readonly asked: CertificateRequest },
+  signal: AbortSignal,
+): Promise<void> {
+  const { signerName, usages = [] } = request.spec;
+  const authority = await signing.authorityOf(signerName)?.current();
+  if (authority === undefined) return;
+  const { lifetimeMs } = signing;
+  const pem = signCertificateRequest(authority, asked, { usages, lifetimeMs, clock });
+  const certificate = Buffer.from(pem, 'latin1').toString('base64');
+  if (!(await writeStatus(client, { ...request, status: { ...request.status, certificate } }, signal)))
+    return;
+  log.info(
+    { request: request.metadata.name, signer: signerName, commonName: asked.commonName },
+    'signed a certificate request',
+  );
+}
+
+async function refuse(
+  request: CertificateSigningRequest,
+  { client, log, problem }: SigningContext & { readonly problem: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { signerName } = request.spec;
+  log.warn(
+    { request: request.metadata.name, signer: signerName, problem },
+    'a certificate request does not meet the rules of its signer',
+  );
+  const condition = {
+    type: 'Failed',
+    status: 'True',
+    reason: 'SignerValidationFailure',
+    message: problem,
+  };
+  await writeStatus(client, withCondition(request, condition), signal);
+}
+
+/** False for one that has gone, or that is another by now: an event tells of that. */
+async function writeStatus(
+  client: ControllerContext['client'],
+  request: CertificateSigningRequest,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await client.updateStatus(CERTIFICATE_REQUESTS, request, { signal });
+    return true;
+  } catch (error) {
+    if (!hasCode(error, 404, 409)) throw error;
+    return false;
+  }
+}

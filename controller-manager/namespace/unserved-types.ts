@@ -1,0 +1,65 @@
+import type { Client } from '../../shared/client/client';
+import { METADATA_ONLY } from '../../shared/client/client';
+import type { GroupVersionFailure, ResourceRow } from '../../shared/client/discovery';
+import { hasCode } from '../../shared/client/status';
+import { forEachLimited } from '../../shared/concurrency/for-each-limited';
+import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
+import { GROUP } from '../../shared/names';
+
+export const DEFINITIONS: GroupVersionResource = {
+  group: GROUP.apiextensions,
+  version: 'v1',
+  resource: 'customresourcedefinitions',
+};
+
+/** A CustomResourceDefinition as far as it tells whether objects of its type may exist. */
+interface Definition extends ApiObject {
+  readonly spec?: {
+    readonly group?: string;
+    readonly versions?: readonly { readonly name: string; readonly served: boolean }[];
+  };
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null;
+  };
+}
+
+const PARALLEL_READS = 8;
+
+/**
+ * The custom types that some replica serves and that discovery, answered by another one, does not show yet: a namespace may hold
+ * objects of them that nobody would look for. Definitions are read after discovery, from the store as it is now.
+ */
+export async function unservedTypes(
+  client: Client,
+  served: readonly ResourceRow[],
+  signal: AbortSignal,
+): Promise<readonly GroupVersionFailure[]> {
+  const known = new Set(served.map(({ group, resource }) => `${resource}.${group}`));
+  if (!known.has(`${DEFINITIONS.resource}.${DEFINITIONS.group}`)) return [];
+  const { items } = await client.listAll(DEFINITIONS, { accept: METADATA_ONLY.list, signal });
+  const names = items.map(({ metadata }) => metadata.name ?? '').filter((name) => !known.has(name));
+  const missing: GroupVersionFailure[] = [];
+  await forEachLimited(names, PARALLEL_READS, async (name) => {
+    const version = await servedVersion(client, name, signal);
+    if (version === undefined) return;
+    missing.push({ groupVersion: version, error: new Error(`${name} is not served everywhere yet`) });
+  });
+  return missing;
+}
+
+/** The first version under which objects of the definition can be made; undefined if there is none. */
+async function servedVersion(client: Client, name: string, signal: AbortSignal): Promise<string | undefined> {
+  let definition: Definition;
+  try {
+    definition = await client.get<Definition>(DEFINITIONS, { name }, { signal });
+  } catch (error) {
+    if (hasCode(error, 404)) return undefined;
+    throw error;
+  }
+  const { spec, status } = definition;
+  const isEstablished = (status?.conditions ?? []).some(
+    (condition) => condition.type === 'Established' && condition.status === 'True',
+  );
+  const version = spec?.versions?.find(({ served }) => served);
+  return isEstablished && version !== undefined ? `${spec?.group ?? ''}/${version.name}` : undefined;
+}

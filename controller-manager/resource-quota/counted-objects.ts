@@ -1,0 +1,154 @@
+import type { Client } from '../../shared/client/client';
+import { METADATA_ONLY } from '../../shared/client/client';
+import type { ResourceRow } from '../../shared/client/discovery';
+import { discover, preferredResources } from '../../shared/client/discovery';
+import type { Clock } from '../../shared/concurrency/clock';
+import type { LinkedAbort } from '../../shared/concurrency/linked-abort';
+import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import type { Informer } from '../../shared/informer/informer';
+import { createInformer } from '../../shared/informer/informer';
+import type { Log } from '../../shared/log/log';
+import type { ApiObject } from '../../shared/meta/object';
+import { apiVersionOf } from '../../shared/meta/object';
+import { evaluatorOf } from '../../shared/quota/evaluators';
+import type { Evaluator, Measured } from '../../shared/quota/measure';
+
+/** Of an object that is counted only its name and what it means to quotas is kept. */
+export interface CountedObject extends ApiObject {
+  readonly measured: Measured;
+}
+
+/** Called for every change. `before` is missing for a new object, `after` for one that has gone. */
+export type CountedListener = (evaluator: Evaluator, before?: CountedObject, after?: CountedObject) => void;
+
+/** A resource that quotas can count. */
+export interface Countable {
+  readonly row: ResourceRow;
+  readonly evaluator: Evaluator;
+}
+
+interface Branch {
+  readonly informer: Informer<CountedObject>;
+  readonly startedMs: number;
+  readonly stop: LinkedAbort;
+  readonly running: Promise<void>;
+}
+
+const VERBS = ['create', 'list', 'watch', 'delete'];
+const BY_NAMESPACE = 'namespace';
+
+/** The objects that quotas count, from one informer for each resource that some quota is about. */
+export class CountedObjects {
+  readonly #client: Client;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #listener: CountedListener;
+  readonly #branches = new Map<string, Branch>();
+  #countable: readonly Countable[] | undefined;
+  #unknownVersions: readonly string[] = [];
+
+  constructor(parts: { client: Client; log: Log; clock: Clock; listener: CountedListener }) {
+    this.#client = parts.client;
+    this.#log = parts.log;
+    this.#clock = parts.clock;
+    this.#listener = parts.listener;
+  }
+
+  /** Asks again what the server has. True if that is something else than before. */
+  async refresh(signal: AbortSignal): Promise<boolean> {
+    const { resources, failures } = await discover(this.#client, { signal });
+    this.#unknownVersions = failures.map(({ groupVersion }) => groupVersion);
+    const found = preferredResources(resources)
+      .filter(({ namespaced, verbs }) => namespaced && VERBS.every((verb) => verbs.includes(verb)))
+      .flatMap((row) => {
+        const evaluator = evaluatorOf(row);
+        return evaluator === undefined ? [] : [{ row, evaluator }];
+      });
+    // Resources of a group that does not answer are unknown, not gone.
+    const kept = (this.#countable ?? []).filter(
+      ({ row }) =>
+        this.#unknownVersions.includes(apiVersionOf(row)) &&
+        !found.some((each) => keyOf(each) === keyOf(row)),
+    );
+    const before = new Set((this.#countable ?? []).map(keyOf));
+    this.#countable = [...found, ...kept];
+    return this.#countable.length !== before.size || this.#countable.some((each) => !before.has(keyOf(each)));
+  }
+
+  /** What measures some of these resources of a quota; undefined before it is known what the server has. */
+  countableFor(names: readonly string[]): readonly Countable[] | undefined {
+    return this.#countable?.filter(({ evaluator }) => names.some((name) => evaluator.measures(name)));
+  }
+
+  /** Begins to follow the objects of a resource, until it is not wanted any more or the signal aborts. */
+  follow(countable: Countable, signal: AbortSignal): void {
+    const key = keyOf(countable);
+    if (!this.#branches.has(key)) this.#branches.set(key, this.#grow(countable, signal));
+  }
+
+  /** Stops following what is not wanted any more. */
+  keepOnly(wanted: readonly Countable[]): void {
+    const keys = new Set(wanted.map(keyOf));
+    for (const [key, branch] of this.#branches) {
+      if (keys.has(key)) continue;
+      branch.stop.abort(new Error('no quota counts the resource'));
+      this.#branches.delete(key);
+    }
+  }
+
+  /** The objects of a namespace; undefined before all of them are known. */
+  in(namespace: string, countable: Countable): readonly CountedObject[] | undefined {
+    const informer = this.#branches.get(keyOf(countable))?.informer;
+    return informer?.hasSynced() === true ? informer.store.byIndex(BY_NAMESPACE, namespace) : undefined;
+  }
+
+  /** For how long nothing of the resource can have been missed, in milliseconds. */
+  watchedForMs(countable: Countable): number {
+    return this.#branches.get(keyOf(countable))?.informer.watchingForMs() ?? 0;
+  }
+
+  /** For how long the resource is followed, in milliseconds. */
+  followedForMs(countable: Countable): number {
+    const branch = this.#branches.get(keyOf(countable));
+    return branch === undefined ? 0 : this.#clock.now() - branch.startedMs;
+  }
+
+  /** Resolves when every informer has ended; to be called once the signal has aborted. */
+  async ended(): Promise<void> {
+    await Promise.all([...this.#branches.values()].map(async ({ running }) => running));
+  }
+
+  #grow({ row, evaluator }: Countable, signal: AbortSignal): Branch {
+    const informer = createInformer<CountedObject>({
+      client: this.#client,
+      resource: row,
+      transform: (object) => ({ metadata: slim(object), measured: evaluator.measure(object) }),
+      indexers: { [BY_NAMESPACE]: ({ metadata: { namespace = '' } }) => [namespace] },
+      log: this.#log,
+      ...(evaluator.countsOnly ? { accept: METADATA_ONLY } : {}),
+    });
+    informer.addHandler({
+      onAdd: (after) => this.#listener(evaluator, undefined, after),
+      onUpdate: (before, after) => this.#listener(evaluator, before, after),
+      onDelete: (before) => this.#listener(evaluator, before),
+    });
+    const stop = linkedAbort(signal);
+    const running = informer.run(stop.signal).finally(stop.unlink);
+    return { informer, startedMs: this.#clock.now(), stop, running };
+  }
+}
+
+/** The version counts: another one is another watch. */
+function keyOf(of: Countable | ResourceRow): string {
+  const row = 'row' in of ? of.row : of;
+  return `${apiVersionOf(row)}/${row.resource}`;
+}
+
+function slim({ metadata: { name, namespace, uid, resourceVersion } }: ApiObject): ApiObject['metadata'] {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+}

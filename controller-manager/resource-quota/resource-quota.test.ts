@@ -1,0 +1,304 @@
+import type { InProcessApi } from '../../apiserver/testing/in-process-api';
+import { startInProcessApi } from '../../apiserver/testing/in-process-api';
+import { MemoryBackend } from '../../apiserver/watch/testing/memory-backend';
+import { createPolicyHook } from '../../apiserver/bootstrap/policy-hook';
+import type { Client } from '../../shared/client/client';
+import type { WatchEvent } from '../../shared/client/options';
+import { queryString, resourcePath } from '../../shared/client/resource-path';
+import { statusErrorFromAnswer } from '../../shared/client/status';
+import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { silentLog } from '../../shared/log/log';
+import type { ApiObject } from '../../shared/meta/object';
+import { GROUP, NAMESPACE } from '../../shared/names';
+import type { QuotaTimings } from './resource-quota';
+import { runResourceQuota } from './resource-quota';
+
+const QUOTAS = '/api/v1/namespaces/default/resourcequotas';
+const PODS = '/api/v1/namespaces/default/pods';
+const MAPS = '/api/v1/namespaces/default/configmaps';
+const ACCOUNT = `system:serviceaccount:${NAMESPACE.system}:resourcequota-controller`;
+const NOW = { gracePeriodSeconds: 0 };
+
+let api: InProcessApi;
+let stop: ReturnType<typeof linkedAbort>;
+let running: Promise<void> | undefined;
+/** Requests of the controller that write. */
+let writes: string[] = [];
+
+/** A pod named `late` is stored no sooner than this. */
+let lateIsStored: Promise<void>;
+
+function slowBackend(): MemoryBackend {
+  const backend = new MemoryBackend();
+  const create = backend.create.bind(backend);
+  backend.create = async (key, value, options) => {
+    if (key.endsWith('/pods/default/late')) await lateIsStored;
+    return create(key, value, options);
+  };
+  return backend;
+}
+
+/** A server where roles decide, with those that every cluster has. */
+beforeEach(async () => {
+  writes = [];
+  stop = linkedAbort(new AbortController().signal);
+  lateIsStored = Promise.resolve();
+  api = await startInProcessApi(slowBackend(), { authorizationModes: ['RBAC'] });
+  const { store, registry } = api.plane;
+  await createPolicyHook({ store, registry, log: silentLog }).run(stop.signal);
+});
+afterEach(async () => {
+  stop.abort(new Error('the test is over'));
+  await running;
+  running = undefined;
+  await api.close();
+});
+
+function runController(timings: QuotaTimings = {}, periodMs = 300_000): void {
+  const client = clientOf(api);
+  const options = {
+    concurrentNamespaceSyncs: 1,
+    namespaceSyncPeriodMs: 60_000,
+    concurrentGcSyncs: 1,
+    resourceQuotaSyncPeriodMs: periodMs,
+  };
+  const context = { client, reader: client, log: silentLog, options };
+  running = runResourceQuota(context, stop.signal, { settleMs: 60, ...timings });
+}
+
+/** As much of a client as the controller uses, acting as its service account. */
+function clientOf(server: InProcessApi): Client {
+  const call = async (method: string, url: string, body?: unknown): Promise<never> => {
+    if (method !== 'GET') writes.push(`${method} ${url}`);
+    const { code, json, text } = await server.call(method, url, {
+      body,
+      headers: { 'impersonate-user': ACCOUNT },
+    });
+    if (code >= 300) throw statusErrorFromAnswer({ code, text });
+    return json as never;
+  };
+  const client: Partial<Client> = {
+    getJson: async (path) => call('GET', path),
+    listAll: async (resource) => call('GET', resourcePath(resource, {})),
+    watch: (resource, { resourceVersion, signal = new AbortController().signal, onOpen } = {}) => {
+      onOpen?.();
+      return server.watch(
+        resourcePath(resource, {}) + queryString({ watch: true, resourceVersion }),
+        signal,
+      ) as AsyncIterable<WatchEvent<never>>;
+    },
+    updateStatus: async (resource, object) =>
+      call('PUT', resourcePath(resource, { ...placeOf(object), subresource: 'status' }), object),
+  };
+  return client as Client;
+}
+
+function placeOf({ metadata: { name = '', namespace } }: ApiObject): {
+  name: string;
+  namespace: string | undefined;
+} {
+  return { name, namespace };
+}
+
+async function write(method: string, path: string, body: object): Promise<ApiObject> {
+  const { code, json, text } = await api.call(method, path, { body });
+  if (code >= 300) throw new Error(text);
+  return json as ApiObject;
+}
+
+async function makeQuota(hard: object, more: object = {}): Promise<void> {
+  await write('POST', QUOTAS, { metadata: { name: 'q' }, spec: { hard, ...more } });
+}
+
+/** The quota, once this is what it says of its use. */
+async function used(wanted: Record<string, string>): Promise<ApiObject> {
+  const url = `${QUOTAS}?watch=1&fieldSelector=metadata.name%3Dq`;
+  const limit = AbortSignal.timeout(4_000);
+  let last: unknown;
+  for await (const { object } of api.watch(url, limit)) {
+    last = (object['status'] as { used?: unknown } | undefined)?.used;
+    if (JSON.stringify(sorted(last)) === JSON.stringify(sorted(wanted)))
+      return object as unknown as ApiObject;
+  }
+  throw new Error(`the watch has ended, and what is used is ${JSON.stringify(last)}`);
+}
+
+function sorted(amounts: unknown): unknown {
+  return Object.entries(amounts ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const pod = (name: string, more: object = {}): object => ({
+  metadata: { name },
+  spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '100m' } } }], ...more },
+});
+
+test('a new quota is told at once what there is, and what its owner limits differently', async () => {
+  await write('POST', PODS, pod('a'));
+  await write('POST', MAPS, { metadata: { name: 'm' } });
+  runController();
+  await makeQuota({ pods: '5', 'requests.cpu': '1', configmaps: '3', 'count/deployments.apps': '2' });
+  const quota = await used({
+    pods: '1',
+    'requests.cpu': '100m',
+    configmaps: '1',
+    'count/deployments.apps': '0',
+  });
+  expect(quota['status']).toMatchObject({ hard: { pods: '5', 'requests.cpu': '1' } });
+  await write('PATCH', `${QUOTAS}/q`, { spec: { hard: { pods: '7', configmaps: null } } });
+  const changed = await used({ pods: '1', 'requests.cpu': '100m', 'count/deployments.apps': '0' });
+  expect(changed['status']).toMatchObject({ hard: { pods: '7' } });
+});
+
+test('what admission charges stays, and what goes is given back', async () => {
+  runController();
+  await makeQuota({ pods: '2' });
+  await used({ pods: '0' });
+  await write('POST', PODS, pod('a'));
+  await write('POST', PODS, pod('b'));
+  expect((await api.call('POST', PODS, { body: pod('c') })).json.message).toBe(
+    'pods "c" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2',
+  );
+  await write('DELETE', `${PODS}/a`, NOW);
+  await used({ pods: '1' });
+  await write('POST', PODS, pod('c'));
+  await used({ pods: '2' });
+});
+
+test('a pod that has ended is not charged any more, though it is there', async () => {
+  runController();
+  await makeQuota({ pods: '2', 'count/pods': '5' });
+  await used({ pods: '0', 'count/pods': '0' });
+  const made = await write('POST', PODS, pod('a'));
+  await used({ pods: '1', 'count/pods': '1' });
+  await write('PUT', `${PODS}/a/status`, { ...made, status: { phase: 'Succeeded' } });
+  const quota = await used({ pods: '0', 'count/pods': '1' });
+  expect(quota.metadata.name).toBe('q');
+});
+
+test('only pods in the scope of a quota are counted', async () => {
+  await write('POST', PODS, pod('a', { activeDeadlineSeconds: 100 }));
+  await write('POST', PODS, pod('b'));
+  runController();
+  await makeQuota({ pods: '5', 'requests.cpu': '5' }, { scopes: ['Terminating'] });
+  const quota = await used({ pods: '1', 'requests.cpu': '100m' });
+  expect(quota.metadata.name).toBe('q');
+});
+
+test('a creation that failed after it was charged is given back', async () => {
+  runController();
+  await makeQuota({ configmaps: '5' });
+  await used({ configmaps: '0' });
+  await write('POST', MAPS, { metadata: { name: 'm' } });
+  expect((await api.call('POST', MAPS, { body: { metadata: { name: 'm' } } })).code).toBe(409);
+  await used({ configmaps: '2' });
+  const quota = await used({ configmaps: '1' });
+  expect(quota.metadata.name).toBe('q');
+});
+
+test('custom resources are counted once there are any', async () => {
+  runController({ discoveryPeriodMs: 20 });
+  await makeQuota({ 'count/widgets.example.com': '5', pods: '1' });
+  await used({ pods: '0' });
+  await write('POST', `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`, {
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+      ],
+    },
+  });
+  await used({ pods: '0', 'count/widgets.example.com': '0' });
+  const path = '/apis/example.com/v1/namespaces/default/widgets';
+  await write('POST', path, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } });
+  await used({ pods: '0', 'count/widgets.example.com': '1' });
+  await write('DELETE', `${path}/w`, {});
+  await used({ pods: '0', 'count/widgets.example.com': '0' });
+  expect(writes.length).toBeGreaterThan(0);
+});
+
+test('what somebody else wrote into the status is put right, also without cause for it', async () => {
+  runController({}, 30);
+  await makeQuota({ pods: '2' });
+  const quota = await used({ pods: '0' });
+  const status = { hard: { pods: '2' }, used: { pods: '2' } };
+  await write('PUT', `${QUOTAS}/q/status`, { ...quota, status });
+  const right = await used({ pods: '0' });
+  expect(right.metadata.name).toBe('q');
+});
+
+test('nothing is written as long as nothing changes', async () => {
+  runController({}, 10);
+  await makeQuota({ pods: '5', secrets: '1' });
+  await used({ pods: '0', secrets: '0' });
+  await write('POST', PODS, pod('a'));
+  await used({ pods: '1', secrets: '0' });
+  // Another quota is told of what there is after all of this.
+  const calculated = writes.length;
+  await makeLaterQuota();
+  expect(calculated).toBe(1);
+  expect(writes).toHaveLength(2);
+});
+
+test('what was charged for a pod that is just being stored is not given back', async () => {
+  let store = (): void => undefined;
+  lateIsStored = new Promise((resolve) => {
+    store = resolve;
+  });
+  runController({ settleMs: 300, paceMs: 0 });
+  await makeQuota({ pods: '5' });
+  const { metadata } = await used({ pods: '0' });
+  const late = api.call('POST', PODS, { body: pod('late') });
+  await used({ pods: '1' });
+  await write('POST', PODS, pod('a'));
+  await used({ pods: '2' });
+  await write('DELETE', `${PODS}/a`, NOW);
+  await makeLaterQuota();
+  store();
+  expect((await late).code).toBe(201);
+  expect(await historyOf('q', metadata.resourceVersion ?? '', '1')).toEqual(['1', '2', '1']);
+});
+
+/** Resolves once its status is told, so that all that was to be done before is done. */
+async function makeLaterQuota(): Promise<void> {
+  await write('POST', QUOTAS, { metadata: { name: 'later' }, spec: { hard: { pods: '1' } } });
+  const limit = AbortSignal.timeout(4_000);
+  for await (const { object } of api.watch(`${QUOTAS}?watch=1&fieldSelector=metadata.name%3Dlater`, limit)) {
+    if ((object['status'] as { used?: object } | undefined)?.used !== undefined) return;
+  }
+}
+
+/** How many pods the quota has counted since this version, until it has come down to so many. */
+async function historyOf(name: string, resourceVersion: string, end: string): Promise<readonly string[]> {
+  const history: string[] = [];
+  const url = `${QUOTAS}?watch=1&fieldSelector=metadata.name%3D${name}&resourceVersion=${resourceVersion}`;
+  for await (const { object } of api.watch(url, AbortSignal.timeout(4_000))) {
+    const { pods } = (object['status'] as { used: { pods: string } }).used;
+    history.push(pods);
+    if (history.length > 1 && Number(pods) <= Number(end)) return history;
+  }
+  throw new Error(`the watch has ended after ${history.join(', ')}`);
+}
+
+test('pods that come and go while a quota is nearly full never exceed it, and are never kept out for long', async () => {
+  runController();
+  await makeQuota({ pods: '3' });
+  await used({ pods: '0' });
+  let most = 0;
+  let made = 0;
+  const limit = AbortSignal.timeout(8_000);
+  while (made < 30) {
+    limit.throwIfAborted();
+    const names = [0, 1, 2, 3, 4].map((index) => `p${String(made)}-${String(index)}`);
+    const replies = await Promise.all(names.map(async (name) => api.call('POST', PODS, { body: pod(name) })));
+    const { json } = await api.call('GET', PODS);
+    most = Math.max(most, json.items.length as number);
+    const stored = names.filter((_, index) => replies[index]?.code === 201);
+    made += stored.length;
+    await Promise.all(stored.map(async (name) => api.call('DELETE', `${PODS}/${name}`, { body: NOW })));
+    if (stored.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(most).toBe(3);
+});

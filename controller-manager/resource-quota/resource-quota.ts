@@ -1,0 +1,251 @@
+import type { Client } from '../../shared/client/client';
+import { hasCode } from '../../shared/client/status';
+import type { Clock } from '../../shared/concurrency/clock';
+import { systemClock } from '../../shared/concurrency/clock';
+import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
+import { pause } from '../../shared/concurrency/pause';
+import type { Requeue } from '../../shared/concurrency/work-loop';
+import type { WorkQueue } from '../../shared/concurrency/work-queue';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
+import type { Informer } from '../../shared/informer/informer';
+import { createInformer } from '../../shared/informer/informer';
+import { keyOfObject } from '../../shared/informer/store';
+import type { Log } from '../../shared/log/log';
+import type { ApiObject } from '../../shared/meta/object';
+import { NOTHING, areEqual, listOf } from '../../shared/quota/amounts';
+import type { Evaluator } from '../../shared/quota/measure';
+import type { ControllerContext } from '../controller';
+import { runInformedLoop } from '../informed-loop';
+import type { Countable, CountedObject } from './counted-objects';
+import { CountedObjects } from './counted-objects';
+import type { NextStatus } from './next-status';
+import { nextStatus } from './next-status';
+import { RESOURCE_QUOTAS, hardOf, statusOf } from './quota-object';
+import { GRAIN_MS, RecentCharges } from './recent-charges';
+import { tally } from './tally';
+
+const WORKERS = 5;
+/** How often every quota is calculated anew without cause. */
+const SYNC_PERIOD_MS = 300_000;
+/** How often the server is asked for new resources: sooner as long as a quota is about one that nobody knows. */
+const DISCOVERY_PERIOD_MS = 30_000;
+const DISCOVERY_MISSING_MS = 5_000;
+const DISCOVERY_RETRY_MS = 1_000;
+/** In this time an object that a quota was charged for has been stored and seen, or is not coming. */
+const SETTLE_MS = 1_000;
+/** The least time between two calculations of one quota. */
+const PACE_MS = 100;
+/** How soon to look again for objects that are not known yet, and how long the others wait for them. */
+const UNKNOWN_RETRY_MS = 50;
+const UNKNOWN_WAIT_MS = 5_000;
+const BY_NAMESPACE = 'namespace';
+
+export interface QuotaTimings {
+  readonly settleMs?: number;
+  readonly paceMs?: number;
+  readonly discoveryPeriodMs?: number;
+  readonly wallClock?: Clock;
+}
+
+/** Keeps the status of quotas: what they limit, and what the objects use that are there. */
+export async function runResourceQuota(
+  { client, log, options }: ControllerContext,
+  signal: AbortSignal,
+  timings: QuotaTimings = {},
+): Promise<void> {
+  const keeper = new QuotaKeeper({ client, log, timings }, signal);
+  const resync = setInterval(() => keeper.enqueueAll(), options.resourceQuotaSyncPeriodMs ?? SYNC_PERIOD_MS);
+  resync.unref();
+  try {
+    await Promise.all([
+      keeper.keepDiscovering(signal),
+      runInformedLoop(
+        {
+          informers: [keeper.quotas],
+          queue: keeper.queue,
+          workers: options.concurrentResourceQuotaSyncs ?? WORKERS,
+          log,
+          reconcile: async (key, stop) => keeper.reconcile(key, stop),
+        },
+        signal,
+      ),
+    ]);
+  } finally {
+    clearInterval(resync);
+  }
+}
+
+interface KeeperParts {
+  readonly client: Client;
+  readonly log: Log;
+  readonly timings: QuotaTimings;
+}
+
+class QuotaKeeper {
+  /** Of `namespace/name`. */
+  readonly queue: WorkQueue = createWorkQueue();
+  readonly quotas: Informer<ApiObject>;
+  readonly #client: Client;
+  readonly #log: Log;
+  readonly #wallClock: Clock;
+  readonly #settleMs: number;
+  readonly #paceMs: number;
+  /** After so long a charge is certainly no recent one any more. */
+  readonly #lookAgainMs: number;
+  readonly #discoveryPeriodMs: number;
+  readonly #counted: CountedObjects;
+  readonly #charges: RecentCharges;
+  /** When each quota was last calculated, by the monotonic clock; one entry for each quota. */
+  readonly #calculatedMs = new Map<string, number>();
+  readonly #life: AbortSignal;
+
+  constructor({ client, log, timings }: KeeperParts, life: AbortSignal) {
+    this.#client = client;
+    this.#log = log;
+    this.#life = life;
+    this.#wallClock = timings.wallClock ?? systemClock;
+    this.#settleMs = timings.settleMs ?? SETTLE_MS;
+    this.#paceMs = timings.paceMs ?? PACE_MS;
+    this.#lookAgainMs = this.#settleMs + GRAIN_MS;
+    this.#discoveryPeriodMs = timings.discoveryPeriodMs ?? DISCOVERY_PERIOD_MS;
+    this.#charges = new RecentCharges(monotonicClock, this.#settleMs);
+    this.quotas = createInformer({
+      client,
+      resource: RESOURCE_QUOTAS,
+      log,
+      indexers: { [BY_NAMESPACE]: ({ metadata: { namespace = '' } }) => [namespace] },
+    });
+    this.quotas.addHandler({
+      onAdd: (quota) => this.#onQuota(undefined, quota),
+      onUpdate: (before, after) => this.#onQuota(before, after),
+      onDelete: (quota) => this.#forget(keyOfObject(quota)),
+    });
+    const listener = (evaluator: Evaluator, before?: CountedObject, after?: CountedObject): void => {
+      this.#onObject(evaluator, before, after);
+    };
+    this.#counted = new CountedObjects({ client, log, clock: monotonicClock, listener });
+  }
+
+  enqueueAll(): void {
+    for (const key of this.quotas.store.keys()) this.queue.add(key);
+  }
+
+  /** Knows what the server has until the signal aborts and everything has ended. */
+  async keepDiscovering(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      let waitMs = this.#discoveryPeriodMs;
+      try {
+        if (await this.#counted.refresh(signal)) this.enqueueAll();
+        if (this.#dropUnwanted()) waitMs = Math.min(waitMs, DISCOVERY_MISSING_MS);
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#log.warn({ error: error instanceof Error ? error.message : String(error) }, 'discovery failed');
+        waitMs = Math.min(waitMs, DISCOVERY_RETRY_MS);
+      }
+      await pause(waitMs, signal);
+    }
+    await this.#counted.ended();
+  }
+
+  /** Stops following what no quota is about any more. True if some quota is about what nobody measures. */
+  #dropUnwanted(): boolean {
+    if (!this.quotas.hasSynced()) return true;
+    const names = [...new Set(this.quotas.store.list().flatMap((quota) => [...hardOf(quota).keys()]))];
+    const wanted = this.#counted.countableFor(names) ?? [];
+    this.#counted.keepOnly(wanted);
+    return names.some((name) => !wanted.some(({ evaluator }) => evaluator.measures(name)));
+  }
+
+  async reconcile(key: string, signal: AbortSignal): Promise<Requeue | undefined> {
+    const quota = this.quotas.store.get(key);
+    if (quota === undefined) return undefined;
+    const tooSoonMs = (this.#calculatedMs.get(key) ?? -this.#paceMs) + this.#paceMs - monotonicClock.now();
+    if (tooSoonMs > 0) return { requeueAfterMs: tooSoonMs };
+    const countable = this.#counted.countableFor([...hardOf(quota).keys()]);
+    if (countable === undefined) return { requeueAfterMs: UNKNOWN_RETRY_MS };
+    for (const each of countable) this.#counted.follow(each, this.#life);
+    const unknown = countable.filter((each) => this.#objectsFor(quota, each) === undefined);
+    if (unknown.some((each) => this.#counted.followedForMs(each) < UNKNOWN_WAIT_MS)) {
+      return { requeueAfterMs: UNKNOWN_RETRY_MS };
+    }
+    this.#calculatedMs.set(key, monotonicClock.now());
+    const again = await this.#calculate(quota, countable, signal);
+    if (unknown.length > 0) {
+      const resources = unknown.map(({ row }) => row.resource).join(', ');
+      throw new Error(`what a quota counts cannot be read: ${resources}`);
+    }
+    return again;
+  }
+
+  #objectsFor({ metadata }: ApiObject, countable: Countable): readonly CountedObject[] | undefined {
+    return this.#counted.in(metadata.namespace ?? '', countable);
+  }
+
+  async #calculate(
+    quota: ApiObject,
+    countable: readonly Countable[],
+    signal: AbortSignal,
+  ): Promise<Requeue | undefined> {
+    const groups = countable.flatMap((each) => {
+      const objects = this.#objectsFor(quota, each);
+      return objects === undefined ? [] : [{ countable: each, objects }];
+    });
+    const nowMs = this.#wallClock.now();
+    const { counted, nextChangeMs } = tally(quota, groups, nowMs);
+    // Where something may have been missed just now, nothing that was charged is given back.
+    const isCertain = groups.every((each) => this.#counted.watchedForMs(each.countable) >= this.#settleMs);
+    const recent = isCertain ? this.#charges.of(keyOfObject(quota)) : statusOf(quota).used;
+    const next = nextStatus(quota, { counted, recent });
+    if (next.isChanged && !(await this.#write(quota, next, signal))) return { requeueAfterMs: PACE_MS };
+    if (!next.isSettled) return { requeueAfterMs: this.#lookAgainMs };
+    return nextChangeMs === undefined ? undefined : { requeueAfterMs: nextChangeMs - nowMs + 1 };
+  }
+
+  /** False where it was charged meanwhile: what is known of it here is too old. */
+  async #write(quota: ApiObject, { hard, used }: NextStatus, signal: AbortSignal): Promise<boolean> {
+    const status = { hard: listOf(hard), used: listOf(used) };
+    try {
+      await this.#client.updateStatus(RESOURCE_QUOTAS, { ...quota, status }, { signal });
+      return true;
+    } catch (error) {
+      if (hasCode(error, 409)) return false;
+      if (hasCode(error, 404)) return true;
+      throw error;
+    }
+  }
+
+  #onQuota(before: ApiObject | undefined, after: ApiObject): void {
+    const key = keyOfObject(after);
+    const { hard, used } = statusOf(after);
+    const usedBefore = before === undefined ? NOTHING : statusOf(before).used;
+    this.#charges.note(key, usedBefore, used);
+    if (before === undefined || !areEqual(hardOf(after), hard)) this.queue.add(key);
+    else if (!areEqual(used, usedBefore)) this.queue.addAfter(key, this.#lookAgainMs);
+  }
+
+  #forget(key: string): void {
+    this.#charges.forget(key);
+    this.#calculatedMs.delete(key);
+  }
+
+  /** What is not used any more is free at once; what is new was charged, and looked at later to be certain of it. */
+  #onObject(evaluator: Evaluator, before?: CountedObject, after?: CountedObject): void {
+    if (before !== undefined && after !== undefined && isSame(before, after)) return;
+    const { namespace = '' } = (after ?? before)?.metadata ?? {};
+    for (const quota of this.quotas.store.byIndex(BY_NAMESPACE, namespace)) {
+      if (![...hardOf(quota).keys()].some((name) => evaluator.measures(name))) continue;
+      if (before === undefined) this.queue.addAfter(keyOfObject(quota), this.#lookAgainMs);
+      else this.queue.add(keyOfObject(quota));
+    }
+  }
+}
+
+function isSame({ measured: a }: CountedObject, { measured: b }: CountedObject): boolean {
+  if (a === b) return true;
+  if (!areEqual(a.usage, b.usage) || a.later?.fromMs !== b.later?.fromMs) return false;
+  return (
+    a.scopes?.isTerminating === b.scopes?.isTerminating &&
+    a.scopes?.isBestEffort === b.scopes?.isBestEffort &&
+    a.scopes?.priorityClassName === b.scopes?.priorityClassName
+  );
+}

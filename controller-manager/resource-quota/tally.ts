@@ -1,0 +1,43 @@
+import type { Quantity } from '../../shared/meta/quantity';
+import { ZERO_QUANTITY, addQuantity } from '../../shared/meta/quantity';
+import type { ApiObject } from '../../shared/meta/object';
+import type { Amounts } from '../../shared/quota/amounts';
+import { usageAt } from '../../shared/quota/measure';
+import { matchesScope, scopesOf } from '../../shared/quota/scopes';
+import type { Countable, CountedObject } from './counted-objects';
+import { hardOf } from './quota-object';
+
+export interface Tally {
+  /** What the objects use of each resource of the quota that is measured. */
+  readonly counted: Amounts;
+  /** When an object uses less though nothing happens to it, in milliseconds since the epoch; undefined where none does. */
+  readonly nextChangeMs: number | undefined;
+}
+
+/** Sums up what the objects of the quota's namespace use that are in its scopes. */
+export function tally(
+  quota: ApiObject,
+  groups: readonly { readonly countable: Countable; readonly objects: readonly CountedObject[] }[],
+  nowMs: number,
+): Tally {
+  const names = [...hardOf(quota).keys()];
+  const scopes = scopesOf(quota);
+  const counted = new Map<string, Quantity>();
+  let nextChangeMs: number | undefined;
+  for (const { countable, objects } of groups) {
+    const own = names.filter((name) => countable.evaluator.measures(name));
+    for (const name of own) counted.set(name, counted.get(name) ?? ZERO_QUANTITY);
+    for (const { measured } of objects) {
+      if (!scopes.every((scope) => matchesScope(scope, measured.scopes))) continue;
+      const usage = usageAt(measured, nowMs);
+      for (const name of own) addTo(counted, name, usage.get(name));
+      const laterMs = measured.later?.fromMs ?? 0;
+      if (laterMs >= nowMs) nextChangeMs = Math.min(nextChangeMs ?? laterMs, laterMs);
+    }
+  }
+  return { counted, nextChangeMs };
+}
+
+function addTo(sums: Map<string, Quantity>, name: string, amount: Quantity | undefined): void {
+  if (amount !== undefined) sums.set(name, addQuantity(sums.get(name) ?? ZERO_QUANTITY, amount));
+}

@@ -1,0 +1,73 @@
+import type { Client } from '../../shared/client/client';
+import { hasCode } from '../../shared/client/status';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
+import { createInformer } from '../../shared/informer/informer';
+import { deepEqual } from '../../shared/meta/clone';
+import { apiVersionOf } from '../../shared/meta/object';
+import { GROUP, MEDIA_TYPE } from '../../shared/names';
+import type { ControllerContext } from '../controller';
+import { runInformedLoop } from '../informed-loop';
+import type { ClusterRole, Rule } from './aggregated-rules';
+import { aggregatedRules } from './aggregated-rules';
+
+const CLUSTER_ROLES = { group: GROUP.rbac, version: 'v1', resource: 'clusterroles' } as const;
+const WORKERS = 5;
+/** The index of the roles that gather others', and its only value. */
+const GATHERING = 'gathering';
+const FIELD_MANAGER = 'clusterrole-aggregation-controller';
+
+/** Keeps the rules of cluster roles that gather others' what the others allow. */
+export async function runRoleAggregation(
+  { client, log }: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const queue = createWorkQueue();
+  const roles = createInformer<ClusterRole>({
+    client,
+    resource: CLUSTER_ROLES,
+    log,
+    indexers: { [GATHERING]: ({ aggregationRule }) => (aggregationRule === undefined ? [] : [GATHERING]) },
+  });
+  // Any role may be one that another gathers, or was until now; there are few that gather.
+  const enqueueAll = (): void => {
+    for (const { metadata } of roles.store.byIndex(GATHERING, GATHERING)) queue.add(metadata.name ?? '');
+  };
+  roles.addHandler({ onAdd: enqueueAll, onUpdate: enqueueAll, onDelete: enqueueAll });
+
+  const reconcile = async (name: string, stop: AbortSignal): Promise<undefined> => {
+    const role = roles.store.get(name);
+    if (role?.aggregationRule === undefined) return;
+    const rules = aggregatedRules(role, roles.store.list());
+    if (deepEqual(rules, role.rules ?? [])) return;
+    await writeRules(client, { role, rules }, stop);
+  };
+
+  await runInformedLoop({ informers: [roles], queue, workers: WORKERS, log, reconcile }, signal);
+}
+
+/** By an apply, which owns the rules and nothing else; where that is switched off, by an update. */
+async function writeRules(
+  client: Client,
+  { role, rules }: { readonly role: ClusterRole; readonly rules: readonly Rule[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '' } = role.metadata;
+  const body = {
+    apiVersion: apiVersionOf(CLUSTER_ROLES),
+    kind: 'ClusterRole',
+    metadata: { name, uid: role.metadata.uid },
+    rules,
+  };
+  try {
+    await client.patch(
+      CLUSTER_ROLES,
+      { name },
+      { contentType: MEDIA_TYPE.applyPatch, body, force: true },
+      { fieldManager: FIELD_MANAGER, signal },
+    );
+  } catch (error) {
+    if (hasCode(error, 415)) await client.update(CLUSTER_ROLES, { ...role, rules }, { signal });
+    // One that has gone, or that is another by now, is told of by an event.
+    else if (!hasCode(error, 404, 409)) throw error;
+  }
+}

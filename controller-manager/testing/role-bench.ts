@@ -1,0 +1,132 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { createPolicyHook } from '../../apiserver/bootstrap/policy-hook';
+import type { InProcessApi, Reply } from '../../apiserver/testing/in-process-api';
+import { startInProcessApi } from '../../apiserver/testing/in-process-api';
+import type { Client } from '../../shared/client/client';
+import type { ApiList, WatchEvent } from '../../shared/client/options';
+import { queryString, resourcePath } from '../../shared/client/resource-path';
+import { statusErrorFromAnswer } from '../../shared/client/status';
+import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import type { Log } from '../../shared/log/log';
+import { silentLog } from '../../shared/log/log';
+import type { ApiObject } from '../../shared/meta/object';
+import { NAMESPACE, USER } from '../../shared/names';
+import type { Controller, ControllerContext, ControllerOptions } from '../controller';
+
+/** A real server in memory where roles decide, and a controller that has no more rights than the policy of every cluster gives it. */
+export interface RoleBench {
+  readonly api: InProcessApi;
+  /** Requests with which controllers have written something, in their order. */
+  readonly writes: readonly string[];
+  /** As a superuser, or as a user with groups; throws where the answer is an error. */
+  readonly call: (method: string, url: string, body?: object, as?: BenchUser) => Promise<ApiObject>;
+  readonly run: (run: Run, account: Controller['account'], options?: Partial<ControllerOptions>) => void;
+  /** The object of this name as soon as the condition holds for it; undefined stands for an object that is not there. */
+  readonly when: <T extends ApiObject>(
+    collection: string,
+    name: string,
+    holds: (object: T | undefined) => boolean,
+  ) => Promise<T | undefined>;
+  readonly close: () => Promise<void>;
+}
+
+export interface BenchUser {
+  readonly name: string;
+  readonly groups?: readonly string[];
+}
+
+type Run = (context: ControllerContext, signal: AbortSignal) => Promise<void>;
+
+const DEADLINE_MS = 8_000;
+const OPTIONS: ControllerOptions = {
+  concurrentNamespaceSyncs: 1,
+  namespaceSyncPeriodMs: 60_000,
+  concurrentGcSyncs: 1,
+  resourceQuotaSyncPeriodMs: 300_000,
+};
+
+export async function createRoleBench(log: Log = silentLog): Promise<RoleBench> {
+  const stop = linkedAbort(new AbortController().signal);
+  const api = await startInProcessApi(undefined, { authorizationModes: ['RBAC'] });
+  const { store, registry } = api.plane;
+  await createPolicyHook({ store, registry, log: silentLog }).run(stop.signal);
+  const running: Promise<void>[] = [];
+  const writes: string[] = [];
+  const call: RoleBench['call'] = async (method, url, body, as) =>
+    checked(await api.call(method, url, { body, ...(as === undefined ? {} : { headers: actingAs(as) }) }));
+  return {
+    api,
+    writes,
+    call,
+    run: (run, account, options = {}) => {
+      const name = `system:serviceaccount:${NAMESPACE.system}:${account}`;
+      const client = clientOf(api, { name }, writes);
+      const reader = clientOf(api, { name: USER.controllerManager }, writes);
+      running.push(run({ client, reader, log, options: { ...OPTIONS, ...options } }, stop.signal));
+    },
+    when: async <T extends ApiObject>(
+      collection: string,
+      name: string,
+      holds: (object: T | undefined) => boolean,
+    ) => {
+      const query = { fieldSelector: `metadata.name=${name}` };
+      const { items, metadata } = (await call(
+        'GET',
+        collection + queryString(query),
+      )) as unknown as ApiList<T>;
+      if (holds(items[0])) return items[0];
+      const { resourceVersion } = metadata;
+      const url = collection + queryString({ ...query, watch: true, resourceVersion });
+      for await (const { type, object } of api.watch(url, AbortSignal.timeout(DEADLINE_MS))) {
+        const now = type === 'DELETED' ? undefined : (object as unknown as T);
+        if (holds(now)) return now;
+      }
+      throw new Error(`${collection}/${name} did not come to be as it should in ${String(DEADLINE_MS)} ms`);
+    },
+    close: async () => {
+      stop.abort(new Error('the test is over'));
+      await Promise.all(running);
+      await api.close();
+    },
+  };
+}
+
+function actingAs({ name, groups = [] }: BenchUser): IncomingHttpHeaders {
+  return { 'impersonate-user': name, 'impersonate-group': [...groups] };
+}
+
+function checked({ code, text, json }: Reply): ApiObject {
+  if (code >= 300) throw statusErrorFromAnswer({ code, text });
+  return json as ApiObject;
+}
+
+/** As much of a client as controllers use, acting as a user. */
+function clientOf(api: InProcessApi, user: BenchUser, writes: string[]): Client {
+  const call = async (method: string, url: string, body?: object): Promise<never> => {
+    const answer = checked(await api.call(method, url, { body, headers: actingAs(user) }));
+    if (method !== 'GET') writes.push(`${method} ${url}`);
+    return answer as never;
+  };
+  const client: Partial<Client> = {
+    listAll: async (resource, { namespace, fieldSelector } = {}) =>
+      call('GET', resourcePath(resource, { namespace }) + queryString({ fieldSelector })),
+    watch: (resource, { namespace, fieldSelector, resourceVersion, signal } = {}) =>
+      api.watch(
+        resourcePath(resource, { namespace }) + queryString({ watch: true, fieldSelector, resourceVersion }),
+        signal ?? new AbortController().signal,
+        actingAs(user),
+      ) as AsyncIterable<WatchEvent<never>>,
+    create: async (resource, object) =>
+      call('POST', resourcePath(resource, { namespace: object.metadata.namespace }), object),
+    update: async (resource, object, { subresource } = {}) =>
+      call('PUT', resourcePath(resource, { ...placeOf(object), subresource }), object),
+    updateStatus: async (resource, object) =>
+      call('PUT', resourcePath(resource, { ...placeOf(object), subresource: 'status' }), object),
+    delete: async (resource, ref, options) => call('DELETE', resourcePath(resource, ref), options),
+  };
+  return client as Client;
+}
+
+function placeOf({ metadata }: ApiObject): { readonly namespace: string | undefined; readonly name: string } {
+  return { namespace: metadata.namespace, name: metadata.name ?? '' };
+}

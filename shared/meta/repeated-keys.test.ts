@@ -1,0 +1,19 @@
+import { repeatedKeys } from './repeated-keys';
+
+test.each([
+  ['{"a":1,"b":{"a":2},"c":[{"a":3}]}', []],
+  ['{"a":1,"a":2}', ['a']],
+  ['{"a":1,"\\u0061":2,"a":3}', ['a', 'a']],
+  ['{"x":{"a":"a","b":"{","b":[]}}', ['x.b']],
+  ['{"x":[1,{"k":1},{"k":1,"k":{"k":1}}]}', ['x[2].k']],
+  ['{"":"","":1}', ['']],
+  ['["a","a"]', []],
+  ['"a"', []],
+])('%s repeats %j', (json, paths) => {
+  expect(() => JSON.parse(json) as unknown).not.toThrow();
+  expect(repeatedKeys(json, 10)).toEqual(paths);
+});
+
+test('not more than asked for are named', () => {
+  expect(repeatedKeys('{"a":1,"a":2,"a":3,"a":4}', 2)).toEqual(['a', 'a']);
+});

@@ -1,0 +1,42 @@
+import { parseQuantity } from '../meta/quantity';
+import type { Quantity } from '../meta/quantity';
+import { ANNOTATION, GROUP, STORAGE_CLASS_QUOTA } from '../names';
+import { ONE, wholeUnits } from './amounts';
+import { record, text } from './json';
+import type { Evaluator } from './measure';
+
+const OBJECT_COUNT = 'count/persistentvolumeclaims';
+const CLAIMS = 'persistentvolumeclaims';
+const STORAGE = 'requests.storage';
+const NAMES = [CLAIMS, STORAGE];
+
+/** Claims and the storage they ask for, as a whole and by storage class. A claim may grow. */
+export const claims: Evaluator = {
+  group: GROUP.core,
+  resource: CLAIMS,
+  chargesUpdates: true,
+  countsOnly: false,
+  measures: (name) =>
+    name === OBJECT_COUNT ||
+    NAMES.includes(name) ||
+    NAMES.some((each) => name.endsWith(STORAGE_CLASS_QUOTA + each)),
+  measure: ({ metadata, ...claim }) => {
+    const spec = record(claim['spec']);
+    const storageClass =
+      metadata.annotations?.[ANNOTATION.betaStorageClass] ?? text(spec['storageClassName']);
+    const requested = parseQuantity(text(record(record(spec['resources'])['requests'])['storage']));
+    const usage = new Map<string, Quantity>([
+      [CLAIMS, ONE],
+      [OBJECT_COUNT, ONE],
+    ]);
+    if (requested !== undefined) usage.set(STORAGE, wholeUnits(requested));
+    if (storageClass !== '') {
+      for (const name of NAMES) {
+        const amount = usage.get(name);
+        if (amount !== undefined) usage.set(storageClass + STORAGE_CLASS_QUOTA + name, amount);
+      }
+    }
+    return { usage };
+  },
+  missing: () => [],
+};

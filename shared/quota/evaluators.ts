@@ -1,0 +1,59 @@
+import { GROUP } from '../names';
+import { ONE } from './amounts';
+import { claims } from './claims';
+import type { Evaluator, Measured } from './measure';
+import { pods } from './pods';
+import { services } from './services';
+
+interface ResourceName {
+  readonly group: string;
+  readonly resource: string;
+}
+
+const SPECIAL: readonly Evaluator[] = [pods, services, claims];
+/** Resources of the core group that quotas also know by their bare names. */
+const BARE_NAMES: ReadonlySet<string> = new Set([
+  'configmaps',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+]);
+/** Resources of which nothing is kept, and events, which come and go. */
+const UNCOUNTED: ReadonlySet<string> = new Set([
+  keyOf({ group: GROUP.core, resource: 'bindings' }),
+  keyOf({ group: GROUP.core, resource: 'componentstatuses' }),
+  keyOf({ group: GROUP.core, resource: 'events' }),
+  keyOf({ group: GROUP.events, resource: 'events' }),
+  keyOf({ group: GROUP.authentication, resource: 'tokenreviews' }),
+  ...['', 'self', 'local'].map((whose) =>
+    keyOf({ group: GROUP.authorization, resource: `${whose}subjectaccessreviews` }),
+  ),
+  keyOf({ group: GROUP.authorization, resource: 'selfsubjectrulesreviews' }),
+]);
+
+/** How objects of a namespaced resource are counted; undefined where quotas do not count them. */
+export function evaluatorOf(name: ResourceName): Evaluator | undefined {
+  const { group, resource } = name;
+  if (UNCOUNTED.has(keyOf(name))) return undefined;
+  return SPECIAL.find((each) => each.group === group && each.resource === resource) ?? objectCount(name);
+}
+
+/** Counts objects without a look at them. */
+function objectCount({ group, resource }: ResourceName): Evaluator {
+  const count = group === '' ? `count/${resource}` : `count/${resource}.${group}`;
+  const names = group === GROUP.core && BARE_NAMES.has(resource) ? [count, resource] : [count];
+  const each: Measured = { usage: new Map(names.map((name) => [name, ONE])) };
+  return {
+    group,
+    resource,
+    chargesUpdates: false,
+    countsOnly: true,
+    measures: (name) => names.includes(name),
+    measure: () => each,
+    missing: () => [],
+  };
+}
+
+function keyOf({ group, resource }: ResourceName): string {
+  return `${group}/${resource}`;
+}

@@ -1,0 +1,129 @@
+import type { ApiObject } from '../meta/object';
+import type { Quantity } from '../meta/quantity';
+import { GROUP, RESERVED_PREFIX } from '../names';
+import type { Amounts } from './amounts';
+import { NOTHING, ONE, amountsOf, largest, plus, sortedNames } from './amounts';
+import type { Json } from './json';
+import { integer, record, records, text } from './json';
+import type { Evaluator, Measured } from './measure';
+import type { PodScopes } from './scopes';
+
+const OBJECT_COUNT = 'count/pods';
+const REQUESTS = 'requests.';
+const LIMITS = 'limits.';
+const HUGE_PAGES = 'hugepages-';
+/** What containers may be promised more of than there is: they have requests and limits that differ. */
+const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
+const NAMES: ReadonlySet<string> = new Set([
+  OBJECT_COUNT,
+  'pods',
+  ...COMPUTE.flatMap((name) => [name, REQUESTS + name, LIMITS + name]),
+]);
+/** Where a quota is about these, each container must say how much it needs. Of later resources that is not asked. */
+const DEMANDED: ReadonlySet<string> = new Set(
+  ['cpu', 'memory'].flatMap((name) => [name, REQUESTS + name, LIMITS + name]),
+);
+const FINISHED = ['Failed', 'Succeeded'];
+const SECOND_MS = 1_000;
+
+/** Pods: what they ask for as long as they run or may still run, and how many objects there are. */
+export const pods: Evaluator = {
+  group: GROUP.core,
+  resource: 'pods',
+  chargesUpdates: false,
+  countsOnly: false,
+  measures: (name) =>
+    NAMES.has(name) ||
+    name.startsWith(HUGE_PAGES) ||
+    name.startsWith(REQUESTS + HUGE_PAGES) ||
+    isQuotaOfExtended(name),
+  measure: (pod) => {
+    const spec = record(pod['spec']);
+    return { ...usageOf(pod, spec), scopes: podScopes(spec) };
+  },
+  missing: (names, pod) => {
+    const demanded = names.filter((name) => DEMANDED.has(name));
+    if (demanded.length === 0) return [];
+    const spec = record(pod['spec']);
+    const told = [...records(spec['containers']), ...records(spec['initContainers'])].map((container) => {
+      const resources = record(container['resources']);
+      return computeUsage(amountsOf(resources['requests']), amountsOf(resources['limits']));
+    });
+    return sortedNames(demanded.filter((name) => told.some((usage) => !usage.has(name))));
+  },
+};
+
+function usageOf(pod: ApiObject, spec: Json): Measured {
+  const count = new Map([[OBJECT_COUNT, ONE]]);
+  if (FINISHED.includes(text(record(pod['status'])['phase']))) return { usage: count };
+  const asked = (part: 'requests' | 'limits'): Amounts => needs(spec, part);
+  const usage = plus(count, computeUsage(asked('requests'), asked('limits')));
+  const goneMs = goneAtMs(pod);
+  return { usage, ...(goneMs === undefined ? {} : { later: { fromMs: goneMs, usage: count } }) };
+}
+
+/**
+ * When a pod should have gone that is being deleted. It is not charged any more then, although it may stay for long: the node that
+ * would have to tell its end may be lost.
+ */
+function goneAtMs({ metadata }: ApiObject): number | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  if (typeof deletionTimestamp !== 'string' || typeof deletionGracePeriodSeconds !== 'number')
+    return undefined;
+  return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * SECOND_MS;
+}
+
+/** The sum of the containers, or what one init container needs where that is more, and what comes on top of it. */
+function needs(spec: Json, part: 'requests' | 'limits'): Amounts {
+  const listsOf = (containers: unknown): readonly Amounts[] =>
+    records(containers).map((container) => amountsOf(record(container['resources'])[part]));
+  const sum = listsOf(spec['containers']).reduce(plus, NOTHING);
+  const most = listsOf(spec['initContainers']).reduce(largest, sum);
+  return plus(most, amountsOf(spec['overhead']));
+}
+
+/** What quotas call it. */
+function computeUsage(requests: Amounts, limits: Amounts): Amounts {
+  const usage = new Map<string, Quantity>([['pods', ONE]]);
+  for (const [name, amount] of requests) {
+    if (COMPUTE.includes(name) || name.startsWith(HUGE_PAGES)) usage.set(name, amount);
+    else if (!isExtended(name)) continue;
+    usage.set(REQUESTS + name, amount);
+  }
+  for (const [name, amount] of limits) {
+    if (COMPUTE.includes(name)) usage.set(LIMITS + name, amount);
+  }
+  return usage;
+}
+
+/** `example.com/gpu`: a resource that somebody else counts. */
+function isExtended(name: string): boolean {
+  return !isNative(name) && !name.startsWith(REQUESTS);
+}
+
+/** A quota is about the requests of such a resource alone. */
+function isQuotaOfExtended(name: string): boolean {
+  return !isNative(name) && name.startsWith(REQUESTS);
+}
+
+/** Names without a domain, and those of the project's own. */
+function isNative(name: string): boolean {
+  return !name.includes('/') || name.includes(RESERVED_PREFIX);
+}
+
+function podScopes(spec: Json): PodScopes {
+  return {
+    isTerminating: (integer(spec['activeDeadlineSeconds']) ?? -1) >= 0,
+    isBestEffort: isBestEffort(spec),
+    priorityClassName: text(spec['priorityClassName']),
+  };
+}
+
+function isBestEffort(spec: Json): boolean {
+  return [...records(spec['containers']), ...records(spec['initContainers'])].every((container) => {
+    const { requests, limits } = record(container['resources']);
+    return [amountsOf(requests), amountsOf(limits)].every((amounts) =>
+      ['cpu', 'memory'].every((name) => (amounts.get(name)?.unscaled ?? 0n) <= 0n),
+    );
+  });
+}

@@ -1,0 +1,67 @@
+import { GROUP } from '../names';
+import { evaluatorOf } from './evaluators';
+import { matchesScope, scopesOf } from './scopes';
+
+function scopesOfPod(
+  spec: object,
+): ReturnType<NonNullable<ReturnType<typeof evaluatorOf>>['measure']>['scopes'] {
+  return evaluatorOf({ group: GROUP.core, resource: 'pods' })?.measure({ metadata: {}, spec }).scopes;
+}
+const exists = (scopeName: string) => ({ scopeName, operator: 'Exists', values: [] });
+const asking = (requests: object, limits: object = {}) => ({
+  containers: [{ resources: { requests, limits } }],
+});
+
+test.each([
+  [{}, false],
+  [{ activeDeadlineSeconds: 0 }, true],
+  [{ activeDeadlineSeconds: 10n }, true],
+])('a pod %j has a deadline: %j', (spec, isTerminating) => {
+  expect(matchesScope(exists('Terminating'), scopesOfPod(spec))).toBe(isTerminating);
+  expect(matchesScope(exists('NotTerminating'), scopesOfPod(spec))).toBe(!isTerminating);
+});
+
+test.each([
+  [asking({}), true],
+  [asking({ cpu: '0' }), true],
+  [asking({ 'ephemeral-storage': '1Gi' }), true],
+  [asking({ cpu: '1m' }), false],
+  [asking({}, { memory: '1' }), false],
+  [{ containers: [{}], initContainers: [{ resources: { requests: { cpu: '1' } } }] }, false],
+])('a pod %j asks for nothing: %j', (spec, isBestEffort) => {
+  expect(matchesScope(exists('BestEffort'), scopesOfPod(spec))).toBe(isBestEffort);
+  expect(matchesScope(exists('NotBestEffort'), scopesOfPod(spec))).toBe(!isBestEffort);
+});
+
+test.each([
+  ['Exists', [], true, false],
+  ['DoesNotExist', [], false, true],
+  ['In', ['high', 'low'], true, false],
+  ['In', ['low'], false, false],
+  ['NotIn', ['high'], false, true],
+  ['NotIn', ['low'], true, true],
+  ['Sometimes', [], false, false],
+])(
+  'PriorityClass %s %j holds for a pod of class high: %j, and of none: %j',
+  (operator, values, ofHigh, ofNone) => {
+    const requirement = { scopeName: 'PriorityClass', operator, values };
+    expect(matchesScope(requirement, scopesOfPod({ priorityClassName: 'high' }))).toBe(ofHigh);
+    expect(matchesScope(requirement, scopesOfPod({}))).toBe(ofNone);
+  },
+);
+
+test('an alpha scope, an unknown one, and anything that is no pod match nothing', () => {
+  expect(matchesScope(exists('CrossNamespacePodAffinity'), scopesOfPod({}))).toBe(false);
+  expect(matchesScope(exists('Other'), scopesOfPod({}))).toBe(false);
+  expect(matchesScope(exists('NotTerminating'), undefined)).toBe(false);
+});
+
+test('scopes and selectors of a quota are conditions alike', () => {
+  const matchExpressions = [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }];
+  const spec = { scopes: ['PriorityClass', 'BestEffort'], scopeSelector: { matchExpressions } };
+  expect(scopesOf({ metadata: {}, spec })).toEqual([
+    exists('PriorityClass'),
+    exists('BestEffort'),
+    ...matchExpressions,
+  ]);
+});

@@ -1,0 +1,73 @@
+import type { ApiObject } from '../meta/object';
+import type { Json } from './json';
+import { record, records, strings, text } from './json';
+
+/** One condition on the pods that a quota is about. */
+export interface ScopeRequirement {
+  readonly scopeName: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+/** What scopes ask about a pod. */
+export interface PodScopes {
+  /** It has a deadline. */
+  readonly isTerminating: boolean;
+  /** It asks for no cpu and no memory. */
+  readonly isBestEffort: boolean;
+  /** Empty for none. */
+  readonly priorityClassName: string;
+}
+
+/** The conditions of a quota, all of which must hold. */
+export function scopesOf(quota: ApiObject): readonly ScopeRequirement[] {
+  const spec = record(quota['spec']);
+  return [
+    ...strings(spec['scopes']).map((scopeName) => ({ scopeName, operator: 'Exists', values: [] })),
+    ...scopeRequirementsIn(record(spec['scopeSelector'])['matchExpressions']),
+  ];
+}
+
+export function scopeRequirementsIn(expressions: unknown): readonly ScopeRequirement[] {
+  return records(expressions).map((each: Json) => ({
+    scopeName: text(each['scopeName']),
+    operator: text(each['operator']),
+    values: strings(each['values']),
+  }));
+}
+
+/** What has no scopes, everything but pods, matches none. */
+export function matchesScope(requirement: ScopeRequirement, scopes: PodScopes | undefined): boolean {
+  if (scopes === undefined) return false;
+  switch (requirement.scopeName) {
+    case 'Terminating':
+      return scopes.isTerminating;
+    case 'NotTerminating':
+      return !scopes.isTerminating;
+    case 'BestEffort':
+      return scopes.isBestEffort;
+    case 'NotBestEffort':
+      return !scopes.isBestEffort;
+    case 'PriorityClass':
+      return matchesClass(requirement, scopes.priorityClassName);
+    default:
+      // CrossNamespacePodAffinity is an alpha feature of v1.21, and off: no pod has it.
+      return false;
+  }
+}
+
+/** As a label selector would decide of a label that a pod without a class does not have. */
+function matchesClass({ operator, values }: ScopeRequirement, name: string): boolean {
+  switch (operator) {
+    case 'Exists':
+      return name !== '';
+    case 'DoesNotExist':
+      return name === '';
+    case 'In':
+      return name !== '' && values.includes(name);
+    case 'NotIn':
+      return name === '' || !values.includes(name);
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,49 @@
+import { decodeObject } from './decode';
+import { withStoredEmpties } from './stored-empties';
+import { messageNames, messageType } from './types';
+
+const read = (name: string, value: object, empty: 'keep' | 'null') =>
+  decodeObject(messageType(name), value, { empty }).object;
+
+const POD_TEMPLATE = {
+  template: {
+    spec: {
+      containers: [],
+      volumes: [
+        { name: 'v', projected: { sources: [] } },
+        { name: 'w', rbd: { monitors: [], image: 'i' } },
+      ],
+      affinity: {
+        nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } },
+      },
+    },
+  },
+};
+
+test.each([
+  ['core/v1.PodTemplate', POD_TEMPLATE],
+  ['rbac/v1.Role', { rules: [] }],
+  ['rbac/v1.Role', { rules: [{ verbs: [], resources: [] }, { verbs: ['get'] }] }],
+  ['core/v1.Node', { status: { images: [{ names: [], sizeBytes: 1 }] } }],
+  ['core/v1.ConfigMap', { data: {} }],
+])('what was kept of a %s becomes what is read back from the store', (name, value) => {
+  const kept = read(name, value, 'keep');
+  expect(withStoredEmpties(messageType(name), kept)).toEqual(read(name, value, 'null'));
+});
+
+test('an empty list stays when it is kept, unless its field is left out when empty', () => {
+  expect(read('rbac/v1.Role', { rules: [{ verbs: [], resources: [] }] }, 'keep')['rules']).toEqual([
+    { verbs: [] },
+  ]);
+  expect(read('rbac/v1.Role', { rules: [] }, 'null')['rules']).toBeNull();
+});
+
+test('an object in which nothing is empty is returned as it is', () => {
+  const type = messageType('core/v1.Pod');
+  const { object } = decodeObject(type, { spec: { containers: [{ name: 'c' }] } });
+  expect(withStoredEmpties(type, object)).toBe(object);
+});
+
+test('types that contain themselves end', () => {
+  for (const name of messageNames()) expect(withStoredEmpties(messageType(name), {})).toEqual({});
+});

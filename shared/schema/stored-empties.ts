@@ -1,0 +1,103 @@
+import type { FieldType, MessageType } from './types';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * The object as the store gives it back: null where `decodeObject` has kept an empty list or map that upstream's store does not tell
+ * from none. It looks only where the type has such fields, and returns the same object when there is nothing to change.
+ */
+export function withStoredEmpties<T extends object>(type: MessageType, object: T): T {
+  return settle(type, object as unknown as Json) as unknown as T;
+}
+
+interface Part {
+  readonly name: string;
+  readonly emptyIsNull: boolean;
+  readonly isCollection: boolean;
+  /** Undefined where nothing below the field is of interest. */
+  readonly below: MessageType | undefined;
+}
+
+function settle(type: MessageType, object: Json): Json {
+  let result: Record<string, unknown> | undefined;
+  for (const { name, emptyIsNull, isCollection, below } of partsOf(type)) {
+    const value = object[name];
+    if (typeof value !== 'object' || value === null) continue;
+    let settled: unknown = value;
+    if (emptyIsNull && isEmpty(value)) settled = null;
+    else if (below !== undefined)
+      settled = isCollection ? settleAll(below, value) : settle(below, value as Json);
+    if (settled === value) continue;
+    result ??= { ...object };
+    result[name] = settled;
+  }
+  return result ?? object;
+}
+
+function settleAll(type: MessageType, collection: object): unknown {
+  if (!Array.isArray(collection)) return settleMap(type, collection as Json);
+  let result: unknown[] | undefined;
+  for (let at = 0; at < collection.length; at += 1) {
+    const each: unknown = collection[at];
+    const settled = isObject(each) ? settle(type, each) : each;
+    if (settled === each) continue;
+    result ??= [...(collection as unknown[])];
+    result[at] = settled;
+  }
+  return result ?? collection;
+}
+
+function settleMap(type: MessageType, map: Json): Json {
+  let result: Record<string, unknown> | undefined;
+  for (const key in map) {
+    const each = map[key];
+    const settled = isObject(each) ? settle(type, each) : each;
+    if (settled === each) continue;
+    // Maps of user data have no prototype, and their copies neither.
+    result ??= Object.assign(Object.create(null) as Record<string, unknown>, map);
+    result[key] = settled;
+  }
+  return result ?? map;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(value: object): boolean {
+  for (const key in value) if (Object.hasOwn(value, key)) return false;
+  return true;
+}
+
+const parts = new WeakMap<MessageType, readonly Part[]>();
+
+function partsOf(type: MessageType): readonly Part[] {
+  const known = parts.get(type);
+  if (known !== undefined) return known;
+  const made = type.fields.flatMap((field): Part[] => {
+    const below = messageOf(field);
+    const isOfInterest = below !== undefined && reachesOne(below);
+    if (!field.emptyIsNull && !isOfInterest) return [];
+    const { name, emptyIsNull, list, map } = field;
+    return [{ name, emptyIsNull, isCollection: list || map, below: isOfInterest ? below : undefined }];
+  });
+  parts.set(type, made);
+  return made;
+}
+
+/** True when a value of the type can hold such a field, however deep. Types may contain themselves. */
+function reachesOne(type: MessageType): boolean {
+  const seen = new Set([type]);
+  for (const each of seen) {
+    for (const field of each.fields) {
+      if (field.emptyIsNull) return true;
+      const below = messageOf(field);
+      if (below !== undefined) seen.add(below);
+    }
+  }
+  return false;
+}
+
+function messageOf({ kind, message }: FieldType): MessageType | undefined {
+  return kind === 'message' ? message : undefined;
+}

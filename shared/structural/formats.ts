@@ -1,0 +1,179 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isMailAddress } from './mail-address';
+import { isDuration } from './duration';
+import { isRequestUri } from './request-uri';
+
+/**
+ * The formats of strings that v1.21 checks, with the rules of the libraries that it uses. Formats that are not here are ignored, and so
+ * are those of numbers: they say how a value is meant, never what is refused.
+ */
+const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
+  ['bsonobjectid', (text) => /^[0-9a-f]{24}$/i.test(text)],
+  ['uri', isRequestUri],
+  ['email', isMailAddress],
+  ['hostname', isHostname],
+  ['ipv4', (text) => isAddress(text) && text.includes('.')],
+  ['ipv6', (text) => isAddress(text) && text.includes(':')],
+  ['cidr', isCidr],
+  ['mac', isMac],
+  ['uuid', (text) => /^[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(text)],
+  ['uuid3', (text) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text)],
+  [
+    'uuid4',
+    (text) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i.test(text),
+  ],
+  [
+    'uuid5',
+    (text) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i.test(text),
+  ],
+  ['isbn', (text) => isIsbn10(text) || isIsbn13(text)],
+  ['isbn10', isIsbn10],
+  ['isbn13', isIsbn13],
+  ['creditcard', isCreditCard],
+  ['ssn', (text) => text.length === 11 && /^\d{3}[- ]?\d{2}[- ]?\d{4}$/.test(text)],
+  ['hexcolor', (text) => /^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(text)],
+  ['rgbcolor', isRgbColor],
+  ['byte', (text) => text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)],
+  ['password', () => true],
+  ['date', isDate],
+  ['duration', isDuration],
+  ['datetime', isDateTime],
+]);
+
+const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = {
+  integer: ['int32', 'int64'],
+  number: ['float', 'double'],
+};
+
+/**
+ * The format as far as it is known for values of that type (empty: of any type), in the schema's own spelling; else empty. Dashes do not
+ * count: `date-time` is `datetime`.
+ */
+export function normalFormat(format: string, type: string): string {
+  if (type === '' || type === 'string') return FORMATS.has(withoutDashes(format)) ? format : '';
+  return NUMBER_FORMATS[type]?.includes(format) === true ? format : '';
+}
+
+/** What is longer is of no format but these. Some rules look at a text from each of its characters on, which takes the square of its length. */
+const FORMAT_CHARS_MAX = 1_024;
+const LONG_FORMATS: ReadonlySet<string> = new Set(['uri', 'byte', 'password']);
+
+/** True for a text of that format, and for any text if nobody knows the format. */
+export function hasFormat(text: string, format: string): boolean {
+  const name = withoutDashes(format);
+  const check = FORMATS.get(name);
+  if (check === undefined) return true;
+  return (text.length <= FORMAT_CHARS_MAX || LONG_FORMATS.has(name)) && check(text);
+}
+
+/** True for the formats that are a rule for strings. */
+export function isTextFormat(format: string): boolean {
+  return FORMATS.has(withoutDashes(format));
+}
+
+function withoutDashes(format: string): string {
+  return format.includes('-') ? format.replaceAll('-', '') : format;
+}
+
+const HOST_BYTES_MAX = 255;
+const LABEL_BYTES_MAX = 63;
+
+/** Labels of letters, digits, symbols of any script and dashes inside; the last of several has two characters at least. */
+function isHostname(text: string): boolean {
+  if (Buffer.byteLength(text) > HOST_BYTES_MAX) return false;
+  const labels = text.split('.');
+  if (labels.some((label) => Buffer.byteLength(label) > LABEL_BYTES_MAX)) return false;
+  const last = labels.pop() ?? '';
+  if (labels.length === 0) return /^[a-z\d\p{S}\p{L}](?:-?[a-z\d\p{S}\p{L}]{0,62})?$/iu.test(last);
+  return (
+    labels.every((label) =>
+      /^[a-z\d\p{S}\p{L}](?:[a-z\d\-\p{S}\p{L}]{0,61}[a-z\d\p{S}\p{L}])?$/iu.test(label),
+    ) && /^[a-z\d\p{S}\p{L}](?:-?[a-z\d\p{S}\p{L}]){1,62}$/iu.test(last)
+  );
+}
+
+/** Parts of an IPv4 address may begin with zeros, and no address has a zone. */
+function isAddress(text: string): boolean {
+  if (text.includes('%')) return false;
+  return isIP(text) !== 0 || isIPv4(text.replace(/^0+(?=\d)/, '').replaceAll(/\.0+(?=\d)/g, '.'));
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', bits = '', ...rest] = text.split('/');
+  if (rest.length > 0 || !/^\d{1,3}$/.test(bits) || !isAddress(address)) return false;
+  return Number(bits) <= (isIPv6(address) ? 128 : 32);
+}
+
+/** 6, 8 or 20 bytes, by colons, by dashes, or by dots after each second one. */
+function isMac(text: string): boolean {
+  return [6, 8, 20].some((bytes) => {
+    const rest = String(bytes - 1);
+    return [
+      `^[0-9a-f]{2}(?::[0-9a-f]{2}){${rest}}$`,
+      `^[0-9a-f]{2}(?:-[0-9a-f]{2}){${rest}}$`,
+      `^[0-9a-f]{4}(?:\\.[0-9a-f]{4}){${String(bytes / 2 - 1)}}$`,
+    ].some((pattern) => new RegExp(pattern, 'i').test(text));
+  });
+}
+
+function isIsbn10(text: string): boolean {
+  const digits = text.replaceAll(/[\s-]+/g, '');
+  if (!/^\d{9}[\dX]$/.test(digits)) return false;
+  let sum = 0;
+  for (let index = 0; index < 9; index += 1) sum += (index + 1) * Number(digits[index]);
+  return (sum + 10 * (digits.endsWith('X') ? 10 : Number(digits[9]))) % 11 === 0;
+}
+
+function isIsbn13(text: string): boolean {
+  const digits = text.replaceAll(/[\s-]+/g, '');
+  if (!/^\d{13}$/.test(digits)) return false;
+  let sum = 0;
+  for (let index = 0; index < 12; index += 1) sum += (index % 2 === 0 ? 1 : 3) * Number(digits[index]);
+  return (10 - (sum % 10)) % 10 === Number(digits[12]);
+}
+
+const CARD =
+  /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/;
+
+function isCreditCard(text: string): boolean {
+  const digits = text.replaceAll(/\D+/g, '');
+  if (!CARD.test(digits)) return false;
+  let sum = 0;
+  for (let index = 0; index < digits.length; index += 1) {
+    const digit = Number(digits.at(-1 - index));
+    const doubled = digit * 2;
+    if (index % 2 === 0) sum += digit;
+    else sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return sum % 10 === 0;
+}
+
+function isRgbColor(text: string): boolean {
+  const parts = /^rgb\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)$/.exec(text)?.slice(1);
+  return parts?.every((part) => /^(?:0|[1-9]\d*)$/.test(part) && Number(part) <= 255) === true;
+}
+
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function isDate(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)?.map(Number) ?? [];
+  if (year === undefined || month === undefined || day === undefined) return false;
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  return day >= 1 && day <= (month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0));
+}
+
+/** RFC 3339; what separates the seconds from their fraction may be any character, as upstream. */
+function isDateTime(text: string): boolean {
+  const [date = '', time = ''] = text.toLowerCase().split('t');
+  if (!isDate(date)) return false;
+  const [, hour, minute, second] =
+    /^(\d\d):(\d\d):(\d\d)(?:.\d+)?(?:z|[+-]\d\d:\d\d)$/.exec(time)?.map(Number) ?? [];
+  return (
+    hour !== undefined &&
+    minute !== undefined &&
+    second !== undefined &&
+    hour <= 23 &&
+    minute <= 59 &&
+    second <= 59
+  );
+}

@@ -1,0 +1,114 @@
+import { jsonPathGetter, JsonPathError } from './json-path';
+
+const object = {
+  metadata: { name: 'a', labels: { 'app.example/name': 'web', x: 'y' } },
+  spec: {
+    replicas: 3,
+    list: ['a', 'b', 'c'],
+    empty: '',
+    none: null,
+    deep: { name: 'b', list: [{ name: 'c' }] },
+  },
+  status: {
+    conditions: [
+      { type: 'Ready', status: 'True', weight: 5 },
+      { type: 'Live', status: 'False', weight: 7 },
+      { status: 'Unknown' },
+    ],
+  },
+};
+
+test.each<[string, readonly unknown[]]>([
+  ['.spec.replicas', [3]],
+  ['.spec', [object.spec]],
+  ['.', [object]],
+  ['', [object]],
+  ['.spec.empty', ['']],
+  ['.spec.none', [null]],
+  ['.spec.none.more', []],
+  ['.spec.nothing', []],
+  ['.spec.nothing.more[0]', []],
+  ['.spec.replicas.more', []],
+  ['.constructor', []],
+  ['.spec.list[0]', ['a']],
+  ['.spec.list[-1]', ['c']],
+  ['.spec.list[3]', []],
+  ['.spec.list[-4]', []],
+  ['.spec.list[*]', ['a', 'b', 'c']],
+  ['.spec.list[0:2]', ['a', 'b']],
+  ['.spec.list[1:]', ['b', 'c']],
+  ['.spec.list[:-1]', ['a', 'b']],
+  ['.spec.list[0:3:2]', ['a', 'c']],
+  ['.spec.list[0,2]', ['a', 'c']],
+  ['.spec[0]', []],
+  ["['spec'].replicas", [3]],
+  [".metadata.labels['x']", ['y']],
+  ['.metadata.labels.app\\.example/name', ['web']],
+  [".metadata.labels['app\\.example/name']", ['web']],
+  [".metadata.labels['app.example/name']", []],
+  ['.metadata.labels.*', ['web', 'y']],
+  ['..name', ['a', 'b', 'c']],
+  ['.spec..name', ['b', 'c']],
+  ['.status.conditions[?(@.type=="Ready")].status', ['True']],
+  [".status.conditions[?(@.type=='Ready')].status", ['True']],
+  ['.status.conditions[?(@.type == "Ready")].status', ['True']],
+  ['.status.conditions[?(@.type!="Ready")].status', ['False']],
+  ['.status.conditions[?(@.weight>5)].type', ['Live']],
+  ['.status.conditions[?(@.weight<=5)].type', ['Ready']],
+  ['.status.conditions[?(@.type)].type', ['Ready', 'Live']],
+  ['.status.conditions[?(@.type==5)].status', []],
+  ['.status.conditions[?(@.type=="a]b)")].status', []],
+  ['.status[?(@.type=="Ready")]', []],
+  ['$.spec.replicas', [3]],
+])('%s', (path, expected) => {
+  expect(jsonPathGetter(path)(object)).toEqual(expected);
+});
+
+test.each([
+  '.a[',
+  '.a[x]',
+  '.a[?(@.b]',
+  '.a["b]',
+  '.a{b',
+  '.a b',
+  '.a[]',
+  `.${'a'.repeat(5_000)}`,
+  '.a'.repeat(200),
+  ".a[?(@.b=='x)]",
+])('%.30j is no path', (path) => {
+  expect(() => jsonPathGetter(path)).toThrow(JsonPathError);
+});
+
+test('the key __proto__ is a field like any other', () => {
+  const own: unknown = JSON.parse('{"__proto__":{"a":1}}');
+  expect(jsonPathGetter('.__proto__.a')(own)).toEqual([1]);
+  expect(jsonPathGetter('.__proto__.a')({})).toEqual([]);
+});
+
+test('a path of many steps through a large object is given up', () => {
+  const wide = { list: Array.from({ length: 600_000 }, (_, index) => ({ index })) };
+  expect(jsonPathGetter('.list[*].index')(wide)).toEqual([]);
+  expect(jsonPathGetter('..list....index')(wide)).toEqual([]);
+});
+
+describe('a path that meets values again and again gives nothing', () => {
+  const list = Array.from({ length: 10_000 }, (_, index) => ({ a: index }));
+
+  test('by a union', () => {
+    expect(jsonPathGetter('[*,*]')(list)).toHaveLength(20_000);
+    expect(jsonPathGetter(`[${Array.from({ length: 1_000 }, () => '*').join(',')}]`)(list)).toEqual([]);
+  });
+
+  test('by one step behind a union', () => {
+    const wide = Array.from({ length: 100 }, () => list);
+    expect(jsonPathGetter(`[${Array.from({ length: 1_000 }, () => '*').join(',')}][*]`)(wide)).toEqual([]);
+    expect(jsonPathGetter(`[${Array.from({ length: 1_000 }, () => '*').join(',')}][:]`)(wide)).toEqual([]);
+  });
+
+  test('by a filter in each of the lists inside one another', () => {
+    let nested: unknown = list;
+    for (let level = 0; level < 500; level += 1) nested = [nested];
+    expect(jsonPathGetter('[?(@.a==7)].a')(list)).toEqual([7]);
+    expect(jsonPathGetter('..[?(@..b==1)]')(nested)).toEqual([]);
+  });
+});

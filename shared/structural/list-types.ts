@@ -1,0 +1,92 @@
+import type { FieldError } from '../errors/field-error';
+import type { JsonObject } from '../meta/clone';
+import { getOwn, isJsonObject } from '../meta/clone';
+import type { Budget } from './budget';
+import { createBudget, isSpent, spend } from './budget';
+import { goError, PROBLEMS_MAX, takesTooLong } from './outcome';
+import type { StructuralSchema } from './structural-schema';
+import { uniqueKey } from './unique-key';
+
+/** Which items of sets and keyed lists are there twice. Each value is told once, at its second item. */
+export function validateListTypes(schema: StructuralSchema, object: JsonObject): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const budget = createBudget();
+  if (schema.hasUniqueLists) walkObject(schema, object, { path: '', errors, budget });
+  if (isSpent(budget)) errors.push(takesTooLong());
+  return errors;
+}
+
+interface Place {
+  readonly path: string;
+  readonly errors: FieldError[];
+  readonly budget: Budget;
+}
+
+function walkObject(schema: StructuralSchema, object: JsonObject, { path, errors, budget }: Place): void {
+  const more = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    // Upstream asks both, for a key that is declared, too.
+    if (more?.hasUniqueLists === true) walk(more, value, { path: `${path}[${key}]`, errors, budget });
+    const declared = schema.properties.get(key);
+    if (declared?.hasUniqueLists !== true) continue;
+    walk(declared, value, { path: path === '' ? key : `${path}.${key}`, errors, budget });
+  }
+}
+
+function walk(schema: StructuralSchema, value: unknown, place: Place): void {
+  if (place.errors.length >= PROBLEMS_MAX || isSpent(place.budget)) return;
+  if (Array.isArray(value)) walkList(schema, value, place);
+  else if (isJsonObject(value)) walkObject(schema, value, place);
+}
+
+function walkList(schema: StructuralSchema, list: readonly unknown[], place: Place): void {
+  const { path, errors, budget } = place;
+  if (schema.listType === 'set') checkUnique(list, list, place);
+  else if (schema.listType === 'map') checkKeyed(schema.listMapKeys, list, place);
+  if (schema.items?.hasUniqueLists !== true) return;
+  for (const [index, item] of list.entries()) {
+    walk(schema.items, item, { path: `${path}[${String(index)}]`, errors, budget });
+  }
+}
+
+function checkKeyed(keys: readonly string[], list: readonly unknown[], place: Place): void {
+  const stranger = list.findIndex((item) => item !== null && !isJsonObject(item));
+  if (stranger !== -1) {
+    const detail = 'must be an object for an array of list-type map';
+    place.errors.push(
+      goError('FieldValueInvalid', `${place.path}[${String(stranger)}]`, list[stranger], detail),
+    );
+    return;
+  }
+  const shown = list.map((item) => keyOf(isJsonObject(item) ? item : {}, keys));
+  checkUnique(shown, shown, place);
+}
+
+/** What an item says of its keys. */
+function keyOf(item: JsonObject, keys: readonly string[]): JsonObject {
+  const given = keys.filter((key) => Object.hasOwn(item, key));
+  return Object.fromEntries(given.map((key) => [key, getOwn(item, key)]));
+}
+
+/** So many characters of a text by which items are compared are made in the time of one step. */
+const CHARS_PER_STEP = 4;
+
+function checkUnique(
+  list: readonly unknown[],
+  shown: readonly unknown[],
+  { path, errors, budget }: Place,
+): void {
+  const times = new Map<unknown, number>();
+  for (const [index, item] of list.entries()) {
+    if (isSpent(budget)) return;
+    const key = uniqueKey(item);
+    spend(budget, typeof item === 'object' && typeof key === 'string' ? 1 + key.length / CHARS_PER_STEP : 1);
+    const before = times.get(key) ?? 0;
+    times.set(key, before + 1);
+    if (before !== 1 || errors.length >= PROBLEMS_MAX) continue;
+    const error = goError('FieldValueDuplicate', `${path}[${String(index)}]`, shown[index]);
+    spend(budget, error.message.length / CHARS_PER_STEP);
+    errors.push(error);
+  }
+}

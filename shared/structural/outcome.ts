@@ -1,0 +1,99 @@
+import type { FieldError, FieldErrorReason } from '../errors/field-error';
+import { FIELD_ERROR, ERRORS_SHOWN_MAX } from '../errors/field-error';
+import type { Budget } from './budget';
+import { isSpent, spend } from './budget';
+import { goQuote, goValue } from './go-text';
+import { canonicalText } from './unique-key';
+
+/** What is found when a value is compared with a schema. */
+export interface Outcome {
+  /** By their messages, because upstream says nothing twice: items of a list have the same path. */
+  readonly problems: Map<string, FieldError>;
+  /** How many checks were made that fit; says which of several failures is the nearest. */
+  matches: number;
+}
+
+/** One value that is being compared. */
+export interface Check {
+  /** Names joined by dots, without indices: upstream names all items of a list alike. */
+  readonly path: string;
+  readonly outcome: Outcome;
+  readonly budget: Budget;
+}
+
+export function createOutcome(): Outcome {
+  return { problems: new Map(), matches: 0 };
+}
+
+/** More problems than this are not looked for: one more than an answer shows. */
+export const PROBLEMS_MAX = ERRORS_SHOWN_MAX + 1;
+
+function addProblem(outcome: Outcome, message: string, error: () => FieldError): void {
+  if (outcome.problems.size < PROBLEMS_MAX && !outcome.problems.has(message)) {
+    outcome.problems.set(message, error());
+  }
+}
+
+/** So many characters of an error are written in the time of one step. */
+const TEXT_CHARS_PER_STEP = 16;
+
+/** Adds a problem that is found in a value. Its text counts as work: it can hold the whole value. */
+export function explain({ outcome, budget }: Check, message: string, error: () => FieldError): void {
+  if (isSpent(budget)) return;
+  addProblem(outcome, message, () => {
+    const made = error();
+    spend(budget, made.message.length / TEXT_CHARS_PER_STEP);
+    return made;
+  });
+}
+
+export function mergeOutcome(into: Outcome, from: Outcome): void {
+  into.matches += from.matches;
+  for (const [message, error] of from.problems) addProblem(into, message, () => error);
+}
+
+/** How upstream names the path of the object itself. */
+const ROOT = '<nil>';
+
+/** The field of an error: paths below a map at the root begin with a dot. */
+export function fieldOf(path: string): string {
+  const field = path.startsWith('.') ? path.slice(1) : path;
+  return field === '' ? ROOT : field;
+}
+
+/** A field error with the value as Go prints it. */
+export function goError(reason: FieldErrorReason, field: string, value: unknown, detail = ''): FieldError {
+  const text = `${FIELD_ERROR[reason]}: ${goValue(value)}`;
+  return { reason, field, message: detail === '' ? text : `${text}: ${detail}` };
+}
+
+export function requiredError(field: string): FieldError {
+  return { reason: 'FieldValueRequired', field, message: FIELD_ERROR.FieldValueRequired };
+}
+
+/** What is told of an object for which the budget was not enough. */
+export function takesTooLong(): FieldError {
+  return goError('FieldValueInvalid', ROOT, '', 'comparing the object with its schema takes too long');
+}
+
+/** A problem whose text is the whole message, with the path in it. */
+export function report(check: Check, message: string, value: unknown): void {
+  explain(check, message, () => goError('FieldValueInvalid', fieldOf(check.path), value, message));
+}
+
+/** The supported values in the order of the schema; those that are no strings as JSON. */
+export function enumError(field: string, value: unknown, choices: readonly unknown[]): FieldError {
+  return goError('FieldValueNotSupported', field, value, `supported values: ${shownChoices(choices)}`);
+}
+
+/** Made once for each schema: many values of one object can be wrong in the same way. */
+const shown = new WeakMap<readonly unknown[], string>();
+
+function shownChoices(choices: readonly unknown[]): string {
+  const known = shown.get(choices);
+  if (known !== undefined) return known;
+  const texts = choices.map((each) => goQuote(typeof each === 'string' ? each : canonicalText(each)));
+  const made = texts.join(', ');
+  shown.set(choices, made);
+  return made;
+}

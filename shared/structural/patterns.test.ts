@@ -1,0 +1,83 @@
+import { compilePattern, keptPatternBytes } from './patterns';
+
+function isMatch(pattern: string, text: string): boolean {
+  const program = compilePattern(pattern);
+  if ('problem' in program) throw new Error(program.problem);
+  return program.test(text);
+}
+
+test.each<[string, string, boolean]>([
+  ['^[a-z]+$', 'abc', true],
+  ['^[a-z]+$', 'abc\n', false],
+  ['b', 'abc', true],
+  ['(?i)^ABC$', 'abc', true],
+  ['^(?P<name>a+)$', 'aa', true],
+  ['\\Aab\\z', 'ab', true],
+  ['^[[:alpha:]]+$', 'ab', true],
+  ['^[[:alpha:]]+$', 'a1', false],
+  ['^\\pL+$', 'é', true],
+  ['^.$', '😀', true],
+  ['^.$', '\r', true],
+  ['^.$', '\n', false],
+  ['(?s)^.$', '\n', true],
+  ['^\\d$', '٣', false],
+  ['^\\w$', 'é', false],
+  ['\\bfoo\\b', 'a foo b', true],
+  ['^[^a]$', 'b', true],
+  ['^a{2,3}$', 'aaaa', false],
+  ['^[\\w.-]{1,253}$', 'a.b-c', true],
+  ['^(a|b)*$', 'abba', true],
+])('%s against %j is %s, as in Go', (pattern, text, expected) => {
+  expect(isMatch(pattern, text)).toBe(expected);
+});
+
+test.each([
+  ['a(', 'error parsing regexp: missing closing ): `a(`'],
+  ['a(?=b)', 'error parsing regexp: invalid or unsupported Perl syntax: `(?=`'],
+  ['(a)\\1', 'error parsing regexp: invalid escape sequence: `\\1`'],
+  ['a{1001}', 'error parsing regexp: invalid repeat count: `{1001}`'],
+  ['^a{2,1}$', 'error parsing regexp: invalid repeat count: `{2,1}`'],
+  ['(a{1000})'.repeat(500), 'error parsing regexp: expression too large'],
+  ['(((a{9}){9}){9}|b){9}', 'error parsing regexp: expression too large'],
+  ['a'.repeat(20_000), 'error parsing regexp: expression too large'],
+])('%.40s is refused', (pattern, problem) => {
+  expect(compilePattern(pattern)).toEqual({ problem });
+});
+
+test('a long text against a long rest is as much work as it takes', () => {
+  const pattern = compilePattern(`^[ab]*${'a'.repeat(900)}$`);
+  expect('problem' in pattern ? 0 : pattern.instructions).toBeGreaterThan(900);
+});
+
+test('no pattern takes longer than its text is long', () => {
+  const text = 'a'.repeat(20_000);
+  expect(isMatch('^(a+)+$', `${text}b`)).toBe(false);
+  expect(isMatch('(a*)*(a*)*(a*)*b', text)).toBe(false);
+  expect(isMatch('^(([a-z])+.)+[A-Z]([a-z])+$', text)).toBe(false);
+});
+
+test('patterns that JavaScript could read in several ways do not run there', () => {
+  const plain = compilePattern('^[a-z]{1,63}$');
+  const twice = compilePattern('^\\.*\\.*$');
+  expect('problem' in plain ? 0 : plain.instructions).toBe(3);
+  expect('problem' in twice ? 0 : twice.instructions).toBeGreaterThan(3);
+});
+
+test('a compiled pattern is kept', () => {
+  expect(compilePattern('^(x|y)$')).toBe(compilePattern('^(x|y)$'));
+});
+
+test('patterns that come to many states are forgotten before they fill the memory', () => {
+  const text = Array.from({ length: 2_000 }, (_, index) =>
+    Math.imul(index, index + 7) % 13 < 6 ? 'a' : 'b',
+  ).join('');
+  const first = compilePattern('[ab]*a[ab]{14}[cd]{0}$');
+  let most = 0;
+  for (let index = 1; index < 80; index += 1) {
+    isMatch(`[ab]*a[ab]{14}[cd]{${String(index)}}$`, text);
+    most = Math.max(most, keptPatternBytes());
+  }
+  expect(most).toBeGreaterThan(32 * 1024 * 1024);
+  expect(most).toBeLessThanOrEqual(64 * 1024 * 1024);
+  expect(compilePattern('[ab]*a[ab]{14}[cd]{0}$')).not.toBe(first);
+});

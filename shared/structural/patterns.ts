@@ -1,0 +1,125 @@
+import { RE2JS } from 're2js';
+
+/**
+ * Regular expressions of other people. They are RE2's, as in Go, and run in a port of RE2: its time grows with the text, never with
+ * the number of ways to read it. JavaScript's own engine runs only patterns that it reads in one way.
+ */
+
+/** A pattern that would compile to more instructions than this is refused: compiling takes some 30 µs for each. */
+export const PATTERN_INSTRUCTIONS_MAX = 5_000;
+export const PATTERN_CHARS_MAX = 10_000;
+
+/** What all compiled patterns may take at worst. When it could be more, all are forgotten and compiled anew when they are needed. */
+const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+const INSTRUCTION_BYTES = 700;
+const PATTERN_BYTES = 2_000;
+/**
+ * While it matches, RE2 makes a table of the states that it comes to, up to this size for one pattern. Every character of a text leads to
+ * one new state at worst, which lists up to all instructions.
+ */
+const TABLE_BYTES_MAX = 8 * 1024 * 1024;
+const STATE_BYTES = 600;
+const STATE_INSTRUCTION_BYTES = 8;
+
+export interface Pattern {
+  readonly test: (text: string) => boolean;
+  /** How large the program is: testing one character costs so many steps at most. */
+  readonly instructions: number;
+}
+
+type Compiled = Pattern | { readonly problem: string };
+
+let kept = new Map<string, Compiled>();
+let keptBytes = 0;
+
+/** What the kept patterns may take by now, at worst. */
+export function keptPatternBytes(): number {
+  return keptBytes;
+}
+
+/** Compiles a pattern, or says what is wrong with it: `error parsing regexp: missing closing ): ...`. */
+export function compilePattern(pattern: string): Compiled {
+  const known = kept.get(pattern);
+  if (known !== undefined) return known;
+  const made = plainPattern(pattern) ?? linearPattern(pattern);
+  const instructions = 'problem' in made ? 0 : made.instructions;
+  take(PATTERN_BYTES + 2 * pattern.length + INSTRUCTION_BYTES * instructions);
+  kept.set(pattern, made);
+  return made;
+}
+
+function take(bytes: number): void {
+  keptBytes += bytes;
+  if (keptBytes <= KEPT_BYTES_MAX) return;
+  kept = new Map();
+  keptBytes = bytes;
+}
+
+function linearPattern(pattern: string): Compiled {
+  if (pattern.length > PATTERN_CHARS_MAX || instructionsOf(pattern) > PATTERN_INSTRUCTIONS_MAX) {
+    return { problem: 'error parsing regexp: expression too large' };
+  }
+  try {
+    const program = RE2JS.compile(pattern);
+    const instructions = program.programSize();
+    let tableBytes = 0;
+    const test = (text: string): boolean => {
+      const atMost = tableBytes + text.length * (STATE_BYTES + STATE_INSTRUCTION_BYTES * instructions);
+      const grown = Math.min(TABLE_BYTES_MAX, atMost);
+      take(grown - tableBytes);
+      tableBytes = grown;
+      return program.test(text);
+    };
+    return { test, instructions };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const CHARACTER = String.raw`[A-Za-z0-9_@:/ =%,;-]|\\[dw./-]|\[(?:[A-Za-z0-9_.:@/ =%,;-]|\\[dw./-])+\]`;
+const COUNT = String.raw`[*+?]|\{\d{1,3}(?:,\d{0,3})?\}`;
+const PLAIN = new RegExp(String.raw`^\^(?:(?:${CHARACTER})(?:${COUNT})?)*\$$`);
+const VARIABLE_COUNT = /[*+?]|\{\d+,\d*\}/g;
+
+/**
+ * Characters and classes of ASCII one after the other from the beginning to the end of the text, of which one at most may be there
+ * any number of times: JavaScript's engine never reads those in two ways, and both languages mean the same by them. They are the most
+ * common ones, and those where counting to 253 is costly in RE2.
+ */
+function plainPattern(pattern: string): Pattern | undefined {
+  if (pattern.length > PATTERN_CHARS_MAX || !PLAIN.test(pattern)) return undefined;
+  if ((pattern.match(VARIABLE_COUNT)?.length ?? 0) > 1) return undefined;
+  // What is there any number of times gives its characters back one by one, and each time the rest is tried again.
+  const instructions = instructionsOf(pattern.replaceAll(VARIABLE_COUNT, ''));
+  if (instructions > PATTERN_INSTRUCTIONS_MAX) return undefined;
+  try {
+    const program = new RegExp(pattern, 'u');
+    return { test: (text) => program.test(text), instructions };
+  } catch {
+    return undefined;
+  }
+}
+
+/** About how many instructions a pattern compiles to: its characters, those that are counted as often as counted. */
+function instructionsOf(pattern: string): number {
+  const groups: number[] = [];
+  let size = 0;
+  let last = 0;
+  for (const [token, count = ''] of pattern.matchAll(
+    /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d+(?:,\d*)?)\}|[^]/g,
+  )) {
+    if (count !== '') {
+      size += last * (Math.max(...count.split(',').map(Number), 1) - 1);
+      last = 0;
+    } else if (token === '(') {
+      groups.push(size);
+      last = 0;
+    } else if (token === ')') {
+      last = size - (groups.pop() ?? 0);
+    } else {
+      size += 1;
+      last = 1;
+    }
+  }
+  return size;
+}

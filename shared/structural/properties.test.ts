@@ -1,0 +1,169 @@
+import * as fc from 'fast-check';
+import { withDefaults } from './defaults';
+import { objectShapeOf } from './object-shape';
+import { prune } from './prune';
+import { compileSchema } from './structural-schema';
+import { validateListTypes } from './list-types';
+import { coerceEmbedded, validateEmbedded } from './embedded';
+import { validateValues } from './validate-values';
+
+/** Laws that hold for all schemas and objects, on random ones that know the same few names. */
+
+type Json = Record<string, unknown>;
+
+const name = fc.constantFrom('a', 'b', 'c', 'kind', 'metadata', '__proto__');
+const scalar = fc.oneof(
+  fc.constantFrom('', 'a', 'b', '2020-01-01', '1h', '😀'),
+  fc.integer({ min: -3, max: 3 }),
+  fc.constantFrom(0.5, 1e300, 2n ** 60n),
+  fc.boolean(),
+  fc.constant(null),
+);
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    scalar,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 4 }),
+  ),
+}));
+const object = fc.dictionary(name, value, { maxKeys: 5 });
+
+/** Keywords by which dropping a field can never make a good object bad. */
+const mild = fc.record(
+  {
+    nullable: fc.boolean(),
+    minLength: fc.integer({ min: 0, max: 2 }),
+    pattern: fc.constantFrom('^a', '^[ab]*$', '(a|b)+'),
+    format: fc.constantFrom('date', 'duration', 'int32'),
+    minimum: fc.integer({ min: -2, max: 2 }),
+    multipleOf: fc.constantFrom(2, 0.5),
+    maxItems: fc.integer({ min: 0, max: 3 }),
+    maxProperties: fc.integer({ min: 0, max: 3 }),
+    'x-kubernetes-preserve-unknown-fields': fc.constant(true),
+    'x-kubernetes-embedded-resource': fc.constant(true),
+    'x-kubernetes-list-type': fc.constantFrom('set', 'map', 'atomic'),
+    'x-kubernetes-map-type': fc.constantFrom('atomic', 'granular'),
+  },
+  { requiredKeys: [] },
+);
+
+function schemas(extra: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
+  const { schema } = fc.letrec<{ schema: Json }>((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 4 },
+      fc
+        .tuple(fc.constantFrom('string', 'integer', 'number', 'boolean'), mild, extra)
+        .map(([type, ...more]) => Object.assign({ type }, ...more) as Json),
+      fc
+        .tuple(fc.dictionary(name, tie('schema'), { maxKeys: 4 }), mild, extra)
+        .map(([properties, ...more]) => Object.assign({ type: 'object', properties }, ...more) as Json),
+      fc
+        .tuple(fc.oneof(tie('schema'), fc.constant(true)), mild, extra)
+        .map(
+          ([additionalProperties, ...more]) =>
+            Object.assign({ type: 'object', additionalProperties }, ...more) as Json,
+        ),
+      fc
+        .tuple(tie('schema'), mild, extra)
+        .map(
+          ([items, ...more]) =>
+            Object.assign({ type: 'array', items, 'x-kubernetes-list-map-keys': ['a'] }, ...more) as Json,
+        ),
+    ),
+  }));
+  return fc
+    .tuple(fc.dictionary(name, schema, { maxKeys: 5 }), extra)
+    .map(([properties, more]) => ({ type: 'object', ...more, properties }));
+}
+
+const mildSchema = schemas(fc.constant({}));
+const anySchema = schemas(
+  fc.record(
+    {
+      default: value,
+      enum: fc.array(value, { maxLength: 2 }),
+      required: fc.array(name, { maxLength: 2 }),
+      minProperties: fc.integer({ min: 0, max: 2 }),
+      uniqueItems: fc.boolean(),
+      anyOf: fc.array(fc.record({ minimum: fc.integer({ min: 0, max: 2 }), required: fc.array(name) }), {
+        maxLength: 2,
+      }),
+      oneOf: fc.array(fc.record({ maximum: fc.integer({ min: 0, max: 2 }) }), { maxLength: 2 }),
+      allOf: fc.array(fc.record({ pattern: fc.constant('a') }), { maxLength: 2 }),
+      not: fc.record({ enum: fc.array(value, { maxLength: 2 }) }),
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+const RUNS = { numRuns: 300 };
+
+/** Own copy: what a function does to its input shows. */
+function check(
+  schema: fc.Arbitrary<Json>,
+  law: (schema: ReturnType<typeof compileSchema>, given: Json) => void,
+): void {
+  fc.assert(
+    fc.property(schema, object, (source, given) => {
+      const before = structuredClone(given);
+      law(compileSchema(source), given);
+      expect(given).toEqual(before);
+    }),
+    RUNS,
+  );
+}
+
+test('what was pruned has nothing left to prune', () => {
+  check(anySchema, (schema, given) => {
+    const once = prune(schema, given);
+    expect(prune(schema, once.object)).toEqual({ object: once.object, pruned: [] });
+    expect(prune(schema, once.object).object).toBe(once.object);
+    expect(once.object === given).toBe(once.pruned.length === 0);
+  });
+});
+
+test('what has its defaults gets none', () => {
+  check(anySchema, (schema, given) => {
+    const once = withDefaults(schema, given);
+    expect(withDefaults(schema, once)).toEqual(once);
+  });
+});
+
+test('a good object stays good when it is pruned', () => {
+  let good = 0;
+  check(mildSchema, (schema, given) => {
+    if (validateValues(schema, given).length > 0) return;
+    good += 1;
+    expect(validateValues(schema, prune(schema, given).object)).toEqual([]);
+  });
+  expect(good).toBeGreaterThan(50);
+});
+
+test('what was coerced stays as it is, and its types are right', () => {
+  check(anySchema, (schema, given) => {
+    const once = coerceEmbedded(schema, given, { drop: true });
+    expect(once.errors).toEqual([]);
+    expect(coerceEmbedded(schema, once.object, { drop: true }).object).toEqual(once.object);
+    const strict = coerceEmbedded(schema, given, { drop: false });
+    expect(strict.errors.length).toBeLessThanOrEqual(1);
+  });
+});
+
+test('every error names a field and says something', () => {
+  check(anySchema, (schema, given) => {
+    const errors = [
+      ...validateValues(schema, given),
+      ...validateEmbedded(schema, given),
+      ...validateListTypes(schema, given),
+    ];
+    expect(errors.filter(({ field, message }) => field === '' || message === '')).toEqual([]);
+  });
+});
+
+test('every schema has a shape with all its fields', () => {
+  check(anySchema, (schema) => {
+    const { fields } = objectShapeOf(schema);
+    expect([...schema.properties.keys()].every((each) => fields.has(each))).toBe(true);
+  });
+});

@@ -1,0 +1,243 @@
+import type { JsonObject } from '../meta/clone';
+import { cloneJson, isJsonObject } from '../meta/clone';
+import { normalFormat } from './formats';
+
+/**
+ * The schema of a custom resource in the form in which objects are pruned, defaulted and validated: an immutable tree without
+ * descriptions, in which equal subtrees are one node.
+ */
+export interface StructuralSchema {
+  /** Empty where any type is accepted. */
+  readonly type: string;
+  readonly isNullable: boolean;
+  readonly isIntOrString: boolean;
+  /** The value is an API object of its own: `apiVersion`, `kind` and `metadata` are known without being declared. */
+  readonly isEmbedded: boolean;
+  /** Fields that are not declared are kept. What is declared is pruned all the same, by its own schema. */
+  readonly preservesUnknown: boolean;
+  /** Nothing is pruned at all: a definition that says `preserveUnknownFields`. Only a root may say so. */
+  readonly isUnpruned: boolean;
+  readonly properties: ReadonlyMap<string, StructuralSchema>;
+  readonly items: StructuralSchema | undefined;
+  /** The schema of all keys that are not declared; true: they are accepted; false: they are refused; undefined: nothing was said. */
+  readonly additionalProperties: StructuralSchema | boolean | undefined;
+  /** Undefined where there is none. Shared: never hand it out without a copy. */
+  readonly default: unknown;
+  /** Names of the properties that have a default. */
+  readonly defaulted: readonly string[];
+  /** `atomic`, `set`, `map`, or empty. */
+  readonly listType: string;
+  readonly listMapKeys: readonly string[];
+  /** `atomic`, `granular`, or empty. */
+  readonly mapType: string;
+  readonly text: TextRules | undefined;
+  readonly number: NumberRules | undefined;
+  readonly list: ListRules | undefined;
+  readonly object: ObjectRules | undefined;
+  /** Undefined where any value is accepted. */
+  readonly choices: readonly unknown[] | undefined;
+  readonly junctors: Junctors | undefined;
+  /** Whether there are sets or keyed lists in it, or embedded resources, so that a walk for them can be spared. */
+  readonly hasUniqueLists: boolean;
+  readonly hasEmbedded: boolean;
+}
+
+export interface TextRules {
+  readonly minLength: number | undefined;
+  readonly maxLength: number | undefined;
+  /** Empty for none. */
+  readonly pattern: string;
+  /** As the schema spells it; empty for none and for formats that nobody checks. */
+  readonly format: string;
+}
+
+export interface NumberRules {
+  readonly minimum: number | undefined;
+  readonly maximum: number | undefined;
+  readonly isMinimumExclusive: boolean;
+  readonly isMaximumExclusive: boolean;
+  readonly multipleOf: number | undefined;
+}
+
+export interface ListRules {
+  readonly minItems: number | undefined;
+  readonly maxItems: number | undefined;
+  readonly hasUniqueItems: boolean;
+}
+
+export interface ObjectRules {
+  readonly minProperties: number | undefined;
+  readonly maxProperties: number | undefined;
+  readonly required: readonly string[];
+}
+
+/** Further schemas for the same value. Those say nothing about structure. */
+export interface Junctors {
+  readonly allOf: readonly StructuralSchema[];
+  readonly anyOf: readonly StructuralSchema[];
+  readonly oneOf: readonly StructuralSchema[];
+  readonly not: StructuralSchema | undefined;
+}
+
+/**
+ * Compiles `schema.openAPIV3Schema` of one version of a definition. What is no schema is read as one that says nothing; whether the
+ * schema is acceptable is judged where the definition is stored. It keeps nothing of the input. Compile on first use: a schema
+ * that nobody asks for need not be there.
+ */
+export function compileSchema(
+  json: unknown,
+  { preserveUnknownFields = false }: { readonly preserveUnknownFields?: boolean } = {},
+): StructuralSchema {
+  const root = compileNode(json, { nodes: new Map(), ids: new Map() });
+  return preserveUnknownFields ? { ...root, isUnpruned: true } : root;
+}
+
+/** Equal nodes of one schema. */
+interface Pool {
+  /** By what the node says, with ids for the nodes inside it. */
+  readonly nodes: Map<string, StructuralSchema>;
+  readonly ids: Map<StructuralSchema, number>;
+}
+
+const NO_PROPERTIES: ReadonlyMap<string, StructuralSchema> = new Map();
+const NOTHING: JsonObject = {};
+const NONE: readonly never[] = [];
+
+function compileNode(json: unknown, pool: Pool): StructuralSchema {
+  const source = isJsonObject(json) ? json : NOTHING;
+  const type = text(source['type']);
+  const properties = compileProperties(source['properties'], pool);
+  const items = isJsonObject(source['items']) ? compileNode(source['items'], pool) : undefined;
+  const additionalProperties = compileAdditional(source['additionalProperties'], pool);
+  const junctors = compileJunctors(source, pool);
+  const listType = text(source['x-kubernetes-list-type']);
+  const isEmbedded = source['x-kubernetes-embedded-resource'] === true;
+  const inside = [...properties.values(), items, additionalProperties].filter(
+    (each): each is StructuralSchema => typeof each === 'object',
+  );
+  return shared(
+    {
+      type,
+      isNullable: source['nullable'] === true,
+      isIntOrString: source['x-kubernetes-int-or-string'] === true,
+      isEmbedded,
+      preservesUnknown: source['x-kubernetes-preserve-unknown-fields'] === true,
+      isUnpruned: false,
+      properties,
+      items,
+      additionalProperties,
+      default: cloneJson(source['default']) ?? undefined,
+      defaulted: orNone(
+        [...properties].filter(([, each]) => each.default !== undefined).map(([name]) => name),
+      ),
+      listType,
+      listMapKeys: orNone(texts(source['x-kubernetes-list-map-keys'])),
+      mapType: text(source['x-kubernetes-map-type']),
+      ...compileRules(source, type),
+      junctors,
+      hasUniqueLists: listType === 'set' || listType === 'map' || inside.some((each) => each.hasUniqueLists),
+      hasEmbedded: isEmbedded || inside.some((each) => each.hasEmbedded),
+    },
+    pool,
+  );
+}
+
+/** The node that says the same, if there is one already. */
+function shared(node: StructuralSchema, pool: Pool): StructuralSchema {
+  const key = JSON.stringify(node, (_, value: unknown) => {
+    if (value === node || typeof value !== 'object' || value === null) {
+      return typeof value === 'bigint' ? `${String(value)}n` : value;
+    }
+    if (value instanceof Map) return [...value];
+    return pool.ids.get(value as StructuralSchema) ?? value;
+  });
+  const known = pool.nodes.get(key);
+  if (known !== undefined) return known;
+  pool.nodes.set(key, node);
+  pool.ids.set(node, pool.ids.size);
+  return node;
+}
+
+function compileProperties(json: unknown, pool: Pool): ReadonlyMap<string, StructuralSchema> {
+  if (!isJsonObject(json)) return NO_PROPERTIES;
+  const entries = Object.entries(json);
+  if (entries.length === 0) return NO_PROPERTIES;
+  return new Map(entries.map(([name, each]) => [name, compileNode(each, pool)]));
+}
+
+function compileAdditional(json: unknown, pool: Pool): StructuralSchema | boolean | undefined {
+  if (typeof json === 'boolean') return json;
+  return isJsonObject(json) ? compileNode(json, pool) : undefined;
+}
+
+function compileRules(
+  source: JsonObject,
+  type: string,
+): Pick<StructuralSchema, 'text' | 'number' | 'list' | 'object' | 'choices'> {
+  const choices: unknown = source['enum'];
+  const required = texts(source['required']);
+  return {
+    text: unlessEmpty({
+      minLength: number(source['minLength']),
+      maxLength: number(source['maxLength']),
+      pattern: text(source['pattern']),
+      format: normalFormat(text(source['format']), source['x-kubernetes-int-or-string'] === true ? '' : type),
+    }),
+    number: unlessEmpty({
+      minimum: number(source['minimum']),
+      maximum: number(source['maximum']),
+      isMinimumExclusive: source['exclusiveMinimum'] === true,
+      isMaximumExclusive: source['exclusiveMaximum'] === true,
+      multipleOf: number(source['multipleOf']),
+    }),
+    list: unlessEmpty({
+      minItems: number(source['minItems']),
+      maxItems: number(source['maxItems']),
+      hasUniqueItems: source['uniqueItems'] === true,
+    }),
+    object: unlessEmpty({
+      minProperties: number(source['minProperties']),
+      maxProperties: number(source['maxProperties']),
+      required: orNone(required),
+    }),
+    choices: Array.isArray(choices) && choices.length > 0 ? cloneJson<unknown[]>(choices) : undefined,
+  };
+}
+
+function compileJunctors(source: JsonObject, pool: Pool): Junctors | undefined {
+  const each = (field: string): readonly StructuralSchema[] => {
+    const list: unknown = source[field];
+    return Array.isArray(list) ? orNone(list.map((schema) => compileNode(schema, pool))) : NONE;
+  };
+  return unlessEmpty({
+    allOf: each('allOf'),
+    anyOf: each('anyOf'),
+    oneOf: each('oneOf'),
+    not: isJsonObject(source['not']) ? compileNode(source['not'], pool) : undefined,
+  });
+}
+
+/** Rules of which none is set are left out. */
+function unlessEmpty<T extends object>(rules: T): T | undefined {
+  const isSet = (value: unknown): boolean =>
+    Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '' && value !== false;
+  return Object.values(rules).some(isSet) ? rules : undefined;
+}
+
+function orNone<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? NONE : list;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : NONE;
+}
+
+/** Bounds are compared as floating point numbers, as upstream does. */
+function number(value: unknown): number | undefined {
+  if (typeof value === 'bigint') return Number(value);
+  return typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,227 @@
+import type { FieldError } from '../errors/field-error';
+import type { JsonObject } from '../meta/clone';
+import { deepEqual } from '../meta/clone';
+import { createBudget, isSpent, spend } from './budget';
+import type { Check, Outcome } from './outcome';
+import {
+  createOutcome,
+  enumError,
+  explain,
+  fieldOf,
+  goError,
+  mergeOutcome,
+  PROBLEMS_MAX,
+  report,
+  requiredError,
+  takesTooLong,
+} from './outcome';
+import { checkLength, checkNumber, checkText, hasDuplicates } from './scalar-checks';
+import type { Junctors, StructuralSchema } from './structural-schema';
+import { checkType } from './type-check';
+
+/**
+ * What is wrong with a value by the keywords of its schema, in the words of v1.21. `path` is that of the value inside the validated
+ * object, as it shows in the text; `prefix` is put before the field of each error (`spec.versions[0].…default`).
+ */
+export function validateValues(
+  schema: StructuralSchema,
+  value: unknown,
+  { prefix = '' }: { readonly prefix?: string } = {},
+): readonly FieldError[] {
+  const outcome = createOutcome();
+  const budget = createBudget();
+  validateNode(schema, value, { path: '', outcome, budget });
+  const errors = [...outcome.problems.values()];
+  if (isSpent(budget)) errors.push(takesTooLong());
+  return prefix === ''
+    ? errors
+    : errors.map((error) => ({ ...error, field: joinField(prefix, error.field) }));
+}
+
+/** The field of a part in the whole: `prefix` is where the part stands. */
+export function joinField(prefix: string, field: string): string {
+  if (field === fieldOf('')) return prefix;
+  return field.startsWith('[') ? prefix + field : `${prefix}.${field}`;
+}
+
+/** What upstream counts as matched in a value, whatever its schema says: see `Outcome.matches`. */
+const MATCHES_OF_ANY = 4;
+
+function validateNode(schema: StructuralSchema, value: unknown, check: Check): void {
+  const { outcome, budget } = check;
+  if (isSpent(budget) || outcome.problems.size >= PROBLEMS_MAX) return;
+  spend(budget, 1);
+  checkType(schema, value, check);
+  if (value !== null && value !== undefined) {
+    outcome.matches += MATCHES_OF_ANY;
+    if (schema.junctors !== undefined) checkJunctors(schema.junctors, value, check);
+    checkKind(schema, value, check);
+  }
+  if (schema.choices !== undefined) checkChoices(schema.choices, value, check);
+}
+
+function checkKind(schema: StructuralSchema, value: unknown, check: Check): void {
+  const { outcome } = check;
+  if (typeof value === 'string') {
+    outcome.matches += 1;
+    if (schema.text !== undefined) checkText(schema.text, value, check);
+  } else if (typeof value === 'number' || typeof value === 'bigint') {
+    outcome.matches += 2;
+    if (schema.number !== undefined) checkNumber(schema.number, value, check);
+  } else if (Array.isArray(value)) {
+    outcome.matches += 2;
+    checkList(schema, value, check);
+  } else if (typeof value === 'object') {
+    outcome.matches += 1;
+    checkObject(schema, value as JsonObject, check);
+  }
+}
+
+function checkList(schema: StructuralSchema, value: readonly unknown[], check: Check): void {
+  const { items, list } = schema;
+  if (items !== undefined) {
+    for (const each of value) {
+      validateNode(items, each, check);
+      if (isSpent(check.budget)) return;
+    }
+  }
+  if (list === undefined) return;
+  checkLength(value.length, { min: list.minItems, max: list.maxItems }, check);
+  if (list.hasUniqueItems && hasDuplicates(value)) {
+    report(check, `${check.path} in body shouldn't contain duplicates`, '');
+  }
+}
+
+/** So many scalars are compared with a value in the time of one step. */
+const SCALARS_PER_STEP = 16;
+
+function checkChoices(choices: readonly unknown[], value: unknown, check: Check): void {
+  const { path, budget } = check;
+  spend(budget, typeof value === 'object' ? choices.length : choices.length / SCALARS_PER_STEP);
+  if (value !== null && choices.some((each) => deepEqual(each, value))) return;
+  explain(check, `${path} in body should be one of`, () => enumError(fieldOf(path), value, choices));
+}
+
+function checkObject(schema: StructuralSchema, value: JsonObject, check: Check): void {
+  const { properties, additionalProperties: more, object } = schema;
+  const keys = Object.keys(value);
+  if (object !== undefined && !hasGoodSize(keys.length, object, check)) return;
+  const { path, outcome, budget } = check;
+  for (const key of keys) {
+    const declared = properties.get(key);
+    if (declared !== undefined) {
+      validateNode(declared, value[key], { path: path === '' ? key : `${path}.${key}`, outcome, budget });
+    } else if (typeof more === 'object') {
+      validateNode(more, value[key], { path: `${path}.${key}`, outcome, budget });
+    } else if (more === false && key !== '$schema' && key !== 'id') {
+      report(check, `${path}.${key} in body is a forbidden property`, key);
+    }
+  }
+  for (const name of object?.required ?? []) {
+    spend(budget, REQUIRED_STEPS);
+    if (Object.hasOwn(value, name) || properties.get(name)?.default !== undefined) continue;
+    spend(budget, MISSING_STEPS);
+    const at = `${path}.${name}`;
+    explain(check, `${at} in body is required`, () => requiredError(fieldOf(at)));
+  }
+}
+
+/** What it takes to look for a field that has to be there, and to find that it is not, compared with a step. */
+const REQUIRED_STEPS = 0.25;
+const MISSING_STEPS = 3;
+
+/** Where the number of fields is wrong the fields themselves are not looked at. */
+function hasGoodSize(
+  size: number,
+  { minProperties, maxProperties }: { minProperties: number | undefined; maxProperties: number | undefined },
+  check: Check,
+): boolean {
+  if (minProperties !== undefined && size < minProperties) {
+    report(
+      check,
+      `${check.path} in body should have at least ${String(minProperties)} properties`,
+      minProperties,
+    );
+    return false;
+  }
+  if (maxProperties !== undefined && size > maxProperties) {
+    report(
+      check,
+      `${check.path} in body should have at most ${String(maxProperties)} properties`,
+      maxProperties,
+    );
+    return false;
+  }
+  return true;
+}
+
+/** In upstream's order: any, one, all, not. Of several alternatives that fail the nearest is explained. */
+function checkJunctors({ anyOf, oneOf, allOf, not }: Junctors, value: unknown, check: Check): void {
+  if (anyOf.length > 0) checkAnyOf(anyOf, value, check);
+  if (oneOf.length > 0) checkOneOf(oneOf, value, check);
+  if (allOf.length > 0) checkAllOf(allOf, value, check);
+  if (not !== undefined && outcomeOf(not, value, check).problems.size === 0) {
+    reportJunctor(check, 'must not validate the schema (not)');
+  }
+}
+
+function checkAnyOf(schemas: readonly StructuralSchema[], value: unknown, check: Check): void {
+  let nearest: Outcome | undefined;
+  for (const schema of schemas) {
+    const outcome = outcomeOf(schema, value, check);
+    if (outcome.problems.size === 0) {
+      mergeOutcome(check.outcome, outcome);
+      return;
+    }
+    if (nearest === undefined || outcome.matches > nearest.matches) nearest = outcome;
+  }
+  reportJunctor(check, 'must validate at least one schema (anyOf)');
+  if (nearest !== undefined) mergeOutcome(check.outcome, nearest);
+}
+
+function checkOneOf(schemas: readonly StructuralSchema[], value: unknown, check: Check): void {
+  let nearest: Outcome | undefined;
+  let first: Outcome | undefined;
+  let valid = 0;
+  for (const schema of schemas) {
+    const outcome = outcomeOf(schema, value, check);
+    if (outcome.problems.size === 0) {
+      valid += 1;
+      first ??= outcome;
+    } else if (nearest === undefined || outcome.matches > nearest.matches) nearest = outcome;
+  }
+  if (valid === 1 && first !== undefined) {
+    mergeOutcome(check.outcome, first);
+    return;
+  }
+  const found = valid === 0 ? 'Found none valid' : `Found ${String(valid)} valid alternatives`;
+  reportJunctor(check, `must validate one and only one schema (oneOf). ${found}`);
+  if (valid === 0 && nearest !== undefined) mergeOutcome(check.outcome, nearest);
+}
+
+function checkAllOf(schemas: readonly StructuralSchema[], value: unknown, check: Check): void {
+  let valid = 0;
+  for (const schema of schemas) {
+    const outcome = outcomeOf(schema, value, check);
+    if (outcome.problems.size === 0) valid += 1;
+    mergeOutcome(check.outcome, outcome);
+  }
+  if (valid === schemas.length) return;
+  reportJunctor(check, `must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
+}
+
+function outcomeOf(schema: StructuralSchema, value: unknown, { path, budget }: Check): Outcome {
+  const outcome = createOutcome();
+  validateNode(schema, value, { path, outcome, budget });
+  spend(budget, ALTERNATIVE_STEPS * (1 + outcome.problems.size));
+  return outcome;
+}
+
+/** An alternative, and each problem that may never be told, costs about as much as comparing so many values. */
+const ALTERNATIVE_STEPS = 15;
+
+/** Upstream puts these errors at no field, and quotes the path. */
+function reportJunctor(check: Check, text: string): void {
+  const message = `"${check.path}" ${text}`;
+  explain(check, message, () => goError('FieldValueInvalid', fieldOf(''), '', message));
+}
