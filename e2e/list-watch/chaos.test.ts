@@ -58,7 +58,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
         expect((await set.of(0).create(accounts, defaultServiceAccount())).status).toBe(201);
       }
       const base = Number((await set.of(0).get('/api/v1/namespaces')).body.metadata?.resourceVersion);
-      truth = followTruth(set.etcd, base);
+      truth = await followTruth(set.etcd, base);
       await startInformers(base);
 
       const damage = startDamage({

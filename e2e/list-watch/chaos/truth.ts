@@ -38,9 +38,9 @@ interface Known {
   readonly version: number;
 }
 
-/** Follows from behind `base`. The prefix of the keys must be the default. */
-export function followTruth(etcd: EtcdCluster, base: number): Truth {
-  const objects = new Map<string, Known>();
+/** Follows from behind `base`, beginning with what was there at that revision. The prefix of the keys must be the default. */
+export async function followTruth(etcd: EtcdCluster, base: number): Promise<Truth> {
+  const objects = await objectsAt(etcd, base);
   const views = new Map(VIEWS.map((view) => [view.id, new RevisionSet(base)]));
   const resources = new Map<string, { revisions: RevisionSet; deletions: number }>();
   let revision = base;
@@ -94,6 +94,23 @@ export function followTruth(etcd: EtcdCluster, base: number): Truth {
       await running;
     },
   };
+}
+
+async function objectsAt(etcd: EtcdCluster, revision: number): Promise<Map<string, Known>> {
+  const objects = new Map<string, Known>();
+  const client = new Etcd3({ hosts: etcd.members.map(({ clientUrl }) => clientUrl) });
+  try {
+    const { kvs } = await client.getAll().prefix(ROOT).revision(revision).exec();
+    for (const kv of kvs) {
+      const key = kv.key.toString();
+      const place = placeOf(key);
+      if (place === undefined) continue;
+      objects.set(key, { ...place, half: halfOf(kv.value), version: Number(kv.mod_revision) });
+    }
+  } finally {
+    client.close();
+  }
+  return objects;
 }
 
 interface Following {
