@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { helpText } from '../shared/flags/help';
+import { writeHelp } from '../shared/flags/help';
 import { parseFlags } from '../shared/flags/parse-flags';
 import { createProcessLog } from '../shared/log/pino-log';
 import type { ServerOptions } from './options/server-options';
@@ -26,7 +26,7 @@ async function main(): Promise<number> {
   setFlagsFromString(SMALL_HEAP);
   const parsed = parseFlags(FLAG_ROWS, process.argv.slice(2));
   if (parsed.outcome === 'help') {
-    process.stdout.write(helpText(FLAG_ROWS, { program: PROGRAM, summary: SUMMARY }));
+    writeHelp(process.stdout, FLAG_ROWS, { program: PROGRAM, summary: SUMMARY });
     return 0;
   }
   if (parsed.outcome === 'errors') return refuse(parsed.errors);

@@ -2,7 +2,7 @@
 import { createClient } from '../shared/client/client';
 import { KubeconfigError, loadKubeconfig } from '../shared/client/kubeconfig';
 import type { FlagValues } from '../shared/flags/flag-row';
-import { helpText } from '../shared/flags/help';
+import { writeHelp } from '../shared/flags/help';
 import { parseFlags } from '../shared/flags/parse-flags';
 import type { Log } from '../shared/log/log';
 import { createProcessLog } from '../shared/log/pino-log';
@@ -28,7 +28,7 @@ type Values = FlagValues<typeof FLAGS>;
 async function main(argv: readonly string[]): Promise<number> {
   const parsed = parseFlags(FLAGS, argv);
   if (parsed.outcome === 'help') {
-    process.stdout.write(helpText(FLAGS, { program: PROGRAM, summary: SUMMARY }));
+    writeHelp(process.stdout, FLAGS, { program: PROGRAM, summary: SUMMARY });
     return EXIT.ok;
   }
   if (parsed.outcome === 'errors') return refuse(parsed.errors);
@@ -128,7 +128,8 @@ function electionProblems(values: Values): string[] {
 }
 
 function refuse(problems: readonly string[]): number {
-  process.stderr.write(`${problems.join('\n')}\nSee ${PROGRAM} --help.\n`);
+  const lines = problems.map((problem) => `${PROGRAM}: ${problem}\n`);
+  process.stderr.write(`${lines.join('')}Run ${PROGRAM} --help for all flags.\n`);
   return EXIT.usage;
 }
 

@@ -58,7 +58,7 @@ async function runControllers(options: RunOptions, signal: AbortSignal): Promise
         log: log.child({ controller: name }),
         options: controllerOptions,
       };
-      context.log.info({}, 'controller started');
+      context.log.debug({}, 'controller started');
       try {
         await run(context, stop.signal);
       } catch (error) {

@@ -124,3 +124,16 @@ test('what is wrong is logged when it begins and when it is over, and not at eve
     'info: a health check passes now {"check":"/readyz/store"}',
   ]);
 });
+
+test('a check that keeps a client waiting until it leaves counts as failed, and not as the client’s doing', async () => {
+  const reasons: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (fields) => void reasons.push(fields) };
+  const stuck: HealthCheck = { ...store(undefined), check: async () => new Promise(() => undefined) };
+  const client = new AbortController();
+  const answer = healthEndpoints({ checks: [stuck], log })(
+    newExchange({ path: '/readyz', signal: client.signal }),
+  );
+  client.abort(new Error('the connection was closed'));
+  await answer;
+  expect(reasons).toEqual([{ check: '/readyz/store', because: 'it had not answered when the client left' }]);
+});

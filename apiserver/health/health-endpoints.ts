@@ -106,6 +106,7 @@ async function problemOf(check: HealthCheck, signal: AbortSignal): Promise<strin
   try {
     return await untilAborted(check.check(limit), limit);
   } catch (error) {
+    if (signal.aborted) return 'it had not answered when the client left';
     return error instanceof Error ? error.message : String(error);
   }
 }

@@ -174,7 +174,7 @@ class Call {
         this.noteConnection(socket);
       });
       this.timer = setTimeout(() => {
-        this.fail(this.error(`no answer within ${String(deadline.timeoutMs)} ms`, 'ETIMEDOUT'));
+        this.fail(this.error(`no answer within ${String(Math.round(deadline.timeoutMs))} ms`, 'ETIMEDOUT'));
       }, deadline.timeoutMs);
       deadline.signal?.addEventListener('abort', this.onAbort, { once: true });
       if (deadline.signal?.aborted === true) this.onAbort();

@@ -15,7 +15,9 @@ export function timeLimited(parent: AbortSignal, ms: number): AbortSignal {
   };
   const timer = setTimeout(() => {
     parent.removeEventListener('abort', onAbort);
-    controller.abort(new DOMException(`there was no end within ${String(ms)} ms`, 'TimeoutError'));
+    controller.abort(
+      new DOMException(`there was no end within ${String(Math.round(ms))} ms`, 'TimeoutError'),
+    );
   }, ms).unref();
   if (parent.aborted) onAbort();
   else parent.addEventListener('abort', onAbort, { once: true });

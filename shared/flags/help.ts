@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { FlagRow } from './flag-row';
 
 const COLUMNS_MAX = 110;
@@ -18,6 +19,14 @@ export function helpText(rows: readonly FlagRow[], { program, summary }: HelpOpt
     return `${group} flags:\n\n${flags.join('\n')}`;
   });
   return `${summary}\n\nUsage:\n  ${program} [flags]\n\n${sections.join('\n\n')}\n`;
+}
+
+/** Writes that text. A reader who leaves early (`--help | head`) is no error; whatever else goes wrong is thrown as by any stream. */
+export function writeHelp(to: Writable, rows: readonly FlagRow[], options: HelpOptions): void {
+  to.once('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  to.write(helpText(rows, options));
 }
 
 function describe(row: FlagRow): string {

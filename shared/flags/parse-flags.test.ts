@@ -1,6 +1,7 @@
+import { Writable } from 'node:stream';
 import { parseDurationMs } from './duration';
 import type { FlagRow } from './flag-row';
-import { helpText } from './help';
+import { helpText, writeHelp } from './help';
 import { parseFlags } from './parse-flags';
 
 const ROWS = [
@@ -161,6 +162,19 @@ describe('help', () => {
       '      --storage-backend string\n      The store. One of: etcd3, embedded. (default etcd3)',
     );
     for (const row of ROWS) expect(text.split(`--${row.name}`)).toHaveLength(2);
+  });
+
+  test('a reader who leaves early is no error', async () => {
+    const left = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    const pipe = new Writable({
+      write: (_chunk, _encoding, done) => {
+        done(left);
+      },
+    });
+    const closed = new Promise((resolve) => pipe.once('close', resolve));
+    writeHelp(pipe, ROWS, { program: 'prog', summary: 'It serves.' });
+    await closed;
+    expect(pipe.errored).toBe(left);
   });
 });
 

@@ -83,7 +83,8 @@ export async function* watchStream(
       if (signal.aborted) return;
       throwIfFinal(error, failures, endpoints.length);
       if (failures.inRow % FAILURES_PER_LOG_LINE === 0) {
-        const fields = { endpoint, err: error, resumeBehind: options.state.lastRevision };
+        const why = error instanceof Error ? error.message : String(error);
+        const fields = { endpoint, why, resumeBehind: options.state.lastRevision };
         log.warn(fields, 'the watch of etcd broke and is opened again');
       }
     }
