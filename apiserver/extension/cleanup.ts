@@ -56,17 +56,17 @@ export class Cleanup {
     if (this.#waits.get(name)?.uid !== definition.uid) this.#waits.delete(name);
     const endpoints = parts.custom.endpoints(name);
     if (endpoints === undefined) {
-      await letGo(parts, name, definition.isEstablished ? OVERLAPPING : NEVER_ESTABLISHED, signal);
+      await letGo(parts, definition, definition.isEstablished ? OVERLAPPING : NEVER_ESTABLISHED, signal);
       return undefined;
     }
     const wait = this.#waits.get(name) ?? (await this.#begin(definition, endpoints, signal));
     if (wait === undefined) return undefined;
     if (isEmpty(parts, endpoints)) {
       await parts.custom.confirm(signal);
-      if (isEmpty(parts, endpoints)) await letGo(parts, name, COMPLETED, signal);
+      if (isEmpty(parts, endpoints)) await letGo(parts, definition, COMPLETED, signal);
     } else if (performance.now() - wait.since > EMPTY_WAIT_MS) {
       this.#waits.delete(name);
-      await tell(parts, name, NOT_EMPTY, signal);
+      await tell(parts, definition, NOT_EMPTY, signal);
       throw new Error(NOT_EMPTY.message);
     }
     return { requeueAfterMs: EMPTY_LOOK_MS };
@@ -74,16 +74,17 @@ export class Cleanup {
 
   /** Undefined when the definition changed in the meantime. */
   async #begin(
-    { name, uid }: Definition,
+    definition: Definition,
     endpoints: CustomEndpoints,
     signal: AbortSignal,
   ): Promise<Wait | undefined> {
     const parts = this.#parts;
-    if (!(await tell(parts, name, IN_PROGRESS, signal))) return undefined;
+    const { name, uid } = definition;
+    if (!(await tell(parts, definition, IN_PROGRESS, signal))) return undefined;
     try {
-      await deleteAll(parts, endpoints, signal);
+      if (!(await deleteAll(parts, definition, endpoints, signal))) return undefined;
     } catch (error) {
-      if (!signal.aborted) await tell(parts, name, failed(error), signal);
+      if (!signal.aborted) await tell(parts, definition, failed(error), signal);
       throw error;
     }
     const wait = { uid, since: performance.now() };
@@ -136,29 +137,40 @@ function failed(error: unknown): Condition {
   };
 }
 
+/**
+ * The definition as it is now, while it is still the one that was decided on: another one may have its name by the time that this replica
+ * hears of its end, and neither that nor its objects are to be touched.
+ */
+function stillGoing({ custom }: CleanupParts, { name, uid }: Definition): ApiObject | undefined {
+  const now = custom.definition(name);
+  return now?.uid === uid && now.awaitsCleanup ? custom.source(name)?.object : undefined;
+}
+
 /** False when the definition changed in the meantime. */
 async function tell(
-  { custom, writer }: CleanupParts,
-  name: string,
+  parts: CleanupParts,
+  definition: Definition,
   condition: Condition,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { custom, writer } = parts;
   await custom.confirm(signal);
-  const object = custom.source(name)?.object;
+  const object = stillGoing(parts, definition);
   if (object === undefined) return false;
   const next = withCondition(object, condition, writer.nowMs);
   return next === object || writer.write(next, 'status', signal);
 }
 
 async function letGo(
-  { custom, writer }: CleanupParts,
-  name: string,
+  parts: CleanupParts,
+  definition: Definition,
   condition: Condition,
   signal: AbortSignal,
 ): Promise<void> {
+  const { custom, writer } = parts;
   await custom.confirm(signal);
-  const object = custom.source(name)?.object;
-  if (object === undefined || custom.definition(name)?.awaitsCleanup !== true) return;
+  const object = stillGoing(parts, definition);
+  if (object === undefined) return;
   await writer.write(withoutFinalizer(withCondition(object, condition, writer.nowMs)), 'cleanup', signal);
 }
 
@@ -168,14 +180,18 @@ function withoutFinalizer(object: ApiObject): ApiObject {
   return { ...object, metadata: left.length === 0 ? metadata : { ...metadata, finalizers: left } };
 }
 
+/** False when the definition changed in the meantime. */
 async function deleteAll(
-  { store, custom }: CleanupParts,
+  parts: CleanupParts,
+  definition: Definition,
   { hub }: CustomEndpoints,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
+  const { store, custom } = parts;
   await custom.confirm(signal);
   const cache = store.cache.resource(hub.stored.keyPrefix);
   await cache.whenReady(signal);
+  if (stillGoing(parts, definition) === undefined) return false;
   const entries = [...cache.snapshot().entries()];
   // Replicas that do the same at the same time begin at different places, and skip what the others have done.
   const start = store.randomInt(Math.max(1, entries.length));
@@ -183,23 +199,28 @@ async function deleteAll(
   await forEachLimited(
     [...entries.slice(start), ...entries.slice(0, start)],
     DELETIONS_AT_ONCE,
-    async ({ key, namespace, name }: Entry) => {
+    async ({ key, namespace, name, uid }: Entry) => {
       signal.throwIfAborted();
-      if (isFailing || cache.get(key) === undefined) return;
+      if (isFailing || cache.get(key)?.uid !== uid) return;
       const user = API_SERVER_USER;
       const request = { endpoint: hub, namespace, name, subresource: '', user, dryRun: false };
-      await unlessGone(deleteObject(store, request, { dryRun: false }, signal)).catch((error: unknown) => {
+      const options = { dryRun: false, preconditions: { uid } };
+      await unlessGone(deleteObject(store, request, options, signal)).catch((error: unknown) => {
         isFailing = true;
         throw error;
       });
     },
   );
+  return true;
 }
+
+/** Whether what stands in the way of a deletion is that the object is not there any more, or another one of its name is. */
+const GONE: ReadonlySet<unknown> = new Set(['NotFound', 'Conflict']);
 
 async function unlessGone(deletion: Promise<unknown>): Promise<void> {
   try {
     await deletion;
   } catch (error) {
-    if (!(error instanceof StatusError) || error.status.reason !== 'NotFound') throw error;
+    if (!(error instanceof StatusError) || !GONE.has(error.status.reason)) throw error;
   }
 }

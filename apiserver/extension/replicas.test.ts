@@ -138,6 +138,25 @@ describe('replicas that work side by side', () => {
   });
 });
 
+test('a creation is not refused for the deletion of a definition that is there again', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    await define(a.api, definitionBody());
+    expect((await b.api.call('GET', PATH)).code).toBe(200);
+    const release = b.hold();
+    await a.api.call('DELETE', `${DEFINITIONS_PATH}/gizmos.example.com`);
+    await untilGone(a.api, 'gizmos.example.com');
+    await define(a.api, definitionBody());
+    const asked = create(b, 'late');
+    // The mark of the deletion comes while the request is under way.
+    b.step();
+    await isPending(asked);
+    release();
+    expect((await asked).code).toBe(201);
+    await a.api.call('DELETE', `${DEFINITIONS_PATH}/gizmos.example.com`);
+    await untilGone(a.api, 'gizmos.example.com');
+  }
+});
+
 describe('a definition that was changed through another replica', () => {
   const versions = (minimum: number): object => ({
     spec: {

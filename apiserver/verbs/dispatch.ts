@@ -40,7 +40,10 @@ export async function answerResource(context: VerbContext, exchange: Exchange): 
   for (let tries = 1; ; tries += 1) {
     const endpoint = endpointOf(context, exchange);
     try {
-      return await answerOnce(context, exchange);
+      const answer = await answerOnce(context, exchange);
+      // A read waits for the newest state, in which the resource may be defined otherwise than when the request began.
+      const mayBeOutdated = READS.has(exchange.info.verb) && endpoint?.custom !== undefined;
+      if (tries >= TRIES_MAX || !mayBeOutdated || endpointOf(context, exchange) === endpoint) return answer;
     } catch (error) {
       if (tries >= TRIES_MAX || !isByDefinition(error, endpoint)) throw error;
       await context.confirmRegistry(exchange.signal);
@@ -56,7 +59,9 @@ function isByDefinition(error: unknown, endpoint: Endpoint | undefined): boolean
   return endpoint?.custom !== undefined && error instanceof StatusError && REFUSALS.has(error.status.reason);
 }
 
-const REFUSALS: ReadonlySet<unknown> = new Set(['BadRequest', 'Invalid']);
+const READS: ReadonlySet<string> = new Set(['get', 'list']);
+
+const REFUSALS: ReadonlySet<unknown> = new Set(['BadRequest', 'Invalid', 'MethodNotAllowed']);
 
 /** How often a request begins, while the definition of its resource changes. */
 const TRIES_MAX = 4;

@@ -10,10 +10,24 @@ export interface Replica {
   readonly writes: Record<'create' | 'update' | 'delete', number>;
   /** Its cache hears of nothing new from now on, until the result is called. */
   hold(): () => void;
+  /** While it is held: its cache hears of one more step. */
+  step(): void;
 }
 
 export async function startReplica(common: MemoryBackend): Promise<Replica> {
-  let held: Promise<void> = Promise.resolve();
+  const gate = { stepsLeft: Number.POSITIVE_INFINITY, wake: (): void => undefined };
+  const allow = (steps: number): void => {
+    gate.stepsLeft = steps;
+    gate.wake();
+  };
+  const nextStep = async (): Promise<void> => {
+    while (gate.stepsLeft < 1) {
+      await new Promise<void>((resolve) => {
+        gate.wake = resolve;
+      });
+    }
+    gate.stepsLeft -= 1;
+  };
   const writes = { create: 0, update: 0, delete: 0 };
   const backend: Backend = {
     get: async (key) => common.get(key),
@@ -32,7 +46,7 @@ export async function startReplica(common: MemoryBackend): Promise<Replica> {
     },
     async *watch(options, signal) {
       for await (const batch of common.watch(options, signal)) {
-        await held;
+        await nextStep();
         yield batch;
       }
     },
@@ -44,11 +58,13 @@ export async function startReplica(common: MemoryBackend): Promise<Replica> {
     api: await startInProcessApi(backend),
     writes,
     hold: () => {
-      let release = (): void => undefined;
-      held = new Promise((resolve) => {
-        release = resolve;
-      });
-      return release;
+      allow(0);
+      return () => {
+        allow(Number.POSITIVE_INFINITY);
+      };
+    },
+    step: () => {
+      allow(gate.stepsLeft + 1);
     },
   };
 }
