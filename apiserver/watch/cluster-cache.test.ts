@@ -4,6 +4,7 @@ import {
   CONFIG_MAPS,
   createCache,
   FrameReader,
+  live,
   NODES,
   podBytes,
   podKey,
@@ -283,6 +284,7 @@ test('a drain ends every watch with the bookmark it asked for', async () => {
   const frames = [true, true, false].map((bookmarks) =>
     new FrameReader(pods.watch(requestFor({ bookmarks }), life())).rest(),
   );
+  await live(cache, 3);
   put(backend, 'p2');
   await caughtUp(cache, backend);
   await cache.drain({ spreadMs: 60, refuseNew: false }, life());

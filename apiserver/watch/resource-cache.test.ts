@@ -7,6 +7,7 @@ import {
   brief,
   createCache,
   FrameReader,
+  live,
   framesOf,
   JsonRepresentation,
   podBytes,
@@ -59,15 +60,6 @@ async function caughtUp(): Promise<void> {
   ).toBe(true);
 }
 
-/** Resolves once so many watches get their events live. */
-async function live(count: number): Promise<void> {
-  while (cluster.watchers().filter(({ isLive }) => isLive).length < count) {
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-  }
-}
-
 const X = { namespace: 'a', name: 'x' };
 const Y = { namespace: 'b', name: 'y' };
 
@@ -76,7 +68,7 @@ test('a watch without a start shows the state sorted by key, then changes', asyn
   put(X);
   await start();
   const frames = watch().take(3);
-  await live(1);
+  await live(cluster, 1);
   put({ ...X, data: 'new' });
   expect(await frames).toEqual(['ADDED a/x@2', 'ADDED b/y@1', 'MODIFIED a/x@3']);
 });
@@ -124,7 +116,7 @@ test('an event is offered only to watchers whose object, name, node or namespace
     watch({ from: 0, fieldEquals: [['spec.nodeName', 'n1']], matches: count('node n1') }),
     watch({ from: 0, fieldEquals: [['spec.nodeName', 'n2']], matches: count('node n2') }),
   ].map((reader) => reader.rest());
-  await live(8);
+  await live(cluster, 8);
   put({ ...X, node: 'n1' });
   await caughtUp();
   expect([...offered.keys()].sort((a, b) => (a < b ? -1 : 1))).toEqual([
@@ -149,7 +141,7 @@ test('one frame per event and representation is encoded and shared by all watche
     pods.watch(requestFor({ from: 0, representation }), controller.signal),
   );
   const pieces = streams.map(async (stream) => (await stream.next()).value as Buffer);
-  await live(20);
+  await live(cluster, 20);
   put(X);
   put(Y);
   const buffers = await Promise.all(pieces);
@@ -165,7 +157,7 @@ test('a frame that tells ages is shared by those to whom it is news, and made an
   const read = [aged, aged, plain, plain].map(async (representation) =>
     watch({ from: 0, representation }).take(1),
   );
-  await live(4);
+  await live(cluster, 4);
   put(X);
   await Promise.all(read);
   expect([aged.encoded, plain.encoded]).toEqual([1, 1]);
@@ -207,7 +199,7 @@ test('bookmarks come in the interval asked for, behind everything they promise',
   await start({ limits: { bookmarkIntervalMs: 50_000 } });
   const frames = watch({ from: 0, bookmarks: true }).take(3);
   const none = watch({ from: 0 }).take(1);
-  await live(2);
+  await live(cluster, 2);
   put(X);
   await caughtUp();
   now += 49_999;
@@ -245,7 +237,7 @@ test('a watch that its door gives up because nothing is taken counts as slow, an
   const request = requestFor({ from: undefined, client: 'sleepy/1.0' });
   const reader = pods.watch(request, stop.signal);
   void reader.next();
-  await live(1);
+  await live(cluster, 1);
   stop.abort(new SlowReaderError());
   expect(cluster.stats().watchesEnded).toMatchObject({ slow: 1, aborted: 0 });
   expect(pods.stats().slowEnded).toBe(1);
@@ -260,7 +252,7 @@ test('a representation that fails ends its own watch only', async () => {
   };
   const failing = watch({ from: 0, representation: broken }).rest();
   const fine = watch({ from: 0 }).take(1);
-  await live(2);
+  await live(cluster, 2);
   put(X);
   expect(await fine).toEqual(['ADDED a/x@1']);
   expect(await failing).toEqual([]);

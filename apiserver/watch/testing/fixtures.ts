@@ -198,6 +198,15 @@ export function createCache(
   });
 }
 
+/** Resolves once so many watches get their events live. */
+export async function live(cluster: ClusterCache, count: number): Promise<void> {
+  while (cluster.watchers().filter(({ isLive }) => isLive).length < count) {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}
+
 /** Resolves once the cache has everything that the store has. */
 export async function caughtUp(cache: ClusterCache, backend: { readonly revision: number }): Promise<void> {
   const signal = AbortSignal.timeout(10_000);
