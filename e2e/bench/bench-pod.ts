@@ -1,16 +1,18 @@
+/** Each pod shares its label `app` and its node with those whose numbers are this many apart. */
+export const POD_GROUPS = 500;
+
 /** A pod of about 2.5 KB as stored: what a workload with a few variables and mounts looks like. */
-export function benchPod(index: number): object {
-  const name = `pod-${String(index)}`;
+export function benchPod(index: number, name = `pod-${String(index)}`): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       name,
-      labels: { app: `app-${String(index % 500)}`, tier: 'backend', release: 'stable' },
+      labels: { app: `app-${String(index % POD_GROUPS)}`, tier: 'backend', release: 'stable' },
       annotations: { 'example.com/checksum': 'a3f5'.repeat(16), 'example.com/owner': 'team-blue' },
     },
     spec: {
-      nodeName: `node-${String(index % 500)}`,
+      nodeName: `node-${String(index % POD_GROUPS)}`,
       containers: ['main', 'sidecar'].map((container) => ({
         name: container,
         image: `registry.example/${container}:1.2.3`,

@@ -1,13 +1,18 @@
 import { type BenchProcess, startLoad } from './children';
-import type { Load, RequestResult } from './messages';
+import type { Load, RequestLoad, RequestResult } from './messages';
+import { POD_GROUPS } from './bench-pod';
 import { cpuMicroseconds } from './process-cost';
-import { ACCEPT, type Bench, CONFIGMAPS, PODS, SIZES } from './rig';
+import { ACCEPT, type Bench, BY_LABEL, BY_NODE, CONFIGMAPS, MADE_PODS, PODS, SIZES } from './rig';
 import { microseconds, milliseconds, ratio, type Table } from './table';
+
+const CLEAR_TIMEOUT_MS = 120_000;
 
 interface Cost {
   readonly cpu: number;
   readonly perSecond: number;
   readonly p99Ms: number;
+  /** How many operations there were in all. */
+  readonly begun: number;
 }
 
 interface Row {
@@ -20,6 +25,7 @@ interface Row {
 export async function measureCost(bench: Bench): Promise<Table> {
   const get = `${PODS}/pod-0`;
   const { objects } = SIZES;
+  const found = String(objects / POD_GROUPS);
   const rows = [
     await measureRequests(bench, 'GET of a pod, consistent', { at: get, connections: 32 }),
     await measureRequests(bench, 'GET of a pod, resourceVersion=0', {
@@ -34,6 +40,11 @@ export async function measureCost(bench: Bench): Promise<Table> {
     }),
     await measureRequests(bench, 'the same as Table', { at: PODS, connections: 2, accept: ACCEPT.table }),
     await measureRequests(bench, 'LIST page of 500 pods', { at: `${PODS}?limit=500`, connections: 4 }),
+    await measureRequests(bench, `LIST by a label that ${found} pods have`, {
+      at: BY_LABEL,
+      connections: 32,
+    }),
+    await measureRequests(bench, `LIST of the ${found} pods of a node`, { at: BY_NODE, connections: 32 }),
     ...(await measureWrites(bench)),
   ];
   return {
@@ -48,6 +59,9 @@ export async function measureCost(bench: Bench): Promise<Table> {
       limit.perSecond.toFixed(0),
       milliseconds(ours.p99Ms),
     ]),
+    notes: [
+      'The limit of reads is a bare server that sends the same bytes; that of writes is etcd alone, taking puts of a configmap’s size.',
+    ],
   };
 }
 
@@ -72,8 +86,6 @@ async function measureRequests(
 /** The limit of a write is etcd alone; its cost is that of etcd's own process. */
 async function measureWrites(bench: Bench): Promise<readonly Row[]> {
   const { durationMs } = SIZES;
-  const load = { kind: 'requests', path: CONFIGMAPS, connections: 32, durationMs } as const;
-  const pid = bench.replica.process().pid;
   const limit = await costOf(bench.etcdPid, {
     kind: 'etcd',
     endpoint: bench.etcdEndpoint,
@@ -81,15 +93,38 @@ async function measureWrites(bench: Bench): Promise<readonly Row[]> {
     durationMs,
     valueBytes: 1_300,
   });
-  const { target } = bench;
-  const created = await costOf(pid, { ...load, target, write: { kind: 'create', prefix: 'c' } });
-  // What is patched was applied before, so that its managedFields are those of a live object.
-  const applied = await costOf(pid, { ...load, target, write: { kind: 'apply', prefix: 'a' } });
-  const patched = await costOf(pid, { ...load, target, write: { kind: 'patch', prefix: 'a' } });
+  const measure = async (path: string, write: NonNullable<RequestLoad['write']>): Promise<Cost> =>
+    costOf(bench.replica.process().pid, {
+      kind: 'requests',
+      target: bench.target,
+      path,
+      connections: 32,
+      durationMs,
+      write,
+    });
+  const created = await measure(CONFIGMAPS, { kind: 'create', prefix: 'c' });
+  const deleted = await measure(CONFIGMAPS, { kind: 'delete', prefix: 'c', count: created.begun });
+  // What is changed was applied before, so that its managedFields are those of a live object.
+  const applied = await measure(CONFIGMAPS, { kind: 'apply', prefix: 'a' });
+  const patched = await measure(CONFIGMAPS, { kind: 'patch', prefix: 'a' });
+  const updated = await measure(CONFIGMAPS, { kind: 'update', prefix: 'a' });
+  const createdPods = await measure(MADE_PODS, { kind: 'createPod', prefix: 'p' });
+  const patchedPods = await measure(MADE_PODS, { kind: 'patchPodStatus', prefix: 'p' });
+  // What is measured next is to find the pods that every other row found.
+  const cleared = await bench.replica.client.request({
+    method: 'DELETE',
+    path: `${MADE_PODS}?gracePeriodSeconds=0`,
+    timeoutMs: CLEAR_TIMEOUT_MS,
+  });
+  if (cleared.status !== 200) throw new Error(cleared.text);
   return [
-    { work: 'create of a configmap (limit: etcd alone)', ours: created, limit },
-    { work: 'apply of a configmap (limit: etcd alone)', ours: applied, limit },
-    { work: 'merge patch of a configmap (limit: etcd alone)', ours: patched, limit },
+    { work: 'create of a configmap', ours: created, limit },
+    { work: 'delete of a configmap', ours: deleted, limit },
+    { work: 'apply of a configmap', ours: applied, limit },
+    { work: 'merge patch of a configmap', ours: patched, limit },
+    { work: 'update of a configmap', ours: updated, limit },
+    { work: 'create of a pod', ours: createdPods, limit },
+    { work: 'strategic merge patch of a pod’s status', ours: patchedPods, limit },
   ];
 }
 
@@ -97,6 +132,7 @@ async function costOf(pid: number, load: Load): Promise<Cost> {
   const loader: BenchProcess = await startLoad(load);
   const before = cpuMicroseconds(pid);
   const result = (await loader.answer()) as RequestResult;
-  const cpu = (cpuMicroseconds(pid) - before) / result.operations;
-  return { cpu, perSecond: result.operations / result.seconds, p99Ms: result.p99Ms };
+  const { operations, seconds, p99Ms, begun } = result;
+  const cpu = (cpuMicroseconds(pid) - before) / operations;
+  return { cpu, perSecond: operations / seconds, p99Ms, begun };
 }

@@ -15,15 +15,15 @@ export interface RequestLoad {
   readonly durationMs: number;
   /** The Accept header; JSON without it. */
   readonly accept?: string;
-  /** Present: writes configmaps with names that begin with `prefix` instead of reading. */
-  readonly write?: { readonly kind: WriteKind; readonly prefix: string };
+  /** Present: writes objects with names that begin with `prefix` instead of reading, `count` of them at most. */
+  readonly write?: { readonly kind: WriteKind; readonly prefix: string; readonly count?: number };
 }
 
-/** `patch` and `apply` change one of a fixed number of configmaps each time. */
-export type WriteKind = 'create' | 'patch' | 'apply';
+/** Creates and deletes take a new object each time; all others change one of a fixed number of objects. */
+export type WriteKind = 'create' | 'createPod' | 'update' | 'patch' | 'patchPodStatus' | 'apply' | 'delete';
 
-/** How many configmaps patches and applies go over. */
-export const PATCHED_OBJECTS = 64;
+/** How many objects the writes go over that change one. */
+export const CHANGED_OBJECTS = 64;
 
 export interface WatchLoad {
   readonly kind: 'watches';
@@ -62,6 +62,8 @@ export type Load = RequestLoad | WatchLoad | BurstLoad | ProbeLoad | EtcdLoad;
 
 export interface RequestResult {
   readonly operations: number;
+  /** Those before the clock began included. */
+  readonly begun: number;
   readonly bytes: number;
   readonly seconds: number;
   readonly p50Ms: number;

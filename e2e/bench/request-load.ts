@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { Etcd3 } from 'etcd3';
-import {
-  type EtcdLoad,
-  monotonicMs,
-  PATCHED_OBJECTS,
-  percentile,
-  type RequestLoad,
-  type RequestResult,
-} from './messages';
+import { type EtcdLoad, monotonicMs, percentile, type RequestLoad, type RequestResult } from './messages';
+import { writeCall } from './write-calls';
+
+/** Long enough that what the server compiles of its own code for this row is not in the row's figure. */
+const WARM_UP_MS = 2_000;
 
 /** The same call again and again on every connection, for as long as the load says. */
 export async function runRequests(load: RequestLoad): Promise<RequestResult> {
@@ -17,14 +14,19 @@ export async function runRequests(load: RequestLoad): Promise<RequestResult> {
     ca: readFileSync(load.target.caFile),
     maxSockets: load.connections,
   });
+  const count = load.write?.count ?? Infinity;
   let begun = 0;
   let bytes = 0;
-  const operation = async (): Promise<void> => {
+  const operation = async (): Promise<boolean> => {
+    if (begun >= count) return false;
     bytes += await exchange(agent, load, callOf(load, begun++));
+    return true;
   };
-  await Promise.all(Array.from({ length: load.connections }, operation));
+  await repeat(operation, load.connections, WARM_UP_MS);
+  process.send?.('ready');
   bytes = 0;
-  return { ...(await repeat(operation, load.connections, load.durationMs)), bytes };
+  const figures = await repeat(operation, load.connections, load.durationMs);
+  return { ...figures, begun, bytes };
 }
 
 interface Call {
@@ -37,24 +39,8 @@ interface Call {
 
 function callOf({ accept = 'application/json', write }: RequestLoad, index: number): Call {
   if (write === undefined) return { method: 'GET', place: '', headers: { accept }, body: Buffer.alloc(0) };
-  const { kind, prefix } = write;
-  if (kind === 'create') {
-    const headers = { accept, 'content-type': 'application/json' };
-    return { method: 'POST', place: '', headers, body: configMapOf(`${prefix}-${String(index)}`, index) };
-  }
-  const name = `${prefix}-${String(index % PATCHED_OBJECTS)}`;
-  if (kind === 'patch') {
-    const headers = { accept, 'content-type': 'application/merge-patch+json' };
-    const body = Buffer.from(JSON.stringify({ data: { count: String(index) } }));
-    return { method: 'PATCH', place: `/${name}`, headers, body };
-  }
-  const headers = { accept, 'content-type': 'application/apply-patch+yaml' };
-  return {
-    method: 'PATCH',
-    place: `/${name}?fieldManager=bench`,
-    headers,
-    body: configMapOf(name, index),
-  };
+  const { method, place, contentType, body } = writeCall(write.kind, write.prefix, index);
+  return { method, place, headers: { accept, 'content-type': contentType }, body };
 }
 
 /** One request; resolves to the bytes of its body, which are counted and not parsed. */
@@ -90,18 +76,18 @@ function exchange(
   });
 }
 
+/** `operation` resolves to false when there is nothing left to do. */
 async function repeat(
-  operation: () => Promise<void>,
+  operation: () => Promise<boolean>,
   concurrency: number,
   durationMs: number,
-): Promise<Omit<RequestResult, 'bytes'>> {
-  process.send?.('ready');
+): Promise<Omit<RequestResult, 'begun' | 'bytes'>> {
   const start = monotonicMs();
   const tookMs: number[] = [];
   const worker = async (): Promise<void> => {
     while (monotonicMs() - start < durationMs) {
       const begun = monotonicMs();
-      await operation();
+      if (!(await operation())) return;
       tookMs.push(monotonicMs() - begun);
     }
   };
@@ -120,22 +106,13 @@ export async function runEtcd(load: EtcdLoad): Promise<RequestResult> {
   const client = new Etcd3({ hosts: load.endpoint });
   const value = Buffer.alloc(load.valueBytes, 'x');
   let written = 0;
-  const operation = async (): Promise<void> => {
+  const operation = async (): Promise<boolean> => {
     await client.put(`/bench/${String(written++)}`).value(value);
+    return true;
   };
-  await operation();
+  await repeat(operation, load.concurrency, WARM_UP_MS);
+  process.send?.('ready');
   const result = await repeat(operation, load.concurrency, load.durationMs);
   client.close();
-  return { ...result, bytes: 0 };
-}
-
-function configMapOf(name: string, count: number): Buffer {
-  return Buffer.from(
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name },
-      data: { text: 'x'.repeat(1_000), count: String(count) },
-    }),
-  );
+  return { ...result, begun: written, bytes: 0 };
 }

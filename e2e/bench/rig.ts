@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ensureCredentials } from '../../deploy/local/credentials';
 import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
-import { guardProcess } from '../../deploy/local/guard';
 import { defaultServiceAccount, namespace } from '../support/objects';
 import { type Replica, startReplica } from '../support/replica';
 import { makeWorkspace } from '../support/workspace';
@@ -21,6 +20,10 @@ export const SIZES = {
 } as const;
 
 export const PODS = '/api/v1/namespaces/bench/pods';
+/** The pods of one label and of one node, and where pods are made and changed. */
+export const BY_LABEL = `${PODS}?labelSelector=app%3Dapp-7`;
+export const BY_NODE = `${PODS}?fieldSelector=spec.nodeName%3Dnode-7`;
+export const MADE_PODS = '/api/v1/namespaces/made/pods';
 export const CONFIGMAPS = '/api/v1/namespaces/bench/configmaps';
 export const FAN_OUT = '/api/v1/namespaces/fan-out/configmaps';
 export const ACCEPT = {
@@ -55,7 +58,6 @@ export async function withBench(measure: (bench: Bench) => Promise<void>): Promi
   const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
   const [member] = etcd.members;
   const etcdPid = member?.pid ?? 0;
-  guardProcess(etcdPid);
   const credentials = ensureCredentials(workspace.dir);
   const loopFile = path.join(workspace.dir, 'loop.json');
   const replica = await startReplica({
@@ -109,7 +111,7 @@ export function benchConfigMap(name: string): object {
 }
 
 async function fill(replica: Replica): Promise<void> {
-  for (const name of ['bench', 'fan-out']) {
+  for (const name of ['bench', 'made', 'fan-out']) {
     await replica.client.create('/api/v1/namespaces', namespace(name));
     await replica.client.create(`/api/v1/namespaces/${name}/serviceaccounts`, defaultServiceAccount());
   }
@@ -135,6 +137,8 @@ async function startLimit(
     [PODS, ACCEPT.protobuf],
     [PODS, ACCEPT.table],
     [`${PODS}?limit=500`, ACCEPT.json],
+    [BY_LABEL, ACCEPT.json],
+    [BY_NODE, ACCEPT.json],
   ];
   const answers: Record<string, string> = {};
   for (const [index, [at, accept]] of readings.entries()) {

@@ -1,0 +1,87 @@
+import { benchPod } from './bench-pod';
+import { CHANGED_OBJECTS, type WriteKind } from './messages';
+
+/** What one write sends. */
+export interface WriteCall {
+  readonly method: string;
+  /** Behind the collection's path. */
+  readonly place: string;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** The write number `index` of a kind; `prefix` begins the names of what it writes. No two writes of one object are the same. */
+export function writeCall(kind: WriteKind, prefix: string, index: number): WriteCall {
+  return CALLS[kind](prefix, index);
+}
+
+const JSON_TYPE = 'application/json';
+
+const CALLS: Readonly<Record<WriteKind, (prefix: string, index: number) => WriteCall>> = {
+  create: (prefix, index) => ({
+    method: 'POST',
+    place: '',
+    contentType: JSON_TYPE,
+    body: configMap(nameOf(prefix, index), index),
+  }),
+  createPod: (prefix, index) => ({
+    method: 'POST',
+    place: '',
+    contentType: JSON_TYPE,
+    body: toBytes(benchPod(index, nameOf(prefix, index))),
+  }),
+  update: (prefix, index) => {
+    const name = changedName(prefix, index);
+    return { method: 'PUT', place: `/${name}`, contentType: JSON_TYPE, body: configMap(name, index) };
+  },
+  patch: (prefix, index) => ({
+    method: 'PATCH',
+    place: `/${changedName(prefix, index)}`,
+    contentType: 'application/merge-patch+json',
+    body: toBytes({ data: { count: String(index) } }),
+  }),
+  patchPodStatus: (prefix, index) => ({
+    method: 'PATCH',
+    place: `/${changedName(prefix, index)}/status`,
+    contentType: 'application/strategic-merge-patch+json',
+    body: toBytes({
+      status: { conditions: [{ type: 'Ready', status: 'True', message: `look ${String(index)}` }] },
+    }),
+  }),
+  apply: (prefix, index) => {
+    const name = changedName(prefix, index);
+    return {
+      method: 'PATCH',
+      place: `/${name}?fieldManager=bench`,
+      contentType: 'application/apply-patch+yaml',
+      body: configMap(name, index),
+    };
+  },
+  delete: (prefix, index) => ({
+    method: 'DELETE',
+    place: `/${nameOf(prefix, index)}`,
+    contentType: JSON_TYPE,
+    body: Buffer.alloc(0),
+  }),
+};
+
+function nameOf(prefix: string, index: number): string {
+  return `${prefix}-${String(index)}`;
+}
+
+function changedName(prefix: string, index: number): string {
+  return nameOf(prefix, index % CHANGED_OBJECTS);
+}
+
+function configMap(name: string, count: number): Buffer {
+  return toBytes({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: { text: 'x'.repeat(1_000), count: String(count) },
+  });
+}
+
+function toBytes(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
