@@ -1,16 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  X509Certificate,
-} from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Clock } from '../concurrency/clock';
 import { systemClock } from '../concurrency/clock';
 import * as der from './der';
 import { ipBytes } from './ip-bytes';
+import { signingAuthorityOf } from './sign-certificate-request';
 import type { Validity } from './signed-certificate';
 import {
   authorityKeyIdentifier,
@@ -72,16 +67,17 @@ export function makeCa({ commonName, validDays, clock = systemClock }: CaOptions
   });
 }
 
-/** A new leaf certificate with its own key, signed by `ca`. Throws if the authority's PEM cannot be read. */
+/** A new leaf certificate with its own key, signed by `ca`. Throws if the authority's PEM cannot be read, or its key is another's. */
 export function issueCertificate(ca: KeyedCertificate, options: IssueOptions): KeyedCertificate {
   const { commonName, organizations = [], hosts = [], usages, validDays, clock = systemClock } = options;
   const keys = newKeys();
+  const authority = signingAuthorityOf(ca.certificatePem, ca.privateKeyPem);
   return certify({
     subject: distinguishedName(commonName, organizations),
-    issuer: subjectOf(new X509Certificate(ca.certificatePem)),
+    issuer: authority.subject,
     publicKey: keys.publicKey,
     privateKey: keys.privateKey,
-    signingKey: createPrivateKey(ca.privateKeyPem),
+    signingKey: authority.privateKey,
     validity: validity(clock, validDays),
     extensions: [
       extension(EXTENSION.basicConstraints, der.sequence(), 'critical'),
@@ -145,11 +141,6 @@ function distinguishedName(commonName: string, organizations: readonly string[])
     ...organizations.map((organization) => nameAttribute(NAME_ATTRIBUTE.organization, organization)),
     nameAttribute(NAME_ATTRIBUTE.commonName, commonName),
   );
-}
-
-/** The subject of an authority, as the same bytes it has there: a chain is found by comparing bytes. */
-function subjectOf(certificate: X509Certificate): Buffer {
-  return der.nthElement(certificate.raw, [0, 5]);
 }
 
 function generalName(host: string): Buffer {

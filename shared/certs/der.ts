@@ -1,6 +1,6 @@
 /**
  * The few forms of ASN.1 DER (ITU-T X.690) that a certificate is made of. Each function returns one complete element: tag, length,
- * content. Reading certificates is `X509Certificate` of node:crypto.
+ * content. What reads them is `der-reader.ts`.
  */
 const TAG = {
   boolean: 0x01,
@@ -116,29 +116,4 @@ export function explicit(number: number, inner: Buffer): Buffer {
 /** `[number] IMPLICIT` of a primitive type: only its content. */
 export function implicit(number: number, content: Buffer): Buffer {
   return element(CONTEXT | number, content);
-}
-
-/**
- * The element at a place inside another: `[0, 5]` is the sixth child of the first child. Throws when there is none. For elements
- * of well-formed DER only.
- */
-export function nthElement(bytes: Buffer, place: readonly number[]): Buffer {
-  let current = bytes;
-  for (const index of place) current = child(current, index);
-  return current;
-}
-
-function child(parent: Buffer, index: number): Buffer {
-  let offset = header(parent, 0).contentStart;
-  for (let skipped = 0; skipped < index; skipped += 1) offset = header(parent, offset).end;
-  return parent.subarray(offset, header(parent, offset).end);
-}
-
-function header(bytes: Buffer, offset: number): { readonly contentStart: number; readonly end: number } {
-  const first = bytes[offset + 1];
-  if (first === undefined) throw new RangeError('The DER data ends in the middle of an element.');
-  const lengthBytes = first < LONG_LENGTH ? 0 : first & 0x7f;
-  const contentStart = offset + 2 + lengthBytes;
-  const size = lengthBytes === 0 ? first : bytes.readUIntBE(offset + 2, lengthBytes);
-  return { contentStart, end: contentStart + size };
 }

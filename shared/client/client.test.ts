@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
@@ -170,6 +171,24 @@ async function follow(onOpen: () => void, signal?: AbortSignal): Promise<void> {
     expect(event).toBeUndefined();
   }
 }
+
+test('an error that a watch is answered with is read no further than it tells something', async () => {
+  const endless = createHttpServer((_request, response) => {
+    response.writeHead(503);
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    const send = (): void => {
+      while (!response.destroyed && response.write(chunk));
+    };
+    response.on('drain', send);
+    send();
+  });
+  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+  const { port } = endless.address() as AddressInfo;
+  const lost = createClient({ server: `http://127.0.0.1:${String(port)}` });
+  const watching = lost.watch(PODS)[Symbol.asyncIterator]().next();
+  await expect(watching).rejects.toMatchObject({ status: { code: 503, reason: 'ServiceUnavailable' } });
+  await new Promise((resolve) => endless.close(resolve));
+});
 
 test('a watch whose connection breaks throws a ConnectionError, an aborted one its reason', async () => {
   await expect(follow(() => server.cutConnections())).rejects.toThrow(ConnectionError);

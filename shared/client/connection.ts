@@ -26,6 +26,8 @@ const THROTTLED_TRIES_MAX = 5;
 const THROTTLED_WAIT_MS = 1_000;
 const TOKEN_AGE_MAX_MS = 60_000;
 const UNAUTHORIZED = 401;
+/** Of the answer to a watch that is an error. */
+const ERROR_BYTES_MAX = 1024 * 1024;
 const USER_AGENT = 'orch-client';
 /** A kept-alive connection that the server closed at the very moment the request left. */
 const STALE_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
@@ -86,9 +88,7 @@ export function createConnection(options: ClientOptions, clock: Clock = monotoni
       if (answer.code === UNAUTHORIZED) tokens.refused(token);
       const timer = setTimeout(answer.end, deadlineOf(request).timeoutMs);
       try {
-        const parts: Buffer[] = [];
-        for await (const chunk of answer.chunks) parts.push(chunk);
-        throw errorOf(answer.code, answer.headers, Buffer.concat(parts));
+        throw errorOf(answer.code, answer.headers, await beginning(answer.chunks));
       } finally {
         clearTimeout(timer);
       }
@@ -100,6 +100,18 @@ export function createConnection(options: ClientOptions, clock: Clock = monotoni
 }
 
 const NEVER = new AbortController().signal;
+
+/** As much of an answer as an error is made of; the rest is not waited for. */
+async function beginning(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= ERROR_BYTES_MAX) break;
+  }
+  return Buffer.concat(parts);
+}
 
 async function sendOnce(
   transport: Transport,

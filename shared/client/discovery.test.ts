@@ -40,6 +40,24 @@ test('a name that is no group version is reported', async () => {
   expect(await discover(client)).toMatchObject({ resources: [], malformed: ['odd/v1/x'] });
 });
 
+test('hundreds of groups are asked for a few at a time, and stay in their order', async () => {
+  const names = Array.from({ length: 200 }, (_, at) => `g${String(at)}.example`);
+  server.resources = names.map((group) => ({ ...DEPLOYMENTS, group }));
+  const client = createClient({ server: server.url });
+  let [asked, askedMax] = [0, 0];
+  const getJson: typeof client.getJson = async (...args) => {
+    asked += 1;
+    askedMax = Math.max(askedMax, asked);
+    return client.getJson(...args).finally(() => {
+      asked -= 1;
+    });
+  };
+  const { resources } = await discover({ ...client, getJson });
+  expect(resources.map(({ group }) => group)).toEqual(names);
+  expect(askedMax).toBeLessThanOrEqual(16);
+  client.close();
+});
+
 function served(resource: string, version: string): FakeResource {
   return { ...DEPLOYMENTS, group: 'g', version, resource };
 }

@@ -1,3 +1,4 @@
+import { forEachLimited } from '../concurrency/for-each-limited';
 import { StatusError } from '../errors/status-error';
 import type { GroupVersionResource } from '../meta/object';
 import type { Client } from './client';
@@ -52,6 +53,9 @@ interface Place {
   readonly isPreferred: boolean;
 }
 
+/** Custom resources may come in hundreds of groups, and several controllers look for them at once. */
+const PARALLEL_READS = 16;
+
 /**
  * What the server serves. Throws if the two root documents cannot be had; a single group version that fails is reported in
  * `failures` and the rest is returned.
@@ -75,7 +79,10 @@ export async function discover(client: Client, options: CallOptions = {}): Promi
       else malformed.push(place.groupVersion);
     }
   }
-  const answers = await Promise.all(places.map(async (place) => resourcesOf(client, place, options)));
+  const answers: (ResourceRow[] | GroupVersionFailure)[] = [];
+  await forEachLimited(places.entries(), PARALLEL_READS, async ([at, place]) => {
+    answers[at] = await resourcesOf(client, place, options);
+  });
   const rows = answers.flatMap((answer) => (Array.isArray(answer) ? answer : []));
   return {
     resources: rows.filter((row) => !row.resource.includes('/')),

@@ -3,6 +3,7 @@ import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 
+import { TIMER_MAX_MS } from '../concurrency/timer-max';
 import { ConnectionError } from './connection-error';
 
 export interface TransportOptions {
@@ -128,7 +129,9 @@ export function createTransport(options: TransportOptions): Transport {
       }
     },
     close: () => {
-      agent.destroy();
+      // Not by `agent.destroy()`, which cuts requests that are under way.
+      agent.maxFreeSockets = 0;
+      for (const socket of Object.values(agent.freeSockets).flatMap((each) => each ?? [])) socket.destroy();
     },
   };
 }
@@ -173,9 +176,12 @@ class Call {
       clientRequest.once('socket', (socket) => {
         this.noteConnection(socket);
       });
-      this.timer = setTimeout(() => {
-        this.fail(this.error(`no answer within ${String(Math.round(deadline.timeoutMs))} ms`, 'ETIMEDOUT'));
-      }, deadline.timeoutMs);
+      this.timer = setTimeout(
+        () => {
+          this.fail(this.error(`no answer within ${String(Math.round(deadline.timeoutMs))} ms`, 'ETIMEDOUT'));
+        },
+        Math.min(deadline.timeoutMs, TIMER_MAX_MS),
+      );
       deadline.signal?.addEventListener('abort', this.onAbort, { once: true });
       if (deadline.signal?.aborted === true) this.onAbort();
       else clientRequest.end(this.request.body);

@@ -1,6 +1,8 @@
+import { TIMER_MAX_MS } from './timer-max';
+
 /** Waiting, bounded by an AbortSignal. Every function here removes its listeners and timers when it is done. */
 
-/** Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. The timer does not keep the process alive alone. */
+/** Resolves after `ms`, almost 25 days at most, or rejects with the signal's reason as soon as it aborts. The timer keeps the process alive. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
@@ -8,10 +10,13 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal.reason as Error);
     };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      },
+      Math.min(ms, TIMER_MAX_MS),
+    );
     signal.addEventListener('abort', onAbort, { once: true });
   });
 }

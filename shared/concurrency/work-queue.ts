@@ -1,4 +1,5 @@
 import { untilAborted } from './abort';
+import { TIMER_MAX_MS } from './timer-max';
 
 export interface WorkQueueOptions {
   /** The wait after a key's first failure, in milliseconds; doubles with each further one. 5 if not given. */
@@ -7,6 +8,19 @@ export interface WorkQueueOptions {
   readonly retryMaxMs?: number;
   /** How many keys may wait, be delayed or be worked on at once; 1,000,000 if not given. */
   readonly keysMax?: number;
+  readonly observer?: WorkQueueObserver;
+}
+
+/** Hears what becomes of the keys of a queue, in the moment in which it happens. Must not throw. */
+export interface WorkQueueObserver {
+  /** The key waits to be taken, or for its present work to end; it may have waited already. */
+  added(key: string): void;
+  /** Work on the key begins. */
+  taken(key: string): void;
+  /** Work on the key has ended. */
+  done(key: string): void;
+  /** The key is to come later, after a failure or not. */
+  delayed(key: string): void;
 }
 
 /**
@@ -44,8 +58,6 @@ export class WorkQueueFullError extends RangeError {
 const RETRY_INITIAL_MS = 5;
 const RETRY_MAX_MS = 60_000;
 const KEYS_MAX = 1_000_000;
-/** The longest delay a Node timer can hold. */
-const TIMER_MAX_MS = 2 ** 31 - 1;
 
 export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
   return new KeyQueue(options);
@@ -70,12 +82,14 @@ class KeyQueue implements WorkQueue {
   private readonly retryInitialMs: number;
   private readonly retryMaxMs: number;
   private readonly keysMax: number;
+  private readonly observer: WorkQueueObserver | undefined;
   private isShutDown = false;
 
   constructor(options: WorkQueueOptions) {
     this.retryInitialMs = options.retryInitialMs ?? RETRY_INITIAL_MS;
     this.retryMaxMs = options.retryMaxMs ?? RETRY_MAX_MS;
     this.keysMax = options.keysMax ?? KEYS_MAX;
+    this.observer = options.observer;
   }
 
   get length(): number {
@@ -86,21 +100,24 @@ class KeyQueue implements WorkQueue {
     if (this.isShutDown || this.waiting.has(key)) return;
     if (this.working.has(key)) {
       this.again.add(key);
+      this.observer?.added(key);
       return;
     }
     this.checkBound();
+    this.observer?.added(key);
     const [taker] = this.takers;
     if (taker === undefined) {
       this.waiting.add(key);
       return;
     }
     this.takers.delete(taker);
-    this.working.add(key);
+    this.begin(key);
     taker(key);
   }
 
   addAfter(key: string, delayMs: number): void {
     if (this.isShutDown) return;
+    this.observer?.delayed(key);
     if (delayMs <= 0) {
       this.add(key);
       return;
@@ -140,7 +157,7 @@ class KeyQueue implements WorkQueue {
     const [first] = this.waiting;
     if (first !== undefined) {
       this.waiting.delete(first);
-      this.working.add(first);
+      this.begin(first);
       return first;
     }
     if (this.isShutDown) return undefined;
@@ -159,7 +176,7 @@ class KeyQueue implements WorkQueue {
   }
 
   done(key: string): void {
-    this.working.delete(key);
+    if (this.working.delete(key)) this.observer?.done(key);
     if (this.again.delete(key)) this.add(key);
   }
 
@@ -169,6 +186,11 @@ class KeyQueue implements WorkQueue {
     this.delayed.clear();
     for (const taker of this.takers) taker(undefined);
     this.takers.clear();
+  }
+
+  private begin(key: string): void {
+    this.working.add(key);
+    this.observer?.taken(key);
   }
 
   private giveBack(key: string | undefined): void {

@@ -3,7 +3,9 @@
 const MS_PER_UNIT: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-6],
   ['us', 1e-3],
-  ['µs', 1e-3],
+  // The sign for micro, and the Greek letter.
+  ['\u00b5s', 1e-3],
+  ['\u03bcs', 1e-3],
   ['ms', 1],
   ['s', 1_000],
   ['m', 60_000],
@@ -11,8 +13,8 @@ const MS_PER_UNIT: ReadonlyMap<string, number> = new Map([
 ]);
 
 // Clients choose the text, so there is only one way to read a run of digits: two would be tried in all combinations.
-const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+$/;
-const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g;
+const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))+$/;
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|[\u00b5\u03bc]s|ms|s|m|h)/g;
 
 /** Milliseconds (`1m30s` is 90,000), or undefined when the text is no duration. */
 export function parseDurationMs(text: string): number | undefined {

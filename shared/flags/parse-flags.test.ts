@@ -187,6 +187,8 @@ describe('durations', () => {
     ['1h30m1.5s', 5_401_500],
     ['-2s', -2_000],
     ['1500us', 1.5],
+    ['1500\u00b5s', 1.5],
+    ['1500\u03bcs', 1.5],
   ])('%s is %d milliseconds', (text, ms) => {
     expect(parseDurationMs(text)).toBeCloseTo(ms, 6);
   });

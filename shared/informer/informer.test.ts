@@ -213,6 +213,39 @@ test('a refused watch is tried again from the same version, and only after sever
   expect(requests).toEqual(['2', '2', '2', 'list', '2']);
 });
 
+test.each(['ServiceUnavailable', 'TooManyRequests'] as const)(
+  'however often a watch is refused with %s, it is tried again from the same version and nothing is listed',
+  async (reason) => {
+    write('a', '1');
+    await start();
+    let refusals = 0;
+    server.fault = ({ query }) => {
+      if (!query.has('watch') || refusals === 5) return undefined;
+      refusals += 1;
+      return new StatusError(reason, 'not now');
+    };
+    server.endWatches();
+    await waitFor(() => refusals === 5 && server.watchCount() === 1);
+    expect(lists()).toBe(1);
+  },
+);
+
+test('an event that could not be taken comes again', async () => {
+  write('a', '1');
+  let isBroken = false;
+  const { informer } = await start({
+    transform: (object) => {
+      if (!isBroken) return object;
+      isBroken = false;
+      throw new Error('defect');
+    },
+  });
+  isBroken = true;
+  write('b', '1');
+  await waitFor(() => informer.store.keys().includes('ns/b'));
+  expect(lists()).toBe(1);
+});
+
 test('an outage does not end the informer, and a broken handler does not stop the others', async () => {
   server.fault = () => 'cut';
   const informer = createInformer({

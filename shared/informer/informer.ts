@@ -4,8 +4,8 @@ import type { Clock } from '../concurrency/clock';
 import { pause } from '../concurrency/pause';
 import { monotonicClock } from '../concurrency/monotonic-clock';
 import type { Client } from '../client/client';
-import type { Selection } from '../client/options';
-import { isExpired, retryAfterMs } from '../client/status';
+import type { Selection, WatchEvent } from '../client/options';
+import { hasCode, isExpired, retryAfterMs } from '../client/status';
 import { StatusError } from '../errors/status-error';
 import type { Log } from '../log/log';
 import { silentLog } from '../log/log';
@@ -55,6 +55,8 @@ const WATCH_SECONDS_MIN = 300;
 const WATCH_SECONDS_MAX = 600;
 /** After so many refusals in a row the version itself is suspected (a restored store is behind it) and everything is listed again. */
 const REFUSALS_MAX = 3;
+/** Answers of a server, or of a balancer before it, that has no time: a list would cost it more than the watch that it refuses. */
+const BUSY_CODES = [429, 502, 503] as const;
 const RETRY_AFTER_MAX_MS = 60_000;
 /** A watch that ends sooner with nothing in it counts as a failure, so that a server that ends every watch is not stormed. */
 const WATCH_MIN_MS = 1_000;
@@ -158,15 +160,20 @@ class ListWatch<T extends ApiObject> {
       if (order === 'backwards') throw new BackwardsError(event.object.metadata.resourceVersion ?? '');
       events += 1;
       if (order === 'duplicate' && event.type !== 'BOOKMARK') continue;
+      if (event.type !== 'BOOKMARK') this.take(event);
+      // Not before it is in the store: an event that could not be taken comes again.
       position.advance(event);
-      if (event.type === 'BOOKMARK') continue;
-      this.progress();
-      if (event.type === 'DELETED') this.mirror.remove(this.transform(event.object));
-      else this.mirror.put(this.transform(event.object));
     }
     signal.throwIfAborted();
     if (events === 0 && this.clock.now() - startedMs < WATCH_MIN_MS) await sleep(this.backoff.next(), signal);
     else this.progress();
+  }
+
+  private take({ type, object }: WatchEvent): void {
+    const kept = this.transform(object);
+    if (type === 'DELETED') this.mirror.remove(kept);
+    else this.mirror.put(kept);
+    this.progress();
   }
 
   private progress(): void {
@@ -176,7 +183,7 @@ class ListWatch<T extends ApiObject> {
 
   /** Decides where to go on after a failure, and waits. */
   private async recover(error: unknown, signal: AbortSignal): Promise<void> {
-    if (error instanceof StatusError) this.refusals += 1;
+    if (error instanceof StatusError && !hasCode(error, ...BUSY_CODES)) this.refusals += 1;
     const isLost = isExpired(error) || error instanceof BackwardsError || this.refusals >= REFUSALS_MAX;
     if (isLost) {
       this.position = undefined;

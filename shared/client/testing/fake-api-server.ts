@@ -6,15 +6,19 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Operation as JsonPatchOperation } from 'fast-json-patch';
 import { applyPatch } from 'fast-json-patch';
 
-import { StatusError, badRequest, methodNotSupported } from '../../errors/status-error';
+import { StatusError, methodNotSupported } from '../../errors/status-error';
 import type { ApiObject } from '../../meta/object';
 import { apiVersionOf } from '../../meta/object';
 import { MEDIA_TYPE } from '../../names';
+import { applyMergePatch } from '../../patch/merge-patch';
 import type { DeleteOptions } from '../options';
 import type { FakeResource } from './fake-resources';
 import { FAKE_RESOURCES } from './fake-resources';
-import type { FakeEvent, Place } from './fake-store';
+import { matcher } from './fake-selector';
+import type { Place } from './fake-store';
 import { FakeStore, badVersion } from './fake-store';
+import type { Watch } from './fake-watches';
+import { deliver, openWatch, send } from './fake-watches';
 
 export interface FakeApiServerOptions {
   readonly resources?: readonly FakeResource[];
@@ -57,15 +61,6 @@ export interface FakeApiServer {
   /** Every watch gets an ERROR event with 410 and ends. */
   expireWatches(): void;
   close(): Promise<void>;
-}
-
-interface Watch {
-  readonly resource: FakeResource;
-  readonly response: ServerResponse;
-  readonly takes: (object: ApiObject) => boolean;
-  readonly bookmarks: boolean;
-  sentRevision: number;
-  eventsLeft: number;
 }
 
 export async function createFakeApiServer(options: FakeApiServerOptions = {}): Promise<FakeApiServer> {
@@ -158,7 +153,8 @@ async function serve(
     return;
   }
   if (seen.method === 'GET' && place.name === '') {
-    if (seen.query.get('watch') === 'true') openWatch(fake, watches, { response, place, query: seen.query });
+    if (seen.query.get('watch') === 'true')
+      openWatch(fake.store, watches, { response, place, query: seen.query });
     else answer(response, 200, listPage(fake.store, place, seen.query));
     return;
   }
@@ -313,100 +309,14 @@ function listPage(store: FakeStore, place: FoundPlace, query: URLSearchParams): 
   };
 }
 
-interface WatchRequest {
-  readonly response: ServerResponse;
-  readonly place: FoundPlace;
-  readonly query: URLSearchParams;
-}
-
-function openWatch(fake: FakeApiServer, watches: Set<Watch>, { response, place, query }: WatchRequest): void {
-  const { store } = fake;
-  const from = query.get('resourceVersion') ?? '';
-  if (!/^\d+$/.test(from)) throw badRequest(`invalid resource version ${JSON.stringify(from)}`);
-  if (Number(from) < store.floor) throw badVersion(from);
-  const selects = matcher(query);
-  const watch: Watch = {
-    resource: place.resource,
-    response,
-    bookmarks: query.get('allowWatchBookmarks') === 'true',
-    takes: (object) =>
-      selects(object) && (place.namespace === '' || place.namespace === object.metadata.namespace),
-    sentRevision: Number(from),
-    eventsLeft: Infinity,
-  };
-  response.writeHead(200, { 'content-type': MEDIA_TYPE.json }).flushHeaders();
-  watches.add(watch);
-  const timer = setTimeout(() => response.end(), Number(query.get('timeoutSeconds') ?? 60) * 1000);
-  response.on('close', () => {
-    clearTimeout(timer);
-    watches.delete(watch);
-  });
-  deliver(store, watch);
-}
-
-function deliver(store: FakeStore, watch: Watch): void {
-  const start = store.events.findIndex((event) => event.revision > watch.sentRevision);
-  if (start === -1) return;
-  for (const event of store.events.slice(start)) {
-    watch.sentRevision = event.revision;
-    if (event.resource === watch.resource) deliverEvent(watch, event);
-  }
-}
-
-function deliverEvent(watch: Watch, { revision, before, after }: FakeEvent): void {
-  const was = before !== undefined && watch.takes(before);
-  const is = after !== undefined && watch.takes(after);
-  if (is) send(watch, was ? 'MODIFIED' : 'ADDED', after);
-  else if (was) {
-    send(watch, 'DELETED', {
-      ...before,
-      metadata: { ...before.metadata, resourceVersion: String(revision) },
-    });
-  }
-}
-
-function send(watch: Watch, type: string, object: unknown): void {
-  if (watch.response.writableEnded || watch.eventsLeft <= 0) return;
-  watch.response.write(`${JSON.stringify({ type, object })}\n`);
-  watch.eventsLeft -= 1;
-  if (watch.eventsLeft === 0) watch.response.end();
-}
-
-function terms(text: string | null): string[][] {
-  return (text ?? '')
-    .split(',')
-    .filter((term) => term !== '')
-    .map((term) => term.split(/==?/));
-}
-
-/** Equality selectors of labels, and metadata.name and metadata.namespace as fields. */
-function matcher(query: URLSearchParams): (object: ApiObject) => boolean {
-  const labels = terms(query.get('labelSelector'));
-  const fields = terms(query.get('fieldSelector'));
-  return ({ metadata }) =>
-    labels.every(([key = '', value]) => metadata.labels?.[key] === value) &&
-    fields.every(([key, value]) => (key === 'metadata.name' ? metadata.name : metadata.namespace) === value);
-}
-
 function patched(current: ApiObject, patch: unknown, contentType: string): ApiObject {
   const { resourceVersion: _version, ...metadata } = current.metadata;
   const open = structuredClone({ ...current, metadata });
-  if (contentType === MEDIA_TYPE.mergePatch) return mergePatch(open, patch) as ApiObject;
+  if (contentType === MEDIA_TYPE.mergePatch) return applyMergePatch(open, patch) as unknown as ApiObject;
   if (contentType === MEDIA_TYPE.jsonPatch) {
     return applyPatch(open as ApiObject, patch as JsonPatchOperation[]).newDocument;
   }
   throw new StatusError('UnsupportedMediaType', `the body of the request was in an unknown format`);
-}
-
-function mergePatch(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const next: Record<string, unknown> =
-    typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete next[key];
-    else next[key] = mergePatch(next[key], value);
-  }
-  return next;
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

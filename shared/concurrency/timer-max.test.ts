@@ -1,0 +1,23 @@
+import { sleep } from './abort';
+import { timeLimited } from './time-limit';
+import { TIMER_MAX_MS } from './timer-max';
+import { createWorkQueue } from './work-queue';
+
+const MONTHS_MS = 100 * 86_400_000;
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+test('what is to take longer than a timer holds takes as long as one holds, and is not over at once', async () => {
+  const { signal } = new AbortController();
+  const queue = createWorkQueue();
+  const over: string[] = [];
+  void sleep(MONTHS_MS, signal).then(() => over.push('sleep'));
+  timeLimited(signal, MONTHS_MS).addEventListener('abort', () => over.push('limit'));
+  queue.addAfter('key', MONTHS_MS);
+  await jest.advanceTimersByTimeAsync(TIMER_MAX_MS - 1);
+  expect([...over, queue.length]).toEqual([0]);
+  await jest.advanceTimersByTimeAsync(1);
+  expect([...over, queue.length]).toEqual(['sleep', 'limit', 1]);
+  queue.shutDown();
+});

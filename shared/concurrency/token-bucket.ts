@@ -1,0 +1,37 @@
+import type { Clock } from './clock';
+
+export interface Rate {
+  readonly perSecond: number;
+  /** How many may come at once after a pause. */
+  readonly burst: number;
+}
+
+const SECOND_MS = 1_000;
+
+/** Lets so much through per second on average, and more for a moment after a pause. */
+export class TokenBucket {
+  readonly #rate: Rate;
+  readonly #clock: Clock;
+  #tokens: number;
+  #filledAt: number;
+
+  constructor(rate: Rate, clock: Clock) {
+    this.#rate = rate;
+    this.#clock = clock;
+    this.#tokens = rate.burst;
+    this.#filledAt = clock.now();
+  }
+
+  /** Takes a token and returns 0; or takes none and returns how many milliseconds it is until there is one. */
+  take(): number {
+    const { perSecond, burst } = this.#rate;
+    const now = this.#clock.now();
+    // A clock that is set back takes nothing away.
+    const elapsedMs = Math.max(0, now - this.#filledAt);
+    this.#tokens = Math.min(burst, this.#tokens + (elapsedMs / SECOND_MS) * perSecond);
+    this.#filledAt = now;
+    if (this.#tokens < 1) return ((1 - this.#tokens) / perSecond) * SECOND_MS;
+    this.#tokens -= 1;
+    return 0;
+  }
+}
