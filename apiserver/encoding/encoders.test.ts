@@ -413,6 +413,20 @@ describe('bodies', () => {
     }
   });
 
+  test.each([
+    ['', 'unexpected end of JSON input (<empty>)'],
+    ['{"a": 1 "b"}', `invalid character '"' after object key:value pair ({"a": 1 "b"})`],
+    [
+      `{"a": "${'x'.repeat(30)}",}`,
+      `invalid character '}' looking for beginning of object key string ({"a": "${'x'.repeat(23)} ...)`,
+    ],
+    ['a: 1', `invalid character 'a' looking for beginning of value (613a2031)`],
+  ])('a refusal of %j says what is wrong and how the body begins', (text, problem) => {
+    expect(() => parseBody(Buffer.from(text), MEDIA_TYPE.json, expected)).toThrow(
+      `the object provided is unrecognized (must be of type ${expected.kind}): couldn't get version/kind; json parse error: ${problem}`,
+    );
+  });
+
   test('Protobuf is not read for kinds without a schema', () => {
     expect(bodyMediaType(MEDIA_TYPE.protobuf)).toBe(MEDIA_TYPE.protobuf);
     const body = encoder(MEDIA_TYPE.protobuf).object(a);

@@ -43,9 +43,23 @@ export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedOb
       mediaType === MEDIA_TYPE.json
         ? `couldn't get version/kind; json parse error: ${error.message}`
         : error.message;
-    throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why}`, error);
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summaryOf(bytes)})`,
+      error,
+    );
   }
 }
+
+const SUMMARY_BYTES_MAX = 30;
+
+/** The beginning of a body, so that its sender recognizes it: as text where it looks like an object in JSON, else in hexadecimal. */
+function summaryOf(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>';
+  const text = bytes.subarray(0, SUMMARY_BYTES_MAX).toString(bytes[0] === OPEN_BRACE ? 'utf8' : 'hex');
+  return bytes.length > SUMMARY_BYTES_MAX ? `${text} ...` : text;
+}
+
+const OPEN_BRACE = 0x7b;
 
 function parseProtobuf(bytes: Buffer, { kind, apiVersion, type }: ExpectedObject): unknown {
   if (type.open) throw new DecodeError('a kind without a schema has no Protobuf');

@@ -1,4 +1,3 @@
-import { ANNOTATION } from '../../shared/names';
 import { deepEqual } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
 import type { FieldError } from '../../shared/errors/field-error';
@@ -10,6 +9,7 @@ import { approvalStateOf } from '../registry/validation/crd-approval';
 import { schemaOf } from '../registry/validation/crd-demands';
 import { validateStructure } from '../registry/validation/crd-structure';
 import { record, records } from '../registry/validation/accessors';
+import { problemsMessage } from './condition-message';
 import type { Definition, DefinitionNames } from './definition';
 import { establishedCondition, nameWithin } from './naming';
 
@@ -53,13 +53,13 @@ function withAcceptedNames(object: ApiObject, names: DefinitionNames): ApiObject
 }
 
 function withJudgement(object: ApiObject, nowMs: number): ApiObject {
-  const problems = structureProblems(object);
+  const problems = structureProblems(object).map(({ field, message }) => `${field}: ${message}`);
   const judged =
     problems.length === 0
       ? withoutCondition(object, NON_STRUCTURAL)
       : withCondition(
           object,
-          { type: NON_STRUCTURAL, status: 'True', reason: 'Violations', message: aggregate(problems) },
+          { type: NON_STRUCTURAL, status: 'True', reason: 'Violations', message: problemsMessage(problems) },
           nowMs,
         );
   const approval = approvalCondition(object);
@@ -82,37 +82,17 @@ function structureProblems(object: ApiObject): readonly FieldError[] {
   ];
 }
 
-function aggregate(problems: readonly FieldError[]): string {
-  const texts = problems.map(({ field, message }) => `${field}: ${message}`);
-  return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
-}
-
-const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
-
 function approvalCondition(object: ApiObject): Condition | undefined {
   const found = approvalStateOf(object);
   if (found === undefined) return undefined;
   const type = 'KubernetesAPIApprovalPolicyConformant';
-  return { type, status: 'False', ...APPROVALS[found.state](found.approval) };
+  const status = found.state === 'approved' ? 'True' : 'False';
+  return { type, status, reason: APPROVAL_REASONS[found.state], message: found.reason };
 }
 
-type Approval = Pick<Condition, 'reason' | 'message'> & Partial<Pick<Condition, 'status'>>;
-
-const DEMAND = `protected groups must have approval annotation ${JSON.stringify(ANNOTATION.apiApproved)}`;
-
-const APPROVALS: Readonly<Record<ApprovalState['state'], (approval: string) => Approval>> = {
-  approved: (approval) => ({
-    status: 'True',
-    reason: 'ApprovedAnnotation',
-    message: `approved in ${approval}`,
-  }),
-  bypassed: (approval) => ({
-    reason: 'UnapprovedAnnotation',
-    message: `not approved: ${JSON.stringify(approval)}`,
-  }),
-  invalid: () => ({
-    reason: 'InvalidAnnotation',
-    message: `${DEMAND} with either a URL or a reason starting with "unapproved", ${SEE}`,
-  }),
-  missing: () => ({ reason: 'MissingAnnotation', message: `${DEMAND}, ${SEE}` }),
+const APPROVAL_REASONS: Readonly<Record<ApprovalState['state'], string>> = {
+  approved: 'ApprovedAnnotation',
+  bypassed: 'UnapprovedAnnotation',
+  invalid: 'InvalidAnnotation',
+  missing: 'MissingAnnotation',
 };

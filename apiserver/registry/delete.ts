@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject, ObjectMeta } from '../../shared/meta/object';
 import { conflict, notFound } from '../../shared/errors/status-error';
 import { GROUP } from '../../shared/names';
 import type { AdmissionAttributes } from './admission';
@@ -48,7 +48,7 @@ function strategyOf({ row, stored }: Endpoint): Strategy {
 /** Kinds that once lived in extensions and are still called by that group when a precondition fails. */
 const FORMERLY_EXTENSIONS: ReadonlySet<string> = new Set(['Ingress', 'NetworkPolicy', 'PodSecurityPolicy']);
 
-/** Kinds whose deletion looks at preconditions by itself, and names the resource where others name the kind. */
+/** Kinds whose deletion looks at preconditions by itself: in words of its own, with the resource where others name the kind. */
 const SELF_CHECKED: ReadonlySet<string> = new Set(['CustomResourceDefinition', 'Namespace']);
 
 function checkPreconditions(
@@ -56,22 +56,39 @@ function checkPreconditions(
   { preconditions = {} }: DeleteOptions,
   current: ApiObject,
 ): void {
-  const { uid, resourceVersion } = preconditions;
-  const { metadata } = current;
-  const { group, kind, resource } = endpoint.stored;
-  const subject = {
-    group: FORMERLY_EXTENSIONS.has(kind) ? GROUP.extensions : group,
-    resource: SELF_CHECKED.has(kind) ? resource : kind,
-  };
-  if (uid !== undefined && uid !== metadata.uid) {
-    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). `;
-    throw conflict(subject, name, `${why}The object might have been deleted and then recreated`);
+  const { kind, resource, group } = endpoint.stored;
+  const failed = failedPrecondition(preconditions, current.metadata);
+  if (failed === undefined) return;
+  const { what, wanted, found, because } = failed;
+  if (SELF_CHECKED.has(kind)) {
+    const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
+    throw conflict({ group, resource }, name, why);
   }
-  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    const found = metadata.resourceVersion ?? '';
-    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${found}). `;
-    throw conflict(subject, name, `${why}The object might have been modified`);
+  const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found}). The object might have been ${because}`;
+  const groupOfKind = FORMERLY_EXTENSIONS.has(kind) ? GROUP.extensions : group;
+  throw conflict({ group: groupOfKind, resource: kind }, name, why);
+}
+
+interface FailedPrecondition {
+  readonly what: 'UID' | 'ResourceVersion';
+  readonly wanted: string;
+  readonly found: string;
+  /** What may have happened to the object. */
+  readonly because: string;
+}
+
+function failedPrecondition(
+  wanted: NonNullable<DeleteOptions['preconditions']>,
+  { uid = '', resourceVersion = '' }: ObjectMeta,
+): FailedPrecondition | undefined {
+  if (wanted.uid !== undefined && wanted.uid !== uid) {
+    return { what: 'UID', wanted: wanted.uid, found: uid, because: 'deleted and then recreated' };
   }
+  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== resourceVersion) {
+    const { resourceVersion: version } = wanted;
+    return { what: 'ResourceVersion', wanted: version, found: resourceVersion, because: 'modified' };
+  }
+  return undefined;
 }
 
 async function admitDeletion(

@@ -121,7 +121,8 @@ function finalizersForDeletion(
   const others = present.filter((each) => each !== FINALIZER.orphan && each !== FINALIZER.foregroundDeletion);
   const propagation = propagationOf(present, strategy, options);
   const wanted = [...others, ...propagation];
-  const unchanged = wanted.length === present.length && wanted.every((each) => present.includes(each));
+  const had = new Set(present);
+  const unchanged = wanted.length === present.length && wanted.every((each) => had.has(each));
   return unchanged ? present : wanted;
 }
 

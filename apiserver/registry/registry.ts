@@ -11,7 +11,7 @@ export interface ServedGroup {
 }
 
 /**
- * What this server serves, as an instance: routes, discovery and codecs are derived from it. A change (custom resources, later)
+ * What this server serves, as an instance: routes, discovery and codecs are derived from it. A change of custom resources
  * makes a new registry with a higher generation.
  */
 export interface Registry {

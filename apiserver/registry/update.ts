@@ -2,7 +2,7 @@ import { Pace } from '../../shared/concurrency/pace';
 import type { ApiObject, ObjectMeta } from '../../shared/meta/object';
 import { conflict, notFound } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
-import { invalid, invalidObject } from '../../shared/errors/field-error';
+import { invalidObject } from '../../shared/errors/field-error';
 import { pathSegmentName } from '../../shared/meta/name-rules';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../shared/meta/validate-metadata';
 import { admitNew, validateSent } from './create';
@@ -128,6 +128,13 @@ async function replace(
   return guards === undefined ? { kind: 'put', object } : { kind: 'put', object, guards };
 }
 
+/** The value is upstream's way to write an unsigned zero; people search for these words. */
+const NO_VERSION: FieldError = {
+  reason: 'FieldValueInvalid',
+  field: 'metadata.resourceVersion',
+  message: 'Invalid value: 0x0: must be specified for an update',
+};
+
 /** A PUT's uid says which object it means; in the result of a patch another uid is a change that validation refuses. */
 function checkPreconditions(
   { endpoint, name }: WriteRequest,
@@ -149,8 +156,7 @@ function checkPreconditions(
   }
   if (resourceVersion === '' || resourceVersion === '0') {
     if (stored.strategy.requiresResourceVersion !== true) return;
-    const error = invalid('metadata.resourceVersion', 0, 'must be specified for an update');
-    throw invalidObject({ group: stored.group, kind: stored.resource }, name, [error]);
+    throw invalidObject({ group: stored.group, kind: stored.resource }, name, [NO_VERSION]);
   }
   if (resourceVersion !== current.metadata.resourceVersion) {
     throw conflict(

@@ -1,10 +1,13 @@
 import { MEDIA_TYPE } from '../../shared/names';
 import { invalid, invalidObject } from '../../shared/errors/field-error';
+import { goQuote } from '../../shared/errors/go-quote';
+import { parseGroupVersion } from '../../shared/api/resources';
 import { Pace } from '../../shared/concurrency/pace';
 import { badRequest } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/meta/object';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
+import { messageTypeOfKind } from '../../shared/schema/types';
 import { bodyMediaType, parseBody } from '../encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { Endpoint } from '../registry/resource';
@@ -75,7 +78,7 @@ export function decodeValue(value: unknown, endpoint: Endpoint, report?: ReportP
 
 /** An absent kind or apiVersion is taken to be the endpoint's. */
 function checkKind(value: unknown, endpoint: Endpoint): void {
-  const { kind, version } = endpoint.row;
+  const { kind } = endpoint.row;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badRequest(
       `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: the body is no object`,
@@ -92,16 +95,24 @@ function checkKind(value: unknown, endpoint: Endpoint): void {
   const givenKind = typeof given.kind === 'string' && given.kind !== '' ? given.kind : kind;
   const givenVersion =
     typeof given.apiVersion === 'string' && given.apiVersion !== '' ? given.apiVersion : endpoint.apiVersion;
-  if (givenKind !== kind) {
-    throw badRequest(
-      `${givenKind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: the path serves ${kind}`,
-    );
+  if (givenKind === kind && givenVersion === endpoint.apiVersion) return;
+  throw badRequest(mismatch(givenKind, givenVersion, endpoint));
+}
+
+/** What is wrong with an object of another kind or version than the endpoint's. */
+function mismatch(given: string, givenVersion: string, { row, apiVersion, custom }: Endpoint): string {
+  const { kind } = row;
+  if (givenVersion.split('/').length > 2) {
+    return `the object provided is unrecognized (must be of type ${kind}): unexpected GroupVersion string: ${givenVersion}`;
   }
-  if (givenVersion !== endpoint.apiVersion) {
-    throw badRequest(
-      `the API version in the data (${givenVersion}) does not match the expected API version (${endpoint.apiVersion})`,
-    );
+  const groupVersion = parseGroupVersion(givenVersion);
+  const refused = `${given} in version ${goQuote(groupVersion.version)} cannot be handled as a ${kind}`;
+  if (custom === undefined && messageTypeOfKind({ ...groupVersion, kind: given }) === undefined) {
+    return `${refused}: no kind ${goQuote(given)} is registered for version ${goQuote(givenVersion)}`;
   }
+  return given === kind
+    ? `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`
+    : `${refused}: the path serves ${kind}`;
 }
 
 /** Of a custom resource the kind may not be left out, and what else is wrong with its type is told like any wrong field. */

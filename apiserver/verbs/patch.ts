@@ -122,7 +122,9 @@ function applied(current: ApiObject, { mediaType, document }: Patch, target: Tar
     if (!(error instanceof PatchError)) throw error;
     if (error.kind === 'malformed') throw badRequest(error.message, error);
     if (error.kind === 'too-many') {
-      throw new StatusError('RequestEntityTooLarge', error.message, { cause: error });
+      throw new StatusError('RequestEntityTooLarge', `Request entity too large: ${error.message}`, {
+        cause: error,
+      });
     }
     if (isStrategic) throw invalidPatch(error.message, error);
     throw new StatusError(

@@ -1,3 +1,4 @@
+import { goQuote } from '../../shared/errors/go-quote';
 import { badRequest } from '../../shared/errors/status-error';
 import type { FieldSelector, FieldTerm } from '../../shared/meta/fields';
 import { exactField, matchesFields, parseFieldSelector } from '../../shared/meta/fields';
@@ -9,9 +10,13 @@ import { relativeKey } from '../registry/resource';
 import type { Selection } from '../registry/read';
 import type { Target } from './target';
 
+/** What selectors look at. */
+export type Selectable = Pick<Entry, 'name' | 'labels' | 'fields'>;
+
 export interface SelectionWithName extends Selection {
   /** The one name that can match, from the path or from `metadata.name=`; empty when there is none. */
   readonly name: string;
+  readonly matches: ((object: Selectable) => boolean) | undefined;
 }
 
 const METADATA_FIELDS: readonly string[] = ['metadata.name', 'metadata.namespace'];
@@ -65,11 +70,11 @@ function storedFields(terms: FieldSelector, { stored, row, selectorNames, custom
     const own = Object.hasOwn(selectorNames, field) ? selectorNames[field] : undefined;
     const name = own ?? (renamed.includes(field) ? undefined : field);
     if (name !== undefined && Object.hasOwn(known, name)) return { ...term, field: name };
-    const problem = `field label not supported: ${field}`;
+    const hasOwnFields = custom !== undefined || Object.keys(known).length > 0;
     throw badRequest(
-      custom === undefined
-        ? `Unable to find "${row.resource}" that match label selector, field selector: ${problem}`
-        : problem,
+      hasOwnFields
+        ? `field label not supported: ${field}`
+        : `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
     );
   });
 }
@@ -87,7 +92,7 @@ interface Terms {
 }
 
 /** Undefined when everything is selected, so that a list need not look at its objects. */
-function predicate(target: Target, { labels, fields, name }: Terms): ((entry: Entry) => boolean) | undefined {
+function predicate(target: Target, { labels, fields, name }: Terms): SelectionWithName['matches'] {
   if (labels.length === 0 && fields.length === 0 && name === '') return undefined;
   const absent = target.endpoint.stored.strategy.selectableFields ?? {};
   return (entry) =>
@@ -97,7 +102,7 @@ function predicate(target: Target, { labels, fields, name }: Terms): ((entry: En
 }
 
 /** A field that the object does not have selects like the kind's text for it. */
-function fieldOf(entry: Entry, field: string, absent: Readonly<Record<string, string>>): string {
+function fieldOf(entry: Selectable, field: string, absent: Readonly<Record<string, string>>): string {
   const value = entry.fields[field] ?? '';
   return value === '' ? (absent[field] ?? '') : value;
 }

@@ -1,4 +1,4 @@
-import { invalid, invalidObject } from './field-error';
+import { duplicate, invalid, invalidObject, notFoundField, notSupported } from './field-error';
 
 const KIND = { group: '', kind: 'ConfigMap' };
 
@@ -14,4 +14,31 @@ test('a few errors are named one by one', () => {
   expect(invalidObject(KIND, 'x', errors).message).toBe(
     'ConfigMap "x" is invalid: [a: Invalid value: 1: no, b: Invalid value: 2: no]',
   );
+});
+
+test.each([
+  [invalid('a', 'x\u0007\u007f"é\u200b', 'no'), 'Invalid value: "x\\a\\x7f\\"é\\u200b": no'],
+  [invalid('a', null, 'no'), 'Invalid value: "null": no'],
+  [invalid('a', undefined, ''), 'Invalid value: "null"'],
+  [invalid('a', -(2n ** 63n), 'no'), 'Invalid value: -9223372036854775808: no'],
+  [
+    duplicate('a', { b: [2n ** 62n, true], c: 'x' }),
+    'Duplicate value: {"b":[4611686018427387904,true],"c":"x"}',
+  ],
+  [notFoundField('a', 'x'), 'Not found: "x"'],
+  [
+    notSupported('a', 'x', ['TCP', 'UDP', 'SCTP']),
+    'Unsupported value: "x": supported values: "TCP", "UDP", "SCTP"',
+  ],
+])('%j says what is wrong with the value', ({ message }, expected) => {
+  expect(message).toBe(expected);
+});
+
+test('a large value that every item is wrong with is shown by few of them', () => {
+  const list = Array.from({ length: 100_000 }, () => 'x');
+  const errors = list.map((_, at) => invalid(`a[${String(at)}]`, list, 'no'));
+  const { status, message } = invalidObject(KIND, 'a', errors);
+  // Each shows 400 thousand characters.
+  expect(status.details?.causes).toHaveLength(3);
+  expect(message).toMatch(/, and at least 99997 further errors\]$/);
 });

@@ -1,3 +1,5 @@
+import { stringifyExact } from '../meta/exact-text';
+import { goQuote } from './go-quote';
 import type { StatusCause } from './status-error';
 import { StatusError } from './status-error';
 
@@ -26,13 +28,28 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** The value as Go prints it in a field error: strings quoted, the rest as JSON. */
+/** The value as upstream shows it, nothing at all in quotes too; but what has members as JSON, not in the syntax of Go. */
 function show(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? 'null');
+  if (value === undefined || value === null) return '"null"';
+  return typeof value === 'string' ? goQuote(value) : stringifyExact(value);
 }
 
 function withDetail(text: string, detail: string): string {
   return detail === '' ? text : `${text}: ${detail}`;
+}
+
+/**
+ * An error that shows a value. Its message is made when it is read: each of a hundred thousand items may be wrong for a reason that shows
+ * the whole list, and nobody reads so many.
+ */
+function ofValue(reason: FieldErrorReason, field: string, value: unknown, detail: string): FieldError {
+  return {
+    reason,
+    field,
+    get message() {
+      return withDetail(`${FIELD_ERROR[reason]}: ${show(value)}`, detail);
+    },
+  };
 }
 
 export function required(field: string, detail = ''): FieldError {
@@ -40,24 +57,26 @@ export function required(field: string, detail = ''): FieldError {
 }
 
 export function invalid(field: string, value: unknown, detail: string): FieldError {
-  return { reason: 'FieldValueInvalid', field, message: withDetail(`Invalid value: ${show(value)}`, detail) };
+  return ofValue('FieldValueInvalid', field, value, detail);
 }
 
 export function forbiddenField(field: string, detail: string): FieldError {
   return { reason: 'FieldValueForbidden', field, message: withDetail('Forbidden', detail) };
 }
 
-export function duplicate(field: string, value: unknown): FieldError {
-  return { reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${show(value)}` };
+export function duplicate(field: string, value: unknown, detail = ''): FieldError {
+  return ofValue('FieldValueDuplicate', field, value, detail);
 }
 
+/** The choices are told in the order in which they are given, which should be upstream's. */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-  const list = [...supported].sort().map((each) => JSON.stringify(each));
-  return {
-    reason: 'FieldValueNotSupported',
-    field,
-    message: withDetail(`Unsupported value: ${show(value)}`, `supported values: ${list.join(', ')}`),
-  };
+  const detail = `supported values: ${supported.map(goQuote).join(', ')}`;
+  return ofValue('FieldValueNotSupported', field, value, detail);
+}
+
+/** What the value leads to is not there. */
+export function notFoundField(field: string, value: unknown): FieldError {
+  return ofValue('FieldValueNotFound', field, value, '');
 }
 
 /** The value itself is not repeated: it is long. */
@@ -83,19 +102,32 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
  */
 export const ERRORS_SHOWN_MAX = 1_000;
 
+/** Nor does it name a further one where those before have so many characters: each of them may show the same large value. */
+const ERROR_CHARS_MAX = 1024 * 1024;
+
+function causesOf(errors: readonly FieldError[]): (FieldError & StatusCause)[] {
+  const causes: (FieldError & StatusCause)[] = [];
+  let chars = 0;
+  for (const { reason, message, field } of errors) {
+    if (causes.length === ERRORS_SHOWN_MAX || chars > ERROR_CHARS_MAX) break;
+    chars += message.length + field.length;
+    causes.push({ reason, message, field });
+  }
+  return causes;
+}
+
 /** All that is wrong with one object, in one 422 answer. */
 export function invalidObject(
   kind: { readonly group: string; readonly kind: string },
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const shown = errors.slice(0, ERRORS_SHOWN_MAX);
-  const lines = [...new Set(shown.map((error) => `${error.field}: ${error.message}`))];
-  if (shown.length < errors.length)
-    lines.push(`and at least ${String(errors.length - shown.length)} further errors`);
+  const causes = causesOf(errors);
+  const lines = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
+  if (causes.length < errors.length)
+    lines.push(`and at least ${String(errors.length - causes.length)} further errors`);
   const text = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
   const named = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
-  const causes: StatusCause[] = shown.map(({ reason, message, field }) => ({ reason, message, field }));
   return new StatusError('Invalid', `${named} "${name}" is invalid: ${text}`, {
     details: {
       ...(name === '' ? {} : { name }),

@@ -25,6 +25,12 @@ const DNS_1123_SUBDOMAIN: Form = {
   examples: ['example.com'],
   bytesMax: 253,
 };
+const WILDCARD_SUBDOMAIN: Form = {
+  what: "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+  pattern: `\\*\\.${DNS_1123_SUBDOMAIN.pattern}`,
+  examples: ['*.example.com'],
+  bytesMax: 253,
+};
 const DNS_1035_LABEL: Form = {
   what: "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
   pattern: '[a-z]([-a-z0-9]*[a-z0-9])?',
@@ -49,6 +55,9 @@ export const dns1123LabelProblems = checkerOf(DNS_1123_LABEL);
 
 /** `example.com`: labels joined by dots, at most 253 bytes together. */
 export const dns1123SubdomainProblems = checkerOf(DNS_1123_SUBDOMAIN);
+
+/** `*.example.com`: all names right below a domain. */
+export const wildcardSubdomainProblems = checkerOf(WILDCARD_SUBDOMAIN);
 
 /** `my-name`: like a DNS-1123 label, but it begins with a letter. */
 export const dns1035LabelProblems = checkerOf(DNS_1035_LABEL);

@@ -252,6 +252,13 @@ test('of very many bad keys no more are looked at than an answer names, and a si
   expect(errors.some(({ reason }) => reason === 'FieldValueTooLong')).toBe(true);
 });
 
+test('of very many bad finalizers no more are looked at than an answer names', () => {
+  const finalizers = Array.from({ length: 20_000 }, (_, index) => `bad ${String(index)}`);
+  const { length } = validateObjectMeta({ ...GOOD, finalizers }, RULES);
+  expect(length).toBeGreaterThan(ERRORS_SHOWN_MAX);
+  expect(length).toBeLessThan(3 * ERRORS_SHOWN_MAX);
+});
+
 test('a label selector is judged expression by expression', () => {
   const selector = {
     matchLabels: { a: '-' },

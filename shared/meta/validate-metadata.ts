@@ -1,5 +1,5 @@
 import type { FieldError } from '../errors/field-error';
-import { forbiddenField, invalid, required, tooLong } from '../errors/field-error';
+import { ERRORS_SHOWN_MAX, forbiddenField, invalid, required, tooLong } from '../errors/field-error';
 import { FINALIZER } from '../names';
 import { isLonger, qualifiedNameProblems } from './dns-names';
 import type { NameRule } from './name-rules';
@@ -199,16 +199,29 @@ function standardOrWithDomain(finalizer: string, path: string): FieldError[] {
 }
 
 function validateFinalizers(finalizers: readonly string[], path: string, isFree: boolean): FieldError[] {
-  const errors = finalizers.flatMap((finalizer) => qualifiedName(finalizer, path));
+  const errors = untilTooMany(finalizers, (finalizer) => qualifiedName(finalizer, path));
   if (finalizers.includes(FINALIZER.orphan) && finalizers.includes(FINALIZER.foregroundDeletion)) {
     const text = `finalizer ${FINALIZER.orphan} and ${FINALIZER.foregroundDeletion} cannot be both set`;
     errors.push(invalid(path, finalizers, text));
   }
   if (isFree) return errors;
-  const withIndex = finalizers.flatMap((finalizer, index) =>
+  const withIndex = untilTooMany(finalizers, (finalizer, index) =>
     standardOrWithDomain(finalizer, `${path}[${String(index)}]`),
   );
   return [...errors, ...withIndex];
+}
+
+/** What is wrong with each of the items, as far as it is told. */
+function untilTooMany<T>(
+  items: readonly T[],
+  validate: (item: T, index: number) => readonly FieldError[],
+): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [index, item] of items.entries()) {
+    errors.push(...validate(item, index));
+    if (errors.length > ERRORS_SHOWN_MAX) break;
+  }
+  return errors;
 }
 
 /** Upstream names the field of the manager `fieldManager` and gives no index here in this version. */

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../meta/object';
 import { DecodeError } from './decode-error';
 import { parseExact } from './exact-json';
+import { jsonSyntaxProblem } from './json-syntax';
 import { decodeMessage } from './plan';
 import type { MessageType } from './types';
 
@@ -40,9 +41,7 @@ export function decodeJson(
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new DecodeError(`invalid JSON: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+    throw new DecodeError(jsonSyntaxProblem(bytes) ?? String(error), { cause: error });
   }
   if (mayOverflow) refuseInfinite(value);
   return hasLongNumber ? parseExact(text) : value;
@@ -51,7 +50,7 @@ export function decodeJson(
 /** A number too large for 64 bits of floating point could not be written again. */
 function refuseInfinite(value: unknown): void {
   if (value === Infinity || value === -Infinity) {
-    throw new DecodeError('invalid JSON: a number is out of range');
+    throw new DecodeError('a number is out of range');
   }
   if (typeof value !== 'object' || value === null) return;
   for (const each of Object.values(value)) refuseInfinite(each);

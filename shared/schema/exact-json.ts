@@ -11,16 +11,7 @@ export function parseExact(text: string): unknown {
   return new ExactReader(text).value();
 }
 
-/**
- * Writes plain JSON values that may contain bigints, which `JSON.stringify` refuses. Keys keep their order; undefined fields are left out.
- */
-export function stringifyExact(value: unknown): string {
-  if (typeof value === 'bigint') return String(value);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(stringifyExact).join(',')}]`;
-  const fields = Object.entries(value).filter(([, each]) => each !== undefined);
-  return `{${fields.map(([key, each]) => `${JSON.stringify(key)}:${stringifyExact(each)}`).join(',')}}`;
-}
+export { stringifyExact } from '../meta/exact-text';
 
 /** `{`, `[`, a string, a number or a word, after white space and separators. */
 const TOKEN = /[\s,:]*([[\]{}]|"(?:[^"\\]|\\.)*"|[^\s,:[\]{}"]+)/gy;

@@ -110,12 +110,15 @@ function decodeMicroTime(value: unknown): string | null {
   return time;
 }
 
+const NO_QUANTITY =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
 function decodeQuantity(value: unknown): string {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
     throw expected('a quantity', value);
   }
   const quantity = canonicalQuantity(typeof value === 'string' ? value.trim() : String(value));
-  if (quantity === undefined) throw new DecodeError('expected a quantity as 100m, 2 or 1Gi');
+  if (quantity === undefined) throw new DecodeError(NO_QUANTITY);
   return quantity;
 }
 

@@ -7,7 +7,8 @@ import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
 import type { Json } from './accessors';
 import { integer, optionalRecord, record, records, text } from './accessors';
-import { choice, forEachItem, inRange, invalidForEach, portNumber } from './primitives';
+import { choice, forEachItem, invalidForEach } from './primitives';
+import { servicePort } from './webhook-clients';
 
 const GROUP_PRIORITY_MAX = 20_000;
 const VERSION_PRIORITY_MAX = 1000;
@@ -51,27 +52,40 @@ function validateApiService(object: ApiObject): FieldError[] {
       ? []
       : [invalid('metadata.name', name, `must be \`spec.version+"."+spec.group\`: "${expected}"`)]),
     ...(group === '' && version !== 'v1'
-      ? [required('spec.group', 'only v1 may have an empty group and it better be legacy')]
+      ? [required('spec.group', 'only v1 may have an empty group and it better be legacy kube')]
       : []),
     ...(group === '' ? [] : invalidForEach(dns1123SubdomainProblems(group), group, 'spec.group')),
     ...invalidForEach(dns1035LabelProblems(version), version, 'spec.version'),
-    ...inRange(spec['groupPriorityMinimum'], 'spec.groupPriorityMinimum', {
-      min: 1,
-      max: GROUP_PRIORITY_MAX,
-    }),
-    ...inRange(spec['versionPriority'], 'spec.versionPriority', { min: 1, max: VERSION_PRIORITY_MAX }),
+    ...priority(spec['groupPriorityMinimum'], 'spec.groupPriorityMinimum', GROUP_PRIORITY_MAX),
+    ...priority(spec['versionPriority'], 'spec.versionPriority', VERSION_PRIORITY_MAX),
     ...validateService(spec),
   ];
+}
+
+/** The greatest one is good too, whatever the text says. */
+function priority(value: unknown, path: string, max: number): FieldError[] {
+  const given = integer(value) ?? 0;
+  if (given >= 1 && given <= max) return [];
+  return [invalid(path, given, `must be positive and less than ${String(max)}`)];
 }
 
 function validateService(spec: Json): FieldError[] {
   const service = optionalRecord(spec['service']);
   const skipsVerify = spec['insecureSkipTLSVerify'] === true;
-  const hasBundle = text(spec['caBundle']) !== '';
+  const bundleBytes = Buffer.byteLength(text(spec['caBundle']), 'base64');
+  const hasBundle = bundleBytes > 0;
   const skip = 'spec.insecureSkipTLSVerify';
   if (service === undefined) {
     return [
-      ...(hasBundle ? [invalid('spec.caBundle', '', 'local APIServices may not have a caBundle')] : []),
+      ...(hasBundle
+        ? [
+            invalid(
+              'spec.caBundle',
+              `${String(bundleBytes)} bytes`,
+              'local APIServices may not have a caBundle',
+            ),
+          ]
+        : []),
       ...(skipsVerify ? [invalid(skip, true, 'local APIServices may not have insecureSkipTLSVerify')] : []),
     ];
   }
@@ -79,7 +93,7 @@ function validateService(spec: Json): FieldError[] {
     ...['namespace', 'name']
       .filter((field) => text(service[field]) === '')
       .map((field) => required(`spec.service.${field}`)),
-    ...(integer(service['port']) === undefined ? [] : portNumber(service['port'], 'spec.service.port')),
+    ...(integer(service['port']) === undefined ? [] : servicePort(service['port'], 'spec.service.port')),
     ...(skipsVerify && hasBundle ? [invalid(skip, true, 'may not be true if caBundle is present')] : []),
   ];
 }

@@ -3,10 +3,12 @@ import { SIGNER } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, notSupported, required, tooLong } from '../../../shared/errors/field-error';
-import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import { goQuote } from '../../../shared/errors/go-quote';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy, SubresourceStrategy } from '../strategy';
 import { record, strings, text } from './accessors';
 import { certificateRequestProblem } from './pkcs10';
+import type { Problems } from './primitives';
 import { forEachItem, repeatsIn } from './primitives';
 
 /** What a new request for a certificate must be; its spec never changes afterwards. */
@@ -69,33 +71,44 @@ function validateUsages(usages: readonly string[], isStrict: boolean): FieldErro
   ]);
 }
 
+const DOMAIN_BYTES_MAX = 253;
 /** A domain, a slash, and a path that may be a domain and a label. */
-const SIGNER_BYTES_MAX = 253 + 1 + 253 + 1 + 63;
+const SIGNER_BYTES_MAX = DOMAIN_BYTES_MAX + 1 + 253 + 1 + 63;
 const OWN_DOMAIN = SIGNER.apiServerClient.slice(0, SIGNER.apiServerClient.indexOf('/'));
 
 /** `example.com/signer`: whose signer it is, and which. */
 function validateSignerName(name: string): FieldError[] {
   const path = 'spec.signerName';
-  if (name === '') return [required(path)];
-  const slash = name.indexOf('/');
-  if (slash < 0 || slash !== name.lastIndexOf('/')) {
+  if (name === '') return [required(path, 'signerName must be provided')];
+  const [domain = '', rest, ...more] = name.split('/');
+  if (rest === undefined || more.length > 0) {
     const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
     return [invalid(path, name, form)];
   }
-  const domain = name.slice(0, slash);
-  const rest = name.slice(slash + 1);
   return [
-    ...domainProblems(domain).map((problem) => invalid(path, name, problem)),
-    ...dns1123SubdomainProblems(rest).map((problem) => invalid(path, name, problem)),
+    ...(domain === OWN_DOMAIN ? [] : validateDomain(domain, path)),
+    ...wrongLabels(rest, path, dns1123SubdomainProblems),
     ...(Buffer.byteLength(name) > SIGNER_BYTES_MAX ? [tooLong(path, name, SIGNER_BYTES_MAX)] : []),
   ];
 }
 
-function domainProblems(domain: string): readonly string[] {
-  if (domain === OWN_DOMAIN) return [];
-  const problems = dns1123SubdomainProblems(domain);
-  if (problems.length > 0 || domain.includes('.')) return problems;
-  return ['should be a domain with at least two segments separated by dots'];
+function validateDomain(domain: string, path: string): FieldError[] {
+  const isTooLong = Buffer.byteLength(domain) > DOMAIN_BYTES_MAX;
+  return [
+    ...(isTooLong ? [tooLong(path, domain, DOMAIN_BYTES_MAX)] : []),
+    ...wrongLabels(domain, path, dns1123LabelProblems),
+    ...(domain.includes('.')
+      ? []
+      : [invalid(path, domain, 'should be a domain with at least two segments separated by dots')]),
+  ];
+}
+
+function wrongLabels(value: string, path: string, problemsOf: Problems): FieldError[] {
+  return forEachItem(value.split('.'), path, (label) =>
+    problemsOf(label).map((problem) =>
+      invalid(path, value, `validating label ${goQuote(label)}: ${problem}`),
+    ),
+  );
 }
 
 const BLOCKS = /-----BEGIN ([^-\n]+)-----\r?\n([\s\S]*?)-----END \1-----/g;

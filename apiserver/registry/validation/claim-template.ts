@@ -9,9 +9,11 @@ import {
 import type { Json } from './accessors';
 import { isZero, optionalRecord, optionalText, record, stringMap, strings, text } from './accessors';
 import { choice, invalidForEach, requiredChoice, requiredText } from './primitives';
-import { nonNegativeQuantity } from './resource-requirements';
+import { positiveQuantity } from './resource-lists';
 
-const ACCESS_MODES = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany'];
+/** How the nodes that mount a volume may use it. */
+export const ACCESS_MODES: readonly string[] = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce'];
+export const VOLUME_MODES: readonly string[] = ['Block', 'Filesystem'];
 const MAY_BE_SET: ReadonlySet<string> = new Set(['labels', 'annotations', 'creationTimestamp']);
 
 /** A claim inside a pod: metadata is labels and annotations, the spec is that of a claim. */
@@ -39,11 +41,11 @@ export function validateClaimSpec(spec: Json, path: string): FieldError[] {
     ...(modes.length === 0 ? [required(`${path}.accessModes`, 'at least 1 access mode is required')] : []),
     ...validateLabelSelector(optionalRecord(spec['selector']), `${path}.selector`),
     ...modes.flatMap((mode) => choice(mode, `${path}.accessModes`, ACCESS_MODES)),
-    ...(storage === undefined ? [required(storagePath)] : nonNegativeQuantity(storage, storagePath)),
+    ...(storage === undefined ? [required(storagePath)] : positiveQuantity(storage, storagePath)),
     ...(className === ''
       ? []
       : invalidForEach(dns1123SubdomainProblems(className), className, `${path}.storageClassName`)),
-    ...(volumeMode === undefined ? [] : choice(volumeMode, `${path}.volumeMode`, ['Block', 'Filesystem'])),
+    ...(volumeMode === undefined ? [] : choice(volumeMode, `${path}.volumeMode`, VOLUME_MODES)),
     ...dataSource(spec, `${path}.dataSource`),
   ];
 }

@@ -4,7 +4,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, tooLong } from '../../../shared/errors/field-error';
 import type { Strategy } from '../strategy';
 import { stringMap } from './accessors';
-import { configKeyProblems, invalidForEach } from './primitives';
+import { configKeyProblems, forEachItem, invalidForEach } from './primitives';
 
 /** All values of one ConfigMap or Secret together, in bytes. */
 export const CONFIG_BYTES_MAX = 1024 * 1024;
@@ -33,7 +33,9 @@ export const configMapRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
 
 /** The keys of a map of files. */
 export function configKeys(map: Readonly<Record<string, string>>, path: string): FieldError[] {
-  return Object.keys(map).flatMap((key) => invalidForEach(configKeyProblems(key), key, `${path}[${key}]`));
+  return forEachItem(Object.keys(map), path, (key) =>
+    invalidForEach(configKeyProblems(key), key, `${path}[${key}]`),
+  );
 }
 
 /** How many bytes a base64 text stands for. */

@@ -1,10 +1,16 @@
 import type { FieldError } from '../../../shared/errors/field-error';
-import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
+import {
+  duplicate,
+  forbiddenField,
+  invalid,
+  notFoundField,
+  required,
+} from '../../../shared/errors/field-error';
 import type { Json } from './accessors';
 import { isZero, optionalRecord, records, text } from './accessors';
 import { hostPortConflicts, validateContainerPorts } from './container-ports';
 import { validateEnv, validateEnvFrom } from './env';
-import { forEachItem, missing, needed, requiredChoice, requiredDnsLabel } from './primitives';
+import { forEachItem, needed, requiredChoice, requiredDnsLabel } from './primitives';
 import { validateLifecycle, validateProbe, validateRestartingProbe } from './probes';
 import { validateResourceRequirements } from './resource-requirements';
 import { validateSecurityContext } from './security-context';
@@ -17,7 +23,10 @@ export function validateContainers(spec: Json, path: string, volumes: Volumes): 
   const init = records(spec['initContainers']);
   return [
     ...containerList(containers, `${path}.containers`, volumes),
+    ...hostPortConflicts(containers, `${path}.containers`),
     ...(init.length === 0 ? [] : containerList(init, `${path}.initContainers`, volumes)),
+    // They run one after the other, so that each has the ports for itself. Upstream calls each of them the first.
+    ...init.flatMap((container) => hostPortConflicts([container], `${path}.initContainers`)),
     ...initContainers(init, `${path}.initContainers`, namesOf(containers)),
     ...validateEphemeralContainers(spec, `${path}.ephemeralContainers`, volumes),
   ];
@@ -26,15 +35,12 @@ export function validateContainers(spec: Json, path: string, volumes: Volumes): 
 function containerList(containers: readonly Json[], path: string, volumes: Volumes): FieldError[] {
   if (containers.length === 0) return [required(path)];
   const names = new Set<string>();
-  return [
-    ...forEachItem(containers, path, (container, at) => {
-      const name = text(container['name']);
-      const again = names.has(name);
-      names.add(name);
-      return [...(again ? [duplicate(`${at}.name`, name)] : []), ...oneContainer(container, at, volumes)];
-    }),
-    ...hostPortConflicts(containers, path),
-  ];
+  return forEachItem(containers, path, (container, at) => {
+    const name = text(container['name']);
+    const again = names.has(name);
+    names.add(name);
+    return [...(again ? [duplicate(`${at}.name`, name)] : []), ...oneContainer(container, at, volumes)];
+  });
 }
 
 function oneContainer(container: Json, path: string, volumes: Volumes): FieldError[] {
@@ -110,7 +116,8 @@ export function validateEphemeralContainers(spec: Json, path: string, volumes: V
   return forEachItem(records(spec['ephemeralContainers']), path, (container, at) => {
     const name = text(container['name']);
     const target = text(container['targetContainerName']);
-    const targets = target === '' || names.has(target) ? [] : [missing(`${at}.targetContainerName`, target)];
+    const targets =
+      target === '' || names.has(target) ? [] : [notFoundField(`${at}.targetContainerName`, target)];
     if (name === '') return [...targets, required(at, 'ephemeralContainer requires a name')];
     const again = names.has(name);
     names.add(name);

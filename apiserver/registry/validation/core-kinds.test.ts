@@ -50,9 +50,9 @@ testKind('Secret', {
     [
       'neither user nor password',
       { type: SECRET_TYPE.basicAuth, data: { password: null } },
-      ['Required data[password]', 'Required data[username]'],
+      ['Required data[%s][password]', 'Required data[%s][username]'],
     ],
-    ['no private key', { type: SECRET_TYPE.sshAuth }, ['Required data[ssh-privatekey]']],
+    ['no private key', { type: SECRET_TYPE.sshAuth }, ['Required data[%s][ssh-privatekey]']],
     ['no certificate', { type: SECRET_TYPE.tls }, ['Required data[tls.crt]', 'Required data[tls.key]']],
   ],
   badChanges: [['another type', { type: 'example.com/other' }, ['Invalid type']]],
@@ -237,9 +237,9 @@ testKind('Node', {
     [
       'negative capacity',
       { status: { capacity: { cpu: '-1' } } },
-      ['Invalid status.allocatable[cpu]', 'Invalid status.capacity[cpu]'],
+      ['Invalid status.allocatable.cpu', 'Invalid status.capacity.cpu'],
     ],
-    ['half a pod', { status: { allocatable: { pods: '500m' } } }, ['Invalid status.allocatable[pods]']],
+    ['half a pod', { status: { allocatable: { pods: '500m' } } }, ['Invalid status.allocatable.pods']],
   ],
   badChanges: [
     ['another provider', { spec: { providerID: 'b' } }, ['Forbidden []', 'Forbidden spec.providerID']],

@@ -2,6 +2,7 @@ import { ANNOTATION, PROTECTED_GROUP_SUFFIXES } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
 import { record, text } from './accessors';
 
 /**
@@ -9,39 +10,43 @@ import { record, text } from './accessors';
  * may stay so.
  */
 export function validateApproval(object: ApiObject, previous?: ApiObject): FieldError[] {
-  const group = `.${text(record(object['spec'])['group'])}`;
-  if (!PROTECTED_GROUP_SUFFIXES.some((suffix) => group.endsWith(suffix))) return [];
+  const found = approvalStateOf(object);
+  if (found === undefined) return [];
   const path = `metadata.annotations[${ANNOTATION.apiApproved}]`;
-  const approval = approvalOf(object);
-  if (previous !== undefined && stateOf(approval) === stateOf(approvalOf(previous))) return [];
-  if (approval === '') return [required(path, 'protected groups must have approval annotation')];
-  return stateOf(approval) !== 'invalid'
-    ? []
-    : [invalid(path, approval, 'must be a URL of the approval, or begin with "unapproved"')];
+  const { state, reason } = found;
+  if (previous !== undefined && state === stateOf(previous).state) return [];
+  if (state === 'missing') return [required(path, reason)];
+  return state === 'invalid' ? [invalid(path, approvalOf(object), reason)] : [];
 }
 
 /** Whether the kind is in a group of the project's own, and what its definition says of its approval. */
 export function approvalStateOf(object: ApiObject): ApprovalState | undefined {
   const group = `.${text(record(object['spec'])['group'])}`;
-  if (!PROTECTED_GROUP_SUFFIXES.some((suffix) => group.endsWith(suffix))) return undefined;
-  const approval = approvalOf(object);
-  return { state: stateOf(approval), approval };
+  return PROTECTED_GROUP_SUFFIXES.some((suffix) => group.endsWith(suffix)) ? stateOf(object) : undefined;
 }
 
 export interface ApprovalState {
   readonly state: 'missing' | 'bypassed' | 'approved' | 'invalid';
-  /** What the annotation says. */
-  readonly approval: string;
+  /** In a sentence. */
+  readonly reason: string;
 }
 
 function approvalOf({ metadata }: ApiObject): string {
   return metadata.annotations?.[ANNOTATION.apiApproved] ?? '';
 }
 
-function stateOf(approval: string): ApprovalState['state'] {
-  if (approval === '') return 'missing';
-  if (approval.startsWith('unapproved')) return 'bypassed';
-  return isUrl(approval) ? 'approved' : 'invalid';
+const DEMAND = `protected groups must have approval annotation ${goQuote(ANNOTATION.apiApproved)}`;
+const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
+
+function stateOf(object: ApiObject): ApprovalState {
+  const approval = approvalOf(object);
+  if (approval === '') return { state: 'missing', reason: `${DEMAND}, ${SEE}` };
+  if (approval.startsWith('unapproved')) {
+    return { state: 'bypassed', reason: `not approved: ${goQuote(approval)}` };
+  }
+  if (isUrl(approval)) return { state: 'approved', reason: `approved in ${approval}` };
+  const form = 'with either a URL or a reason starting with "unapproved"';
+  return { state: 'invalid', reason: `${DEMAND} ${form}, ${SEE}` };
 }
 
 function isUrl(value: string): boolean {

@@ -6,7 +6,7 @@ import type { Json } from './accessors';
 import { optionalRecord, record, strings, text } from './accessors';
 import type { Demands } from './crd-demands';
 import { REVIEW_VERSIONS } from './crd-demands';
-import { forEachItem } from './primitives';
+import { forEachItem, repeatsIn } from './primitives';
 import { webhookClient } from './webhook-clients';
 
 const STRATEGIES = ['None', 'Webhook'];
@@ -50,8 +50,9 @@ export function validateConversion(spec: Json, demands: Demands): FieldError[] {
 
 function validateReviewVersions(versions: readonly string[], { reviewVersion }: Demands): FieldError[] {
   if (versions.length === 0) return [required(VERSIONS)];
+  const isRepeated = repeatsIn(versions);
   const wrong = forEachItem(versions, VERSIONS, (version, at, index) => [
-    ...(versions.indexOf(version) < index ? [invalid(at, version, 'duplicate version')] : []),
+    ...(isRepeated(index) ? [invalid(at, version, 'duplicate version')] : []),
     ...dns1035LabelProblems(version).map((problem) => invalid(at, version, problem)),
   ]);
   return !reviewVersion || versions.some((version) => REVIEW_VERSIONS.includes(version))

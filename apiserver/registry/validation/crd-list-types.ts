@@ -80,18 +80,19 @@ function validateKeys(items: Json, path: string, keys: readonly string[]): Field
     field: `${path}.${MAP_KEYS}`,
     message: `Invalid value: ${goStrings(keys)}: ${detail}`,
   });
-  return keys.flatMap((key, index) => [
-    ...validateKeyType(optionalRecord(properties[key]), `${path}.items.properties[${key}].type`, wrong),
-    ...(keys.indexOf(key) < index ? [wrong('must not contain duplicate entries')] : []),
-  ]);
+  const distinct = new Set(keys);
+  const known = [...distinct].filter((key) => optionalRecord(properties[key]) !== undefined);
+  // What is wrong is told once, however many of the keys it is wrong with: the refusal shows all of them.
+  return [
+    ...(distinct.size < keys.length ? [wrong('must not contain duplicate entries')] : []),
+    ...(known.length < distinct.size ? [wrong('entries must all be names of item properties')] : []),
+    ...known.flatMap((key) =>
+      validateKeyType(record(properties[key]), `${path}.items.properties[${key}].type`),
+    ),
+  ];
 }
 
-function validateKeyType(
-  property: Json | undefined,
-  path: string,
-  wrong: (detail: string) => FieldError,
-): FieldError[] {
-  if (property === undefined) return [wrong('entries must all be names of item properties')];
+function validateKeyType(property: Json, path: string): FieldError[] {
   const type = text(property['type']);
   if (type !== 'array' && type !== 'object') return [];
   // Upstream shows the type of the items, which are objects.
@@ -111,14 +112,17 @@ function validateUniqueItems(schema: Json, path: string, keys: readonly string[]
   if (items === undefined) return [];
   const listType = text(schema[LIST_TYPE]);
   const properties = record(items['properties']);
-  const always = strings(items['required']);
-  const known = listType === 'map' ? keys.filter((key) => optionalRecord(properties[key]) !== undefined) : [];
+  const always = new Set(strings(items['required']));
+  const known =
+    listType === 'map'
+      ? [...new Set(keys)].filter((key) => optionalRecord(properties[key]) !== undefined)
+      : [];
   return [
     ...(items['nullable'] === true
       ? [forbiddenField(`${path}.items.nullable`, `cannot be nullable when ${LIST_TYPE} is ${listType}`)]
       : []),
     ...known.flatMap((key) =>
-      validateKey(record(properties[key]), `${path}.items.properties[${key}]`, always.includes(key)),
+      validateKey(record(properties[key]), `${path}.items.properties[${key}]`, always.has(key)),
     ),
   ];
 }

@@ -18,7 +18,7 @@ import {
 import { csiDriverName } from './storage-drivers';
 
 const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
-const LIFECYCLE_MODES = ['Ephemeral', 'Persistent'];
+const LIFECYCLE_MODES = ['Persistent', 'Ephemeral'];
 const TOKEN_SECONDS_MIN = 600;
 const TOKEN_SECONDS_MAX = 2 ** 32;
 const NODE_ID_BYTES_MAX = 192;

@@ -127,14 +127,15 @@ function validateStoredVersions(object: ApiObject): FieldError[] {
   const path = 'status.storedVersions';
   const stored = strings(record(object['status'])['storedVersions']);
   const versions = records(record(object['spec'])['versions']);
-  const names = versions.map((version) => text(version['name']));
+  const names = new Set(versions.map((version) => text(version['name'])));
+  const isStored = new Set(stored);
   return [
     ...(stored.length === 0 ? [invalid(path, stored, 'must have at least one stored version')] : []),
     ...versions
-      .filter((version) => version['storage'] === true && !stored.includes(text(version['name'])))
+      .filter((version) => version['storage'] === true && !isStored.has(text(version['name'])))
       .map((version) => invalid(path, stored, `must have the storage version ${text(version['name'])}`)),
     ...forEachItem(stored, path, (name, at) =>
-      names.includes(name) ? [] : [invalid(at, name, 'must appear in spec.versions')],
+      names.has(name) ? [] : [invalid(at, name, 'must appear in spec.versions')],
     ),
   ];
 }

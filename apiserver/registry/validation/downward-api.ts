@@ -47,11 +47,9 @@ export function validateFieldRef(value: unknown, path: string, allowed: readonly
   if (given === '') return [required(`${path}.fieldPath`)];
   const subscripted = /^(.+?)\['(.*)'\]$/s.exec(given);
   const field = subscripted?.[1] ?? given;
-  const known = subscripted === null ? KNOWN_FIELDS.has(field) : MAPS.includes(field);
-  if (apiVersion !== 'v1' || !known) {
-    return [
-      invalid(`${path}.fieldPath`, given, `error converting fieldPath: field label not supported: ${given}`),
-    ];
+  const problem = labelProblem(apiVersion, given, subscripted === null ? undefined : field);
+  if (problem !== undefined) {
+    return [invalid(`${path}.fieldPath`, given, `error converting fieldPath: ${problem}`)];
   }
   if (subscripted !== null) {
     const key = subscripted[2] ?? '';
@@ -62,10 +60,18 @@ export function validateFieldRef(value: unknown, path: string, allowed: readonly
   return allowed.includes(meant) ? [] : [notSupported(`${path}.fieldPath`, meant, allowed)];
 }
 
-const RESOURCE_FIELDS = ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [
-  `limits.${name}`,
-  `requests.${name}`,
-]);
+/** Why there is no such field; `map` is what a subscript stands behind, where there is one. */
+function labelProblem(apiVersion: string, label: string, map: string | undefined): string | undefined {
+  if (apiVersion !== 'v1') return `unsupported pod version: ${apiVersion}`;
+  if (map === undefined) {
+    return KNOWN_FIELDS.has(label) ? undefined : `field label not supported: ${label}`;
+  }
+  return MAPS.includes(map) ? undefined : `field label does not support subscript: ${label}`;
+}
+
+const RESOURCE_FIELDS = ['limits', 'requests'].flatMap((list) =>
+  ['cpu', 'ephemeral-storage', 'memory'].map((name) => `${list}.${name}`),
+);
 const CPU_DIVISORS = ['1m', '1'];
 const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
@@ -97,12 +103,9 @@ function divisor(resource: string, given: string, path: string): FieldError[] {
   const isCpu = resource.endsWith('.cpu');
   const allowed = isCpu ? CPU_DIVISORS : BYTE_DIVISORS;
   if (allowed.includes(given)) return [];
-  const what = isCpu ? 'cpu' : resource.slice(resource.indexOf('.') + 1);
-  return [
-    invalid(
-      path,
-      resource,
-      `only divisor's values ${allowed.join(', ')} are supported with the ${what} resource`,
-    ),
-  ];
+  const what = resource.endsWith('.memory') ? 'memory' : 'local ephemeral storage';
+  const why = isCpu
+    ? "only divisor's values 1m and 1 are supported with the cpu resource"
+    : `only divisor's values ${allowed.join(', ')} are supported with the ${what} resource`;
+  return [invalid(path, resource, why)];
 }

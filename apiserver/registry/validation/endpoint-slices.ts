@@ -14,7 +14,7 @@ const ENDPOINTS_MAX = 1000;
 const ADDRESSES_MAX = 100;
 const PORTS_MAX = 100;
 const TOPOLOGY_LABELS_MAX = 16;
-const ADDRESS_TYPES = ['IPv4', 'IPv6', 'FQDN'];
+const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
 
 export const endpointSliceRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
   validate: (object) => [

@@ -4,7 +4,7 @@ import type { Json } from './accessors';
 import { integer, optionalRecord, record, records, text } from './accessors';
 import { validateFieldRef, validateResourceFieldRef, VOLUME_FIELDS } from './downward-api';
 import type { Rule } from './primitives';
-import { forEachItem, localDescendingPath, needed } from './primitives';
+import { fields, forEachItem, ifPresent, localDescendingPath, needed } from './primitives';
 
 /** Volumes whose files the API fills: Secrets, ConfigMaps, fields of the pod, tokens. */
 
@@ -49,6 +49,8 @@ export function projectedVolume(value: unknown, path: string): FieldError[] {
       );
       return [
         ...given.flatMap(([name, rule]) => rule(source[name], `${at}.${name}`)),
+        // The path is upstream's.
+        ...ifPresent(fields({ path: needed }))(source['serviceAccountToken'], path),
         ...clashes(source, { taken: paths, path }),
         ...(given.length > 1 ? [forbiddenField(at, 'may not specify more than 1 volume type')] : []),
       ];
@@ -72,20 +74,21 @@ function keyedProjection(value: unknown, path: string): FieldError[] {
   ];
 }
 
-/** Two sources may not write one file. */
+/** Two sources may not write one file. As upstream, the file of a token counts for nothing, and a named source is told by its name. */
 function clashes(
   source: Json,
   { taken, path }: { readonly taken: Set<string>; readonly path: string },
 ): FieldError[] {
-  const files = ['secret', 'configMap', 'downwardAPI'].flatMap((name) =>
-    records(record(source[name])['items']),
-  );
-  const written = [...files, record(source['serviceAccountToken'])].map((file) => text(file['path']));
-  return written.flatMap((file) => {
-    if (file === '') return [];
-    if (taken.has(file)) return [invalid(path, file, 'conflicting duplicate paths')];
-    taken.add(file);
-    return [];
+  return ['secret', 'configMap', 'downwardAPI'].flatMap((type) => {
+    const { items, name } = record(source[type]);
+    return records(items).flatMap((item) => {
+      const file = text(item['path']);
+      if (file !== '' && taken.has(file)) {
+        return [invalid(path, type === 'downwardAPI' ? file : text(name), 'conflicting duplicate paths')];
+      }
+      taken.add(file);
+      return [];
+    });
   });
 }
 
@@ -103,8 +106,6 @@ function tokenProjection(value: unknown, path: string): FieldError[] {
     ...(seconds > TOKEN_SECONDS_MAX
       ? [invalid(at, seconds, 'may not specify a duration larger than 2^32 seconds')]
       : []),
-    ...needed(token['path'], `${path}.path`),
-    ...fileInVolume(token['path'], `${path}.path`),
   ];
 }
 

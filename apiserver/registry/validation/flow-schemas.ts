@@ -7,7 +7,7 @@ import { statusSubresource } from '../strategy';
 import type { Json } from './accessors';
 import { integer, optionalRecord, record, records, strings, text } from './accessors';
 import { MANDATORY_FLOW_SCHEMAS, validateFlowConditions, validateMandatory } from './mandatory-flow';
-import { choice, forEachItem, invalidForEach, requiredText } from './primitives';
+import { choice, forEachItem, invalidForEach, optionalForm, requiredText } from './primitives';
 
 /** The one schema that may be first, and the level that is never limited. */
 export const EXEMPT = 'exempt';
@@ -23,14 +23,13 @@ export const flowSchemaRules: Pick<Strategy, 'validate' | 'subresources'> = {
 function validateFlowSchema(object: ApiObject): FieldError[] {
   const spec = record(object['spec']);
   const method = optionalRecord(spec['distinguisherMethod']);
+  const level = text(record(spec['priorityLevelConfiguration'])['name']);
+  const levelPath = 'spec.priorityLevelConfiguration.name';
   return [
     ...validatePrecedence(integer(spec['matchingPrecedence']) ?? 0, object.metadata.name ?? ''),
-    ...requiredText(
-      record(spec['priorityLevelConfiguration'])['name'],
-      'spec.priorityLevelConfiguration.name',
-      dns1123SubdomainProblems,
-    ),
     ...(method === undefined ? [] : choice(method['type'], 'spec.distinguisherMethod.type', METHODS)),
+    ...(level === '' ? [required(levelPath, 'must reference a priority level')] : []),
+    ...optionalForm(level, levelPath, dns1123SubdomainProblems),
     ...forEachItem(records(spec['rules']), 'spec.rules', validateRule),
     ...validateMandatory(object, MANDATORY_FLOW_SCHEMAS),
   ];
@@ -69,34 +68,38 @@ function validateRule(rule: Json, path: string): FieldError[] {
 type SubjectRule = (subject: Json, path: string) => FieldError[];
 
 /** The field that belongs to each kind of subject. */
-const SUBJECTS: Readonly<Record<string, { readonly field: string; readonly rule: SubjectRule }>> = {
-  Group: { field: 'group', rule: (group, path) => requiredText(group['name'], `${path}.name`) },
-  ServiceAccount: {
-    field: 'serviceAccount',
-    rule: (account, path) => [
-      ...requiredText(account['name'], `${path}.name`, (name) =>
-        name === '*' ? [] : dns1123SubdomainProblems(name),
-      ),
-      ...requiredText(account['namespace'], `${path}.namespace`, dns1123LabelProblems),
-    ],
-  },
-  User: { field: 'user', rule: (user, path) => requiredText(user['name'], `${path}.name`) },
-};
+const SUBJECTS: ReadonlyMap<string, { readonly field: string; readonly rule: SubjectRule }> = new Map([
+  ['Group', { field: 'group', rule: (group, path) => requiredText(group['name'], `${path}.name`) }],
+  ['ServiceAccount', { field: 'serviceAccount', rule: validateAccount }],
+  ['User', { field: 'user', rule: (user, path) => requiredText(user['name'], `${path}.name`) }],
+]);
+
+function validateAccount(account: Json, path: string): FieldError[] {
+  const namespace = text(account['namespace']);
+  return [
+    ...requiredText(account['name'], `${path}.name`, (name) =>
+      name === '*' ? [] : dns1123SubdomainProblems(name),
+    ),
+    ...(namespace === ''
+      ? [required(`${path}.namespace`, 'must specify namespace for service account')]
+      : invalidForEach(dns1123LabelProblems(namespace), namespace, `${path}.namespace`)),
+  ];
+}
 
 function validateSubject(subject: Json, path: string): FieldError[] {
   const kind = text(subject['kind']);
-  const own = SUBJECTS[kind];
-  if (own === undefined) return [notSupported(`${path}.kind`, kind, Object.keys(SUBJECTS))];
+  const own = SUBJECTS.get(kind);
+  if (own === undefined) return [notSupported(`${path}.kind`, kind, [...SUBJECTS.keys()])];
   const value = optionalRecord(subject[own.field]);
-  const others = Object.values(SUBJECTS).filter(
-    ({ field }) => field !== own.field && optionalRecord(subject[field]) !== undefined,
+  const others = [...SUBJECTS].filter(
+    ([, { field }]) => field !== own.field && optionalRecord(subject[field]) !== undefined,
   );
   return [
     ...(value === undefined
       ? [required(`${path}.${own.field}`, `${own.field} is required when subject kind is '${kind}'`)]
       : own.rule(value, `${path}.${own.field}`)),
-    ...others.map(({ field }) =>
-      forbiddenField(`${path}.${field}`, `${field} is forbidden when subject kind is not its own`),
+    ...others.map(([other, { field }]) =>
+      forbiddenField(`${path}.${field}`, `${field} is forbidden when subject kind is not '${other}'`),
     ),
   ];
 }
@@ -106,20 +109,40 @@ function validateResourceRule(rule: Json, path: string): FieldError[] {
   const isScopeless = namespaces.length === 0 && rule['clusterScope'] === true;
   return [
     ...validateVerbs(rule, path),
-    ...asteriskAlone(rule, 'apiGroups', path),
-    ...asteriskAlone(rule, 'resources', path),
-    ...(isScopeless ? [] : asteriskAlone(rule, 'namespaces', path)),
-    ...forEachItem(namespaces, `${path}.namespaces`, (namespace, at) =>
-      namespace === '*' ? [] : invalidForEach(dns1123LabelProblems(namespace), namespace, at),
-    ),
+    ...asteriskAlone(rule['apiGroups'], `${path}.apiGroups`, {
+      none: 'resource rules must supply at least one api group',
+      others: 'api groups',
+    }),
+    ...asteriskAlone(rule['resources'], `${path}.resources`, {
+      none: 'resource rules must supply at least one resource',
+      others: 'resources',
+    }),
+    ...(isScopeless
+      ? []
+      : asteriskAlone(namespaces, `${path}.namespaces`, {
+          none: 'resource rules that are not cluster scoped must supply at least one namespace',
+          others: 'namespaces',
+        })),
+    ...(namespaces.includes('*') ? [] : forEachItem(namespaces, `${path}.namespaces`, validateNamespace)),
   ];
 }
 
+function validateNamespace(namespace: string, path: string): FieldError[] {
+  return dns1123LabelProblems(namespace).map((problem) =>
+    invalid(path, namespace, `each member of this list must be '*' or a DNS-1123 label; ${problem}`),
+  );
+}
+
 function validateUrlRule(rule: Json, path: string): FieldError[] {
+  const urls = strings(rule['nonResourceURLs']);
+  const at = `${path}.nonResourceURLs`;
   return [
     ...validateVerbs(rule, path),
-    ...asteriskAlone(rule, 'nonResourceURLs', path),
-    ...forEachItem(strings(rule['nonResourceURLs']), `${path}.nonResourceURLs`, validateUrl),
+    ...asteriskAlone(urls, at, {
+      none: 'nonResourceURLs must contain at least one value',
+      others: 'non-resource URLs',
+    }),
+    ...(urls.includes('*') ? [] : forEachItem(urls, at, validateUrl)),
   ];
 }
 
@@ -127,27 +150,33 @@ function validateVerbs(rule: Json, path: string): FieldError[] {
   const verbs = strings(rule['verbs']);
   const isKnown = verbs.includes('*') || verbs.every((verb) => VERBS.includes(verb));
   return [
-    ...asteriskAlone(rule, 'verbs', path),
-    ...(isKnown ? [] : [notSupported(`${path}.verbs`, verbs, [...VERBS, '*'])]),
+    ...asteriskAlone(verbs, `${path}.verbs`, {
+      none: 'verbs must contain at least one value',
+      others: 'verbs',
+    }),
+    ...(isKnown ? [] : [notSupported(`${path}.verbs`, verbs, VERBS)]),
   ];
 }
 
-function asteriskAlone(rule: Json, field: string, path: string): FieldError[] {
-  const values = strings(rule[field]);
-  const at = `${path}.${field}`;
-  if (values.length === 0) return [required(at, `must contain at least one value`)];
+/** A list that is not empty, and in which an asterisk stands for everything and therefore alone. The words complete the refusals. */
+function asteriskAlone(
+  value: unknown,
+  path: string,
+  { none, others }: { readonly none: string; readonly others: string },
+): FieldError[] {
+  const values = strings(value);
+  if (values.length === 0) return [required(path, none)];
   return values.length > 1 && values.includes('*')
-    ? [invalid(at, values, `if '*' is present, must not specify other ${field}`)]
+    ? [invalid(path, values, `if '*' is present, must not specify other ${others}`)]
     : [];
 }
 
 function validateUrl(url: string, path: string): FieldError[] {
-  if (url === '*') return [];
   if (url === '') return [invalid(path, url, 'must not be empty')];
-  if (!url.startsWith('/')) return [invalid(path, url, "must start with slash '/'")];
+  if (!url.startsWith('/')) return [invalid(path, url, 'must start with slash')];
   if (url.includes(' ')) return [invalid(path, url, 'must not contain white-space')];
   if (url.includes('//')) return [invalid(path, url, 'must not contain double slash')];
   const asterisk = url.indexOf('*');
   const isAtEnd = asterisk < 0 || (asterisk === url.length - 1 && url.endsWith('/*'));
-  return isAtEnd ? [] : [invalid(path, url, "wildcard can only do suffix matching: '/prefix/*'")];
+  return isAtEnd ? [] : [invalid(path, url, 'wildcard can only do suffix matching')];
 }

@@ -1,5 +1,5 @@
 import type { FieldError } from '../../../shared/errors/field-error';
-import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { pathSegmentProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
 import type { Strategy } from '../strategy';
@@ -74,14 +74,16 @@ const SOURCES: Readonly<Record<string, { readonly field: string; readonly rule: 
   },
 };
 
+const SOURCE_TYPES = Object.keys(SOURCES).sort();
+
 function validateMetric(metric: Json, path: string): FieldError[] {
   const type = text(metric['type']);
-  const expected = SOURCES[type]?.field ?? '';
+  const expected = Object.hasOwn(SOURCES, type) ? (SOURCES[type]?.field ?? '') : '';
   const sources = Object.values(SOURCES).filter(({ field }) => optionalRecord(metric[field]) !== undefined);
   const [first] = sources;
   return [
     ...(type === '' ? [required(`${path}.type`, 'must specify a metric source type')] : []),
-    ...(type in SOURCES ? [] : [notSupported(`${path}.type`, type, Object.keys(SOURCES))]),
+    ...choice(type, `${path}.type`, SOURCE_TYPES),
     ...(first === undefined ? [] : first.rule(record(metric[first.field]), `${path}.${first.field}`)),
     ...(expected !== '' && !sources.some(({ field }) => field === expected)
       ? [required(`${path}.${expected}`, 'must populate information for the given metric source')]

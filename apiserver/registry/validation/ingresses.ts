@@ -2,7 +2,11 @@ import { ANNOTATION } from '../../../shared/names';
 import type { ApiObject, GroupVersion } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
-import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import {
+  dns1035LabelProblems,
+  dns1123SubdomainProblems,
+  wildcardSubdomainProblems,
+} from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
 import type { Json } from './accessors';
@@ -19,27 +23,30 @@ import {
 import { typedReference } from './references';
 import { validateLoadBalancerStatus } from './services';
 
-/** What older versions let through stays good, through them and for objects that are already so. */
-interface Leniency {
+/** What older versions let through stays good, through them and for objects that are already so; they have other names too. */
+interface Version {
   readonly badSecretNames: boolean;
   readonly badWildcardRules: boolean;
+  /** What the version calls the default backend. */
+  readonly backendField: 'backend' | 'defaultBackend';
 }
 
 export const ingressRules: Pick<Strategy, 'validateNew' | 'validateUpdate' | 'subresources'> = {
   validateNew: (object, { via }) => [
-    ...validateSpec(record(object['spec']), leniencyOf(via, undefined)),
+    ...validateSpec(record(object['spec']), versionOf(via, undefined)),
     ...oneClassOnly(object),
   ],
   validateUpdate: (next, previous, { via }) =>
-    validateSpec(record(next['spec']), leniencyOf(via, record(previous['spec']))),
+    validateSpec(record(next['spec']), versionOf(via, record(previous['spec']))),
   subresources: {
     status: { ...statusSubresource, validateUpdate: (next) => validateLoadBalancerStatus(next) },
   },
 };
 
-function leniencyOf({ version }: GroupVersion, previous: Json | undefined): Leniency {
+function versionOf({ version }: GroupVersion, previous: Json | undefined): Version {
   const isOld = version === 'v1beta1';
   return {
+    backendField: isOld ? 'backend' : 'defaultBackend',
     badSecretNames: isOld || records(previous?.['tls']).some((tls) => secretName(tls, '').length > 0),
     badWildcardRules:
       isOld ||
@@ -56,18 +63,18 @@ function oneClassOnly({ metadata, spec }: ApiObject): FieldError[] {
   return [invalid(`annotations.${ANNOTATION.ingressClass}`, annotation, why)];
 }
 
-function validateSpec(spec: Json, leniency: Leniency): FieldError[] {
+function validateSpec(spec: Json, version: Version): FieldError[] {
   const rules = records(spec['rules']);
   const fallback = optionalRecord(spec['defaultBackend']);
   return [
     ...(rules.length === 0 && fallback === undefined
-      ? [invalid('spec', rules, 'either `defaultBackend` or `rules` must be specified')]
+      ? [invalid('spec', rules, `either \`${version.backendField}\` or \`rules\` must be specified`)]
       : []),
     ...(fallback === undefined ? [] : validateBackend(fallback, 'spec.defaultBackend')),
-    ...forEachItem(rules, 'spec.rules', (rule, path) => validateRule(rule, path, leniency)),
+    ...forEachItem(rules, 'spec.rules', (rule, path) => validateRule(rule, path, version)),
     ...forEachItem(records(spec['tls']), 'spec.tls', (tls, path) => [
       ...forEachItem(strings(tls['hosts']), `${path}.hosts`, hostName),
-      ...(leniency.badSecretNames ? [] : secretName(tls, path)),
+      ...(version.badSecretNames ? [] : secretName(tls, path)),
     ]),
     ...className(spec),
   ];
@@ -84,9 +91,9 @@ function className(spec: Json): FieldError[] {
     : invalidForEach(dns1123SubdomainProblems(name), name, 'spec.ingressClassName');
 }
 
-function validateRule(rule: Json, path: string, leniency: Leniency): FieldError[] {
+function validateRule(rule: Json, path: string, version: Version): FieldError[] {
   const host = text(rule['host']);
-  const isExcused = isWildcard(host) && leniency.badWildcardRules;
+  const isExcused = isWildcard(host) && version.badWildcardRules;
   return [
     ...(host === '' ? [] : hostName(host, `${path}.host`)),
     ...(isIpAddress(host) ? [invalid(`${path}.host`, host, 'must be a DNS name, not an IP address')] : []),
@@ -100,17 +107,8 @@ function isWildcard(host: string): boolean {
 
 /** A domain name whose first label may be an asterisk. */
 function hostName(host: string, path: string): FieldError[] {
-  if (!isWildcard(host)) return invalidForEach(dns1123SubdomainProblems(host), host, path);
-  const isGood = host.startsWith('*.') && dns1123SubdomainProblems(host.slice(2)).length === 0;
-  return isGood
-    ? []
-    : [
-        invalid(
-          path,
-          host,
-          "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain",
-        ),
-      ];
+  const problemsOf = isWildcard(host) ? wildcardSubdomainProblems : dns1123SubdomainProblems;
+  return invalidForEach(problemsOf(host), host, path);
 }
 
 function validateHttp(rule: Json, path: string): FieldError[] {

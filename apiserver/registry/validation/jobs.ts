@@ -76,7 +76,7 @@ function completionMode(spec: Json, path: string): FieldError[] {
   const mode = optionalText(spec['completionMode']);
   const parallelism = integer(spec['parallelism']) ?? 0;
   if (mode === undefined || mode === 'NonIndexed') return [];
-  if (mode !== 'Indexed') return [notSupported(`${path}.completionMode`, mode, ['Indexed', 'NonIndexed'])];
+  if (mode !== 'Indexed') return [notSupported(`${path}.completionMode`, mode, ['NonIndexed', 'Indexed'])];
   return [
     ...(spec['completions'] === undefined
       ? [required(`${path}.completions`, 'when completion mode is Indexed')]

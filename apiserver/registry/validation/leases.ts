@@ -1,14 +1,19 @@
+import { invalid } from '../../../shared/errors/field-error';
 import type { Strategy } from '../strategy';
 import { integer, record } from './accessors';
-import { nonNegative, positive } from './primitives';
+import { positive } from './primitives';
 
 export const leaseRules: Pick<Strategy, 'validate'> = {
   validate: (object) => {
     const spec = record(object['spec']);
     const seconds = integer(spec['leaseDurationSeconds']);
+    const transitions = integer(spec['leaseTransitions']) ?? 0;
     return [
       ...(seconds === undefined ? [] : positive(seconds, 'spec.leaseDurationSeconds')),
-      ...nonNegative(spec['leaseTransitions'], 'spec.leaseTransitions'),
+      // The words are upstream's.
+      ...(transitions >= 0
+        ? []
+        : [invalid('spec.leaseTransitions', transitions, 'must to greater or equal than 0')]),
     ];
   },
 };

@@ -1,7 +1,6 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
-import type { Quantity } from '../../../shared/meta/quantity';
 import { compareQuantity } from '../../../shared/meta/quantity';
 import type { Strategy } from '../strategy';
 import type { Json } from './accessors';
@@ -39,12 +38,12 @@ function validateLimit(limit: Json, path: string): FieldError[] {
       .filter((field) => Object.keys(record(limit[field])).length > 0)
       .map((field) => forbiddenField(`${path}.${field}`, "may not be specified when `type` is 'Pod'")),
     ...maps.flatMap((field) =>
-      Object.keys(record(limit[field])).flatMap((name) =>
+      forEachItem(Object.keys(record(limit[field])), path, (name) =>
         validateName(type, name, `${path}.${field}[${name}]`),
       ),
     ),
     ...limitsOfClaim(limit, path),
-    ...[...names].flatMap((name) => validateAmounts(limit, name, path)),
+    ...forEachItem([...names], path, (name) => validateAmounts(limit, name, path)),
   ];
 }
 
@@ -74,65 +73,89 @@ function limitsOfClaim(limit: Json, path: string): FieldError[] {
       ];
 }
 
+type Field = (typeof AMOUNTS)[number];
+
+/** Two amounts of which the first may not be the greater one; with the field that is blamed, and the one whose amount is shown there. */
+interface Order {
+  readonly fields: readonly [low: Field, high: Field];
+  readonly names: readonly [low: string, high: string];
+  readonly blamed: Field;
+  readonly shown: Field;
+}
+
+const ORDERS: readonly Order[] = [
+  { fields: ['min', 'max'], names: ['min', 'max'], blamed: 'min', shown: 'min' },
+  {
+    fields: ['min', 'defaultRequest'],
+    names: ['min', 'default request'],
+    blamed: 'defaultRequest',
+    shown: 'defaultRequest',
+  },
+  {
+    fields: ['defaultRequest', 'max'],
+    names: ['default request', 'max'],
+    blamed: 'defaultRequest',
+    shown: 'defaultRequest',
+  },
+  {
+    fields: ['defaultRequest', 'default'],
+    names: ['default request', 'default limit'],
+    blamed: 'defaultRequest',
+    shown: 'defaultRequest',
+  },
+  { fields: ['min', 'default'], names: ['min', 'default'], blamed: 'default', shown: 'min' },
+  { fields: ['default', 'max'], names: ['default', 'max'], blamed: 'default', shown: 'max' },
+];
+
 /** min <= defaultRequest <= default <= max, and a ratio that these allow. */
 function validateAmounts(limit: Json, name: string, path: string): FieldError[] {
-  const amount = (field: string): Quantity | undefined => {
-    const map = record(limit[field]);
-    return Object.hasOwn(map, name) ? quantityOf(map[name]) : undefined;
-  };
-  const notMore = (lower: string, upper: string, blamed: string): FieldError[] => {
-    const low = amount(lower);
-    const high = amount(upper);
-    if (low === undefined || high === undefined || compareQuantity(low, high) <= 0) return [];
-    return [
-      invalid(
-        `${path}.${blamed}[${name}]`,
-        record(limit[blamed])[name],
-        `${lower} value is greater than ${upper} value`,
-      ),
-    ];
-  };
   const isPod = text(limit['type']) === 'Pod';
-  const defaults = isPod
-    ? []
-    : [
-        ...notMore('min', 'defaultRequest', 'defaultRequest'),
-        ...notMore('defaultRequest', 'max', 'defaultRequest'),
-        ...notMore('defaultRequest', 'default', 'defaultRequest'),
-        ...notMore('min', 'default', 'default'),
-        ...notMore('default', 'max', 'default'),
-        ...overcommit(name, [amount('defaultRequest'), amount('default')], path),
-      ];
+  const amount = (field: Field): string | undefined => {
+    const map = record(limit[field]);
+    const isLeftOut = isPod && DEFAULTS.includes(field);
+    return Object.hasOwn(map, name) && !isLeftOut ? text(map[name]) : undefined;
+  };
   return [
-    ...notMore('min', 'max', 'min'),
-    ...defaults,
+    ...ORDERS.flatMap(({ fields: [low, high], names, blamed, shown }) => {
+      const pair = [amount(low), amount(high)] as const;
+      if (!isGreater(pair)) return [];
+      const why = `${names[0]} value ${pair[0] ?? ''} is greater than ${names[1]} value ${pair[1] ?? ''}`;
+      return [invalid(`${path}.${blamed}[${name}]`, amount(shown), why)];
+    }),
     ...validateRatio(
       amount('maxLimitRequestRatio'),
       [amount('min'), amount('max')],
       `${path}.maxLimitRequestRatio[${name}]`,
     ),
+    ...overcommit(name, [amount('defaultRequest'), amount('default')], path),
   ];
 }
 
-type Pair = readonly [Quantity | undefined, Quantity | undefined];
+type Pair = readonly [string | undefined, string | undefined];
+
+function isGreater([low, high]: Pair): boolean {
+  if (low === undefined || high === undefined) return false;
+  return compareQuantity(quantityOf(low), quantityOf(high)) > 0;
+}
 
 function overcommit(name: string, [request, limit]: Pair, path: string): FieldError[] {
   if (mayOvercommit(name) || request === undefined || limit === undefined) return [];
-  if (compareQuantity(request, limit) === 0) return [];
-  const why = 'default value must equal to defaultRequest value for resources that must not overcommit';
-  return [invalid(`${path}.defaultRequest[${name}]`, name, why)];
+  if (compareQuantity(quantityOf(request), quantityOf(limit)) === 0) return [];
+  const why = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`;
+  return [invalid(`${path}.defaultRequest[${name}]`, request, why)];
 }
 
-function validateRatio(ratio: Quantity | undefined, [min, max]: Pair, path: string): FieldError[] {
+function validateRatio(ratio: string | undefined, [min, max]: Pair, path: string): FieldError[] {
   if (ratio === undefined) return [];
-  if (asNumber(ratio) < 1) return [invalid(path, asNumber(ratio), 'ratio is less than 1')];
-  if (min === undefined || max === undefined) return [];
+  const given = asNumber(ratio);
+  const tooSmall = given < 1 ? [invalid(path, ratio, `ratio ${ratio} is less than 1`)] : [];
+  if (min === undefined || max === undefined) return tooSmall;
   const most = asNumber(max) / asNumber(min);
-  return asNumber(ratio) > most
-    ? [invalid(path, asNumber(ratio), `ratio is greater than max/min = ${String(most)}`)]
-    : [];
+  if (!(given > most)) return tooSmall;
+  return [...tooSmall, invalid(path, ratio, `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`)];
 }
 
-function asNumber({ unscaled, scale }: Quantity): number {
+function asNumber(amount: string): number {
+  const { unscaled, scale } = quantityOf(amount);
   return Number(unscaled) * 10 ** scale;
 }

@@ -1,6 +1,9 @@
 import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
+import { validateListAndMapTypes } from './crd-list-types';
+import { validateFlowConditions } from './mandatory-flow';
 import { nodeRules } from './nodes';
+import { resourceQuotaRules } from './resource-quotas';
 import { storageClassRules } from './storage-classes';
 import { validateTopologySpread } from './scheduling';
 import { validateTolerationsUpdate } from './tolerations';
@@ -72,4 +75,39 @@ test('the one resource of very many that another one before it covers is found, 
   const resources = ['b/log', ...numbered((index) => `r${String(index)}/status`), 'a/*', 'a/status', 'b/*'];
   const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources };
   expect(fieldsOf(validateWebhookRule(rule, 'at'))).toEqual([`at.resources[${String(LENGTH + 2)}]`]);
+});
+
+test('scopes that are wrong in the same way are told once, with all of them', () => {
+  const scopes = numbered(() => 'x');
+  const hard = Object.fromEntries(numbered((index) => [`requests.hugepages-${String(index + 1)}Ki`, '1']));
+  const scopeSelector = {
+    matchExpressions: numbered(() => ({ scopeName: 'BestEffort', operator: 'Exists' })),
+  };
+  const quota = { metadata: { name: 'q' }, spec: { scopes: [...scopes, 'BestEffort'], scopeSelector, hard } };
+  expect(judge(resourceQuotaRules, quota)).toEqual([
+    'spec.scopes',
+    'spec.scopes',
+    'spec.scopeSelector.matchExpressions',
+  ]);
+});
+
+test('keys of a list that are wrong in the same way are told once, with all of them', () => {
+  const keys = numbered((index) => `k${String(index % (LENGTH / 2))}`);
+  const schema = {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': keys,
+    items: { type: 'object', properties: { a: { type: 'string' } } },
+  };
+  expect(fieldsOf(validateListAndMapTypes(schema, 'at'))).toEqual([
+    'at.x-kubernetes-list-map-keys',
+    'at.x-kubernetes-list-map-keys',
+  ]);
+});
+
+test('the one condition of very many that stands there twice is found', () => {
+  const conditions = numbered((index) => ({ type: `t${String(index % (LENGTH - 1))}` }));
+  expect(fieldsOf(validateFlowConditions({ status: { conditions } } as unknown as ApiObject))).toEqual([
+    `status.conditions[${String(LENGTH - 1)}].type`,
+  ]);
 });

@@ -4,7 +4,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/meta/clone';
 import { record, records, text } from './accessors';
-import { forEachItem } from './primitives';
+import { forEachItem, repeatsIn } from './primitives';
 
 const EVERYTHING = {
   resourceRules: [
@@ -56,8 +56,9 @@ export function validateMandatory({ metadata, spec }: ApiObject, specs: Specs): 
 export function validateFlowConditions(object: ApiObject): FieldError[] {
   const conditions = records(record(object['status'])['conditions']);
   const types = conditions.map((condition) => text(condition['type']));
+  const isRepeated = repeatsIn(types);
   return forEachItem(types, 'status.conditions', (type, path, index) => [
-    ...(types.indexOf(type) < index ? [duplicate(`${path}.type`, type)] : []),
+    ...(isRepeated(index) ? [duplicate(`${path}.type`, type)] : []),
     ...(type === '' ? [required(`${path}.type`, 'must not be empty')] : []),
   ]);
 }

@@ -4,11 +4,11 @@ import type { Strategy } from '../strategy';
 import type { Json } from './accessors';
 import { optionalRecord, optionalText, record, records, strings, text } from './accessors';
 import { isStrictlyInside } from './addresses';
-import { PROTOCOLS } from './service-ports';
 import { choice, forEachItem, isCidr, portNumberOrName } from './primitives';
 import { labelSelector } from './label-selectors';
 
-const POLICY_TYPES = ['Egress', 'Ingress'];
+const POLICY_TYPES = ['Ingress', 'Egress'];
+const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
 
 export const networkPolicyRules: Pick<Strategy, 'validate'> = {
   validate: (object) => {

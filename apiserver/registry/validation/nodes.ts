@@ -16,8 +16,7 @@ import { isZero, record, records, strings, text } from './accessors';
 import { isDualStack } from './addresses';
 import { forEachItem, invalidForEach, isCidr, repeatsIn } from './primitives';
 import { resourceAmount } from './resource-requirements';
-
-const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+import { TAINT_EFFECTS } from './tolerations';
 
 export const nodeRules: Pick<Strategy, 'validate' | 'validateUpdate' | 'subresources'> = {
   validate: validateNode,
@@ -33,7 +32,7 @@ function validateNode(object: ApiObject): FieldError[] {
     // Upstream takes the path of metadata here.
     ...forEachItem(taints, 'metadata.taints', (taint, path, index) => [
       ...validateTaint(taint, path),
-      ...(isRepeated(index) ? [duplicate(path, 'taints must be unique by key and effect pair')] : []),
+      ...(isRepeated(index) ? [duplicate(path, taint, 'taints must be unique by key and effect pair')] : []),
     ]),
     ...validateAmounts(object),
     ...validatePodNetworks(strings(spec['podCIDRs'])),
@@ -44,19 +43,22 @@ function validateTaint(taint: Json, path: string): FieldError[] {
   const key = text(taint['key']);
   const value = text(taint['value']);
   const effect = text(taint['effect']);
+  const problems = labelValueProblems(value);
   return [
     ...invalidForEach(qualifiedNameProblems(key), key, `${path}.key`),
-    ...invalidForEach(labelValueProblems(value), value, `${path}.value`),
+    ...(problems.length === 0 ? [] : [invalid(`${path}.value`, value, problems.join(';'))]),
     ...(effect === '' ? [required(`${path}.effect`)] : []),
-    ...(effect === '' || EFFECTS.includes(effect) ? [] : [notSupported(`${path}.effect`, effect, EFFECTS)]),
+    ...(effect === '' || TAINT_EFFECTS.includes(effect)
+      ? []
+      : [notSupported(`${path}.effect`, effect, TAINT_EFFECTS)]),
   ];
 }
 
 function validateAmounts(object: ApiObject): FieldError[] {
   const status = record(object['status']);
   return ['capacity', 'allocatable'].flatMap((list) =>
-    Object.entries(record(status[list])).flatMap(([name, value]) =>
-      resourceAmount(name, value, `status.${list}[${name}]`),
+    forEachItem(Object.entries(record(status[list])), list, ([name, value]) =>
+      resourceAmount(name, value, `status.${list}.${name}`),
     ),
   );
 }
@@ -64,13 +66,25 @@ function validateAmounts(object: ApiObject): FieldError[] {
 function validatePodNetworks(networks: readonly string[]): FieldError[] {
   const path = 'spec.podCIDRs';
   const wrong = forEachItem(networks, path, (network, itemPath) =>
-    isCidr(network) ? [] : [invalid(itemPath, network, 'must be a valid CIDR value, (e.g. 10.9.8.0/24)')],
+    isCidr(network) ? [] : [invalid(itemPath, network, 'must be valid CIDR')],
   );
   if (wrong.length > 0 || networks.length < 2) return wrong;
-  return networks.length === 2 && isDualStack(networks)
-    ? []
-    : [invalid(path, networks, 'may specify no more than one CIDR for each IP family')];
+  const isRepeated = repeatsIn(networks);
+  return [
+    ...(networks.length === 2 && isDualStack(networks)
+      ? []
+      : [invalid(path, networks, 'may specify no more than one CIDR for each IP family')]),
+    ...forEachItem(networks, path, (network, at, index) =>
+      isRepeated(index) ? [duplicate(at, network)] : [],
+    ),
+  ];
 }
+
+/** With what upstream calls them. */
+const SET_ONCE = [
+  ['podCIDRs', 'podCIDR'],
+  ['providerID', 'providerID'],
+] as const;
 
 /** Networks and the provider's id may be set once; of the rest only taints, schedulability and the config source may change. */
 function validateNodeChange(next: ApiObject, previous: ApiObject): FieldError[] {
@@ -80,19 +94,24 @@ function validateNodeChange(next: ApiObject, previous: ApiObject): FieldError[] 
   const isRepeated = repeatsIn(
     addresses.map((address) => `${text(address['type'])}/${text(address['address'])}`),
   );
-  const fixed = ['podCIDRs', 'providerID'].filter(
-    (field) => !isZero(before[field]) && !deepEqual(after[field], before[field]),
+  const fixed = SET_ONCE.filter(
+    ([field]) => !isZero(before[field]) && !deepEqual(after[field], before[field]),
   );
   return [
     ...forEachItem(addresses, 'status.addresses', (address, path, index) =>
       isRepeated(index) ? [duplicate(path, address)] : [],
     ),
-    ...fixed.map((field) =>
-      forbiddenField(`spec.${field}`, `node updates may not change ${field} except from "" to valid`),
+    ...fixed.map(([field, called]) =>
+      forbiddenField(`spec.${field}`, `node updates may not change ${called} except from "" to valid`),
     ),
     ...validateAmounts(next),
     ...(fixed.length > 0 || text(after['externalID']) !== text(before['externalID'])
-      ? [forbiddenField('[]', 'node updates may only change labels, taints, or capacity')]
+      ? [
+          forbiddenField(
+            '[]',
+            'node updates may only change labels, taints, or capacity (or configSource, if the DynamicKubeletConfig feature gate is enabled)',
+          ),
+        ]
       : []),
   ];
 }

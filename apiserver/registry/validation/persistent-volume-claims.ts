@@ -10,8 +10,8 @@ import type { Json } from './accessors';
 import { optionalRecord, record, text } from './accessors';
 import { validateClaimSpec } from './claim-template';
 import { immutable } from './primitives';
-import { positiveQuantity } from './resource-lists';
-import { nonNegativeQuantity, quantityOf } from './resource-requirements';
+import { basicResource } from './resource-lists';
+import { quantityOf } from './resource-requirements';
 
 /** A claim's spec stays as it is, but for the volume that it gets and, once it has one, a larger size. */
 export const persistentVolumeClaimRules: Pick<
@@ -20,20 +20,14 @@ export const persistentVolumeClaimRules: Pick<
 > = {
   prepareForCreate: (object) => ({ ...withKnownSource(object), status: { phase: 'Pending' } }),
   prepareForUpdate: (next) => withKnownSource(next),
-  validate: (object) => {
-    const storage = sizeOf(object);
-    return [
-      ...validateClaimSpec(record(object['spec']), 'spec'),
-      ...(storage === undefined ? [] : positiveQuantity(storage, 'spec.resources[storage]')),
-    ];
-  },
+  validate: (object) => validateClaimSpec(record(object['spec']), 'spec'),
   validateUpdate: validateChange,
   subresources: {
     status: {
       ...statusSubresource,
       validateUpdate: (next) =>
         Object.entries(record(record(next['status'])['capacity'])).flatMap(([name, value]) =>
-          nonNegativeQuantity(value, `status.capacity[${name}]`),
+          basicResource(value, `status.capacity[${name}]`),
         ),
     },
   },
@@ -58,6 +52,7 @@ function validateChange(next: ApiObject, previous: ApiObject): FieldError[] {
   const before = record(previous['spec']);
   const isSmaller = compareQuantity(quantityOf(sizeOf(next)), quantityOf(sizeOf(previous))) < 0;
   return [
+    ...(movesClass(next, previous) ? [] : sameClassAnnotation(next, previous)),
     ...(deepEqual(comparable(next, previous), before)
       ? []
       : [
@@ -91,15 +86,25 @@ function comparable(next: ApiObject, previous: ApiObject): Json {
   return Object.fromEntries(Object.entries(reset).filter(([, value]) => value !== undefined));
 }
 
+function classAnnotation({ metadata }: ApiObject): string | undefined {
+  return metadata.annotations?.[ANNOTATION.betaStorageClass];
+}
+
 /** A class may move from its old annotation into the field. */
 function movesClass(next: ApiObject, previous: ApiObject): boolean {
-  const annotation = previous.metadata.annotations?.[ANNOTATION.betaStorageClass];
+  const annotation = classAnnotation(previous);
   const before = record(previous['spec'])['storageClassName'];
   return (
     annotation !== undefined &&
     before === undefined &&
-    record(next['spec'])['storageClassName'] === annotation
+    record(next['spec'])['storageClassName'] === annotation &&
+    (classAnnotation(next) ?? annotation) === annotation
   );
+}
+
+function sameClassAnnotation(next: ApiObject, previous: ApiObject): FieldError[] {
+  const path = `metadata.annotations.${ANNOTATION.betaStorageClass}`;
+  return immutable(classAnnotation(next) ?? '', classAnnotation(previous) ?? '', path);
 }
 
 function sizeOf(claim: ApiObject): unknown {

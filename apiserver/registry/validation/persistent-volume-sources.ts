@@ -1,31 +1,20 @@
 import type { FieldError } from '../../../shared/errors/field-error';
-import { required } from '../../../shared/errors/field-error';
+import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems } from '../../../shared/meta/dns-names';
 import { optionalRecord, optionalText, record, text } from './accessors';
 import type { Rule } from './primitives';
-import { fields, ifPresent, invalidForEach, needed, pathWithoutBacksteps } from './primitives';
-import { csiDriverName } from './storage-drivers';
+import {
+  fields,
+  ifPresent,
+  invalidForEach,
+  needed,
+  optionalForm,
+  pathWithoutBacksteps,
+  requiredDnsLabel,
+} from './primitives';
+import { namedReference } from './env';
+import { csiDriverName, iscsiVolume } from './storage-drivers';
 import { VOLUME_SOURCES } from './volume-sources';
-
-/** Types whose source is the same in pods and in persistent volumes, in the order in which they are looked at. */
-const SHARED = [
-  'hostPath',
-  'gcePersistentDisk',
-  'awsElasticBlockStore',
-  'flocker',
-  'nfs',
-  'rbd',
-  'quobyte',
-  'cephfs',
-  'iscsi',
-  'fc',
-  'flexVolume',
-  'vsphereVolume',
-  'photonPersistentDisk',
-  'portworxVolume',
-  'azureDisk',
-  'scaleIO',
-] as const;
 
 /** Outside a namespace a secret needs one. */
 const secretOfNamespace: Rule = (value, path) => {
@@ -33,33 +22,66 @@ const secretOfNamespace: Rule = (value, path) => {
   return secret === undefined ? [] : fields({ name: needed, namespace: needed })(secret, path);
 };
 
-/** Every type of persistent volume, with its rule. */
+const iscsi: Rule = (value, path) => [
+  ...iscsiVolume('must be valid format')(value, path),
+  ...namedReference(record(value)['secretRef'], `${path}.secretRef`),
+];
+
+/** Every type of persistent volume, with its rule, in the order in which they are looked at. */
 export const PERSISTENT_SOURCES: Readonly<Record<string, Rule>> = {
-  ...Object.fromEntries(SHARED.flatMap((type) => ruleOf(type))),
+  ...sharedRules('hostPath', 'gcePersistentDisk', 'awsElasticBlockStore'),
   glusterfs: fields({ endpoints: needed, path: needed, endpointsNamespace: ifPresent(namespaceName) }),
+  ...sharedRules('flocker', 'nfs', 'rbd', 'quobyte', 'cephfs'),
+  iscsi,
   cinder: fields({ volumeID: needed, secretRef: secretOfNamespace }),
+  ...sharedRules('fc', 'flexVolume'),
   azureFile: fields({ secretName: needed, shareName: needed, secretNamespace: ifPresent(needed) }),
+  ...sharedRules('vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'scaleIO'),
   local: (value, path) => {
     const given = text(record(value)['path']);
     return given === '' ? [required(`${path}.path`)] : pathWithoutBacksteps(given, `${path}.path`);
   },
-  storageos: fields({ volumeName: needed, secretRef: secretOfNamespace }),
-  csi: fields({
-    driver: csiDriverName,
-    volumeHandle: needed,
-    controllerPublishSecretRef: secretOfNamespace,
-    controllerExpandSecretRef: secretOfNamespace,
-    nodePublishSecretRef: secretOfNamespace,
-    nodeStageSecretRef: secretOfNamespace,
+  storageos: fields({
+    volumeName: requiredDnsLabel,
+    volumeNamespace: (value, path) => optionalForm(value, path, dns1123LabelProblems),
+    secretRef: secretOfNamespace,
   }),
+  csi: (value, path) => [
+    ...fields({ driver: csiDriverName, volumeHandle: needed })(value, path),
+    ...CSI_SECRETS.flatMap(([field, name]) => csiSecret(record(value)[field], path, name)),
+  ],
 };
 
-function ruleOf(type: string): [string, Rule][] {
-  const rule = VOLUME_SOURCES[type];
-  return rule === undefined ? [] : [[type, rule]];
+/** The secrets of a CSI volume, and how upstream calls them. That of staging is free there. */
+const CSI_SECRETS = [
+  ['controllerPublishSecretRef', 'controllerPublishSecretRef'],
+  ['controllerExpandSecretRef', 'controllerExpandSecretRef'],
+  ['nodePublishSecretRef', 'nodePublishSecretRef '],
+] as const;
+
+/** Upstream leaves the secret out of the path of a wrong form. */
+function csiSecret(value: unknown, path: string, name: string): FieldError[] {
+  const secret = optionalRecord(value);
+  if (secret === undefined) return [];
+  return ['name', 'namespace'].flatMap((field) => [
+    ...needed(secret[field], `${path}.${name}.${field}`),
+    ...optionalForm(secret[field], `${path}.${field}`, dns1123LabelProblems),
+  ]);
+}
+
+/** Of types whose source is the same in pods. */
+function sharedRules(...types: readonly string[]): Readonly<Record<string, Rule>> {
+  return Object.fromEntries(
+    types.flatMap((type) => {
+      const rule = VOLUME_SOURCES[type];
+      return rule === undefined ? [] : [[type, rule]];
+    }),
+  );
 }
 
 function namespaceName(value: unknown, path: string): FieldError[] {
   const name = optionalText(value) ?? '';
-  return invalidForEach(dns1123LabelProblems(name), name, path);
+  return name === ''
+    ? [invalid(path, name, 'if the endpointnamespace is set, it must be a valid namespace name')]
+    : invalidForEach(dns1123LabelProblems(name), name, path);
 }

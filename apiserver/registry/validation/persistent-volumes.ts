@@ -1,30 +1,29 @@
 import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { forbiddenField, required } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/meta/clone';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import { notSupported } from '../../../shared/errors/field-error';
 import type { Strategy } from '../strategy';
 import { validateNodeSelector } from './affinity';
+import { ACCESS_MODES, VOLUME_MODES } from './claim-template';
 import type { Json } from './accessors';
 import { isZero, optionalRecord, optionalText, record, strings, text } from './accessors';
-import { choice, immutable, oneOf, optionalForm } from './primitives';
+import { choice, immutable, optionalForm } from './primitives';
 import { PERSISTENT_SOURCES } from './persistent-volume-sources';
-import { positiveQuantity } from './resource-lists';
-import { nonNegativeQuantity } from './resource-requirements';
+import { basicResource, positiveQuantity } from './resource-lists';
+import { ISCSI_NAME_TOO_LONG, isLongIscsiName } from './storage-drivers';
+import { oneSource } from './volume-sources';
 
-const ACCESS_MODES = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany'];
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain'];
-export const VOLUME_MODES = ['Block', 'Filesystem'];
 
 /** Where a volume is can never change; how much of it there is and who gets it can. */
 export const persistentVolumeRules: Pick<Strategy, 'prepareForCreate' | 'validate' | 'validateUpdate'> = {
   prepareForCreate: (object) => ({ ...object, status: { phase: 'Pending' } }),
-  validate: (object) => validateSpec(record(object['spec'])),
+  validate: (object) => validateSpec(record(object['spec']), object.metadata.name ?? ''),
   validateUpdate: validateChange,
 };
 
-function validateSpec(spec: Json): FieldError[] {
+function validateSpec(spec: Json, name: string): FieldError[] {
   const modes = strings(spec['accessModes']);
   const policy = text(spec['persistentVolumeReclaimPolicy']);
   const volumeMode = optionalText(spec['volumeMode']);
@@ -34,11 +33,9 @@ function validateSpec(spec: Json): FieldError[] {
     ...validateCapacity(record(spec['capacity'])),
     ...(policy === '' ? [] : choice(policy, 'spec.persistentVolumeReclaimPolicy', RECLAIM_POLICIES)),
     ...validateNodeAffinity(spec),
-    ...oneOf(spec, 'spec', {
-      rules: PERSISTENT_SOURCES,
-      none: 'must specify a volume type',
-      more: 'may not specify more than 1 volume type',
-    }),
+    ...longIscsiName(name, spec),
+    ...oneSource(spec, 'spec', PERSISTENT_SOURCES),
+    ...localIsSomewhere(spec),
     ...rootIsNotRecycled(spec),
     ...optionalForm(spec['storageClassName'], 'spec.storageClassName', dns1123SubdomainProblems),
     ...(volumeMode === undefined ? [] : choice(volumeMode, 'spec.volumeMode', VOLUME_MODES)),
@@ -52,7 +49,7 @@ function validateCapacity(capacity: Json): FieldError[] {
     ...(names.length === 0 ? [required(path)] : []),
     ...(names.length === 1 && names[0] === 'storage' ? [] : [notSupported(path, capacity, ['storage'])]),
     ...Object.entries(capacity).flatMap(([name, value]) => [
-      ...nonNegativeQuantity(value, `${path}[${name}]`),
+      ...basicResource(value, `${path}[${name}]`),
       ...positiveQuantity(value, `${path}[${name}]`),
     ]),
   ];
@@ -60,16 +57,25 @@ function validateCapacity(capacity: Json): FieldError[] {
 
 function validateNodeAffinity(spec: Json): FieldError[] {
   const affinity = optionalRecord(spec['nodeAffinity']);
-  if (affinity === undefined) {
-    return optionalRecord(spec['local']) === undefined
-      ? []
-      : [required('spec.nodeAffinity', 'Local volume requires node affinity')];
-  }
+  if (affinity === undefined) return [];
   const selector = optionalRecord(affinity['required']);
   const path = 'spec.nodeAffinity.required';
   return selector === undefined
     ? [required(path, 'must specify required node constraints')]
     : validateNodeSelector(selector, path);
+}
+
+function longIscsiName(name: string, spec: Json): FieldError[] {
+  const portal = record(spec['iscsi'])['targetPortal'];
+  return isLongIscsiName(name, spec['iscsi'])
+    ? [invalid('spec.iscsi.targetportal', portal, ISCSI_NAME_TOO_LONG)]
+    : [];
+}
+
+function localIsSomewhere(spec: Json): FieldError[] {
+  return spec['local'] !== undefined && spec['nodeAffinity'] === undefined
+    ? [required('spec.nodeAffinity', 'Local volume requires node affinity')]
+    : [];
 }
 
 function rootIsNotRecycled(spec: Json): FieldError[] {
@@ -80,6 +86,8 @@ function rootIsNotRecycled(spec: Json): FieldError[] {
   ];
 }
 
+const SOURCE_CHANGED = 'spec.persistentvolumesource is immutable after creation';
+
 /** The paths are upstream's. */
 function validateChange(next: ApiObject, previous: ApiObject): FieldError[] {
   const after = record(next['spec']);
@@ -89,7 +97,7 @@ function validateChange(next: ApiObject, previous: ApiObject): FieldError[] {
   );
   const affinity = before['nodeAffinity'];
   return [
-    ...(moved ? [forbiddenField('spec.persistentvolumesource', 'is immutable after creation')] : []),
+    ...(moved ? [forbiddenField('spec.persistentvolumesource', SOURCE_CHANGED)] : []),
     ...immutable(after['volumeMode'], before['volumeMode'], 'volumeMode'),
     ...(isZero(affinity) ? [] : immutable(after['nodeAffinity'], affinity, 'nodeAffinity')),
   ];

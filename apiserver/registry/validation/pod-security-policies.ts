@@ -15,7 +15,7 @@ const ID_RULES: Readonly<Record<string, readonly string[]>> = {
   fsGroup: ['MayRunAs', 'MustRunAs', 'RunAsAny'],
 };
 const GROUP_RULES = ['MayRunAs', 'MustRunAs', 'RunAsAny'];
-const VOLUMES = ['*', 'ephemeral', ...Object.keys(VOLUME_SOURCES)];
+const VOLUMES = ['*', 'ephemeral', ...Object.keys(VOLUME_SOURCES)].sort();
 
 /** Some paths lack their beginning, as upstream's do. */
 export const podSecurityPolicyRules: Pick<Strategy, 'validate'> = {

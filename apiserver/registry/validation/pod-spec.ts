@@ -28,8 +28,8 @@ import { validatePodSecurity } from './security-context';
 import { validateTolerations } from './tolerations';
 import { validateVolumes } from './volumes';
 
-export const RESTART_POLICIES: readonly string[] = ['Always', 'Never', 'OnFailure'];
-const DNS_POLICIES = ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'];
+const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
+const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const INT32_MAX = 2_147_483_647;
 
 const dnsLabel: Rule = (value, path) => optionalForm(value, path, dns1123LabelProblems);
@@ -61,7 +61,7 @@ const simpleFields = fields({
     invalidForEach(dns1123SubdomainProblems(text(value)), value, path),
   ),
   preemptionPolicy: ifPresent((value, path) =>
-    requiredChoice(value, path, ['Never', 'PreemptLowerPriority']),
+    requiredChoice(value, path, ['PreemptLowerPriority', 'Never']),
   ),
   overhead: ifPresent((value, path) => validateResourceRequirements({ limits: value }, path)),
 });

@@ -527,7 +527,7 @@ const VOLUMES: readonly Refusal[] = [
   [
     'a disk with a partition of 256',
     volume({ gcePersistentDisk: { partition: 256 } }),
-    [`Invalid ${V}.gcePersistentDisk.partition`, `Required ${V}.gcePersistentDisk.pdName`],
+    [`Invalid ${V}.persistentDisk.partition`, `Required ${V}.persistentDisk.pdName`],
   ],
   [
     'a block store without id',
@@ -560,7 +560,7 @@ const VOLUMES: readonly Refusal[] = [
     volume({ quobyte: { registry: 'a', volume: 'b' } }),
     [`Invalid ${V}.quobyte.registry`],
   ],
-  ['a Flocker dataset of nothing', volume({ flocker: {} }), [`Required ${V}.flocker.datasetName`]],
+  ['a Flocker dataset of nothing', volume({ flocker: {} }), [`Required ${V}.flocker`]],
   ['a fibre channel without a lun', volume({ fc: { targetWWNs: ['a'] } }), [`Required ${V}.fc.lun`]],
   [
     'a fibre channel of two sorts',
@@ -580,7 +580,7 @@ const VOLUMES: readonly Refusal[] = [
   [
     'a CSI volume without driver',
     volume({ csi: { nodePublishSecretRef: {} } }),
-    [`Invalid ${V}.csi.driver`, `Required ${V}.csi.driver`, `Required ${V}.csi.nodePublishSecretRef.name`],
+    [`Invalid ${V}.csi.driver`, `Required ${V}.csi.driver`, `Required ${V}.csi.nodePublishSecretRef .name`],
   ],
   [
     'a ScaleIO volume of nothing',

@@ -3,14 +3,12 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import {
   duplicate,
   ERRORS_SHOWN_MAX,
-  forbiddenField,
   invalid,
   notSupported,
   required,
 } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { deepEqual } from '../../../shared/meta/clone';
-import type { Json } from './accessors';
 import { integer, record, text } from './accessors';
 
 /**
@@ -30,7 +28,10 @@ export function invalidForEach(problems: readonly string[], value: unknown, path
 /** Far more than a refusal shows. */
 const LIST_ERRORS_MAX = 10 * ERRORS_SHOWN_MAX;
 
-/** Runs the rule on every item, with the path of the item; where nearly all of a very long list is wrong, not on those at its end. */
+/**
+ * Runs the rule on every item of a list, or entry of a map, with the path of a list's item; where nearly all of very many are wrong, not
+ * on those at the end.
+ */
 export function forEachItem<Item>(
   items: readonly Item[],
   path: string,
@@ -86,13 +87,24 @@ export function inRange(
   { min, max }: { readonly min: number; readonly max: number },
 ): FieldError[] {
   const given = integer(value) ?? 0;
-  if (given >= min && given <= max) return [];
-  return [invalid(path, given, `must be between ${String(min)} and ${String(max)}, inclusive`)];
+  return given >= min && given <= max ? [] : [invalid(path, given, rangeText(min, max))];
 }
+
+function rangeText(min: number, max: number): string {
+  return `must be between ${String(min)} and ${String(max)}, inclusive`;
+}
+
+const PORT_MAX = 65_535;
 
 /** A port number; absent is 0 and therefore bad. */
 export function portNumber(value: unknown, path: string): FieldError[] {
-  return inRange(value, path, { min: 1, max: 65_535 });
+  return inRange(value, path, { min: 1, max: PORT_MAX });
+}
+
+/** The same in words. */
+export function portNumberProblems(value: unknown): readonly string[] {
+  const given = integer(value) ?? 0;
+  return given >= 1 && given <= PORT_MAX ? [] : [rangeText(1, PORT_MAX)];
 }
 
 /** A port number, or the name of a port. */
@@ -119,34 +131,19 @@ export function noDuplicates(keys: readonly string[], pathOf: (index: number) =>
 }
 
 /**
- * Whether the value at an index also stands at an earlier one. In one pass over all: a list may be as long as a request, and looking back
- * from each of its items would take minutes.
+ * Where the value at an index stands first. In one pass over all: a list may be as long as a request, and looking back from each of its
+ * items would take minutes.
  */
-export function repeatsIn(values: readonly string[]): (index: number) => boolean {
+export function firstIndexIn(values: readonly string[]): (index: number) => number {
   const firsts = new Map<string, number>();
   for (const [index, value] of values.entries()) if (!firsts.has(value)) firsts.set(value, index);
-  return (index) => (firsts.get(values[index] ?? '') ?? index) < index;
+  return (index) => firsts.get(values[index] ?? '') ?? index;
 }
 
-/**
- * Exactly one of the fields must be there: `Forbidden` on each after the first, `Required` on the whole where there is none.
- * The rules of the one that is there run too.
- */
-export function oneOf(value: Json, path: string, { rules, none, more }: OneOf): FieldError[] {
-  const given = Object.keys(rules).filter((name) => value[name] !== undefined && value[name] !== null);
-  const [first, ...others] = given;
-  if (first === undefined) return [required(path, none)];
-  return [
-    ...(rules[first]?.(value[first], `${path}.${first}`) ?? []),
-    ...others.map((name) => forbiddenField(`${path}.${name}`, more)),
-  ];
-}
-
-export interface OneOf {
-  /** The rule of each field, in the order in which they are looked at. */
-  readonly rules: Readonly<Record<string, Rule>>;
-  readonly none: string;
-  readonly more: string;
+/** Whether the value at an index also stands at an earlier one. */
+export function repeatsIn(values: readonly string[]): (index: number) => boolean {
+  const firstIndexOf = firstIndexIn(values);
+  return (index) => firstIndexOf(index) < index;
 }
 
 /** A path inside a volume: relative, and not out of it. */
@@ -193,7 +190,9 @@ function withoutLeadingZeros(value: string): string {
 
 export function ipAddress(value: unknown, path: string): FieldError[] {
   const given = text(value);
-  return isIpAddress(given) ? [] : [invalid(path, given, 'must be a valid IP address, (e.g. 10.9.8.7)')];
+  return isIpAddress(given)
+    ? []
+    : [invalid(path, given, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
 }
 
 /** `10.0.0.0/8` or `fd00::/8`; bits behind the prefix may be set. */
@@ -250,8 +249,3 @@ export function each(rule: Rule): Rule {
 
 /** The text must be there. */
 export const needed: Rule = (value, path) => requiredText(value, path);
-
-/** What the name leads to is not there. */
-export function missing(path: string, value: unknown): FieldError {
-  return { reason: 'FieldValueNotFound', field: path, message: `Not found: ${JSON.stringify(value)}` };
-}

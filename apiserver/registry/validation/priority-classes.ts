@@ -17,7 +17,7 @@ export const priorityClassRules: Pick<Strategy, 'validate' | 'validateUpdate'> =
     const policy = optionalText(object['preemptionPolicy']);
     return [
       ...reserved(object),
-      ...(policy === undefined ? [] : choice(policy, 'preemptionPolicy', ['Never', 'PreemptLowerPriority'])),
+      ...(policy === undefined ? [] : choice(policy, 'preemptionPolicy', ['PreemptLowerPriority', 'Never'])),
     ];
   },
   validateUpdate: (next, previous) => [
@@ -34,9 +34,16 @@ function reserved(object: ApiObject): FieldError[] {
   const { name = '' } = object.metadata;
   const value = integer(object['value']) ?? 0;
   if (name.startsWith(SYSTEM_PREFIX)) {
-    const isOwn = SYSTEM_CLASSES[name] === value;
-    const why = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only`;
-    return isOwn ? [] : [forbiddenField('metadata.name', why)];
+    const own = SYSTEM_CLASSES[name];
+    if (own === value && object['globalDefault'] !== true) return [];
+    const mismatch =
+      own === undefined
+        ? `${name} is not a known system priority class`
+        : own === value
+          ? `globalDefault of ${name} PriorityClass must be false`
+          : `value of ${name} PriorityClass must be ${String(own)}`;
+    const why = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${mismatch}`;
+    return [forbiddenField('metadata.name', why)];
   }
   return value > USER_VALUE_MAX
     ? [

@@ -7,7 +7,7 @@ import type { Json } from './accessors';
 import { integer, optionalRecord, record, text } from './accessors';
 import { EXEMPT } from './flow-schemas';
 import { MANDATORY_PRIORITY_LEVELS, validateFlowConditions, validateMandatory } from './mandatory-flow';
-import { choice, positive } from './primitives';
+import { choice } from './primitives';
 
 const QUEUES_MAX = 10_000_000;
 /** Hands are dealt from a hash of 64 bits, of which a few are lost to rounding. */
@@ -29,20 +29,20 @@ function validatePriorityLevel(object: ApiObject): FieldError[] {
   const misnamed =
     isExempt === (type === 'Exempt')
       ? []
-      : [invalid('spec.type', type, `type must be 'Exempt' if and only if the name is '${EXEMPT}'`)];
+      : [invalid('spec.type', type, `type must be 'Exempt' if and only if name is '${EXEMPT}'`)];
   switch (type) {
     case 'Exempt':
       return [
         ...misnamed,
         ...(limited === undefined
           ? []
-          : [forbiddenField('spec.limited', "must be nil if the type is not 'Limited'")]),
+          : [forbiddenField('spec.limited', 'must be nil if the type is not Limited')]),
       ];
     case 'Limited':
       return [
         ...misnamed,
         ...(limited === undefined
-          ? [required('spec.limited', "must not be empty when type is 'Limited'")]
+          ? [required('spec.limited', 'must not be empty when type is Limited')]
           : validateLimited(limited)),
       ];
     default:
@@ -51,52 +51,58 @@ function validatePriorityLevel(object: ApiObject): FieldError[] {
 }
 
 function validateLimited(limited: Json): FieldError[] {
-  const path = 'spec.limited.limitResponse';
-  const response = record(limited['limitResponse']);
-  const queuing = optionalRecord(response['queuing']);
   return [
-    ...positive(limited['assuredConcurrencyShares'], 'spec.limited.assuredConcurrencyShares'),
-    ...(text(response['type']) === 'Queue' && queuing === undefined
-      ? [required(`${path}.queuing`, "must not be empty if type is 'Queue'")]
-      : []),
-    ...(text(response['type']) === 'Reject' && queuing !== undefined
-      ? [forbiddenField(`${path}.queuing`, "must be nil if the type is not 'Queue'")]
-      : []),
-    ...(text(response['type']) === 'Queue' && queuing !== undefined
-      ? validateQueuing(queuing, `${path}.queuing`)
-      : []),
-    ...choice(response['type'], `${path}.type`, ['Queue', 'Reject']),
+    ...aboveZero(limited['assuredConcurrencyShares'], 'spec.limited.assuredConcurrencyShares'),
+    ...validateResponse(record(limited['limitResponse']), 'spec.limited.limitResponse'),
   ];
+}
+
+/** The texts speak of Limited where they mean Queue, as upstream's do. */
+function validateResponse(response: Json, path: string): FieldError[] {
+  const queuing = optionalRecord(response['queuing']);
+  const at = `${path}.queuing`;
+  switch (text(response['type'])) {
+    case 'Reject':
+      return queuing === undefined
+        ? []
+        : [forbiddenField(at, 'must be nil if limited.limitResponse.type is not Limited')];
+    case 'Queue':
+      return queuing === undefined
+        ? [required(at, 'must not be empty if limited.limitResponse.type is Limited')]
+        : validateQueuing(queuing, at);
+    default:
+      return choice(response['type'], `${path}.type`, ['Queue', 'Reject']);
+  }
 }
 
 function validateQueuing(queuing: Json, path: string): FieldError[] {
   const queues = integer(queuing['queues']) ?? 0;
-  const handSize = integer(queuing['handSize']) ?? 0;
-  const at = `${path}.handSize`;
   return [
-    ...positive(queuing['queueLengthLimit'], `${path}.queueLengthLimit`),
-    ...positive(queues, `${path}.queues`),
+    ...aboveZero(queuing['queueLengthLimit'], `${path}.queueLengthLimit`),
+    ...aboveZero(queues, `${path}.queues`),
     ...(queues > QUEUES_MAX
       ? [invalid(`${path}.queues`, queues, `must not be greater than ${String(QUEUES_MAX)}`)]
       : []),
-    ...positive(handSize, at),
-    ...(handSize > queues
-      ? [invalid(at, handSize, `should not be greater than queues (${String(queues)})`)]
-      : []),
-    ...(entropyBits(queues, handSize) > ENTROPY_BITS_MAX
-      ? [
-          invalid(
-            at,
-            handSize,
-            `required entropy bits should not be greater than ${String(ENTROPY_BITS_MAX)}`,
-          ),
-        ]
-      : []),
+    ...validateHandSize(integer(queuing['handSize']) ?? 0, queues, `${path}.handSize`),
   ];
+}
+
+function validateHandSize(handSize: number, queues: number, path: string): FieldError[] {
+  if (handSize <= 0) return aboveZero(handSize, path);
+  if (handSize > queues) {
+    return [invalid(path, handSize, `should not be greater than queues (${String(queues)})`)];
+  }
+  if (entropyBits(queues, handSize) <= ENTROPY_BITS_MAX) return [];
+  const what = `required entropy bits of deckSize ${String(queues)} and handSize ${String(handSize)}`;
+  return [invalid(path, handSize, `${what} should not be greater than ${String(ENTROPY_BITS_MAX)}`)];
+}
+
+function aboveZero(value: unknown, path: string): FieldError[] {
+  const given = integer(value) ?? 0;
+  return given > 0 ? [] : [invalid(path, given, 'must be positive')];
 }
 
 /** How many bits it takes to tell apart all hands of this size. */
 function entropyBits(queues: number, handSize: number): number {
-  if (queues <= 0 || handSize <= 0) return 0;
   return Math.ceil(Math.log2(queues) * handSize);
 }

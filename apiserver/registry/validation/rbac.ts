@@ -18,7 +18,7 @@ export const clusterRoleRules: Rules = {
   validate: (role) => [...validatePolicyRules(role, false), ...validateAggregation(role)],
 };
 
-export const roleBindingRules: Rules = bindingRules(['ClusterRole', 'Role'], true);
+export const roleBindingRules: Rules = bindingRules(['Role', 'ClusterRole'], true);
 export const clusterRoleBindingRules: Rules = bindingRules(['ClusterRole'], false);
 
 function validatePolicyRules(role: ApiObject, namespaced: boolean): FieldError[] {
@@ -101,6 +101,6 @@ function validateSubject(subject: Json, path: string, namespaced: boolean): Fiel
     case 'Group':
       return [...name, ...choice(subject['apiGroup'] ?? GROUP.rbac, group, [GROUP.rbac])];
     default:
-      return [...name, ...choice(subject['kind'], `${path}.kind`, ['Group', 'ServiceAccount', 'User'])];
+      return [...name, ...choice(subject['kind'], `${path}.kind`, ['ServiceAccount', 'User', 'Group'])];
   }
 }

@@ -7,6 +7,7 @@ import {
   isStandardResource,
   quantityOf,
   resourceName,
+  wholeValue,
 } from './resource-requirements';
 
 /** Further rules of names and amounts of resources, for what is no container. */
@@ -33,4 +34,10 @@ export function positiveQuantity(value: unknown, path: string): FieldError[] {
   return compareQuantity(quantityOf(value), ZERO_QUANTITY) > 0
     ? []
     : [invalid(path, value, 'must be greater than zero')];
+}
+
+/** An amount that is not negative, told as a whole number. */
+export function basicResource(value: unknown, path: string): FieldError[] {
+  const amount = wholeValue(quantityOf(value));
+  return amount < 0n ? [invalid(path, amount, 'must be a valid resource quantity')] : [];
 }

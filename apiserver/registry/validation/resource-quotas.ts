@@ -27,7 +27,7 @@ export const resourceQuotaRules: Pick<Strategy, 'validate' | 'validateUpdate' | 
 };
 
 function amounts(list: unknown, path: string): FieldError[] {
-  return Object.entries(record(list)).flatMap(([name, value]) => [
+  return forEachItem(Object.entries(record(list)), path, ([name, value]) => [
     ...quotaResourceName(name, `${path}[${name}]`),
     ...resourceAmount(name, value, `${path}[${name}]`),
   ]);
@@ -35,14 +35,14 @@ function amounts(list: unknown, path: string): FieldError[] {
 
 const COMPUTE = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
 /** Which of the standard resources a scope can be about. */
-const RESOURCES_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
-  BestEffort: ['pods'],
-  CrossNamespacePodAffinity: ['pods', ...COMPUTE],
-  NotBestEffort: ['pods', ...COMPUTE],
-  NotTerminating: ['pods', ...COMPUTE],
-  PriorityClass: ['pods', ...COMPUTE],
-  Terminating: ['pods', ...COMPUTE],
-};
+const RESOURCES_OF_SCOPE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['BestEffort', ['pods']],
+  ['CrossNamespacePodAffinity', ['pods', ...COMPUTE]],
+  ['NotBestEffort', ['pods', ...COMPUTE]],
+  ['NotTerminating', ['pods', ...COMPUTE]],
+  ['PriorityClass', ['pods', ...COMPUTE]],
+  ['Terminating', ['pods', ...COMPUTE]],
+]);
 const EXCLUSIVE = [
   ['BestEffort', 'NotBestEffort'],
   ['Terminating', 'NotTerminating'],
@@ -56,22 +56,26 @@ const VALUELESS = [
   'CrossNamespacePodAffinity',
 ];
 
+/** What is wrong is told once, however many of the scopes it is wrong with: the refusal shows all of them. */
 function validateScopes(spec: Json): FieldError[] {
   const scopes = strings(spec['scopes']);
   const path = 'spec.scopes';
   return [
-    ...scopes.flatMap((scope) => [
-      ...(scope in RESOURCES_OF_SCOPE ? [] : [invalid(path, scopes, 'unsupported scope')]),
-      ...misapplied(spec, scope).map(() => invalid(path, scopes, 'unsupported scope applied to resource')),
-    ]),
+    ...(scopes.every((scope) => RESOURCES_OF_SCOPE.has(scope))
+      ? []
+      : [invalid(path, scopes, 'unsupported scope')]),
+    ...(isMisapplied(spec, scopes) ? [invalid(path, scopes, 'unsupported scope applied to resource')] : []),
     ...conflicts(scopes, path),
   ];
 }
 
-function misapplied(spec: Json, scope: string): string[] {
-  const allowed = RESOURCES_OF_SCOPE[scope];
-  if (allowed === undefined) return [];
-  return Object.keys(record(spec['hard'])).filter((name) => isQuotaResource(name) && !allowed.includes(name));
+/** True where a scope is not about one of the resources that are limited. */
+function isMisapplied(spec: Json, scopes: readonly string[]): boolean {
+  const limited = Object.keys(record(spec['hard'])).filter(isQuotaResource);
+  return [...new Set(scopes)].some((scope) => {
+    const allowed = RESOURCES_OF_SCOPE.get(scope);
+    return allowed !== undefined && limited.some((name) => !allowed.includes(name));
+  });
 }
 
 function conflicts(scopes: readonly string[], path: string): FieldError[] {
@@ -80,31 +84,34 @@ function conflicts(scopes: readonly string[], path: string): FieldError[] {
   );
 }
 
-/** Upstream names the list, not its element, where an operator or its values are wrong. */
+/** Upstream names the list, not its element. */
 function validateScopeSelector(spec: Json): FieldError[] {
   const path = 'spec.scopeSelector.matchExpressions';
   const expressions = records(record(spec['scopeSelector'])['matchExpressions']);
   const names = expressions.map((each) => text(each['scopeName']));
   return [
-    ...forEachItem(expressions, path, (expression, itemPath) => [
-      ...validateScopeName(spec, text(expression['scopeName']), itemPath),
+    ...forEachItem(expressions, path, (expression, _at, index) => [
+      ...(RESOURCES_OF_SCOPE.has(names[index] ?? '')
+        ? []
+        : [invalid(`${path}.scopeName`, names[index], 'unsupported scope')]),
       ...validateOperator(expression, path),
     ]),
+    ...(isMisapplied(spec, names)
+      ? [invalid(path, spec['scopeSelector'], 'unsupported scope applied to resource')]
+      : []),
     ...conflicts(names, path),
   ];
 }
 
-function validateScopeName(spec: Json, name: string, path: string): FieldError[] {
-  if (!(name in RESOURCES_OF_SCOPE)) return [invalid(`${path}.scopeName`, name, 'unsupported scope')];
-  return misapplied(spec, name).map(() => invalid(path, name, 'unsupported scope applied to resource'));
-}
+const ONLY_EXISTS =
+  "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
 
 function validateOperator(expression: Json, path: string): FieldError[] {
   const operator = text(expression['operator']);
   const values = strings(expression['values']);
   const isValueless = VALUELESS.includes(text(expression['scopeName'])) && operator !== 'Exists';
   return [
-    ...(isValueless ? [invalid(`${path}.operator`, operator, `must be 'Exists' for this scope`)] : []),
+    ...(isValueless ? [invalid(`${path}.operator`, operator, ONLY_EXISTS)] : []),
     ...validateValues(operator, values, path),
   ];
 }
@@ -114,12 +121,21 @@ function validateValues(operator: string, values: readonly string[], path: strin
     case 'In':
     case 'NotIn':
       if (values.length > 0) return [];
-      return [required(`${path}.values`, "must be at least one value when `operator` is 'In' or 'NotIn'")];
+      return [
+        required(
+          `${path}.values`,
+          "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+        ),
+      ];
     case 'Exists':
     case 'DoesNotExist':
       if (values.length === 0) return [];
       return [
-        invalid(`${path}.values`, values, "must be no value when `operator` is 'Exists' or 'DoesNotExist'"),
+        invalid(
+          `${path}.values`,
+          values,
+          "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+        ),
       ];
     default:
       return [invalid(`${path}.operator`, operator, 'not a valid selector operator')];

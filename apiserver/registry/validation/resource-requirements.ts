@@ -5,7 +5,7 @@ import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Quantity } from '../../../shared/meta/quantity';
 import { compareQuantity, parseQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
 import { record, stringMap, text } from './accessors';
-import { invalidForEach } from './primitives';
+import { forEachItem, invalidForEach } from './primitives';
 
 /** Amounts of compute resources, as containers, claims, quotas and nodes state them. */
 
@@ -110,10 +110,10 @@ export function validateResourceRequirements(value: unknown, path: string): Fiel
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   const lonelyHugePages = names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory');
   return [
-    ...Object.entries(limits).flatMap(([name, amount]) =>
+    ...forEachItem(Object.entries(limits), path, ([name, amount]) =>
       containerResource(name, amount, `${path}.limits[${name}]`),
     ),
-    ...Object.entries(requests).flatMap(([name, amount]) => [
+    ...forEachItem(Object.entries(requests), path, ([name, amount]) => [
       ...containerResource(name, amount, `${path}.requests[${name}]`),
       ...withinLimit(name, amount, { limit: limits[name], path }),
     ]),
@@ -138,7 +138,8 @@ function wholePages(name: string, amount: string, path: string): FieldError[] {
   return pages === 0n ? [] : [invalid(path, amount, `${amount} is not positive integer multiple of ${name}`)];
 }
 
-function wholeValue({ unscaled, scale }: Quantity): bigint {
+/** The amount in whole units, parts rounded up. */
+export function wholeValue({ unscaled, scale }: Quantity): bigint {
   return scale >= 0 ? unscaled * 10n ** BigInt(scale) : ceil(unscaled, 10n ** BigInt(-scale));
 }
 

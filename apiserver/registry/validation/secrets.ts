@@ -2,6 +2,7 @@ import { ANNOTATION, SECRET_TYPE } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required, tooLong } from '../../../shared/errors/field-error';
+import { jsonSyntaxProblem } from '../../../shared/schema/json-syntax';
 import type { Strategy } from '../strategy';
 import { stringMap, text } from './accessors';
 import { CONFIG_BYTES_MAX, configKeys, decodedBytes, immutableFields } from './config-maps';
@@ -27,6 +28,11 @@ export const secretRules: Pick<Strategy, 'prepareForUpdate' | 'validate' | 'vali
   ],
 };
 
+/** The path of a key as upstream gives it, where it forgot to fill in a template. */
+function strangePath(key: string): string {
+  return `data[%s][${key}]`;
+}
+
 type Content = (data: Readonly<Record<string, string>>, object: ApiObject) => FieldError[];
 
 const CONTENT_OF_TYPE: ReadonlyMap<string, Content> = new Map<string, Content>([
@@ -38,11 +44,11 @@ const CONTENT_OF_TYPE: ReadonlyMap<string, Content> = new Map<string, Content>([
     (data) =>
       Object.hasOwn(data, 'username') || Object.hasOwn(data, 'password')
         ? []
-        : [required('data[username]'), required('data[password]')],
+        : [required(strangePath('username')), required(strangePath('password'))],
   ],
   [
     SECRET_TYPE.sshAuth,
-    (data) => ((data['ssh-privatekey'] ?? '') === '' ? [required('data[ssh-privatekey]')] : []),
+    (data) => ((data['ssh-privatekey'] ?? '') === '' ? [required(strangePath('ssh-privatekey'))] : []),
   ],
   [
     SECRET_TYPE.tls,
@@ -62,17 +68,15 @@ function jsonAt(data: Readonly<Record<string, string>>, key: string): FieldError
   const path = `data[${key}]`;
   const encoded = data[key];
   if (encoded === undefined) return [required(path)];
+  const problem = problemOf(Buffer.from(encoded, 'base64'));
   // The value itself is secret and never shown.
-  return isJsonObject(Buffer.from(encoded, 'base64').toString('utf8'))
-    ? []
-    : [invalid(path, '<secret contents redacted>', 'must be a JSON object')];
+  return problem === undefined ? [] : [invalid(path, '<secret contents redacted>', problem)];
 }
 
-function isJsonObject(json: string): boolean {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && !Array.isArray(value);
-  } catch {
-    return false;
-  }
+/** What keeps the bytes from being a JSON object, or null. */
+function problemOf(bytes: Buffer): string | undefined {
+  const problem = jsonSyntaxProblem(bytes);
+  if (problem !== undefined) return problem;
+  const value: unknown = JSON.parse(bytes.toString('utf8'));
+  return typeof value === 'object' && !Array.isArray(value) ? undefined : 'must be a JSON object';
 }

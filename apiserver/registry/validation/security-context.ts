@@ -4,16 +4,7 @@ import type { Json } from './accessors';
 import { optionalRecord, optionalText, record, records, strings, text } from './accessors';
 import { hostNetworkPorts } from './container-ports';
 import type { Rule } from './primitives';
-import {
-  choice,
-  each,
-  fields,
-  forEachItem,
-  ifPresent,
-  inRange,
-  localDescendingPath,
-  requiredChoice,
-} from './primitives';
+import { choice, each, fields, forEachItem, ifPresent, inRange, localDescendingPath } from './primitives';
 import { validateWindowsOptions } from './windows-options';
 
 const INT32_MAX = 2_147_483_647;
@@ -86,7 +77,10 @@ function seccompProfile(value: unknown, path: string): FieldError[] {
   const type = text(profile['type']);
   const localhost = optionalText(profile['localhostProfile']);
   const at = `${path}.localhostProfile`;
-  const errors = requiredChoice(type, `${path}.type`, ['Localhost', 'RuntimeDefault', 'Unconfined']);
+  const errors =
+    type === ''
+      ? [required(`${path}.type`, 'type is required when seccompProfile is set')]
+      : choice(type, `${path}.type`, ['Localhost', 'RuntimeDefault', 'Unconfined']);
   if (type === 'Localhost') {
     return localhost === undefined
       ? [...errors, required(at, 'must be set when seccomp type is Localhost')]

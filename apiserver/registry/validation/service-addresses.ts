@@ -4,11 +4,11 @@ import { duplicate, invalid, notSupported, required } from '../../../shared/erro
 import type { Json } from './accessors';
 import { record, strings, text } from './accessors';
 import { familyOf, isDualStack } from './addresses';
-import { forEachItem } from './primitives';
+import { forEachItem, repeatsIn } from './primitives';
 
 const PATH = 'spec.clusterIPs';
 const FAMILIES = ['IPv4', 'IPv6'];
-const FAMILY_POLICIES = ['SingleStack', 'PreferDualStack', 'RequireDualStack'];
+const FAMILY_POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
 /** A Service without an address of its own: its name leads to its endpoints. */
 export function isHeadless(spec: Json): boolean {
@@ -40,9 +40,10 @@ export function clusterAddresses(spec: Json): FieldError[] {
 }
 
 function validateFamilies(families: readonly string[]): FieldError[] {
+  const isRepeated = repeatsIn(families);
   return forEachItem(families, 'spec.ipFamilies', (family, path, index) => [
     ...(FAMILIES.includes(family) ? [] : [notSupported(path, family, FAMILIES)]),
-    ...(families.indexOf(family) < index ? [duplicate(path, family)] : []),
+    ...(isRepeated(index) ? [duplicate(path, family)] : []),
   ]);
 }
 

@@ -22,7 +22,7 @@ export function validateServicePort(
 }
 
 /** The protocols of a port. */
-export const PROTOCOLS: readonly string[] = ['TCP', 'UDP', 'SCTP'];
+export const PROTOCOLS: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 
 /** The name of a protocol above the transport, where there is one. */
 export function appProtocol(value: unknown, path: string): FieldError[] {

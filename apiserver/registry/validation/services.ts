@@ -11,8 +11,8 @@ import { integer, optionalRecord, record, records, stringMap, strings, text } fr
 import { familyOf, reachableAddress } from './addresses';
 import {
   forEachItem,
-  inRange,
   invalidForEach,
+  ipAddress,
   isCidr,
   noDuplicates,
   optionalForm,
@@ -22,7 +22,7 @@ import {
 import { PROTOCOLS, validateServicePort } from './service-ports';
 import { clusterAddressChanges, clusterAddresses, isHeadless } from './service-addresses';
 
-const TYPES = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'];
+const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const AFFINITIES = ['ClientIP', 'None'];
 const AFFINITY_SECONDS_MAX = 86_400;
 /** The node agent's own port, which some clouds would open to the world. */
@@ -48,11 +48,16 @@ function validateService(object: ApiObject): FieldError[] {
     ...validateLabels(stringMap(spec['selector']), 'spec.selector'),
     ...validateAffinity(spec),
     ...(text(spec['type']) === 'ExternalName' ? [] : clusterAddresses(spec)),
-    ...forEachItem(strings(spec['externalIPs']), 'spec.externalIPs', reachableAddress),
+    ...forEachItem(strings(spec['externalIPs']), 'spec.externalIPs', externalAddress),
     ...requiredChoice(spec['type'], 'spec.type', TYPES),
     ...validateSourceRanges(object, spec),
     ...validateTraffic(spec),
   ];
+}
+
+function externalAddress(address: string, path: string): FieldError[] {
+  const wrong = ipAddress(address, path);
+  return wrong.length > 0 ? wrong : reachableAddress(address, path);
 }
 
 function validateByType(spec: Json): FieldError[] {
@@ -66,7 +71,7 @@ function validateByType(spec: Json): FieldError[] {
         ...missing,
         ...forEachItem(ports, 'spec.ports', ({ port }, path) =>
           port === NODE_AGENT_PORT
-            ? [invalid(path, port, 'may not expose port 10250 externally since it is used by the node agent')]
+            ? [invalid(path, port, 'may not expose port 10250 externally since it is used by kubelet')]
             : [],
         ),
         ...notHeadless(spec),
@@ -171,14 +176,17 @@ function validateAffinity(spec: Json): FieldError[] {
   if (text(spec['sessionAffinity']) === 'None') {
     return config === undefined
       ? []
-      : [forbiddenField(path, "must not be set when session affinity is 'None'")];
+      : [forbiddenField(path, 'must not be set when session affinity is None')];
   }
   if (config === undefined) return [required(path, 'when session affinity type is ClientIP')];
   const client = optionalRecord(config['clientIP']);
   if (client === undefined) return [required(`${path}.clientIP`, 'when session affinity type is ClientIP')];
   const seconds = `${path}.clientIP.timeoutSeconds`;
-  if (integer(client['timeoutSeconds']) === undefined) return [required(seconds)];
-  return inRange(client['timeoutSeconds'], seconds, { min: 1, max: AFFINITY_SECONDS_MAX });
+  const timeout = integer(client['timeoutSeconds']);
+  if (timeout === undefined) return [required(seconds, 'when session affinity type is ClientIP')];
+  if (timeout > 0 && timeout <= AFFINITY_SECONDS_MAX) return [];
+  // The greatest one is good too, whatever the text says.
+  return [invalid(seconds, timeout, `must be greater than 0 and less than ${String(AFFINITY_SECONDS_MAX)}`)];
 }
 
 function validateSourceRanges({ metadata }: ApiObject, spec: Json): FieldError[] {
@@ -192,13 +200,14 @@ function validateSourceRanges({ metadata }: ApiObject, spec: Json): FieldError[]
       : `metadata.annotations[${ANNOTATION.loadBalancerSourceRanges}]`;
   const ranges =
     inSpec.length > 0 ? inSpec : (annotation ?? '').split(',').filter((each) => each.trim() !== '');
+  const shown = inSpec.length > 0 ? `[${inSpec.join(' ')}]` : annotation;
   return [
     ...(text(spec['type']) === 'LoadBalancer'
       ? []
       : [forbiddenField(path, "may only be used when `type` is 'LoadBalancer'")]),
     ...(ranges.every((range) => isCidr(range.trim()))
       ? []
-      : [invalid(path, ranges, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24')]),
+      : [invalid(path, shown, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ')]),
   ];
 }
 

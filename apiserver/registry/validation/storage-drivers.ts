@@ -2,9 +2,8 @@ import { RESERVED_PREFIX } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import { optionalText, record, stringMap, text } from './accessors';
-import { namedReference } from './env';
-import { invalidForEach } from './primitives';
+import { optionalRecord, optionalText, record, stringMap, text } from './accessors';
+import { inRange, invalidForEach, needed, optionalForm } from './primitives';
 
 /** The parts that volumes of pods and persistent volumes have in common where they name a driver outside the cluster. */
 
@@ -20,12 +19,15 @@ export function csiDriverName(value: unknown, path: string): FieldError[] {
   ];
 }
 
-/** A CSI volume that lives as long as its pod. */
+/** A CSI volume that lives as long as its pod. The blank in the path, and the path of the form, are upstream's. */
 export function csiVolume(value: unknown, path: string): FieldError[] {
   const volume = record(value);
+  const secret = optionalRecord(volume['nodePublishSecretRef']);
+  const name = text(secret?.['name']);
   return [
     ...csiDriverName(volume['driver'], `${path}.driver`),
-    ...namedReference(volume['nodePublishSecretRef'], `${path}.nodePublishSecretRef`),
+    ...(secret !== undefined && name === '' ? [required(`${path}.nodePublishSecretRef .name`)] : []),
+    ...optionalForm(name, `${path}.name`, dns1123SubdomainProblems),
   ];
 }
 
@@ -33,32 +35,51 @@ export function csiVolume(value: unknown, path: string): FieldError[] {
 export function flexOptions(value: unknown, path: string): FieldError[] {
   const domain = RESERVED_PREFIX.slice(0, -1);
   return Object.keys(stringMap(record(value)['options']))
-    .filter((key) => {
-      const [namespace = '', ...rest] = key.split('/');
-      return rest.length === 1 && `.${namespace.toLowerCase()}`.endsWith(`.${domain}`);
-    })
+    .filter((key) => `.${(key.split('/')[0] ?? '').toLowerCase()}`.endsWith(`.${domain}`))
     .map((key) => invalid(`${path}.options[${key}]`, key, `the ${domain} namespace is reserved`));
 }
 
-const IQN = /^iqn\.\d{4}-\d{2}\.([A-Za-z0-9-.]+)(:[^,;*&$|\s]+)$/;
-const EUI = /^eui\.[0-9A-Fa-f]{16}$/;
-const NAA = /^naa\.[0-9A-Fa-f]{32}$/;
-const FORMS: Readonly<Record<string, RegExp>> = { iqn: IQN, eui: EUI, naa: NAA };
+/** Together with the name of the volume the portal becomes the name of an interface on the node. */
+const ISCSI_NAME_BYTES_MAX = 64;
+export const ISCSI_NAME_TOO_LONG =
+  'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
 
-/** The names of an iSCSI target and of who asks for it, and the secret that its authentication needs. */
-export function iscsiNames(value: unknown, path: string): FieldError[] {
-  const source = record(value);
-  const iqn = text(source['iqn']);
-  const initiator = optionalText(source['initiatorName']);
-  const authenticates = source['chapAuthDiscovery'] === true || source['chapAuthSession'] === true;
-  return [
-    ...(iqn === '' ? [] : iscsiName(iqn, `${path}.iqn`)),
-    ...(authenticates && source['secretRef'] === undefined ? [required(`${path}.secretRef`)] : []),
-    ...(initiator === undefined ? [] : iscsiName(initiator, `${path}.initiatorName`)),
-  ];
+export function isLongIscsiName(volumeName: string, iscsi: unknown): boolean {
+  const { initiatorName, targetPortal } = record(iscsi);
+  const name = `${volumeName}:${text(targetPortal)}`;
+  return optionalText(initiatorName) !== undefined && Buffer.byteLength(name) > ISCSI_NAME_BYTES_MAX;
 }
 
-function iscsiName(name: string, path: string): FieldError[] {
-  const form = FORMS[name.slice(0, 3)];
-  return form?.test(name) === true ? [] : [invalid(path, name, 'must be valid format')];
+/** By their beginnings. */
+const ISCSI_FORMS: readonly (readonly [beginning: string, form: RegExp])[] = [
+  ['iqn', /iqn\.\d{4}-\d{2}\.([A-Za-z0-9-.]+)(:[^,;*&$|\s]+)$/],
+  ['eui', /^eui.[A-Za-z0-9]{16}$/],
+  ['naa', /^naa.[A-Za-z0-9]{32}$/],
+];
+
+/** What is told of a name that begins like none of them, in a pod and in a persistent volume. */
+type Otherwise = 'must be valid format starting with iqn, eui, or naa' | 'must be valid format';
+
+/** An iSCSI volume: the target, who asks for it, and the secret that its authentication needs. */
+export function iscsiVolume(otherwise: Otherwise): (value: unknown, path: string) => FieldError[] {
+  return (value, path) => {
+    const source = record(value);
+    const iqn = text(source['iqn']);
+    const initiator = optionalText(source['initiatorName']);
+    const authenticates = source['chapAuthDiscovery'] === true || source['chapAuthSession'] === true;
+    return [
+      ...needed(source['targetPortal'], `${path}.targetPortal`),
+      ...(iqn === '' ? [required(`${path}.iqn`)] : iscsiName(iqn, `${path}.iqn`, otherwise)),
+      ...inRange(source['lun'], `${path}.lun`, { min: 0, max: 255 }),
+      ...(authenticates && source['secretRef'] === undefined ? [required(`${path}.secretRef`)] : []),
+      // The small letter is upstream's.
+      ...(initiator === undefined ? [] : iscsiName(initiator, `${path}.initiatorname`, otherwise)),
+    ];
+  };
+}
+
+function iscsiName(name: string, path: string, otherwise: Otherwise): FieldError[] {
+  const known = ISCSI_FORMS.find(([beginning]) => name.startsWith(beginning));
+  if (known === undefined) return [invalid(path, name, otherwise)];
+  return known[1].test(name) ? [] : [invalid(path, name, 'must be valid format')];
 }

@@ -1,4 +1,4 @@
-import { GROUP } from '../../../shared/names';
+import { ANNOTATION, GROUP } from '../../../shared/names';
 import { testKind } from './testing/kind-table';
 
 const V1 = `/apis/${GROUP.storage}/v1`;
@@ -27,6 +27,11 @@ testKind('PersistentVolumeClaim', {
   badChanges: [
     ['another mode', { spec: { accessModes: ['ReadWriteMany'] } }, ['Forbidden spec']],
     ['another class', { spec: { storageClassName: 'other' } }, ['Forbidden spec']],
+    [
+      'another class in the old place',
+      { metadata: { annotations: { [ANNOTATION.betaStorageClass]: 'other' } } },
+      [`Invalid metadata.annotations.${ANNOTATION.betaStorageClass}`],
+    ],
     [
       'a larger size before it is bound',
       { spec: { resources: { requests: { storage: '2Gi' } } } },
@@ -77,9 +82,17 @@ testKind('PersistentVolume', {
     [
       'a secret of a driver without a namespace',
       {
-        spec: { hostPath: null, csi: { driver: 'd', volumeHandle: 'h', nodeStageSecretRef: { name: 'n' } } },
+        spec: {
+          hostPath: null,
+          csi: {
+            driver: 'd',
+            volumeHandle: 'h',
+            nodePublishSecretRef: { name: 'n' },
+            controllerExpandSecretRef: { name: 'B@d', namespace: 'x' },
+          },
+        },
       },
-      ['Required spec.csi.nodeStageSecretRef.namespace'],
+      ['Invalid spec.csi.name', 'Required spec.csi.nodePublishSecretRef .namespace'],
     ],
   ],
   badChanges: [

@@ -9,7 +9,7 @@ import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
 import type { Json } from './accessors';
 import { optionalText, record, records, strings, text } from './accessors';
-import { forEachItem, invalidForEach, repeatsIn } from './primitives';
+import { firstIndexIn, forEachItem, invalidForEach, repeatsIn } from './primitives';
 
 /** In which versions the replicas store and read a resource. */
 export const storageVersionRules: Pick<Strategy, 'subresources'> = {
@@ -34,10 +34,10 @@ function validateStatus(status: Json): FieldError[] {
 }
 
 function validateConditions(conditions: readonly Json[]): FieldError[] {
-  const types = conditions.map((condition) => text(condition['type']));
+  const firstIndexOf = firstIndexIn(conditions.map((condition) => text(condition['type'])));
   return forEachItem(conditions, 'status.conditions', (condition, at, index) => {
     const type = text(condition['type']);
-    const first = types.indexOf(type);
+    const first = firstIndexOf(index);
     const status = text(condition['status']);
     const why = `the type of the condition is not unique, it also appears in conditions[${String(first)}]`;
     return [

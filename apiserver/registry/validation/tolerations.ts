@@ -6,7 +6,7 @@ import { records, text } from './accessors';
 import { forEachItem, optionalForm } from './primitives';
 
 /** What a taint does to pods that do not tolerate it. */
-export const TAINT_EFFECTS: readonly string[] = ['NoExecute', 'NoSchedule', 'PreferNoSchedule'];
+export const TAINT_EFFECTS: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /** The `tolerations` of a pod. */
 export function validateTolerations(value: unknown, path: string): FieldError[] {

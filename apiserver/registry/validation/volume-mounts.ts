@@ -1,8 +1,14 @@
 import type { FieldError } from '../../../shared/errors/field-error';
-import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
+import {
+  forbiddenField,
+  invalid,
+  notFoundField,
+  notSupported,
+  required,
+} from '../../../shared/errors/field-error';
 import type { Json } from './accessors';
 import { optionalText, record, records, text } from './accessors';
-import { forEachItem, localDescendingPath, missing, needed, pathWithoutBacksteps } from './primitives';
+import { forEachItem, localDescendingPath, needed, pathWithoutBacksteps } from './primitives';
 
 /** The volumes of a pod that are sound, by name: a mount of an unsound one finds nothing. */
 export type Volumes = ReadonlyMap<string, Json>;
@@ -27,7 +33,7 @@ function volumeMounts(container: Json, path: string, volumes: Volumes): FieldErr
     taken.add(mountPath);
     return [
       ...needed(name, `${at}.name`),
-      ...(volumes.has(name) ? [] : [missing(`${at}.name`, name)]),
+      ...(volumes.has(name) ? [] : [notFoundField(`${at}.name`, name)]),
       ...needed(mountPath, `${at}.mountPath`),
       ...(again ? [invalid(`${at}.mountPath`, mountPath, 'must be unique')] : []),
       ...(deviceNames.has(name)
@@ -78,7 +84,9 @@ function volumeDevices(container: Json, path: string, volumes: Volumes): FieldEr
       ...deviceName(name, `${at}.name`, { volumes, names, mountNames }),
       ...(devicePath === '' ? [required(`${at}.devicePath`)] : []),
       ...(paths.has(devicePath) ? [invalid(`${at}.devicePath`, devicePath, 'must be unique')] : []),
-      ...pathWithoutBacksteps(devicePath, `${at}.devicePath`),
+      ...(pathWithoutBacksteps(devicePath, '').length > 0
+        ? [invalid(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')")]
+        : []),
       ...(mountPaths.has(devicePath)
         ? [invalid(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts')]
         : []),
@@ -100,7 +108,7 @@ function deviceName(
   return [
     ...needed(name, path),
     ...(known.names.has(name) ? [invalid(path, name, 'must be unique')] : []),
-    ...(volume === undefined ? [missing(path, name)] : []),
+    ...(volume === undefined ? [notFoundField(path, name)] : []),
     ...(volume !== undefined && !isClaim ? [invalid(path, name, why)] : []),
     ...(known.mountNames.has(name) ? [invalid(path, name, 'must not already exist in volumeMounts')] : []),
   ];

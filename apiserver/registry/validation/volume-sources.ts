@@ -2,7 +2,8 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
-import { integer, optionalText, record, strings, text } from './accessors';
+import type { Json } from './accessors';
+import { integer, optionalRecord, optionalText, record, strings, text } from './accessors';
 import { namedReference } from './env';
 import { configMapVolume, downwardApiVolume, projectedVolume, secretVolume } from './file-volumes';
 import type { Rule } from './primitives';
@@ -16,7 +17,7 @@ import {
   optionalForm,
   pathWithoutBacksteps,
 } from './primitives';
-import { csiVolume, flexOptions, iscsiNames } from './storage-drivers';
+import { csiVolume, flexOptions, iscsiVolume } from './storage-drivers';
 import { quantityOf } from './resource-requirements';
 
 const partition: Rule = (value, path) => {
@@ -32,6 +33,29 @@ const all =
   (...rules: readonly Rule[]): Rule =>
   (value, path) =>
     rules.flatMap((rule) => rule(value, path));
+
+/** Types that upstream calls otherwise where it tells what is wrong with them, or that there are too many. */
+const OTHER_NAMES: Readonly<Record<string, { readonly inside?: string; readonly surplus?: string }>> = {
+  gcePersistentDisk: { inside: 'persistentDisk' },
+  cephfs: { surplus: 'cephFS' },
+  downwardAPI: { surplus: 'downwarAPI' },
+};
+
+/** Exactly one of the sources must be there; its own rule runs too. */
+export function oneSource(value: Json, path: string, rules: Readonly<Record<string, Rule>>): FieldError[] {
+  const given = Object.keys(rules).filter((type) => optionalRecord(value[type]) !== undefined);
+  const [first, ...others] = given;
+  if (first === undefined) return [required(path, 'must specify a volume type')];
+  return [
+    ...(rules[first]?.(value[first], `${path}.${OTHER_NAMES[first]?.inside ?? first}`) ?? []),
+    ...others.map((type) =>
+      forbiddenField(
+        `${path}.${OTHER_NAMES[type]?.surplus ?? type}`,
+        'may not specify more than 1 volume type',
+      ),
+    ),
+  ];
+}
 
 /** Every type of volume that is a single source, with its rule. `ephemeral` needs the pod and is not here. */
 export const VOLUME_SOURCES: Readonly<Record<string, Rule>> = {
@@ -53,13 +77,13 @@ export const VOLUME_SOURCES: Readonly<Record<string, Rule>> = {
   awsElasticBlockStore: fields({ volumeID: needed, partition }),
   secret: secretVolume,
   nfs: fields({ server: needed, path: all(needed, absolutePath) }),
-  iscsi: all(fields({ targetPortal: needed, iqn: needed, lun }), iscsiNames),
+  iscsi: iscsiVolume('must be valid format starting with iqn, eui, or naa'),
   glusterfs: fields({ endpoints: needed, path: needed }),
   flexVolume: all(fields({ driver: needed }), flexOptions),
   configMap: configMapVolume,
   rbd: fields({ monitors: someOf, image: needed }),
   cephfs: fields({ monitors: someOf }),
-  quobyte: fields({ registry: all(needed, hostPortPairs), volume: needed, tenant: tenant }),
+  quobyte: quobyte,
   flocker: flocker,
   downwardAPI: downwardApiVolume,
   fc: fibreChannel,
@@ -99,30 +123,32 @@ function absolutePath(value: unknown, path: string): FieldError[] {
   return text(value).startsWith('/') ? [] : [invalid(path, value ?? '', 'must be an absolute path')];
 }
 
-function hostPortPairs(value: unknown, path: string): FieldError[] {
-  const bad =
-    text(value) !== '' &&
-    text(value)
-      .split(',')
-      .some((pair) => pair === '' || !pair.includes(':'));
-  const why = 'must be a host:port pair or multiple pairs separated by commas';
-  return bad ? [invalid(path, value, why)] : [];
-}
-
 const TENANT_BYTES_MAX = 64;
 
-function tenant(value: unknown, path: string): FieldError[] {
-  if (Buffer.byteLength(text(value)) <= TENANT_BYTES_MAX) return [];
-  return [required(path, 'must be a UUID and may not exceed a length of 64 characters')];
+const HOST_PORT = /^(?:[^:[\]]*|\[[^[\]]*\]):[^:[\]]*$/;
+
+/** The tenant is looked at only where there is a registry, and the registry where the tenant is good. */
+function quobyte(value: unknown, path: string): FieldError[] {
+  const volume = record(value);
+  return [...registryOf(volume, path), ...needed(volume['volume'], `${path}.volume`)];
+}
+
+function registryOf(volume: Json, path: string): FieldError[] {
+  const at = `${path}.registry`;
+  const registry = text(volume['registry']);
+  const why = 'must be a host:port pair or multiple pairs separated by commas';
+  if (registry === '') return [required(at, why)];
+  if (Buffer.byteLength(text(volume['tenant'])) > TENANT_BYTES_MAX) {
+    return [required(`${path}.tenant`, 'must be a UUID and may not exceed a length of 64 characters')];
+  }
+  return registry.split(',').every((pair) => HOST_PORT.test(pair)) ? [] : [invalid(at, registry, why)];
 }
 
 function flocker(value: unknown, path: string): FieldError[] {
   const name = text(record(value)['datasetName']);
   const uuid = text(record(value)['datasetUUID']);
   return [
-    ...(name === '' && uuid === ''
-      ? [required(`${path}.datasetName`, 'one of datasetName and datasetUUID is required')]
-      : []),
+    ...(name === '' && uuid === '' ? [required(path, 'one of datasetName and datasetUUID is required')] : []),
     ...(name !== '' && uuid !== ''
       ? [invalid(path, 'resource', 'datasetName and datasetUUID can not be specified simultaneously')]
       : []),
@@ -135,10 +161,11 @@ function fibreChannel(value: unknown, path: string): FieldError[] {
   const byName = strings(disk['targetWWNs']).length > 0;
   const byId = strings(disk['wwids']).length > 0;
   const at = `${path}.targetWWNs`;
-  const why = 'must specify either targetWWNs or wwids, but not both';
   return [
-    ...(!byName && !byId ? [required(at, why)] : []),
-    ...(byName && byId ? [invalid(at, disk['targetWWNs'], why)] : []),
+    ...(!byName && !byId ? [required(at, 'must specify either targetWWNs or wwids, but not both')] : []),
+    ...(byName && byId
+      ? [invalid(at, disk['targetWWNs'], 'targetWWNs and wwids can not be specified simultaneously')]
+      : []),
     ...(byName && disk['lun'] === undefined
       ? [required(`${path}.lun`, 'lun is required if targetWWNs is specified')]
       : []),

@@ -1,12 +1,13 @@
 import type { FieldError } from '../../../shared/errors/field-error';
-import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
+import { duplicate, invalid, required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Json } from './accessors';
 import { optionalRecord, record, records, text } from './accessors';
 import { validateClaimTemplate } from './claim-template';
 import { invalidForEach, requiredText } from './primitives';
 import type { Volumes } from './volume-mounts';
-import { VOLUME_SOURCES } from './volume-sources';
+import { ISCSI_NAME_TOO_LONG, isLongIscsiName } from './storage-drivers';
+import { oneSource, VOLUME_SOURCES } from './volume-sources';
 
 /** The `volumes` of a pod: what is wrong with them, and those that containers may mount. */
 export function validateVolumes(
@@ -41,19 +42,19 @@ export function validateSharedDisks(value: unknown, path: string): FieldError[] 
 }
 
 function volumeSource(volume: Json, path: string, podName: string): FieldError[] {
-  const given = Object.entries(VOLUME_SOURCES).filter(([name]) => optionalRecord(volume[name]) !== undefined);
-  const ephemeral = optionalRecord(volume['ephemeral']);
-  const [first, ...others] = [
-    ...given.map(([name, rule]) => ({ name, errors: () => rule(volume[name], `${path}.${name}`) })),
-    ...(ephemeral === undefined
-      ? []
-      : [{ name: 'ephemeral', errors: () => ephemeralVolume(volume, path, podName) }]),
-  ];
-  if (first === undefined) return [required(path, 'must specify a volume type')];
   return [
-    ...first.errors(),
-    ...others.map(({ name }) => forbiddenField(`${path}.${name}`, 'may not specify more than 1 volume type')),
+    ...oneSource(volume, path, {
+      ...VOLUME_SOURCES,
+      ephemeral: () => ephemeralVolume(volume, path, podName),
+    }),
+    ...longIscsiName(volume, path),
   ];
+}
+
+/** Together the two become the name of an interface on the node. */
+function longIscsiName(volume: Json, path: string): FieldError[] {
+  const name = text(volume['name']);
+  return isLongIscsiName(name, volume['iscsi']) ? [invalid(`${path}.name`, name, ISCSI_NAME_TOO_LONG)] : [];
 }
 
 /** The claim that will be made for the pod is named after both. */

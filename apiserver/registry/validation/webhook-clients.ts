@@ -3,7 +3,7 @@ import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Json } from './accessors';
 import { optionalRecord, optionalText, record, text } from './accessors';
-import { invalidForEach, portNumber } from './primitives';
+import { forEachItem, portNumberProblems } from './primitives';
 
 /** Where a webhook is: at a URL, or a Service of the cluster. */
 export function webhookClient(value: unknown, path: string): FieldError[] {
@@ -28,7 +28,7 @@ function webhookUrl(url: string, path: string): FieldError[] {
   const form = 'desired format: https://host[/path]';
   return [
     ...(scheme === 'https' ? [] : [invalid(path, scheme, `'https' is the only allowed URL scheme; ${form}`)]),
-    ...(host === '' ? [invalid(path, host, `host must be specified; ${form}`)] : []),
+    ...(host === '' ? [invalid(path, host, `host must be provided; ${form}`)] : []),
     ...(at >= 0
       ? [invalid(path, authority.slice(0, at), 'user information is not permitted in the URL')]
       : []),
@@ -42,10 +42,15 @@ function webhookService(service: Json, path: string): FieldError[] {
   return [
     ...['name', 'namespace']
       .filter((field) => text(service[field]) === '')
-      .map((field) => required(`${path}.${field}`)),
-    ...(service['port'] === undefined ? [] : portNumber(service['port'], `${path}.port`)),
+      .map((field) => required(`${path}.${field}`, `service ${field} is required`)),
+    ...(service['port'] === undefined ? [] : servicePort(service['port'], `${path}.port`)),
     ...(url === undefined ? [] : servicePath(url, `${path}.path`)),
   ];
+}
+
+/** The port of a Service that somebody is to be called at. */
+export function servicePort(value: unknown, path: string): FieldError[] {
+  return portNumberProblems(value).map((problem) => invalid(path, value, `port is not valid: ${problem}`));
 }
 
 function servicePath(url: string, path: string): FieldError[] {
@@ -54,10 +59,12 @@ function servicePath(url: string, path: string): FieldError[] {
   const segments = url.slice(1).replace(/\/$/, '').split('/');
   return [
     ...(url.startsWith('/') ? [] : [invalid(path, url, "must start with a '/'")]),
-    ...segments.flatMap((segment, index) =>
+    ...forEachItem(segments, path, (segment, _at, index) =>
       segment === ''
         ? [invalid(path, url, `segment[${String(index)}] may not be empty`)]
-        : invalidForEach(dns1123SubdomainProblems(segment), url, path),
+        : dns1123SubdomainProblems(segment).map((problem) =>
+            invalid(path, url, `segment[${String(index)}]: ${problem}`),
+          ),
     ),
   ];
 }

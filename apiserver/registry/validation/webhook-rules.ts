@@ -11,24 +11,23 @@ const SCOPES = ['*', 'Cluster', 'Namespaced'];
 export function validateWebhookRule(rule: Json, path: string): FieldError[] {
   const versions = strings(rule['apiVersions']);
   return [
-    ...asteriskAlone(rule, 'operations', path),
+    ...asteriskAlone(rule['operations'], `${path}.operations`, 'operations'),
     ...forEachItem(strings(rule['operations']), `${path}.operations`, (operation, at) =>
       choice(operation, at, OPERATIONS),
     ),
-    ...asteriskAlone(rule, 'apiGroups', path),
-    ...asteriskAlone(rule, 'apiVersions', path),
+    ...asteriskAlone(rule['apiGroups'], `${path}.apiGroups`, 'API groups'),
+    ...asteriskAlone(versions, `${path}.apiVersions`, 'API versions'),
     ...forEachItem(versions, `${path}.apiVersions`, (version, at) => (version === '' ? [required(at)] : [])),
     ...validateResources(strings(rule['resources']), `${path}.resources`),
     ...(optionalText(rule['scope']) === undefined ? [] : choice(rule['scope'], `${path}.scope`, SCOPES)),
   ];
 }
 
-function asteriskAlone(rule: Json, field: string, path: string): FieldError[] {
-  const values = strings(rule[field]);
-  const at = `${path}.${field}`;
-  if (values.length === 0) return [required(at)];
+function asteriskAlone(value: unknown, path: string, what: string): FieldError[] {
+  const values = strings(value);
+  if (values.length === 0) return [required(path)];
   return values.length > 1 && values.includes('*')
-    ? [invalid(at, values, `if '*' is present, must not specify other ${field}`)]
+    ? [invalid(path, values, `if '*' is present, must not specify other ${what}`)]
     : [];
 }
 

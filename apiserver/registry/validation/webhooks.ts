@@ -5,7 +5,7 @@ import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/
 import type { Strategy } from '../strategy';
 import type { Json } from './accessors';
 import { integer, optionalText, records, strings, text } from './accessors';
-import { choice, forEachItem, inRange, invalidForEach, noDuplicates, repeatsIn } from './primitives';
+import { choice, forEachItem, invalidForEach, noDuplicates, repeatsIn } from './primitives';
 import { labelSelector } from './label-selectors';
 import { webhookClient } from './webhook-clients';
 import { validateWebhookRule } from './webhook-rules';
@@ -110,5 +110,8 @@ function sideEffects(hook: Json, path: string, { noSideEffects }: Strictness): F
 
 function timeout(hook: Json, path: string): FieldError[] {
   const seconds = integer(hook['timeoutSeconds']);
-  return seconds === undefined ? [] : inRange(seconds, path, { min: 1, max: TIMEOUT_SECONDS_MAX });
+  if (seconds === undefined || (seconds >= 1 && seconds <= TIMEOUT_SECONDS_MAX)) return [];
+  return [
+    invalid(path, seconds, `the timeout value must be between 1 and ${String(TIMEOUT_SECONDS_MAX)} seconds`),
+  ];
 }

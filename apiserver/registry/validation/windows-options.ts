@@ -4,7 +4,7 @@ import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { optionalText, record } from './accessors';
 import { invalidForEach } from './primitives';
 
-const CREDENTIAL_SPEC_BYTES_MAX = 64 * 1024;
+const CREDENTIAL_SPEC_KIB_MAX = 64;
 const DOMAIN_CHARS_MAX = 255;
 const USER_CHARS_MAX = 104;
 
@@ -27,8 +27,8 @@ export function validateWindowsOptions(value: unknown, path: string): FieldError
 
 function credentialSpec(spec: string, path: string): FieldError[] {
   if (spec === '') return [invalid(path, spec, 'gmsaCredentialSpec cannot be an empty string')];
-  if (Buffer.byteLength(spec) <= CREDENTIAL_SPEC_BYTES_MAX) return [];
-  const why = `gmsaCredentialSpec size must be under ${String(CREDENTIAL_SPEC_BYTES_MAX)} bytes`;
+  if (Buffer.byteLength(spec) <= CREDENTIAL_SPEC_KIB_MAX * 1024) return [];
+  const why = `gmsaCredentialSpec size must be under ${String(CREDENTIAL_SPEC_KIB_MAX)} KiB`;
   return [invalid(path, '', why)];
 }
 
@@ -61,7 +61,7 @@ function userProblems(given: string): string[] {
     problems.push("runAsUserName's User cannot contain only periods or spaces");
   }
   if (USER_WITHOUT.test(user)) {
-    problems.push('runAsUserName\'s User cannot contain any of: "/\\:;|=,+*?<>@[]');
+    problems.push('runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]');
   }
   return problems;
 }

@@ -94,7 +94,13 @@ export function validateWorkloadStatus(
       ...counts.flatMap((name) => nonNegative(status[name], `status.${name}`)),
       ...atMost.flatMap(([part, whole]) =>
         count(part) > count(whole)
-          ? [invalid(`status.${part}`, count(part), `cannot be greater than status.${whole}`)]
+          ? [
+              invalid(
+                `status.${part}`,
+                count(part),
+                `cannot be greater than ${whole === 'replicas' ? 'status.replicas' : whole}`,
+              ),
+            ]
           : [],
       ),
       ...growing.flatMap((name) =>

@@ -141,7 +141,7 @@ function daemonSetStrategy(strategy: Json, path: string): FieldError[] {
     case 'RollingUpdate':
       return rolling === undefined ? [required(at)] : rollingDaemonSet(rolling, at);
     default:
-      return [notSupported(path, strategy, ['OnDelete', 'RollingUpdate'])];
+      return [notSupported(path, strategy, ['RollingUpdate', 'OnDelete'])];
   }
 }
 

@@ -1,0 +1,28 @@
+/** What stands in quotes as it is. */
+const PLAIN = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/;
+const NEEDS_ESCAPES = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+
+const ESCAPES: Readonly<Partial<Record<string, string>>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+};
+
+/** The text in double quotes as Go's `%q` writes it: whatever cannot be printed is escaped, so that it is seen in a message. */
+export function goQuote(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
+  return `"${text.replace(NEEDS_ESCAPES, (character) => ESCAPES[character] ?? codeEscape(character))}"`;
+}
+
+function codeEscape(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const digits = code.toString(16);
+  if (code < 0x80) return `\\x${digits.padStart(2, '0')}`;
+  return code < 0x1_00_00 ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`;
+}

@@ -1,0 +1,10 @@
+/**
+ * Writes plain JSON values that may contain bigints, which `JSON.stringify` refuses. Keys keep their order; undefined fields are left out.
+ */
+export function stringifyExact(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(stringifyExact).join(',')}]`;
+  const fields = Object.entries(value).filter(([, each]) => each !== undefined);
+  return `{${fields.map(([key, each]) => `${JSON.stringify(key)}:${stringifyExact(each)}`).join(',')}}`;
+}
