@@ -1,7 +1,7 @@
 import type { RowOf } from './cells';
 import { nameOf } from './read';
 
-/** The two cells of a kind without columns of its own, custom resources among them: Name and Created At. */
+/** The two cells of a built-in kind without columns of its own: Name and Created At. */
 export const createdAtRow: RowOf = (object) => [
   nameOf(object),
   object.metadata.creationTimestamp ?? ZERO_TIME,

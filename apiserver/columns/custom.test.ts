@@ -77,6 +77,22 @@ test('paths may look for the item of a list, and for keys with dots', () => {
   );
 });
 
+test('thousands of columns of a large object do not print it thousands of times', () => {
+  const columns = customColumns({
+    additionalPrinterColumns: Array.from({ length: 2_000 }, () => ({
+      name: 'A',
+      type: 'string',
+      jsonPath: '.spec',
+    })),
+  });
+  const spec = { text: 'x'.repeat(1_000_000) };
+  const object = { metadata: { name: 'a' }, spec } as unknown as ApiObject;
+  const row = customRow(columns)(object);
+  expect(row[1]).toBe(JSON.stringify(spec));
+  expect(row.filter((each) => each !== null).length).toBeLessThan(20);
+  expect(row).toHaveLength(2_001);
+});
+
 test('a definition without columns shows the age', () => {
   for (const version of [{}, { additionalPrinterColumns: [] }]) {
     const columns = customColumns(version);

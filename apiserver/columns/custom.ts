@@ -1,5 +1,7 @@
 import type { ApiObject } from '../../shared/meta/object';
 import type { JsonPathGetter } from '../../shared/structural/json-path';
+import type { Visits } from '../../shared/structural/json-path-evaluation';
+import { createVisits } from '../../shared/structural/json-path-evaluation';
 import { JsonPathError, jsonPathGetter } from '../../shared/structural/json-path';
 import { canonicalTime } from '../../shared/meta/time';
 import { Age } from './age';
@@ -60,22 +62,34 @@ function isPath(path: string): boolean {
   }
 }
 
-/** The rows of a custom resource: the name, then a cell for each column. The objects are in the version of the columns. */
+/**
+ * The rows of a custom resource: the name, then a cell for each column. The objects are in the version of the columns. The cells of one row
+ * share what they may cost; those that nothing is left for are null.
+ */
 export function customRow(columns: readonly CustomColumn[]): RowOf {
   const cells = columns.map(({ type, jsonPath }) => ({ type, find: jsonPathGetter(jsonPath) }));
-  return (object) => [nameOf(object), ...cells.map(({ type, find }) => cellOf(type, firstOf(find, object)))];
+  return (object) => {
+    const visits = createVisits();
+    return [nameOf(object), ...cells.map(({ type, find }) => cellOf(type, find, { object, visits }))];
+  };
 }
 
-/** A cell has room for one value: of several, the first one counts. */
-function firstOf(find: JsonPathGetter, object: ApiObject): { readonly value: unknown } | undefined {
-  const found = find(object);
-  return found.length === 0 ? undefined : { value: found[0] };
-}
+/** So many characters of a cell are printed in the time of one visit. */
+const CHARS_PER_VISIT = 16;
 
-/** Null where there is nothing, or something of another type. */
-function cellOf(type: string, found: { readonly value: unknown } | undefined): Cell {
-  if (found === undefined) return null;
-  return type === 'string' ? printedText(found.value) : (CELLS[type]?.(found.value) ?? null);
+/** A cell has room for one value: of several, the first one counts. Null where there is nothing, or something of another type. */
+function cellOf(
+  type: string,
+  find: JsonPathGetter,
+  { object, visits }: { readonly object: ApiObject; readonly visits: Visits },
+): Cell {
+  const found = find(object, visits);
+  if (found.length === 0) return null;
+  const [value] = found;
+  if (type !== 'string') return CELLS[type]?.(value) ?? null;
+  const text = printedText(value);
+  visits.left -= text.length / CHARS_PER_VISIT;
+  return text;
 }
 
 const CELLS: Readonly<Record<string, (value: unknown) => Cell>> = {

@@ -48,7 +48,11 @@ function order(groups: readonly ServedGroup[]): readonly ServedGroup[] {
     .map((each) => ({ ...each, ...priorityOf(each), name: `${each.version}.${each.group}` }))
     .toSorted(byGroupPriority);
   const byGroup = new Map<string, typeof all>();
-  for (const each of all) byGroup.set(each.group, [...(byGroup.get(each.group) ?? []), each]);
+  for (const each of all) {
+    const known = byGroup.get(each.group);
+    if (known === undefined) byGroup.set(each.group, [each]);
+    else known.push(each);
+  }
   return [...byGroup].map(([group, versions]) => ({
     group,
     versions: versions

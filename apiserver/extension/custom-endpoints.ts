@@ -54,8 +54,9 @@ export function customEndpoints(
     hub: { row: rowOf(definition, hub), type: UNSTRUCTURED },
   };
   const all = [...versions.values()].toSorted((a, b) => byVersionPriority(a.name, b.name));
+  const newest = all.find(({ isServed, isDeprecated }) => isServed && !isDeprecated);
   const registry = createRegistry(
-    all.map((version) => ({ ...shared, ...versionDefinition(definition, version) })),
+    all.map((version) => ({ ...shared, ...versionDefinition(definition, version, newest) })),
     0,
   );
   const endpointOf = ({ name }: DefinitionVersion): Endpoint | undefined =>
@@ -66,13 +67,14 @@ export function customEndpoints(
   return { stored: endpoint.stored, hub: endpoint, served };
 }
 
-/** What is particular to one version. */
+/** What is particular to one version; `newest` is the one that clients of a deprecated version are told of. */
 function versionDefinition(
   definition: Definition,
   version: StrategyVersion,
+  newest: DefinitionVersion | undefined,
 ): Omit<ResourceDefinition, 'strategy' | 'storage' | 'hub'> {
   const { scale, lazy } = version;
-  const deprecation = deprecationOf(definition, version);
+  const deprecation = deprecationOf(definition, version, newest);
   return {
     row: rowOf(definition, version),
     type: UNSTRUCTURED,
@@ -156,16 +158,15 @@ function textOf({ field, message }: FieldError): string {
   return `${field}: ${message}`;
 }
 
-/** Of a version that the definition calls deprecated; the newest one that is not takes its place. */
+/** Of a version that the definition calls deprecated; the newest one that is not takes its place if clients prefer that. */
 function deprecationOf(
-  { group, versions, wantedNames }: Definition,
+  { group, wantedNames }: Definition,
   { name, isDeprecated, deprecationWarning }: DefinitionVersion,
+  newest: DefinitionVersion | undefined,
 ): string | undefined {
   if (!isDeprecated) return undefined;
   if (deprecationWarning !== undefined) return deprecationWarning;
-  const [newer] = versions
-    .filter((each) => each.isServed && !each.isDeprecated && byVersionPriority(each.name, name) < 0)
-    .toSorted((a, b) => byVersionPriority(a.name, b.name));
-  const instead = newer === undefined ? '' : `; use ${group}/${newer.name} ${wantedNames.kind}`;
+  const isNewer = newest !== undefined && byVersionPriority(newest.name, name) < 0;
+  const instead = isNewer ? `; use ${group}/${newest.name} ${wantedNames.kind}` : '';
   return `${group}/${name} ${wantedNames.kind} is deprecated${instead}`;
 }

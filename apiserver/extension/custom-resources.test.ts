@@ -2,7 +2,7 @@ import { GROUP, MEDIA_TYPE } from '../../shared/names';
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 import type { TestVersion } from './testing/definitions';
-import { DEFINITIONS_PATH, define, definitionBody } from './testing/definitions';
+import { DEFINITIONS_PATH, define, definitionBody, GIZMOS_PATH as PATH, gizmo } from './testing/definitions';
 
 let api: InProcessApi;
 beforeEach(async () => {
@@ -12,13 +12,6 @@ afterEach(async () => {
   await api.close();
 });
 
-const PATH = '/apis/example.com/v1/namespaces/default/gizmos';
-const gizmo = (name: string, rest: object = {}): object => ({
-  apiVersion: 'example.com/v1',
-  kind: 'Gizmo',
-  metadata: { name },
-  ...rest,
-});
 const create = async (name: string, rest: object = {}, query = ''): Promise<Reply> =>
   api.call('POST', `${PATH}${query}`, { body: gizmo(name, rest) });
 const apply = async (name: string, body: object, query: string): Promise<Reply> =>

@@ -1,6 +1,7 @@
 import { badRequest, internalError } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
 import { invalid } from '../../shared/errors/field-error';
+import { JSON_DEPTH_MAX } from '../../shared/schema/decode';
 import type { ApiObject } from '../../shared/meta/object';
 import { apiVersionOf } from '../../shared/meta/object';
 import type { ObjectView } from '../registry/subresources/object-view';
@@ -9,7 +10,7 @@ import { metadataWithDemands, shownMetadata } from '../registry/subresources/sho
 import { integer, record } from '../registry/validation/accessors';
 import type { ScalePaths } from './definition';
 import type { Found } from './nested';
-import { integerAt, textAt, withValueAt } from './nested';
+import { integerAt, levelsOf, textAt, withValueAt } from './nested';
 
 const INT32_MAX = 2 ** 31 - 1;
 /** Stands for replicas that the object does not have, as upstream does it: no client can mean this number. */
@@ -41,6 +42,9 @@ export function customScale(paths: ScalePaths): ObjectView {
       const replicas = replicasOf(shown);
       if (replicas === NO_REPLICAS) {
         throw badRequest(`the spec replicas field ${JSON.stringify(specReplicas)} cannot be empty`);
+      }
+      if (levelsOf(specReplicas) > JSON_DEPTH_MAX) {
+        throw badRequest('the spec replicas field lies deeper than objects may nest');
       }
       const scaled = withValueAt(object, specReplicas, replicas);
       // Whoever asks for no certain version means the object as it is, whatever the kind demands of others.

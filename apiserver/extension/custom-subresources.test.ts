@@ -1,6 +1,6 @@
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
-import { define, definitionBody } from './testing/definitions';
+import { define, definitionBody, GIZMOS_PATH as PATH, gizmo } from './testing/definitions';
 
 let api: InProcessApi;
 beforeEach(async () => {
@@ -10,7 +10,6 @@ afterEach(async () => {
   await api.close();
 });
 
-const PATH = '/apis/example.com/v1/namespaces/default/gizmos';
 const SCALE = {
   specReplicasPath: '.spec.count',
   statusReplicasPath: '.status.count',
@@ -28,10 +27,7 @@ const STATUS_SCHEMA = {
   },
 };
 
-const create = async (rest: object): Promise<Reply> =>
-  api.call('POST', PATH, {
-    body: { apiVersion: 'example.com/v1', kind: 'Gizmo', metadata: { name: 'a' }, ...rest },
-  });
+const create = async (rest: object): Promise<Reply> => api.call('POST', PATH, { body: gizmo('a', rest) });
 const patch = async (place: string, body: object): Promise<Reply> =>
   api.call('PATCH', `${PATH}/a${place}`, { body });
 
@@ -145,6 +141,15 @@ describe('the scale', () => {
     ]);
     expect((await patch('/scale', { spec: { replicas: 3 } })).json.spec).toEqual({ replicas: 3 });
     expect((await api.call('GET', `${PATH}/b/scale`)).json.message).toBe('gizmos.example.com "b" not found');
+  });
+
+  test('makes no object that nests deeper than one that can be sent', async () => {
+    const specReplicasPath = `.spec${'.a'.repeat(50_000)}`;
+    const subresources = { scale: { ...SCALE, specReplicasPath } };
+    await define(api, definitionBody({ versions: [{ name: 'v1', subresources }] }));
+    await create({});
+    const { code, json } = await patch('/scale', { spec: { replicas: 3 } });
+    expect([code, json.message]).toEqual([400, 'the spec replicas field lies deeper than objects may nest']);
   });
 
   test('demands of objects that their replicas are such', async () => {

@@ -6,6 +6,8 @@ import {
   conditionOf,
   define,
   definitionBody,
+  GIZMOS_PATH as PATH,
+  gizmo,
   untilGone,
   untilStatus,
 } from './testing/definitions';
@@ -18,12 +20,6 @@ afterEach(async () => {
   await api.close();
 });
 
-const PATH = '/apis/example.com/v1/namespaces/default/gizmos';
-const gizmo = (name: string, metadata: object = {}): object => ({
-  apiVersion: 'example.com/v1',
-  kind: 'Gizmo',
-  metadata: { name, ...metadata },
-});
 const remove = async (name: string): ReturnType<InProcessApi['call']> =>
   api.call('DELETE', `${DEFINITIONS_PATH}/${name}`);
 
@@ -174,7 +170,8 @@ describe('a definition that is deleted', () => {
 
   test('waits for objects that are held, which can still be changed, while none is made', async () => {
     await define(api, definitionBody());
-    await api.call('POST', PATH, { body: gizmo('held', { finalizers: ['example.com/f'] }) });
+    const held = gizmo('held', { metadata: { name: 'held', finalizers: ['example.com/f'] } });
+    await api.call('POST', PATH, { body: held });
     await api.call('POST', PATH, { body: gizmo('free') });
     await remove('gizmos.example.com');
     await untilStatus(

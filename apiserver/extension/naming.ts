@@ -2,6 +2,7 @@ import type { Condition } from '../registry/conditions';
 import { conditionOf, isConditionTrue } from '../registry/conditions';
 import type { ApiObject } from '../../shared/meta/object';
 import { deepEqual } from '../../shared/meta/clone';
+import { problemsMessage } from './condition-message';
 import type { Definition, DefinitionNames } from './definition';
 
 /** What a definition may call its resource. */
@@ -43,11 +44,12 @@ export function nameWithin(definition: Definition, group: Iterable<Definition>):
   };
   const plural = choose('plural', used.resources);
   const singular = choose('singular', used.resources);
+  const held = new Set(accepted.shortNames);
   const shortConflicts = wanted.shortNames
-    .filter((name) => !accepted.shortNames.includes(name))
+    .filter((name) => !held.has(name))
     .flatMap((name) => conflictOf(name, '', used.resources) ?? []);
   if (shortConflicts.length > 0) {
-    conflicts.push({ reason: 'ShortNamesConflict', message: aggregate(shortConflicts) });
+    conflicts.push({ reason: 'ShortNamesConflict', message: problemsMessage(shortConflicts) });
   }
   const acceptedNames: DefinitionNames = {
     plural,
@@ -113,8 +115,4 @@ function take(
 function conflictOf(wanted: string, accepted: string, taken: ReadonlySet<string>): string | undefined {
   if (wanted === accepted || !taken.has(wanted)) return undefined;
   return `${JSON.stringify(wanted)} is already in use`;
-}
-
-function aggregate(messages: readonly string[]): string {
-  return messages.length === 1 ? (messages[0] ?? '') : `[${messages.join(', ')}]`;
 }

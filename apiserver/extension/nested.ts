@@ -48,6 +48,11 @@ function valueAt(object: ApiObject, path: string): Found<unknown> {
   return { ok: true, value };
 }
 
+/** How deep an object nests that has a value at this path. */
+export function levelsOf(path: string): number {
+  return namesOf(path).length;
+}
+
 function namesOf(path: string): readonly string[] {
   return path.replace(/^\./, '').split('.');
 }

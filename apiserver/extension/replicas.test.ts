@@ -6,6 +6,8 @@ import {
   conditionOf,
   define,
   definitionBody,
+  GIZMOS_PATH as PATH,
+  gizmo,
   untilGone,
   untilStatus,
 } from './testing/definitions';
@@ -26,11 +28,8 @@ afterEach(async () => {
   await common.close();
 });
 
-const PATH = '/apis/example.com/v1/namespaces/default/gizmos';
 const create = async (replica: Replica, name: string): Promise<Reply> =>
-  replica.api.call('POST', PATH, {
-    body: { apiVersion: 'example.com/v1', kind: 'Gizmo', metadata: { name } },
-  });
+  replica.api.call('POST', PATH, { body: gizmo(name) });
 
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   for (let turns = 0; turns < 50; turns += 1) await turn();

@@ -1,6 +1,7 @@
 import { ANNOTATION } from '../../shared/names';
 import { StatusError } from '../../shared/errors/status-error';
 import type { StatusCause } from '../../shared/errors/status-error';
+import type { ManagedFieldsEntry } from '../../shared/meta/object';
 import { messageType, UNSTRUCTURED } from '../../shared/schema/types';
 import { ManagedObject } from './testing/managed-object';
 
@@ -24,6 +25,27 @@ function refusal(run: () => unknown): {
   }
   throw new Error('nothing was refused');
 }
+
+test('an applier that leaves a large map to thousands of others takes nothing of it away', () => {
+  const object = configMap();
+  const keys = Array.from({ length: 5_000 }, (_, index) => `k${String(index)}`);
+  const entry = (manager: string, owned: readonly string[]): ManagedFieldsEntry => ({
+    manager,
+    operation: 'Apply',
+    apiVersion: 'v1',
+    time: '2021-01-01T00:00:00Z',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:data': Object.fromEntries(owned.map((key) => [`f:${key}`, {}])) },
+  });
+  object.update('u', { data: Object.fromEntries(keys.map((key) => [key, 'v'])) });
+  const managedFields = [...keys.map((key) => entry(`of-${key}`, [key])), entry('all', keys)];
+  object.patch('u', { metadata: { managedFields } });
+  object.apply('all', { data: { k0: 'w' } }, { force: true });
+  expect(Object.keys(object.data('data') as object)).toHaveLength(5_000);
+  expect(object.owners['Apply all']).toEqual({ 'f:data': { 'f:k0': {} } });
+  expect(object.owners['Apply of-k0']).toBeUndefined();
+  expect(object.entries).toHaveLength(5_000);
+});
 
 test('an applier owns exactly what it applied', () => {
   const object = configMap();

@@ -17,7 +17,7 @@ import { mergeConfig } from '../../shared/fieldset/merge';
 import type { Conflict } from './conflicts';
 import { applyConflict } from './conflicts';
 import type { Entry } from './entries';
-import { storedEntries, withEntries, withManagedFields } from './entries';
+import { identityOf, storedEntries, withEntries, withManagedFields } from './entries';
 import { ownedByLastApplied, refreshLastApplied } from './last-applied';
 import type { FieldWriter, ManagedKind } from './managed-kind';
 import { ChangesByVersion, reconcileEntries, takeAway } from './owned-fields';
@@ -127,22 +127,12 @@ function isSameClaim(last: Entry | undefined, own: Entry): boolean {
 }
 
 function sameOwners(before: readonly Entry[], after: readonly Entry[]): boolean {
-  return (
-    before.length === after.length &&
-    // Nearly always each stands where it stood.
-    before.every(
-      (entry, at) => isSameOwner(after[at], entry) || after.some((other) => isSameOwner(other, entry)),
-    )
-  );
-}
-
-function isSameOwner(other: Entry | undefined, entry: Entry): boolean {
-  return (
-    other?.manager === entry.manager &&
-    other.operation === entry.operation &&
-    other.apiVersion === entry.apiVersion &&
-    equalSets(other.set, entry.set)
-  );
+  if (before.length !== after.length) return false;
+  const byIdentity = new Map(after.map((entry) => [identityOf(entry), entry]));
+  return before.every((entry) => {
+    const other = byIdentity.get(identityOf(entry));
+    return other?.apiVersion === entry.apiVersion && equalSets(other.set, entry.set);
+  });
 }
 
 /** `bare` with the kind and version of `next`, for comparing what both say. */

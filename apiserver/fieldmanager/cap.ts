@@ -1,4 +1,4 @@
-import { union } from '../../shared/fieldset/field-set';
+import { unionOfAll } from '../../shared/fieldset/field-set';
 import type { Entry } from './entries';
 import { compareText, identityOf } from './entries';
 
@@ -15,21 +15,34 @@ export function capUpdaters(entries: readonly Entry[]): readonly Entry[] {
   const oldestFirst = updaters.sort(
     (a, b) => compareText(a.time ?? '', b.time ?? '') || compareText(identityOf(a), identityOf(b)),
   );
-  const kept = new Set<Entry>(entries);
-  const buckets = new Map<string, Entry>();
+  const buckets = new Map<string, Entry[]>();
   for (const entry of oldestFirst) {
     if (surplus <= 0) break;
     const bucket = buckets.get(entry.apiVersion);
-    if (bucket === undefined) {
-      buckets.set(entry.apiVersion, entry);
-      continue;
+    if (bucket === undefined) buckets.set(entry.apiVersion, [entry]);
+    else {
+      bucket.push(entry);
+      surplus -= 1;
     }
-    const merged: Entry = { ...entry, manager: BUCKET_MANAGER, set: union(bucket.set, entry.set) };
-    kept.delete(bucket);
-    kept.delete(entry);
-    kept.add(merged);
-    buckets.set(entry.apiVersion, merged);
-    surplus -= 1;
   }
-  return [...kept];
+  const merging = [...buckets.values()]
+    .filter((bucket) => bucket.length > 1)
+    .map((bucket) => withFormerBucket(bucket, updaters));
+  const gone = new Set(merging.flat());
+  return [...entries.filter((entry) => !gone.has(entry)), ...merging.flatMap(mergedEntry)];
+}
+
+/** What was merged before is merged again, however new its time says that it is: no version has two such entries. */
+function withFormerBucket(bucket: readonly Entry[], updaters: readonly Entry[]): readonly Entry[] {
+  const former = updaters.find(
+    ({ manager, apiVersion }) => manager === BUCKET_MANAGER && apiVersion === bucket[0]?.apiVersion,
+  );
+  return former === undefined || bucket.includes(former) ? bucket : [former, ...bucket];
+}
+
+/** One entry for all of a bucket, as old as the youngest of them. */
+function mergedEntry(bucket: readonly Entry[]): readonly Entry[] {
+  const youngest = bucket.at(-1);
+  if (youngest === undefined) return [];
+  return [{ ...youngest, manager: BUCKET_MANAGER, set: unionOfAll(bucket.map(({ set }) => set)) }];
 }

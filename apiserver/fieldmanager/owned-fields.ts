@@ -2,7 +2,8 @@ import type { ApiObject } from '../../shared/meta/object';
 import type { Comparison } from '../../shared/fieldset/compare';
 import { compareObjects, withoutFields } from '../../shared/fieldset/compare';
 import type { FieldSet } from '../../shared/fieldset/field-set';
-import { difference, isEmptySet, union } from '../../shared/fieldset/field-set';
+import { difference, isEmptySet, rememberLargeNodes, union } from '../../shared/fieldset/field-set';
+import { createPartsBudget, LiveParts } from '../../shared/fieldset/live-parts';
 import { reconcileWithShape } from '../../shared/fieldset/schema-changes';
 import type { Entry } from './entries';
 import type { ManagedKind, ManagedVersion } from './managed-kind';
@@ -58,7 +59,10 @@ export class ChangesByVersion {
 function changeOf(whole: Comparison, ignored: FieldSet): VersionedChange {
   const comparison = withoutFields(whole, ignored);
   const changed = union(comparison.modified, comparison.added);
-  return { comparison, changed, touched: union(changed, comparison.removed) };
+  const touched = union(changed, comparison.removed);
+  rememberLargeNodes(changed);
+  if (touched !== changed) rememberLargeNodes(touched);
+  return { comparison, changed, touched };
 }
 
 /**
@@ -70,12 +74,17 @@ export function reconcileEntries(
   entries: readonly Entry[],
   live: ApiObject,
 ): readonly Entry[] {
+  const budget = createPartsBudget();
+  const lives = new Map<string, LiveParts>();
   return entries.flatMap((entry) => {
-    const isOwn = entry.apiVersion === kind.apiVersion;
-    const other = isOwn ? undefined : kind.otherVersion(entry.apiVersion);
+    const { apiVersion } = entry;
+    const isOwn = apiVersion === kind.apiVersion;
+    const other = isOwn ? undefined : kind.otherVersion(apiVersion);
     if (!isOwn && other === undefined) return [];
     const { shape } = other ?? kind;
-    const set = reconcileWithShape(shape, entry.set, () => other?.convert(live) ?? live);
+    const parts = lives.get(apiVersion) ?? new LiveParts(() => other?.convert(live) ?? live, budget);
+    lives.set(apiVersion, parts);
+    const set = reconcileWithShape(shape, entry.set, parts);
     return [set === entry.set ? entry : { ...entry, set }];
   });
 }

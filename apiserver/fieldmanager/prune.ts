@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../shared/meta/object';
 import { heldSet } from '../../shared/fieldset/applied';
 import type { FieldSet } from '../../shared/fieldset/field-set';
-import { difference, EMPTY_SET, intersection, isEmptySet, union } from '../../shared/fieldset/field-set';
+import { difference, intersection, isEmptySet, union, unionOfAll } from '../../shared/fieldset/field-set';
 import { removeFields } from '../../shared/fieldset/remove';
 import { withFieldsAbove, withNamedFields } from '../../shared/fieldset/schema-changes';
 import type { Entry } from './entries';
@@ -38,9 +38,11 @@ export function prune({ kind, merged, last, owners }: Pruning): ApiObject {
 /** The common case: everything that was applied last time is applied again, or somebody else's. */
 function isStillOwned({ set, apiVersion }: Entry, owners: readonly Entry[]): boolean {
   if (owners.some((owner) => owner.apiVersion === apiVersion && owner.set === set)) return true;
-  let left = set;
-  for (const owner of owners) if (owner.apiVersion === apiVersion) left = difference(left, owner.set);
-  return isEmptySet(left);
+  return isEmptySet(difference(set, ownedIn(apiVersion, owners)));
+}
+
+function ownedIn(apiVersion: string, owners: readonly Entry[]): FieldSet {
+  return unionOfAll(owners.filter((entry) => entry.apiVersion === apiVersion).map(({ set }) => set));
 }
 
 /** Of what was removed, everything that somebody owns, in whatever version. */
@@ -61,7 +63,7 @@ function addBackOwned(
       theirs === version ? object : theirs.convert(version.convertBack(object));
     const back = (object: ApiObject): ApiObject =>
       theirs === version ? object : version.convert(theirs.convertBack(object));
-    const owned = unionOf(owners.filter((entry) => entry.apiVersion === apiVersion));
+    const owned = ownedIn(apiVersion, owners);
     const whole = into(full);
     const allowed = union(namedSet(theirs, into(kept)), withFieldsAbove(owned));
     const gone = difference(theirs === version ? fullSet : namedSet(theirs, whole), allowed);
@@ -72,10 +74,6 @@ function addBackOwned(
 
 function namedSet({ shape }: OtherVersion, object: ApiObject): FieldSet {
   return withNamedFields(shape, heldSet(shape, object));
-}
-
-function unionOf(entries: readonly Entry[]): FieldSet {
-  return entries.reduce((all, { set }) => union(all, set), EMPTY_SET);
 }
 
 const own = new WeakMap<ManagedKind, OtherVersion>();

@@ -1,3 +1,4 @@
+import type { ManagedFieldsEntry } from '../../shared/meta/object';
 import { messageType, UNSTRUCTURED } from '../../shared/schema/types';
 import { UPDATE_MANAGERS_MAX } from './cap';
 import { managerOf, MANAGER_BYTES_MAX } from './manager-name';
@@ -157,6 +158,47 @@ test('the eleventh updater makes the two oldest one', () => {
   expect(object.owners['Update ancient-changes']).toEqual({
     'f:data': { '.': {}, 'f:k0': {}, 'f:k1': {}, 'f:k2': {} },
   });
+});
+
+test('what was merged before is merged with what is merged now, also where a clock was ahead', () => {
+  const object = configMap();
+  const managers = [
+    'ancient-changes',
+    ...Array.from({ length: UPDATE_MANAGERS_MAX }, (_, at) => `m${String(at)}`),
+  ];
+  const managedFields = managers.map((manager): ManagedFieldsEntry => ({
+    manager,
+    operation: 'Update',
+    apiVersion: 'v1',
+    time: manager === 'ancient-changes' ? '2021-05-01T00:00:00Z' : '2021-01-01T00:00:00Z',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:data': { [`f:${manager}`]: {} } },
+  }));
+  object.update('u', { metadata: { managedFields }, data: { u: '1' } });
+  expect(object.entries.filter(({ manager }) => manager === 'ancient-changes')).toHaveLength(1);
+  expect(object.owners['Update ancient-changes']).toEqual({
+    'f:data': { 'f:ancient-changes': {}, 'f:m0': {}, 'f:m1': {}, 'f:m2': {} },
+  });
+});
+
+test('thousands of updaters that a client wrote become few, one of each version', () => {
+  const object = configMap();
+  const given = (index: number): ManagedFieldsEntry => ({
+    manager: `m${String(index)}`,
+    operation: 'Update',
+    apiVersion: 'v1',
+    time: '2021-01-01T00:00:00Z',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:data': { [`f:k${String(index)}`]: {} } },
+  });
+  object.update('u', {
+    metadata: { managedFields: Array.from({ length: 20_000 }, (_, index) => given(index)) },
+    data: { u: '1' },
+  });
+  expect(object.entries).toHaveLength(UPDATE_MANAGERS_MAX);
+  const merged = object.owners['Update ancient-changes'] as Record<string, object>;
+  // All but the nine youngest, of which the last is the writer.
+  expect(Object.keys(merged['f:data'] ?? {})).toHaveLength(20_000 - UPDATE_MANAGERS_MAX + 2);
 });
 
 test('appliers are not counted and not merged', () => {

@@ -3,7 +3,7 @@ import type { Endpoint } from '../registry/resource';
 import { record } from '../registry/validation/accessors';
 import { customSchema } from './custom-schema';
 import type { JsonSchema, SchemaForm } from './definitions';
-import { TYPE_META } from './definitions';
+import { described, TYPE_META } from './definitions';
 import { customMessage, definitionName } from './names';
 
 /** What the definitions of custom resources refer to beside themselves. */
@@ -46,6 +46,5 @@ export function customDefinitions(
 
 /** What any list says of its fields. */
 function listFieldSays(field: string): JsonSchema {
-  const description = describeField('core/v1.PodList', field);
-  return description === undefined ? {} : { description };
+  return described(describeField('core/v1.PodList', field));
 }

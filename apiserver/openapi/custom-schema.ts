@@ -2,7 +2,7 @@ import { describeField } from '../../shared/api/descriptions';
 import { optionalRecord, record, records, text } from '../registry/validation/accessors';
 import { validateStructure } from '../registry/validation/crd-structure';
 import type { JsonSchema, SchemaForm } from './definitions';
-import { TYPE_META } from './definitions';
+import { described, TYPE_META } from './definitions';
 import { definitionName } from './names';
 
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
@@ -61,8 +61,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 function metadataOf({ reference }: SchemaForm): JsonSchema {
-  const description = describeField('core/v1.Pod', 'metadata');
-  return reference(definitionName('meta/v1.ObjectMeta'), description === undefined ? {} : { description });
+  return reference(definitionName('meta/v1.ObjectMeta'), described(describeField('core/v1.Pod', 'metadata')));
 }
 
 /** Fields that are taken over as they are when they say anything. */

@@ -1,4 +1,5 @@
 import { describeField, describeMessage } from '../../shared/api/descriptions';
+import { ATOMIC_MESSAGES } from '../../shared/fieldset/shape';
 import { GROUP } from '../../shared/names';
 import type { GroupVersion, GroupVersionKind } from '../../shared/meta/object';
 import type { FieldKind, FieldType, MessageType } from '../../shared/schema/types';
@@ -72,9 +73,6 @@ export function closure(messages: Iterable<string>): ReadonlySet<string> {
   return found;
 }
 
-/** A selector is changed as a whole since v1.21. */
-const ATOMIC_MESSAGES: ReadonlySet<string> = new Set(['meta/v1.LabelSelector']);
-
 /** What every kind has in front. */
 export const TYPE_META = {
   apiVersion: { description: 'The group and version of this form of the object.', type: 'string' },
@@ -127,7 +125,8 @@ function targetOf({ kind, message }: FieldType): string | undefined {
   return kind === 'stringList' ? undefined : (TARGETS[kind] ?? message?.name);
 }
 
-function described(description: string | undefined): JsonSchema {
+/** What a description adds to a schema, if there is one. */
+export function described(description: string | undefined): JsonSchema {
   return description === undefined ? {} : { description };
 }
 

@@ -8,6 +8,7 @@ import { compareObjects, isNoDifference } from './compare';
 import { difference, pathsOf } from './field-set';
 import { mergeConfig } from './merge';
 import { removeFields } from './remove';
+import { createPartsBudget, LiveParts, PARTS_GIVEN_MAX } from './live-parts';
 import { reconcileWithShape, withNamedFields } from './schema-changes';
 import { rootShape } from './shape';
 import type { MessageType } from '../schema/types';
@@ -25,6 +26,8 @@ function compared(type: MessageType, old: object, next: object): Comparison {
   );
   return { added, modified, removed };
 }
+
+const partsOf = (object: object): LiveParts => new LiveParts(() => object, createPartsBudget());
 
 function pod(container: object): object {
   return { spec: { containers: [{ name: 'a', ...container }, { name: 'b' }] } };
@@ -131,18 +134,19 @@ test.each<[string, object, string]>([
 test('a set reads as today’s schema has it: parts of what became one unit become the unit', () => {
   const old = { 'f:spec': { 'f:replicas': {}, 'f:selector': { 'f:matchLabels': { '.': {}, 'f:a': {} } } } };
   const live = { spec: { replicas: 1, selector: { matchLabels: { a: 'b' } } } };
-  expect(reconcileWithShape(rootShape(DEPLOYMENT), old, () => live)).toEqual({
+  expect(reconcileWithShape(rootShape(DEPLOYMENT), old, partsOf(live))).toEqual({
     'f:spec': { 'f:replicas': {}, 'f:selector': {} },
   });
   const same = { 'f:spec': { 'f:replicas': {} } };
-  expect(reconcileWithShape(rootShape(DEPLOYMENT), same, () => live)).toBe(same);
+  expect(reconcileWithShape(rootShape(DEPLOYMENT), same, partsOf(live))).toBe(same);
 });
 
 describe('whoever owns something with parts as a unit', () => {
   const container = (inside: object): object => ({ 'f:spec': { 'f:containers': inside } });
   const own = container({ 'k:{"name":"c"}': { '.': {}, 'f:name': {}, 'f:resources': {} } }) as FieldSet;
   const podOf = (...containers: object[]): object => ({ spec: { containers } });
-  const read = (set: FieldSet, live: object): FieldSet => reconcileWithShape(rootShape(POD), set, () => live);
+  const read = (set: FieldSet, live: object): FieldSet =>
+    reconcileWithShape(rootShape(POD), set, partsOf(live));
 
   test('owns the parts that were filled in since, whoever did', () => {
     const resources = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1' } };
@@ -196,6 +200,18 @@ describe('whoever owns something with parts as a unit', () => {
     const filled = read(set as FieldSet, live) as Record<string, Record<string, Record<string, unknown>>>;
     expect(Object.values(filled['f:spec']?.['f:containers'] ?? {})).toEqual(
       names.map(() => ({ '.': {}, 'f:image': {}, 'f:name': {} })),
+    );
+  });
+
+  test('stays so where there are more owners and parts than could be stored', () => {
+    const keys = Array.from({ length: PARTS_GIVEN_MAX / 10 }, (_, at) => `k${String(at)}`);
+    const live = partsOf({ data: Object.fromEntries(keys.map((key) => [key, ''])) });
+    const sets = Array.from({ length: 1_000 }, (): FieldSet => ({ 'f:data': {} }));
+    const after = sets.map((set) => reconcileWithShape(rootShape(CONFIG_MAP), set, live));
+    const filled = after.filter((set, at) => set !== sets[at]);
+    expect(filled).toHaveLength(10);
+    expect(filled.map((set) => Object.keys(set['f:data'] ?? {}).length)).toEqual(
+      filled.map(() => keys.length + 1),
     );
   });
 

@@ -77,12 +77,28 @@ test.each([
   ['{"k:{\\"b\\":1,\\"a\\":\\"x\\"}":{}}', '{"k:{\\"a\\":\\"x\\",\\"b\\":1}":{}}'],
   ['{"k:{ \\"a\\" : 1 }":{"f:x":{}},"k:{\\"a\\":1}":{"f:y":{}}}', '{"k:{\\"a\\":1}":{"f:x":{},"f:y":{}}}'],
   ['{"v: \\"x\\"":{},"i:01":{}}', '{"i:1":{},"v:\\"x\\"":{}}'],
+  ['{"v: 9007199254740993":{}}', '{"v:9007199254740993":{}}'],
+  ['{"f:a":{".":{"f:x":{}},"f:b":{}}}', '{"f:a":{".":{},"f:b":{}}}'],
   ['null', '{}'],
 ])('%s is read as %s', (given, canonical) => {
   expect(JSON.stringify(parseFieldSet(JSON.parse(given)))).toBe(canonical);
 });
 
+test('a set of many levels and elements that were written by hand is read in one go', () => {
+  let deep: object = { 'k:{"b":1,"a":2}': {} };
+  for (let level = 0; level < 500; level += 1) deep = { 'f:b': deep, 'f:a': {} };
+  expect(pathsOf(parseFieldSet(deep) ?? EMPTY_SET)).toHaveLength(501);
+  const wide = Object.fromEntries(
+    Array.from({ length: 50_000 }, (_, at) => [`k:{"b":${String(at)},"a":2}`, {}]),
+  );
+  expect(Object.keys(parseFieldSet(wide) ?? EMPTY_SET)).toHaveLength(50_000);
+});
+
 test.each([
+  '{"v:[1]":{}}',
+  '{"v:{}":{}}',
+  '{"k:{\\"a\\":[]}":{}}',
+  `{"v:${'['.repeat(100_000)}${']'.repeat(100_000)}":{}}`,
   '[]',
   '"x"',
   '{"a":{}}',
@@ -95,7 +111,7 @@ test.each([
   '{"i:x":{}}',
   '{"i:-1":{}}',
   '{"__proto__":{}}',
-])('%s is no set', (given) => {
+])('%.40s is no set', (given) => {
   expect(parseFieldSet(JSON.parse(given))).toBeUndefined();
 });
 

@@ -20,8 +20,24 @@ export const SELF = '.';
 export type FieldSetBuilder = Record<string, FieldSet>;
 
 export function isEmptySet(set: FieldSet): boolean {
+  if (set === EMPTY_SET) return true;
+  if (largeNodes.has(set)) return false;
   for (const _key in set) return false;
   return true;
+}
+
+/** The loop above takes as long as a large node has keys: V8 lists them all before it gives the first one. */
+const largeNodes = new WeakSet<FieldSet>();
+const LARGE_NODE_KEYS = 200;
+
+/** Makes it cheap to compare this set with very many others: of its large nodes it is remembered that they are not empty. */
+export function rememberLargeNodes(node: FieldSet): void {
+  let keys = 0;
+  for (const key in node) {
+    keys += 1;
+    rememberLargeNodes(node[key] ?? LEAF);
+  }
+  if (keys >= LARGE_NODE_KEYS) largeNodes.add(node);
 }
 
 /** True when a node below the root is in the set itself. */
@@ -57,7 +73,8 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return isEmptySet(a) ? b : mergeChildren(a, b);
 }
 
-function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
+/** The union of two nodes below the root, which say by themselves whether they are members. */
+export function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
   if (isEmptySet(b)) return isMember(a) ? a : withSelf(a);
   if (isEmptySet(a)) return isMember(b) ? b : withSelf(b);
@@ -78,6 +95,13 @@ function mergeChildren(a: FieldSet, b: FieldSet): FieldSet {
   }
   if (result === undefined) return a;
   return added ? sorted(result) : result;
+}
+
+/** The union of many sets, in time that grows little more than with their size: neighbours are joined, then those pairs. */
+export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length <= 2) return union(sets[0] ?? EMPTY_SET, sets[1] ?? EMPTY_SET);
+  const half = Math.ceil(sets.length / 2);
+  return union(unionOfAll(sets.slice(0, half)), unionOfAll(sets.slice(half)));
 }
 
 /** What is in `a` and not in `b`. A node of `b` takes only itself away, not what is below it. */
@@ -108,7 +132,8 @@ function subtract(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undefined
   return isChanged ? result : a;
 }
 
-function childrenBefore(node: FieldSet, end: string): FieldSetBuilder | undefined {
+/** A copy of the node without this child and those behind it; undefined for one without children. */
+export function childrenBefore(node: FieldSet, end: string): FieldSetBuilder | undefined {
   let result: FieldSetBuilder | undefined;
   for (const key in node) {
     if (key === end) break;
@@ -190,12 +215,16 @@ function collect(node: FieldSet, path: readonly string[], paths: (readonly strin
   }
 }
 
+/** How many nodes there are below the root. */
+export function sizeOfSet(node: FieldSet): number {
+  let size = 0;
+  for (const key in node) size += 1 + sizeOfSet(node[key] ?? LEAF);
+  return size;
+}
+
 /** A set of the given paths. */
 export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
-  let set = EMPTY_SET;
-  for (const path of paths) {
-    const tree = path.reduceRight<FieldSet>((below, element) => ({ [element]: below }), LEAF);
-    set = union(set, tree);
-  }
-  return set;
+  return unionOfAll(
+    paths.map((path) => path.reduceRight<FieldSet>((below, element) => ({ [element]: below }), LEAF)),
+  );
 }

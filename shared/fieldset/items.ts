@@ -48,7 +48,7 @@ export function itemsByElement(
 }
 
 /** True when both items have the same keys; builds no text. */
-export function isSameItem(shape: ListShape, a: unknown, b: unknown): boolean {
+function isSameItem(shape: ListShape, a: unknown, b: unknown): boolean {
   if (shape.kind === 'set') return a === b;
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
   for (const { name, default: standard } of shape.keys) {

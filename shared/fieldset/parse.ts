@@ -1,6 +1,6 @@
 import { isJsonObject } from '../meta/clone';
-import type { FieldSet } from './field-set';
-import { EMPTY_SET, isEmptySet, LEAF, SELF, sorted, union } from './field-set';
+import type { FieldSet, FieldSetBuilder } from './field-set';
+import { childrenBefore, EMPTY_SET, isEmptySet, LEAF, SELF, sorted, unionNodes } from './field-set';
 import { canonicalElement } from './path-element';
 
 /** Objects nest far less deep than this, and their fields with them. */
@@ -18,29 +18,26 @@ export function parseFieldSet(value: unknown): FieldSet | undefined {
   return children;
 }
 
+/** Each node is read once, whatever a client wrote by hand: one that has to change is copied as far as it was well. */
 function parseNode(value: unknown, levels: number): FieldSet | undefined {
   if (!isJsonObject(value) || levels === 0) return undefined;
   const given = value as FieldSet;
-  let isCanonical = true;
+  let changed: FieldSetBuilder | undefined;
   for (const key of Object.keys(value)) {
     const name = key === SELF ? SELF : canonicalElement(key);
-    const child = name === undefined ? undefined : parseNode(value[key], levels - 1);
-    if (child === undefined) return undefined;
-    if (name !== key || !isSame(child, given[key])) isCanonical = false;
+    const parsed = name === undefined ? undefined : parseNode(value[key], levels - 1);
+    if (name === undefined || parsed === undefined) return undefined;
+    const child = name === SELF ? LEAF : parsed;
+    if (changed === undefined) {
+      if (name === key && isSame(child, given[key])) continue;
+      changed = childrenBefore(given, key) ?? {};
+    }
+    // Two spellings of one element.
+    const known = changed[name];
+    changed[name] = known === undefined ? child : unionNodes(known, child);
   }
-  const node = isCanonical ? given : rebuilt(given, levels);
+  const node = changed ?? given;
   return onlySelf(node) ? LEAF : sorted(node);
-}
-
-/** The node with canonical keys; the slow way, for sets that a client wrote by hand. */
-function rebuilt(given: FieldSet, levels: number): FieldSet {
-  let node: FieldSet = EMPTY_SET;
-  for (const key of Object.keys(given)) {
-    const name = key === SELF ? SELF : (canonicalElement(key) ?? key);
-    const child = name === SELF ? LEAF : (parseNode(given[key], levels - 1) ?? LEAF);
-    node = node[name] === undefined ? { ...node, [name]: child } : union(node, { [name]: child });
-  }
-  return node;
 }
 
 /** Two empty nodes are the same node. */

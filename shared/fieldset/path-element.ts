@@ -1,4 +1,5 @@
 import { isJsonObject } from '../meta/clone';
+import { parseExact } from '../schema/exact-json';
 
 /** Elements that are kept so that the same name is written out once, and how long such a name may be. */
 const KEPT_ELEMENTS_MAX = 10_000;
@@ -55,7 +56,7 @@ function jsonOf(value: unknown): string {
 /** Digits of a list index. */
 const INDEX = /^\d{1,9}$/;
 
-/** The canonical form of an element that a client wrote, or undefined if it is none. */
+/** The canonical form of an element that a client wrote, or undefined if it is none: what items are known by is always scalar. */
 export function canonicalElement(element: string): string | undefined {
   if (element.startsWith('f:')) return element;
   const text = element.slice(2);
@@ -64,12 +65,14 @@ export function canonicalElement(element: string): string | undefined {
       return INDEX.test(text) ? `i:${String(Number(text))}` : undefined;
     case 'v:': {
       const value = parse(text);
-      return value === undefined ? undefined : valueElement(value);
+      return isScalar(value) ? valueElement(value) : undefined;
     }
     case 'k:': {
       const value = parse(text);
-      if (!isJsonObject(value) || Object.keys(value).length === 0) return undefined;
-      return keyElement(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+      if (!isJsonObject(value)) return undefined;
+      const keys = Object.entries(value);
+      if (keys.length === 0 || !keys.every(([, each]) => isScalar(each))) return undefined;
+      return keyElement(keys.sort(([a], [b]) => (a < b ? -1 : 1)));
     }
     default:
       return undefined;
@@ -98,9 +101,18 @@ function display(element: string): string {
   }
 }
 
+/** Undefined stands for no value at all. */
+function isScalar(value: unknown): boolean {
+  return value !== undefined && (typeof value !== 'object' || value === null);
+}
+
+/** Integers of so many digits may be larger than a number holds exactly. */
+const LONG_NUMBER = /\d{16}/;
+
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    const value = JSON.parse(text) as unknown;
+    return LONG_NUMBER.test(text) ? parseExact(text) : value;
   } catch {
     return undefined;
   }

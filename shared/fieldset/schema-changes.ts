@@ -1,9 +1,6 @@
-import { isJsonObject } from '../meta/clone';
-import { heldParts } from './applied';
 import type { FieldSet, FieldSetBuilder } from './field-set';
 import { isEmptySet, LEAF, SELF, sorted, union, withSelf } from './field-set';
-import { itemsByElement } from './items';
-import { ownValue } from './own-value';
+import type { LiveParts } from './live-parts';
 import type { ObjectShape, Shape } from './shape';
 
 /**
@@ -11,9 +8,9 @@ import type { ObjectShape, Shape } from './shape';
  * struct or list of items is owned as a unit, its owner owns the parts that it has in `live`, the object before the write: it may have
  * been one unit once, or it was empty when it was written and filled by admission. Returns the same set when nothing changes.
  */
-export function reconcileWithShape(shape: ObjectShape, set: FieldSet, live: () => object): FieldSet {
+export function reconcileWithShape(shape: ObjectShape, set: FieldSet, live: LiveParts): FieldSet {
   const { set: standing, units } = readSet(shape, set);
-  const parts = units === undefined ? undefined : partsOf(units, live());
+  const parts = units === undefined ? undefined : partsOf(units, live.object, live);
   return parts === undefined ? standing : union(standing, parts);
 }
 
@@ -66,29 +63,19 @@ function readNode(shape: Shape, node: FieldSet): Reading {
 const NO_UNITS: ReadonlyMap<string, Units> = new Map();
 
 /** What the value has in it at these places, and there itself; undefined when there is nothing that can be named. */
-function partsOf({ shape, below }: Units, value: unknown): FieldSet | undefined {
+function partsOf({ shape, below }: Units, value: unknown, live: LiveParts): FieldSet | undefined {
   if (below.size === 0) {
-    const parts = heldParts(shape, value);
+    const parts = live.below(shape, value);
     return isEmptySet(parts) ? undefined : withSelf(parts);
   }
-  const childAt = childrenOf(shape, value);
+  const childAt = live.childrenOf(shape, value);
   let node: FieldSetBuilder | undefined;
   for (const [element, units] of below) {
     const child = childAt(element);
-    const parts = child === undefined ? undefined : partsOf(units, child);
+    const parts = child === undefined ? undefined : partsOf(units, child, live);
     if (parts !== undefined) (node ??= {})[element] = parts;
   }
   return node === undefined ? undefined : sorted(node);
-}
-
-/** Items are looked up, not searched: a client may write sets of any size. */
-function childrenOf(shape: Shape, value: unknown): (element: string) => unknown {
-  if (isJsonObject(value)) {
-    return (element) => (element.startsWith('f:') ? ownValue(value, element.slice(2)) : undefined);
-  }
-  const isList = Array.isArray(value) && (shape.kind === 'keyed' || shape.kind === 'set');
-  const items = isList ? itemsByElement(shape, value) : undefined;
-  return (element) => items?.get(element)?.[0];
 }
 
 /**

@@ -43,7 +43,7 @@ const NO_FIELDS: ReadonlyMap<string, Shape> = new Map();
 export const DEDUCED_OBJECT: ObjectShape = { kind: 'object', fields: NO_FIELDS, others: DEDUCED_SHAPE };
 
 /** Messages that are one unit wherever they stand (`structType=atomic` on the type, v1.21). The tables mark fields only. */
-const ATOMIC_MESSAGES: ReadonlySet<string> = new Set(['meta/v1.LabelSelector']);
+export const ATOMIC_MESSAGES: ReadonlySet<string> = new Set(['meta/v1.LabelSelector']);
 
 /** Fields of an object's own metadata that nobody owns. */
 const UNOWNED_METADATA: readonly string[] = [
@@ -67,7 +67,7 @@ const objects = new WeakMap<MessageType, ObjectShape>();
 export function rootShape(type: MessageType): ObjectShape {
   const known = roots.get(type);
   if (known !== undefined) return known;
-  const { fields, others } = objectShape(type);
+  const { fields, others } = messageShape(type);
   const own = new Map(fields);
   own.set('kind', IGNORED_SHAPE);
   own.set('apiVersion', IGNORED_SHAPE);
@@ -82,8 +82,8 @@ export function rootShape(type: MessageType): ObjectShape {
   return root;
 }
 
-/** The shape of a message. It is made on first use of its fields, so that messages may contain themselves. */
-function objectShape(type: MessageType): ObjectShape {
+/** The shape of a message inside an object. It is made on first use of its fields, so that messages may contain themselves. */
+export function messageShape(type: MessageType): ObjectShape {
   const known = objects.get(type);
   if (known !== undefined) return known;
   let fields: ReadonlyMap<string, Shape> | undefined;
@@ -108,7 +108,7 @@ function fieldShape(field: FieldType): Shape {
 
 function valueShape({ kind, message, structType }: FieldType): Shape {
   if (kind !== 'message' || message === undefined || structType === 'atomic') return LEAF_SHAPE;
-  return ATOMIC_MESSAGES.has(message.name) ? LEAF_SHAPE : objectShape(message);
+  return ATOMIC_MESSAGES.has(message.name) ? LEAF_SHAPE : messageShape(message);
 }
 
 /** Without a list type the legacy merge strategy counts. */
@@ -127,6 +127,6 @@ function keyedShape(field: FieldType, names: readonly string[]): Shape {
   return {
     kind: 'keyed',
     keys: [...names].sort().map((name) => ({ name, default: message.byName.get(name)?.default })),
-    element: objectShape(message),
+    element: messageShape(message),
   };
 }

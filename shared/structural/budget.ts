@@ -19,6 +19,9 @@ export const PATTERN_WORK_MIN = 500_000;
 /** A text is not matched where this could take more than a tenth of a second: characters times instructions of the pattern. */
 export const PATTERN_WORK_MAX = 2_000_000;
 
+/** So many characters of a text are read, or written into an error, in the time of one step. */
+export const TEXT_CHARS_PER_STEP = 16;
+
 export function createBudget(): Budget {
   return { steps: 0, patternMs: 0, patternWork: 0, cpuAtStart: cpuMicroseconds() };
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../meta/clone';
 import { cloneJson, setOwn } from '../meta/clone';
 import { stringifyExact } from '../schema/exact-json';
+import { fieldsBefore } from './fields-before';
 import type { StructuralSchema } from './structural-schema';
 
 /**
@@ -99,14 +100,4 @@ function sizeOf(schema: StructuralSchema): number {
   const size = stringifyExact(schema.default).length + '"":,'.length;
   sizes.set(schema, size);
   return size;
-}
-
-/** The fields before `end`, or all of them. */
-function fieldsBefore(source: JsonObject, end?: string): JsonObject {
-  const target: JsonObject = {};
-  for (const key of Object.keys(source)) {
-    if (key === end) break;
-    setOwn(target, key, source[key]);
-  }
-  return target;
 }

@@ -23,23 +23,28 @@ function isGoDuration(text: string): boolean {
   if (unsigned === '0') return true;
   if (unsigned === '') return false;
   let total = 0;
-  let next = 0;
-  for (const [part, amount = '', unit = ''] of unsigned.matchAll(/(\d+\.?\d*|\.\d+)(ns|[uµμ]s|ms|[smh])/g)) {
+  PART.lastIndex = 0;
+  while (PART.lastIndex < unsigned.length) {
+    const [, amount = '', unit = ''] = PART.exec(unsigned) ?? [];
+    if (unit === '') return false;
     total += Number(amount) * (NANOSECONDS[unit] ?? 0);
-    next += part.length;
   }
-  // Nothing may stand between the parts, so that their lengths add up to the whole.
-  return next === unsigned.length && total < NANOSECONDS_MAX;
+  return total < NANOSECONDS_MAX;
 }
+
+/** Sticky: tried at one place only, so that a long row of digits without a unit is read once. */
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|[uµμ]s|ms|[smh])/y;
 
 /** Exact names of units; those in the second list are beginnings of longer names. */
 const UNITS: ReadonlySet<string> = new Set(['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk']);
 const LONG_UNITS = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
 const INTEGER_DIGITS_MAX = 18;
+/** It begins with the first digit of a row only: from each of them on the whole row would be read again. */
+const NAMED_UNIT = /(?<!\d)(\d+)\s*([A-Za-zµ]+)/g;
 
 function hasNamedUnit(text: string): boolean {
   let isFound = false;
-  for (const [, amount = '', name = ''] of text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)) {
+  for (const [, amount = '', name = ''] of text.matchAll(NAMED_UNIT)) {
     if (amount.length > INTEGER_DIGITS_MAX) return false;
     const unit = name.toLowerCase();
     isFound ||= UNITS.has(unit) || LONG_UNITS.some((long) => unit.startsWith(long));

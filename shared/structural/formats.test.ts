@@ -54,8 +54,8 @@ test.each<[string, readonly string[], readonly string[]]>([
   ],
   [
     'duration',
-    ['1h30m', '-1.5s', '0', '+5ms', '.5h', '3 days', '2 Weeks', '10µs', '1d', 'about 3h'],
-    ['', '5', 'h', '1x', '-'],
+    ['1h30m', '-1.5s', '0', '+5ms', '.5h', '1.s', '1m5ms', '3 days', '2 Weeks', '10µs', '1d', 'about 3h'],
+    ['', '5', 'h', '1x', '-', '.', '1.5', '5 -'],
   ],
 ])('%s', (format, good, bad) => {
   expect(good.filter((text) => !hasFormat(text, format))).toEqual([]);
@@ -67,10 +67,20 @@ test('a format is known for some types only', () => {
   expect(normalFormat('date', '')).toBe('date');
   expect(normalFormat('date', 'integer')).toBe('');
   expect(normalFormat('int32', 'integer')).toBe('int32');
+  expect(normalFormat('int32', 'constructor')).toBe('');
   expect(normalFormat('int32', 'string')).toBe('');
   expect(normalFormat('double', 'number')).toBe('double');
   expect(normalFormat('semver', 'string')).toBe('');
   expect(normalFormat('date', 'array')).toBe('');
+});
+
+test('a long row of digits is a duration with a unit only, and read once', () => {
+  // The longest that is looked at. From each digit on the row would be read again, and given back digit by digit.
+  const zeros = '0'.repeat(1_022);
+  const fits = (text: string): readonly boolean[] =>
+    Array.from({ length: 1_000 }, () => hasFormat(text, 'duration'));
+  expect(new Set(fits(`${zeros}11`))).toEqual(new Set([false]));
+  expect(new Set(fits(`${zeros}1h`))).toEqual(new Set([true]));
 });
 
 test('long texts take no long time', () => {

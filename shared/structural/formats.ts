@@ -40,10 +40,10 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['datetime', isDateTime],
 ]);
 
-const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = {
-  integer: ['int32', 'int64'],
-  number: ['float', 'double'],
-};
+const NUMBER_FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['integer', ['int32', 'int64']],
+  ['number', ['float', 'double']],
+]);
 
 /**
  * The format as far as it is known for values of that type (empty: of any type), in the schema's own spelling; else empty. Dashes do not
@@ -51,7 +51,7 @@ const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = {
  */
 export function normalFormat(format: string, type: string): string {
   if (type === '' || type === 'string') return FORMATS.has(withoutDashes(format)) ? format : '';
-  return NUMBER_FORMATS[type]?.includes(format) === true ? format : '';
+  return NUMBER_FORMATS.get(type)?.includes(format) === true ? format : '';
 }
 
 /** What is longer is of no format but these. Some rules look at a text from each of its characters on, which takes the square of its length. */

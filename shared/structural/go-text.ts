@@ -1,4 +1,8 @@
+import { goQuote } from '../errors/go-quote';
+
 /** Values as Go's fmt prints them, because messages of upstream contain them in this form. */
+
+export { goQuote } from '../errors/go-quote';
 
 /** `%v` of a number. Integers of up to 64 bits are integers there, everything else is a float64. */
 export function goNumber(value: number | bigint): string {
@@ -12,25 +16,6 @@ export function goFloat(value: number): string {
   if (exponent >= -4 && exponent <= 5) return String(value);
   const sign = exponent < 0 ? '-' : '+';
   return `${digits}e${sign}${String(Math.abs(exponent)).padStart(2, '0')}`;
-}
-
-/** What stands in quotes as it is. */
-const PLAIN = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/;
-
-/** `%q`. */
-export function goQuote(text: string): string {
-  if (PLAIN.test(text)) return `"${text}"`;
-  return JSON.stringify(text)
-    .replaceAll(/\\u00([01][0-9a-f])/g, (_, code: string) => CONTROLS[code] ?? `\\x${code}`)
-    .replaceAll('\u007f', '\\x7f')
-    .replaceAll(/[\u0080-\u00a0\u00ad\u2028\u2029\ufeff]/g, (character) => `\\u${hex(character)}`);
-}
-
-/** JSON writes these two by number. */
-const CONTROLS: Readonly<Record<string, string>> = { '07': '\\a', '0b': '\\v' };
-
-function hex(character: string): string {
-  return (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
 }
 
 /** `%#v` of a list of strings. */

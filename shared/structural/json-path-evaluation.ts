@@ -4,16 +4,22 @@ import type { Filter, FilterOperator, Slice, Step } from './json-path-parser';
 /** A path that cannot be followed in this object: an index beyond the end, a filter on something that is no list. */
 export class JsonPathEvaluationError extends Error {}
 
-/** So many values may be looked at for one cell; it takes some 50 ms. A union, or a filter below another one, meets a value many times. */
-const VISITS_MAX = 500_000;
-
-/** Follows the steps from a value. Missing fields give nothing. Throws a JsonPathEvaluationError. */
-export function evaluate(steps: readonly Step[], value: unknown): readonly unknown[] {
-  return followAll(steps, [value], { left: VISITS_MAX });
+/** What several paths through one object may cost together: values that are looked at. A definition may have thousands of columns. */
+export interface Visits {
+  left: number;
 }
 
-interface Visits {
-  left: number;
+/** It takes some 50 ms. A union, or a filter below another one, meets a value many times. */
+const VISITS_MAX = 500_000;
+
+export function createVisits(): Visits {
+  return { left: VISITS_MAX };
+}
+
+/** Follows the steps from a value. Missing fields give nothing. Throws a JsonPathEvaluationError. */
+export function evaluate(steps: readonly Step[], value: unknown, visits: Visits): readonly unknown[] {
+  visit(visits, 1);
+  return followAll(steps, [value], visits);
 }
 
 function visit(visits: Visits, count: number): void {

@@ -1,8 +1,12 @@
-import { evaluate, JsonPathEvaluationError } from './json-path-evaluation';
+import type { Visits } from './json-path-evaluation';
+import { createVisits, evaluate, JsonPathEvaluationError } from './json-path-evaluation';
 import { parseJsonPath } from './json-path-parser';
 
-/** Reads what a path points at, in order. What is missing gives no value; never throws. */
-export type JsonPathGetter = (object: unknown) => readonly unknown[];
+/**
+ * Reads what a path points at, in order. What is missing gives no value, and so does everything once nothing is left of `visits`, which is
+ * the getter's own if it is not given. Never throws.
+ */
+export type JsonPathGetter = (object: unknown, visits?: Visits) => readonly unknown[];
 
 export { JsonPathError } from './json-path-parser';
 
@@ -13,9 +17,9 @@ export { JsonPathError } from './json-path-parser';
  */
 export function jsonPathGetter(path: string): JsonPathGetter {
   const steps = parseJsonPath(path);
-  return (object) => {
+  return (object, visits = createVisits()) => {
     try {
-      return evaluate(steps, object);
+      return evaluate(steps, object, visits);
     } catch (error) {
       if (error instanceof JsonPathEvaluationError) return [];
       throw error;

@@ -81,6 +81,15 @@ test('a thousand equal objects take one walk', () => {
   ).toHaveLength(1);
 });
 
+test('very many items are not searched for very many keys', () => {
+  const keys = Array.from({ length: 3_000 }, (_, index) => `k${String(index)}`);
+  const items = (count: number): readonly object[] => Array.from({ length: count }, () => ({}));
+  expect(errorsOf(keyed(...keys), items(100))).toHaveLength(1);
+  expect(errorsOf(keyed(...keys), items(100_000))).toEqual([
+    '<nil>: Invalid value: "": comparing the object with its schema takes too long',
+  ]);
+});
+
 test('long items inside one another that are compared at every level are too much work', () => {
   const atomic = { type: 'array', 'x-kubernetes-list-type': 'atomic' };
   let schema: Json = { ...list('atomic'), items: { type: 'integer' } };

@@ -59,9 +59,14 @@ function checkKeyed(keys: readonly string[], list: readonly unknown[], place: Pl
     );
     return;
   }
+  spend(place.budget, KEY_STEPS * keys.length * list.length);
+  if (isSpent(place.budget)) return;
   const shown = list.map((item) => keyOf(isJsonObject(item) ? item : {}, keys));
   checkUnique(shown, shown, place);
 }
+
+/** What it takes to look for one key in one item, compared with a step. */
+const KEY_STEPS = 0.1;
 
 /** What an item says of its keys. */
 function keyOf(item: JsonObject, keys: readonly string[]): JsonObject {

@@ -1,5 +1,5 @@
 import type { KeyShape, ObjectShape, Shape } from '../fieldset/shape';
-import { DEDUCED_SHAPE, LEAF_SHAPE, rootShape, SET_SHAPE } from '../fieldset/shape';
+import { DEDUCED_SHAPE, LEAF_SHAPE, messageShape, rootShape, SET_SHAPE } from '../fieldset/shape';
 import { messageType, UNSTRUCTURED } from '../schema/types';
 import type { StructuralSchema } from './structural-schema';
 
@@ -75,7 +75,7 @@ function fieldShapes(schema: StructuralSchema, isKept: boolean): ReadonlyMap<str
   if (schema.isEmbedded) {
     shapes.set('apiVersion', LEAF_SHAPE);
     shapes.set('kind', LEAF_SHAPE);
-    shapes.set('metadata', rootShape(messageType(OBJECT_META)));
+    shapes.set('metadata', messageShape(messageType(OBJECT_META)));
   }
   return shapes;
 }

@@ -1,7 +1,7 @@
 import type { FieldError, FieldErrorReason } from '../errors/field-error';
 import { FIELD_ERROR, ERRORS_SHOWN_MAX } from '../errors/field-error';
 import type { Budget } from './budget';
-import { isSpent, spend } from './budget';
+import { isSpent, spend, TEXT_CHARS_PER_STEP } from './budget';
 import { goQuote, goValue } from './go-text';
 import { canonicalText } from './unique-key';
 
@@ -33,9 +33,6 @@ function addProblem(outcome: Outcome, message: string, error: () => FieldError):
     outcome.problems.set(message, error());
   }
 }
-
-/** So many characters of an error are written in the time of one step. */
-const TEXT_CHARS_PER_STEP = 16;
 
 /** Adds a problem that is found in a value. Its text counts as work: it can hold the whole value. */
 export function explain({ outcome, budget }: Check, message: string, error: () => FieldError): void {

@@ -85,7 +85,6 @@ const anySchema = schemas(
       enum: fc.array(value, { maxLength: 2 }),
       required: fc.array(name, { maxLength: 2 }),
       minProperties: fc.integer({ min: 0, max: 2 }),
-      uniqueItems: fc.boolean(),
       anyOf: fc.array(fc.record({ minimum: fc.integer({ min: 0, max: 2 }), required: fc.array(name) }), {
         maxLength: 2,
       }),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../meta/clone';
 import { setOwn } from '../meta/clone';
+import { fieldsBefore } from './fields-before';
 import type { StructuralSchema } from './structural-schema';
 
 export interface Pruned {
@@ -121,15 +122,6 @@ function pruneList(
     target?.push(kept);
   }
   return target ?? source;
-}
-
-function fieldsBefore(source: JsonObject, end: string): JsonObject {
-  const target: JsonObject = {};
-  for (const key of Object.keys(source)) {
-    if (key === end) break;
-    setOwn(target, key, source[key]);
-  }
-  return target;
 }
 
 function report({ path, pruned: paths }: Pruning, key: string): void {

@@ -1,16 +1,16 @@
-import { spendMatch } from './budget';
+import { spend, spendMatch, TEXT_CHARS_PER_STEP } from './budget';
 import { hasFormat, isTextFormat } from './formats';
 import { goFloat, goNumber, goQuote } from './go-text';
 import type { Check } from './outcome';
 import { report } from './outcome';
 import { compilePattern } from './patterns';
 import type { NumberRules, TextRules } from './structural-schema';
-import { uniqueKey } from './unique-key';
 
 /** Of length and pattern only the first problem is told, as upstream does; the format is told in any case. */
 export function checkText(rules: TextRules, value: string, check: Check): void {
-  const { path } = check;
+  const { path, budget } = check;
   const { minLength, maxLength, pattern, format } = rules;
+  spend(budget, value.length / TEXT_CHARS_PER_STEP);
   if (maxLength !== undefined && value.length > maxLength && runes(value) > maxLength) {
     report(check, `${path} in body should be at most ${String(maxLength)} chars long`, value);
   } else if (minLength !== undefined && runes(value) < minLength) {
@@ -117,10 +117,4 @@ export function checkLength(
     report(check, `${path} in body should have at least ${String(min)} items`, size);
   if (max !== undefined && size > max)
     report(check, `${path} in body should have at most ${String(max)} items`, size);
-}
-
-export function hasDuplicates(items: readonly unknown[]): boolean {
-  const seen = new Set<unknown>();
-  for (const item of items) seen.add(uniqueKey(item));
-  return seen.size < items.length;
 }

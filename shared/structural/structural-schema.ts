@@ -59,10 +59,10 @@ export interface NumberRules {
   readonly multipleOf: number | undefined;
 }
 
+/** Not `uniqueItems`: no definition may ask for it. */
 export interface ListRules {
   readonly minItems: number | undefined;
   readonly maxItems: number | undefined;
-  readonly hasUniqueItems: boolean;
 }
 
 export interface ObjectRules {
@@ -193,7 +193,6 @@ function compileRules(
     list: unlessEmpty({
       minItems: number(source['minItems']),
       maxItems: number(source['maxItems']),
-      hasUniqueItems: source['uniqueItems'] === true,
     }),
     object: unlessEmpty({
       minProperties: number(source['minProperties']),

@@ -1,4 +1,4 @@
-import { sortedKeys } from '../schema/string-map';
+import { compareKeys } from '../meta/key-order';
 
 /** A value by which two values can be compared in a set: scalars by themselves, objects and lists by a text with sorted keys. */
 export function uniqueKey(value: unknown): unknown {
@@ -12,6 +12,8 @@ export function canonicalText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
   const object = value as Readonly<Record<string, unknown>>;
-  const fields = sortedKeys(object).map((key) => `${JSON.stringify(key)}:${canonicalText(object[key])}`);
+  const fields = Object.keys(object)
+    .sort(compareKeys)
+    .map((key) => `${JSON.stringify(key)}:${canonicalText(object[key])}`);
   return `{${fields.join(',')}}`;
 }

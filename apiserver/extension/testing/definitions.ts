@@ -3,6 +3,13 @@ import type { InProcessApi } from '../../testing/in-process-api';
 
 export const DEFINITIONS_PATH = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
 
+/** Where the objects of `definitionBody()` are, in the namespace that every test has. */
+export const GIZMOS_PATH = '/apis/example.com/v1/namespaces/default/gizmos';
+
+export function gizmo(name: string, rest: object = {}): object {
+  return { apiVersion: 'example.com/v1', kind: 'Gizmo', metadata: { name }, ...rest };
+}
+
 const WAIT_MS = 10_000;
 
 type Json = Readonly<Record<string, unknown>>;

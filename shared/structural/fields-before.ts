@@ -1,0 +1,12 @@
+import type { JsonObject } from '../meta/clone';
+import { setOwn } from '../meta/clone';
+
+/** A copy of an object up to the field `end`, or of all fields: what a walk begins with once it has found the first field that changes. */
+export function fieldsBefore(source: JsonObject, end?: string): JsonObject {
+  const target: JsonObject = {};
+  for (const key of Object.keys(source)) {
+    if (key === end) break;
+    setOwn(target, key, source[key]);
+  }
+  return target;
+}
