@@ -1,4 +1,4 @@
-import type { RemoteOptions } from './authn/webhook/questions';
+import type { RemoteOptions } from './webhook/questions';
 import { accessControlOf } from './authz/modes';
 import type { Policies } from './authz/rbac/policies';
 import { createAccessReviewCall } from './authz/webhook/access-review-call';

@@ -17,6 +17,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'apiserver/authn',
     'apiserver/impersonation',
     'apiserver/authz',
+    'apiserver/webhook',
     'apiserver/admission',
     'apiserver/discovery',
     'apiserver/extension',

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { FINALIZER, SERVICE_ACCOUNT_MOUNT_PATH } from '../../shared/names';
+import { DEFINITIONS_PATH, define, definitionBody, untilGone } from '../extension/testing/definitions';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 
@@ -113,4 +114,15 @@ test('with NamespaceAutoProvision a namespace comes with its first object', asyn
   expect((await provisioning.call('POST', path, { body: { metadata: { name: 'a' } } })).code).toBe(201);
   expect((await provisioning.call('GET', '/api/v1/namespaces/fresh')).json.status.phase).toBe('Active');
   await provisioning.close();
+});
+
+test('a custom resource that is defined anew in namespaces needs them to be there', async () => {
+  const body = { apiVersion: 'example.com/v1', kind: 'Gizmo', metadata: { name: 'g' } };
+  await define(api, definitionBody({ scope: 'Cluster' }));
+  expect((await api.call('POST', '/apis/example.com/v1/gizmos', { body })).code).toBe(201);
+  await api.call('DELETE', `${DEFINITIONS_PATH}/gizmos.example.com`);
+  await untilGone(api, 'gizmos.example.com');
+  await define(api, definitionBody({ scope: 'Namespaced' }));
+  const { json } = await api.call('POST', '/apis/example.com/v1/namespaces/none/gizmos', { body });
+  expect(json).toMatchObject({ code: 404, message: 'namespaces "none" not found' });
 });

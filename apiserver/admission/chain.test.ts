@@ -181,3 +181,15 @@ test('when one plugin wants that, all are asked to change the object once more, 
   expect(seen).toEqual(['first mutates', 'wanting in pass 1', 'first mutates', 'wanting in pass 2']);
   expect(mutated).toMatchObject({ first: 2 });
 });
+
+test('what comes back with other properties under the same name is asked about anew', async () => {
+  const seen: string[] = [];
+  const inNamespaces = noting('a', seen, { concerns: ({ namespaced }) => namespaced });
+  const { admission } = admissionOf([inNamespaces]);
+  const { endpoint } = creation;
+  const ofCluster = { ...endpoint, row: { ...endpoint.row, namespaced: false } };
+  await admission.mutate({ ...creation, endpoint: ofCluster }, signal);
+  expect(seen).toEqual([]);
+  await admission.mutate(creation, signal);
+  expect(seen).toEqual(['a mutates']);
+});

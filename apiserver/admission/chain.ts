@@ -3,6 +3,7 @@ import type { Admission, AdmissionAttributes } from '../registry/admission';
 import type { AdmissionMetrics, ObserveDecision, Phase } from './admission-metrics';
 import type { Reading } from './cluster-reader';
 import type { AdmissionPlugin, NamedPlugin, Passes } from './plugin';
+import { WriteKinds } from './write-kinds';
 
 export interface AdmissionParts {
   /** In the order in which they are asked. */
@@ -25,8 +26,8 @@ interface AskedInPhase {
 
 /**
  * Asks the plugins that a write concerns, in order: all that change the object (twice when one of them wants that), and in a second phase
- * all that only judge it. The first one that throws refuses the request. A refusal for which a plugin looked at cached objects is decided again on fresh ones
- * before it counts (ARCHITECTURE 5.8.1).
+ * all that only judge it. The first one that throws refuses the request. A refusal for which a plugin looked at cached objects is decided
+ * again on fresh ones before it counts.
  */
 export function createAdmission(parts: AdmissionParts): Admission {
   const toAdmit = askedIn('admit', parts);
@@ -75,25 +76,22 @@ function askedIn(
   type: Phase,
   { plugins, metrics }: AdmissionParts,
 ): (attributes: AdmissionAttributes) => AskedInPhase {
-  const known = new Map<string, AskedInPhase>();
+  const kinds = new WriteKinds<AskedInPhase>();
   const isOfPhase = (plugin: AdmissionPlugin): boolean =>
     type === 'admit' ? plugin.mutate !== undefined : plugin.validate !== undefined;
-  return ({ operation, endpoint, subresource }) => {
-    const { group, resource, namespaced } = endpoint.row;
-    const key = `${operation} ${group}/${resource}/${subresource}`;
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const subject = { operation, group, resource, subresource, namespaced };
-    const kind = { type, operation };
-    const asked = {
-      plugins: plugins
-        .filter(({ plugin }) => isOfPhase(plugin) && plugin.concerns(subject))
-        .map(({ name, plugin }) => ({ plugin, observe: metrics.ofPlugin(name, kind) })),
-      observe: metrics.ofPhase(kind),
-    };
-    known.set(key, asked);
-    return asked;
-  };
+  return (attributes) =>
+    kinds.of(attributes, () => {
+      const { operation, endpoint, subresource } = attributes;
+      const { group, resource, namespaced } = endpoint.row;
+      const subject = { operation, group, resource, subresource, namespaced };
+      const kind = { type, operation };
+      return {
+        plugins: plugins
+          .filter(({ plugin }) => isOfPhase(plugin) && plugin.concerns(subject))
+          .map(({ name, plugin }) => ({ plugin, observe: metrics.ofPlugin(name, kind) })),
+        observe: metrics.ofPhase(kind),
+      };
+    });
 }
 
 type Decided<T> = Promise<T> | T;

@@ -41,7 +41,7 @@ const RETRY_AFTER_SECONDS = 1;
  * admitting by limits, classes and accounts that have changed since. Where nothing else asks for a sign, it costs the store one small
  * read in this time.
  */
-const UNCONFIRMED_MS_MAX = 1_000;
+export const UNCONFIRMED_MS_MAX = 1_000;
 
 /** Makes a reader for each decision. Objects are parsed once for each of their versions, when they are first looked at. */
 export function clusterReadings(registry: Registry, store: () => StoreContext): () => Reading {

@@ -9,8 +9,8 @@ import { specOf } from './with-spec';
 export const denyServiceExternalIps: AdmissionPlugin = {
   concerns: writesOf(SERVICES, ['CREATE', 'UPDATE']),
   validate(attributes) {
-    const before = strings(specOf(attributes.oldObject)['externalIPs']);
-    const added = strings(specOf(attributes.object)['externalIPs']).some((ip) => !before.includes(ip));
-    if (added) throw refusal(attributes, 'Use of external IPs is denied by admission control');
+    const before = new Set(strings(specOf(attributes.oldObject)['externalIPs']));
+    const addsOne = strings(specOf(attributes.object)['externalIPs']).some((ip) => !before.has(ip));
+    if (addsOne) throw refusal(attributes, 'Use of external IPs is denied by admission control');
   },
 };

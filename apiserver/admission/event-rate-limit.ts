@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/concurrency/clock';
 import { StatusError } from '../../shared/errors/status-error';
 import { GROUP } from '../../shared/names';
+import { TokenBucket } from '../../shared/concurrency/token-bucket';
 import type { AdmissionAttributes } from '../registry/admission';
 import { integer, record, records, text } from '../registry/validation/accessors';
 import type { AdmissionPlugin } from './plugin';
@@ -83,12 +84,6 @@ function sourceAndObject({ object }: AdmissionAttributes): string {
   return [...parts, about['uid'], about['apiVersion']].map(text).join('');
 }
 
-interface Budget {
-  readonly tokens: number;
-  readonly atMs: number;
-}
-
-const SECOND_MS = 1_000;
 const KEY_CHARS_MAX = 512;
 
 /** Clients write what becomes a key: of a longer one only a digest is kept. */
@@ -101,7 +96,7 @@ class Buckets {
   readonly #limit: Limit;
   readonly #clock: Clock;
   /** The one that was not used for longest first. */
-  readonly #budgets = new Map<string, Budget>();
+  readonly #budgets = new Map<string, TokenBucket>();
 
   constructor(limit: Limit, clock: Clock) {
     this.#limit = limit;
@@ -112,16 +107,13 @@ class Buckets {
   take(attributes: AdmissionAttributes): string | undefined {
     const { type, qps, burst, budgetsMax } = this.#limit;
     const key = shortKey(KEY_OF[type](attributes));
-    const now = this.#clock.now();
-    const last = this.#budgets.get(key) ?? { tokens: burst, atMs: now };
-    const tokens = Math.min(burst, last.tokens + (Math.max(0, now - last.atMs) * qps) / SECOND_MS);
-    const isEnough = tokens >= 1;
+    const budget = this.#budgets.get(key) ?? new TokenBucket({ perSecond: qps, burst }, this.#clock);
     this.#budgets.delete(key);
-    this.#budgets.set(key, { tokens: isEnough ? tokens - 1 : tokens, atMs: now });
+    this.#budgets.set(key, budget);
     if (this.#budgets.size > budgetsMax) {
       const [oldest] = this.#budgets.keys();
       if (oldest !== undefined) this.#budgets.delete(oldest);
     }
-    return isEnough ? undefined : `limit reached on type ${type} for key ${key}`;
+    return budget.take() === 0 ? undefined : `limit reached on type ${type} for key ${key}`;
   }
 }

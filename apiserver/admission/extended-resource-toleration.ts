@@ -12,9 +12,8 @@ export const extendedResourceToleration: AdmissionPlugin = {
   mutate({ object }) {
     const spec = specOf(object);
     const given = records(spec['tolerations']);
-    const missing = devicesOf(spec).filter(
-      (key) => !given.some((each) => each['key'] === key && each['operator'] === 'Exists' && isBare(each)),
-    );
+    const tolerated = new Set(given.filter(isBare).map(({ key }) => key));
+    const missing = devicesOf(spec).filter((key) => !tolerated.has(key));
     if (object === undefined || missing.length === 0) return object;
     return withSpec(object, {
       tolerations: [...given, ...missing.map((key) => ({ key, operator: 'Exists' }))],
@@ -22,9 +21,9 @@ export const extendedResourceToleration: AdmissionPlugin = {
   },
 };
 
-/** Of all effects, for ever. */
-function isBare(toleration: Json): boolean {
-  return text(toleration['effect']) === '' && text(toleration['value']) === '';
+/** Of all effects and values. */
+function isBare({ operator, effect, value }: Json): boolean {
+  return operator === 'Exists' && text(effect) === '' && text(value) === '';
 }
 
 function devicesOf(spec: Json): readonly string[] {

@@ -1,34 +1,28 @@
 import type { ApiObject } from '../../shared/meta/object';
 import type { Quantity } from '../../shared/meta/quantity';
-import {
-  ZERO_QUANTITY,
-  addQuantity,
-  compareQuantity,
-  formatQuantity,
-  parseQuantity,
-} from '../../shared/meta/quantity';
+import { ZERO_QUANTITY, addQuantity, formatQuantity } from '../../shared/meta/quantity';
+import type { Amounts } from '../../shared/quota/amounts';
+import { amountsOf, isMore } from '../../shared/quota/amounts';
 import type { Json } from '../registry/validation/accessors';
-import { record, records, text } from '../registry/validation/accessors';
+import { record, records } from '../registry/validation/accessors';
 import { specOf } from './with-spec';
 
-type Amounts = Readonly<Record<string, string>>;
+type WrittenAmounts = Readonly<Record<string, string>>;
 
 /** One row of a LimitRange: what one of its kind may ask for, by resource. */
 export interface Limit {
   readonly type: string;
-  readonly min: Amounts;
-  readonly max: Amounts;
-  readonly default: Amounts;
-  readonly defaultRequest: Amounts;
+  readonly min: WrittenAmounts;
+  readonly max: WrittenAmounts;
+  readonly default: WrittenAmounts;
+  readonly defaultRequest: WrittenAmounts;
   /** The largest limit as a multiple of the request. */
-  readonly maxLimitRequestRatio: Amounts;
+  readonly maxLimitRequestRatio: WrittenAmounts;
 }
 
-type Quantities = ReadonlyMap<string, Quantity>;
-
 interface Asked {
-  readonly requests: Quantities;
-  readonly limits: Quantities;
+  readonly requests: Amounts;
+  readonly limits: Amounts;
 }
 
 /** What of a pod, or of one of its containers, is beyond the limits: a sentence each. */
@@ -70,10 +64,10 @@ function excesses(limit: Limit, asked: Asked): readonly string[] {
 }
 
 function each(
-  amounts: Amounts,
+  amounts: WrittenAmounts,
   check: (amount: readonly [name: string, quantity: Quantity]) => string | undefined,
 ): readonly string[] {
-  return [...quantitiesOf(amounts)].map(check).filter((problem) => problem !== undefined);
+  return [...amountsOf(amounts)].map(check).filter((problem) => problem !== undefined);
 }
 
 function belowMin(
@@ -126,12 +120,12 @@ function times(a: Quantity, b: Quantity): Quantity {
 
 function askedBy(holder: Json): Asked {
   const resources = record(holder['resources']);
-  return { requests: quantitiesOf(resources['requests']), limits: quantitiesOf(resources['limits']) };
+  return { requests: amountsOf(resources['requests']), limits: amountsOf(resources['limits']) };
 }
 
 /** A pod needs the sum of its containers, or what one init container needs where that is more. */
 function askedByPod(containers: readonly Asked[], initContainers: readonly Asked[]): Asked {
-  const largest = (part: keyof Asked): Quantities => {
+  const largest = (part: keyof Asked): Amounts => {
     const result = new Map(sumOf(containers.map((asked) => asked[part])));
     for (const asked of initContainers) {
       for (const [name, quantity] of asked[part]) {
@@ -145,29 +139,15 @@ function askedByPod(containers: readonly Asked[], initContainers: readonly Asked
 }
 
 /** A resource that one of them says nothing about has no sum. */
-function sumOf(parts: readonly Quantities[]): Quantities {
+function sumOf(parts: readonly Amounts[]): Amounts {
   const [first] = parts;
   const sums = new Map<string, Quantity>();
   for (const name of first?.keys() ?? []) {
-    const quantities = parts.map((part) => part.get(name));
-    if (quantities.includes(undefined)) continue;
-    const sum = quantities.reduce<Quantity>((a, b) => addQuantity(a, b ?? ZERO_QUANTITY), ZERO_QUANTITY);
+    if (!parts.every((part) => part.has(name))) continue;
+    const sum = parts.reduce((a, part) => addQuantity(a, part.get(name) ?? ZERO_QUANTITY), ZERO_QUANTITY);
     sums.set(name, { ...sum, format: 'decimal' });
   }
   return sums;
-}
-
-function quantitiesOf(amounts: unknown): Quantities {
-  return new Map(
-    Object.entries(record(amounts)).map(([name, amount]) => [
-      name,
-      parseQuantity(text(amount)) ?? ZERO_QUANTITY,
-    ]),
-  );
-}
-
-function isMore(a: Quantity, b: Quantity): boolean {
-  return compareQuantity(a, b) > 0;
 }
 
 function numberOf({ unscaled, scale }: Quantity): number {

@@ -231,6 +231,10 @@ test('a namespace without limits is checked afresh, and then not for a while', a
   nowMs = 31_000;
   await run(empty, 'other');
   expect(empty.freshened()).toBe(2);
+  // A clock that is set back says nothing about how long ago that was.
+  nowMs = 1_000;
+  await run(empty, 'other');
+  expect(empty.freshened()).toBe(3);
 });
 
 test('only so many namespaces are remembered', async () => {

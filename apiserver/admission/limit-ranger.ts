@@ -69,8 +69,9 @@ class UnlimitedNamespaces {
   }
 
   needsCheck(namespace: string): boolean {
-    const checkedMs = this.#checkedMs.get(namespace);
-    return checkedMs === undefined || this.#clock.now() - checkedMs > CHECK_HOLDS_MS;
+    const agoMs = this.#clock.now() - (this.#checkedMs.get(namespace) ?? -Infinity);
+    // Where the clock was set back, nothing is known of how long ago it was.
+    return agoMs < 0 || agoMs > CHECK_HOLDS_MS;
   }
 
   noteChecked(namespace: string): void {

@@ -93,9 +93,10 @@ function newlyBlocked(
   owners: readonly OwnerReference[],
   before: readonly OwnerReference[],
 ): readonly OwnerReference[] {
-  return owners.filter(
-    (owner) =>
-      owner.blockOwnerDeletion === true &&
-      !before.some(({ uid, blockOwnerDeletion }) => uid === owner.uid && blockOwnerDeletion === true),
-  );
+  const waiting = new Set(before.filter(isBlocked).map(({ uid }) => uid));
+  return owners.filter((owner) => isBlocked(owner) && !waiting.has(owner.uid));
+}
+
+function isBlocked({ blockOwnerDeletion }: OwnerReference): boolean {
+  return blockOwnerDeletion === true;
 }

@@ -34,6 +34,11 @@ export const priority: AdmissionPlugin = {
   },
 };
 
+/** The end of a refusal of what the class says already, and says otherwise. */
+function computed(value: string | number): string {
+  return `priority admission controller computed ${String(value)} from the given PriorityClass name`;
+}
+
 function resolved(attributes: AdmissionAttributes, pod: ApiObject, cluster: ClusterReader): ApiObject {
   const spec = specOf(pod);
   const className = text(spec['priorityClassName']);
@@ -41,13 +46,13 @@ function resolved(attributes: AdmissionAttributes, pod: ApiObject, cluster: Clus
   const asked = integer(spec['priority']);
   if (asked !== undefined && asked !== found.priority) {
     const why = `the integer value of priority (${String(asked)}) must not be provided in pod spec`;
-    throw refusal(attributes, `${why}; the PriorityClass gives ${String(found.priority)}`);
+    throw refusal(attributes, `${why}; ${computed(found.priority)}`);
   }
   const policy = optionalText(spec['preemptionPolicy']);
   const { preemptionPolicy } = found;
   if (policy !== undefined && preemptionPolicy !== undefined && policy !== preemptionPolicy) {
     const why = `the string value of PreemptionPolicy (${policy}) must not be provided in pod spec`;
-    throw refusal(attributes, `${why}; the PriorityClass gives ${preemptionPolicy}`);
+    throw refusal(attributes, `${why}; ${computed(preemptionPolicy)}`);
   }
   return withSpec(pod, {
     ...(found.className === '' ? {} : { priorityClassName: found.className }),

@@ -10,7 +10,7 @@ import { Loss } from './loss';
 import type { Backend, Sink } from './sink';
 import { union } from './sink';
 import { newEvent } from './testing/events';
-import { TokenBucket } from './token-bucket';
+import { TokenBucket } from '../../shared/concurrency/token-bucket';
 import { truncating } from './truncation';
 
 const NEVER = new AbortController().signal;

@@ -1,11 +1,12 @@
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
+import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import type { Plugin } from './counts';
 import type { AuditEvent, AuditVersion } from './event';
 import type { Loss } from './loss';
 import { settledBy } from './settled-by';
 import type { Backend, Sink } from './sink';
-import type { Rate } from './token-bucket';
-import { TokenBucket } from './token-bucket';
+import type { Rate } from '../../shared/concurrency/token-bucket';
+import { TokenBucket } from '../../shared/concurrency/token-bucket';
 
 export interface BatchOptions {
   /** Events that wait; more are dropped and counted. */
@@ -30,9 +31,6 @@ export interface BatchParts extends BatchOptions {
 
 /** What the events that wait may hold of memory, whatever their number. */
 export const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
-
-/** A timer that is set for longer fires at once. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Requests do not wait: events are collected and written in batches behind their back. */
 export class BatchBackend implements Backend {
@@ -113,7 +111,7 @@ export class BatchBackend implements Backend {
           () => {
             this.#pump();
           },
-          Math.min(Math.ceil(waitMs), TIMER_MS_MAX),
+          Math.min(Math.ceil(waitMs), TIMER_MAX_MS),
         ).unref();
         return;
       }

@@ -28,7 +28,7 @@ import { createWebhookSink } from './webhook-sink';
 export type OpenAuditParts = Pick<AuditParts, 'log' | 'statusOf'>;
 
 /** An object that is longer is left out of its event, whatever the flags say: events are whole in memory. */
-export const OBJECT_BYTES_MAX = 10 * 1024 * 1024;
+const OBJECT_BYTES_MAX = 10 * 1024 * 1024;
 /** What a batch may hold where no flag says so. */
 const BATCH_BYTES_MAX = 10 * 1024 * 1024;
 /** The webhook gets several requests at once. The log is written by one hand, which takes all that waits. */

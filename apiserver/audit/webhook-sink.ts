@@ -1,9 +1,8 @@
 import { sleep } from '../../shared/concurrency/abort';
 import { pause } from '../../shared/concurrency/pause';
-import { createConnection } from '../../shared/client/connection';
 import type { Connection } from '../../shared/client/connection';
-import { loadKubeconfig } from '../../shared/client/kubeconfig';
 import { GROUP } from '../../shared/names';
+import { TRIES_MAX, backoffMs, connectTo, isTaken } from '../webhook/remote-service';
 import type { AuditEvent, AuditVersion } from './event';
 import type { Sink } from './sink';
 
@@ -11,32 +10,21 @@ export interface WebhookSinkOptions {
   /** A kubeconfig whose server is the address to send events to. */
   readonly configFile: string;
   readonly version: AuditVersion;
-  /** How long to wait before the first repetition, in milliseconds; each further wait is half as long again. */
+  /** How long to wait before the first repetition, in milliseconds. */
   readonly initialBackoffMs: number;
 }
 
-const TRIES_MAX = 5;
-const BACKOFF_FACTOR = 1.5;
-const BACKOFF_JITTER = 0.2;
 const HURRIED_WAIT_MS = 250;
-const TRY_TIMEOUT_MS = 30_000;
 const SOCKETS_MAX = 16;
-const USER_AGENT = 'orch-apiserver';
 
 /** Sends events as an EventList. Throws KubeconfigError for a file that cannot be used. */
-export function createWebhookSink(options: WebhookSinkOptions): Sink {
-  const { client } = loadKubeconfig({ path: options.configFile });
-  const connection = createConnection({
-    ...client,
-    userAgent: USER_AGENT,
-    timeoutMs: TRY_TIMEOUT_MS,
-    socketsMax: SOCKETS_MAX,
-  });
+export function createWebhookSink({ configFile, version, initialBackoffMs }: WebhookSinkOptions): Sink {
+  const connection = connectTo({ configFile, socketsMax: SOCKETS_MAX });
   const hurry = new AbortController();
   return {
     write: async (events, signal) => {
-      const body = eventList(events, options.version);
-      for (let tries = 1, waitMs = options.initialBackoffMs; ; tries += 1, waitMs *= BACKOFF_FACTOR) {
+      const body = eventList(events, version);
+      for (let tries = 1; ; tries += 1) {
         try {
           await post(connection, body, signal);
           return;
@@ -44,7 +32,7 @@ export function createWebhookSink(options: WebhookSinkOptions): Sink {
           // Whatever went wrong may go right the next time, be it a refusal: the events are gone otherwise.
           if (signal.aborted || (tries >= TRIES_MAX && !hurry.signal.aborted)) throw error;
         }
-        await wait(waitMs * (1 + Math.random() * BACKOFF_JITTER), { hurry: hurry.signal, signal });
+        await wait(backoffMs(initialBackoffMs, tries), { hurry: hurry.signal, signal });
       }
     },
     hurry: () => {
@@ -68,9 +56,7 @@ async function wait(
 
 async function post(connection: Connection, body: Buffer, signal: AbortSignal): Promise<void> {
   const answer = await connection.send({ method: 'POST', path: '', body, signal });
-  if (answer.code < 200 || answer.code >= 300) {
-    throw new Error(`the audit webhook answered ${String(answer.code)}`);
-  }
+  if (!isTaken(answer)) throw new Error(`the audit webhook answered ${String(answer.code)}`);
 }
 
 function eventList(events: readonly AuditEvent[], version: AuditVersion): Buffer {

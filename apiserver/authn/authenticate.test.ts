@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { StatusError } from '../../shared/errors/status-error';
+import { StatusError, serviceUnavailable } from '../../shared/errors/status-error';
 import { USER, USER_GROUP } from '../../shared/names';
 import type { Exchange } from '../exchange/exchange';
 import { newExchange } from '../exchange/testing/new-exchange';
@@ -121,6 +121,13 @@ describe('the stage', () => {
       ['failure', undefined],
       ['error', undefined],
     ]);
+  });
+
+  test('a store that does not answer is not taken for a refusal, whatever another credential was worth', async () => {
+    const unreachable: Authenticator = async () =>
+      Promise.reject(serviceUnavailable('the store does not answer', 1));
+    const error = await userOf({ others: [refusing, unreachable] }).catch((e: unknown) => e);
+    expect((error as StatusError).status).toMatchObject({ code: 503 });
   });
 
   test('an authenticator that breaks is not taken for a refusal', async () => {

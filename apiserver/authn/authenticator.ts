@@ -19,13 +19,18 @@ export function unauthorized(why: string): StatusError {
 
 /** What was wrong with a refused credential; undefined for an error that is no refusal. */
 export function whyUnauthorized(error: unknown): string | undefined {
-  if (!(error instanceof StatusError) || error.status.reason !== 'Unauthorized') return undefined;
+  if (!isRefusal(error)) return undefined;
   return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+function isRefusal(error: unknown): error is StatusError {
+  return error instanceof StatusError && error.status.reason === 'Unauthorized';
 }
 
 /**
  * Asks one after the other; the first that knows the user wins. A refusal counts only if no other one knows the user: then it is
- * thrown. Undefined when the request carries no credential at all.
+ * thrown. What is no refusal is thrown at once: who could not look does not know that nobody is there. Undefined when the request carries
+ * no credential at all.
  */
 export function firstOf(authenticators: readonly Authenticator[]): Authenticator {
   return async (exchange) => {
@@ -35,7 +40,7 @@ export function firstOf(authenticators: readonly Authenticator[]): Authenticator
         const result = await authenticator(exchange);
         if (result !== undefined) return result;
       } catch (error) {
-        if (!(error instanceof StatusError)) throw error;
+        if (!isRefusal(error)) throw error;
         refusal ??= error;
       }
     }
@@ -44,12 +49,10 @@ export function firstOf(authenticators: readonly Authenticator[]): Authenticator
   };
 }
 
-const ANONYMOUS: AuthResult = {
+/** Who carries no credential at all; a wrong one is refused. */
+export const ANONYMOUS: AuthResult = {
   user: { name: USER.anonymous, uid: '', groups: [USER_GROUP.unauthenticated], extra: {} },
 };
-
-/** Takes everybody for the anonymous user. Stands behind all others, so that a wrong credential was refused before. */
-export const anonymous: Authenticator = async () => Promise.resolve(ANONYMOUS);
 
 /** Everyone who proved who they are is also a member of the group of the authenticated. */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../shared/concurrency/clock';
 import type { Log } from '../../shared/log/log';
 import type { ApiObject } from '../../shared/meta/object';
@@ -6,12 +5,13 @@ import { parseTime } from '../../shared/meta/time';
 import { GROUP, NAMESPACE, SECRET_TYPE } from '../../shared/names';
 import type { UserInfo } from '../exchange/exchange';
 import type { StoreContext } from '../registry/object-store';
-import { readFresh } from '../registry/object-store';
+import { currentFromCache, readFresh } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
+import type { Endpoint } from '../registry/resource';
 import { relativeKey } from '../registry/resource';
-import { currentOfEntry } from '../registry/stored-form';
 import { record, text } from '../registry/validation/accessors';
 import type { AuthResult } from './authenticator';
+import { isSameSecret } from './same-secret';
 
 /** Reads a Secret of the system namespace by its name. */
 export type ReadSystemSecret = (name: string, signal: AbortSignal) => Promise<ApiObject | undefined>;
@@ -70,8 +70,8 @@ function userOf(
   if (object['type'] !== SECRET_TYPE.bootstrapToken) return 'the Secret is of another type';
   const data = record(object['data']);
   const valueOf = (key: string): Buffer => Buffer.from(text(data[key]), 'base64');
-  if (!isEqual(valueOf('token-secret'), Buffer.from(token.secret))) return 'the secret is another';
-  if (!isEqual(valueOf('token-id'), Buffer.from(token.id))) return 'the id in the Secret is another';
+  if (!isSameSecret(valueOf('token-secret'), Buffer.from(token.secret))) return 'the secret is another';
+  if (valueOf('token-id').toString() !== token.id) return 'the id in the Secret is another';
   if (hasExpired(valueOf('expiration').toString(), token.now)) return 'the token has expired';
   if (valueOf('usage-bootstrap-authentication').toString() !== 'true') {
     return 'the token is not for authentication';
@@ -79,11 +79,6 @@ function userOf(
   const groups = groupsOf(valueOf('auth-extra-groups').toString());
   if (groups === undefined) return 'an extra group has a name that it may not have';
   return { name: `${USER_PREFIX}${token.id}`, uid: '', groups, extra: {} };
-}
-
-/** In a time that says nothing about how much of it is right. */
-function isEqual(a: Buffer, b: Buffer): boolean {
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** What cannot be read counts as past. */
@@ -104,20 +99,18 @@ function groupsOf(extra: string): readonly string[] | undefined {
 
 /** Reads the Secrets from the watch cache. */
 export function systemSecrets(store: StoreContext, registry: () => Registry): SystemSecrets {
-  const endpointOf = () => {
+  const placeOf = (name: string): { readonly endpoint: Endpoint; readonly key: string } => {
     const endpoint = registry().endpoint(GROUP.core, 'v1', 'secrets');
     if (endpoint === undefined) throw new Error('secrets are not served');
-    return endpoint;
+    return { endpoint, key: relativeKey(endpoint.stored, NAMESPACE.system, name) };
   };
   return {
     cached: async (name) => {
-      const { stored } = endpointOf();
-      const entry = store.cache.resource(stored.keyPrefix).get(relativeKey(stored, NAMESPACE.system, name));
-      return Promise.resolve(entry === undefined ? undefined : currentOfEntry(stored, entry).object);
+      const { endpoint, key } = placeOf(name);
+      return Promise.resolve(currentFromCache(store, endpoint, key)?.object);
     },
     fresh: async (name, signal) => {
-      const endpoint = endpointOf();
-      const key = relativeKey(endpoint.stored, NAMESPACE.system, name);
+      const { endpoint, key } = placeOf(name);
       return (await readFresh(store, endpoint, key, signal))?.object;
     },
   };

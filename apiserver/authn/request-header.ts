@@ -2,6 +2,7 @@ import type { Clock } from '../../shared/concurrency/clock';
 import type { Exchange, UserInfo } from '../exchange/exchange';
 import { headersWithPrefix, headerValues, removeHeaders, unescapedKey } from '../exchange/header-values';
 import type { Authenticator } from './authenticator';
+import { userExtra } from './user-extra';
 import type { CaBundle } from './x509/ca-bundle';
 import { verifiedPeers } from './x509/verified-peers';
 
@@ -65,11 +66,9 @@ function headerReader(names: RequestHeaderNames): (exchange: Exchange) => UserIn
     const groups = groupHeaders
       .flatMap((header) => headerValues(exchange, header))
       .filter((group) => group !== '');
-    const extras = new Map<string, string[]>();
-    for (const [rest, value] of prefixes.flatMap((prefix) => headersWithPrefix(exchange, prefix))) {
-      const key = unescapedKey(rest);
-      extras.set(key, [...(extras.get(key) ?? []), value]);
-    }
-    return { name, uid: '', groups, extra: Object.fromEntries(extras) };
+    const extras = prefixes
+      .flatMap((prefix) => headersWithPrefix(exchange, prefix))
+      .map(([rest, value]) => [unescapedKey(rest), value] as const);
+    return { name, uid: '', groups, extra: userExtra(extras) };
   };
 }

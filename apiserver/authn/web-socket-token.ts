@@ -25,7 +25,7 @@ const BASE64URL = /^[\w-]*$/;
  * The token in a list of subprotocols. An empty one counts as none. Throws Unauthorized for two of them, for one that is not base64url
  * of UTF-8 text, and for one that stands alone: a browser needs another subprotocol that the server agrees on.
  */
-export function protocolTokenOf(header: string | undefined): string | undefined {
+function protocolTokenOf(header: string | undefined): string | undefined {
   const offered = (header ?? '').split(',').map((each) => each.trim());
   const [carrier, another] = offered.filter((each) => each.startsWith(WEB_SOCKET_TOKEN_PREFIX));
   if (carrier === undefined) return undefined;

@@ -1,9 +1,9 @@
 import type { StatusError } from '../../shared/errors/status-error';
-import { USER_GROUP } from '../../shared/names';
+import { AUDIT_ANNOTATION, USER_GROUP } from '../../shared/names';
 import { parseRequestInfo } from '../exchange/request-info';
 import { newExchange } from '../exchange/testing/new-exchange';
 import { authorize } from './authorize';
-import type { Authorizer } from '../exchange/access';
+import type { Authorizer, Verdict } from '../exchange/access';
 import { firstOpinionOf } from './authorizer';
 import type { Mode } from './modes';
 import { accessControlOf } from './modes';
@@ -109,4 +109,25 @@ test('a denial ends the search, and reasons without an opinion are kept line by 
     path: '/x',
   });
   expect(unsure).toMatchObject({ message: 'forbidden: User "jane" cannot get path "/x": a\nb' });
+});
+
+const { authorizationDecision: DECISION, authorizationReason: REASON } = AUDIT_ANNOTATION;
+
+test.each<[string, Verdict, object]>([
+  ['a permission', { decision: 'allow', reason: 'a role' }, { [DECISION]: 'allow', [REASON]: 'a role' }],
+  ['a refusal', { decision: 'no-opinion', reason: '' }, { [DECISION]: 'forbid', [REASON]: '' }],
+  ['what is not known', { decision: 'no-opinion', reason: '', error: 'x' }, { [REASON]: 'internal error' }],
+])('the audit event tells of %s', async (_what, verdict, expected) => {
+  const noted: Record<string, string> = {};
+  const audit = {
+    annotate: (key: string, value: string) => {
+      noted[key] = value;
+    },
+  };
+  const info = parseRequestInfo('GET', '/x', new URLSearchParams());
+  const stage = authorize(async () => Promise.resolve(verdict));
+  await stage(newExchange({ info, audit: audit as never }), async () => Promise.resolve()).catch(
+    () => undefined,
+  );
+  expect(noted).toEqual(expected);
 });

@@ -1,7 +1,7 @@
 import { AUDIT_ANNOTATION } from '../../shared/names';
 import { forbidden, internalError, StatusError } from '../../shared/errors/status-error';
 import type { AccessQuestion, Authorizer, Verdict } from '../exchange/access';
-import type { Stage } from '../exchange/exchange';
+import type { Exchange, Stage } from '../exchange/exchange';
 import { questionOf } from './authorizer';
 
 /** The stage that lets a request through or answers 403. It covers every path, health and version included. */
@@ -9,11 +9,7 @@ export function authorize(authorizer: Authorizer): Stage {
   return async (exchange, next) => {
     const question = questionOf(exchange);
     const verdict = await authorizer(question, exchange.signal);
-    exchange.audit?.annotate(
-      AUDIT_ANNOTATION.authorizationDecision,
-      verdict.decision === 'allow' ? 'allow' : 'forbid',
-    );
-    exchange.audit?.annotate(AUDIT_ANNOTATION.authorizationReason, verdict.reason);
+    note(exchange, verdict);
     if (verdict.decision !== 'allow') throw refusalOf(question, verdict);
     await next();
   };
@@ -22,6 +18,15 @@ export function authorize(authorizer: Authorizer): Stage {
 /** Nobody is told that they may not where that is not known. */
 function refusalOf(question: AccessQuestion, { reason, error }: Verdict): StatusError {
   return error === undefined ? refusal(question, reason) : internalError(error);
+}
+
+/** What is not known is no decision, in the audit event neither. */
+function note({ audit }: Pick<Exchange, 'audit'>, { decision, reason, error }: Verdict): void {
+  const isDecided = decision === 'allow' || error === undefined;
+  if (isDecided) {
+    audit?.annotate(AUDIT_ANNOTATION.authorizationDecision, decision === 'allow' ? 'allow' : 'forbid');
+  }
+  audit?.annotate(AUDIT_ANNOTATION.authorizationReason, isDecided ? reason : 'internal error');
 }
 
 /** The 403 as Kubernetes words it; also for checks inside verbs, such as impersonation. */

@@ -80,3 +80,19 @@ test('what is invalid is told of first, and what no change creates is not found'
   expect((await put('endpoints', 'e', { subsets })).code).toBe(422);
   expect((await put('configmaps', 'c')).code).toBe(404);
 });
+
+test('where it is not known who may create, a PUT that would create fails, and forbids nothing', async () => {
+  const unsure = await startInProcessApi(undefined, {
+    services: {
+      authorize: async ({ verb }) =>
+        Promise.resolve(
+          verb === 'create'
+            ? { decision: 'no-opinion', reason: '', error: 'nobody could be asked' }
+            : { decision: 'allow', reason: '' },
+        ),
+    },
+  });
+  const { json } = await unsure.call('PUT', `${CORE}/endpoints/e`, { body: { metadata: { name: 'e' } } });
+  expect(json).toMatchObject({ code: 500, message: 'Internal error occurred: nobody could be asked' });
+  await unsure.close();
+});

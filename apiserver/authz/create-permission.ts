@@ -1,10 +1,11 @@
 import type { Admission, AdmissionAttributes } from '../registry/admission';
 import type { Authorizer } from '../exchange/access';
-import { forbidden } from '../../shared/errors/status-error';
+import { forbidden, internalError } from '../../shared/errors/status-error';
 
 /**
  * Whoever may change objects may not make them by a change: where a PUT or an apply creates what is not there, its user must be allowed
- * to create as well. Forbidden otherwise; that stands where validating admission does, so that an object that is invalid is told of first.
+ * to create as well. Forbidden otherwise, and InternalError where that is not known; it stands where validating admission does, so that an
+ * object that is invalid is told of first.
  */
 export function withCreatePermission(admission: Admission, authorize: Authorizer): Admission {
   return {
@@ -39,6 +40,7 @@ async function checkCreate(
     subresource: '',
     name,
   };
-  const { decision, reason } = await authorize(question, signal);
-  if (decision !== 'allow') throw forbidden({ group, resource }, name, reason);
+  const { decision, reason, error } = await authorize(question, signal);
+  if (decision === 'allow') return;
+  throw error === undefined ? forbidden({ group, resource }, name, reason) : internalError(error);
 }

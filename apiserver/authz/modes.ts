@@ -20,23 +20,26 @@ const EVERYTHING: AccessRules = {
 const superusers: Authorizer = async ({ user }) =>
   Promise.resolve(user.groups.includes(USER_GROUP.masters) ? ALLOWED : NO_OPINION);
 
-const ACCESS_OF_MODE = {
-  AlwaysAllow: () => ({
-    authorize: async () => Promise.resolve(ALLOWED),
-    rulesOf: async () => Promise.resolve(EVERYTHING),
-  }),
-  AlwaysDeny: () => ({
-    authorize: async () => Promise.resolve(EVERYTHING_FORBIDDEN),
-    rulesOf: async () => Promise.resolve(NO_RULES),
-  }),
-  Webhook: (_policies, webhook) => {
-    if (webhook === undefined) throw new Error('the mode Webhook needs a webhook');
-    return webhook;
-  },
-  RBAC: (policies) => ({ authorize: rbacAuthorizer(policies), rulesOf: rbacRules(policies) }),
-} as const satisfies Readonly<Record<string, (policies: Policies, webhook?: AccessControl) => AccessControl>>;
+/** What may stand in `--authorization-mode`. */
+export const MODES = ['AlwaysAllow', 'AlwaysDeny', 'RBAC', 'Webhook'] as const;
+export type Mode = (typeof MODES)[number];
 
-export type Mode = keyof typeof ACCESS_OF_MODE;
+const ACCESS_OF_MODE: Readonly<Record<Mode, (policies: Policies, webhook?: AccessControl) => AccessControl>> =
+  {
+    AlwaysAllow: () => ({
+      authorize: async () => Promise.resolve(ALLOWED),
+      rulesOf: async () => Promise.resolve(EVERYTHING),
+    }),
+    AlwaysDeny: () => ({
+      authorize: async () => Promise.resolve(EVERYTHING_FORBIDDEN),
+      rulesOf: async () => Promise.resolve(NO_RULES),
+    }),
+    Webhook: (_policies, webhook) => {
+      if (webhook === undefined) throw new Error('the mode Webhook needs a webhook');
+      return webhook;
+    },
+    RBAC: (policies) => ({ authorize: rbacAuthorizer(policies), rulesOf: rbacRules(policies) }),
+  };
 
 /** What `--authorization-mode` asks for: the modes in order, with the superusers in front, who appear in no list of rules. `webhook` is needed by the mode of that name. */
 export function accessControlOf(

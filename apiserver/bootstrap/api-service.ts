@@ -1,24 +1,20 @@
 import { isIP } from 'node:net';
-import { pause } from '../../shared/concurrency/pause';
-import { timeLimited } from '../../shared/concurrency/time-limit';
 import type { Log } from '../../shared/log/log';
 import { API_SERVICE_NAME, GROUP, NAMESPACE } from '../../shared/names';
 import { deepEqual } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
-import type { StoreContext, WriteRequest } from '../registry/object-store';
+import type { StoreContext } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
 import { updateObject } from '../registry/update';
-import { API_SERVER_USER } from '../registry/api-server-user';
 import { createMissing } from './create-missing';
 import apiServiceData from './data/api-service.json';
+import { keepInOrder } from './keep-in-order';
 import type { LiveReplicas, ReplicaAddress } from './live-replicas';
+import { ownRequest } from './own-request';
 import { endpointSlices, endpointSubsets } from './replica-endpoints';
 import { translated } from './translate';
 
-/** How often a replica says that it is alive and looks whether the Endpoints are right. */
-const ROUND_MS = 10_000;
-const ROUND_TIMEOUT_MS = 10_000;
 const HTTPS_PORT = 443;
 
 const LABELS = translated(apiServiceData);
@@ -65,14 +61,8 @@ export function createApiService(options: ApiServiceOptions): ApiService {
           'the advertised address is a loopback address; the Endpoints of the API are left alone',
         );
       }
-      while (!signal.aborted) {
-        const round = timeLimited(signal, ROUND_TIMEOUT_MS);
-        await reconcile(round).catch((error: unknown) => {
-          if (!signal.aborted)
-            log.warn({ why: String(error) }, 'the Service of the API could not be brought up to date');
-        });
-        await pause(ROUND_MS, signal);
-      }
+      const failure = 'the Service of the API could not be brought up to date';
+      await keepInOrder({ reconcile, log, failure }, signal);
     },
     async withdraw(signal) {
       if (!isAnnounced) return;
@@ -134,21 +124,13 @@ async function put(
 ): Promise<void> {
   const metadata = { name: API_SERVICE_NAME, namespace: NAMESPACE.default, labels };
   await createMissing(store, endpoint, { metadata, ...content }, signal);
-  const request: WriteRequest = {
-    endpoint,
-    namespace: NAMESPACE.default,
-    name: API_SERVICE_NAME,
-    subresource: '',
-    user: API_SERVER_USER,
-    dryRun: false,
-  };
   const change = (current: ApiObject | undefined): ApiObject => {
     if (current === undefined) return { metadata, ...content };
     const merged = { ...current.metadata, labels: { ...current.metadata.labels, ...labels } };
     const next = { ...current, ...content, metadata: merged };
     return deepEqual(next, current) ? current : next;
   };
-  await updateObject(store, request, { change, options: { creates: 'kind' } }, signal);
+  await updateObject(store, ownRequest(endpoint, metadata), { change, options: { creates: 'kind' } }, signal);
 }
 
 function endpointOf(registry: Registry, group: string, resource: string): Endpoint {

@@ -1,24 +1,21 @@
 import { deepEqual } from '../../shared/meta/clone';
 import { pause } from '../../shared/concurrency/pause';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
-import { timeLimited } from '../../shared/concurrency/time-limit';
 import type { Log } from '../../shared/log/log';
 import type { ApiObject, GroupVersion } from '../../shared/meta/object';
 import { GROUP, LABEL } from '../../shared/names';
 import { StatusError } from '../../shared/errors/status-error';
 import { priorityOf } from '../discovery/group-order';
 import { deleteObject } from '../registry/delete';
-import type { StoreContext, WriteRequest } from '../registry/object-store';
+import type { StoreContext } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
 import { currentOfEntry } from '../registry/stored-form';
 import { updateObject } from '../registry/update';
-import { API_SERVER_USER } from '../registry/api-server-user';
 import { createMissing } from './create-missing';
+import { ROUND_MS, keepInOrder } from './keep-in-order';
+import { ownRequest } from './own-request';
 
-/** How often a replica looks whether its versions are registered; a round that finds all in order writes nothing. */
-const ROUND_MS = 10_000;
-const ROUND_TIMEOUT_MS = 10_000;
 /** How soon it notices that others are to be registered. */
 const LOOK_MS = 250;
 const WRITES_AT_ONCE = 8;
@@ -60,18 +57,21 @@ export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
   return {
     reconcile,
     async keep(signal) {
-      while (!signal.aborted) {
-        const { generation } = options.registry();
-        const round = timeLimited(signal, ROUND_TIMEOUT_MS);
-        await reconcile(round).catch((error: unknown) => {
-          if (!signal.aborted)
-            options.log.warn({ why: String(error) }, 'the APIServices could not be brought up to date');
-        });
-        for (let waitedMs = 0; waitedMs < ROUND_MS && !signal.aborted; waitedMs += LOOK_MS) {
-          await pause(LOOK_MS, signal);
-          if (options.registry().generation !== generation) break;
-        }
-      }
+      let generation: number | undefined;
+      const round = {
+        reconcile: async (inTime: AbortSignal) => {
+          ({ generation } = options.registry());
+          await reconcile(inTime);
+        },
+        untilNext: async () => {
+          for (let waitedMs = 0; waitedMs < ROUND_MS && !signal.aborted; waitedMs += LOOK_MS) {
+            await pause(LOOK_MS, signal);
+            if (options.registry().generation !== generation) return;
+          }
+        },
+      };
+      const failure = 'the APIServices could not be brought up to date';
+      await keepInOrder({ ...round, log: options.log, failure }, signal);
     },
   };
 }
@@ -113,7 +113,7 @@ async function put(
   };
   const { object } = currentOfEntry(endpoint.stored, entry);
   if (deepEqual(change(object), object)) return;
-  const request = requestFor(endpoint, name);
+  const request = ownRequest(endpoint, { name });
   await unlessGone(updateObject(store, request, { change, options: { creates: 'never' } }, signal));
 }
 
@@ -134,16 +134,12 @@ async function removeLeftOvers(
     if (wanted.has(entry.name) || !removed.includes(entry.labels[LABEL.automanaged] ?? '')) continue;
     const { uid = '', resourceVersion = '' } = currentOfEntry(stored, entry).object.metadata;
     const options = { dryRun: false, preconditions: { uid, resourceVersion } };
-    await unlessGone(deleteObject(store, requestFor(endpoint, entry.name), options, signal));
+    await unlessGone(deleteObject(store, ownRequest(endpoint, { name: entry.name }), options, signal));
   }
 }
 
 function isOwn({ metadata }: ApiObject): boolean {
   return [ON_START, ALWAYS].includes(metadata.labels?.[LABEL.automanaged] ?? '');
-}
-
-function requestFor(endpoint: Endpoint, name: string): WriteRequest {
-  return { endpoint, namespace: '', name, subresource: '', user: API_SERVER_USER, dryRun: false };
 }
 
 /** Another replica may have done the same a moment before. */

@@ -1,6 +1,4 @@
-import { pause } from '../../shared/concurrency/pause';
 import type { Clock } from '../../shared/concurrency/clock';
-import { timeLimited } from '../../shared/concurrency/time-limit';
 import type { Log } from '../../shared/log/log';
 import { deepEqual } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
@@ -13,12 +11,11 @@ import type { StoreContext } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
 import { record, text } from '../registry/validation/accessors';
 import { updateObject } from '../registry/update';
-import { API_SERVER_USER } from '../registry/api-server-user';
 import { createMissing } from './create-missing';
+import { keepInOrder } from './keep-in-order';
+import { ownRequest } from './own-request';
 
 const NAME = 'extension-apiserver-authentication';
-const ROUND_MS = 10_000;
-const ROUND_TIMEOUT_MS = 10_000;
 
 const KEY = {
   clientAuthorities: 'client-ca-file',
@@ -65,31 +62,15 @@ export function createAuthenticationInfo(options: AuthenticationInfoOptions): Au
       const data = dataWith(before, options, now);
       return deepEqual(data, before) ? found : { ...found, data };
     };
-    const request = {
-      endpoint,
-      namespace: NAMESPACE.system,
-      name: NAME,
-      subresource: '',
-      user: API_SERVER_USER,
-      dryRun: false,
-    };
+    const request = ownRequest(endpoint, metadata);
     await updateObject(store, request, { change, options: { creates: 'never' } }, signal);
   };
   return {
     reconcile,
     async keep(signal) {
       if (options.clients === undefined && options.proxies === undefined) return;
-      while (!signal.aborted) {
-        const round = timeLimited(signal, ROUND_TIMEOUT_MS);
-        await reconcile(round).catch((error: unknown) => {
-          if (!signal.aborted)
-            options.log.warn(
-              { why: String(error) },
-              'what servers behind this one go by could not be written',
-            );
-        });
-        await pause(ROUND_MS, signal);
-      }
+      const failure = 'what servers behind this one go by could not be written';
+      await keepInOrder({ reconcile, log: options.log, failure }, signal);
     },
   };
 }

@@ -1,10 +1,10 @@
 import { StatusError } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/meta/object';
-import { API_SERVER_USER } from '../registry/api-server-user';
 import { createObject } from '../registry/create';
 import type { StoreContext } from '../registry/object-store';
 import type { Endpoint } from '../registry/resource';
 import { relativeKey } from '../registry/resource';
+import { ownRequest } from './own-request';
 
 /** Creates an object of the endpoint's version unless there is one. Replicas that start together may all try. */
 export async function createMissing(
@@ -16,10 +16,14 @@ export async function createMissing(
   const { name = '', namespace = '' } = object.metadata;
   const key = relativeKey(endpoint.stored, namespace, name);
   if (store.cache.resource(endpoint.stored.keyPrefix).get(key) !== undefined) return;
-  const request = { endpoint, namespace, name, subresource: '', user: API_SERVER_USER, dryRun: false };
   const typed = { ...object, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
   try {
-    await createObject(store, request, endpoint.applyDefaults?.(typed) ?? typed, signal);
+    await createObject(
+      store,
+      ownRequest(endpoint, object.metadata),
+      endpoint.applyDefaults?.(typed) ?? typed,
+      signal,
+    );
   } catch (error) {
     if (!(error instanceof StatusError) || error.status.reason !== 'AlreadyExists') throw error;
   }

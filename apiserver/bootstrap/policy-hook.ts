@@ -8,13 +8,13 @@ import type { HealthCheck } from '../health/health-check';
 import { HEALTH_PATHS } from '../health/health-check';
 import { createObject } from '../registry/create';
 import { deleteObject } from '../registry/delete';
-import type { StoreContext, WriteRequest } from '../registry/object-store';
+import type { StoreContext } from '../registry/object-store';
 import { currentFromCache, readFresh } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
 import { relativeKey } from '../registry/resource';
 import { updateObject } from '../registry/update';
-import { API_SERVER_USER } from '../registry/api-server-user';
+import { ownRequest } from './own-request';
 import { POLICY_OBJECTS } from './policy-objects';
 import { reconciledBinding, reconciledRole } from './reconciled-policy';
 
@@ -131,7 +131,7 @@ function giveUp({ endpoint, expected, log }: Wanted, why: string): void {
 /** Makes what exists what it should be; false when somebody else was faster. */
 async function bring(wanted: Wanted, existing: ApiObject | undefined, signal: AbortSignal): Promise<boolean> {
   const { store, expected, reconciled } = wanted;
-  const request = requestFor(wanted);
+  const request = ownRequest(wanted.endpoint, expected.metadata);
   if (existing === undefined) return succeeds(createObject(store, request, expected, signal));
   const next = reconciled(existing, expected);
   if (next === existing) return true;
@@ -146,11 +146,6 @@ async function bring(wanted: Wanted, existing: ApiObject | undefined, signal: Ab
     reconciled(current ?? existing, expected) ?? current ?? existing;
   tell(wanted, 'a role or binding of the server lacks something, which is added');
   return succeeds(updateObject(store, request, { change, options: { creates: 'never' } }, signal));
-}
-
-function requestFor({ endpoint, expected }: Wanted): WriteRequest {
-  const { name = '', namespace = '' } = expected.metadata;
-  return { endpoint, namespace, name, subresource: '', user: API_SERVER_USER, dryRun: false };
 }
 
 function tell({ endpoint, expected, log }: Wanted, text: string): void {

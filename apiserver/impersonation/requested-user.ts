@@ -1,5 +1,7 @@
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../shared/meta/dns-names';
 import { GROUP, SERVICE_ACCOUNT } from '../../shared/names';
+import { accountGroups } from '../authn/service-account/account-user';
+import { userExtra } from '../authn/user-extra';
 import type { Exchange, UserInfo } from '../exchange/exchange';
 import { headersWithPrefix, headerValues, unescapedKey } from '../exchange/header-values';
 
@@ -67,7 +69,7 @@ export function requestedUser(exchange: Pick<Exchange, 'headers' | 'rawHeaders'>
   return {
     hasUser: name !== '',
     guises,
-    user: { name, uid: '', groups: groups.length > 0 ? groups : ofAccount, extra: valuesByKey(extras) },
+    user: { name, uid: '', groups: groups.length > 0 ? groups : ofAccount, extra: userExtra(extras) },
   };
 }
 
@@ -89,16 +91,4 @@ function accountOf(user: string): Guise | undefined {
   if (dns1123LabelProblems(namespace).length > 0 || dns1123SubdomainProblems(name).length > 0)
     return undefined;
   return guise('ServiceAccount', { resource: 'serviceaccounts', namespace, name });
-}
-
-function accountGroups(namespace: string): readonly string[] {
-  return [SERVICE_ACCOUNT.group, `${SERVICE_ACCOUNT.groupPrefix}${namespace}`];
-}
-
-function valuesByKey(
-  extras: readonly (readonly [string, string])[],
-): Readonly<Record<string, readonly string[]>> {
-  const values = new Map<string, string[]>();
-  for (const [key, value] of extras) values.set(key, [...(values.get(key) ?? []), value]);
-  return Object.fromEntries(values);
 }

@@ -1,6 +1,6 @@
 import type { FlagRow } from '../../shared/flags/flag-row';
 import { TOKEN_ALGORITHMS } from '../../shared/certs/token-key';
-import { REVIEW_VERSIONS } from '../authn/webhook/review-call';
+import { REVIEW_VERSIONS } from '../webhook/review-call';
 import { NAMESPACE } from '../../shared/names';
 
 const GROUP = 'Authentication';

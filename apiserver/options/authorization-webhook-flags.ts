@@ -1,5 +1,5 @@
 import type { FlagRow } from '../../shared/flags/flag-row';
-import { REVIEW_VERSIONS } from '../authn/webhook/review-call';
+import { REVIEW_VERSIONS } from '../webhook/review-call';
 
 const GROUP = 'Authorization';
 

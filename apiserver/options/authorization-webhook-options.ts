@@ -1,4 +1,4 @@
-import type { RemoteReviewOptions } from '../authn/webhook/review-call';
+import type { RemoteReviewOptions } from '../webhook/review-call';
 import type { ServerFlags } from './complete-options';
 
 export interface AuthorizationWebhookOptions extends Pick<RemoteReviewOptions, 'configFile' | 'version'> {

@@ -29,7 +29,7 @@ const KNOWN_NAMES: readonly string[] = [...Object.keys(STAGE_GATES), ...Object.k
 /** Which features are on. */
 export type FeatureGates = Readonly<Record<GateName, boolean>>;
 
-export const DEFAULT_FEATURE_GATES: FeatureGates = {
+const DEFAULT_FEATURE_GATES: FeatureGates = {
   EphemeralContainers: GATES.EphemeralContainers.default,
   ServerSideApply: GATES.ServerSideApply.default,
 };

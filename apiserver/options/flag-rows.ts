@@ -2,6 +2,7 @@ import type { FlagRow } from '../../shared/flags/flag-row';
 import { LOG_FORMATS } from '../../shared/log/pino-log';
 import { dialect, DIALECTS } from '../../shared/names';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES } from '../admission/plugins';
+import { MODES } from '../authz/modes';
 import { ACCOUNT_TOKEN_FLAGS } from './account-token-flags';
 import { AUDIT_FLAG_ROWS } from './audit-flag-rows';
 import { AUTHENTICATION_FLAGS } from './authentication-flags';
@@ -20,10 +21,7 @@ const GROUP = {
   logs: 'Logs',
 } as const;
 
-export const AUTHORIZATION_MODES = ['AlwaysAllow', 'AlwaysDeny', 'RBAC', 'Webhook'] as const;
-export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number];
-
-export const TLS_VERSIONS = ['VersionTLS12', 'VersionTLS13'] as const;
+const TLS_VERSIONS = ['VersionTLS12', 'VersionTLS13'] as const;
 
 /** The command line of orch-apiserver. Names and defaults are kube-apiserver's where it has the flag. */
 export const FLAG_ROWS = [
@@ -142,7 +140,7 @@ export const FLAG_ROWS = [
     type: 'string',
     default: '/var/run/orch',
     group: GROUP.serving,
-    help: 'Where the server keeps the certificate it makes for itself when --tls-cert-file is not given.',
+    help: 'Where the server keeps what it makes for itself: its certificate when --tls-cert-file is not given, and the key that signs tokens of service accounts when --service-account-signing-key-file is not.',
   },
   {
     name: 'tls-cert-file',
@@ -276,7 +274,7 @@ export const FLAG_ROWS = [
   {
     name: 'authorization-mode',
     type: 'stringList',
-    values: AUTHORIZATION_MODES,
+    values: MODES,
     default: ['AlwaysAllow'],
     group: GROUP.authorization,
     help: 'The authorizers to ask, in this order.',

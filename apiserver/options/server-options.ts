@@ -5,14 +5,14 @@ import type { CallLimits } from '../admission/webhooks/call';
 import type { AuditOptions } from '../audit/audit-options';
 import type { TokenAlgorithm } from '../../shared/certs/token-key';
 import type { IdTokenRules } from '../authn/oidc/id-tokens';
-import type { ReviewVersion } from '../authn/webhook/review-call';
+import type { ReviewVersion } from '../webhook/review-call';
 import type { RequestHeaderNames } from '../authn/request-header';
+import type { Mode } from '../authz/modes';
 import type { RuntimeConfig } from '../registry/runtime-config';
 import type { AddressRange, ValueRange } from '../registry/allocation/value-range';
 import type { KindSettings } from '../registry/strategy';
 import type { AuthorizationWebhookOptions } from './authorization-webhook-options';
 import type { FeatureGates } from './feature-gates';
-import type { AuthorizationMode } from './flag-rows';
 
 /** What the command line asks for, checked and complete: every part of the server takes its piece of this and no flags. */
 export interface ServerOptions {
@@ -27,7 +27,7 @@ export interface ServerOptions {
   readonly watchCache: WatchCacheOptions;
   readonly authentication: AuthenticationOptions;
   /** Never empty. */
-  readonly authorizationModes: readonly AuthorizationMode[];
+  readonly authorizationModes: readonly Mode[];
   /** There if the mode Webhook is among them. */
   readonly authorizationWebhook: AuthorizationWebhookOptions | undefined;
   readonly admission: PluginChoice &

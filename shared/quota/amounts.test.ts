@@ -3,7 +3,7 @@ import {
   amountsText,
   areEqual,
   beyond,
-  largest,
+  largestOf,
   listOf,
   listText,
   minus,
@@ -33,8 +33,10 @@ test('differences do not go below nothing, nor beyond the resources of the first
   });
 });
 
-test('the larger of both is taken resource by resource', () => {
-  expect(listOf(largest(some, amountsOf({ cpu: '1', memory: '1', secrets: '1' })))).toEqual({
+test('the largest is taken resource by resource', () => {
+  expect(
+    listOf(largestOf([some, amountsOf({ cpu: '1', memory: '1' }), amountsOf({ secrets: '1' })])),
+  ).toEqual({
     cpu: '1',
     memory: '1Gi',
     pods: '2',

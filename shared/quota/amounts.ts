@@ -58,12 +58,28 @@ export function sortedNames(names: Iterable<string>): readonly string[] {
 }
 
 export function plus(a: Amounts, b: Amounts): Amounts {
-  const sums = new Map(a);
-  for (const [name, amount] of b) {
-    const sum = sums.get(name);
-    sums.set(name, sum === undefined ? amount : addQuantity(sum, amount));
+  return sumOf([a, b]);
+}
+
+/** Of any number of lists: what each adds costs as much as is in it, however much is in the others. */
+export function sumOf(lists: Iterable<Amounts>): Amounts {
+  return combined(lists, addQuantity);
+}
+
+/** The largest amount of each resource in any of the lists. */
+export function largestOf(lists: Iterable<Amounts>): Amounts {
+  return combined(lists, (known, other) => (isMore(known, other) ? known : other));
+}
+
+function combined(lists: Iterable<Amounts>, combine: (a: Quantity, b: Quantity) => Quantity): Amounts {
+  const result = new Map<string, Quantity>();
+  for (const list of lists) {
+    for (const [name, amount] of list) {
+      const known = result.get(name);
+      result.set(name, known === undefined ? amount : combine(known, amount));
+    }
   }
-  return sums;
+  return result;
 }
 
 /** `a` without `b`, and nothing below zero. A resource that only `b` has is left out. */
@@ -75,16 +91,6 @@ export function minus(a: Amounts, b: Amounts): Amounts {
     rest.set(name, isMore(left, ZERO_QUANTITY) ? left : ZERO_QUANTITY);
   }
   return rest;
-}
-
-/** The larger of both, resource by resource. */
-export function largest(a: Amounts, b: Amounts): Amounts {
-  const result = new Map(a);
-  for (const [name, amount] of b) {
-    const other = result.get(name);
-    if (other === undefined || !isMore(other, amount)) result.set(name, amount);
-  }
-  return result;
 }
 
 /** Only these resources. */

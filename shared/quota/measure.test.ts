@@ -62,6 +62,19 @@ describe('a pod', () => {
     });
   });
 
+  // All that was summed up before was copied for each container: the server answered nobody for minutes.
+  test('is measured whatever the number of its containers and of the resources they ask for', () => {
+    const devices = Array.from({ length: 20_000 }, (_each, index) => `example.com/${String(index)}`);
+    const many = Object.fromEntries(devices.map((name) => [name, '1']));
+    const containers = [container(many), ...Array.from({ length: 20_000 }, () => container({ cpu: '1m' }))];
+    expect(usageOf(pods, { spec: { containers, initContainers: containers } })).toEqual({
+      ...bare,
+      ...Object.fromEntries(devices.map((name) => [`requests.${name}`, '1'])),
+      cpu: '20',
+      'requests.cpu': '20',
+    });
+  });
+
   test('uses huge pages under both names, and resources of others by their requests alone', () => {
     const asked = { 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2', [`${RESERVED_PREFIX}own`]: '1' };
     expect(usageOf(pods, { spec: { containers: [container(asked, asked)] } })).toEqual({

@@ -2,7 +2,7 @@ import type { ApiObject } from '../meta/object';
 import type { Quantity } from '../meta/quantity';
 import { GROUP, RESERVED_PREFIX } from '../names';
 import type { Amounts } from './amounts';
-import { NOTHING, ONE, amountsOf, largest, plus, sortedNames } from './amounts';
+import { ONE, amountsOf, largestOf, plus, sortedNames, sumOf } from './amounts';
 import type { Json } from './json';
 import { integer, record, records, text } from './json';
 import type { Evaluator, Measured } from './measure';
@@ -77,8 +77,8 @@ function goneAtMs({ metadata }: ApiObject): number | undefined {
 function needs(spec: Json, part: 'requests' | 'limits'): Amounts {
   const listsOf = (containers: unknown): readonly Amounts[] =>
     records(containers).map((container) => amountsOf(record(container['resources'])[part]));
-  const sum = listsOf(spec['containers']).reduce(plus, NOTHING);
-  const most = listsOf(spec['initContainers']).reduce(largest, sum);
+  const sum = sumOf(listsOf(spec['containers']));
+  const most = largestOf([sum, ...listsOf(spec['initContainers'])]);
   return plus(most, amountsOf(spec['overhead']));
 }
 

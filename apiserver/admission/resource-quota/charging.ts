@@ -1,13 +1,14 @@
 import { untilAborted } from '../../../shared/concurrency/abort';
+import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import { StatusError, internalError } from '../../../shared/errors/status-error';
 import type { BatchParts, ChargedWrite, Refusal, Waiter } from './charge-batch';
 import { chargeBatch } from './charge-batch';
 
 /** How many writes may wait in one namespace, and how many of them are judged at once. */
-export const WAITING_MAX = 5_000;
+const WAITING_MAX = 5_000;
 const BATCH_MAX = 500;
 /** How long a write waits for its charge, in milliseconds. */
-export const CHARGE_TIMEOUT_MS = 10_000;
+const CHARGE_TIMEOUT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
@@ -27,19 +28,21 @@ export class Charging {
 
   /**
    * Resolves with the refusal on quotas as they are known here, or with undefined once the charge is stored. Throws TooManyRequests (429)
-   * where too many wait, InternalError (500) after {@link CHARGE_TIMEOUT_MS}, and what {@link chargeBatch} throws.
+   * where too many wait, InternalError (500) after ten seconds, and what {@link chargeBatch} throws.
    */
   async charge(namespace: string, write: ChargedWrite, signal: AbortSignal): Promise<Refusal> {
-    const timeUp = AbortSignal.timeout(this.#timeoutMs);
-    const inTime = AbortSignal.any([signal, timeUp]);
+    const inTime = linkedAbort(signal);
+    const timer = setTimeout(() => {
+      inTime.abort(internalError('resource quota evaluation timed out'));
+    }, this.#timeoutMs).unref();
     const judged = new Promise<Refusal>((settle, fail) => {
-      this.#enqueue(namespace, { write, signal: inTime, settle, fail });
+      this.#enqueue(namespace, { write, signal: inTime.signal, settle, fail });
     });
     try {
-      return await untilAborted(judged, inTime);
-    } catch (error) {
-      if (error === timeUp.reason) throw internalError('resource quota evaluation timed out');
-      throw error;
+      return await untilAborted(judged, inTime.signal);
+    } finally {
+      clearTimeout(timer);
+      inTime.unlink();
     }
   }
 

@@ -112,11 +112,11 @@ export class WebhookCaller {
     }
   }
 
-  /** Forgets all webhooks of the type but these. */
-  retain(type: Webhook['type'], hooks: readonly Webhook[]): void {
+  /** Forgets all webhooks but these. */
+  retain(hooks: readonly Webhook[]): void {
     const kept = new Set(hooks.map(({ line }) => line));
     for (const [key, line] of this.#lines) {
-      if (line.hook.type !== type || kept.has(key)) continue;
+      if (kept.has(key)) continue;
       this.#lines.delete(key);
       line.connection?.connection.close();
     }

@@ -36,6 +36,13 @@ test('a try that was given up leaves the next one to others', () => {
   expect(circuit.enter(1)).toBe('try');
 });
 
+test('a clock that is set back makes no pause longer', () => {
+  const circuit = new Circuit({ failuresMax: 1, pauseMs: 100 });
+  circuit.unanswered('a', 5_000);
+  expect(circuit.enter(5_099)).toMatchObject({ failures: 1 });
+  expect(circuit.enter(4_000)).toBe('try');
+});
+
 test('no number of failures opens a circuit that is switched off', () => {
   const circuit = new Circuit({ failuresMax: 0, pauseMs: 1 });
   for (let times = 0; times < 10; times += 1) circuit.unanswered('a', 0);

@@ -24,7 +24,7 @@ export class Circuit {
   #sinceMs = 0;
   #failures = 0;
   #why = '';
-  #pausedUntilMs = 0;
+  #failedAtMs = 0;
   #isTrying = false;
 
   constructor(options: CircuitOptions) {
@@ -42,7 +42,10 @@ export class Circuit {
   enter(nowMs: number): Outage | 'go' | 'try' {
     const { outage } = this;
     if (outage === undefined) return 'go';
-    if (this.#isTrying || nowMs < this.#pausedUntilMs) return outage;
+    // A clock that was set back makes no pause longer.
+    const sinceFailureMs = nowMs - this.#failedAtMs;
+    const isPaused = sinceFailureMs >= 0 && sinceFailureMs < this.#options.pauseMs;
+    if (this.#isTrying || isPaused) return outage;
     this.#isTrying = true;
     return 'try';
   }
@@ -64,7 +67,7 @@ export class Circuit {
     if (this.#failures === 0) this.#sinceMs = nowMs;
     this.#failures += 1;
     this.#why = why;
-    this.#pausedUntilMs = nowMs + this.#options.pauseMs;
+    this.#failedAtMs = nowMs;
     return !wasOpen && this.outage !== undefined;
   }
 }

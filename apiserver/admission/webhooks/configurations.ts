@@ -2,7 +2,7 @@ import { timeLimited } from '../../../shared/concurrency/time-limit';
 import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
 import { GROUP } from '../../../shared/names';
-import { CacheFollower } from '../../authz/rbac/cache-follower';
+import { CacheFollower } from '../../watch/cache-follower';
 import type { StoredResource } from '../../registry/resource';
 import { currentOfEntry } from '../../registry/stored-form';
 import type { ClusterCache } from '../../watch/cluster-cache';

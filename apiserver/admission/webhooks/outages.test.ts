@@ -369,3 +369,25 @@ test('this server is to webhooks who the configuration of the plugin says', asyn
     rmSync(dir, { recursive: true });
   }
 });
+
+test('a call that is under way when its webhook gets another timeout is answered, and made once', async () => {
+  await start();
+  let letGo: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  webhook.behave = async ({ review }) => {
+    if (review.request.name === 'm-slow') await held;
+    return { allowed: true };
+  };
+  await configure(hookAt(webhook, { timeoutSeconds: 20 }));
+  const slow = api.call('POST', MAPS, { body: { metadata: { name: 'm-slow' } } });
+  await webhook.askedTimes(1);
+  const { path: at, body } = configurationOf('Validating', 'conf', [hookAt(webhook, { timeoutSeconds: 21 })]);
+  const { code } = await api.call('PATCH', `${at}/conf`, { body });
+  expect(code).toBe(200);
+  expect((await createMap()).code).toBe(201);
+  letGo?.();
+  expect(await slow).toMatchObject({ code: 201 });
+  expect(webhook.asked.filter(({ review }) => review.request.name === 'm-slow')).toHaveLength(1);
+});

@@ -3,6 +3,8 @@ import type { Endpoint } from '../../registry/resource';
 import { API_SERVER_USER } from '../../registry/api-server-user';
 import type { ClusterCache } from '../../watch/cluster-cache';
 import type { Reading } from '../cluster-reader';
+import { UNCONFIRMED_MS_MAX } from '../cluster-reader';
+import { WriteKinds } from '../write-kinds';
 import type { WebhookCaller } from './call';
 import type { ConfigurationSources } from './configurations';
 import { CONFIGURATIONS, WebhookConfigurations } from './configurations';
@@ -18,8 +20,6 @@ export interface SourceParts {
   readonly recentWrites: RecentConfigurationWrites;
 }
 
-/** For so long the cache is believed without a sign that it still follows the store. */
-const UNCONFIRMED_MS_MAX = 1_000;
 /** For so long after a write of a configuration has begun, the cache is asked to be as new as the store. */
 const RECENT_MS = 3_000;
 
@@ -41,15 +41,13 @@ export class RecentConfigurationWrites {
 
 /** Knows which webhooks are to see a write, as far as rules decide that. */
 export class WebhookSource {
-  readonly #type: WebhookType;
   readonly #parts: SourceParts;
   readonly #configurations: WebhookConfigurations;
   #webhooks: readonly Webhook[] = [];
   /** Which webhooks want what kind of write, until the webhooks change. */
-  #known = new WeakMap<Endpoint, Map<string, readonly Invocation[]>>();
+  #known = new WriteKinds<readonly Invocation[]>();
 
   constructor(type: WebhookType, parts: SourceParts) {
-    this.#type = type;
     this.#parts = parts;
     this.#configurations = new WebhookConfigurations(type, parts.configurations);
   }
@@ -76,23 +74,14 @@ export class WebhookSource {
     const { webhooks } = this.#configurations;
     if (webhooks !== this.#webhooks) {
       this.#webhooks = webhooks;
-      this.#known = new WeakMap();
-      this.#parts.caller.retain(this.#type, webhooks);
+      this.#known = new WriteKinds();
+      this.#parts.caller.retain(webhooks);
     }
     if (webhooks.length === 0) return [];
-    const { operation, subresource, endpoint } = attributes;
-    const known = this.#known.get(endpoint) ?? new Map<string, readonly Invocation[]>();
-    this.#known.set(endpoint, known);
-    const key = `${operation} ${subresource}`;
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const found = invocationsOf(webhooks, {
-      operation,
-      subresource,
-      endpoint: resourceEndpoint(attributes),
-    });
-    known.set(key, found);
-    return found;
+    const { operation, subresource } = attributes;
+    return this.#known.of(attributes, () =>
+      invocationsOf(webhooks, { operation, subresource, endpoint: resourceEndpoint(attributes) }),
+    );
   }
 }
 

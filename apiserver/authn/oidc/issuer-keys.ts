@@ -48,6 +48,11 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   let known: Known | undefined;
   let triedAtMs = -Infinity;
   let refreshing: Promise<void> | undefined;
+  /** Any time at all where the clock was set back meanwhile. */
+  const sinceTryMs = (): number => {
+    const agoMs = clock.now() - triedAtMs;
+    return agoMs < 0 ? Infinity : agoMs;
+  };
   const fetchKeys = async (): Promise<void> => {
     triedAtMs = clock.now();
     try {
@@ -68,7 +73,7 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     }
   };
   const refresh = async (): Promise<void> => {
-    if (refreshing === undefined && clock.now() - triedAtMs < REFRESH_INTERVAL_MS) return;
+    if (refreshing === undefined && sinceTryMs() < REFRESH_INTERVAL_MS) return;
     refreshing ??= fetchKeys().finally(() => {
       refreshing = undefined;
     });
@@ -84,7 +89,7 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   void begin();
   return {
     tokens: () => {
-      if (known !== undefined && clock.now() - triedAtMs > KEYS_AGE_MAX_MS) void refresh();
+      if (known !== undefined && sinceTryMs() > KEYS_AGE_MAX_MS) void refresh();
       return known?.tokens;
     },
     has: (keyId) => known?.keys.some((key) => key.keyId === keyId) ?? false,

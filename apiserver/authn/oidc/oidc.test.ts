@@ -197,6 +197,15 @@ describe('the keys of the issuer', () => {
     expect(await outcome(idToken(rsa, 'RS256', claimsOf()), { keys })).toMatch(/signature/);
   });
 
+  test('a key that is new is looked for also after the clock was set back', async () => {
+    issuer.keys = [];
+    const keys = await follow();
+    issuer.keys = [rsa.jwk];
+    now -= 60_000;
+    await keys.refresh();
+    expect(keys.has(rsa.keyId)).toBe(true);
+  });
+
   test('a key that is withdrawn is not trusted for long, even for a token that was good before', async () => {
     const keys = await follow();
     const token = idToken(rsa, 'RS256', claimsOf({ exp: now / 1000 + 86_400 }));

@@ -12,10 +12,15 @@ export function accountUser(namespace: string, account: Reference, pod?: Referen
   return {
     name: accountUserName(namespace, account.name),
     uid: account.uid,
-    groups: [SERVICE_ACCOUNT.group, `${SERVICE_ACCOUNT.groupPrefix}${namespace}`],
+    groups: accountGroups(namespace),
     extra:
       pod === undefined ? {} : { [SERVICE_ACCOUNT.podName]: [pod.name], [SERVICE_ACCOUNT.podUid]: [pod.uid] },
   };
+}
+
+/** The groups of all service accounts of a namespace. */
+export function accountGroups(namespace: string): readonly string[] {
+  return [SERVICE_ACCOUNT.group, `${SERVICE_ACCOUNT.groupPrefix}${namespace}`];
 }
 
 export function accountUserName(namespace: string, name: string): string {

@@ -1,8 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Claims } from '../../../shared/certs/json-web-token';
 import { ACCOUNT_TOKEN, AUDIT_ANNOTATION } from '../../../shared/names';
 import { text } from '../../registry/validation/accessors';
 import { unauthorized } from '../authenticator';
+import { isSameSecret } from '../same-secret';
 import type { TokenAuthenticator } from '../token-authenticator';
 import type { AccountObjects, ReadAccountObject } from './account-objects';
 import { accountUser, accountUserName } from './account-user';
@@ -79,16 +79,11 @@ async function goneFrom(
 ): Promise<string | undefined> {
   const secret = await read('secrets', { namespace, name: secretName });
   if (secret === undefined || secret.deletedAtMs !== undefined) return 'Token has been invalidated';
-  if (!isSame(Buffer.from(secret.token, 'base64'), Buffer.from(token))) {
+  if (!isSameSecret(Buffer.from(secret.token, 'base64'), Buffer.from(token))) {
     return "Token does not match server's copy";
   }
   const account = await read('serviceaccounts', { namespace, name: accountName });
   if (account === undefined || account.deletedAtMs !== undefined)
     return 'the service account has been deleted';
   return account.uid === accountUid ? undefined : 'the service account is another than it was';
-}
-
-/** Takes as long for a token that is nearly right as for any other. */
-function isSame(a: Buffer, b: Buffer): boolean {
-  return a.length === b.length && timingSafeEqual(a, b);
 }

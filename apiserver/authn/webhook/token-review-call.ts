@@ -2,8 +2,8 @@ import { GROUP } from '../../../shared/names';
 import type { UserInfo } from '../../exchange/exchange';
 import type { TokenQuestion } from '../../registry/virtual/operation';
 import { record, text } from '../../registry/validation/accessors';
-import type { RemoteReviewOptions } from './review-call';
-import { createReviewCall } from './review-call';
+import type { RemoteReviewOptions } from '../../webhook/review-call';
+import { createReviewCall } from '../../webhook/review-call';
 
 /** What the remote service says of a token. */
 export type RemoteVerdict =

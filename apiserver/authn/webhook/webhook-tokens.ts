@@ -1,8 +1,8 @@
 import type { TokenQuestion } from '../../registry/virtual/operation';
 import { unauthorized } from '../authenticator';
 import type { TokenAuthenticator } from '../token-authenticator';
-import type { RemoteOptions } from './questions';
-import { Questions } from './questions';
+import type { RemoteOptions } from '../../webhook/questions';
+import { Questions } from '../../webhook/questions';
 import type { RemoteVerdict, TokenReviewCall } from './token-review-call';
 
 export interface WebhookTokenOptions extends RemoteOptions {

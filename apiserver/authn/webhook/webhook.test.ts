@@ -11,8 +11,8 @@ import { silentLog } from '../../../shared/log/log';
 import { GROUP } from '../../../shared/names';
 import { whyUnauthorized } from '../authenticator';
 import type { TokenAuthenticator } from '../token-authenticator';
-import type { ReviewVersion } from './review-call';
-import { QUESTIONS_MAX, REMEMBERED_MAX } from './questions';
+import type { ReviewVersion } from '../../webhook/review-call';
+import { QUESTIONS_MAX, REMEMBERED_MAX } from '../../webhook/questions';
 import { createTokenReviewCall } from './token-review-call';
 import type { WebhookTokenOptions } from './webhook-tokens';
 import { webhookTokens } from './webhook-tokens';
@@ -258,6 +258,14 @@ describe('what was said', () => {
     now += 1_000;
     await outcome(known, 'yes');
     expect(seen).toHaveLength(5);
+  });
+
+  test('stands no longer because the clock was set back', async () => {
+    const known = authenticator();
+    await outcome(known);
+    now -= 60_000;
+    await outcome(known);
+    expect(seen).toHaveLength(2);
   });
 
   test('is asked each time where nothing is to be remembered', async () => {

@@ -5,7 +5,7 @@ import type { Certificate } from './certificate';
 import { certificatesOfPem } from './certificate';
 
 /** How often bundles are read again; kube-apiserver takes a minute. */
-export const BUNDLE_POLL_MS = 10_000;
+const BUNDLE_POLL_MS = 10_000;
 
 /** Stands for the text of a file that cannot be read; no text of a bundle is empty. */
 const UNREADABLE = '';

@@ -4,7 +4,7 @@ import type { UserInfo } from '../../exchange/exchange';
 import type { Entry } from '../../watch/entry';
 import type { Binding, RoleRef } from './binding';
 import { holderOf, roleRefOf, subjectsOf } from './binding';
-import type { FollowerTarget } from './cache-follower';
+import type { FollowerTarget } from '../../watch/cache-follower';
 import type { RoleSlot } from './role-table';
 
 /** Finds and gives back the places of roles. */

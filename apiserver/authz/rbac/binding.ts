@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../shared/meta/object';
-import { SERVICE_ACCOUNT } from '../../../shared/names';
+import { accountUserName } from '../../authn/service-account/account-user';
 import type { UserInfo } from '../../exchange/exchange';
 import { record, records, text } from '../../registry/validation/accessors';
 import type { RoleSlot } from './role-table';
@@ -51,7 +51,7 @@ export function holderOf(
     case 'ServiceAccount': {
       const namespace = subject.namespace === '' ? bindingNamespace : subject.namespace;
       if (namespace === '') return undefined;
-      return { is: 'user', name: `${SERVICE_ACCOUNT.userPrefix}${namespace}:${subject.name}` };
+      return { is: 'user', name: accountUserName(namespace, subject.name) };
     }
     default:
       return undefined;

@@ -19,7 +19,41 @@ export function missingRules(
   held: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
 ): readonly PolicyRule[] {
-  return wanted.flatMap(parts).filter((part) => !held.some((rule) => covers(rule, part)));
+  return notCoveredWhole(held, wanted)
+    .flatMap(parts)
+    .filter((part) => !held.some((rule) => covers(rule, part)));
+}
+
+/** Of the parts that rules are taken apart into: far above what roles have, and soon compared. */
+export const PARTS_MAX = 20_000;
+
+/**
+ * Whether there are more parts than can be compared. Lists of a few thousand names each fit into one request, and make billions of parts.
+ * A rule that one held rule allows as a whole need not be taken apart.
+ */
+export function areTooMany(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): boolean {
+  const count = notCoveredWhole(held, wanted).reduce((sum, rule) => sum + partCount(rule), 0);
+  return count > PARTS_MAX;
+}
+
+function notCoveredWhole(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
+  return wanted.map(withoutRepetitions).filter((each) => !held.some((rule) => covers(rule, each)));
+}
+
+/** What is said ten thousand times is compared once. */
+function withoutRepetitions(rule: PolicyRule): PolicyRule {
+  return {
+    verbs: [...new Set(rule.verbs)],
+    apiGroups: [...new Set(rule.apiGroups)],
+    resources: [...new Set(rule.resources)],
+    resourceNames: [...new Set(rule.resourceNames)],
+    nonResourceURLs: [...new Set(rule.nonResourceURLs)],
+  };
+}
+
+function partCount({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
+  const ofResources = apiGroups.length * resources.length * Math.max(1, resourceNames.length);
+  return (ofResources + nonResourceURLs.length) * verbs.length;
 }
 
 function parts({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): PolicyRule[] {
@@ -43,7 +77,7 @@ function parts({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: 
   return [...ofResources, ...ofPaths];
 }
 
-/** Whether a rule allows all that a part asks for. */
+/** Whether a rule allows all that another one does, or a part of one. */
 function covers(rule: PolicyRule, part: PolicyRule): boolean {
   return (
     hasAll(rule.verbs, part.verbs) &&
@@ -78,14 +112,14 @@ function coversUrl(held: string, wanted: string): boolean {
 
 /** Such parts as texts, those that differ in the verb alone as one, in the order of the texts. */
 export function describeMissing(missing: readonly PolicyRule[]): readonly string[] {
-  const byTarget = new Map<string, PolicyRule>();
+  const byTarget = new Map<string, PolicyRule & { readonly verbs: string[] }>();
   for (const rule of missing) {
     const { verbs, ...target } = rule;
     const isOfPath = rule.nonResourceURLs.length > 0;
     const key = JSON.stringify(isOfPath ? rule : target);
     const known = byTarget.get(key);
-    const together = known === undefined || isOfPath ? verbs : [...known.verbs, ...verbs];
-    byTarget.set(key, { ...rule, verbs: together });
+    if (known === undefined) byTarget.set(key, { ...rule, verbs: [...verbs] });
+    else if (!isOfPath) known.verbs.push(...verbs);
   }
   return [...new Set([...byTarget.values()].map(describe))].toSorted(byBytes);
 }

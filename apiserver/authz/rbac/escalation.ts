@@ -7,7 +7,7 @@ import type { Authorizer } from '../../exchange/access';
 import type { Admission, AdmissionAttributes } from '../../registry/admission';
 import { optionalRecord } from '../../registry/validation/accessors';
 import { roleRefOf } from './binding';
-import { describeMissing, missingRules, quotedList } from './covers';
+import { PARTS_MAX, areTooMany, describeMissing, missingRules, quotedList } from './covers';
 import type { Policies } from './policies';
 import type { PolicyRule } from './policy-rule';
 import { policyRules } from './policy-rule';
@@ -132,9 +132,15 @@ async function confirmHeld(
   await freshen(policies, signal);
   const { user, namespace } = write;
   const held = policies.rulesOf(user, namespace);
+  const who = `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups)})`;
+  if (areTooMany(held.rules, rules)) {
+    throw refusal(
+      write,
+      `${who} is attempting to grant more than ${String(PARTS_MAX)} RBAC permissions, which are too many to be compared with those that are held`,
+    );
+  }
   const lacking = missingRules(held.rules, rules);
   if (lacking.length === 0) return;
-  const who = `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups)})`;
   const what = describeMissing(lacking).join('\n');
   const problems = held.missing.map((role) => notFoundError(role, 'plural'));
   const trouble = problems.length === 0 ? '' : `; resolution errors: [${listed(problems)}]`;

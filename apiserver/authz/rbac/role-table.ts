@@ -1,7 +1,7 @@
 import type { StoredResource } from '../../registry/resource';
 import { currentOfEntry } from '../../registry/stored-form';
 import type { Entry } from '../../watch/entry';
-import type { FollowerTarget } from './cache-follower';
+import type { FollowerTarget } from '../../watch/cache-follower';
 import { CompiledRule } from './compiled-rule';
 import type { PolicyRule } from './policy-rule';
 import { policyRules } from './policy-rule';

@@ -1,6 +1,6 @@
 import { GROUP } from '../../../shared/names';
-import type { RemoteReviewOptions } from '../../authn/webhook/review-call';
-import { createReviewCall } from '../../authn/webhook/review-call';
+import type { RemoteReviewOptions } from '../../webhook/review-call';
+import { createReviewCall } from '../../webhook/review-call';
 import type { AccessQuestion, Verdict } from '../../exchange/access';
 import { text } from '../../registry/validation/accessors';
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import type { StatusError } from '../../../shared/errors/status-error';
 import { silentLog } from '../../../shared/log/log';
 import { GROUP } from '../../../shared/names';
-import type { ReviewVersion } from '../../authn/webhook/review-call';
+import type { ReviewVersion } from '../../webhook/review-call';
 import type { AccessControl, AccessQuestion, Verdict } from '../../exchange/access';
 import { parseRequestInfo } from '../../exchange/request-info';
 import { newExchange } from '../../exchange/testing/new-exchange';

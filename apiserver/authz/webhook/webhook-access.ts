@@ -1,5 +1,5 @@
-import type { RemoteOptions } from '../../authn/webhook/questions';
-import { Questions } from '../../authn/webhook/questions';
+import type { RemoteOptions } from '../../webhook/questions';
+import { Questions } from '../../webhook/questions';
 import type { AccessControl, AccessQuestion, Verdict } from '../../exchange/access';
 import { NO_RULES } from '../rules';
 import type { AccessReviewCall } from './access-review-call';

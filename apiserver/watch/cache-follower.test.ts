@@ -1,8 +1,8 @@
-import type { InProcessApi } from '../../testing/in-process-api';
-import { startInProcessApi } from '../../testing/in-process-api';
-import type { Entry } from '../../watch/entry';
-import type { ResourceCache } from '../../watch/resource-cache';
-import { Slices } from '../../watch/slices';
+import type { InProcessApi } from '../testing/in-process-api';
+import { startInProcessApi } from '../testing/in-process-api';
+import type { Entry } from './entry';
+import type { ResourceCache } from './resource-cache';
+import { Slices } from './slices';
 import { CacheFollower } from './cache-follower';
 
 const CMS = '/api/v1/namespaces/default/configmaps';

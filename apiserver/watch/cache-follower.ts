@@ -1,8 +1,8 @@
-import { untilAborted } from '../../../shared/concurrency/abort';
-import type { Entry } from '../../watch/entry';
-import type { ResourceCache } from '../../watch/resource-cache';
-import type { Ring } from '../../watch/ring';
-import { Slices } from '../../watch/slices';
+import { untilAborted } from '../../shared/concurrency/abort';
+import type { Entry } from './entry';
+import type { ResourceCache } from './resource-cache';
+import type { Ring } from './ring';
+import { Slices } from './slices';
 
 export interface FollowerTarget {
   /** Forgets everything; all current objects follow, each as a change. */

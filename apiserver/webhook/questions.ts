@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { untilAborted } from '../../../shared/concurrency/abort';
-import type { Clock } from '../../../shared/concurrency/clock';
-import { linkedAbort } from '../../../shared/concurrency/linked-abort';
-import type { Log } from '../../../shared/log/log';
+import { untilAborted } from '../../shared/concurrency/abort';
+import type { Clock } from '../../shared/concurrency/clock';
+import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import type { Log } from '../../shared/log/log';
 
 export interface QuestionsOptions<Question, Verdict> {
   /** Rejects when there is no answer, or one that cannot be understood. */
@@ -40,7 +40,8 @@ const TROUBLE_INTERVAL_MS = 1_000;
 
 interface Remembered<Verdict> {
   readonly verdict: Verdict;
-  readonly untilMs: number;
+  readonly atMs: number;
+  readonly ttlMs: number;
 }
 
 /** Questions to a remote service: equal ones are one, and what was said stands for a while. */
@@ -64,9 +65,15 @@ export class Questions<Question, Verdict> {
   async verdict(question: Question, signal: AbortSignal): Promise<Verdict> {
     const key = createHash('sha256').update(JSON.stringify(question)).digest('base64');
     const known = this.#good.get(key) ?? this.#others.get(key);
-    if (known !== undefined && this.#options.clock.now() < known.untilMs) return known.verdict;
+    if (known !== undefined && this.#stands(known)) return known.verdict;
     // A request that is given up must not take the answer from the others.
     return untilAborted(this.#asking.get(key) ?? this.#begin(key, question), signal);
+  }
+
+  /** Not where the clock was set back meanwhile: then nobody knows for how long it would stand. */
+  #stands({ atMs, ttlMs }: Remembered<Verdict>): boolean {
+    const ageMs = this.#options.clock.now() - atMs;
+    return ageMs >= 0 && ageMs < ttlMs;
   }
 
   #begin(key: string, question: Question): Promise<Verdict> {
@@ -106,7 +113,7 @@ export class Questions<Question, Verdict> {
     const ttlMs = ttlMsOf(verdict);
     if (ttlMs === 0 || JSON.stringify(verdict).length > REMEMBERED_CHARS_MAX) return;
     const verdicts = isGood(verdict) ? this.#good : this.#others;
-    verdicts.set(key, { verdict, untilMs: clock.now() + ttlMs });
+    verdicts.set(key, { verdict, atMs: clock.now(), ttlMs });
     if (verdicts.size <= REMEMBERED_MAX) return;
     const oldest = verdicts.keys().next();
     if (oldest.done !== true) verdicts.delete(oldest.value);

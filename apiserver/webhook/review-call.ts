@@ -1,21 +1,18 @@
-import { createConnection } from '../../../shared/client/connection';
-import { ConnectionError } from '../../../shared/client/connection-error';
-import { loadKubeconfig } from '../../../shared/client/kubeconfig';
-import type { RawAnswer } from '../../../shared/client/options';
-import { sleep } from '../../../shared/concurrency/abort';
-import { optionalRecord, record } from '../../registry/validation/accessors';
+import { ConnectionError } from '../../shared/client/connection-error';
+import type { RawAnswer } from '../../shared/client/options';
+import { sleep } from '../../shared/concurrency/abort';
+import { optionalRecord, record } from '../registry/validation/accessors';
+import type { RemoteServiceOptions } from './remote-service';
+import { TRIES_MAX, backoffMs, connectTo, isTaken } from './remote-service';
 
 /** The versions of questions; the answer has to be of the same. */
 export const REVIEW_VERSIONS = ['v1beta1', 'v1'] as const;
 export type ReviewVersion = (typeof REVIEW_VERSIONS)[number];
 
-export interface RemoteReviewOptions {
-  /** A kubeconfig whose server is the address to ask at. */
-  readonly configFile: string;
+export interface RemoteReviewOptions extends Omit<RemoteServiceOptions, 'socketsMax'> {
   readonly version: ReviewVersion;
-  /** How long to wait before the first repetition, in milliseconds; each further wait is half as long again. */
+  /** How long to wait before the first repetition, in milliseconds; 500 if not given. */
   readonly initialBackoffMs?: number;
-  readonly tryTimeoutMs?: number;
 }
 
 export interface ReviewCallOptions extends Omit<RemoteReviewOptions, 'version'> {
@@ -34,37 +31,23 @@ export type ReviewCall = (
 ) => Promise<Json>;
 
 const INITIAL_BACKOFF_MS = 500;
-const BACKOFF_FACTOR = 1.5;
-const BACKOFF_JITTER = 0.2;
-const TRIES_MAX = 5;
-const TRY_TIMEOUT_MS = 30_000;
 const SOCKETS_MAX = 32;
-const ANSWER_BYTES_MAX = 1024 * 1024;
-const USER_AGENT = 'orch-apiserver';
 /** Internal error, gateway timeout, too many requests: it may go better the next time. */
 const PASSING_CODES: ReadonlySet<number> = new Set([429, 500, 504]);
 
 /** Throws KubeconfigError for a file that cannot be used. */
 export function createReviewCall(options: ReviewCallOptions): ReviewCall {
-  const { configFile, kind, apiVersion } = options;
-  const { initialBackoffMs = INITIAL_BACKOFF_MS, tryTimeoutMs = TRY_TIMEOUT_MS } = options;
-  const { client } = loadKubeconfig({ path: configFile });
-  const connection = createConnection({
-    ...client,
-    userAgent: USER_AGENT,
-    timeoutMs: tryTimeoutMs,
-    socketsMax: SOCKETS_MAX,
-    answerBytesMax: ANSWER_BYTES_MAX,
-  });
+  const { kind, apiVersion, initialBackoffMs = INITIAL_BACKOFF_MS } = options;
+  const connection = connectTo({ ...options, socketsMax: SOCKETS_MAX });
   return async ({ spec, status }, signal) => {
     const body = JSON.stringify({ kind, apiVersion, metadata: { creationTimestamp: null }, spec, status });
-    for (let tries = 1, waitMs = initialBackoffMs; ; tries += 1, waitMs *= BACKOFF_FACTOR) {
+    for (let tries = 1; ; tries += 1) {
       const answer = await answerOrReset(
         connection.send({ method: 'POST', path: '', body: Buffer.from(body), signal }),
       );
-      if (answer !== undefined && answer.code >= 200 && answer.code < 300) return statusOf(answer, options);
+      if (answer !== undefined && isTaken(answer)) return statusOf(answer, options);
       if (tries >= TRIES_MAX || (answer !== undefined && !isPassing(answer))) throw refused(answer, options);
-      await sleep(waitMs * (1 + Math.random() * BACKOFF_JITTER), signal);
+      await sleep(backoffMs(initialBackoffMs, tries), signal);
     }
   };
 }
