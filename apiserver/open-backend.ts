@@ -1,17 +1,11 @@
-import { sleep } from '../shared/concurrency/abort';
 import type { Clock } from '../shared/concurrency/clock';
 import type { Log } from '../shared/log/log';
 import type { StoreOptions } from './options/server-options';
+import { outlastOutage } from './outlast-outage';
 import type { Backend } from './storage/backend';
-import { StorageError } from './storage/backend';
 import { openEmbeddedBackend } from './storage/embedded/embedded-backend';
 import { runCompactor } from './storage/etcd/compactor';
-import type { EtcdBackend } from './storage/etcd/etcd-backend';
 import { createEtcdBackend } from './storage/etcd/etcd-backend';
-
-/** How long a start waits for an etcd that does not answer yet: the two may be started together. */
-const ETCD_WAIT_MS_MAX = 60_000;
-const ETCD_RETRY_MS = 1_000;
 
 export interface OpenBackend {
   readonly backend: Backend;
@@ -39,7 +33,7 @@ export async function openBackend(
     ...(options.caFile === undefined ? {} : { caFile: options.caFile }),
     ...options.client,
   });
-  const { version } = await waitForEtcd(backend, { log, clock }, signal);
+  const { version } = await outlastOutage(async () => backend.status(signal), { log, clock }, signal);
   log.info({ version, endpoints: options.endpoints }, 'connected to etcd');
   return {
     backend,
@@ -50,22 +44,4 @@ export async function openBackend(
       }
     },
   };
-}
-
-async function waitForEtcd(
-  backend: EtcdBackend,
-  { log, clock }: { readonly log: Log; readonly clock: Clock },
-  signal: AbortSignal,
-): ReturnType<EtcdBackend['status']> {
-  const giveUpAt = clock.now() + ETCD_WAIT_MS_MAX;
-  for (;;) {
-    try {
-      return await backend.status(signal);
-    } catch (error) {
-      const isOutage = error instanceof StorageError && error.code === 'unavailable';
-      if (!isOutage || clock.now() >= giveUpAt) throw error;
-      log.warn({ why: error.message }, 'etcd does not answer yet');
-      await sleep(ETCD_RETRY_MS, signal);
-    }
-  }
 }

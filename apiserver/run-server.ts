@@ -32,6 +32,7 @@ import type { OpenBackend } from './open-backend';
 import { openBackend } from './open-backend';
 import { operationServices } from './operation-services';
 import type { ServerOptions, ServingOptions } from './options/server-options';
+import { outlastOutage } from './outlast-outage';
 import { statusErrorOf } from './server/edge';
 import type { Server } from './server/server';
 import { createServer } from './server/server';
@@ -82,7 +83,8 @@ async function serve(process: AuditedProcess, stop: AbortSignal): Promise<void> 
   const opened = await openBackend(options.store, { log, clock: systemClock }, stop);
   try {
     const { prefix } = options.store;
-    await checkDialect(opened.backend, prefix, stop);
+    const start = { log, clock: systemClock };
+    await outlastOutage(async () => checkDialect(opened.backend, prefix, stop), start, stop);
     const accessControl = createAuthorization(options, { clock: systemClock, log, life: life.signal });
     const plane = createControlPlane({
       backend: opened.backend,
@@ -182,9 +184,11 @@ async function becomeReady(
   if (stop.aborted) return;
   await plane.custom.start(starting);
   // Services that have no claims yet must have them before anybody can ask for their addresses.
-  await plane.serviceAllocation.repair(starting);
-  await createFirstNamespaces(plane.store, plane.registry(), starting);
-  await createFirstObjects(plane.store, plane.registry(), starting);
+  const outlasting = async (step: () => Promise<unknown>): Promise<unknown> =>
+    outlastOutage(step, { log, clock: systemClock }, starting);
+  await outlasting(async () => plane.serviceAllocation.repair(starting));
+  await outlasting(async () => createFirstNamespaces(plane.store, plane.registry(), starting));
+  await outlasting(async () => createFirstObjects(plane.store, plane.registry(), starting));
   await policyHook.run(starting);
   log.info({ revision: plane.cache.revision, uptimeMs: Math.round(performance.now()) }, 'ready');
 }

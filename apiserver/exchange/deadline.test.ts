@@ -47,6 +47,14 @@ test('a streamed answer has until the deadline, the client’s when that is soon
   expect(exchange.signal.reason).toMatchObject({ status: { code: 504, reason: 'Timeout' } });
 });
 
+test('a limit of months does not end a request at once', async () => {
+  const exchange = exchangeOf('list');
+  await createDeadline(90 * 24 * 3_600_000)(exchange, async () => {
+    await jest.advanceTimersByTimeAsync(1_000);
+  });
+  expect(exchange.signal.aborted).toBe(false);
+});
+
 test('nothing is left of the deadline when an answer is whole, has been streamed, is closed early, or failed', async () => {
   await run(exchangeOf('get'), Buffer.from('whole'));
   expect(jest.getTimerCount()).toBe(0);
@@ -74,6 +82,19 @@ test('nothing is left of the deadline when an answer is whole, has been streamed
   const refused = createDeadline(60_000)(exchangeOf('get'), async () => Promise.reject(new Error('refused')));
   await expect(refused).rejects.toThrow('refused');
   expect(jest.getTimerCount()).toBe(0);
+});
+
+test.each(['timeout=-1s', 'timeout=0', 'timeout='])('%s asks for no deadline of its own', async (query) => {
+  const exchange = exchangeOf('list', query);
+  await run(exchange, pieces('a'));
+  jest.advanceTimersByTime(59_999);
+  expect(exchange.signal.aborted).toBe(false);
+  jest.advanceTimersByTime(1);
+  expect(exchange.signal.aborted).toBe(true);
+});
+
+test('a timeout that is no duration is a bad request', async () => {
+  await expect(run(exchangeOf('list', 'timeout=soon'))).rejects.toMatchObject({ status: { code: 400 } });
 });
 
 test('a watch has none', async () => {

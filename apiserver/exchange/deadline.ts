@@ -1,3 +1,4 @@
+import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import { badRequest, timeout } from '../../shared/errors/status-error';
 import { parseDurationMs } from '../../shared/flags/duration';
 import { endingWith } from './ending-with';
@@ -14,9 +15,12 @@ export function createDeadline(requestTimeoutMs: number): Stage {
       return;
     }
     const ms = Math.min(requestTimeoutMs, clientTimeoutMs(exchange) ?? requestTimeoutMs);
-    const timer = setTimeout(() => {
-      exchange.abort(timeout(`request did not complete within the allotted ${String(ms)} ms`, 1));
-    }, ms).unref();
+    const timer = setTimeout(
+      () => {
+        exchange.abort(timeout(`request did not complete within the allotted ${String(ms)} ms`, 1));
+      },
+      Math.min(ms, TIMER_MAX_MS),
+    ).unref();
     const end = (): void => {
       clearTimeout(timer);
     };
@@ -36,6 +40,6 @@ function clientTimeoutMs({ query }: Exchange): number | undefined {
   const text = query.get('timeout');
   if (text === null || text === '') return undefined;
   const ms = parseDurationMs(text);
-  if (ms === undefined || ms < 0) throw badRequest(`invalid timeout: ${JSON.stringify(text)} is no duration`);
-  return ms === 0 ? undefined : ms;
+  if (ms === undefined) throw badRequest(`invalid timeout: ${JSON.stringify(text)} is no duration`);
+  return ms > 0 ? ms : undefined;
 }

@@ -1,4 +1,5 @@
 import { exactField, parseFieldSelector } from '../../shared/meta/fields';
+import { boolParameter } from './bool-parameter';
 
 /**
  * What a path asks for. The rules are those of kube-apiserver v1.21's RequestInfoFactory (apiserver/pkg/endpoints/request), stated
@@ -10,8 +11,8 @@ export interface RequestInfo {
   readonly path: string;
   /** For resources: get, list, watch, create, update, patch, delete, deletecollection, proxy. Else the lower-cased method. */
   readonly verb: string;
-  /** `api`, `apis`, or empty for a path that is no resource. */
-  readonly apiPrefix: string;
+  /** `watch` or `proxy` for the deprecated paths that begin with it, else empty. */
+  readonly leadingVerb: string;
   readonly apiGroup: string;
   readonly apiVersion: string;
   /** Empty for cluster scope and for lists across namespaces. For a Namespace itself: its own name. */
@@ -62,12 +63,12 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const { namespace, parts } = locate(rest);
   const [resource = '', name = '', third = ''] = parts;
   const subresource = special === 'proxy' ? '' : third;
-  const verb = verbOf(method, { name, watch: wantsWatch(query) });
+  const verb = verbOf(method, { name, watch: boolParameter(query, 'watch') });
   return {
     isResourceRequest: true,
     path,
     verb: special ?? verb,
-    apiPrefix,
+    leadingVerb: special ?? '',
     apiGroup: apiPrefix === 'api' ? '' : (segments[1] ?? ''),
     apiVersion: segments[headLength - 1] ?? '',
     namespace,
@@ -126,19 +127,13 @@ function locate(rest: readonly string[]): Position {
   return { namespace, parts: rest };
 }
 
-/** `watch` counts as true for everything but an absent value, `false` and `0` (Go's conversion of a query value to bool). */
-export function wantsWatch(query: URLSearchParams): boolean {
-  const value = query.get('watch');
-  return value !== null && value.toLowerCase() !== 'false' && value !== '0';
-}
-
 /** Of a path that is no resource. */
 export function nonResource({ path, verb }: Pick<RequestInfo, 'path' | 'verb'>): RequestInfo {
   return {
     isResourceRequest: false,
     path,
     verb,
-    apiPrefix: '',
+    leadingVerb: '',
     apiGroup: '',
     apiVersion: '',
     namespace: '',

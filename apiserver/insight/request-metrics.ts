@@ -87,7 +87,7 @@ export class RequestMetrics {
 
   #seriesOf({ info, method, query, headers }: Exchange): RequestSeries {
     const verb = verbOf(info, method, headers['content-type']);
-    // Reading the query of a request to which it does not matter would parse it for nothing.
+    // A read has none, whatever its query says.
     const dryRun = verb === 'GET' || verb === 'LIST' || verb === 'WATCH' ? '' : (query.get('dryRun') ?? '');
     const scope = scopeOf(info);
     const key = `${verb} ${dryRun} ${info.apiGroup} ${info.apiVersion} ${info.resource} ${info.subresource} ${scope}`;

@@ -20,7 +20,7 @@ export interface HttpExchangeOptions {
   readonly receivedAt: number;
 }
 
-/** The exchange behind one HTTP/1.1 request. What few requests need (the id, the parsed query, the signal) is made when it is asked for. */
+/** The exchange behind one HTTP/1.1 request. What few requests need (the id, the signal) is made when it is asked for. */
 export class HttpExchange implements Exchange {
   readonly method: string;
   readonly path: string;

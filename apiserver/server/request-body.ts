@@ -5,7 +5,7 @@ import type { DoorRequest } from './express-door';
 import { BODY_BYTES_MAX, DISCARD_BYTES_MAX } from './limits';
 
 /** The 413 of a request body over the limit. */
-export function bodyTooLarge(): StatusError {
+function bodyTooLarge(): StatusError {
   return new StatusError(
     'RequestEntityTooLarge',
     `Request entity too large: limit is ${String(BODY_BYTES_MAX)}`,

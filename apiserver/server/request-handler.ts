@@ -92,7 +92,11 @@ async function writeFor(
   { exchange, options }: { readonly exchange: HttpExchange; readonly options: HandlerOptions },
 ): Promise<void> {
   const { answer } = exchange;
-  if (answer === undefined) return;
+  if (answer === undefined) {
+    // Its client is taken to be gone. One who is there after all must not wait for ever.
+    response.destroy();
+    return;
+  }
   if (options.upgrade && isMessageStream(answer)) {
     await writeMessages({ request, response, exchange, answer }, options);
     return;

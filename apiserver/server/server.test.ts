@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { StatusError } from '../../shared/errors/status-error';
 import type { Exchange } from '../exchange/exchange';
+import { ClientGoneError } from '../exchange/initial-values';
 import { BODY_BYTES_MAX } from './limits';
 import type { Journey } from './request-handler';
 import type { TestServer } from './testing/client';
@@ -322,6 +323,14 @@ describe('request bodies', () => {
     socket.destroy();
     expect(await failed.promise).toMatchObject({ name: 'ClientGoneError' });
   });
+});
+
+test('what ends as if its client had gone ends the connection, so that a client who is there after all does not wait for ever', async () => {
+  const { connect, server } = await start(async () => Promise.reject(new ClientGoneError()));
+  const socket = await connect();
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  expect(await readToEnd(socket)).toBe('');
+  expect(server.inFlight()).toBe(0);
 });
 
 describe('upgrades', () => {

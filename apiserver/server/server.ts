@@ -116,6 +116,8 @@ class HttpsServer implements Server {
     const listening = once(https, 'listening');
     https.listen({ host: bindAddress, port });
     await listening;
+    // What keeps one connection from being taken, such as a lack of memory, must not end those that are served.
+    https.on('error', (error) => log.error({ error }, 'a connection could not be accepted'));
     const { stop } = watchCertificate({
       files: certificate,
       fingerprint,

@@ -7,6 +7,7 @@ import { DecodeError, decodeJson, decodeObject } from '../../shared/schema/decod
 import { encodeObject } from '../../shared/schema/encode';
 import { withStoredEmpties } from '../../shared/schema/stored-empties';
 import { parseYaml } from '../encoding/yaml';
+import { boolParameter } from '../exchange/bool-parameter';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { ApplyRequest } from '../fieldmanager/apply';
 import { applied } from '../registry/field-tracking';
@@ -17,7 +18,6 @@ import type { VerbContext } from './context';
 import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
 import { droppedFields } from './field-validation-custom';
 import { checkIdentity } from './place';
-import { boolParameter } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
 

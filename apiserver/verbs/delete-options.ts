@@ -9,7 +9,7 @@ import { messageType } from '../../shared/schema/types';
 import { bodyMediaType, parseBody } from '../encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { DeleteOptions } from '../registry/deletion';
-import { boolParameter, dryRunParameter, intParameter } from './query';
+import { dryRunParameter, intParameter, optionalBoolParameter } from './query';
 
 const POLICIES = ['Foreground', 'Background', 'Orphan'] as const;
 
@@ -55,10 +55,11 @@ export async function readDeleteOptions(exchange: Exchange): Promise<DeleteOptio
 function ofQuery(query: URLSearchParams): WireOptions {
   const grace = intParameter(query, 'gracePeriodSeconds');
   const policy = query.get('propagationPolicy') ?? '';
+  const orphan = optionalBoolParameter(query, 'orphanDependents');
   return {
     dryRun: query.getAll('dryRun'),
     ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
-    ...(query.has('orphanDependents') ? { orphanDependents: boolParameter(query, 'orphanDependents') } : {}),
+    ...(orphan === undefined ? {} : { orphanDependents: orphan }),
     ...(policy === '' ? {} : { propagationPolicy: policy }),
   };
 }

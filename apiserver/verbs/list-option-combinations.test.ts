@@ -193,7 +193,10 @@ describe.each(STORES)('over %s', (_name, open) => {
         expect.stringContaining('unable to parse requirement'),
       ]);
       expect(await told({ ...field, ...misused })).toEqual([422, expect.stringContaining('ListOptions')]);
-      expect(await told(field)).toEqual([400, expect.stringContaining('field label not supported: data.k')]);
+      expect(await told(field)).toEqual([
+        400,
+        expect.stringContaining('"data.k" is not a known field selector: only'),
+      ]);
     },
   );
 

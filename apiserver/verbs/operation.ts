@@ -1,7 +1,5 @@
 import type { ApiObject } from '../../shared/meta/object';
 import { methodNotSupported, notFound } from '../../shared/errors/status-error';
-import { matchesLabels, parseLabelSelector } from '../../shared/meta/labels';
-import { exactField, parseFieldSelector } from '../../shared/meta/fields';
 import { decodeObject } from '../../shared/schema/decode';
 import { documentAnswer } from '../encoding/document';
 import type { Answer, Exchange } from '../exchange/exchange';
@@ -16,6 +14,8 @@ import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
 import { placeInNamespace } from './place';
 import { checkFieldManager, dryRunParameter } from './query';
+import type { Selectable } from './selection';
+import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
 import { sourceOf } from './view';
@@ -41,7 +41,9 @@ function virtualVerb({ create, list, isAdmitted = true }: VirtualResource, verb:
     return async (context, exchange, target) => {
       checkAcceptable(exchange, target, 'list');
       checkListOptions(listQueryOf(exchange.query));
-      const selected = (await list(context, exchange.signal)).filter(selectionOf(exchange.query));
+      const { matches } = selectionOf(selectorsOf(exchange.query), target);
+      const all = await list(context, exchange.signal);
+      const selected = matches === undefined ? all : all.filter((each) => matches(selectable(each)));
       const entries = selected.map((each) => sourceOf(target.endpoint, each));
       return listAnswer(exchange, target, { metadata: {}, entries });
     };
@@ -98,9 +100,6 @@ function documentOf({ endpoint }: Target, object: ApiObject): { readonly kind: s
   return { kind, apiVersion, ...canonical };
 }
 
-function selectionOf(query: URLSearchParams): (object: ApiObject) => boolean {
-  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
-  const name = exactField(parseFieldSelector(query.get('fieldSelector') ?? ''), 'metadata.name');
-  return ({ metadata }) =>
-    matchesLabels(labels, metadata.labels) && (name === undefined || metadata.name === name);
+function selectable({ metadata: { name = '', labels = {} } }: ApiObject): Selectable {
+  return { name, labels, fields: { 'metadata.name': name } };
 }

@@ -1,4 +1,5 @@
 import { GROUP } from '../../shared/names';
+import { boolParameter } from '../exchange/bool-parameter';
 import { validateFieldManager } from '../../shared/meta/validate-metadata';
 import { badRequest } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
@@ -7,15 +8,7 @@ import { forbiddenField, invalidObject, notSupported, required } from '../../sha
 /** Which options object a verb's query belongs to; its name stands in error messages. */
 export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions';
 
-/** `true`, `1`, `t` … as Go's strconv reads them; an empty value counts as true. Throws BadRequest for anything else. */
-export function boolParameter(query: URLSearchParams, name: string): boolean {
-  const value = query.get(name);
-  if (value === null) return false;
-  const text = value.toLowerCase();
-  return text !== 'false' && text !== '0';
-}
-
-/** The same, but undefined when absent. */
+/** See {@link boolParameter}; undefined when absent. */
 export function optionalBoolParameter(query: URLSearchParams, name: string): boolean | undefined {
   return query.has(name) ? boolParameter(query, name) : undefined;
 }

@@ -23,6 +23,42 @@ test.each([
   expect(reply.json).toMatchObject({ code: 405, reason: 'MethodNotAllowed' });
 });
 
+test.each([
+  '/api/v1/watch/namespaces/default/status',
+  '/api/v1/watch/namespaces/default/pods/a/status',
+  '/api/v1/watch/namespaces/default/pods/a/log',
+  '/api/v1/watch/namespaces/default/bindings',
+  '/api/v1/watch/componentstatuses',
+  '/api/v1/watch/configmaps/a',
+  '/api/v1/proxy/namespaces/default/pods/a',
+  '/api/v1/proxy/nodes/a',
+])('%s is no path', async (url) => {
+  expect((await api.call('GET', url)).json).toMatchObject({ code: 404, reason: 'NotFound' });
+});
+
+test('what is only listed says that it cannot be watched', async () => {
+  const { json } = await api.call('GET', '/api/v1/componentstatuses?watch=1');
+  expect(json).toMatchObject({
+    code: 405,
+    message: 'watch is not supported on resources of kind "componentstatuses"',
+    details: { kind: 'componentstatuses' },
+  });
+});
+
+test('what is made up for a list is selected like what is stored', async () => {
+  const check = async (): Promise<void> => Promise.resolve();
+  const withStore = await startInProcessApi(undefined, {
+    services: { components: [{ name: 'store', check }] },
+  });
+  const select = async (selector: string): Promise<Reply> =>
+    withStore.call('GET', `/api/v1/componentstatuses?fieldSelector=${encodeURIComponent(selector)}`);
+  expect((await select('metadata.name=store')).json.items).toHaveLength(1);
+  expect((await select('metadata.name!=store')).json.items).toEqual([]);
+  expect((await select('metadata.namespace=x')).json.items).toEqual([]);
+  expect((await select('spec.x=y')).code).toBe(400);
+  await withStore.close();
+});
+
 test('a selected name makes a list or a watch of all namespaces no path of one object', async () => {
   for (const name of ['a', 'b']) await api.call('POST', CMS, { body: { metadata: { name } } });
   for (const url of [ALL, CMS]) {

@@ -1,4 +1,4 @@
-import { StatusError, badRequest } from '../../shared/errors/status-error';
+import { StatusError, methodNotSupported } from '../../shared/errors/status-error';
 import type { Exchange } from '../exchange/exchange';
 import type { RequestInfo } from '../exchange/request-info';
 import { managerOf } from '../fieldmanager/manager-name';
@@ -27,6 +27,8 @@ export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): 
   if (namespaced && !row.namespaced) throw unknownPath();
   const name = nameInPath(info);
   if (row.namespaced && name !== '' && info.namespace === '') throw unknownPath();
+  if (info.leadingVerb !== '' && !hasPathThatLeadsWith(info, endpoint)) throw unknownPath();
+  if (isListedOnly(info, row.verbs)) throw methodNotSupported(row, info.verb);
   if (!verbsOf(endpoint, info.subresource).includes(info.verb)) throw methodNotAllowed();
   if (!isInPlace(info, row.namespaced) || !isReadByGet(exchange)) throw methodNotAllowed();
   return {
@@ -35,6 +37,16 @@ export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): 
     name,
     subresource: info.subresource,
   };
+}
+
+/** The deprecated paths are there for what can be watched, whole; those of proxies are gone. */
+function hasPathThatLeadsWith({ leadingVerb, subresource }: RequestInfo, { row }: Endpoint): boolean {
+  return leadingVerb === 'watch' && subresource === '' && row.verbs.includes('watch');
+}
+
+/** A watch is asked for by a list's path: where there is only a list, it is the list that cannot be watched. */
+function isListedOnly({ verb }: RequestInfo, verbs: readonly string[]): boolean {
+  return verb === 'watch' && verbs.includes('list') && !verbs.includes('watch');
 }
 
 /** A name that is only selected does not make a collection one object. */
@@ -69,7 +81,7 @@ function verbsOf(endpoint: Endpoint, subresource: string): readonly string[] {
 }
 
 /** What kube-apiserver says of a path it does not know. */
-export function unknownPath(): StatusError {
+function unknownPath(): StatusError {
   return new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
 }
 
@@ -103,11 +115,4 @@ export function writeRequestOf(exchange: Exchange, target: Target, dryRun: boole
     annotate,
   };
   return fieldManager === '' ? request : { ...request, fieldManager };
-}
-
-/** A namespaced write needs a namespace in its path. */
-export function requireNamespace({ endpoint, namespace }: Target): void {
-  if (endpoint.row.namespaced && namespace === '') {
-    throw badRequest('an empty namespace may not be set when a resource name is provided');
-  }
 }

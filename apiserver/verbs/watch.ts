@@ -1,6 +1,7 @@
 import { StatusError, badRequest, serviceUnavailable } from '../../shared/errors/status-error';
 import { encoderOf } from '../encoding/encoder-of';
 import { MEDIA_TYPE } from '../../shared/names';
+import { boolParameter } from '../exchange/bool-parameter';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { isWebSocketRequest } from '../exchange/web-socket';
 import type { ListQuery, ReadPlan } from '../registry/list-plan';
@@ -10,7 +11,6 @@ import { planWatch } from '../registry/watch-plan';
 import { SlowReaderError } from '../watch/slow-reader-error';
 import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
-import { boolParameter } from './query';
 import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
 

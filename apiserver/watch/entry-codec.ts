@@ -78,7 +78,7 @@ const QUOTE = 0x22;
 const CLOSING_BRACE = 0x7d;
 const VERSION_HEAD = '"metadata":{"resourceVersion":"';
 /** Where the digits of the version begin in `Entry.bytes`. */
-export const VERSION_OFFSET = VERSION_HEAD.length;
+const VERSION_OFFSET = VERSION_HEAD.length;
 
 /** How the codec writes stored objects. Names of kinds and versions are short, so the first bytes tell. */
 const STORED_LAYOUT = /^\{"kind":"[^"\\]*","apiVersion":"[^"\\]*","metadata":\{/;

@@ -18,10 +18,6 @@ export class FanOut {
     this.#resource = resource;
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
   add(watcher: Watcher): void {
     const { kind, id } = this.#bucketOf(watcher);
     let bucket = this.#buckets.get(id);
@@ -45,35 +41,30 @@ export class FanOut {
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 1) - 1);
   }
 
-  /** Offers the event to every watcher it can concern. Returns how many frames were queued. */
-  dispatch(event: CacheEvent): number {
-    if (this.#size === 0) return 0;
+  /** Offers the event to every watcher it can concern. */
+  dispatch(event: CacheEvent): void {
+    if (this.#size === 0) return;
     const { subject, current, previous } = event;
-    let queued = this.#offer(ALL, event);
-    if (this.#uses(KIND.namespace)) queued += this.#offer(idOf(KIND.namespace, subject.namespace), event);
-    if (this.#uses(KIND.object)) queued += this.#offer(idOf(KIND.object, objectId(subject)), event);
-    if (this.#uses(KIND.name)) queued += this.#offer(idOf(KIND.name, subject.name), event);
+    this.#offer(ALL, event);
+    if (this.#uses(KIND.namespace)) this.#offer(idOf(KIND.namespace, subject.namespace), event);
+    if (this.#uses(KIND.object)) this.#offer(idOf(KIND.object, objectId(subject)), event);
+    if (this.#uses(KIND.name)) this.#offer(idOf(KIND.name, subject.name), event);
     for (const path of this.#resource.indexedFields) {
       const kind = fieldKind(path);
       if (!this.#uses(kind)) continue;
       const now = current?.fields[path];
       const before = previous?.fields[path];
-      if (now !== undefined) queued += this.#offer(idOf(kind, now), event);
-      if (before !== undefined && before !== now) queued += this.#offer(idOf(kind, before), event);
+      if (now !== undefined) this.#offer(idOf(kind, now), event);
+      if (before !== undefined && before !== now) this.#offer(idOf(kind, before), event);
     }
-    return queued;
   }
 
   #uses(kind: string): boolean {
     return (this.#kinds.get(kind) ?? 0) > 0;
   }
 
-  #offer(id: string, event: CacheEvent): number {
-    const bucket = this.#buckets.get(id);
-    if (bucket === undefined) return 0;
-    let queued = 0;
-    for (const watcher of bucket) if (watcher.offer(event)) queued += 1;
-    return queued;
+  #offer(id: string, event: CacheEvent): void {
+    for (const watcher of this.#buckets.get(id) ?? NOBODY) watcher.offer(event);
   }
 
   #bucketOf(watcher: Watcher): { readonly kind: string; readonly id: string } {
@@ -92,6 +83,7 @@ export class FanOut {
 
 const KIND = { all: 'all', namespace: 'namespace', object: 'object', name: 'name' } as const;
 const ALL = idOf(KIND.all, '');
+const NOBODY: readonly Watcher[] = [];
 
 function fieldKind(path: string): string {
   return `field:${path}`;

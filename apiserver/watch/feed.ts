@@ -1,7 +1,9 @@
+import { sleep } from '../../shared/concurrency/abort';
+import { Backoff } from '../../shared/concurrency/backoff';
+import { pause } from '../../shared/concurrency/pause';
 import type { Log } from '../../shared/log/log';
 import type { Backend, Revision, StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
-import { Backoff } from './backoff';
 import { fill, isPassing } from './fill';
 import type { Delays } from './duration-histogram';
 import type { CacheLimits } from './limits';
@@ -46,7 +48,7 @@ export class Feed {
   constructor(options: FeedOptions) {
     this.#options = options;
     this.#backoff = new Backoff({
-      minMs: options.limits.retryDelayMinMs,
+      initialMs: options.limits.retryDelayMinMs,
       maxMs: options.limits.retryDelayMaxMs,
     });
   }
@@ -60,7 +62,7 @@ export class Feed {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof StorageError) || error.code !== 'compacted') throw error;
-        await this.#backoff.pause(signal);
+        await sleep(this.#backoff.next(), signal);
       }
     }
   }
@@ -86,7 +88,7 @@ export class Feed {
           target.lost(error instanceof Error ? error.message : String(error));
         } else {
           log.warn({ error, revision: this.#applied }, 'The store cannot be followed; trying again');
-          await this.#backoff.pause(signal).catch(() => undefined);
+          await pause(this.#backoff.next(), signal);
         }
       }
     }

@@ -1,8 +1,9 @@
+import { sleep } from '../../shared/concurrency/abort';
+import type { Backoff } from '../../shared/concurrency/backoff';
 import { timeLimited } from '../../shared/concurrency/time-limit';
 import type { Log } from '../../shared/log/log';
 import type { Backend, ListResult, StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
-import type { Backoff } from './backoff';
 
 export interface FillOptions {
   readonly backend: Backend;
@@ -76,7 +77,7 @@ async function readPage(
         { prefix: options.prefix, error },
         'The store does not answer; the fill goes on when it does',
       );
-      await options.backoff.pause(signal);
+      await sleep(options.backoff.next(), signal);
     }
   }
 }

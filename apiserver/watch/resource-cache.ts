@@ -1,4 +1,5 @@
 import { untilAborted } from '../../shared/concurrency/abort';
+import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import { StatusError } from '../../shared/errors/status-error';
 import type { StoreEvent, StoredRecord } from '../storage/backend';
 import type { CacheContext } from './context';
@@ -20,8 +21,6 @@ import { Watcher } from './watcher';
 
 /** Ends after which a client goes on behind what it was told. */
 const RESUMABLE: ReadonlySet<EndReason> = new Set(['timeout', 'drain', 'unavailable', 'redefined']);
-/** A timer with a longer delay would fire at once. */
-const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** Is told of a change in the very step in which it happens, so that whoever waits for its revision finds it done. Must not throw. */
 export interface CacheListener {
@@ -30,9 +29,6 @@ export interface CacheListener {
   /** All objects were read anew. */
   filled(): void;
 }
-
-/** Where a watch that starts after a revision would get its first events from. */
-export type Watchable = 'ring' | 'history' | 'future';
 
 /**
  * The cache of one resource as readers see it. Everything is synchronous and shows whole revisions; a reader never sees a state
@@ -116,12 +112,6 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     const retained = this.context.snapshots.find(this, revision);
     if (retained !== undefined) return retained.at(revision);
     return this.#store.rewind(revision, this.context.limits.undoEventsMax);
-  }
-
-  /** From where a watch after this revision would be served. Whether the store still has `history`, only trying tells. */
-  checkWatchable(from: number): Watchable {
-    if (from > this.revision) return 'future';
-    return from >= this.oldestWatchable ? 'ring' : 'history';
   }
 
   /**
@@ -248,14 +238,12 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
 
   /** Applies one event of the store and hands it to the watchers it concerns. */
   apply(key: string, stored: StoreEvent, revision: number): void {
-    const { counters } = this.context;
-    counters.events += 1;
+    this.context.counters.events += 1;
     const current =
       stored.type === 'put' ? this.#store.decode({ key, value: stored.value, revision }) : undefined;
     const event = this.#store.apply(key, current, revision);
     if (event === undefined) return;
-    const queued = this.#fanOut.dispatch(event);
-    counters.deliveries += queued;
+    this.#fanOut.dispatch(event);
     for (const listener of this.#followers) listener.changed(key, current);
   }
 

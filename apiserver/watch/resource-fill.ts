@@ -1,5 +1,6 @@
+import { Backoff } from '../../shared/concurrency/backoff';
+import { pause } from '../../shared/concurrency/pause';
 import type { StoreEvent } from '../storage/backend';
-import { Backoff } from './backoff';
 import { fill } from './fill';
 import type { ResourceCache } from './resource-cache';
 import { Slices } from './slices';
@@ -43,7 +44,7 @@ export class ResourceFill {
   async run(life: AbortSignal | undefined): Promise<void> {
     const signal = life === undefined ? this.#stop.signal : AbortSignal.any([life, this.#stop.signal]);
     const { log, limits } = this.#cache.context;
-    const backoff = new Backoff({ minMs: limits.retryDelayMinMs, maxMs: limits.retryDelayMaxMs });
+    const backoff = new Backoff({ initialMs: limits.retryDelayMinMs, maxMs: limits.retryDelayMaxMs });
     while (!signal.aborted) {
       try {
         await this.#fill(backoff, signal);
@@ -51,7 +52,7 @@ export class ResourceFill {
       } catch (error) {
         if (signal.aborted) return;
         log.warn({ resource: this.#cache.resource.name, error }, 'A resource cannot be filled; trying again');
-        await backoff.pause(signal).catch(() => undefined);
+        await pause(backoff.next(), signal);
       }
     }
   }

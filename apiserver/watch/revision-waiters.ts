@@ -1,13 +1,10 @@
+import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import type { WaitOptions } from './context';
 
 /** Those who wait until the cache has seen a revision. */
 export class RevisionWaiters {
   readonly #waiters = new Set<{ readonly revision: number; readonly wake: (isThere: boolean) => void }>();
   #lowest = Infinity;
-
-  get size(): number {
-    return this.#waiters.size;
-  }
 
   /** True once `advance` has reached the revision, false after the timeout or when the signal aborts. */
   async wait(revision: number, { timeoutMs, signal }: WaitOptions): Promise<boolean> {
@@ -41,6 +38,3 @@ export class RevisionWaiters {
     }
   }
 }
-
-/** A timer with a longer delay would fire at once. */
-const TIMER_MAX_MS = 2 ** 31 - 1;

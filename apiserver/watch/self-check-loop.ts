@@ -1,3 +1,4 @@
+import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import type { CacheContext } from './context';
 import type { ResourceCache } from './resource-cache';
 import { checkResource } from './self-check';
@@ -46,7 +47,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, ms).unref();
+    const timer = setTimeout(done, Math.min(ms, TIMER_MAX_MS)).unref();
     signal.addEventListener('abort', done, { once: true });
   });
 }

@@ -39,10 +39,6 @@ export class SnapshotBudget {
     return [...oldestOf.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  get count(): number {
-    return this.#retained.length;
-  }
-
   retain(owner: SnapshotOwner, kept: { snapshot: Snapshot; validFrom: number; now: number }): void {
     const { snapshot, validFrom, now } = kept;
     if (this.find(owner, snapshot.revision) !== undefined) return;

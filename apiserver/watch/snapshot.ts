@@ -37,11 +37,6 @@ export class Snapshot {
     return this.#tree.entries(...namespaceRange(namespace));
   }
 
-  /** The number of objects in one namespace. */
-  countOf(namespace: string): number {
-    return this.#tree.count(...namespaceRange(namespace));
-  }
-
   /** Entries whose field has this value, in key order; from an index where the field has one, else by looking at all. */
   byField(path: string, value: string): IterableIterator<Entry> {
     return this.#tree.byField(path, value);
@@ -59,11 +54,6 @@ export class Snapshot {
   /** Whether it is a state of the objects that this tree holds now, not of those before the cache was built anew. */
   isOf(tree: ObjectTree): boolean {
     return this.#tree.isRelated(tree);
-  }
-
-  /** A copy of the objects that may be changed. */
-  cloneTree(): ObjectTree {
-    return this.#tree.clone();
   }
 }
 

@@ -20,8 +20,6 @@ export interface Counters {
   undecodable: number;
   /** Times the feed had to be resumed after an error. */
   feedFailures: number;
-  /** Frames handed to watchers' queues by the live feed. */
-  deliveries: number;
   watchesStarted: number;
   readonly watchesEnded: Record<EndReason, number>;
   historyStreams: number;
@@ -40,7 +38,6 @@ export function createCounters(): Counters {
     revisions: 0,
     undecodable: 0,
     feedFailures: 0,
-    deliveries: 0,
     watchesStarted: 0,
     watchesEnded: { timeout: 0, drain: 0, aborted: 0, slow: 0, expired: 0, unavailable: 0, redefined: 0 },
     historyStreams: 0,

@@ -1,3 +1,4 @@
+import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import { StorageError } from '../storage/backend';
 import type { CacheContext } from './context';
 import type { CachedResource, Entry } from './entry';
@@ -169,9 +170,6 @@ async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boo
     promise.then(settled, settled);
   });
 }
-
-/** A timer with a longer delay would fire at once. */
-const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** One slice of the ring, whole revisions only. At the ring's end the watcher joins the live feed, before the slice is handed out. */
 async function* fromRing(source: WatchSource, watcher: Watcher): AsyncGenerator<Buffer> {

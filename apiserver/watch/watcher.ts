@@ -71,17 +71,14 @@ export class Watcher implements Flushable {
     return this.#run?.byteLength ?? 0;
   }
 
-  /** Queues the event's frame if the event concerns this watcher. Tells whether it did. */
-  offer(event: CacheEvent): boolean {
+  /** Queues the event's frame if the event concerns this watcher. */
+  offer(event: CacheEvent): void {
     try {
       const type = event.typeFor(this.selects);
-      if (type === undefined) return false;
-      this.push(event.frame(type, this.representation));
-      return true;
+      if (type !== undefined) this.push(event.frame(type, this.representation));
     } catch (error) {
       // One watcher's representation must not stop the feed of all.
       this.#options.failed(this, error);
-      return false;
     }
   }
 

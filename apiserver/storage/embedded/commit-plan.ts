@@ -16,7 +16,7 @@ export interface WriteRequest {
   readonly value: Buffer | undefined;
   /** Absent means never. */
   readonly ttlSeconds?: number;
-  /** Only of a create: what else must be as expected. */
+  /** What else must be as it was read. */
   readonly guards?: readonly Guard[];
 }
 

@@ -6,9 +6,6 @@ import type { EtcdBackend } from './etcd-backend';
 /** Where the replicas agree on who compacts; outside the prefix of objects, and the key that kube-apiserver uses too. */
 export const COMPACT_REVISION_KEY = 'compact_rev_key';
 
-/** Leaves between 5 and 10 minutes of history. */
-export const COMPACTION_INTERVAL_MS = 5 * 60 * 1_000;
-
 export interface CompactorOptions {
   readonly backend: EtcdBackend;
   /** How often; between one and two intervals of history stay readable. */

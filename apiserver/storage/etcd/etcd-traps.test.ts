@@ -339,6 +339,24 @@ describe('one etcd', () => {
     });
   });
 
+  test('who gives up while a lease is granted for his write takes it from nobody who shares it', async () => {
+    const proxy = await startProxy(url());
+    await withBackend([proxy.url], async (backend) => {
+      await backend.currentRevision(longEnough());
+      proxy.freeze();
+      const leaving = new AbortController();
+      const create = async (key: string, signal: AbortSignal): ReturnType<EtcdBackend['create']> =>
+        backend.create(`${PREFIX}/shared/${key}`, Buffer.from('x'), { ttlSeconds: 3_600 }, signal);
+      const first = create('first', leaving.signal);
+      const second = create('second', longEnough());
+      leaving.abort(new Error('the client left'));
+      await expect(first).rejects.toThrow('the client left');
+      proxy.thaw();
+      expect(await second).toMatchObject({ ok: true });
+    });
+    await proxy.close();
+  });
+
   test('foreign keys advance the revision and show no event', async () => {
     await withBackend([url()], async (backend) => {
       const made = await backend.create('/registry2/foreign', Buffer.from('x'), {}, longEnough());

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
+import { untilAborted } from '../../../shared/concurrency/abort';
 import { METHODS } from './codec';
 import type { Endpoints } from './endpoints';
 import { StorageError } from '../backend';
@@ -34,27 +35,26 @@ export class Leases {
     this.endpoints = endpoints;
   }
 
-  /** The id of a lease that lasts at least `ttlSeconds` from now. */
+  /** The id of a lease that lasts at least `ttlSeconds` from now. Rejects with the signal's reason when that aborts. */
   async leaseFor(ttlSeconds: number, signal: AbortSignal): Promise<number> {
+    signal.throwIfAborted();
     const kept = this.byTtl.get(ttlSeconds);
     if (kept !== undefined && performance.now() < kept.sharedUntilMs && kept.objects < LEASE_OBJECTS_MAX) {
       kept.objects++;
-      return kept.id;
+      return untilAborted(kept.id, signal);
     }
     const sharingSeconds = Math.min(SHARING_SECONDS_MAX, Math.floor(ttlSeconds * SHARING_PART_OF_TTL));
     const lease: Lease = {
-      id: this.grant(ttlSeconds + sharingSeconds + SLACK_SECONDS, signal),
+      id: this.grant(ttlSeconds + sharingSeconds + SLACK_SECONDS),
       sharedUntilMs: performance.now() + sharingSeconds * 1_000,
       objects: 1,
     };
     this.dropOld();
     this.byTtl.set(ttlSeconds, lease);
-    try {
-      return await lease.id;
-    } catch (error) {
+    lease.id.catch(() => {
       this.forget(ttlSeconds, lease);
-      throw error;
-    }
+    });
+    return untilAborted(lease.id, signal);
   }
 
   /** Call it when the store says that it does not know the lease. */
@@ -70,7 +70,9 @@ export class Leases {
     }
   }
 
-  private async grant(ttlSeconds: number, signal: AbortSignal): Promise<number> {
+  /** Bounded by the time for a call alone: whoever asked first may leave, and others wait for the same lease. */
+  private async grant(ttlSeconds: number): Promise<number> {
+    const { signal } = new AbortController();
     for (let attempt = 1; ; attempt++) {
       const id = randomLeaseId();
       try {
