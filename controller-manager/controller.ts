@@ -1,4 +1,5 @@
 import type { Client } from '../shared/client/client';
+import type { WorkQueue, WorkQueueOptions } from '../shared/concurrency/work-queue';
 import type { Log } from '../shared/log/log';
 import type { Signing } from './certificates/signing';
 
@@ -10,6 +11,8 @@ export interface ControllerContext {
   readonly reader: Client;
   readonly log: Log;
   readonly options: ControllerOptions;
+  /** Makes the queue of the controller's work, which is measured under its name. */
+  readonly createQueue: (options?: WorkQueueOptions) => WorkQueue;
 }
 
 export interface ControllerOptions {

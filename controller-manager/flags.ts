@@ -1,6 +1,8 @@
 import { LOG_FORMATS } from '../shared/log/pino-log';
 import { DIALECTS, NAMESPACE, USER, dialect } from '../shared/names';
 import { SIGNING_FLAGS } from './certificates/signing-flags';
+import { CONTROLLERS } from './controllers';
+import { SERVING_FLAGS } from './serving/serving-flags';
 
 /** The command line. Names, meanings and defaults are those of kube-controller-manager v1.21. */
 export const FLAGS = [
@@ -16,7 +18,7 @@ export const FLAGS = [
     type: 'stringList',
     default: ['*'],
     group: 'Generic',
-    help: 'The controllers to run: * is all, foo is the one named foo, -foo is all but that one. There are: namespace, resourcequota, garbagecollector, serviceaccount, root-ca-cert-publisher, pvc-protection, pv-protection, clusterrole-aggregation, csrapproving, csrsigning, csrcleaner; and only where they are named bootstrapsigner, tokencleaner.',
+    help: `The controllers to run: * is all, foo is the one named foo, -foo is all but that one. There are: ${namesOf(false)}; and only where they are named ${namesOf(true)}.`,
   },
   {
     name: 'dialect',
@@ -40,6 +42,7 @@ export const FLAGS = [
     group: 'Generic',
     help: 'Let each controller act as a service account of its own, which has no more rights than the controller needs. The user of the kubeconfig then needs to list and watch everything, and to make accounts and their tokens.',
   },
+  ...SERVING_FLAGS,
   {
     name: 'leader-elect',
     type: 'bool',
@@ -99,13 +102,20 @@ export const FLAGS = [
     help: 'How often terminating namespaces are looked at again without cause.',
   },
   {
+    name: 'enable-garbage-collector',
+    type: 'bool',
+    default: true,
+    group: 'Garbage collector controller',
+    help: 'Delete objects whose owners are gone, and let go of owners that wait for their dependents.',
+  },
+  {
     name: 'concurrent-gc-syncs',
     type: 'int',
     default: 20,
     min: 1,
     max: 1000,
     group: 'Garbage collector controller',
-    help: 'How many owners are worked on at once.',
+    help: 'How many owners and dependents are worked on at once.',
   },
   {
     name: 'concurrent-resource-quota-syncs',
@@ -150,3 +160,8 @@ export const FLAGS = [
     help: 'How much is logged.',
   },
 ] as const;
+
+function namesOf(isOffByDefault: boolean): string {
+  const some = CONTROLLERS.filter((each) => (each.isOffByDefault ?? false) === isOffByDefault);
+  return some.map(({ name }) => name).join(', ');
+}

@@ -14,14 +14,19 @@ import { selectControllers } from './controllers';
 import { FLAGS } from './flags';
 import { RootCaError, readCertificates } from './root-ca-file';
 import { runControllerManager } from './run';
+import { DoorError } from './serving/door';
+import { DoorCertificateError } from './serving/door-certificate';
+import { createMetrics } from './serving/metrics';
+import { servingProblems } from './serving/serving-flags';
+import { openStatusDoor } from './serving/status-door';
 
 const PROGRAM = 'orch-controller-manager';
 const SUMMARY =
   'Runs the controllers: the loops that bring the state of the cluster in line with what its objects ask for.';
 const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
 
-/** Files that cannot be used, whose messages say all that there is to say. */
-const REFUSALS = [KubeconfigError, RootCaError, SigningFilesError] as const;
+/** Files and addresses that cannot be used; the messages say all that there is to say. */
+const REFUSALS = [KubeconfigError, RootCaError, SigningFilesError, DoorCertificateError, DoorError] as const;
 
 type Values = FlagValues<typeof FLAGS>;
 
@@ -33,34 +38,48 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   if (parsed.outcome === 'errors') return refuse(parsed.errors);
   const { values } = parsed;
-  const { selected, unknown } = selectControllers(values.controllers);
+  // The first word about a controller counts.
+  const words = [...(values.enableGarbageCollector ? [] : ['-garbagecollector']), ...values.controllers];
+  const { selected, unknown } = selectControllers(words);
   const problems = [
     ...unknown.map((name) => `--controllers: there is no controller named "${name}"`),
     ...(values.kubeconfig === '' ? ['--kubeconfig is required'] : []),
     ...(values.namespaceSyncPeriodMs > 0 ? [] : ['--namespace-sync-period must be more than 0']),
     ...(values.resourceQuotaSyncPeriodMs > 0 ? [] : ['--resource-quota-sync-period must be more than 0']),
     ...(values.kubeApiRequestTimeoutMs > 0 ? [] : ['--kube-api-request-timeout must be more than 0']),
+    ...servingProblems(values),
     ...signingProblems(values),
     ...electionProblems(values),
   ];
-  return problems.length > 0 ? refuse(problems) : run(values, selected);
+  return problems.length > 0 ? refuse(problems) : run({ values, given: parsed.given, controllers: selected });
 }
 
-async function run(values: Values, controllers: readonly Controller[]): Promise<number> {
-  const { log } = createProcessLog({ format: values.loggingFormat, verbosity: values.v });
-  let server;
-  let rootCa;
-  let signing;
+async function run(options: RunningOptions): Promise<number> {
   try {
-    server = loadKubeconfig({ path: values.kubeconfig }).client;
-    rootCa = values.rootCaFile === '' ? server.ca?.toString() : readCertificates(values.rootCaFile);
-    signing = openSigning(values, log);
+    return await work(options);
   } catch (error) {
     if (!REFUSALS.some((refusal) => error instanceof refusal)) throw error;
     return refuse([(error as Error).message]);
   }
+}
+
+interface RunningOptions {
+  readonly values: Values;
+  /** The names of the flags that were on the command line. */
+  readonly given: ReadonlySet<string>;
+  readonly controllers: readonly Controller[];
+}
+
+async function work({ values, given, controllers }: RunningOptions): Promise<number> {
+  const { log } = createProcessLog({ format: values.loggingFormat, verbosity: values.v });
+  const metrics = createMetrics({ process: true });
+  const server = loadKubeconfig({ path: values.kubeconfig }).client;
+  const rootCa = values.rootCaFile === '' ? server.ca?.toString() : readCertificates(values.rootCaFile);
+  const signing = openSigning(values, log);
   const clientOptions = { ...server, userAgent: PROGRAM, timeoutMs: values.kubeApiRequestTimeoutMs };
   const client = createClient(clientOptions);
+  const isPortGiven = given.has('secure-port');
+  const door = await openStatusDoor(values, { client, metrics, log, isPortGiven });
   const accounts = createAccountClients({ client, clientOptions });
   log.info(
     { server: server.server, dialect, controllers: controllers.map(({ name }) => name) },
@@ -72,6 +91,7 @@ async function run(values: Values, controllers: readonly Controller[]): Promise<
         client,
         clientOf: values.useServiceAccountCredentials ? accounts.clientOf : undefined,
         log,
+        metrics,
         controllers,
         controllerOptions: {
           ...values,
@@ -96,6 +116,7 @@ async function run(values: Values, controllers: readonly Controller[]): Promise<
     else log.info({}, 'stopped');
     return end === 'lost' ? EXIT.failure : EXIT.ok;
   } finally {
+    door?.close();
     accounts.close();
     client.close();
   }

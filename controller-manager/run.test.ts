@@ -7,6 +7,7 @@ import type { Controller } from './controller';
 import { selectControllers } from './controllers';
 import type { RunOptions } from './run';
 import { runControllerManager } from './run';
+import { createMetrics } from './serving/metrics';
 
 const lease = { namespace: 'system', name: 'controllers' };
 const election = { lease, leaseDurationMs: 1_000, renewDeadlineMs: 400, retryPeriodMs: 40 };
@@ -43,6 +44,7 @@ function optionsOf(controllers: readonly Controller[], more: Partial<RunOptions>
   return {
     client: createClient({ server: server.url }),
     log: silentLog,
+    metrics: createMetrics({ process: false }),
     controllers,
     controllerOptions: { concurrentNamespaceSyncs: 1, namespaceSyncPeriodMs: 1_000, concurrentGcSyncs: 1 },
     election,
@@ -91,6 +93,29 @@ test('losing the lease ends the controllers and is told', async () => {
   });
   expect(await runControllerManager(optionsOf([controller]), new AbortController().signal)).toBe('lost');
   expect(log).toEqual(['a starts', 'a ends']);
+});
+
+test('its metrics tell whether it leads, and show the queues of its controllers', async () => {
+  const metrics = createMetrics({ process: false });
+  const status = async (): Promise<string | undefined> =>
+    /leader_election_master_status\{name="controllers"\} (\d)/.exec(await metrics.text())?.[1];
+  let whileLeading: string | undefined;
+  const controller: Controller = {
+    name: 'counting',
+    account: 'counting',
+    run: async ({ createQueue }) => {
+      whileLeading = await status();
+      createQueue().add('x');
+      stop.abort(new Error('stop'));
+    },
+  };
+  const stop = new AbortController();
+  const run = runControllerManager(optionsOf([controller], { metrics }), stop.signal);
+  expect(await status()).toBe('0');
+  await run;
+  expect(whileLeading).toBe('1');
+  expect(await status()).toBe('0');
+  expect(await metrics.text()).toContain('workqueue_adds_total{name="counting"} 1\n');
 });
 
 test('a controller that breaks stops the others, and its error comes out', async () => {

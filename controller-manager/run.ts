@@ -8,6 +8,7 @@ import type { Log } from '../shared/log/log';
 import { linkedAbort } from '../shared/concurrency/linked-abort';
 import { waitForApiServer } from './api-server-wait';
 import type { Controller, ControllerContext, ControllerOptions } from './controller';
+import type { Metrics } from './serving/metrics';
 
 export interface RunOptions {
   readonly client: Client;
@@ -16,6 +17,7 @@ export interface RunOptions {
   readonly log: Log;
   readonly controllers: readonly Controller[];
   readonly controllerOptions: ControllerOptions;
+  readonly metrics: Pick<Metrics, 'queueOf' | 'noteLeading'>;
   /** Undefined: this process is alone and works without a lease. */
   readonly election?: Omit<LeaderElectionOptions, 'client' | 'identity' | 'log'> | undefined;
 }
@@ -25,7 +27,8 @@ export type RunEnd = 'stopped' | 'lost';
 
 /** Waits for the API server and the lease, then runs the controllers until the signal aborts or the lease is lost. */
 export async function runControllerManager(options: RunOptions, signal: AbortSignal): Promise<RunEnd> {
-  const { client, log, election } = options;
+  const { client, log, election, metrics } = options;
+  if (election !== undefined) metrics.noteLeading(election.lease.name, false);
   try {
     await waitForApiServer(client, log, signal);
   } catch (error) {
@@ -39,7 +42,12 @@ export async function runControllerManager(options: RunOptions, signal: AbortSig
   const identity = `${hostname()}_${randomUUID()}`;
   const end = await runWithLeadership(
     { ...election, client, log, identity },
-    async (leading) => runControllers(options, leading),
+    async (leading) => {
+      metrics.noteLeading(election.lease.name, true);
+      const onEnd = (): void => metrics.noteLeading(election.lease.name, false);
+      leading.addEventListener('abort', onEnd, { once: true });
+      await runControllers(options, leading);
+    },
     signal,
   );
   return end === 'lost' ? 'lost' : 'stopped';
@@ -47,7 +55,7 @@ export async function runControllerManager(options: RunOptions, signal: AbortSig
 
 /** If one controller breaks, all are stopped and its error is thrown: a process that does half its work is worse than a standby's. */
 async function runControllers(options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { client, clientOf = () => client, log, controllers, controllerOptions } = options;
+  const { client, clientOf = () => client, log, controllers, controllerOptions, metrics } = options;
   const stop = linkedAbort(signal);
   const endings = await Promise.allSettled(
     controllers.map(async (controller) => {
@@ -57,6 +65,7 @@ async function runControllers(options: RunOptions, signal: AbortSignal): Promise
         reader: client,
         log: log.child({ controller: name }),
         options: controllerOptions,
+        createQueue: (queueOptions) => metrics.queueOf(name, queueOptions),
       };
       context.log.debug({}, 'controller started');
       try {

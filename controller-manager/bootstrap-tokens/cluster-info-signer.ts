@@ -2,7 +2,6 @@ import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
-import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { createInformer } from '../../shared/informer/informer';
 import { deepEqual } from '../../shared/meta/clone';
 import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
@@ -28,11 +27,11 @@ interface ConfigMap extends ApiObject {
  * been told a token can tell whether what it reads there, as nobody in particular, comes from who knows the token too.
  */
 export async function runClusterInfoSigner(
-  { client, reader, log }: ControllerContext,
+  { client, reader, log, createQueue }: ControllerContext,
   signal: AbortSignal,
   clock: Clock = systemClock,
 ): Promise<void> {
-  const queue = createWorkQueue();
+  const queue = createQueue();
   const secrets = createInformer<Secret>({ ...TOKEN_SECRETS, client: reader, log });
   const maps = createInformer<ConfigMap>({
     client: reader,

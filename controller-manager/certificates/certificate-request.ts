@@ -1,13 +1,24 @@
 import type { CertificateRequest } from '../../shared/certs/certificate-request';
 import { parseCertificateRequest } from '../../shared/certs/certificate-request';
+import type { Informer } from '../../shared/informer/informer';
+import { createInformer } from '../../shared/informer/informer';
 import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
 import { GROUP } from '../../shared/names';
+import type { ControllerContext } from '../controller';
 
 export const CERTIFICATE_REQUESTS: GroupVersionResource = {
   group: GROUP.certificates,
   version: 'v1',
   resource: 'certificatesigningrequests',
 };
+
+/** All requests, as they are now. */
+export function requestInformer({
+  reader: client,
+  log,
+}: ControllerContext): Informer<CertificateSigningRequest> {
+  return createInformer({ client, resource: CERTIFICATE_REQUESTS, log });
+}
 
 export interface RequestCondition {
   readonly type: string;

@@ -4,16 +4,21 @@ import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
-import { createWorkQueue } from '../../shared/concurrency/work-queue';
-import { createInformer } from '../../shared/informer/informer';
 import type { ApiObject } from '../../shared/meta/object';
 import { apiVersionOf } from '../../shared/meta/object';
 import { parseTime } from '../../shared/meta/time';
 import { GROUP, SIGNER } from '../../shared/names';
 import type { ControllerContext } from '../controller';
-import { runInformedLoop } from '../informed-loop';
+import { runObjectLoop } from '../object-loop';
 import type { CertificateSigningRequest } from './certificate-request';
-import { CERTIFICATE_REQUESTS, isDecided, isIssued, requestIn, withCondition } from './certificate-request';
+import {
+  CERTIFICATE_REQUESTS,
+  isDecided,
+  isIssued,
+  requestIn,
+  requestInformer,
+  withCondition,
+} from './certificate-request';
 import { nodeClientProblem } from '../../shared/certs/signer-rules';
 
 /** A kind of request that needs nobody's look: who may create it, as if it were a resource, gets it approved. */
@@ -36,38 +41,39 @@ const ASK_AGAIN_MS = { min: 1_000, max: 1_000_000 } as const;
 
 /** Approves requests of nodes for client certificates, where their authors have leave for that. */
 export async function runRequestApproval(
-  { client, reader, log }: ControllerContext,
+  context: ControllerContext,
   signal: AbortSignal,
   clock: Clock = systemClock,
 ): Promise<void> {
-  const queue = createWorkQueue();
-  const requests = createInformer<CertificateSigningRequest>({
-    client: reader,
-    resource: CERTIFICATE_REQUESTS,
-    log,
-  });
-  const enqueue = (request: CertificateSigningRequest): void => {
-    if (isOpen(request)) queue.add(request.metadata.name ?? '');
-  };
-  requests.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after) });
+  await runObjectLoop(
+    {
+      context,
+      informer: requestInformer(context),
+      workers: WORKERS,
+      concerns: isOpen,
+      reconcile: async (request, stop) => approveIfAllowed({ ...context, clock }, request, stop),
+    },
+    signal,
+  );
+}
 
-  const reconcile = async (key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
-    const request = requests.store.get(key);
-    if (request === undefined || !isOpen(request)) return undefined;
-    const recognized = recognizedAs(request);
-    for (const each of recognized) {
-      if (!(await isAllowed(client, { request, subresource: each.subresource }, stop))) continue;
-      if (await approve(client, { request, message: each.message }, stop)) {
-        log.info({ request: key, as: each.subresource }, 'approved a certificate request');
-      }
-      return undefined;
+async function approveIfAllowed(
+  { client, log, clock }: ControllerContext & { readonly clock: Clock },
+  request: CertificateSigningRequest,
+  stop: AbortSignal,
+): Promise<Requeue | undefined> {
+  const { name } = request.metadata;
+  const recognized = recognizedAs(request);
+  for (const each of recognized) {
+    if (!(await isAllowed(client, { request, subresource: each.subresource }, stop))) continue;
+    if (await approve(client, { request, message: each.message }, stop)) {
+      log.info({ request: name, as: each.subresource }, 'approved a certificate request');
     }
-    if (recognized.length === 0) return undefined;
-    log.debug({ request: key }, 'a certificate request of a node is not approved: its author has no leave');
-    return { requeueAfterMs: askAgainAfterMs(request, clock) };
-  };
-
-  await runInformedLoop({ informers: [requests], queue, workers: WORKERS, log, reconcile }, signal);
+    return undefined;
+  }
+  if (recognized.length === 0) return undefined;
+  log.debug({ request: name }, 'a certificate request of a node is not approved: its author has no leave');
+  return { requeueAfterMs: askAgainAfterMs(request, clock) };
 }
 
 function isOpen(request: CertificateSigningRequest): boolean {

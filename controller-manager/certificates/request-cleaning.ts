@@ -3,13 +3,11 @@ import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
-import { createWorkQueue } from '../../shared/concurrency/work-queue';
-import { createInformer } from '../../shared/informer/informer';
 import { parseTime } from '../../shared/meta/time';
 import type { ControllerContext } from '../controller';
-import { runInformedLoop } from '../informed-loop';
+import { runObjectLoop } from '../object-loop';
 import type { CertificateSigningRequest } from './certificate-request';
-import { CERTIFICATE_REQUESTS, conditionsOf } from './certificate-request';
+import { CERTIFICATE_REQUESTS, conditionsOf, requestInformer } from './certificate-request';
 
 /** How long a request stays after its state changed for the last time, whatever its state, in milliseconds. */
 const UNCHANGED_MS = 3_600_000;
@@ -17,37 +15,38 @@ const WORKERS = 1;
 
 /** Deletes certificate requests that nobody needs any more. */
 export async function runRequestCleaning(
-  { client, reader, log }: ControllerContext,
+  context: ControllerContext,
   signal: AbortSignal,
   clock: Clock = systemClock,
 ): Promise<void> {
-  const queue = createWorkQueue();
-  const requests = createInformer<CertificateSigningRequest>({
-    client: reader,
-    resource: CERTIFICATE_REQUESTS,
-    log,
-  });
-  const enqueue = ({ metadata }: CertificateSigningRequest): void => queue.add(metadata.name ?? '');
-  requests.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after) });
+  await runObjectLoop(
+    {
+      context,
+      informer: requestInformer(context),
+      workers: WORKERS,
+      reconcile: async (request, stop) => deleteWhenOld({ ...context, clock }, request, stop),
+    },
+    signal,
+  );
+}
 
-  const reconcile = async (key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
-    const request = requests.store.get(key);
-    if (request === undefined) return undefined;
-    const leftMs = endOf(request) - clock.now();
-    if (leftMs > 0) return { requeueAfterMs: leftMs };
-    const { uid = '', resourceVersion = '' } = request.metadata;
-    try {
-      // One that somebody decides at this moment stays.
-      const preconditions = { uid, resourceVersion };
-      await client.delete(CERTIFICATE_REQUESTS, { name: key }, { preconditions }, { signal: stop });
-      log.info({ request: key }, 'deleted an old certificate request');
-    } catch (error) {
-      if (!hasCode(error, 404, 409)) throw error;
-    }
-    return undefined;
-  };
-
-  await runInformedLoop({ informers: [requests], queue, workers: WORKERS, log, reconcile }, signal);
+async function deleteWhenOld(
+  { client, log, clock }: ControllerContext & { readonly clock: Clock },
+  request: CertificateSigningRequest,
+  stop: AbortSignal,
+): Promise<Requeue | undefined> {
+  const leftMs = endOf(request) - clock.now();
+  if (leftMs > 0) return { requeueAfterMs: leftMs };
+  const { name = '', uid = '', resourceVersion = '' } = request.metadata;
+  try {
+    // One that somebody decides at this moment stays.
+    const preconditions = { uid, resourceVersion };
+    await client.delete(CERTIFICATE_REQUESTS, { name }, { preconditions }, { signal: stop });
+    log.info({ request: name }, 'deleted an old certificate request');
+  } catch (error) {
+    if (!hasCode(error, 404, 409)) throw error;
+  }
+  return undefined;
 }
 
 /** When the request is to go, in milliseconds since the epoch: an hour after its last change, or with the end of its certificate. */

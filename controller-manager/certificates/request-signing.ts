@@ -5,16 +5,15 @@ import { hasCode } from '../../shared/client/status';
 import { untilAborted } from '../../shared/concurrency/abort';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
-import { createWorkQueue } from '../../shared/concurrency/work-queue';
-import { createInformer } from '../../shared/informer/informer';
 import type { ControllerContext } from '../controller';
-import { runInformedLoop } from '../informed-loop';
+import { runObjectLoop } from '../object-loop';
 import type { CertificateSigningRequest } from './certificate-request';
 import {
   CERTIFICATE_REQUESTS,
   hasCondition,
   isIssued,
   requestIn,
+  requestInformer,
   withCondition,
 } from './certificate-request';
 import { SIGNER_RULES } from '../../shared/certs/signer-rules';
@@ -43,23 +42,10 @@ interface SigningContext extends ControllerContext {
 }
 
 async function signRequests(context: SigningContext, signal: AbortSignal): Promise<void> {
-  const { reader, log, signing } = context;
-  const queue = createWorkQueue();
-  const requests = createInformer<CertificateSigningRequest>({
-    client: reader,
-    resource: CERTIFICATE_REQUESTS,
-    log,
-  });
+  const { signing } = context;
   const isReady = (request: CertificateSigningRequest): boolean =>
     isToBeSigned(request) && signing.authorityOf(request.spec.signerName) !== undefined;
-  const enqueue = (request: CertificateSigningRequest): void => {
-    if (isReady(request)) queue.add(request.metadata.name ?? '');
-  };
-  requests.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after) });
-
-  const reconcile = async (key: string, stop: AbortSignal): Promise<undefined> => {
-    const request = requests.store.get(key);
-    if (request === undefined || !isReady(request)) return;
+  const reconcile = async (request: CertificateSigningRequest, stop: AbortSignal): Promise<undefined> => {
     const asked = readable(request, context);
     if (asked === undefined) return;
     const problem = SIGNER_RULES[request.spec.signerName]?.(asked, request.spec.usages ?? []);
@@ -67,7 +53,8 @@ async function signRequests(context: SigningContext, signal: AbortSignal): Promi
     else await refuse(request, { ...context, problem }, stop);
   };
 
-  await runInformedLoop({ informers: [requests], queue, workers: WORKERS, log, reconcile }, signal);
+  const informer = requestInformer(context);
+  await runObjectLoop({ context, informer, workers: WORKERS, concerns: isReady, reconcile }, signal);
 }
 
 function isToBeSigned(request: CertificateSigningRequest): boolean {

@@ -4,20 +4,20 @@ import { hasCode } from '../../shared/client/status';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
 import type { ApiObject } from '../../shared/meta/object';
 import { FINALIZER } from '../../shared/names';
-import type { Located, OwnershipGraph } from './graph';
+import type { OwnershipGraph } from './graph';
 import { addressOf, changeMetadata, getLive, withoutBlocking, withoutOwners } from './live-object';
-import type { OwnerState } from './owners';
-import { OwnerStates, isDeleting, isWaiting } from './owners';
+import type { OwnerSources, OwnerState } from './owners';
+import { OwnerStates, isDeleting, isWaiting, keeps } from './owners';
+import type { Located } from './references';
 
 const PARALLEL_DEPENDENTS = 8;
 
-interface Scene {
-  readonly client: Client;
-  readonly graph: OwnershipGraph;
-}
-
 /** Every dependent forgets this owner and stays. */
-export async function orphanDependents(scene: Scene, owner: ApiObject, signal: AbortSignal): Promise<void> {
+export async function orphanDependents(
+  scene: OwnerSources,
+  owner: ApiObject,
+  signal: AbortSignal,
+): Promise<void> {
   const change = withoutOwners(new Set([owner.metadata.uid ?? '']));
   await forEachLimited(scene.graph.dependentsOf(owner), PARALLEL_DEPENDENTS, async ({ resource, object }) => {
     const address = addressOf(resource, object);
@@ -29,12 +29,16 @@ export async function orphanDependents(scene: Scene, owner: ApiObject, signal: A
  * Every dependent goes, in the foreground where it has dependents itself; one that another owner keeps forgets its owners that are
  * going. Those already on their way are left alone.
  */
-export async function deleteDependents(scene: Scene, owner: ApiObject, signal: AbortSignal): Promise<void> {
-  const states = new OwnerStates(scene.client, scene.graph, owner);
+export async function deleteDependents(
+  scene: OwnerSources,
+  owner: ApiObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const pass = { ...scene, states: new OwnerStates(scene, owner) };
   const dependents = scene.graph.dependentsOf(owner).filter(({ object }) => !isDeleting(object));
-  await forEachLimited(dependents, PARALLEL_DEPENDENTS, async (dependent) =>
-    deleteDependent({ ...scene, states, owner }, dependent, signal),
-  );
+  await forEachLimited(dependents, PARALLEL_DEPENDENTS, async (dependent) => {
+    await collect(pass, dependent, signal);
+  });
 }
 
 /** Those that keep the owner from going. An object that owns itself does not wait for itself. */
@@ -50,39 +54,48 @@ export function blockingDependents(graph: OwnershipGraph, owner: ApiObject): rea
     );
 }
 
-async function deleteDependent(
-  { client, graph, states, owner }: Scene & { readonly states: OwnerStates; readonly owner: ApiObject },
+/**
+ * Deletes an object none of whose owners keeps it: in the foreground if one of them waits for it and it has dependents itself, else as
+ * its own finalizers ask. If one keeps it, it only forgets those that do not. All is decided on the object as the server has it now, and
+ * done only if it is still the same: a conflict is thrown. Returns the states of its owners, none if there was nothing to decide.
+ */
+export async function collect(
+  { client, graph, states }: OwnerSources & { readonly states: OwnerStates },
   { resource, object }: Located,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly OwnerState[]> {
   const address = addressOf(resource, object);
   const live = await getLive(client, address, signal);
-  if (live === undefined || isDeleting(live)) return;
-  const references = live.metadata.ownerReferences ?? [];
-  if (!references.some(({ uid }) => uid === owner.metadata.uid)) return;
-  const stateOf = new Map<string, OwnerState>();
+  const references = live?.metadata.ownerReferences ?? [];
+  if (live === undefined || isDeleting(live) || references.length === 0) return [];
+  const judged = [];
   for (const reference of references) {
-    stateOf.set(reference.uid, await states.stateOf(reference, live, signal));
+    judged.push({ uid: reference.uid, state: await states.stateOf(reference, live, signal) });
   }
-  if ([...stateOf.values()].includes('solid')) {
-    const going = [...stateOf].filter(([, state]) => state !== 'solid').map(([uid]) => uid);
-    await changeMetadata(client, { address, known: live, change: withoutOwners(new Set(going)) }, signal);
-    return;
+  const found = judged.map(({ state }) => state);
+  const keepers = new Set(judged.filter(({ state }) => keeps(state)).map(({ uid }) => uid));
+  if (keepers.size > 0) {
+    const going = new Set(judged.map(({ uid }) => uid).filter((uid) => !keepers.has(uid)));
+    await changeMetadata(client, { address, known: live, change: withoutOwners(going) }, signal);
+    return found;
   }
-  const own = graph.dependentsOf(live);
+  const own = found.includes('waiting') ? graph.dependentsOf(live) : [];
   if (own.length > 0) await breakCircles({ client, dependent: live, own }, signal);
-  const propagationPolicy = own.length > 0 ? 'Foreground' : policyOf(live);
   const { uid = '', resourceVersion = '' } = live.metadata;
   try {
     await client.delete(
       resource,
       { namespace: address.namespace, name: address.name },
-      { propagationPolicy, preconditions: { uid, resourceVersion } },
+      {
+        propagationPolicy: own.length > 0 ? 'Foreground' : policyOf(live),
+        preconditions: { uid, resourceVersion },
+      },
       { signal },
     );
   } catch (error) {
     if (!hasCode(error, 404)) throw error;
   }
+  return found;
 }
 
 /** Two objects that own each other would wait for each other: the one already being deleted no longer holds this one. */

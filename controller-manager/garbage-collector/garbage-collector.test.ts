@@ -18,7 +18,7 @@ afterEach(async () => bench.close());
 
 function start(): void {
   bench.run(async (context, signal) =>
-    runGarbageCollector(context, signal, { settleMs: 10, discoveryPeriodMs: 50 }),
+    runGarbageCollector(context, signal, { settleMs: 10, discoveryPeriodMs: 50, discoveryPauseMs: 5 }),
   );
 }
 const ref = (name: string) => ({ namespace: TEST_NAMESPACE, name });

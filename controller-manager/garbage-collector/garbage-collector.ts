@@ -1,160 +1,158 @@
-import type { Client } from '../../shared/client/client';
-import type { ResourceRow } from '../../shared/client/discovery';
-import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
+import { systemClock } from '../../shared/concurrency/clock';
+import type { LinkedAbort } from '../../shared/concurrency/linked-abort';
+import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { pause } from '../../shared/concurrency/pause';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { runWorkers } from '../../shared/concurrency/work-loop';
 import type { WorkQueue } from '../../shared/concurrency/work-queue';
-import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
-import type { ApiObject } from '../../shared/meta/object';
-import { FINALIZER } from '../../shared/names';
+import { resourceNameOf } from '../../shared/meta/object';
+import { GROUP } from '../../shared/names';
 import type { ControllerContext } from '../controller';
-import { blockingDependents, deleteDependents, orphanDependents } from './dependents';
+import { Finalizers } from './finalizers';
+import { Garbage } from './garbage';
 import { OwnershipGraph } from './graph';
-import type { ObjectAddress } from './live-object';
-import { addressOf, changeMetadata, getLive, withoutFinalizer } from './live-object';
-import { isOrphaning, isWaiting } from './owners';
-
-/** How often the server is asked for new resources, in milliseconds. */
-const DISCOVERY_PERIOD_MS = 30_000;
-const DISCOVERY_RETRY_MS = 1_000;
-/**
- * How long the watches must have been open, and how long an owner is left alone after its deletion was seen, in milliseconds. Watches
- * of different resources are not ordered among each other: a dependent made just before may be told a little after.
- */
-const SETTLE_MS = 500;
-/** How soon to look again while the graph is not complete, in milliseconds. */
-const GAP_RETRY_MS = 250;
-/** How soon to look again at an owner whose dependents are going, should no event come, in milliseconds. */
-const BLOCKED_RETRY_MS = 30_000;
+import { AbsentOwners } from './owners';
+import type { Located } from './references';
 
 export interface CollectorTimings {
-  readonly discoveryPeriodMs?: number;
-  readonly settleMs?: number;
+  /** How often the server is asked for new resources without cause. */
+  readonly discoveryPeriodMs: number;
+  /** The least time between two such questions. */
+  readonly discoveryPauseMs: number;
+  /** How long news of different resources may be out of order. */
+  readonly settleMs: number;
+  /** How soon to look again at what nobody can tell yet. */
+  readonly retryMs: number;
+  /** How long the work waits at first for resources that cannot be listed. */
+  readonly listedWithinMs: number;
 }
 
-/** Does what the finalizers `orphan` and `foregroundDeletion` ask for on objects that are being deleted, and takes them off. */
+const TIMINGS: CollectorTimings = {
+  discoveryPeriodMs: 30_000,
+  discoveryPauseMs: 1_000,
+  settleMs: 500,
+  retryMs: 30_000,
+  listedWithinMs: 30_000,
+};
+
+/** Resources whose objects say what else is served. */
+const DEFINITIONS: ReadonlySet<string> = new Set([
+  resourceNameOf({ group: GROUP.apiextensions, resource: 'customresourcedefinitions' }),
+  resourceNameOf({ group: GROUP.apiregistration, resource: 'apiservices' }),
+]);
+
+/**
+ * Deletes what is left behind by its owners, and does what the finalizers `orphan` and `foregroundDeletion` ask for. Runs until the signal
+ * aborts and everything has ended.
+ */
 export async function runGarbageCollector(
-  { client, log, options }: ControllerContext,
+  context: ControllerContext,
   signal: AbortSignal,
-  timings: CollectorTimings = {},
+  timings: Partial<CollectorTimings> = {},
 ): Promise<void> {
-  const collector = new FinalizerCollector({ client, log, settleMs: timings.settleMs ?? SETTLE_MS });
-  await Promise.all([
-    collector.keepGraph(timings.discoveryPeriodMs ?? DISCOVERY_PERIOD_MS, signal),
-    runWorkers(
-      {
-        queue: collector.queue,
-        workers: options.concurrentGcSyncs,
-        log,
-        reconcile: async (uid, stop) => collector.reconcile(uid, stop),
-      },
-      signal,
-    ),
-  ]);
+  const collector = new GarbageCollector(context, { ...TIMINGS, ...timings });
+  const { concurrentGcSyncs } = context.options;
+  await Promise.all([collector.keepGraph(signal), collector.work(concurrentGcSyncs, signal)]);
 }
 
-interface Pending {
-  readonly address: ObjectAddress;
-  /** Not to be worked on before this reading of the monotonic clock. */
-  readonly readyMs: number;
-}
-
-class FinalizerCollector {
-  /** Of uids. */
-  readonly queue: WorkQueue = createWorkQueue();
-  private readonly client: Client;
+class GarbageCollector {
   private readonly log: Log;
-  private readonly settleMs: number;
+  private readonly timings: CollectorTimings;
+  /** Of uids. */
+  private readonly queue: WorkQueue;
   private readonly graph: OwnershipGraph;
-  /** The objects that wait for us, by uid: one entry per object that is being deleted with one of our finalizers. */
-  private readonly pending = new Map<string, Pending>();
+  private readonly finalizers: Finalizers;
+  private readonly garbage: Garbage;
+  private readonly discovered: Promise<void>;
+  private markDiscovered: () => void = () => undefined;
+  /** Whether something was defined, or has gone, since the server was asked last. */
+  private isOutdated = false;
+  private nap: LinkedAbort | undefined;
 
-  constructor({
-    client,
-    log,
-    settleMs,
-  }: {
-    readonly client: Client;
-    readonly log: Log;
-    readonly settleMs: number;
-  }) {
-    this.client = client;
+  constructor({ client, log, createQueue }: ControllerContext, timings: CollectorTimings) {
     this.log = log;
-    this.settleMs = settleMs;
-    this.graph = new OwnershipGraph(client, log, (resource, before, after) => {
-      this.onChange(resource, before, after);
+    this.queue = createQueue();
+    this.timings = timings;
+    this.graph = new OwnershipGraph(client, log, {
+      onPresent: (before, present) => {
+        this.noteDefinition(present);
+        this.finalizers.onPresent(before, present);
+        this.garbage.onPresent(before, present);
+      },
+      onGone: (last, how) => {
+        this.noteDefinition(last);
+        const isReleased = this.finalizers.has(last.object.metadata.uid ?? '');
+        this.finalizers.onGone(last);
+        this.garbage.onGone(last, { how, isReleased });
+      },
+    });
+    const sources = { client, graph: this.graph, absent: new AbsentOwners() };
+    const { settleMs, retryMs } = timings;
+    const parts = { ...sources, queue: this.queue, log, settleMs };
+    this.finalizers = new Finalizers(parts);
+    this.garbage = new Garbage({ ...parts, retryMs, clock: systemClock });
+    this.discovered = new Promise((resolve) => {
+      this.markDiscovered = resolve;
     });
   }
 
   /** Keeps the graph up to date until the signal aborts and everything has ended. */
-  async keepGraph(periodMs: number, signal: AbortSignal): Promise<void> {
+  async keepGraph(signal: AbortSignal): Promise<void> {
+    const { discoveryPeriodMs, discoveryPauseMs } = this.timings;
     while (!signal.aborted) {
-      let waitMs = periodMs;
+      this.isOutdated = false;
       try {
         await this.graph.refresh(signal);
+        this.markDiscovered();
       } catch (error) {
         if (signal.aborted) break;
         this.log.warn({ error: error instanceof Error ? error.message : String(error) }, 'discovery failed');
-        waitMs = Math.min(DISCOVERY_RETRY_MS, periodMs);
+        this.isOutdated = true;
       }
-      await pause(waitMs, signal);
+      await pause(discoveryPauseMs, signal);
+      await this.napUnlessOutdated(discoveryPeriodMs - discoveryPauseMs, signal);
       const gaps = this.graph.gaps(0);
-      if (gaps.length > 0 && this.pending.size > 0 && !signal.aborted) {
-        this.log.warn({ gaps, waiting: this.pending.size }, 'dependents may be unknown, finalizers are kept');
+      if (gaps.length > 0 && this.finalizers.size > 0 && !signal.aborted) {
+        this.log.warn(
+          { gaps, waiting: this.finalizers.size },
+          'dependents may be unknown, finalizers are kept',
+        );
       }
     }
+    // Nobody will discover anything any more.
+    this.markDiscovered();
     await this.graph.ended();
   }
 
-  async reconcile(uid: string, signal: AbortSignal): Promise<Requeue | undefined> {
-    const pending = this.pending.get(uid);
-    if (pending === undefined) return undefined;
-    const { address, readyMs } = pending;
-    const earlyMs = readyMs - monotonicClock.now();
-    if (earlyMs > 0) return { requeueAfterMs: earlyMs };
-    // Nothing is concluded from the absence of dependents while some could be unseen.
-    if (this.graph.gaps(this.settleMs).length > 0) return { requeueAfterMs: GAP_RETRY_MS };
-    const owner = await getLive(this.client, address, signal);
-    if (owner === undefined) return undefined;
-    const scene = { client: this.client, graph: this.graph };
-    if (isOrphaning(owner)) {
-      await orphanDependents(scene, owner, signal);
-      await this.release(address, FINALIZER.orphan, signal);
-      return undefined;
+  /** Works until the signal aborts. To begin before everything is listed would be to ask the server for owners that are about to be seen. */
+  async work(workers: number, signal: AbortSignal): Promise<void> {
+    const { queue, log, timings } = this;
+    await this.discovered;
+    if (signal.aborted) return;
+    try {
+      const missing = await this.graph.whenListed(timings.listedWithinMs, signal);
+      if (missing.length > 0) log.warn({ missing }, 'not everything could be listed, going on with the rest');
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
     }
-    if (!isWaiting(owner)) return undefined;
-    await deleteDependents(scene, owner, signal);
-    const blocking = blockingDependents(this.graph, owner);
-    if (blocking.length > 0) return { requeueAfterMs: BLOCKED_RETRY_MS };
-    await this.release(address, FINALIZER.foregroundDeletion, signal);
-    return undefined;
+    const reconcile = async (uid: string, stop: AbortSignal): Promise<Requeue | undefined> =>
+      this.finalizers.has(uid) ? this.finalizers.reconcile(uid, stop) : this.garbage.reconcile(uid, stop);
+    await runWorkers({ queue, workers, log, reconcile }, signal);
   }
 
-  private async release(address: ObjectAddress, finalizer: string, signal: AbortSignal): Promise<void> {
-    await changeMetadata(this.client, { address, change: withoutFinalizer(finalizer) }, signal);
-    const { resource, namespace, name } = address;
-    this.log.debug(
-      { resource: resource.resource, namespace, object: name, finalizer },
-      'released a finalizer',
-    );
+  private noteDefinition({ resource }: Located): void {
+    if (!DEFINITIONS.has(resourceNameOf(resource))) return;
+    this.isOutdated = true;
+    this.nap?.abort(new Error('something was defined'));
   }
 
-  private onChange(resource: ResourceRow, before?: ApiObject, after?: ApiObject): void {
-    const uid = (after ?? before)?.metadata.uid ?? '';
-    if (after !== undefined && (isOrphaning(after) || isWaiting(after))) {
-      const readyMs = this.pending.get(uid)?.readyMs ?? monotonicClock.now() + this.settleMs;
-      this.pending.set(uid, { address: addressOf(resource, after), readyMs });
-      this.queue.add(uid);
-    } else {
-      this.pending.delete(uid);
-    }
-    // An owner may wait for exactly this change of its dependent.
-    for (const object of [before, after]) {
-      for (const reference of object?.metadata.ownerReferences ?? []) {
-        if (this.pending.has(reference.uid)) this.queue.add(reference.uid);
-      }
-    }
+  private async napUnlessOutdated(ms: number, signal: AbortSignal): Promise<void> {
+    if (this.isOutdated) return;
+    this.nap = linkedAbort(signal);
+    await pause(ms, this.nap.signal);
+    this.nap.unlink();
+    this.nap = undefined;
   }
 }

@@ -4,27 +4,32 @@ import type { ResourceRow } from '../../shared/client/discovery';
 import { discover, preferredResources } from '../../shared/client/discovery';
 import type { LinkedAbort } from '../../shared/concurrency/linked-abort';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { timeLimited } from '../../shared/concurrency/time-limit';
 import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
 import type { Log } from '../../shared/log/log';
 import type { ApiObject, OwnerReference } from '../../shared/meta/object';
 import { apiVersionOf, resourceNameOf } from '../../shared/meta/object';
 import { GROUP } from '../../shared/names';
+import type { Located } from './references';
+import { groupOf, isForeign } from './references';
 
-/** An object as the graph keeps it: of its metadata only what says who it is, who owns it and whether it is going. */
-export interface Located {
-  readonly resource: ResourceRow;
-  readonly object: ApiObject;
+/** `told`: the server told of the deletion. `missed`: it is not there any more, or its resource is not. */
+export type GoneHow = 'told' | 'missed';
+
+/** Called for every change, when the graph has it already. */
+export interface GraphListener {
+  /** `before` is missing for an object that is new. */
+  onPresent(before: ApiObject | undefined, present: Located): void;
+  onGone(last: Located, how: GoneHow): void;
 }
-
-/** Called for every change. `before` is missing for a new object, `after` for one that has gone. */
-export type GraphListener = (resource: ResourceRow, before?: ApiObject, after?: ApiObject) => void;
 
 interface Branch {
   readonly resource: ResourceRow;
   readonly informer: Informer<ApiObject>;
   readonly stop: LinkedAbort;
   readonly running: Promise<void>;
+  readonly unhandle: () => void;
 }
 
 const OWNER_INDEX = 'owner';
@@ -41,6 +46,8 @@ export class OwnershipGraph {
   private readonly log: Log;
   private readonly listener: GraphListener;
   private readonly branches = new Map<string, Branch>();
+  /** Every object that is seen, by uid. One that two groups serve is seen twice and stands here once. */
+  private readonly seen = new Map<string, Located>();
   private resources: readonly ResourceRow[] = [];
   /** Group versions whose resources are not known now. */
   private unknown: readonly string[] = ['everything'];
@@ -64,12 +71,26 @@ export class OwnershipGraph {
     for (const [key, branch] of this.branches) {
       // Resources of a group that does not answer are unknown, not gone.
       if (wanted.has(key) || this.unknown.includes(apiVersionOf(branch.resource))) continue;
-      branch.stop.abort(new Error('the resource has gone'));
       this.branches.delete(key);
+      this.cut(branch);
     }
     for (const [key, resource] of wanted) {
       if (!this.branches.has(key)) this.branches.set(key, this.grow(resource, signal));
     }
+  }
+
+  /**
+   * Resolves when everything is listed, or after `waitMs`: what cannot be listed must not hold up the rest. Returns the resources that are
+   * missing. Rejects with the signal's reason.
+   */
+  async whenListed(waitMs: number, signal: AbortSignal): Promise<readonly string[]> {
+    const limit = timeLimited(signal, waitMs);
+    const branches = [...this.branches.values()];
+    await Promise.allSettled(branches.map(async ({ informer }) => informer.whenSynced(limit)));
+    signal.throwIfAborted();
+    return branches
+      .filter(({ informer }) => !informer.hasSynced())
+      .map(({ resource }) => resourceNameOf(resource));
   }
 
   /** Resolves when every informer has ended; to be called once the signal has aborted. */
@@ -88,21 +109,30 @@ export class OwnershipGraph {
     return [...this.unknown, ...blind.map(({ resource }) => resourceNameOf(resource))];
   }
 
-  /** Objects that name this object as an owner. A namespaced owner can own in its own namespace only; other claims do not count. */
-  dependentsOf({ metadata: { uid = '', namespace } }: ApiObject): readonly Located[] {
+  /** The object with this uid, if one is seen. */
+  find(uid: string): Located | undefined {
+    return this.seen.get(uid);
+  }
+
+  /** Objects that name this uid as an owner's, by right or not. */
+  claimantsOf(uid: string): readonly Located[] {
     const found = new Map<string, Located>();
     for (const { resource, informer } of this.branches.values()) {
       for (const object of informer.store.byIndex(OWNER_INDEX, uid)) {
-        if (namespace !== undefined && object.metadata.namespace !== namespace) continue;
         found.set(object.metadata.uid ?? '', { resource, object });
       }
     }
     return [...found.values()];
   }
 
+  /** Objects that name this object as an owner. A namespaced owner can own in its own namespace only; other claims do not count. */
+  dependentsOf(owner: ApiObject): readonly Located[] {
+    return this.claimantsOf(owner.metadata.uid ?? '').filter(({ object }) => !isForeign(object, owner));
+  }
+
   /** The resource that an owner reference points into; undefined if the server has no such kind. */
   resourceOf({ apiVersion, kind }: Pick<OwnerReference, 'apiVersion' | 'kind'>): ResourceRow | undefined {
-    const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+    const group = groupOf({ apiVersion });
     const rows = this.resources.filter((row) => row.group === group && row.kind === kind);
     return rows.find((row) => apiVersionOf(row) === apiVersion) ?? rows[0];
   }
@@ -118,14 +148,32 @@ export class OwnershipGraph {
       },
       log: this.log,
     });
-    informer.addHandler({
-      onAdd: (after) => this.listener(resource, undefined, after),
-      onUpdate: (before, after) => this.listener(resource, before, after),
-      onDelete: (before) => this.listener(resource, before),
+    const unhandle = informer.addHandler({
+      onAdd: (after) => this.enter(resource, undefined, after),
+      onUpdate: (before, after) => this.enter(resource, before, after),
+      onDelete: (last, { isStale }) => this.leave({ resource, object: last }, isStale ? 'missed' : 'told'),
     });
     const stop = linkedAbort(signal);
     const running = informer.run(stop.signal).finally(stop.unlink);
-    return { resource, informer, stop, running };
+    return { resource, informer, stop, running, unhandle };
+  }
+
+  /** Ends the informer of a resource that is not served any more: nobody tells of the end of its objects. */
+  private cut({ resource, informer, stop, unhandle }: Branch): void {
+    unhandle();
+    stop.abort(new Error('the resource has gone'));
+    for (const object of informer.store.list()) this.leave({ resource, object }, 'missed');
+  }
+
+  private enter(resource: ResourceRow, before: ApiObject | undefined, after: ApiObject): void {
+    const present = { resource, object: after };
+    this.seen.set(after.metadata.uid ?? '', present);
+    this.listener.onPresent(before, present);
+  }
+
+  private leave(last: Located, how: GoneHow): void {
+    this.seen.delete(last.object.metadata.uid ?? '');
+    this.listener.onGone(last, how);
   }
 }
 

@@ -18,7 +18,10 @@ export function addressOf(resource: GroupVersionResource, { metadata }: ApiObjec
   return { resource, namespace, name, uid };
 }
 
-/** The object as the server has it now; undefined if it has gone, or if another of its name has taken its place. */
+/**
+ * The object as the server has it now; undefined if it has gone, or if another of its name has taken its place. Throws where the answer
+ * leaves that open: a 404 that does not name the object is about its resource, which may be served again in a moment.
+ */
 export async function getLive(
   client: Client,
   { resource, namespace, name, uid }: ObjectAddress,
@@ -28,7 +31,7 @@ export async function getLive(
     const live = await client.get(resource, { namespace, name }, { accept: METADATA_ONLY.object, signal });
     return live.metadata.uid === uid ? live : undefined;
   } catch (error) {
-    if (hasCode(error, 404)) return undefined;
+    if (hasCode(error, 404) && error.status.details?.name === name) return undefined;
     throw error;
   }
 }

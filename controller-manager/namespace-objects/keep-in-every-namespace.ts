@@ -1,6 +1,5 @@
 import { hasCode, hasReason } from '../../shared/client/status';
 import type { Requeue } from '../../shared/concurrency/work-loop';
-import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { createInformer } from '../../shared/informer/informer';
 import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
 import type { ControllerContext } from '../controller';
@@ -21,11 +20,11 @@ const WORKERS = 5;
 
 /** Makes the object in every namespace that is not being deleted, and makes or corrects it again as often as need be. */
 export async function keepInEveryNamespace(
-  { client, reader, log }: ControllerContext,
+  { client, reader, log, createQueue }: ControllerContext,
   { resource, name, objectIn, corrected }: KeptObject,
   signal: AbortSignal,
 ): Promise<void> {
-  const queue = createWorkQueue();
+  const queue = createQueue();
   const namespaces = createInformer<Namespace>({ client: reader, resource: NAMESPACES, log });
   const fieldSelector = `metadata.name=${name}`;
   const objects = createInformer({ client: reader, resource, fieldSelector, log });

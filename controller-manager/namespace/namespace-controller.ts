@@ -5,9 +5,9 @@ import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
+import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { runWorkers } from '../../shared/concurrency/work-loop';
-import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { createInformer } from '../../shared/informer/informer';
 import type { Log } from '../../shared/log/log';
 import { FINALIZER } from '../../shared/names';
@@ -33,11 +33,11 @@ export interface NamespaceTimings {
  * none comes in behind the mark of the deletion, whichever replica it is sent to.
  */
 export async function runNamespaceController(
-  { client, log, options }: ControllerContext,
+  { client, log, options, createQueue }: ControllerContext,
   signal: AbortSignal,
   timings: NamespaceTimings = {},
 ): Promise<void> {
-  const queue = createWorkQueue();
+  const queue = createQueue();
   const deleter = new NamespaceDeleter(client, log, timings);
   const informer = createInformer<Namespace>({ client, resource: NAMESPACES, log });
   const enqueue = (namespace: Namespace): void => {
@@ -50,9 +50,12 @@ export async function runNamespaceController(
     onUpdate: (_before, after) => enqueue(after),
     onDelete: (last) => deleter.forget(last),
   });
-  const resync = setInterval(() => {
-    for (const namespace of informer.store.list()) enqueue(namespace);
-  }, options.namespaceSyncPeriodMs);
+  const resync = setInterval(
+    () => {
+      for (const namespace of informer.store.list()) enqueue(namespace);
+    },
+    Math.min(options.namespaceSyncPeriodMs, TIMER_MAX_MS),
+  );
   resync.unref();
   try {
     await Promise.all([

@@ -7,6 +7,7 @@ import type { WatchEvent } from '../../shared/client/options';
 import { queryString, resourcePath } from '../../shared/client/resource-path';
 import { statusErrorFromAnswer } from '../../shared/client/status';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { silentLog } from '../../shared/log/log';
 import type { ApiObject } from '../../shared/meta/object';
 import { GROUP, NAMESPACE } from '../../shared/names';
@@ -62,7 +63,7 @@ function runController(timings: QuotaTimings = {}, periodMs = 300_000): void {
     concurrentGcSyncs: 1,
     resourceQuotaSyncPeriodMs: periodMs,
   };
-  const context = { client, reader: client, log: silentLog, options };
+  const context = { client, reader: client, log: silentLog, options, createQueue: createWorkQueue };
   running = runResourceQuota(context, stop.signal, { settleMs: 60, ...timings });
 }
 

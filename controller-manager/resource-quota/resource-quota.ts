@@ -4,9 +4,9 @@ import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
 import { pause } from '../../shared/concurrency/pause';
+import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import type { WorkQueue } from '../../shared/concurrency/work-queue';
-import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
@@ -49,12 +49,13 @@ export interface QuotaTimings {
 
 /** Keeps the status of quotas: what they limit, and what the objects use that are there. */
 export async function runResourceQuota(
-  { client, log, options }: ControllerContext,
+  { client, log, options, createQueue }: ControllerContext,
   signal: AbortSignal,
   timings: QuotaTimings = {},
 ): Promise<void> {
-  const keeper = new QuotaKeeper({ client, log, timings }, signal);
-  const resync = setInterval(() => keeper.enqueueAll(), options.resourceQuotaSyncPeriodMs ?? SYNC_PERIOD_MS);
+  const keeper = new QuotaKeeper({ client, log, timings, queue: createQueue() }, signal);
+  const periodMs = Math.min(options.resourceQuotaSyncPeriodMs ?? SYNC_PERIOD_MS, TIMER_MAX_MS);
+  const resync = setInterval(() => keeper.enqueueAll(), periodMs);
   resync.unref();
   try {
     await Promise.all([
@@ -79,11 +80,12 @@ interface KeeperParts {
   readonly client: Client;
   readonly log: Log;
   readonly timings: QuotaTimings;
+  /** Of `namespace/name`. */
+  readonly queue: WorkQueue;
 }
 
 class QuotaKeeper {
-  /** Of `namespace/name`. */
-  readonly queue: WorkQueue = createWorkQueue();
+  readonly queue: WorkQueue;
   readonly quotas: Informer<ApiObject>;
   readonly #client: Client;
   readonly #log: Log;
@@ -99,7 +101,8 @@ class QuotaKeeper {
   readonly #calculatedMs = new Map<string, number>();
   readonly #life: AbortSignal;
 
-  constructor({ client, log, timings }: KeeperParts, life: AbortSignal) {
+  constructor({ client, log, timings, queue }: KeeperParts, life: AbortSignal) {
+    this.queue = queue;
     this.#client = client;
     this.#log = log;
     this.#life = life;

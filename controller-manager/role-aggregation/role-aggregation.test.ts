@@ -6,6 +6,7 @@ import type { WatchEvent } from '../../shared/client/options';
 import { queryString, resourcePath } from '../../shared/client/resource-path';
 import { statusErrorFromAnswer } from '../../shared/client/status';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { silentLog } from '../../shared/log/log';
 import { GROUP, NAMESPACE } from '../../shared/names';
 import { runRoleAggregation } from './role-aggregation';
@@ -30,7 +31,10 @@ async function start(serverSideApply: boolean): Promise<void> {
 function runController(): void {
   const client = clientOf(api);
   const options = { concurrentNamespaceSyncs: 1, namespaceSyncPeriodMs: 60_000, concurrentGcSyncs: 1 };
-  running = runRoleAggregation({ client, reader: client, log: silentLog, options }, stop.signal);
+  running = runRoleAggregation(
+    { client, reader: client, log: silentLog, options, createQueue: createWorkQueue },
+    stop.signal,
+  );
 }
 
 afterEach(async () => {

@@ -1,6 +1,5 @@
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
-import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { createInformer } from '../../shared/informer/informer';
 import { deepEqual } from '../../shared/meta/clone';
 import { apiVersionOf } from '../../shared/meta/object';
@@ -18,10 +17,10 @@ const FIELD_MANAGER = 'clusterrole-aggregation-controller';
 
 /** Keeps the rules of cluster roles that gather others' what the others allow. */
 export async function runRoleAggregation(
-  { client, log }: ControllerContext,
+  { client, log, createQueue }: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const queue = createWorkQueue();
+  const queue = createQueue();
   const roles = createInformer<ClusterRole>({
     client,
     resource: CLUSTER_ROLES,

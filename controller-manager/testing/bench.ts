@@ -5,6 +5,7 @@ import { createFakeApiServer } from '../../shared/client/testing/fake-api-server
 import type { FakeResource } from '../../shared/client/testing/fake-resources';
 import { NAMESPACES } from '../../shared/client/testing/fake-resources';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { silentLog } from '../../shared/log/log';
 import type { ApiObject, OwnerReference } from '../../shared/meta/object';
 import { apiVersionOf } from '../../shared/meta/object';
@@ -69,7 +70,12 @@ export async function createBench(): Promise<Bench> {
       }),
     run: (controller) => {
       const options = { concurrentNamespaceSyncs: 2, namespaceSyncPeriodMs: 60_000, concurrentGcSyncs: 2 };
-      running.push(controller({ client, reader: client, log: silentLog, options }, stop.signal));
+      running.push(
+        controller(
+          { client, reader: client, log: silentLog, options, createQueue: createWorkQueue },
+          stop.signal,
+        ),
+      );
     },
     close: async () => {
       stop.abort(new Error('the test is over'));

@@ -7,6 +7,7 @@ import type { ApiList, WatchEvent } from '../../shared/client/options';
 import { queryString, resourcePath } from '../../shared/client/resource-path';
 import { statusErrorFromAnswer } from '../../shared/client/status';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
 import { silentLog } from '../../shared/log/log';
 import type { ApiObject } from '../../shared/meta/object';
@@ -35,6 +36,9 @@ export interface BenchUser {
   readonly groups?: readonly string[];
 }
 
+/** What the server is to do in another way. */
+export type RoleBenchServices = NonNullable<NonNullable<Parameters<typeof startInProcessApi>[1]>['services']>;
+
 type Run = (context: ControllerContext, signal: AbortSignal) => Promise<void>;
 
 const DEADLINE_MS = 8_000;
@@ -45,9 +49,12 @@ const OPTIONS: ControllerOptions = {
   resourceQuotaSyncPeriodMs: 300_000,
 };
 
-export async function createRoleBench(log: Log = silentLog): Promise<RoleBench> {
+export async function createRoleBench(
+  log: Log = silentLog,
+  services: RoleBenchServices = {},
+): Promise<RoleBench> {
   const stop = linkedAbort(new AbortController().signal);
-  const api = await startInProcessApi(undefined, { authorizationModes: ['RBAC'] });
+  const api = await startInProcessApi(undefined, { authorizationModes: ['RBAC'], services });
   const { store, registry } = api.plane;
   await createPolicyHook({ store, registry, log: silentLog }).run(stop.signal);
   const running: Promise<void>[] = [];
@@ -62,7 +69,12 @@ export async function createRoleBench(log: Log = silentLog): Promise<RoleBench> 
       const name = `system:serviceaccount:${NAMESPACE.system}:${account}`;
       const client = clientOf(api, { name }, writes);
       const reader = clientOf(api, { name: USER.controllerManager }, writes);
-      running.push(run({ client, reader, log, options: { ...OPTIONS, ...options } }, stop.signal));
+      running.push(
+        run(
+          { client, reader, log, options: { ...OPTIONS, ...options }, createQueue: createWorkQueue },
+          stop.signal,
+        ),
+      );
     },
     when: async <T extends ApiObject>(
       collection: string,

@@ -1,5 +1,4 @@
 import type { Requeue } from '../../shared/concurrency/work-loop';
-import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { createInformer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
 import type { ApiObject } from '../../shared/meta/object';
@@ -17,11 +16,11 @@ const BY_CLAIM = 'claim';
 
 /** Lets claims that are being deleted go once no pod on a node uses them, and protects those that are not protected. */
 export async function runClaimProtection(
-  { client, log }: ControllerContext,
+  { client, log, createQueue }: ControllerContext,
   signal: AbortSignal,
   { lookAgainMs = LOOK_AGAIN_MS }: { readonly lookAgainMs?: number } = {},
 ): Promise<void> {
-  const queue = createWorkQueue();
+  const queue = createQueue();
   const claims = createInformer({ client, resource: CLAIMS, log });
   const pods = createInformer<PodWithClaims>({
     client,

@@ -1,11 +1,8 @@
-import type { Requeue } from '../../shared/concurrency/work-loop';
-import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { createInformer } from '../../shared/informer/informer';
-import { keyOfObject } from '../../shared/informer/store';
 import { FINALIZER } from '../../shared/names';
 import type { ControllerContext } from '../controller';
 import { withoutFinalizer } from '../garbage-collector/live-object';
-import { runInformedLoop } from '../informed-loop';
+import { runObjectLoop } from '../object-loop';
 import { changeFinalizers, isLeaving, withFinalizer } from './protection';
 import type { Volume } from './storage-objects';
 import { VOLUMES } from './storage-objects';
@@ -13,18 +10,10 @@ import { VOLUMES } from './storage-objects';
 const WORKERS = 5;
 
 /** Lets volumes that are being deleted go once no claim is bound to them, and protects those that are not protected. */
-export async function runVolumeProtection(
-  { client, log }: ControllerContext,
-  signal: AbortSignal,
-): Promise<void> {
-  const queue = createWorkQueue();
-  const volumes = createInformer<Volume>({ client, resource: VOLUMES, log });
-  const enqueue = (volume: Volume): void => queue.add(keyOfObject(volume));
-  volumes.addHandler({ onAdd: enqueue, onUpdate: (_before, after) => enqueue(after) });
-
-  const reconcile = async (key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
-    const volume = volumes.store.get(key);
-    if (volume === undefined) return undefined;
+export async function runVolumeProtection(context: ControllerContext, signal: AbortSignal): Promise<void> {
+  const { client, log } = context;
+  const informer = createInformer<Volume>({ client, resource: VOLUMES, log });
+  const reconcile = async (volume: Volume, stop: AbortSignal): Promise<undefined> => {
     const target = { resource: VOLUMES, known: volume };
     if (!isLeaving(volume)) {
       await changeFinalizers(client, { ...target, change: withFinalizer(FINALIZER.volumeProtection) }, stop);
@@ -35,8 +24,7 @@ export async function runVolumeProtection(
         stop,
       );
     }
-    return undefined;
   };
 
-  await runInformedLoop({ informers: [volumes], queue, workers: WORKERS, log, reconcile }, signal);
+  await runObjectLoop({ context, informer, workers: WORKERS, reconcile }, signal);
 }

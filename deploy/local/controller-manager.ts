@@ -1,5 +1,6 @@
 import type { Dialect } from '../../shared/names';
 import type { Credentials } from './credentials';
+import { LOOPBACK } from './ports';
 import { programPath } from './repository';
 import { startProcess, type StartedProcess } from './started-process';
 
@@ -8,6 +9,8 @@ export interface ControllerManagerOptions {
   readonly kubeconfig: string;
   readonly credentials: Pick<Credentials, 'signingAuthority'>;
   readonly dialect: Dialect;
+  /** Where it serves `/healthz` and `/metrics` on the loopback interface; nowhere if not given. */
+  readonly securePort?: number;
   readonly extraArgs?: readonly string[];
   readonly onLine?: (line: string) => void;
 }
@@ -25,6 +28,8 @@ export async function startControllerManager(options: ControllerManagerOptions):
       `--cluster-signing-cert-file=${options.credentials.signingAuthority.certFile}`,
       `--cluster-signing-key-file=${options.credentials.signingAuthority.keyFile}`,
       `--dialect=${options.dialect}`,
+      `--bind-address=${LOOPBACK}`,
+      `--secure-port=${String(options.securePort ?? 0)}`,
       ...(options.extraArgs ?? []),
     ],
     ...(options.onLine === undefined ? {} : { onLine: options.onLine }),

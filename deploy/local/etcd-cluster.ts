@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import * as net from 'node:net';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeDirectory } from '../../shared/certs/make-directory';
+import { guardProcess, releaseProcess } from './guard';
+import { freePorts } from './ports';
 
 const HEARTBEAT_MS = 300;
 const ELECTION_MS = 3_000;
@@ -188,22 +189,6 @@ async function portsFor(dataDir: string, count: number): Promise<readonly number
   return ports;
 }
 
-/** Holds all of them open at once, so that they differ. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => net.createServer());
-  const ports: number[] = [];
-  for (const server of servers) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    ports.push((server.address() as net.AddressInfo).port);
-  }
-  for (const server of servers) {
-    server.close();
-    await once(server, 'close');
-  }
-  return ports;
-}
-
 interface MemberSpec {
   readonly name: string;
   readonly clientUrl: string;
@@ -243,7 +228,10 @@ class LocalMember implements EtcdMember {
     };
     child.stdout.on('data', keepTail);
     child.stderr.on('data', keepTail);
+    const { pid } = child;
+    if (pid !== undefined) guardProcess(pid);
     child.once('exit', () => {
+      if (pid !== undefined) releaseProcess(pid);
       if (this.child === child) this.child = undefined;
     });
     await once(child, 'spawn');

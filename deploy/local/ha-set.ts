@@ -5,9 +5,8 @@ import { caFileOf, serverUrl, startApiServer } from './api-server';
 import { startBalancer } from './balancer';
 import { startControllerManager } from './controller-manager';
 import { type Credentials, ensureCredentials, writeKubeconfig } from './credentials';
-import { type EtcdCluster, type EtcdMember, startEtcdCluster } from './etcd-cluster';
+import { type EtcdCluster, startEtcdCluster } from './etcd-cluster';
 import { keepRunning, print, printer, type Stage, together } from './foreground';
-import { guardProcess, releaseProcess } from './guard';
 import { freePorts } from './ports';
 import { waitUntilReady } from './readiness';
 
@@ -71,23 +70,22 @@ export async function startHaStages(
     user: 'controller-manager',
     token: credentials.controllerManagerToken,
   });
-  const names = Array.from(
-    { length: CONTROLLER_MANAGERS },
-    (_, index) => `controller-manager-${String(index)}`,
-  );
-  const controllerManagers = names.map((name) =>
-    keepRunning(async () => {
+  const ports = await freePorts(CONTROLLER_MANAGERS);
+  const controllerManagers = ports.map(async (securePort, index) => {
+    const name = `controller-manager-${String(index)}`;
+    return keepRunning(async () => {
       const program = await startControllerManager({
         name,
         kubeconfig: controllerKubeconfig,
         credentials,
         dialect,
+        securePort,
         onLine: printer(name),
       });
-      running.set(name, { name, pid: program.pid, at: server });
+      running.set(name, { name, pid: program.pid, at: serverUrl(securePort) });
       return program;
-    }, CONTROLLER_MANAGER_GRACE_MS),
-  );
+    }, CONTROLLER_MANAGER_GRACE_MS);
+  });
   add(together(await Promise.all(controllerManagers)));
   return { server, kubeconfig, programs: () => [...running.values()] };
 }
@@ -155,10 +153,9 @@ async function startReplicas(
   return { ports, caFile };
 }
 
-/** Starts a member again when it has ended, and keeps the members from outliving this process. */
+/** Starts a member again when it has ended. */
 function etcdStage(etcd: EtcdCluster): Stage {
   const stopping = new AbortController();
-  const guarded = new Map<EtcdMember, number>();
   const watchOver = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       for (const member of etcd.members) {
@@ -167,7 +164,6 @@ function etcdStage(etcd: EtcdCluster): Stage {
           await delay(MEMBER_RESTART_DELAY_MS);
           if (!stopping.signal.aborted) await member.start();
         }
-        follow(guarded, member);
       }
       await delay(MEMBER_CHECK_MS);
     }
@@ -191,14 +187,4 @@ function etcdStage(etcd: EtcdCluster): Stage {
       clearTimeout(timer);
     },
   };
-}
-
-function follow(guarded: Map<EtcdMember, number>, member: EtcdMember): void {
-  const before = guarded.get(member);
-  if (before === member.pid) return;
-  if (before !== undefined) releaseProcess(before);
-  guarded.delete(member);
-  if (member.pid === undefined) return;
-  guardProcess(member.pid);
-  guarded.set(member, member.pid);
 }

@@ -1,4 +1,4 @@
-/** Programs that npm does not bring: Debian's etcd, redis and haproxy, and a second kubectl kept apart from the one on PATH. */
+/** Programs that npm does not bring: Debian's etcd and haproxy, and a second kubectl kept apart from the one on PATH. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,6 @@ import { repositoryRoot, say } from './toolchain.mjs';
 /** A program, and the Debian package that brings it. */
 export const PROGRAM = {
   etcd: { names: ['etcd'], debianPackage: 'etcd-server' },
-  redis: { names: ['redis-server'], debianPackage: 'redis-server' },
   balancer: { names: ['haproxy', 'nginx'], debianPackage: 'haproxy' },
 };
 

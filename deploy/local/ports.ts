@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
 export const LOOPBACK = '127.0.0.1';
@@ -9,11 +10,20 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** As many different free ports as asked for. */
-export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) ports.add(await freePort());
-  return [...ports];
+/** As many free ports as asked for. All of them are held open at once, so that they differ. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports: number[] = [];
+  for (const server of servers) {
+    server.listen(0, LOOPBACK);
+    await once(server, 'listening');
+    ports.push((server.address() as AddressInfo).port);
+  }
+  for (const server of servers) {
+    server.close();
+    await once(server, 'close');
+  }
+  return ports;
 }
 
 export async function isPortFree(port: number): Promise<boolean> {

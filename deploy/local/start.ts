@@ -5,7 +5,7 @@ import { startControllerManager } from './controller-manager';
 import { ensureCredentials, writeKubeconfig } from './credentials';
 import { print, printer, runInForeground, stageOf } from './foreground';
 import { type LocalOptions, parseLocalOptions } from './options';
-import { isPortFree } from './ports';
+import { freePort, isPortFree } from './ports';
 import { waitUntilReady } from './readiness';
 import { welcome } from './welcome';
 
@@ -66,6 +66,7 @@ async function runLocal({ dataDir, dialect }: LocalOptions, port: number): Promi
       kubeconfig: controllerKubeconfig,
       credentials,
       dialect,
+      securePort: await freePort(),
       onLine: printer('controller-manager'),
     });
     add(stageOf(controllerManager, CONTROLLER_MANAGER_GRACE_MS));

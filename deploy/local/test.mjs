@@ -20,7 +20,7 @@ const chosen = PROJECTS.filter((project) => words.includes(`--${project}`));
 const jestWords = words.filter((word) => !PROJECTS.includes(word.replace(/^--/u, '')));
 
 requireNode();
-const missing = ensurePrograms([PROGRAM.etcd, PROGRAM.redis, PROGRAM.balancer]);
+const missing = ensurePrograms([PROGRAM.etcd, PROGRAM.balancer]);
 if (missing.length > 0)
   say(`missing, so that their tests cannot pass: ${missing.join(', ')} (Debian packages)`);
 if (!ensureOldKubectl())

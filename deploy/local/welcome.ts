@@ -1,6 +1,6 @@
 import type { Dialect } from '../../shared/names';
 
-/** What a person sees when the set is ready: where it is, and the next three commands to type. */
+/** What a person sees when the set is ready: where it is, and the next commands to type. */
 export function welcome({
   server,
   dialect,
@@ -23,6 +23,12 @@ export function welcome({
     kubectl label namespace default greeting=hello
     kubectl get namespace default -o yaml
 
-  Ctrl-C stops it; the data stays.
+${dialect === 'orch' ? KUBECTL_HINT : ''}  Ctrl-C stops it; the data stays.
 `;
 }
+
+/** What a newcomer types next may fail in this dialect. */
+const KUBECTL_HINT = `  By itself kubectl knows only the names of Kubernetes: here "get" shows names and ages alone, and
+  "create" and "auth" fail. For these start with --dialect=kubernetes and another --data-dir.
+
+`;

@@ -1,0 +1,109 @@
+import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
+import type { Requeue } from '../../shared/concurrency/work-loop';
+import type { WorkQueue } from '../../shared/concurrency/work-queue';
+import type { Log } from '../../shared/log/log';
+import type { ApiObject } from '../../shared/meta/object';
+import { FINALIZER } from '../../shared/names';
+import { blockingDependents, deleteDependents, orphanDependents } from './dependents';
+import type { ObjectAddress } from './live-object';
+import { addressOf, changeMetadata, getLive, withoutFinalizer } from './live-object';
+import type { OwnerSources } from './owners';
+import { isOrphaning, isWaiting } from './owners';
+import type { Located } from './references';
+
+/** How soon to look again while the graph is not complete, in milliseconds. */
+const GAP_RETRY_MS = 250;
+/** How soon to look again at an owner whose dependents are going, should no event come, in milliseconds. */
+const BLOCKED_RETRY_MS = 30_000;
+
+export interface FinalizerParts extends OwnerSources {
+  readonly queue: WorkQueue;
+  readonly log: Log;
+  /**
+   * How long the watches must have been open, and how long an owner is left alone after its deletion was seen. Watches of different
+   * resources are not ordered among each other: a dependent made just before may be told a little after.
+   */
+  readonly settleMs: number;
+}
+
+interface Pending {
+  readonly address: ObjectAddress;
+  /** Not to be worked on before this reading of the monotonic clock. */
+  readonly readyMs: number;
+}
+
+/** Does what the finalizers `orphan` and `foregroundDeletion` ask for on objects that are being deleted, and takes them off. */
+export class Finalizers {
+  private readonly parts: FinalizerParts;
+  /** The objects that wait for us, by uid: one entry per object that is being deleted with one of our finalizers. */
+  private readonly pending = new Map<string, Pending>();
+
+  constructor(parts: FinalizerParts) {
+    this.parts = parts;
+  }
+
+  /** How many objects wait for us. */
+  get size(): number {
+    return this.pending.size;
+  }
+
+  has(uid: string): boolean {
+    return this.pending.has(uid);
+  }
+
+  onPresent(before: ApiObject | undefined, { resource, object }: Located): void {
+    const { queue, settleMs } = this.parts;
+    const { uid = '' } = object.metadata;
+    if (isOrphaning(object) || isWaiting(object)) {
+      const readyMs = this.pending.get(uid)?.readyMs ?? monotonicClock.now() + settleMs;
+      this.pending.set(uid, { address: addressOf(resource, object), readyMs });
+      queue.add(uid);
+    } else {
+      this.pending.delete(uid);
+    }
+    if (before !== undefined) this.wakeOwnersOf(before);
+    this.wakeOwnersOf(object);
+  }
+
+  onGone({ object }: Located): void {
+    this.pending.delete(object.metadata.uid ?? '');
+    this.wakeOwnersOf(object);
+  }
+
+  async reconcile(uid: string, signal: AbortSignal): Promise<Requeue | undefined> {
+    const pending = this.pending.get(uid);
+    if (pending === undefined) return undefined;
+    const { address, readyMs } = pending;
+    const { client, graph, settleMs } = this.parts;
+    const earlyMs = readyMs - monotonicClock.now();
+    if (earlyMs > 0) return { requeueAfterMs: earlyMs };
+    // Nothing is concluded from the absence of dependents while some could be unseen.
+    if (graph.gaps(settleMs).length > 0) return { requeueAfterMs: GAP_RETRY_MS };
+    const owner = await getLive(client, address, signal);
+    if (owner === undefined) return undefined;
+    if (isOrphaning(owner)) {
+      await orphanDependents(this.parts, owner, signal);
+      await this.release(address, FINALIZER.orphan, signal);
+      return undefined;
+    }
+    if (!isWaiting(owner)) return undefined;
+    await deleteDependents(this.parts, owner, signal);
+    if (blockingDependents(graph, owner).length > 0) return { requeueAfterMs: BLOCKED_RETRY_MS };
+    await this.release(address, FINALIZER.foregroundDeletion, signal);
+    return undefined;
+  }
+
+  /** An owner may wait for exactly this change of its dependent. */
+  private wakeOwnersOf({ metadata: { ownerReferences = [] } }: ApiObject): void {
+    for (const { uid } of ownerReferences) {
+      if (this.pending.has(uid)) this.parts.queue.add(uid);
+    }
+  }
+
+  private async release(address: ObjectAddress, finalizer: string, signal: AbortSignal): Promise<void> {
+    const { client, log } = this.parts;
+    await changeMetadata(client, { address, change: withoutFinalizer(finalizer) }, signal);
+    const { resource, namespace, name } = address;
+    log.debug({ resource: resource.resource, namespace, object: name, finalizer }, 'released a finalizer');
+  }
+}

@@ -1,0 +1,418 @@
+import type { FakeResource } from '../../shared/client/testing/fake-resources';
+import {
+  ALL_VERBS,
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  NAMESPACES,
+  NODES,
+  PODS,
+  REPLICA_SETS,
+} from '../../shared/client/testing/fake-resources';
+import { StatusError } from '../../shared/errors/status-error';
+import type { ApiObject, OwnerReference } from '../../shared/meta/object';
+import { FINALIZER, GROUP } from '../../shared/names';
+import type { Bench } from '../testing/bench';
+import { TEST_NAMESPACE, createBench, ownedBy } from '../testing/bench';
+import type { CollectorTimings } from './garbage-collector';
+import { runGarbageCollector } from './garbage-collector';
+
+const EVENTS: FakeResource = {
+  group: GROUP.core,
+  version: 'v1',
+  resource: 'events',
+  kind: 'Event',
+  namespaced: true,
+  verbs: ALL_VERBS,
+};
+const DEFINITIONS: FakeResource = {
+  ...EVENTS,
+  group: GROUP.apiextensions,
+  resource: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+};
+const WIDGETS: FakeResource = { ...EVENTS, group: 'example.com', resource: 'widgets', kind: 'Widget' };
+const TIMINGS = {
+  settleMs: 10,
+  discoveryPeriodMs: 50,
+  discoveryPauseMs: 5,
+  retryMs: 20,
+  listedWithinMs: 5_000,
+};
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await createBench();
+  bench.server.resources = [...bench.server.resources, EVENTS];
+  for (const name of ['other', 'default']) {
+    bench.server.store.create({ resource: NAMESPACES, namespace: '', name }, { metadata: { name } });
+  }
+});
+afterEach(async () => bench.close());
+
+function start(timings: Partial<CollectorTimings> = {}): void {
+  bench.run(async (context, signal) => runGarbageCollector(context, signal, { ...TIMINGS, ...timings }));
+}
+
+const ref = (name: string) => ({ namespace: TEST_NAMESPACE, name });
+const gone = (resource: FakeResource, name: string): boolean => bench.find(resource, name) === undefined;
+const expectGone = async (resource: FakeResource, ...names: readonly string[]): Promise<void> =>
+  bench.until(() => names.every((name) => gone(resource, name)));
+const background = async (resource: FakeResource, name: string): Promise<void> => {
+  await bench.client.delete(resource, ref(name), { propagationPolicy: 'Background' });
+};
+const found = (resource: FakeResource, namespace: string, name: string): ApiObject | undefined =>
+  bench.server.store.find({ resource, namespace, name });
+const put = (resource: FakeResource, namespace: string, name: string, owners: readonly OwnerReference[]) =>
+  bench.server.store.create({ resource, namespace, name }, { metadata: { ownerReferences: owners } });
+const asked = (method: string, end: string): number =>
+  bench.server.seen.filter((each) => each.method === method && each.path.endsWith(end)).length;
+const isWatched = (resource: FakeResource): boolean =>
+  bench.server.seen.some(({ path, query }) => path.endsWith(`/${resource.resource}`) && query.has('watch'));
+
+/** For what the store does not tell of. */
+async function eventually(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+function invalidOwnerEvents(namespace: string): ApiObject[] {
+  return bench.server.store
+    .list(EVENTS, namespace)
+    .filter(({ reason }) => reason === 'OwnerRefInvalidNamespace');
+}
+
+test('what an owner leaves behind goes level by level, and nothing else does', async () => {
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  const middle = bench.make(REPLICA_SETS, 'r', { owners: [ownedBy(DEPLOYMENTS, owner)] });
+  for (const name of ['p1', 'p2']) bench.make(PODS, name, { owners: [ownedBy(REPLICA_SETS, middle)] });
+  const other = bench.make(REPLICA_SETS, 'other');
+  bench.make(PODS, 'p3', { owners: [ownedBy(REPLICA_SETS, other)] });
+  bench.make(PODS, 'p4');
+  start();
+  await eventually(() => isWatched(PODS));
+  await background(DEPLOYMENTS, 'd');
+  await bench.until(() => gone(REPLICA_SETS, 'r') && gone(PODS, 'p1') && gone(PODS, 'p2'));
+  const ends = bench.server.store.events.filter(({ after }) => after === undefined);
+  expect(ends.map(({ before }) => before?.metadata.name).slice(0, 2)).toEqual(['d', 'r']);
+  expect(bench.find(PODS, 'p3')).toBeDefined();
+  expect(bench.find(PODS, 'p4')).toBeDefined();
+});
+
+test('what went while nobody watched is made up for, and owners that are there are not asked for', async () => {
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  const middle = bench.make(REPLICA_SETS, 'stays', { owners: [ownedBy(DEPLOYMENTS, owner)] });
+  bench.make(PODS, 'left', { owners: [ownedBy(REPLICA_SETS, bench.make(REPLICA_SETS, 'went'))] });
+  bench.make(PODS, 'kept', { owners: [ownedBy(REPLICA_SETS, middle)] });
+  await background(REPLICA_SETS, 'went');
+  start();
+  await expectGone(PODS, 'left');
+  expect(bench.find(PODS, 'kept')).toBeDefined();
+  expect(asked('GET', '/replicasets/stays')).toBe(0);
+  expect(asked('GET', '/deployments/d')).toBe(0);
+});
+
+test('an owner that was made again is another: the dependents of the one before go', async () => {
+  const before = bench.make(REPLICA_SETS, 'r');
+  bench.make(PODS, 'old', { owners: [ownedBy(REPLICA_SETS, before)] });
+  start();
+  await eventually(() => isWatched(PODS));
+  await background(REPLICA_SETS, 'r');
+  const after = bench.make(REPLICA_SETS, 'r');
+  bench.make(PODS, 'new', { owners: [ownedBy(REPLICA_SETS, after)] });
+  await expectGone(PODS, 'old');
+  expect(bench.find(PODS, 'new')).toBeDefined();
+});
+
+test('a dependent that comes after its owner has gone goes too', async () => {
+  const owner = bench.make(REPLICA_SETS, 'r');
+  start();
+  await eventually(() => isWatched(PODS));
+  await background(REPLICA_SETS, 'r');
+  bench.make(PODS, 'late', { owners: [ownedBy(REPLICA_SETS, owner)] });
+  await expectGone(PODS, 'late');
+});
+
+test('an object that is given an owner that has gone goes', async () => {
+  const owner = bench.make(REPLICA_SETS, 'r');
+  await background(REPLICA_SETS, 'r');
+  bench.make(PODS, 'p');
+  start();
+  await eventually(() => isWatched(PODS));
+  await bench.client.patch(PODS, ref('p'), {
+    contentType: 'application/merge-patch+json',
+    body: { metadata: { ownerReferences: [ownedBy(REPLICA_SETS, owner)] } },
+  });
+  await expectGone(PODS, 'p');
+});
+
+test('a dependent with an owner left stays, and forgets the one that has gone', async () => {
+  const [owner, keeper] = [bench.make(REPLICA_SETS, 'r'), bench.make(CONFIG_MAPS, 'keeper')];
+  bench.make(PODS, 'p', { owners: [ownedBy(REPLICA_SETS, owner), ownedBy(CONFIG_MAPS, keeper)] });
+  start();
+  await eventually(() => isWatched(PODS));
+  await background(REPLICA_SETS, 'r');
+  await bench.until(() => bench.find(PODS, 'p')?.metadata.ownerReferences?.length === 1);
+  expect(bench.find(PODS, 'p')?.metadata.ownerReferences).toEqual([ownedBy(CONFIG_MAPS, keeper)]);
+});
+
+test('a dependent that asks to leave its own dependents alone is deleted so', async () => {
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  const middle = bench.make(REPLICA_SETS, 'r', {
+    owners: [ownedBy(DEPLOYMENTS, owner)],
+    finalizers: [FINALIZER.orphan],
+  });
+  bench.make(PODS, 'p', { owners: [ownedBy(REPLICA_SETS, middle)] });
+  start();
+  await eventually(() => isWatched(PODS));
+  await background(DEPLOYMENTS, 'd');
+  await expectGone(REPLICA_SETS, 'r');
+  expect(bench.find(PODS, 'p')?.metadata.ownerReferences).toBeUndefined();
+});
+
+test.each(['set free', 'adopted by another'])(
+  'a dependent that is %s between the look at it and its deletion stays',
+  async (how) => {
+    const keeper = ownedBy(CONFIG_MAPS, bench.make(CONFIG_MAPS, 'keeper'));
+    const owners = [ownedBy(REPLICA_SETS, bench.make(REPLICA_SETS, 'r'))];
+    bench.make(PODS, 'p', { owners });
+    let deletions = 0;
+    bench.server.fault = ({ method, path }) => {
+      if (method !== 'DELETE' || !path.endsWith('/pods/p')) return undefined;
+      deletions += 1;
+      const metadata = { ...ref('p'), ownerReferences: how === 'set free' ? [] : [keeper] };
+      bench.server.store.update({ resource: PODS, ...ref('p') }, { metadata });
+      return undefined;
+    };
+    start();
+    await eventually(() => isWatched(PODS));
+    await background(REPLICA_SETS, 'r');
+    await bench.until(() => deletions === 1);
+    bench.make(PODS, 'control', { owners });
+    await expectGone(PODS, 'control');
+    expect([bench.find(PODS, 'p') !== undefined, deletions]).toEqual([true, 1]);
+  },
+);
+
+test.each([
+  ['that nobody saw go is asked for once', 1],
+  ['that was seen to go is not asked for', 0],
+])('an owner of many %s', async (_what, asks) => {
+  const owner = bench.make(REPLICA_SETS, 'r');
+  const names = Array.from({ length: 30 }, (_, index) => `p${String(index)}`);
+  for (const name of names) bench.make(PODS, name, { owners: [ownedBy(REPLICA_SETS, owner)] });
+  if (asks > 0) await background(REPLICA_SETS, 'r');
+  start();
+  await eventually(() => isWatched(PODS) && isWatched(REPLICA_SETS));
+  if (asks === 0) await background(REPLICA_SETS, 'r');
+  await expectGone(PODS, ...names);
+  expect(asked('GET', '/replicasets/r')).toBe(asks);
+});
+
+test('an owner that a list leaves out is asked for', async () => {
+  bench.make(PODS, 'p', { owners: [ownedBy(REPLICA_SETS, bench.make(REPLICA_SETS, 'r'))] });
+  start();
+  await eventually(() => isWatched(PODS) && isWatched(REPLICA_SETS));
+  const { store } = bench.server;
+  const listAt = store.listAt.bind(store);
+  store.listAt = (resource, revision) => (resource === REPLICA_SETS ? [] : listAt(resource, revision));
+  bench.server.expireWatches();
+  await eventually(() => asked('GET', '/replicasets/r') > 0);
+  bench.make(PODS, 'control', { owners: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u' }] });
+  await expectGone(PODS, 'control');
+  expect(bench.find(PODS, 'p')).toBeDefined();
+});
+
+test('objects that are seen to go together with their definition leave nothing behind', async () => {
+  const before = bench.server.resources;
+  bench.server.resources = [...before, WIDGETS];
+  const owners = ['w1', 'w2'].map((name) => ownedBy(WIDGETS, bench.make(WIDGETS, name)));
+  for (const { name, ...owner } of owners) bench.make(PODS, `of-${name}`, { owners: [{ ...owner, name }] });
+  start();
+  await eventually(() => isWatched(WIDGETS) && isWatched(PODS));
+  // Nobody answers for them any more when the dependents are looked at.
+  bench.server.resources = before;
+  for (const { name } of owners) bench.server.store.delete({ resource: WIDGETS, ...ref(name) }, {});
+  await expectGone(PODS, 'of-w1', 'of-w2');
+});
+
+test('an owner in another namespace is none, which an event tells, and those it owns by right are left alone', async () => {
+  const owner = bench.make(REPLICA_SETS, 'r');
+  const reference = ownedBy(REPLICA_SETS, owner);
+  put(PODS, 'other', 'foreign', [reference]);
+  put(PODS, TEST_NAMESPACE, 'own', [reference]);
+  start();
+  await bench.until(() => found(PODS, 'other', 'foreign') === undefined);
+  expect(bench.find(PODS, 'own')).toBeDefined();
+  expect(invalidOwnerEvents('other')).toMatchObject([
+    {
+      type: 'Warning',
+      message: `ownerRef [apps/v1/ReplicaSet, namespace: other, name: r, uid: ${reference.uid}] does not exist in namespace "other"`,
+      involvedObject: { apiVersion: 'v1', kind: 'Pod', namespace: 'other', name: 'foreign' },
+      source: { component: 'garbage-collector-controller' },
+    },
+  ]);
+  put(PODS, 'other', 'foreign-too', [reference]);
+  await bench.until(() => found(PODS, 'other', 'foreign-too') === undefined);
+  // That it is absent elsewhere says nothing of where it is.
+  await background(REPLICA_SETS, 'r');
+  await expectGone(PODS, 'own');
+});
+
+test('an object without a namespace cannot be owned by one that has one: it stays, and an event tells', async () => {
+  const owner = bench.make(REPLICA_SETS, 'r');
+  const never = { ...ownedBy(REPLICA_SETS, owner), name: 'never', uid: 'never-there' };
+  put(NODES, '', 'n1', [ownedBy(REPLICA_SETS, owner)]);
+  put(NODES, '', 'n2', [never]);
+  start();
+  await bench.until(() => invalidOwnerEvents('default').length === 2);
+  await background(REPLICA_SETS, 'r');
+  bench.make(PODS, 'p', { owners: [ownedBy(REPLICA_SETS, owner)] });
+  await expectGone(PODS, 'p');
+  expect([found(NODES, '', 'n1'), found(NODES, '', 'n2')]).toEqual([expect.anything(), expect.anything()]);
+});
+
+test('one uid under the wrong name is absent, under the right one it is there', async () => {
+  const owner = bench.make(REPLICA_SETS, 'r');
+  const right = ownedBy(REPLICA_SETS, owner);
+  bench.make(PODS, 'right', { owners: [right] });
+  bench.make(PODS, 'wrong', { owners: [{ ...right, name: 'q' }] });
+  bench.make(PODS, 'both', { owners: [{ ...right, name: 'q' }, right] });
+  start();
+  await expectGone(PODS, 'wrong');
+  expect([bench.find(PODS, 'right'), bench.find(PODS, 'both')]).toEqual([
+    expect.anything(),
+    expect.anything(),
+  ]);
+});
+
+test('in a foreground deletion, what keeps a dependent is looked for in its own namespace', async () => {
+  const node = put(NODES, '', 'n', []);
+  const keeper = put(CONFIG_MAPS, TEST_NAMESPACE, 'keeper', []);
+  const owners = [ownedBy(NODES, node), ownedBy(CONFIG_MAPS, keeper)];
+  put(PODS, 'other', 'stray', owners);
+  put(PODS, TEST_NAMESPACE, 'kept', owners);
+  await bench.client.delete(NODES, { name: 'n' }, { propagationPolicy: 'Foreground' });
+  start();
+  const isOver = (): boolean => !found(NODES, '', 'n') && !found(PODS, 'other', 'stray');
+  await bench.until(isOver);
+  expect(bench.find(PODS, 'kept')?.metadata.ownerReferences).toEqual([ownedBy(CONFIG_MAPS, keeper)]);
+});
+
+test('an owner of a kind that nobody serves keeps its dependents, until it is served and the owner is absent', async () => {
+  const widget = { apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: 'w-uid' };
+  const uidOfAnother = bench.make(CONFIG_MAPS, 'c').metadata.uid ?? '';
+  bench.make(PODS, 'p', { owners: [widget] });
+  bench.make(PODS, 'q', { owners: [{ ...widget, uid: uidOfAnother }] });
+  bench.make(PODS, 'control', { owners: [{ ...widget, apiVersion: 'apps/v1', kind: 'Deployment' }] });
+  start();
+  await expectGone(PODS, 'control');
+  const discoveries = asked('GET', '/apis');
+  await eventually(() => asked('GET', '/apis') >= discoveries + 2);
+  expect([gone(PODS, 'p'), gone(PODS, 'q')]).toEqual([false, false]);
+  bench.server.resources = [...bench.server.resources, WIDGETS];
+  await expectGone(PODS, 'p', 'q');
+});
+
+test.each([
+  ['long after the last discovery', 5],
+  ['just after the last discovery', 200],
+])('a definition that comes or goes %s is noticed at once', async (_when, discoveryPauseMs) => {
+  const before = [...bench.server.resources, DEFINITIONS];
+  bench.server.resources = before;
+  start({ discoveryPeriodMs: 3_600_000, discoveryPauseMs });
+  await eventually(() => isWatched(DEFINITIONS));
+  bench.server.resources = [...before, WIDGETS];
+  bench.make(PODS, 'p', { owners: [ownedBy(WIDGETS, bench.make(WIDGETS, 'w'))] });
+  put(DEFINITIONS, '', 'widgets.example.com', []);
+  await eventually(() => isWatched(WIDGETS));
+  bench.server.resources = before;
+  await bench.client.delete(DEFINITIONS, { name: 'widgets.example.com' });
+  // Of all resources but the events.
+  await eventually(() => bench.server.watchCount() === before.length - 1);
+  const absent = { apiVersion: 'v1', kind: 'ConfigMap', name: 'absent', uid: 'u' };
+  bench.make(PODS, 'control', { owners: [absent] });
+  await expectGone(PODS, 'control');
+  expect(bench.find(PODS, 'p')).toBeDefined();
+  // Nobody told of the end of an object that was not served any more.
+  bench.server.store.delete({ resource: WIDGETS, ...ref('w') }, {});
+  bench.server.resources = [...before, WIDGETS];
+  put(DEFINITIONS, '', 'widgets.example.com', []);
+  await expectGone(PODS, 'p');
+});
+
+test('an answer that does not say that the owner is absent leads to no deletion', async () => {
+  const owner = bench.make(REPLICA_SETS, 'r');
+  bench.make(PODS, 'p', { owners: [ownedBy(REPLICA_SETS, owner)] });
+  const answers = [
+    new StatusError('NotFound', 'the server could not find the requested resource'),
+    new StatusError('InternalError', 'broken'),
+    'cut',
+    new StatusError('Forbidden', 'not now'),
+  ] as const;
+  let asks = 0;
+  bench.server.fault = ({ method, path }) => {
+    if (method !== 'GET' || !path.endsWith('/replicasets/r')) return undefined;
+    asks += 1;
+    return answers[asks - 1];
+  };
+  await background(REPLICA_SETS, 'r');
+  start();
+  await expectGone(PODS, 'p');
+  expect(asks).toBeGreaterThan(answers.length);
+});
+
+test('nothing is deleted before everything is listed', async () => {
+  bench.make(PODS, 'p', { owners: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u' }] });
+  let tries = 0;
+  bench.server.fault = ({ path }) => {
+    if (!path.endsWith('/configmaps')) return undefined;
+    tries += 1;
+    return tries < 3 ? new StatusError('InternalError', 'not yet') : undefined;
+  };
+  start();
+  await expectGone(PODS, 'p');
+  expect(tries).toBeGreaterThanOrEqual(3);
+});
+
+test('what cannot be listed holds up the rest for a while only', async () => {
+  bench.make(PODS, 'p', { owners: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u' }] });
+  bench.server.fault = ({ path }) =>
+    path.endsWith('/configmaps') ? new StatusError('InternalError', 'no conversion') : undefined;
+  start({ listedWithinMs: 50 });
+  await expectGone(PODS, 'p');
+});
+
+test('a group that does not answer discovery holds up nothing but what it owns', async () => {
+  const groupVersion = `${GROUP.apps}/v1`;
+  bench.server.brokenGroupVersions.add(groupVersion);
+  const owner = bench.make(REPLICA_SETS, 'r');
+  const absent = { apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u' };
+  bench.make(PODS, 'p', { owners: [ownedBy(REPLICA_SETS, owner)] });
+  bench.make(PODS, 'left', { owners: [absent] });
+  start();
+  await expectGone(PODS, 'left');
+  bench.server.store.delete({ resource: REPLICA_SETS, ...ref('r') }, {});
+  const discoveries = asked('GET', '/apis');
+  await eventually(() => asked('GET', '/apis') >= discoveries + 2);
+  expect(bench.find(PODS, 'p')).toBeDefined();
+  bench.server.brokenGroupVersions.clear();
+  await expectGone(PODS, 'p');
+});
+
+test('conflicts, cut watches and writes of unknown outcome do not stop it', async () => {
+  const owner = bench.make(REPLICA_SETS, 'r');
+  const names = Array.from({ length: 20 }, (_, index) => `p${String(index)}`);
+  for (const name of names) bench.make(PODS, name, { owners: [ownedBy(REPLICA_SETS, owner)] });
+  let deletions = 0;
+  bench.server.fault = ({ method }) => {
+    if (method !== 'DELETE') return undefined;
+    deletions += 1;
+    if (deletions === 3) setImmediate(() => bench.server.cutConnections());
+    if (deletions % 5 !== 0) return undefined;
+    return deletions % 2 === 0 ? 'cut' : 'cutAfter';
+  };
+  start();
+  await eventually(() => isWatched(PODS));
+  await background(REPLICA_SETS, 'r');
+  await expectGone(PODS, ...names);
+});

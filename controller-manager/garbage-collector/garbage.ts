@@ -1,0 +1,122 @@
+import type { Clock } from '../../shared/concurrency/clock';
+import type { Requeue } from '../../shared/concurrency/work-loop';
+import type { WorkQueue } from '../../shared/concurrency/work-queue';
+import type { Log } from '../../shared/log/log';
+import type { ApiObject, OwnerReference } from '../../shared/meta/object';
+import { collect } from './dependents';
+import type { GoneHow } from './graph';
+import { reportInvalidOwner } from './invalid-owner-event';
+import type { OwnerSources, OwnerState } from './owners';
+import { OwnerStates, identityOf, isDeleting, keeps } from './owners';
+import type { Located } from './references';
+import { fits, isForeign, sameOwners } from './references';
+
+export interface GarbageParts extends OwnerSources {
+  /** Of uids: of owners that may be absent, and of dependents that may have to go. */
+  readonly queue: WorkQueue;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** How long an owner may be seen later than its dependents before the server is asked for it, in milliseconds. */
+  readonly settleMs: number;
+  /** How soon to look again at an owner that is not seen though it is there, or of a kind that nobody serves, in milliseconds. */
+  readonly retryMs: number;
+}
+
+/**
+ * Deletes objects whose owners are all absent, and lets the others forget owners that are. The graph only says where to look: that an
+ * owner is absent the server must have said, and what a dependent says of its owners the server is asked right before.
+ */
+export class Garbage {
+  private readonly parts: GarbageParts;
+
+  constructor(parts: GarbageParts) {
+    this.parts = parts;
+  }
+
+  /** An object is there, or has changed. */
+  onPresent(before: ApiObject | undefined, after: Located): void {
+    const { queue, graph, settleMs } = this.parts;
+    const { uid = '', ownerReferences = [] } = after.object.metadata;
+    if (before === undefined) {
+      for (const { object } of graph.claimantsOf(uid)) {
+        if (!claimsFit(object, after)) queue.add(object.metadata.uid ?? '');
+      }
+    }
+    if (isDeleting(after.object) || sameOwners(before, after.object)) return;
+    for (const reference of ownerReferences) {
+      const owner = graph.find(reference.uid);
+      if (owner === undefined) queue.addAfter(reference.uid, settleMs);
+      else if (!fits(reference, after.object, owner)) queue.add(uid);
+    }
+  }
+
+  /** An object has gone. With `isReleased` its dependents have just been told to forget it, or to go. */
+  onGone(last: Located, { how, isReleased }: { readonly how: GoneHow; readonly isReleased: boolean }): void {
+    const { queue, graph, absent, settleMs } = this.parts;
+    const { uid = '' } = last.object.metadata;
+    if (graph.claimantsOf(uid).length === 0) return;
+    // Soon nobody may be there to ask: the definition of a custom resource goes right after its objects.
+    if (how === 'told') absent.add(identityOf(last));
+    queue.addAfter(uid, isReleased ? settleMs : 0);
+  }
+
+  async reconcile(uid: string, signal: AbortSignal): Promise<Requeue | undefined> {
+    const seen = this.parts.graph.find(uid);
+    return seen === undefined ? this.askForOwner(uid, signal) : this.checkDependent(seen, signal);
+  }
+
+  /** Looks for an owner that is not seen, wherever its dependents say that it is. Where it is not, they are to be looked at. */
+  private async askForOwner(uid: string, signal: AbortSignal): Promise<Requeue | undefined> {
+    const { queue, graph, log, retryMs } = this.parts;
+    const states = new OwnerStates(this.parts);
+    const found = new Set<OwnerState>();
+    for (const claimant of graph.claimantsOf(uid)) {
+      const { object } = claimant;
+      if (isDeleting(object)) continue;
+      for (const reference of ownersWith(uid, object)) {
+        const state = await states.stateOf(reference, object, signal);
+        found.add(state);
+        if (state === 'absent') queue.add(object.metadata.uid ?? '');
+        if (state === 'impossible') await reportInvalidOwner(this.parts, claimant, reference, signal);
+      }
+    }
+    // Its end could be missed if it came and went between two watches.
+    const isOpen = found.has('solid') || found.has('waiting') || found.has('unknown');
+    if (isOpen) log.debug({ uid, found: [...found] }, 'an owner is not seen and cannot be said to be absent');
+    return isOpen ? { requeueAfterMs: retryMs } : undefined;
+  }
+
+  private async checkDependent(dependent: Located, signal: AbortSignal): Promise<Requeue | undefined> {
+    const { graph, log, retryMs } = this.parts;
+    const { object, resource } = dependent;
+    const { namespace, name, ownerReferences = [] } = object.metadata;
+    const owners = ownerReferences.map((reference) => ({ reference, owner: graph.find(reference.uid) }));
+    // What is seen where it should be is not looked for: should it have gone, that will be told.
+    const isSettled = owners.every(
+      ({ reference, owner }) => owner !== undefined && fits(reference, object, owner),
+    );
+    if (isSettled || isDeleting(object)) return undefined;
+    for (const { reference, owner } of owners) {
+      if (owner === undefined || !isForeign(object, owner.object)) continue;
+      await reportInvalidOwner(this.parts, dependent, reference, signal);
+    }
+    const pass = { ...this.parts, states: new OwnerStates(this.parts) };
+    const states = await collect(pass, dependent, signal);
+    if (states.length > 0 && !states.some(keeps)) {
+      log.debug({ resource: resource.resource, namespace, object: name }, 'deleted what its owners left');
+    }
+    return states.includes('unknown') ? { requeueAfterMs: retryMs } : undefined;
+  }
+}
+
+function ownersWith(
+  uid: string,
+  { metadata: { ownerReferences = [] } }: ApiObject,
+): readonly OwnerReference[] {
+  return ownerReferences.filter((reference) => reference.uid === uid);
+}
+
+function claimsFit(dependent: ApiObject, owner: Located): boolean {
+  const { uid = '' } = owner.object.metadata;
+  return ownersWith(uid, dependent).every((reference) => fits(reference, dependent, owner));
+}

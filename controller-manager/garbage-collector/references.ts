@@ -1,0 +1,43 @@
+import type { ResourceRow } from '../../shared/client/discovery';
+import type { ApiObject, OwnerReference } from '../../shared/meta/object';
+
+/** An object as the graph keeps it: of its metadata only what says who it is, who owns it and whether it is going. */
+export interface Located {
+  readonly resource: ResourceRow;
+  readonly object: ApiObject;
+}
+
+/** The API group of a reference; empty for the core group. */
+export function groupOf({ apiVersion }: Pick<OwnerReference, 'apiVersion'>): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+}
+
+/** Whether this object is what the reference of a dependent says it is, and where it says. The version does not matter. */
+export function fits(reference: OwnerReference, dependent: ApiObject, owner: Located): boolean {
+  return (
+    owner.object.metadata.name === reference.name &&
+    owner.resource.kind === reference.kind &&
+    owner.resource.group === groupOf(reference) &&
+    !isForeign(dependent, owner.object)
+  );
+}
+
+/** Whether the owner lives in a namespace that is not the dependent's: nothing owns across namespaces. */
+export function isForeign(dependent: ApiObject, owner: ApiObject): boolean {
+  const { namespace } = owner.metadata;
+  return namespace !== undefined && namespace !== dependent.metadata.namespace;
+}
+
+/** Whether two states of an object name the same owners. */
+export function sameOwners(before: ApiObject | undefined, after: ApiObject): boolean {
+  const [old, now] = [before?.metadata.ownerReferences ?? [], after.metadata.ownerReferences ?? []];
+  return (
+    old.length === now.length &&
+    now.every(({ uid, apiVersion, kind, name }, index) => {
+      const other = old[index];
+      return (
+        uid === other?.uid && name === other.name && kind === other.kind && apiVersion === other.apiVersion
+      );
+    })
+  );
+}
