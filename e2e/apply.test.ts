@@ -1,21 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { findKubectls, type KubectlResult, runKubectl } from './support/kubectl';
-import { type LocalServer, startLocalServer } from './support/local-server';
-import { explained } from './support/workspace';
+import { suiteLocalServer } from './support/suite';
 
 jest.setTimeout(120_000);
 
-let local: LocalServer;
-
-beforeAll(
-  explained(async () => {
-    local = await startLocalServer('kubernetes');
-  }),
-);
-afterAll(async () => {
-  await local?.stop();
-});
+const local = suiteLocalServer('kubernetes');
 
 describe.each(findKubectls())('$title', ({ title, program }) => {
   const run = program === undefined ? test.skip : test;

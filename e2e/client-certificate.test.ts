@@ -4,8 +4,8 @@ import { newCertificateRequest } from '../shared/certs/testing/new-certificate-r
 import type { Client } from '../shared/client/client';
 import { createClient } from '../shared/client/client';
 import { eventually } from './support/eventually';
-import { type HaSet, startHaSet } from './support/ha-set';
 import { findKubectls, runKubectl } from './support/kubectl';
+import { suiteHaSet } from './support/suite';
 import { explained, makeWorkspace } from './support/workspace';
 
 jest.setTimeout(120_000);
@@ -15,21 +15,21 @@ const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const BINDINGS = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
 
 describe('a certificate that the set has signed', () => {
-  let set: HaSet;
   const clients: Client[] = [];
-
-  beforeAll(
-    explained(async () => {
-      const dialect = 'kubernetes';
-      set = await startHaSet({ replicas: 1, etcd: 1, balancer: false, controllerManagers: 1, dialect });
-    }),
-  );
-  afterAll(async () => {
+  afterAll(() => {
     for (const client of clients) client.close();
-    await set?.stop();
+  });
+  const set = suiteHaSet({
+    replicas: 1,
+    etcd: 1,
+    balancer: false,
+    controllerManagers: 1,
+    dialect: 'kubernetes',
   });
 
   interface Asked {
+    /** Who sends the request; the superuser, if not given. */
+    readonly author?: string;
     readonly organizations: readonly string[];
     readonly signerName: string;
     readonly usages: readonly string[];
@@ -47,12 +47,14 @@ describe('a certificate that the set has signed', () => {
 
   /** Makes a request for a user; returns the key that belongs to it. */
   async function ask(name: string, user: string, asked: Asked): Promise<string> {
-    const { organizations, signerName, usages } = asked;
+    const { author, organizations, signerName, usages } = asked;
     const { pem, privateKey } = newCertificateRequest({ commonName: user, organizations });
     const request = Buffer.from(pem).toString('base64');
-    const { status } = await set.client.create(REQUESTS, {
-      metadata: { name },
-      spec: { request, signerName, usages },
+    const { status } = await set.client.request({
+      method: 'POST',
+      path: REQUESTS,
+      body: { metadata: { name }, spec: { request, signerName, usages } },
+      ...(author === undefined ? {} : { headers: { 'impersonate-user': author } }),
     });
     expect(status).toBe(201);
     return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -127,8 +129,6 @@ describe('a certificate that the set has signed', () => {
     'comes to a node without anybody looking, where its author may ask for those of nodes',
     explained(async () => {
       const role = 'system:certificates.k8s.io:certificatesigningrequests:nodeclient';
-      await bind('joining', role, { kind: 'User', name: 'joining' });
-      await bind('asking', 'asking', { kind: 'User', name: 'joining' });
       const rules = [
         {
           apiGroups: ['certificates.k8s.io'],
@@ -137,21 +137,10 @@ describe('a certificate that the set has signed', () => {
         },
       ];
       const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
-      await set.client.create(roles, { metadata: { name: 'asking' }, rules });
-      const { pem, privateKey } = newCertificateRequest({
-        commonName: 'system:node:a',
-        organizations: NODE.organizations,
-      });
-      const { signerName, usages } = NODE;
-      const spec = { request: Buffer.from(pem).toString('base64'), signerName, usages };
-      const { status } = await set.client.request({
-        method: 'POST',
-        path: REQUESTS,
-        body: { metadata: { name: 'node' }, spec },
-        headers: { 'impersonate-user': 'joining' },
-      });
-      expect(status).toBe(201);
-      const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+      expect((await set.client.create(roles, { metadata: { name: 'asking' }, rules })).status).toBe(201);
+      await bind('asking', 'asking', { kind: 'User', name: 'joining' });
+      await bind('joining', role, { kind: 'User', name: 'joining' });
+      const key = await ask('node', 'system:node:a', { ...NODE, author: 'joining' });
       const node = clientWith(await certificateOf('node'), key);
       const answer = await node.request({ method: 'GET', path: '/api/v1/nodes' });
       expect(answer.body.toString()).toContain('User \\"system:node:a\\" cannot list resource \\"nodes\\"');

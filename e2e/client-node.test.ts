@@ -2,10 +2,10 @@ import path from 'node:path';
 import { repositoryRoot } from '../deploy/local/repository';
 import { type StartedProcess, startProcess } from '../deploy/local/started-process';
 import { eventually } from './support/eventually';
-import { type HaSet, startHaSet } from './support/ha-set';
 import { configMap, namespace } from './support/objects';
 import type { Replica } from './support/replica';
 import { sized } from './support/scale';
+import { suiteHaSet } from './support/suite';
 import { explained, remember } from './support/workspace';
 import { runWriters } from './support/writers';
 
@@ -24,19 +24,20 @@ interface Line {
 }
 
 describe('@kubernetes/client-node behind the balancer of three replicas', () => {
-  let set: HaSet;
   let program: StartedProcess;
   const lines: Line[] = [];
-
+  afterAll(async () => {
+    await program?.stop(1_000);
+  });
+  const set = suiteHaSet({
+    replicas: 3,
+    etcd: 3,
+    balancer: true,
+    controllerManagers: 0,
+    dialect: 'kubernetes',
+  });
   beforeAll(
     explained(async () => {
-      set = await startHaSet({
-        replicas: 3,
-        etcd: 3,
-        balancer: true,
-        controllerManagers: 0,
-        dialect: 'kubernetes',
-      });
       await set.client.create('/api/v1/namespaces', namespace(NAMESPACE));
       await set.client.create(COLLECTION, configMap('before'));
       program = remember(
@@ -51,10 +52,6 @@ describe('@kubernetes/client-node behind the balancer of three replicas', () => 
       );
     }),
   );
-  afterAll(async () => {
-    await program?.stop(1_000);
-    await set?.stop();
-  });
 
   function seenBy(from: Line['from'], ...types: readonly string[]): readonly Summary[] {
     return lines

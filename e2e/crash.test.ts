@@ -3,8 +3,8 @@ import { startApiServer } from '../deploy/local/api-server';
 import { ensureCredentials } from '../deploy/local/credentials';
 import { freePort } from '../deploy/local/ports';
 import { configMap } from './support/objects';
-import { type LocalServer, startLocalServer } from './support/local-server';
 import { sized } from './support/scale';
+import { suiteLocalServer } from './support/suite';
 import { explained, remember } from './support/workspace';
 
 jest.setTimeout(sized({ full: 600_000, small: 120_000 }));
@@ -13,16 +13,7 @@ const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const WRITERS = 8;
 
 describe('one replica on the embedded store', () => {
-  let local: LocalServer;
-
-  beforeAll(
-    explained(async () => {
-      local = await startLocalServer('orch');
-    }),
-  );
-  afterAll(async () => {
-    await local?.stop();
-  });
+  const local = suiteLocalServer('orch');
 
   test(
     'kill -9 in the middle of writes loses no acknowledged write, no acknowledged delete and no event',
@@ -80,7 +71,7 @@ describe('one replica on the embedded store', () => {
     }),
   );
 
-  /** Writes through several connections and kills the server after `kills` answers; returns what was acknowledged. */
+  /** Writes through several connections and kills the server after so many answers; returns what was acknowledged. */
   async function writeUntilKilled(round: number, answers: number): Promise<Map<string, string | undefined>> {
     const { replica } = local;
     const inRound = new Map<string, string | undefined>();

@@ -1,8 +1,8 @@
 import { GROUP } from '../shared/names';
 import type { Answer, ApiClient } from './support/client';
 import { eventually } from './support/eventually';
-import { type HaSet, startHaSet } from './support/ha-set';
 import { configMap, namespace } from './support/objects';
+import { suiteHaSet } from './support/suite';
 import { explained } from './support/workspace';
 
 jest.setTimeout(240_000);
@@ -10,20 +10,12 @@ jest.setTimeout(240_000);
 const DEFINITIONS = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
 const WAIT_MS = 30_000;
 
-let set: HaSet;
-beforeAll(
-  explained(async () => {
-    set = await startHaSet({
-      replicas: 2,
-      etcd: 1,
-      balancer: false,
-      controllerManagers: 1,
-      dialect: 'orch',
-    });
-  }),
-);
-afterAll(async () => {
-  await set?.stop();
+const set = suiteHaSet({
+  replicas: 2,
+  etcd: 1,
+  balancer: false,
+  controllerManagers: 1,
+  dialect: 'orch',
 });
 
 function definition(plural: string, kind: string, more: object = {}): object {

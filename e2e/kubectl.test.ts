@@ -2,9 +2,8 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { type Dialect, DIALECTS } from '../shared/names';
 import { findKubectls, followKubectl, type KubectlResult, runKubectl } from './support/kubectl';
-import { type LocalServer, startLocalServer } from './support/local-server';
 import { configMap, deployment, namespace, pod, secret, service } from './support/objects';
-import { explained } from './support/workspace';
+import { suiteLocalServer } from './support/suite';
 
 jest.setTimeout(120_000);
 
@@ -18,16 +17,7 @@ const KINDS: readonly (readonly [string, string, (name: string) => object])[] = 
 ];
 
 describe.each(DIALECTS)('in the %s dialect', (dialect: Dialect) => {
-  let local: LocalServer;
-
-  beforeAll(
-    explained(async () => {
-      local = await startLocalServer(dialect);
-    }),
-  );
-  afterAll(async () => {
-    await local?.stop();
-  });
+  const local = suiteLocalServer(dialect);
 
   for (const { title, program } of findKubectls()) {
     const describeIfFound = program === undefined ? describe.skip : describe;

@@ -2,9 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '../deploy/local/repository';
 import { findKubectls, type KubectlResult, runKubectl } from './support/kubectl';
-import { type LocalServer, startLocalServer } from './support/local-server';
+import { suiteLocalServer } from './support/suite';
 import { WIDE_ROWS } from './support/wide-rows';
-import { explained } from './support/workspace';
 
 jest.setTimeout(120_000);
 
@@ -43,16 +42,7 @@ const ALSO_RESTATED: readonly string[] = [
   'poddisruptionbudget.policy/storefront',
 ];
 
-let local: LocalServer;
-
-beforeAll(
-  explained(async () => {
-    local = await startLocalServer('kubernetes');
-  }),
-);
-afterAll(async () => {
-  await local?.stop();
-});
+const local = suiteLocalServer('kubernetes');
 
 describe.each(findKubectls())('$title', ({ title, program }) => {
   const run = program === undefined ? test.skip : test;

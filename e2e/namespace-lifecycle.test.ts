@@ -1,8 +1,9 @@
 import { NAMES } from './support/dialect';
 import { eventually } from './support/eventually';
-import { type HaSet, startHaSet } from './support/ha-set';
+import type { HaSet } from './support/ha-set';
 import { configMap, deployment, namespace, pod, secret, service } from './support/objects';
 import { sized } from './support/scale';
+import { suiteHaSet } from './support/suite';
 import { explained } from './support/workspace';
 
 jest.setTimeout(180_000);
@@ -12,21 +13,12 @@ const GONE_WITHIN_MS = 30_000;
 const TAKEN_OVER_WITHIN_MS = 60_000;
 
 describe('namespaces on two replicas with two controller-managers', () => {
-  let set: HaSet;
-
-  beforeAll(
-    explained(async () => {
-      set = await startHaSet({
-        replicas: 2,
-        etcd: 1,
-        balancer: true,
-        controllerManagers: 2,
-        dialect: 'orch',
-      });
-    }),
-  );
-  afterAll(async () => {
-    await set?.stop();
+  const set = suiteHaSet({
+    replicas: 2,
+    etcd: 1,
+    balancer: true,
+    controllerManagers: 2,
+    dialect: 'orch',
   });
 
   async function makeNamespace(name: string): Promise<string> {

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { ApiClient } from './support/client';
 import { eventually } from './support/eventually';
-import { type HaSet, startHaSet } from './support/ha-set';
 import { findKubectls, runKubectl } from './support/kubectl';
+import { suiteHaSet } from './support/suite';
 import { explained, makeWorkspace } from './support/workspace';
 
 jest.setTimeout(120_000);
@@ -12,18 +12,19 @@ const DEADLINE_MS = 10_000;
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
 
 describe('two replicas with one key', () => {
-  let set: HaSet;
   const clients: ApiClient[] = [];
-
+  afterAll(() => {
+    for (const client of clients) client.close();
+  });
+  const set = suiteHaSet({
+    replicas: 2,
+    etcd: 1,
+    balancer: false,
+    controllerManagers: 0,
+    dialect: 'kubernetes',
+  });
   beforeAll(
     explained(async () => {
-      set = await startHaSet({
-        replicas: 2,
-        etcd: 1,
-        balancer: false,
-        controllerManagers: 0,
-        dialect: 'kubernetes',
-      });
       // What the accounts may do is no matter here.
       const apiGroup = 'rbac.authorization.k8s.io';
       const roleRef = { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' };
@@ -35,10 +36,6 @@ describe('two replicas with one key', () => {
       expect(status).toBe(201);
     }),
   );
-  afterAll(async () => {
-    for (const client of clients) client.close();
-    await set?.stop();
-  });
 
   async function newAccount(name: string): Promise<string> {
     const { status, body } = await set.of(0).create(ACCOUNTS, { metadata: { name } });

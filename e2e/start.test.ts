@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -131,8 +131,10 @@ describe('npm start', () => {
     );
     api.close();
 
+    expect(processesWith(dataDir)).not.toEqual([]);
     await terminal.pressCtrlC();
     expect(terminal.lines.at(-1)).toBe('orch: stopped');
+    expect(processesWith(dataDir)).toEqual([]);
     expect(await isPortFree(port)).toBe(true);
   });
 
@@ -169,9 +171,12 @@ describe('npm start', () => {
     ]);
     terminals.push(terminal);
     await terminal.ready();
-    process.kill(pidOf(`--secure-port=${String(port)}`), 'SIGKILL');
+    const apiServers = processesWith(`--secure-port=${String(port)}`);
+    expect(apiServers).toHaveLength(1);
+    for (const pid of apiServers) process.kill(pid, 'SIGKILL');
     expect(await terminal.ended).toBe(137);
     expect(terminal.lines.join('\n')).toContain('apiserver stopped with signal SIGKILL');
+    expect(processesWith(dataDir)).toEqual([]);
   });
 });
 
@@ -212,9 +217,11 @@ describe('npm run start:ha', () => {
       10_000,
     );
     api.close();
+    // What was started again is on no list that was printed, so that it is looked for by its folder.
+    expect(processesWith(workspace.dir)).not.toEqual([]);
     await terminal.pressCtrlC();
     expect(terminal.lines.at(-1)).toBe('orch: stopped');
-    for (const [name, pid] of pids) expect([name, existsSync(`/proc/${String(pid)}`)]).toEqual([name, false]);
+    expect(processesWith(workspace.dir)).toEqual([]);
   });
 
   function programs(): Map<string, number> {
@@ -223,20 +230,19 @@ describe('npm run start:ha', () => {
   }
 });
 
-/** The process that has this word on its command line. */
-function pidOf(word: string): number {
-  const pid = readdirSync('/proc')
+/** The processes that have this text on their command line. */
+function processesWith(text: string): readonly number[] {
+  return readdirSync('/proc')
     .filter((name) => /^\d+$/u.test(name))
-    .find((name) => commandLine(name).includes(word));
-  if (pid === undefined) throw new Error(`No process has ${word} on its command line.`);
-  return Number(pid);
+    .filter((name) => commandLine(name).includes(text))
+    .map(Number);
 }
 
 /** Empty for a process that has ended meanwhile. */
-function commandLine(pid: string): readonly string[] {
+function commandLine(pid: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    return [];
+    return '';
   }
 }

@@ -1,8 +1,8 @@
 import type { Body } from '../support/client';
 import { eventually } from '../support/eventually';
-import { type HaSet, startHaSet } from '../support/ha-set';
 import { configMap, defaultServiceAccount, namespace } from '../support/objects';
 import { isFullScale, sized } from '../support/scale';
+import { suiteHaSet } from '../support/suite';
 import { explained } from '../support/workspace';
 import { type Damage, startDamage } from './chaos/damage';
 import { type InformerProcess, startInformerProcess } from './chaos/informer-process';
@@ -26,26 +26,22 @@ const MISSING_SHOWN = 5;
 const PROGRESS_EVERY = 20_000;
 
 describe('three replicas behind a balancer, on three etcd members', () => {
-  let set: HaSet;
   let truth: Truth;
+  let damage: Damage;
   const processes: InformerProcess[] = [];
-
-  beforeAll(
-    explained(async () => {
-      set = await startHaSet({
-        replicas: 3,
-        etcd: 3,
-        balancer: true,
-        controllerManagers: 0,
-        dialect: 'kubernetes',
-        extraArgs: ['--cache-check-interval=10s'],
-      });
-    }),
-  );
   afterAll(async () => {
+    // A run that failed must not go on starting what is being ended.
+    await damage?.end().catch(() => undefined);
     for (const each of processes) each.kill();
     await truth?.stop().catch(() => undefined);
-    await set?.stop();
+  });
+  const set = suiteHaSet({
+    replicas: 3,
+    etcd: 3,
+    balancer: true,
+    controllerManagers: 0,
+    dialect: 'kubernetes',
+    extraArgs: ['--cache-check-interval=10s'],
   });
 
   test(
@@ -61,7 +57,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
       truth = await followTruth(set.etcd, base);
       await startInformers(base);
 
-      const damage = startDamage({
+      damage = startDamage({
         set,
         random: createRandom(SEED + 1),
         replicaSleepMsMax: sized({ full: 8_000, small: 2_000 }),
@@ -208,7 +204,12 @@ describe('three replicas behind a balancer, on three etcd members', () => {
     readonly damage: Damage;
     readonly reports: readonly JournalReport[];
   }): void {
-    const { written, seconds, damage, reports } = run;
+    const {
+      written,
+      seconds,
+      damage: { done },
+      reports,
+    } = run;
     const kinds = ['own', 'client-node'].map((kind) => {
       const of = reports.filter(({ informer }) => informer.startsWith(kind));
       const sum = (value: (report: JournalReport) => number): string =>
@@ -218,7 +219,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
     const total = Object.values(written.acknowledged).reduce((sum, count) => sum + count, 0);
     const lines = [
       `${String(total)} writes acknowledged in ${seconds.toFixed(0)} s: ${counts(written.acknowledged)}; ${String(written.refused)} refused, ${String(written.unknown)} of unknown outcome`,
-      `damage: ${counts(damage.done)}`,
+      `damage: ${counts(done)}`,
       ...kinds,
       ...(isFullScale ? [`watches failed with: ${counts(failuresOf(reports))}`] : []),
     ];

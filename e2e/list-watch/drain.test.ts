@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiClient } from '../support/client';
 import { eventually } from '../support/eventually';
-import { type HaSet, startHaSet } from '../support/ha-set';
 import { configMap } from '../support/objects';
+import { suiteHaSet } from '../support/suite';
 import { explained } from '../support/workspace';
 
 jest.setTimeout(180_000);
@@ -25,21 +25,17 @@ interface Watched {
 }
 
 describe('a replica that is told to stop', () => {
-  let set: HaSet;
-  beforeAll(
-    explained(async () => {
-      set = await startHaSet({
-        replicas: 2,
-        etcd: 1,
-        balancer: false,
-        controllerManagers: 0,
-        dialect: 'orch',
-        shutdownDelay: `${String(DELAY_MS)}ms`,
-      });
-    }),
-  );
-  afterAll(async () => {
-    await set?.stop();
+  const stopWriting = new AbortController();
+  afterAll(() => {
+    stopWriting.abort();
+  });
+  const set = suiteHaSet({
+    replicas: 2,
+    etcd: 1,
+    balancer: false,
+    controllerManagers: 0,
+    dialect: 'orch',
+    shutdownDelay: `${String(DELAY_MS)}ms`,
   });
 
   test(
@@ -48,7 +44,6 @@ describe('a replica that is told to stop', () => {
       const [going, staying] = [set.of(1), set.of(0)];
       const from = (await staying.get(COLLECTION)).body.metadata?.resourceVersion ?? '';
       const written: string[] = [];
-      const stopWriting = new AbortController();
       const writing = writeUntil(staying, written, stopWriting.signal);
 
       const watches = Array.from({ length: WATCHERS }, async () => watchToEnd(going, from));

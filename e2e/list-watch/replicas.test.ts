@@ -1,26 +1,18 @@
 import type { Body } from '../support/client';
 import { freshCollection } from '../support/fresh-collection';
-import { type HaSet, startHaSet } from '../support/ha-set';
 import { configMap } from '../support/objects';
+import { suiteHaSet } from '../support/suite';
 import { explained } from '../support/workspace';
 
 jest.setTimeout(240_000);
 
 describe('three replicas', () => {
-  let set: HaSet;
-  beforeAll(
-    explained(async () => {
-      set = await startHaSet({
-        replicas: 3,
-        etcd: 1,
-        balancer: false,
-        controllerManagers: 0,
-        dialect: 'orch',
-      });
-    }),
-  );
-  afterAll(async () => {
-    await set?.stop();
+  const set = suiteHaSet({
+    replicas: 3,
+    etcd: 1,
+    balancer: false,
+    controllerManagers: 0,
+    dialect: 'orch',
   });
 
   const namesOf = (body: Body): (string | undefined)[] =>
@@ -38,11 +30,14 @@ describe('three replicas', () => {
       for (let page = 0; page === 0 || token !== ''; page += 1) {
         const { status, body } = await set.of(page % 3).get(`${path}?limit=4&continue=${token}`);
         expect(status).toBe(200);
+        expect(body.items).toHaveLength(Math.min(4, names.length - seen.length));
         seen.push(...namesOf(body));
         versions.add(body.metadata?.resourceVersion);
         token = body.metadata?.continue ?? '';
-        await set.of(0).delete(`${path}/${names[page] ?? ''}`);
-        await set.of(1).create(path, configMap(`d${String(page)}`));
+        // One that no page has shown yet goes, and one comes where the last page will end.
+        const goes = await set.of(0).delete(`${path}/${names.at(-1 - page) ?? ''}`);
+        const comes = await set.of(1).create(path, configMap(`d${String(page)}`));
+        expect([goes.status, comes.status]).toEqual([200, 201]);
       }
       expect(seen).toEqual(names);
       expect(versions.size).toBe(1);

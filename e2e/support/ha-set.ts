@@ -4,7 +4,6 @@ import { startBalancer } from '../../deploy/local/balancer';
 import { startControllerManager } from '../../deploy/local/controller-manager';
 import { ensureCredentials, writeKubeconfig } from '../../deploy/local/credentials';
 import { type EtcdCluster, startEtcdCluster } from '../../deploy/local/etcd-cluster';
-import { guardProcess } from '../../deploy/local/guard';
 import { freePort } from '../../deploy/local/ports';
 import { waitUntilReady } from '../../deploy/local/readiness';
 import type { StartedProcess } from '../../deploy/local/started-process';
@@ -71,7 +70,6 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
   const token = credentials.adminToken;
   const etcd = await startEtcdCluster({ size: options.etcd, dataDir: path.join(dir, 'etcd') });
   cleanups.push(() => killEtcd(etcd));
-  for (const { pid } of etcd.members) if (pid !== undefined) guardProcess(pid);
 
   const startOne = async (index: number): Promise<Replica> => {
     const replica = await startReplica({
@@ -89,10 +87,10 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
   };
   // The first makes the certificate that all of them serve.
   const first = await startOne(0);
-  const others = await Promise.all(
-    Array.from({ length: options.replicas - 1 }, (_, index) => startOne(index + 1)),
-  );
-  const replicas = [first, ...others];
+  const starting = Array.from({ length: options.replicas - 1 }, (_, index) => startOne(index + 1));
+  // When one fails the others must have come up too, or they would miss their end.
+  await Promise.allSettled(starting);
+  const replicas = [first, ...(await Promise.all(starting))];
   const { caFile } = first;
 
   let { server } = first;

@@ -15,7 +15,7 @@ export interface Damage {
 }
 
 export interface DamageOptions {
-  readonly set: HaSet;
+  readonly set: Pick<HaSet, 'replicas' | 'etcd'>;
   readonly random: Random;
   /** The longest sleep of a replica. */
   readonly replicaSleepMsMax: number;

@@ -1,0 +1,65 @@
+import type { Dialect } from '../../shared/names';
+import { type HaSet, type HaSetOptions, startHaSet } from './ha-set';
+import { type LocalServer, startLocalServer } from './local-server';
+import { explained } from './workspace';
+
+/**
+ * The set of the suite that calls this: started before its first test, ended after its last. Its parts are there in tests and in hooks
+ * that are registered behind this call; what has to end before the set ends is ended by a hook that is registered in front of it.
+ */
+export function suiteHaSet(options: HaSetOptions): Omit<HaSet, 'stop'> {
+  const set = startedForSuite(async () => startHaSet(options));
+  return {
+    get replicas() {
+      return set().replicas;
+    },
+    get etcd() {
+      return set().etcd;
+    },
+    get controllerManagers() {
+      return set().controllerManagers;
+    },
+    get server() {
+      return set().server;
+    },
+    get kubeconfig() {
+      return set().kubeconfig;
+    },
+    get client() {
+      return set().client;
+    },
+    of: (index) => set().of(index),
+  };
+}
+
+/** The same of one server on an embedded store. */
+export function suiteLocalServer(dialect: Dialect): Omit<LocalServer, 'stop'> {
+  const local = startedForSuite(async () => startLocalServer(dialect));
+  return {
+    get replica() {
+      return local().replica;
+    },
+    get dir() {
+      return local().dir;
+    },
+    get dataDir() {
+      return local().dataDir;
+    },
+  };
+}
+
+function startedForSuite<T extends { stop(): Promise<void> }>(start: () => Promise<T>): () => T {
+  let started: T | undefined;
+  beforeAll(
+    explained(async () => {
+      started = await start();
+    }),
+  );
+  afterAll(async () => {
+    await started?.stop();
+  });
+  return () => {
+    if (started === undefined) throw new Error('What a suite runs on is there in its tests and hooks only.');
+    return started;
+  };
+}
