@@ -6,9 +6,9 @@ import type { OwnerReference } from '../shared/meta/object';
 import type { Body } from './support/client';
 import { NAMES } from './support/dialect';
 import { eventually } from './support/eventually';
-import { type HaSet, startHaSet } from './support/ha-set';
 import { configMap, namespace, secret } from './support/objects';
 import { sized } from './support/scale';
+import { suiteHaSet } from './support/suite';
 import { explained, remember } from './support/workspace';
 
 jest.setTimeout(180_000);
@@ -30,26 +30,24 @@ const SHORT_LEASE = [
 ];
 
 describe('garbage collection by a controller-manager with the rights of its service accounts', () => {
-  let set: HaSet;
   let manager: StartedProcess;
 
+  afterAll(async () => {
+    await manager?.stop(GRACE_MS);
+  });
+  const set = suiteHaSet({
+    replicas: 1,
+    etcd: 1,
+    balancer: false,
+    controllerManagers: 0,
+    dialect: DIALECT,
+  });
   beforeAll(
     explained(async () => {
-      set = await startHaSet({
-        replicas: 1,
-        etcd: 1,
-        balancer: false,
-        controllerManagers: 0,
-        dialect: DIALECT,
-      });
       manager = await startManager();
       await define('Widget', WIDGETS);
     }),
   );
-  afterAll(async () => {
-    await manager?.stop(GRACE_MS);
-    await set?.stop();
-  });
 
   async function startManager(extraArgs: readonly string[] = []): Promise<StartedProcess> {
     const dir = path.dirname(set.kubeconfig);

@@ -16,9 +16,18 @@ const GAP_RETRY_MS = 250;
 /** How soon to look again at an owner whose dependents are going, should no event come, in milliseconds. */
 const BLOCKED_RETRY_MS = 30_000;
 
+/** How often resources were defined, or have gone. */
+export interface DefinitionCounts {
+  /** As the server has told by now. */
+  readonly noted: number;
+  /** As had been told when the server was asked what it has; -1 while it does not answer that. */
+  readonly discovered: number;
+}
+
 export interface FinalizerParts extends OwnerSources {
   readonly queue: WorkQueue;
   readonly log: Log;
+  readonly definitions: DefinitionCounts;
   /**
    * How long the watches must have been open, and how long an owner is left alone after its deletion was seen. Watches of different
    * resources are not ordered among each other: a dependent made just before may be told a little after.
@@ -30,6 +39,8 @@ interface Pending {
   readonly address: ObjectAddress;
   /** Not to be worked on before this reading of the monotonic clock. */
   readonly readyMs: number;
+  /** How many definitions had been noted when it was ready: dependents from before its deletion are of these only. */
+  definitions?: number;
 }
 
 /** Does what the finalizers `orphan` and `foregroundDeletion` ask for on objects that are being deleted, and takes them off. */
@@ -55,8 +66,9 @@ export class Finalizers {
     const { queue, settleMs } = this.parts;
     const { uid = '' } = object.metadata;
     if (isOrphaning(object) || isWaiting(object)) {
-      const readyMs = this.pending.get(uid)?.readyMs ?? monotonicClock.now() + settleMs;
-      this.pending.set(uid, { address: addressOf(resource, object), readyMs });
+      const address = addressOf(resource, object);
+      const { readyMs = monotonicClock.now() + settleMs, ...known } = this.pending.get(uid) ?? {};
+      this.pending.set(uid, { ...known, address, readyMs });
       queue.add(uid);
     } else {
       this.pending.delete(uid);
@@ -74,11 +86,13 @@ export class Finalizers {
     const pending = this.pending.get(uid);
     if (pending === undefined) return undefined;
     const { address, readyMs } = pending;
-    const { client, graph, settleMs } = this.parts;
+    const { client, graph, settleMs, definitions } = this.parts;
     const earlyMs = readyMs - monotonicClock.now();
     if (earlyMs > 0) return { requeueAfterMs: earlyMs };
     // Nothing is concluded from the absence of dependents while some could be unseen.
-    if (graph.gaps(settleMs).length > 0) return { requeueAfterMs: GAP_RETRY_MS };
+    pending.definitions ??= definitions.noted;
+    const isOutdated = definitions.discovered < pending.definitions;
+    if (isOutdated || graph.gaps(settleMs).length > 0) return { requeueAfterMs: GAP_RETRY_MS };
     const owner = await getLive(client, address, signal);
     if (owner === undefined) return undefined;
     if (isOrphaning(owner)) {

@@ -66,8 +66,7 @@ class GarbageCollector {
   private readonly garbage: Garbage;
   private readonly discovered: Promise<void>;
   private markDiscovered: () => void = () => undefined;
-  /** Whether something was defined, or has gone, since the server was asked last. */
-  private isOutdated = false;
+  private readonly definitions = { noted: 0, discovered: -1 };
   private nap: LinkedAbort | undefined;
 
   constructor({ client, log, createQueue }: ControllerContext, timings: CollectorTimings) {
@@ -90,25 +89,30 @@ class GarbageCollector {
     const sources = { client, graph: this.graph, absent: new AbsentOwners() };
     const { settleMs, retryMs } = timings;
     const parts = { ...sources, queue: this.queue, log, settleMs };
-    this.finalizers = new Finalizers(parts);
+    this.finalizers = new Finalizers({ ...parts, definitions: this.definitions });
     this.garbage = new Garbage({ ...parts, retryMs, clock: systemClock });
     this.discovered = new Promise((resolve) => {
       this.markDiscovered = resolve;
     });
   }
 
+  private get isOutdated(): boolean {
+    return this.definitions.discovered < this.definitions.noted;
+  }
+
   /** Keeps the graph up to date until the signal aborts and everything has ended. */
   async keepGraph(signal: AbortSignal): Promise<void> {
     const { discoveryPeriodMs, discoveryPauseMs } = this.timings;
     while (!signal.aborted) {
-      this.isOutdated = false;
+      const { noted } = this.definitions;
       try {
         await this.graph.refresh(signal);
+        this.definitions.discovered = noted;
         this.markDiscovered();
       } catch (error) {
         if (signal.aborted) break;
         this.log.warn({ error: error instanceof Error ? error.message : String(error) }, 'discovery failed');
-        this.isOutdated = true;
+        this.definitions.discovered = -1;
       }
       await pause(discoveryPauseMs, signal);
       await this.napUnlessOutdated(discoveryPeriodMs - discoveryPauseMs, signal);
@@ -144,7 +148,7 @@ class GarbageCollector {
 
   private noteDefinition({ resource }: Located): void {
     if (!DEFINITIONS.has(resourceNameOf(resource))) return;
-    this.isOutdated = true;
+    this.definitions.noted += 1;
     this.nap?.abort(new Error('something was defined'));
   }
 

@@ -8,7 +8,7 @@ import {
   PODS,
   REPLICA_SETS,
 } from '../../shared/client/testing/fake-resources';
-import { StatusError } from '../../shared/errors/status-error';
+import { StatusError, notFound } from '../../shared/errors/status-error';
 import type { ApiObject, OwnerReference } from '../../shared/meta/object';
 import { FINALIZER, GROUP } from '../../shared/names';
 import type { Bench } from '../testing/bench';
@@ -32,6 +32,7 @@ const DEFINITIONS: FakeResource = {
   namespaced: false,
 };
 const WIDGETS: FakeResource = { ...EVENTS, group: 'example.com', resource: 'widgets', kind: 'Widget' };
+const BETA_WIDGETS: FakeResource = { ...WIDGETS, version: 'v1beta1' };
 const TIMINGS = {
   settleMs: 10,
   discoveryPeriodMs: 50,
@@ -69,6 +70,12 @@ const asked = (method: string, end: string): number =>
   bench.server.seen.filter((each) => each.method === method && each.path.endsWith(end)).length;
 const isWatched = (resource: FakeResource): boolean =>
   bench.server.seen.some(({ path, query }) => path.endsWith(`/${resource.resource}`) && query.has('watch'));
+
+/** Once the server has been asked what it has, after this call, and everything was done about the answer. */
+async function discoveredAgain(): Promise<void> {
+  const before = asked('GET', '/apis');
+  await eventually(() => asked('GET', '/apis') >= before + 2);
+}
 
 /** For what the store does not tell of. */
 async function eventually(holds: () => boolean): Promise<void> {
@@ -306,8 +313,7 @@ test('an owner of a kind that nobody serves keeps its dependents, until it is se
   bench.make(PODS, 'control', { owners: [{ ...widget, apiVersion: 'apps/v1', kind: 'Deployment' }] });
   start();
   await expectGone(PODS, 'control');
-  const discoveries = asked('GET', '/apis');
-  await eventually(() => asked('GET', '/apis') >= discoveries + 2);
+  await discoveredAgain();
   expect([gone(PODS, 'p'), gone(PODS, 'q')]).toEqual([false, false]);
   bench.server.resources = [...bench.server.resources, WIDGETS];
   await expectGone(PODS, 'p', 'q');
@@ -361,6 +367,17 @@ test('an answer that does not say that the owner is absent leads to no deletion'
   expect(asks).toBeGreaterThan(answers.length);
 });
 
+test('an answer that is something else than the owner leads to no deletion', async () => {
+  const absent = { apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u' };
+  // What is asked for a name that is empty is the list.
+  bench.make(PODS, 'p', { owners: [{ ...absent, name: '', uid: 'of-what-has-no-name' }] });
+  bench.make(PODS, 'control', { owners: [absent] });
+  start();
+  await expectGone(PODS, 'control');
+  await eventually(() => gone(PODS, 'p') || asked('GET', '/configmaps') >= 5);
+  expect(bench.find(PODS, 'p')).toBeDefined();
+});
+
 test('nothing is deleted before everything is listed', async () => {
   bench.make(PODS, 'p', { owners: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u' }] });
   let tries = 0;
@@ -392,11 +409,80 @@ test('a group that does not answer discovery holds up nothing but what it owns',
   start();
   await expectGone(PODS, 'left');
   bench.server.store.delete({ resource: REPLICA_SETS, ...ref('r') }, {});
-  const discoveries = asked('GET', '/apis');
-  await eventually(() => asked('GET', '/apis') >= discoveries + 2);
+  await discoveredAgain();
   expect(bench.find(PODS, 'p')).toBeDefined();
   bench.server.brokenGroupVersions.clear();
   await expectGone(PODS, 'p');
+});
+
+test('an owner whose version does not answer is not looked for in another, which may be of another server', async () => {
+  bench.server.resources = [...bench.server.resources, WIDGETS, BETA_WIDGETS];
+  bench.server.brokenGroupVersions.add('example.com/v1');
+  bench.server.fault = ({ path }) =>
+    path.endsWith('/v1beta1/namespaces/team/widgets/w') ? notFound(BETA_WIDGETS, 'w') : undefined;
+  bench.make(PODS, 'p', { owners: [ownedBy(WIDGETS, bench.make(WIDGETS, 'w'))] });
+  bench.make(PODS, 'control', { owners: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u' }] });
+  start();
+  await expectGone(PODS, 'control');
+  await discoveredAgain();
+  expect(bench.find(PODS, 'p')).toBeDefined();
+});
+
+test('a version that does not answer for a while takes away nothing that another one serves as well', async () => {
+  const { server } = bench;
+  server.resources = [...server.resources, WIDGETS, BETA_WIDGETS];
+  const listAt = server.store.listAt.bind(server.store);
+  server.store.listAt = (resource, revision) =>
+    listAt(resource === BETA_WIDGETS ? WIDGETS : resource, revision);
+  const owners = [ownedBy(WIDGETS, bench.make(WIDGETS, 'w'))];
+  bench.make(PODS, 'p', { owners, finalizers: ['example.com/held'] });
+  start();
+  await eventually(() => isWatched(PODS) && isWatched(WIDGETS));
+  await bench.client.delete(WIDGETS, ref('w'), { propagationPolicy: 'Foreground' });
+  await bench.until(() => bench.find(PODS, 'p')?.metadata.deletionTimestamp !== undefined);
+  server.brokenGroupVersions.add('example.com/v1');
+  await discoveredAgain();
+  server.brokenGroupVersions.clear();
+  await discoveredAgain();
+  server.store.update({ resource: PODS, ...ref('p') }, { metadata: { ...ref('p'), finalizers: [] } });
+  await expectGone(WIDGETS, 'w');
+});
+
+test('what is to be orphaned is looked for in resources that have just been defined, too', async () => {
+  bench.server.resources = [...bench.server.resources, DEFINITIONS];
+  const owner = bench.make(REPLICA_SETS, 'r');
+  start({ settleMs: 100, discoveryPeriodMs: 3_600_000, discoveryPauseMs: 400 });
+  await eventually(() => isWatched(DEFINITIONS) && isWatched(REPLICA_SETS));
+  bench.server.resources = [...bench.server.resources, WIDGETS];
+  bench.make(WIDGETS, 'w', { owners: [ownedBy(REPLICA_SETS, owner)] });
+  put(DEFINITIONS, '', 'widgets.example.com', []);
+  await bench.client.delete(REPLICA_SETS, ref('r'), { propagationPolicy: 'Orphan' });
+  await expectGone(REPLICA_SETS, 'r');
+  const orphan = bench.find(WIDGETS, 'w');
+  expect([orphan?.metadata.name, orphan?.metadata.ownerReferences]).toEqual(['w', undefined]);
+});
+
+test('finalizers do not wait for definitions to stop changing', async () => {
+  bench.server.resources = [...bench.server.resources, DEFINITIONS];
+  bench.make(REPLICA_SETS, 'r');
+  const place = { resource: DEFINITIONS, namespace: '', name: 'widgets.example.com' };
+  put(DEFINITIONS, '', place.name, []);
+  let changes = 0;
+  const changing = setInterval(() => {
+    changes += 1;
+    bench.server.store.update(place, {
+      metadata: { name: place.name, labels: { changes: String(changes) } },
+    });
+  }, 2);
+  try {
+    start({ discoveryPauseMs: 50 });
+    await eventually(() => isWatched(DEFINITIONS) && isWatched(REPLICA_SETS));
+    await bench.client.delete(REPLICA_SETS, ref('r'), { propagationPolicy: 'Orphan' });
+    await expectGone(REPLICA_SETS, 'r');
+    expect(changes).toBeGreaterThan(0);
+  } finally {
+    clearInterval(changing);
+  }
 });
 
 test('conflicts, cut watches and writes of unknown outcome do not stop it', async () => {

@@ -45,6 +45,7 @@ export class OwnershipGraph {
   private readonly client: Client;
   private readonly log: Log;
   private readonly listener: GraphListener;
+  /** By the name of the resource: one version of each is enough. */
   private readonly branches = new Map<string, Branch>();
   /** Every object that is seen, by uid. One that two groups serve is seen twice and stands here once. */
   private readonly seen = new Map<string, Located>();
@@ -66,16 +67,18 @@ export class OwnershipGraph {
     const wanted = new Map(
       preferredResources(resources)
         .filter(isCollectable)
-        .map((resource) => [keyOf(resource), resource]),
+        .map((resource) => [resourceNameOf(resource), resource]),
     );
-    for (const [key, branch] of this.branches) {
-      // Resources of a group that does not answer are unknown, not gone.
-      if (wanted.has(key) || this.unknown.includes(apiVersionOf(branch.resource))) continue;
-      this.branches.delete(key);
+    for (const [name, branch] of this.branches) {
+      const version = apiVersionOf(branch.resource);
+      const now = wanted.get(name);
+      // What a version serves that does not answer is unknown, not gone: another version does not take its place for so long.
+      if (this.unknown.includes(version) || (now !== undefined && apiVersionOf(now) === version)) continue;
+      this.branches.delete(name);
       this.cut(branch);
     }
-    for (const [key, resource] of wanted) {
-      if (!this.branches.has(key)) this.branches.set(key, this.grow(resource, signal));
+    for (const [name, resource] of wanted) {
+      if (!this.branches.has(name)) this.branches.set(name, this.grow(resource, signal));
     }
   }
 
@@ -130,8 +133,13 @@ export class OwnershipGraph {
     return this.claimantsOf(owner.metadata.uid ?? '').filter(({ object }) => !isForeign(object, owner));
   }
 
-  /** The resource that an owner reference points into; undefined if the server has no such kind. */
+  /**
+   * The resource that an owner reference points into; undefined if the server has no such kind, or the version does not answer now. In
+   * place of one that is not served any more stands another of the group.
+   */
   resourceOf({ apiVersion, kind }: Pick<OwnerReference, 'apiVersion' | 'kind'>): ResourceRow | undefined {
+    // Another version may be of another server, which would not know the owner.
+    if (this.unknown.includes(apiVersion)) return undefined;
     const group = groupOf({ apiVersion });
     const rows = this.resources.filter((row) => row.group === group && row.kind === kind);
     return rows.find((row) => apiVersionOf(row) === apiVersion) ?? rows[0];
@@ -182,10 +190,6 @@ function isCollectable({ verbs, ...resource }: ResourceRow): boolean {
     ['list', 'watch', 'delete'].every((verb) => verbs.includes(verb)) &&
     !IGNORED.has(resourceNameOf(resource))
   );
-}
-
-function keyOf(resource: ResourceRow): string {
-  return `${apiVersionOf(resource)}/${resource.resource}`;
 }
 
 function slim({ metadata }: ApiObject): ApiObject {

@@ -20,7 +20,8 @@ export function addressOf(resource: GroupVersionResource, { metadata }: ApiObjec
 
 /**
  * The object as the server has it now; undefined if it has gone, or if another of its name has taken its place. Throws where the answer
- * leaves that open: a 404 that does not name the object is about its resource, which may be served again in a moment.
+ * leaves that open: a 404 that does not name the object is about its resource, which may be served again in a moment, and what has
+ * another name is not what was asked for.
  */
 export async function getLive(
   client: Client,
@@ -29,6 +30,8 @@ export async function getLive(
 ): Promise<ApiObject | undefined> {
   try {
     const live = await client.get(resource, { namespace, name }, { accept: METADATA_ONLY.object, signal });
+    if (live.metadata.name !== name)
+      throw new Error(`the answer is not the ${resource.resource} ${JSON.stringify(name)}`);
     return live.metadata.uid === uid ? live : undefined;
   } catch (error) {
     if (hasCode(error, 404) && error.status.details?.name === name) return undefined;

@@ -61,7 +61,7 @@ describe('with a real server', () => {
     expect(await code('get', '/healthz', 'stolen')).toBe(200);
     expect(await access({ verb: 'get', path: '/metrics', token: '' })).toEqual({
       code: 403,
-      message: 'Forbidden: user "system:anonymous" cannot get path "/metrics"',
+      message: 'forbidden: User "system:anonymous" cannot get path "/metrics"',
     });
   });
 
@@ -107,5 +107,19 @@ describe('with a server that does not answer', () => {
       expect(server.seen.filter(({ path }) => REVIEWS.test(path))).toHaveLength(times);
     }
     expect((await access({ verb: 'get', path: '/healthz', token: '' })).code).toBe(200);
+  });
+
+  test('of many that ask at once only some wait for it, and others are turned away until they have an answer', async () => {
+    server.fault = () => 'hang';
+    const client = createClient({ server: server.url });
+    const access = createAccess({ client, alwaysAllowPaths: [], log: silentLog });
+    const ask = async (token: string): Promise<number> =>
+      (await access({ verb: 'get', path: '/metrics', token })).code;
+    const waiting = Array.from({ length: 64 }, async (_, index) => ask(String(index)));
+    expect(await ask('one more')).toBe(503);
+    server.fault = () => 'cut';
+    server.cutConnections();
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([500]));
+    expect(await ask('one more')).toBe(500);
   });
 });

@@ -16,9 +16,9 @@ export interface DoorRequest {
   readonly token: string;
 }
 
-/** 200: may. 401: the token is nobody's. 403: may not. 500: the API server does not say. */
+/** 200: may. 401: the token is nobody's. 403: may not. 500: the API server does not say. 503: too many wait for what it says. */
 export interface Verdict {
-  readonly code: 200 | 401 | 403 | 500;
+  readonly code: 200 | 401 | 403 | 500 | 503;
   readonly message: string;
 }
 
@@ -33,9 +33,12 @@ export interface AccessOptions {
 /** How long a verdict counts, in milliseconds: no longer than Kubernetes remembers one. */
 const REMEMBERED_MS = 10_000;
 const REMEMBERED_MAX = 1_000;
+/** How many requests may wait for the API server at once; anybody can send them. */
+const REVIEWS_MAX = 64;
 const CALL_TIMEOUT_MS = 10_000;
 const UNKNOWN = 'the API server could not be asked who may read this';
 const MAY: Verdict = { code: 200, message: '' };
+const BUSY: Verdict = { code: 503, message: 'too many ask at once who may read this' };
 const ANONYMOUS: UserInfo = { username: USER.anonymous, groups: [USER_GROUP.unauthenticated] };
 const TOKEN_REVIEWS = { group: GROUP.authentication, version: 'v1', resource: 'tokenreviews' } as const;
 const ACCESS_REVIEWS = {
@@ -52,12 +55,17 @@ export function createAccess({
   clock = monotonicClock,
 }: AccessOptions): (request: DoorRequest) => Promise<Verdict> {
   const remembered = new Map<string, { readonly verdict: Promise<Verdict>; readonly untilMs: number }>();
+  let reviews = 0;
   return async (request) => {
     if (alwaysAllowPaths.some((allowed) => matches(allowed, request.path))) return MAY;
     const key = keyOf(request);
     const known = remembered.get(key);
     if (known !== undefined && clock.now() < known.untilMs) return known.verdict;
-    const verdict = review({ client, log }, request);
+    if (reviews >= REVIEWS_MAX) return BUSY;
+    reviews += 1;
+    const verdict = review({ client, log }, request).finally(() => {
+      reviews -= 1;
+    });
     remembered.delete(key);
     remembered.set(key, { verdict, untilMs: clock.now() + REMEMBERED_MS });
     const [oldest] = remembered.keys();
@@ -100,7 +108,7 @@ async function review(
     const user = token === '' ? ANONYMOUS : await userOf(client, token);
     if (user === undefined) return { code: 401, message: 'Unauthorized' };
     if (await isAllowed(client, user, { verb, path })) return MAY;
-    const message = `Forbidden: user ${JSON.stringify(user.username ?? '')} cannot ${verb} path ${JSON.stringify(path)}`;
+    const message = `forbidden: User ${JSON.stringify(user.username ?? '')} cannot ${verb} path ${JSON.stringify(path)}`;
     return { code: 403, message };
   } catch (error) {
     // What the server said is no concern of somebody who may be anybody.

@@ -58,7 +58,8 @@ export function createStore<T extends ApiObject>(indexers: Indexers<T> = {}): Wr
     byIndex: (name, value) => {
       const index = indexes.get(name);
       if (index === undefined) throw new RangeError(`there is no indexer named ${JSON.stringify(name)}`);
-      return [...(index.get(value) ?? [])].flatMap((key) => objects.get(key) ?? []);
+      const keys = index.get(value);
+      return keys === undefined ? [] : [...keys].flatMap((key) => objects.get(key) ?? []);
     },
     get size() {
       return objects.size;
