@@ -37,10 +37,10 @@ function withFormerBucket(bucket: readonly Entry[], updaters: readonly Entry[]):
   const former = updaters.find(
     ({ manager, apiVersion }) => manager === BUCKET_MANAGER && apiVersion === bucket[0]?.apiVersion,
   );
-  return former === undefined || bucket.includes(former) ? bucket : [former, ...bucket];
+  return former === undefined || bucket.includes(former) ? bucket : [...bucket, former];
 }
 
-/** One entry for all of a bucket, as old as the youngest of them. */
+/** One entry for all of a bucket, the oldest of which come first: it is as old as the youngest. */
 function mergedEntry(bucket: readonly Entry[]): readonly Entry[] {
   const youngest = bucket.at(-1);
   if (youngest === undefined) return [];

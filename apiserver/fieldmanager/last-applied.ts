@@ -6,7 +6,7 @@ import { compareObjects } from '../../shared/fieldset/compare';
 import type { FieldSet } from '../../shared/fieldset/field-set';
 import { difference, union } from '../../shared/fieldset/field-set';
 import { DecodeError, decodeJson } from '../../shared/schema/decode';
-import { stringifyExact } from '../../shared/schema/exact-json';
+import { stringifyExact } from '../../shared/meta/exact-text';
 import type { ManagedKind } from './managed-kind';
 
 /** Annotations together may have so many bytes. */

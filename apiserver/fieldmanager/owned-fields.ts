@@ -18,12 +18,15 @@ export interface VersionedChange {
   readonly touched: FieldSet;
 }
 
+/** Where so many owners are compared with one change, it pays to go through that once more. */
+const OWNERS_MANY = 32;
+
 /** Compares two objects of the request's version in each version that is asked for, once. */
 export class ChangesByVersion {
   readonly #kind: ManagedKind;
   readonly #old: ApiObject;
   readonly #next: ApiObject;
-  readonly #known = new Map<string, VersionedChange | undefined>();
+  readonly #known = new Map<string, { readonly change: VersionedChange | undefined; owners: number }>();
   /** In the request's own version, with nothing left out. */
   readonly comparison: Comparison;
 
@@ -39,12 +42,17 @@ export class ChangesByVersion {
     return this.#old;
   }
 
-  /** Undefined for a version that is not served any more. */
+  /** Undefined for a version that is not served any more. To be asked once for each owner. */
   in(apiVersion: string): VersionedChange | undefined {
-    if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
-    const made = this.#make(apiVersion);
-    this.#known.set(apiVersion, made);
-    return made;
+    let known = this.#known.get(apiVersion);
+    if (known === undefined)
+      this.#known.set(apiVersion, (known = { change: this.#make(apiVersion), owners: 0 }));
+    known.owners += 1;
+    if (known.owners === OWNERS_MANY && known.change !== undefined) {
+      rememberLargeNodes(known.change.changed);
+      rememberLargeNodes(known.change.touched);
+    }
+    return known.change;
   }
 
   #make(apiVersion: string): VersionedChange | undefined {
@@ -59,10 +67,7 @@ export class ChangesByVersion {
 function changeOf(whole: Comparison, ignored: FieldSet): VersionedChange {
   const comparison = withoutFields(whole, ignored);
   const changed = union(comparison.modified, comparison.added);
-  const touched = union(changed, comparison.removed);
-  rememberLargeNodes(changed);
-  if (touched !== changed) rememberLargeNodes(touched);
-  return { comparison, changed, touched };
+  return { comparison, changed, touched: union(changed, comparison.removed) };
 }
 
 /**

@@ -11,8 +11,8 @@ export interface Budget {
   readonly cpuAtStart: number;
 }
 
-/** Values compared with a schema; a million takes some 60 ms. */
-export const STEPS_MAX = 2_000_000;
+/** Values compared with a schema; a million takes some 60 ms. It is enough for an object of 1 MB in which every 30 bytes have four alternatives. */
+export const STEPS_MAX = 4_000_000;
 /** Time in regular expressions, which counts for objects with much work for them only: else a pause of the process would refuse small ones. */
 export const PATTERN_MS_MAX = 60;
 export const PATTERN_WORK_MIN = 500_000;
@@ -21,6 +21,8 @@ export const PATTERN_WORK_MAX = 2_000_000;
 
 /** So many characters of a text are read, or written into an error, in the time of one step. */
 export const TEXT_CHARS_PER_STEP = 16;
+/** So many characters of a text by which objects or lists are compared are made in that time. */
+export const KEY_CHARS_PER_STEP = 4;
 
 export function createBudget(): Budget {
   return { steps: 0, patternMs: 0, patternWork: 0, cpuAtStart: cpuMicroseconds() };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../meta/clone';
 import { cloneJson, setOwn } from '../meta/clone';
-import { stringifyExact } from '../schema/exact-json';
+import { stringifyExact } from '../meta/exact-text';
 import { fieldsBefore } from './fields-before';
 import type { StructuralSchema } from './structural-schema';
 

@@ -2,7 +2,7 @@ import type { FieldError } from '../errors/field-error';
 import type { JsonObject } from '../meta/clone';
 import { getOwn, isJsonObject } from '../meta/clone';
 import type { Budget } from './budget';
-import { createBudget, isSpent, spend } from './budget';
+import { createBudget, isSpent, KEY_CHARS_PER_STEP, spend } from './budget';
 import { goError, PROBLEMS_MAX, takesTooLong } from './outcome';
 import type { StructuralSchema } from './structural-schema';
 import { uniqueKey } from './unique-key';
@@ -74,9 +74,6 @@ function keyOf(item: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(given.map((key) => [key, getOwn(item, key)]));
 }
 
-/** So many characters of a text by which items are compared are made in the time of one step. */
-const CHARS_PER_STEP = 4;
-
 function checkUnique(
   list: readonly unknown[],
   shown: readonly unknown[],
@@ -86,12 +83,15 @@ function checkUnique(
   for (const [index, item] of list.entries()) {
     if (isSpent(budget)) return;
     const key = uniqueKey(item);
-    spend(budget, typeof item === 'object' && typeof key === 'string' ? 1 + key.length / CHARS_PER_STEP : 1);
+    spend(
+      budget,
+      typeof item === 'object' && typeof key === 'string' ? 1 + key.length / KEY_CHARS_PER_STEP : 1,
+    );
     const before = times.get(key) ?? 0;
     times.set(key, before + 1);
     if (before !== 1 || errors.length >= PROBLEMS_MAX) continue;
     const error = goError('FieldValueDuplicate', `${path}[${String(index)}]`, shown[index]);
-    spend(budget, error.message.length / CHARS_PER_STEP);
+    spend(budget, error.message.length / KEY_CHARS_PER_STEP);
     errors.push(error);
   }
 }

@@ -461,6 +461,19 @@ describe('more work than a request may make is refused', () => {
       a: list,
     }).at(-1)?.message;
 
+  // As Istio asks for one of several fields, and Kubernetes for a number or a text, in objects of 1 MB.
+  test('but not that of many small values with alternatives', () => {
+    const fields = ['exact', 'prefix', 'regex'].map((name) => ({ required: [name] }));
+    const oneField = { type: 'object', oneOf: [{ not: { anyOf: fields } }, ...fields] };
+    const matches = Array.from({ length: 30_000 }, (_, index) => ({
+      regex: `/api/v1/items/${String(index)}/.*`,
+    }));
+    expect(lastOf(oneField, matches)).toBeUndefined();
+    const quantity = { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] };
+    const percents = Array.from({ length: 80_000 }, () => '100%');
+    expect(lastOf(quantity, percents)).toBeUndefined();
+  });
+
   test('but not that of many values with many choices', () => {
     const choices = Array.from({ length: 10_000 }, (_, index) => `v${String(index)}`);
     expect(

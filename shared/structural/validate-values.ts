@@ -1,6 +1,6 @@
 import type { FieldError } from '../errors/field-error';
 import type { JsonObject } from '../meta/clone';
-import { createBudget, isSpent, spend, TEXT_CHARS_PER_STEP } from './budget';
+import { createBudget, isSpent, KEY_CHARS_PER_STEP, spend, TEXT_CHARS_PER_STEP } from './budget';
 import type { Check, Outcome } from './outcome';
 import {
   createOutcome,
@@ -95,7 +95,8 @@ const CHOICE_STEPS = 0.25;
 function checkChoices(choices: readonly unknown[], value: unknown, check: Check): void {
   const { path, budget } = check;
   const key = uniqueKey(value);
-  spend(budget, CHOICE_STEPS + (typeof key === 'string' ? key.length / TEXT_CHARS_PER_STEP : 0));
+  const charsPerStep = typeof value === 'string' ? TEXT_CHARS_PER_STEP : KEY_CHARS_PER_STEP;
+  spend(budget, CHOICE_STEPS + (typeof key === 'string' ? key.length / charsPerStep : 0));
   if (value !== null && keysOf(choices).has(key)) return;
   explain(check, `${path} in body should be one of`, () => enumError(fieldOf(path), value, choices));
 }
@@ -137,7 +138,7 @@ function checkObject(schema: StructuralSchema, value: JsonObject, check: Check):
 }
 
 /** What it takes to look up what is said of a field, compared with a step: an alternative that says nothing of it does that as well. */
-const FIELD_STEPS = 0.5;
+const FIELD_STEPS = 2;
 
 /** What it takes to look for a field that has to be there, and to find that it is not, compared with a step. */
 const REQUIRED_STEPS = 0.25;
@@ -231,7 +232,7 @@ function outcomeOf(schema: StructuralSchema, value: unknown, { path, budget }: C
 }
 
 /** An alternative, and each problem that may never be told, costs about as much as comparing so many values. */
-const ALTERNATIVE_STEPS = 15;
+const ALTERNATIVE_STEPS = 5;
 
 /** Upstream puts these errors at no field, and quotes the path. */
 function reportJunctor(check: Check, text: string): void {

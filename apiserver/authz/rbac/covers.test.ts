@@ -1,4 +1,5 @@
 import { describeMissing, missingRules } from './covers';
+import { COMPARISONS_MAX } from './escalation';
 import type { PolicyRule } from './policy-rule';
 
 function rule(parts: Partial<PolicyRule>): PolicyRule {
@@ -79,4 +80,44 @@ test.each<[string, PolicyRule[], PolicyRule[], string[]]>([
   ],
 ])('missing is %s', (_title, held, wanted, missing) => {
   expect(describeMissing(missingRules(held, wanted))).toEqual(missing);
+});
+
+const many = (count: number, prefix: string): readonly string[] =>
+  Array.from({ length: count }, (_each, index) => prefix + String(index));
+
+// What operators of hundreds of custom resources ask for, where their installer reads by one role and writes by another.
+test('a role of a thousand rules that are held in parts is compared with all of them', () => {
+  const rulesWith = (verbs: readonly string[]): readonly PolicyRule[] =>
+    many(1_000, 'group').map((group) => rule({ verbs, apiGroups: [group], resources: many(24, 'r') }));
+  const [reads, writes] = [
+    ['get', 'list', 'watch'],
+    ['create', 'update', 'patch', 'delete', 'deletecollection'],
+  ] as const;
+  const wanted = rulesWith([...reads, ...writes]);
+  const comparisons = { left: COMPARISONS_MAX };
+  expect(missingRules([...rulesWith(reads), ...rulesWith(writes)], wanted, comparisons)).toEqual([]);
+  expect(comparisons.left).toBeGreaterThan(0);
+});
+
+test.each<[string, PolicyRule[], PolicyRule[]]>([
+  ['verbs and names', [], [pods({ verbs: many(5_000, 'v'), resourceNames: many(5_000, 'n') })]],
+  [
+    'verbs and names of which nearly all are held',
+    [pods({ verbs: many(5_000, 'v'), resourceNames: many(5_000, 'n') })],
+    [pods({ verbs: [...many(5_000, 'v'), 'other'], resourceNames: many(5_000, 'n') })],
+  ],
+  [
+    'rules',
+    many(1_000, 'r').map((each) => pods({ resources: [each] })),
+    many(50_000, 's').map((each) => pods({ resources: [each] })),
+  ],
+  [
+    'paths',
+    many(500, '/a').map((each) => rule({ nonResourceURLs: [each, `${each}/*`] })),
+    [rule({ nonResourceURLs: many(50_000, '/b') })],
+  ],
+])('the search ends where there are too many %s', (_what, held, wanted) => {
+  const comparisons = { left: COMPARISONS_MAX };
+  missingRules(held, wanted, comparisons);
+  expect(comparisons.left).toBeLessThanOrEqual(0);
 });

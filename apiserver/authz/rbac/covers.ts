@@ -11,33 +11,49 @@ const NOTHING: PolicyRule = {
   nonResourceURLs: [],
 };
 
+/** What a check of rules may cost: so often something is looked for in one rule. */
+export interface Comparisons {
+  left: number;
+}
+
 /**
  * What of the wanted rules no held rule allows, taken apart: each has one verb and one resource or URL. Several held rules together
- * never make up for a wider one: holding every verb by name is not holding `*`.
+ * never make up for a wider one: holding every verb by name is not holding `*`. Where nothing is left of `comparisons` in the end, not
+ * everything was compared: lists of a few thousand names each fit into one request, and are billions of parts.
  */
 export function missingRules(
   held: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
+  comparisons: Comparisons = { left: Infinity },
 ): readonly PolicyRule[] {
-  return notCoveredWhole(held, wanted)
-    .flatMap(parts)
-    .filter((part) => !held.some((rule) => covers(rule, part)));
+  const search = { held: held.map(lookedUp), comparisons };
+  return wanted.flatMap((rule) =>
+    comparisons.left <= 0 ? [] : missingParts(search, withoutRepetitions(rule)),
+  );
 }
 
-/** Of the parts that rules are taken apart into: far above what roles have, and soon compared. */
-export const PARTS_MAX = 20_000;
-
-/**
- * Whether there are more parts than can be compared. Lists of a few thousand names each fit into one request, and make billions of parts.
- * A rule that one held rule allows as a whole need not be taken apart.
- */
-export function areTooMany(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): boolean {
-  const count = notCoveredWhole(held, wanted).reduce((sum, rule) => sum + partCount(rule), 0);
-  return count > PARTS_MAX;
+/** A held rule, in which much is looked for. */
+interface HeldRule {
+  readonly verbs: ReadonlySet<string>;
+  readonly apiGroups: ReadonlySet<string>;
+  readonly resources: ReadonlySet<string>;
+  readonly resourceNames: ReadonlySet<string>;
+  readonly nonResourceURLs: readonly string[];
 }
 
-function notCoveredWhole(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
-  return wanted.map(withoutRepetitions).filter((each) => !held.some((rule) => covers(rule, each)));
+interface Search {
+  readonly held: readonly HeldRule[];
+  readonly comparisons: Comparisons;
+}
+
+function lookedUp({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): HeldRule {
+  return {
+    verbs: new Set(verbs),
+    apiGroups: new Set(apiGroups),
+    resources: new Set(resources),
+    resourceNames: new Set(resourceNames),
+    nonResourceURLs,
+  };
 }
 
 /** What is said ten thousand times is compared once. */
@@ -51,57 +67,107 @@ function withoutRepetitions(rule: PolicyRule): PolicyRule {
   };
 }
 
-function partCount({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
-  const ofResources = apiGroups.length * resources.length * Math.max(1, resourceNames.length);
-  return (ofResources + nonResourceURLs.length) * verbs.length;
+/** A rule that one held rule allows as a whole is not taken apart. */
+function missingParts(search: Search, rule: PolicyRule): readonly PolicyRule[] {
+  const { held, comparisons } = search;
+  if (held.some((each) => coversWhole(each, rule, comparisons))) return [];
+  return [...missingOfResources(search, rule), ...missingOfUrls(search, rule)];
 }
 
-function parts({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): PolicyRule[] {
-  const names = resourceNames.length === 0 ? [[]] : resourceNames.map((name) => [name]);
-  const ofResources = apiGroups.flatMap((group) =>
-    resources.flatMap((resource) =>
-      verbs.flatMap((verb) =>
-        names.map((name) => ({
-          ...NOTHING,
-          apiGroups: [group],
-          resources: [resource],
-          verbs: [verb],
-          resourceNames: name,
-        })),
-      ),
-    ),
-  );
-  const ofPaths = nonResourceURLs.flatMap((url) =>
-    verbs.map((verb) => ({ ...NOTHING, nonResourceURLs: [url], verbs: [verb] })),
-  );
-  return [...ofResources, ...ofPaths];
+/** List by list, so that each part is compared only with the rules that say something of its group and resource. */
+function missingOfResources(search: Search, rule: PolicyRule): readonly PolicyRule[] {
+  const { apiGroups: groups, resources, resourceNames } = rule;
+  const { comparisons } = search;
+  const parts: PolicyRule[] = [];
+  for (const group of groups) {
+    const ofGroup = filtered(search.held, comparisons, ({ apiGroups }) => hasOrAll(apiGroups, group));
+    for (const resource of resources) {
+      const held = filtered(ofGroup, comparisons, (each) => coversResource(each.resources, resource));
+      const about = { ...NOTHING, apiGroups: [group], resources: [resource] };
+      const names = resourceNames.length === 0 ? [[]] : resourceNames.map((name) => [name]);
+      for (const each of names) {
+        const ofName = filtered(held, comparisons, (one) => coversNames(one.resourceNames, each));
+        addVerbs(parts, { held: ofName, comparisons }, { ...about, resourceNames: each, verbs: rule.verbs });
+        if (comparisons.left <= 0) return parts;
+      }
+    }
+  }
+  return parts;
 }
 
-/** Whether a rule allows all that another one does, or a part of one. */
-function covers(rule: PolicyRule, part: PolicyRule): boolean {
+function missingOfUrls({ held, comparisons }: Search, rule: PolicyRule): readonly PolicyRule[] {
+  const parts: PolicyRule[] = [];
+  for (const url of rule.nonResourceURLs) {
+    const ofUrl = filtered(held, comparisons, (each) => {
+      comparisons.left -= each.nonResourceURLs.length;
+      return coversNames(each.resourceNames, []) && coversUrls(each, url);
+    });
+    addVerbs(parts, { held: ofUrl, comparisons }, { ...NOTHING, nonResourceURLs: [url], verbs: rule.verbs });
+    if (comparisons.left <= 0) return parts;
+  }
+  return parts;
+}
+
+/** What it takes to note a part that is missing, and to tell of it. */
+const MISSING_COMPARISONS = 500;
+
+/** Adds a part for each verb that none of the held rules has, all of which are about that part. */
+function addVerbs(parts: PolicyRule[], { held, comparisons }: Search, { verbs, ...about }: PolicyRule): void {
+  for (const verb of verbs) {
+    if (comparisons.left <= 0) return;
+    comparisons.left -= 1 + held.length;
+    if (held.some((rule) => hasOrAll(rule.verbs, verb))) continue;
+    parts.push({ ...about, verbs: [verb] });
+    comparisons.left -= MISSING_COMPARISONS;
+  }
+}
+
+function filtered(
+  held: readonly HeldRule[],
+  comparisons: Comparisons,
+  test: (rule: HeldRule) => boolean,
+): readonly HeldRule[] {
+  comparisons.left -= 1 + held.length;
+  return comparisons.left <= 0 ? [] : held.filter(test);
+}
+
+/** Whether a rule allows all that another one does. Nearly all of them are about other groups. */
+function coversWhole(held: HeldRule, rule: PolicyRule, comparisons: Comparisons): boolean {
+  comparisons.left -= 1;
+  if (comparisons.left <= 0) return false;
+  const { verbs, apiGroups, resources, resourceNames, nonResourceURLs: urls } = rule;
+  const [group] = apiGroups;
+  if (group !== undefined && !hasOrAll(held.apiGroups, group)) return false;
+  comparisons.left -= verbs.length + apiGroups.length + resources.length + resourceNames.length;
+  comparisons.left -= urls.length * held.nonResourceURLs.length;
+  if (comparisons.left <= 0) return false;
   return (
-    hasAll(rule.verbs, part.verbs) &&
-    hasAll(rule.apiGroups, part.apiGroups) &&
-    part.resources.every((resource) => coversResource(rule.resources, resource)) &&
-    coversNames(rule.resourceNames, part.resourceNames) &&
-    part.nonResourceURLs.every((url) => rule.nonResourceURLs.some((pattern) => coversUrl(pattern, url)))
+    verbs.every((verb) => hasOrAll(held.verbs, verb)) &&
+    apiGroups.every((each) => hasOrAll(held.apiGroups, each)) &&
+    resources.every((resource) => coversResource(held.resources, resource)) &&
+    coversNames(held.resourceNames, resourceNames) &&
+    urls.every((url) => coversUrls(held, url))
   );
 }
 
-function hasAll(held: readonly string[], wanted: readonly string[]): boolean {
-  return held.includes(EVERY) || wanted.every((each) => held.includes(each));
+function hasOrAll(held: ReadonlySet<string>, wanted: string): boolean {
+  return held.has(EVERY) || held.has(wanted);
 }
 
-function coversResource(held: readonly string[], wanted: string): boolean {
-  if (held.includes(EVERY) || held.includes(wanted)) return true;
+function coversResource(held: ReadonlySet<string>, wanted: string): boolean {
+  if (hasOrAll(held, wanted)) return true;
   const slash = wanted.indexOf('/');
-  return slash >= 0 && held.includes(`${EVERY}${wanted.slice(slash)}`);
+  return slash >= 0 && held.has(`${EVERY}${wanted.slice(slash)}`);
 }
 
 /** A rule without names is about all of them; one with names never covers all. */
-function coversNames(held: readonly string[], wanted: readonly string[]): boolean {
-  if (held.length === 0) return true;
-  return wanted.length > 0 && wanted.every((name) => held.includes(name));
+function coversNames(held: ReadonlySet<string>, wanted: readonly string[]): boolean {
+  if (held.size === 0) return true;
+  return wanted.length > 0 && wanted.every((name) => held.has(name));
+}
+
+function coversUrls({ nonResourceURLs }: HeldRule, url: string): boolean {
+  return nonResourceURLs.some((pattern) => coversUrl(pattern, url));
 }
 
 function coversUrl(held: string, wanted: string): boolean {
