@@ -5,7 +5,7 @@ import { encodeProtobuf } from '../../shared/protobuf/encode';
 import { wrapEnvelope } from '../../shared/protobuf/envelope';
 import type { MessageType } from '../../shared/schema/types';
 import { messageTypeOfKind } from '../../shared/schema/types';
-import { stringifyExact } from '../../shared/schema/exact-json';
+import { stringifyExact } from '../../shared/meta/exact-text';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { compressed } from './compression';
 import type { Negotiated, Offer } from './negotiation';

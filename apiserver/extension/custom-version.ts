@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../shared/meta/object';
-import { stringifyExact } from '../../shared/schema/exact-json';
+import { stringifyExact } from '../../shared/meta/exact-text';
 import type { StructuralSchema } from '../../shared/structural/structural-schema';
 import { compileSchema } from '../../shared/structural/structural-schema';
 import type { CustomVersion, StoredResource } from '../registry/resource';

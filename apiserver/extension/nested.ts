@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../shared/meta/clone';
 import { getOwn, isJsonObject } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
-import { stringifyExact } from '../../shared/schema/exact-json';
+import { stringifyExact } from '../../shared/meta/exact-text';
 
 /** What stands at a path of names, as `.spec.replicas`, and why it is not what it should be. */
 export type Found<T> =

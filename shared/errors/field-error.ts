@@ -102,6 +102,19 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
  */
 export const ERRORS_SHOWN_MAX = 1_000;
 
+/** What is wrong with each of the items, as far as it is told. */
+export function untilTooMany<T>(
+  items: readonly T[],
+  validate: (item: T, index: number) => readonly FieldError[],
+): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [index, item] of items.entries()) {
+    errors.push(...validate(item, index));
+    if (errors.length > ERRORS_SHOWN_MAX) break;
+  }
+  return errors;
+}
+
 /** Nor does it name a further one where those before have so many characters: each of them may show the same large value. */
 const ERROR_CHARS_MAX = 1024 * 1024;
 

@@ -1,5 +1,12 @@
 import type { FieldError } from '../errors/field-error';
-import { ERRORS_SHOWN_MAX, forbiddenField, invalid, required, tooLong } from '../errors/field-error';
+import {
+  ERRORS_SHOWN_MAX,
+  forbiddenField,
+  invalid,
+  required,
+  tooLong,
+  untilTooMany,
+} from '../errors/field-error';
 import { labelValueProblems, qualifiedNameProblems } from './dns-names';
 import type { LabelSelectorObject, LabelSelectorExpression } from './labels';
 
@@ -39,7 +46,7 @@ export function validateLabelSelector(selector: LabelSelectorObject | undefined,
   if (selector === undefined) return [];
   return [
     ...validateLabels(selector.matchLabels, `${path}.matchLabels`),
-    ...(selector.matchExpressions ?? []).flatMap((expression, index) =>
+    ...untilTooMany(selector.matchExpressions ?? [], (expression, index) =>
       validateExpression(expression, `${path}.matchExpressions[${String(index)}]`),
     ),
   ];

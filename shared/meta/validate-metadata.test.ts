@@ -2,7 +2,7 @@ import type { FieldError } from '../errors/field-error';
 import { ERRORS_SHOWN_MAX } from '../errors/field-error';
 import { FINALIZER } from '../names';
 import { subdomainName } from './name-rules';
-import type { ObjectMeta } from './object';
+import type { ObjectMeta, OwnerReference } from './object';
 import {
   ANNOTATIONS_BYTES_MAX,
   validateAnnotations,
@@ -17,6 +17,7 @@ import {
 } from './validate-metadata';
 
 const RULES = { namespaced: true, validateName: subdomainName, path: 'metadata' };
+const MANY = 20_000;
 const GOOD: ObjectMeta = { name: 'a', namespace: 'n' };
 const owner = { apiVersion: 'v1', kind: 'Pod', name: 'o', uid: 'u' };
 
@@ -230,6 +231,11 @@ test.each([
   expect(brief(validateFieldManager(manager, 'f'))).toEqual(errors);
 });
 
+test('of a manager that is far too long only the first bad characters are told, each with the whole of it', () => {
+  const errors = validateFieldManager('\u007f'.repeat(MANY), 'f');
+  expect(brief(errors)).toEqual(['TooLong:f', ...Array<string>(8).fill('Invalid:f')]);
+});
+
 test('the position of a character that cannot be printed counts bytes', () => {
   expect(validateFieldManager('é\t', 'f')[0]?.message).toContain('invalid character U+0009 (at position 2)');
 });
@@ -252,9 +258,12 @@ test('of very many bad keys no more are looked at than an answer names, and a si
   expect(errors.some(({ reason }) => reason === 'FieldValueTooLong')).toBe(true);
 });
 
-test('of very many bad finalizers no more are looked at than an answer names', () => {
-  const finalizers = Array.from({ length: 20_000 }, (_, index) => `bad ${String(index)}`);
-  const { length } = validateObjectMeta({ ...GOOD, finalizers }, RULES);
+test.each([
+  ['finalizers', { finalizers: Array.from({ length: MANY }, (_, index) => `bad ${String(index)}`) }],
+  ['owners', { ownerReferences: Array.from({ length: MANY }, () => ({}) as OwnerReference) }],
+  ['managed fields', { managedFields: Array.from({ length: MANY }, () => ({})) }],
+])('of very many bad %s no more are looked at than an answer names', (_what, bad) => {
+  const { length } = validateObjectMeta({ ...GOOD, ...bad }, RULES);
   expect(length).toBeGreaterThan(ERRORS_SHOWN_MAX);
   expect(length).toBeLessThan(3 * ERRORS_SHOWN_MAX);
 });

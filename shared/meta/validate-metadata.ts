@@ -1,5 +1,5 @@
 import type { FieldError } from '../errors/field-error';
-import { ERRORS_SHOWN_MAX, forbiddenField, invalid, required, tooLong } from '../errors/field-error';
+import { forbiddenField, invalid, required, tooLong, untilTooMany } from '../errors/field-error';
 import { FINALIZER } from '../names';
 import { isLonger, qualifiedNameProblems } from './dns-names';
 import type { NameRule } from './name-rules';
@@ -71,16 +71,19 @@ export function validateNoNewFinalizers(
   ];
 }
 
+/** Of errors that each repeat a value as long as a request: without a bound a small request would fill the memory. */
+const REPEATING_ERRORS_MAX = 8;
+
 const FIELD_MANAGER_BYTES_MAX = 128;
 const NOT_PRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
 
 /** The rule of the `fieldManager` parameter and of `managedFields[].manager`; empty means not given. */
 export function validateFieldManager(manager: string, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (isLonger(manager, FIELD_MANAGER_BYTES_MAX))
-    errors.push(tooLong(path, manager, FIELD_MANAGER_BYTES_MAX));
+  const isTooLong = isLonger(manager, FIELD_MANAGER_BYTES_MAX);
+  const errors = isTooLong ? [tooLong(path, manager, FIELD_MANAGER_BYTES_MAX)] : [];
   let position = 0;
   for (const character of manager) {
+    if (isTooLong && errors.length > REPEATING_ERRORS_MAX) break;
     if (NOT_PRINTABLE.test(character)) {
       const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
       errors.push(invalid(path, manager, `invalid character U+${code} (at position ${String(position)})`));
@@ -131,29 +134,20 @@ function validateImmutable(next: ObjectMeta, previous: ObjectMeta, path: string)
   ];
 }
 
-/** Each of these errors repeats all references: without a bound a small request would fill the memory. */
-const CONTROLLER_ERRORS_MAX = 8;
-
 function validateOwnerReferences(references: readonly OwnerReference[], path: string): FieldError[] {
-  const errors: FieldError[] = [];
   let controller: string | undefined;
   let controllerErrors = 0;
-  for (const reference of references) {
-    errors.push(...validateOwnerReference(reference, path));
-    if (reference.controller !== true) continue;
+  return untilTooMany(references, (reference) => {
+    const errors = validateOwnerReference(reference, path);
+    if (reference.controller !== true) return errors;
     if (controller === undefined) controller = reference.name;
-    else if (controllerErrors < CONTROLLER_ERRORS_MAX) {
+    else if (controllerErrors < REPEATING_ERRORS_MAX) {
       controllerErrors += 1;
-      errors.push(
-        invalid(
-          path,
-          references,
-          `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${reference.name}`,
-        ),
-      );
+      const why = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${reference.name}`;
+      errors.push(invalid(path, references, why));
     }
-  }
-  return errors;
+    return errors;
+  });
 }
 
 function validateOwnerReference(reference: OwnerReference, path: string): FieldError[] {
@@ -211,22 +205,9 @@ function validateFinalizers(finalizers: readonly string[], path: string, isFree:
   return [...errors, ...withIndex];
 }
 
-/** What is wrong with each of the items, as far as it is told. */
-function untilTooMany<T>(
-  items: readonly T[],
-  validate: (item: T, index: number) => readonly FieldError[],
-): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const [index, item] of items.entries()) {
-    errors.push(...validate(item, index));
-    if (errors.length > ERRORS_SHOWN_MAX) break;
-  }
-  return errors;
-}
-
 /** Upstream names the field of the manager `fieldManager` and gives no index here in this version. */
 function validateManagedFields(entries: readonly ManagedFieldsEntry[], path: string): FieldError[] {
-  return entries.flatMap(({ manager = '', operation = '', fieldsType = '' }) => {
+  return untilTooMany(entries, ({ manager = '', operation = '', fieldsType = '' }) => {
     const errors = validateFieldManager(manager, `${path}.fieldManager`);
     if (operation !== 'Apply' && operation !== 'Update') {
       const text = 'must be `Apply` or `Update`';

@@ -1,4 +1,4 @@
-import { stringifyExact } from '../schema/exact-json';
+import { stringifyExact } from '../meta/exact-text';
 import type { FieldKind, FieldType, MessageType } from '../schema/types';
 import { secondsOf } from './timestamp';
 import { unionNumbers } from './union-fields';

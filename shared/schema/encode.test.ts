@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { encodeObject } from './encode';
-import { parseExact, stringifyExact } from './exact-json';
+import { stringifyExact } from '../meta/exact-text';
+import { parseExact } from './exact-json';
 
 test('the envelope comes first whatever the order of the object, and the rest keeps its order', () => {
   const object = { status: 1, metadata: { name: 'x' }, apiVersion: 'v1', b: 2, kind: 'Pod', a: 3 };

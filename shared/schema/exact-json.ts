@@ -11,8 +11,6 @@ export function parseExact(text: string): unknown {
   return new ExactReader(text).value();
 }
 
-export { stringifyExact } from '../meta/exact-text';
-
 /** `{`, `[`, a string, a number or a word, after white space and separators. */
 const TOKEN = /[\s,:]*([[\]{}]|"(?:[^"\\]|\\.)*"|[^\s,:[\]{}"]+)/gy;
 const INTEGER = /^-?\d+$/;

@@ -1,7 +1,7 @@
 import { FINALIZER, LABEL } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { invalid } from '../../../shared/errors/field-error';
+import { invalid, untilTooMany } from '../../../shared/errors/field-error';
 import { validateFinalizerName } from '../../../shared/meta/validate-metadata';
 import { isTerminating, withoutMetadata } from '../metadata';
 import type { Strategy } from '../strategy';
@@ -61,7 +61,7 @@ const namespaces: Strategy = {
 };
 
 function validateFinalizers(object: ApiObject, field: (index: number) => string): readonly FieldError[] {
-  return strings(record(object['spec'])['finalizers']).flatMap((finalizer, index) =>
+  return untilTooMany(strings(record(object['spec'])['finalizers']), (finalizer, index) =>
     validateFinalizerName(finalizer, field(index)),
   );
 }

@@ -13,6 +13,7 @@ import type { SubresourceStrategy, WriteInfo } from '../strategy';
 import { withStatus } from '../strategy';
 import type { Json } from '../validation/accessors';
 import { record, records, text } from '../validation/accessors';
+import { forEachItem } from '../validation/primitives';
 
 /** The conditions that decide about a request, and the one that ends it. */
 const DECISIONS: readonly string[] = ['Approved', 'Denied'];
@@ -106,8 +107,7 @@ function validateConditions(next: ApiObject, previous: ApiObject, { via }: Write
   const conditions = conditionsOf(next);
   if (via.version !== 'v1' || deepEqual(conditions, conditionsOf(previous))) return [];
   const seen = new Set<string>();
-  const errors = conditions.flatMap((condition, index) => {
-    const path = `${CONDITIONS_FIELD}[${String(index)}]`;
+  return forEachItem(conditions, CONDITIONS_FIELD, (condition, path) => {
     const type = text(condition['type']);
     const found = [...typeErrors(type, path), ...statusErrors(condition, path)];
     if (seen.has(type)) found.push(duplicate(`${path}.type`, type));
@@ -117,7 +117,6 @@ function validateConditions(next: ApiObject, previous: ApiObject, { via }: Write
     seen.add(type);
     return found;
   });
-  return errors;
 }
 
 function typeErrors(type: string, path: string): readonly FieldError[] {

@@ -119,7 +119,7 @@ function podAffinityTerm(term: Json, path: string): FieldError[] {
   return [
     ...validateLabelSelector(optionalRecord(term['labelSelector']), `${path}.matchExpressions`),
     ...validateLabelSelector(optionalRecord(term['namespaceSelector']), `${path}.namespaceSelector`),
-    ...strings(term['namespaces']).flatMap((name) =>
+    ...forEachItem(strings(term['namespaces']), path, (name) =>
       invalidForEach(dns1123LabelProblems(name), name, `${path}.namespace`),
     ),
     ...(key === '' ? [required(`${path}.topologyKey`, 'can not be empty')] : []),

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/meta/validate-labels';
 import type { Json } from './accessors';
 import { isZero, optionalRecord, optionalText, record, stringMap, strings, text } from './accessors';
-import { choice, invalidForEach, requiredChoice, requiredText } from './primitives';
+import { choice, forEachItem, invalidForEach, requiredChoice, requiredText } from './primitives';
 import { positiveQuantity } from './resource-lists';
 
 /** How the nodes that mount a volume may use it. */
@@ -40,7 +40,7 @@ export function validateClaimSpec(spec: Json, path: string): FieldError[] {
   return [
     ...(modes.length === 0 ? [required(`${path}.accessModes`, 'at least 1 access mode is required')] : []),
     ...validateLabelSelector(optionalRecord(spec['selector']), `${path}.selector`),
-    ...modes.flatMap((mode) => choice(mode, `${path}.accessModes`, ACCESS_MODES)),
+    ...forEachItem(modes, path, (mode) => choice(mode, `${path}.accessModes`, ACCESS_MODES)),
     ...(storage === undefined ? [required(storagePath)] : positiveQuantity(storage, storagePath)),
     ...(className === ''
       ? []

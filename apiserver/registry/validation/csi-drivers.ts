@@ -33,7 +33,7 @@ export const csiDriverRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
       ...(typeof spec['attachRequired'] === 'boolean' ? [] : [required('spec.attachedRequired')]),
       ...(typeof spec['podInfoOnMount'] === 'boolean' ? [] : [required('spec.podInfoOnMount')]),
       ...(policy === undefined ? [] : choice(policy, 'spec.fsGroupPolicy', FS_GROUP_POLICIES)),
-      ...strings(spec['volumeLifecycleModes']).flatMap((mode) =>
+      ...forEachItem(strings(spec['volumeLifecycleModes']), 'spec', (mode) =>
         choice(mode, 'spec.volumeLifecycleModes', LIFECYCLE_MODES),
       ),
       ...validateTokenRequests(records(spec['tokenRequests'])),

@@ -45,20 +45,36 @@ export function validateFieldRef(value: unknown, path: string, allowed: readonly
   const given = text(reference['fieldPath']);
   if (apiVersion === '') return [required(`${path}.apiVersion`)];
   if (given === '') return [required(`${path}.fieldPath`)];
-  const subscripted = /^(.+?)\['(.*)'\]$/s.exec(given);
-  const field = subscripted?.[1] ?? given;
-  const problem = labelProblem(apiVersion, given, subscripted === null ? undefined : field);
+  const subscripted = splitSubscript(given);
+  const problem = labelProblem(apiVersion, given, subscripted?.map);
   if (problem !== undefined) {
     return [invalid(`${path}.fieldPath`, given, `error converting fieldPath: ${problem}`)];
   }
-  if (subscripted !== null) {
-    const key = subscripted[2] ?? '';
-    const name = field === 'metadata.annotations' ? key.toLowerCase() : key;
+  if (subscripted !== undefined) {
+    const { map, key } = subscripted;
+    const name = map === 'metadata.annotations' ? key.toLowerCase() : key;
     return invalidForEach(qualifiedNameProblems(name), key, path);
   }
-  const meant = field === 'spec.host' ? 'spec.nodeName' : field;
+  const meant = given === 'spec.host' ? 'spec.nodeName' : given;
   return allowed.includes(meant) ? [] : [notSupported(`${path}.fieldPath`, meant, allowed)];
 }
+
+interface Subscripted {
+  readonly map: string;
+  readonly key: string;
+}
+
+/** The parts of `map['key']`. */
+function splitSubscript(given: string): Subscripted | undefined {
+  const at = given.indexOf(OPENING);
+  if (at <= 0 || !given.endsWith(CLOSING) || given.length < at + OPENING.length + CLOSING.length) {
+    return undefined;
+  }
+  return { map: given.slice(0, at), key: given.slice(at + OPENING.length, -CLOSING.length) };
+}
+
+const OPENING = "['";
+const CLOSING = "']";
 
 /** Why there is no such field; `map` is what a subscript stands behind, where there is one. */
 function labelProblem(apiVersion: string, label: string, map: string | undefined): string | undefined {

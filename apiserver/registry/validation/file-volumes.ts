@@ -33,7 +33,7 @@ export function downwardApiVolume(value: unknown, path: string): FieldError[] {
   return [
     ...fileMode(volume['defaultMode'], `${path}.defaultMode`),
     // Upstream gives no index to these items.
-    ...records(volume['items']).flatMap((file) => downwardApiFile(file, path)),
+    ...forEachItem(records(volume['items']), path, (file) => downwardApiFile(file, path)),
   ];
 }
 
@@ -62,7 +62,7 @@ const PROJECTIONS: Readonly<Record<string, Rule>> = {
   secret: keyedProjection,
   configMap: keyedProjection,
   downwardAPI: (value, path) =>
-    records(record(value)['items']).flatMap((file) => downwardApiFile(file, path)),
+    forEachItem(records(record(value)['items']), path, (file) => downwardApiFile(file, path)),
   serviceAccountToken: tokenProjection,
 };
 
@@ -81,7 +81,7 @@ function clashes(
 ): FieldError[] {
   return ['secret', 'configMap', 'downwardAPI'].flatMap((type) => {
     const { items, name } = record(source[type]);
-    return records(items).flatMap((item) => {
+    return forEachItem(records(items), path, (item) => {
       const file = text(item['path']);
       if (file !== '' && taken.has(file)) {
         return [invalid(path, type === 'downwardAPI' ? file : text(name), 'conflicting duplicate paths')];

@@ -1,12 +1,20 @@
 import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
+import { ERRORS_SHOWN_MAX } from '../../../shared/errors/field-error';
+import { validateLabelSelector } from '../../../shared/meta/validate-labels';
+import { statusSubresource } from '../strategy';
+import { validateClaimSpec } from './claim-template';
+import { withCertificateRules } from './certificate-requests';
 import { validateListAndMapTypes } from './crd-list-types';
+import { validateFieldRef } from './downward-api';
 import { validateFlowConditions } from './mandatory-flow';
 import { nodeRules } from './nodes';
 import { resourceQuotaRules } from './resource-quotas';
 import { storageClassRules } from './storage-classes';
-import { validateTopologySpread } from './scheduling';
+import { iscsiVolume } from './storage-drivers';
+import { validateHostAliases, validateTopologySpread } from './scheduling';
 import { validateTolerationsUpdate } from './tolerations';
+import { validateVolumes } from './volumes';
 import { validateWebhookRule } from './webhook-rules';
 
 /*
@@ -110,4 +118,61 @@ test('the one condition of very many that stands there twice is found', () => {
   expect(fieldsOf(validateFlowConditions({ status: { conditions } } as unknown as ApiObject))).toEqual([
     `status.conditions[${String(LENGTH - 1)}].type`,
   ]);
+});
+
+test.each([
+  ['modes of access', () => validateClaimSpec({ accessModes: numbered(() => 'x') }, 'at')],
+  [
+    'aliases',
+    () =>
+      validateHostAliases(
+        numbered(() => ({})),
+        'at',
+      ),
+  ],
+  ['hosts of one alias', () => validateHostAliases([{ ip: '::1', hostnames: numbered(() => '-') }], 'at')],
+  [
+    'volumes',
+    () =>
+      validateVolumes(
+        numbered(() => ({})),
+        'at',
+        'pod',
+      ).errors,
+  ],
+  [
+    'expressions of a selector',
+    () => validateLabelSelector({ matchExpressions: numbered(() => ({})) }, 'at'),
+  ],
+])('of very many bad %s no more are looked at than could be told', (_what, errorsOf) => {
+  const { length } = errorsOf();
+  expect(length).toBeGreaterThan(ERRORS_SHOWN_MAX);
+  expect(length).toBeLessThan(LENGTH / 2);
+});
+
+describe('a text of beginnings without an end, as long as a request, is read once', () => {
+  test.each([
+    ['iqn.2000-01.', false],
+    ['iqn.2000-01.a:', true],
+  ])('the name of a target of many %s', (piece, isEnded) => {
+    const iqn = `${piece.repeat(LENGTH)}${isEnded ? ',' : ''}`;
+    const errors = iscsiVolume('must be valid format')({ targetPortal: 'a', iqn, lun: 0 }, 'at');
+    expect(fieldsOf(errors)).toEqual(['at.iqn']);
+  });
+
+  test('the path of a field', () => {
+    const errors = validateFieldRef({ apiVersion: 'v1', fieldPath: "a['".repeat(4 * LENGTH) }, 'at', []);
+    expect(fieldsOf(errors)).toEqual(['at.fieldPath']);
+  });
+
+  test('a certificate', () => {
+    const certificate = Buffer.from('-----BEGIN CERTIFICATE-----\n'.repeat(LENGTH)).toString('base64');
+    const rules = withCertificateRules(statusSubresource);
+    const errors = rules.validateUpdate?.(
+      { status: { certificate } } as unknown as ApiObject,
+      { status: {} } as unknown as ApiObject,
+      { via: { group: '', version: 'v1' } } as never,
+    );
+    expect(fieldsOf(errors)).toEqual(['status.certificate']);
+  });
 });

@@ -8,7 +8,7 @@ import { validateNodeSelector } from './affinity';
 import { ACCESS_MODES, VOLUME_MODES } from './claim-template';
 import type { Json } from './accessors';
 import { isZero, optionalRecord, optionalText, record, strings, text } from './accessors';
-import { choice, immutable, optionalForm } from './primitives';
+import { choice, forEachItem, immutable, optionalForm } from './primitives';
 import { PERSISTENT_SOURCES } from './persistent-volume-sources';
 import { basicResource, positiveQuantity } from './resource-lists';
 import { ISCSI_NAME_TOO_LONG, isLongIscsiName } from './storage-drivers';
@@ -29,7 +29,7 @@ function validateSpec(spec: Json, name: string): FieldError[] {
   const volumeMode = optionalText(spec['volumeMode']);
   return [
     ...(modes.length === 0 ? [required('spec.accessModes')] : []),
-    ...modes.flatMap((mode) => choice(mode, 'spec.accessModes', ACCESS_MODES)),
+    ...forEachItem(modes, 'spec', (mode) => choice(mode, 'spec.accessModes', ACCESS_MODES)),
     ...validateCapacity(record(spec['capacity'])),
     ...(policy === '' ? [] : choice(policy, 'spec.persistentVolumeReclaimPolicy', RECLAIM_POLICIES)),
     ...validateNodeAffinity(spec),
@@ -48,7 +48,7 @@ function validateCapacity(capacity: Json): FieldError[] {
   return [
     ...(names.length === 0 ? [required(path)] : []),
     ...(names.length === 1 && names[0] === 'storage' ? [] : [notSupported(path, capacity, ['storage'])]),
-    ...Object.entries(capacity).flatMap(([name, value]) => [
+    ...forEachItem(Object.entries(capacity), path, ([name, value]) => [
       ...basicResource(value, `${path}[${name}]`),
       ...positiveQuantity(value, `${path}[${name}]`),
     ]),

@@ -28,7 +28,7 @@ export const podSecurityPolicyRules: Pick<Strategy, 'validate'> = {
       ),
       ...validateRunAsGroup(optionalRecord(spec['runAsGroup'])),
       ...choice(record(spec['seLinux'])['rule'], 'spec.seLinux.rule', ['MustRunAs', 'RunAsAny']),
-      ...strings(spec['volumes']).flatMap((volume) => choice(volume, 'spec.volumes', VOLUMES)),
+      ...forEachItem(strings(spec['volumes']), 'spec', (volume) => choice(volume, 'spec.volumes', VOLUMES)),
       ...validateCapabilities(spec),
       ...(spec['defaultAllowPrivilegeEscalation'] === true && spec['allowPrivilegeEscalation'] === false
         ? [

@@ -122,7 +122,7 @@ export function immutable(next: unknown, previous: unknown, path: string): Field
 /** `Duplicate` for each key that an earlier item has; `pathOf` says where. Empty keys count for nothing. */
 export function noDuplicates(keys: readonly string[], pathOf: (index: number) => string): FieldError[] {
   const seen = new Set<string>();
-  return keys.flatMap((key, index) => {
+  return forEachItem(keys, '', (key, _path, index) => {
     if (key === '') return [];
     if (seen.has(key)) return [duplicate(pathOf(index), key)];
     seen.add(key);

@@ -27,11 +27,11 @@ export function validateTopologySpread(value: unknown, path: string): FieldError
 
 /** `hostAliases`; upstream gives no index. */
 export function validateHostAliases(value: unknown, path: string): FieldError[] {
-  return records(value).flatMap((alias) => {
+  return forEachItem(records(value), path, (alias) => {
     const ip = text(alias['ip']);
     return [
       ...(isIpAddress(ip) ? [] : [invalid(`${path}.ip`, ip, 'must be valid IP address')]),
-      ...strings(alias['hostnames']).flatMap((name) =>
+      ...forEachItem(strings(alias['hostnames']), path, (name) =>
         invalidForEach(dns1123SubdomainProblems(name), name, `${path}.hostnames`),
       ),
     ];

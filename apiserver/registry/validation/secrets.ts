@@ -75,8 +75,13 @@ function jsonAt(data: Readonly<Record<string, string>>, key: string): FieldError
 
 /** What keeps the bytes from being a JSON object, or null. */
 function problemOf(bytes: Buffer): string | undefined {
-  const problem = jsonSyntaxProblem(bytes);
-  if (problem !== undefined) return problem;
-  const value: unknown = JSON.parse(bytes.toString('utf8'));
-  return typeof value === 'object' && !Array.isArray(value) ? undefined : 'must be a JSON object';
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    return jsonSyntaxProblem(bytes) ?? String(error);
+  }
+  if (typeof value === 'object' && !Array.isArray(value)) return undefined;
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
 }

@@ -50,9 +50,12 @@ export function isLongIscsiName(volumeName: string, iscsi: unknown): boolean {
   return optionalText(initiatorName) !== undefined && Buffer.byteLength(name) > ISCSI_NAME_BYTES_MAX;
 }
 
-/** By their beginnings. */
+/**
+ * By their beginnings. Upstream also takes an IQN that stands somewhere behind its beginning; looking for one from each character of a
+ * name as long as a request would take minutes.
+ */
 const ISCSI_FORMS: readonly (readonly [beginning: string, form: RegExp])[] = [
-  ['iqn', /iqn\.\d{4}-\d{2}\.([A-Za-z0-9-.]+)(:[^,;*&$|\s]+)$/],
+  ['iqn', /^iqn\.\d{4}-\d{2}\.[A-Za-z0-9-.]+:[^,;*&$|\s]+$/],
   ['eui', /^eui.[A-Za-z0-9]{16}$/],
   ['naa', /^naa.[A-Za-z0-9]{32}$/],
 ];

@@ -4,7 +4,7 @@ import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/
 import type { Json } from './accessors';
 import { optionalRecord, record, records, text } from './accessors';
 import { validateClaimTemplate } from './claim-template';
-import { invalidForEach, requiredText } from './primitives';
+import { forEachItem, invalidForEach, requiredText } from './primitives';
 import type { Volumes } from './volume-mounts';
 import { ISCSI_NAME_TOO_LONG, isLongIscsiName } from './storage-drivers';
 import { oneSource, VOLUME_SOURCES } from './volume-sources';
@@ -16,8 +16,7 @@ export function validateVolumes(
   podName: string,
 ): { readonly errors: readonly FieldError[]; readonly volumes: Volumes } {
   const volumes = new Map<string, Json>();
-  const errors = records(value).flatMap((volume, index) => {
-    const at = `${path}[${String(index)}]`;
+  const errors = forEachItem(records(value), path, (volume, at) => {
     const name = text(volume['name']);
     const wrong = [
       ...volumeSource(volume, at, podName),
@@ -32,23 +31,22 @@ export function validateVolumes(
 
 /** Volumes that many nodes would mount, which such disks allow for reading alone. */
 export function validateSharedDisks(value: unknown, path: string): FieldError[] {
-  return records(value).flatMap((volume, index) => {
+  return forEachItem(records(value), path, (volume, at) => {
     const disk = optionalRecord(volume['gcePersistentDisk']);
     if (disk === undefined || disk['readOnly'] === true) return [];
     const why =
       'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only';
-    return [invalid(`${path}[${String(index)}].gcePersistentDisk.readOnly`, false, why)];
+    return [invalid(`${at}.gcePersistentDisk.readOnly`, false, why)];
   });
 }
 
 function volumeSource(volume: Json, path: string, podName: string): FieldError[] {
-  return [
-    ...oneSource(volume, path, {
-      ...VOLUME_SOURCES,
-      ephemeral: () => ephemeralVolume(volume, path, podName),
-    }),
-    ...longIscsiName(volume, path),
-  ];
+  // Nearly no volume is ephemeral, and every pod has volumes.
+  const rules =
+    volume['ephemeral'] === undefined
+      ? VOLUME_SOURCES
+      : { ...VOLUME_SOURCES, ephemeral: () => ephemeralVolume(volume, path, podName) };
+  return [...oneSource(volume, path, rules), ...longIscsiName(volume, path)];
 }
 
 /** Together the two become the name of an interface on the node. */

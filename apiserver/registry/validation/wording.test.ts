@@ -417,6 +417,13 @@ test422('a variable', [
       `${ENV}.fieldRef.fieldPath: Invalid value: "spec.nodeName['x']": error converting fieldPath: field label does not support subscript: spec.nodeName['x']`,
     ],
   ],
+  ...["['x']", "metadata.labels[']"].map((label): [string, object, string[]] => [
+    TEMPLATES,
+    env({ fieldRef: { fieldPath: label } }),
+    [
+      `${ENV}.fieldRef.fieldPath: Invalid value: "${label}": error converting fieldPath: field label not supported: ${label}`,
+    ],
+  ]),
   [
     TEMPLATES,
     env({ resourceFieldRef: { resource: 'limits.ephemeral-storage', divisor: '3' } }),
@@ -458,6 +465,16 @@ test422('a secret that should hold JSON tells why it does not, and nothing of wh
     },
     [
       `data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": invalid character '}' looking for beginning of value`,
+    ],
+  ],
+  [
+    `/api/v1/${HERE}/secrets`,
+    {
+      type: SECRET_TYPE.dockerConfigJson,
+      data: { '.dockerconfigjson': Buffer.from('[]').toString('base64') },
+    },
+    [
+      `data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": json: cannot unmarshal array into Go value of type map[string]interface {}`,
     ],
   ],
 ]);
