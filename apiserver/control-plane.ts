@@ -34,7 +34,7 @@ import { servedDefinitions } from './registry/served';
 import type { KindSettings } from './registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from './registry/strategy';
 import { currentOfEntry } from './registry/stored-form';
-import { record } from './registry/validation/accessors';
+import { record } from '../shared/meta/accessors';
 import type { Backend } from './storage/backend';
 import { identityTransformer } from './storage/transformer';
 import { ClusterCache } from './watch/cluster-cache';
@@ -191,8 +191,8 @@ function admissionOf(
 }
 
 /** The ranges of kube-apiserver. */
-export const DEFAULT_SERVICE_ADDRESSES = '10.0.0.0/24';
-export const DEFAULT_NODE_PORTS = '30000-32767';
+const DEFAULT_SERVICE_ADDRESSES = '10.0.0.0/24';
+const DEFAULT_NODE_PORTS = '30000-32767';
 
 /** That of kube-apiserver. */
 export const DEFAULT_ADMISSION: AdmissionOptions = {

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../shared/meta/object';
 import type { AdmissionAttributes } from '../registry/admission';
-import type { Json } from '../registry/validation/accessors';
-import { records, text } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { records, text } from '../../shared/meta/accessors';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';
 import { refusal } from './refusal';

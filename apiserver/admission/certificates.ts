@@ -3,7 +3,7 @@ import type { ApiObject } from '../../shared/meta/object';
 import { GROUP, SIGNER, USER_GROUP } from '../../shared/names';
 import type { Authorizer } from '../exchange/access';
 import type { UserInfo } from '../exchange/exchange';
-import { record, text } from '../registry/validation/accessors';
+import { record, text } from '../../shared/meta/accessors';
 import { certificateRequestOrganizations } from '../registry/validation/pkcs10';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';

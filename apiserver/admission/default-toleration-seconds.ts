@@ -1,6 +1,6 @@
 import { TAINT } from '../../shared/names';
-import type { Json } from '../registry/validation/accessors';
-import { records, text } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { records, text } from '../../shared/meta/accessors';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';
 import { PODS } from './resources';

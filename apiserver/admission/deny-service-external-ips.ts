@@ -1,4 +1,4 @@
-import { strings } from '../registry/validation/accessors';
+import { strings } from '../../shared/meta/accessors';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';
 import { refusal } from './refusal';

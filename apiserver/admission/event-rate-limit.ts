@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/concurrency/clock';
+import { remember } from '../../shared/concurrency/remember';
 import { StatusError } from '../../shared/errors/status-error';
 import { GROUP } from '../../shared/names';
 import { TokenBucket } from '../../shared/concurrency/token-bucket';
 import type { AdmissionAttributes } from '../registry/admission';
-import { integer, record, records, text } from '../registry/validation/accessors';
+import { integer, record, records, text } from '../../shared/meta/accessors';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';
 import { listed } from './refusal';
@@ -108,12 +109,7 @@ class Buckets {
     const { type, qps, burst, budgetsMax } = this.#limit;
     const key = shortKey(KEY_OF[type](attributes));
     const budget = this.#budgets.get(key) ?? new TokenBucket({ perSecond: qps, burst }, this.#clock);
-    this.#budgets.delete(key);
-    this.#budgets.set(key, budget);
-    if (this.#budgets.size > budgetsMax) {
-      const [oldest] = this.#budgets.keys();
-      if (oldest !== undefined) this.#budgets.delete(oldest);
-    }
+    remember(this.#budgets, key, budget, { max: budgetsMax });
     return budget.take() === 0 ? undefined : `limit reached on type ${type} for key ${key}`;
   }
 }

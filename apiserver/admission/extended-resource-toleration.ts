@@ -1,5 +1,5 @@
-import type { Json } from '../registry/validation/accessors';
-import { record, records, text } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { record, records, text } from '../../shared/meta/accessors';
 import { isExtendedResource } from '../registry/validation/resource-requirements';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';

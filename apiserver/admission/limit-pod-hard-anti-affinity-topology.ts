@@ -1,5 +1,5 @@
 import { LABEL } from '../../shared/names';
-import { record, records, text } from '../registry/validation/accessors';
+import { record, records, text } from '../../shared/meta/accessors';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';
 import { refusal } from './refusal';

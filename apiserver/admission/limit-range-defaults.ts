@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../shared/meta/object';
 import { ANNOTATION } from '../../shared/names';
-import type { Json } from '../registry/validation/accessors';
-import { record, records, text } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { record, records, text } from '../../shared/meta/accessors';
 import { specOf, withSpec } from './with-spec';
 
 /** What a container gets that does not say itself, by resource. */

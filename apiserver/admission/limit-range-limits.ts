@@ -3,8 +3,8 @@ import type { Quantity } from '../../shared/meta/quantity';
 import { ZERO_QUANTITY, addQuantity, formatQuantity } from '../../shared/meta/quantity';
 import type { Amounts } from '../../shared/quota/amounts';
 import { amountsOf, isMore } from '../../shared/quota/amounts';
-import type { Json } from '../registry/validation/accessors';
-import { record, records } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { record, records } from '../../shared/meta/accessors';
 import { specOf } from './with-spec';
 
 type WrittenAmounts = Readonly<Record<string, string>>;

@@ -1,8 +1,9 @@
 import type { Clock } from '../../shared/concurrency/clock';
+import { remember } from '../../shared/concurrency/remember';
 import type { ApiObject } from '../../shared/meta/object';
 import { isTerminating } from '../registry/metadata';
 import type { AdmissionAttributes } from '../registry/admission';
-import { record, records, stringMap, text } from '../registry/validation/accessors';
+import { record, records, stringMap, text } from '../../shared/meta/accessors';
 import type { ClusterReader } from './cluster-reader';
 import type { ContainerDefaults } from './limit-range-defaults';
 import { withContainerDefaults } from './limit-range-defaults';
@@ -75,11 +76,7 @@ class UnlimitedNamespaces {
   }
 
   noteChecked(namespace: string): void {
-    this.#checkedMs.delete(namespace);
-    this.#checkedMs.set(namespace, this.#clock.now());
-    if (this.#checkedMs.size <= CHECKED_NAMESPACES_MAX) return;
-    const [oldest] = this.#checkedMs.keys();
-    if (oldest !== undefined) this.#checkedMs.delete(oldest);
+    remember(this.#checkedMs, namespace, this.#clock.now(), { max: CHECKED_NAMESPACES_MAX });
   }
 }
 

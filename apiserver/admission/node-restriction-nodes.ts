@@ -3,7 +3,7 @@ import type { ApiObject } from '../../shared/meta/object';
 import { NODE_LABEL } from '../../shared/names';
 import type { AdmissionAttributes } from '../registry/admission';
 import { withoutMetadata } from '../registry/metadata';
-import { stringMap, record } from '../registry/validation/accessors';
+import { stringMap, record } from '../../shared/meta/accessors';
 import { specOf } from './with-spec';
 
 /** A node changes only itself, and neither its taints nor labels by which pods are kept off other nodes. */

@@ -3,7 +3,7 @@ import { deepEqual } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
 import { ANNOTATION } from '../../shared/names';
 import type { AdmissionAttributes } from '../registry/admission';
-import { optionalRecord, record, records, text } from '../registry/validation/accessors';
+import { optionalRecord, record, records, text } from '../../shared/meta/accessors';
 import type { ClusterReader } from './cluster-reader';
 import { usesConfigMaps, usesSecrets } from './pod-secrets';
 import { NODES, PODS } from './resources';

@@ -2,7 +2,7 @@ import { notFound } from '../../shared/errors/status-error';
 import { GROUP, NAMESPACE, NODE_USER } from '../../shared/names';
 import type { UserInfo } from '../exchange/exchange';
 import type { AdmissionAttributes } from '../registry/admission';
-import { record, text } from '../registry/validation/accessors';
+import { record, text } from '../../shared/meta/accessors';
 import type { ClusterReader } from './cluster-reader';
 import { claimStatusProblem, nodeProblem } from './node-restriction-nodes';
 import { mirrorPodCreationProblem, podOnNodeProblem, podStatusProblem } from './node-restriction-pods';

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../shared/meta/object';
 import type { Quantity } from '../../shared/meta/quantity';
 import { ZERO_QUANTITY, compareQuantity, parseQuantity } from '../../shared/meta/quantity';
 import { ANNOTATION } from '../../shared/names';
-import { record, text } from '../registry/validation/accessors';
+import { record, text } from '../../shared/meta/accessors';
 import type { ClusterReader } from './cluster-reader';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';

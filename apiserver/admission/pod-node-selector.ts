@@ -2,7 +2,7 @@ import type { ApiObject } from '../../shared/meta/object';
 import { validateLabels } from '../../shared/meta/validate-labels';
 import { ANNOTATION } from '../../shared/names';
 import type { AdmissionAttributes } from '../registry/admission';
-import { record, stringMap, text } from '../registry/validation/accessors';
+import { record, stringMap, text } from '../../shared/meta/accessors';
 import type { ClusterReader } from './cluster-reader';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';

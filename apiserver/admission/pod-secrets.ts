@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../shared/meta/object';
-import type { Json } from '../registry/validation/accessors';
-import { optionalRecord, record, records, text } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { optionalRecord, record, records, text } from '../../shared/meta/accessors';
 
 const CONTAINER_LISTS = ['initContainers', 'containers'];
 

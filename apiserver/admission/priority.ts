@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../shared/meta/object';
 import type { AdmissionAttributes } from '../registry/admission';
-import { integer, optionalText, text } from '../registry/validation/accessors';
+import { integer, optionalText, text } from '../../shared/meta/accessors';
 import type { ClusterReader } from './cluster-reader';
 import type { AdmissionPlugin } from './plugin';
 import { anyOf, writesOf } from './plugin';

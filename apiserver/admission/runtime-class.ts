@@ -1,8 +1,8 @@
 import { deepEqual } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
 import type { AdmissionAttributes } from '../registry/admission';
-import type { Json } from '../registry/validation/accessors';
-import { optionalRecord, optionalText, record, records, stringMap } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { optionalRecord, optionalText, record, records, stringMap } from '../../shared/meta/accessors';
 import type { ClusterReader } from './cluster-reader';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';

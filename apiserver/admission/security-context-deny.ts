@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../shared/meta/object';
-import { record, records } from '../registry/validation/accessors';
+import { record, records } from '../../shared/meta/accessors';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';
 import { refusal } from './refusal';

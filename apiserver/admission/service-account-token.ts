@@ -2,8 +2,8 @@ import type { RandomInt } from '../../shared/meta/generate-name';
 import { generateName } from '../../shared/meta/generate-name';
 import type { ApiObject } from '../../shared/meta/object';
 import { ROOT_CA, SERVICE_ACCOUNT_MOUNT_PATH } from '../../shared/names';
-import type { Json } from '../registry/validation/accessors';
-import { records, text } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { records, text } from '../../shared/meta/accessors';
 import { specOf, withSpec } from './with-spec';
 
 /** What the names of volumes with a token begin with. */

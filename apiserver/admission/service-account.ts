@@ -3,7 +3,7 @@ import type { RandomInt } from '../../shared/meta/generate-name';
 import type { ApiObject } from '../../shared/meta/object';
 import { ANNOTATION } from '../../shared/names';
 import type { AdmissionAttributes } from '../registry/admission';
-import { records, text } from '../registry/validation/accessors';
+import { records, text } from '../../shared/meta/accessors';
 import type { ClusterReader } from './cluster-reader';
 import { mirrorPodProblem, unlistedSecretProblem } from './pod-secrets';
 import type { AdmissionPlugin } from './plugin';

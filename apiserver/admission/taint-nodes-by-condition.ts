@@ -1,5 +1,5 @@
 import { TAINT } from '../../shared/names';
-import { records } from '../registry/validation/accessors';
+import { records } from '../../shared/meta/accessors';
 import type { AdmissionPlugin } from './plugin';
 import { writesOf } from './plugin';
 import { NODES } from './resources';

@@ -1,5 +1,5 @@
-import type { Json } from '../registry/validation/accessors';
-import { integer, text } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { integer, text } from '../../shared/meta/accessors';
 
 /** Both lists in order, without those that another one covers; of two that say the same, the first stays. */
 export function mergedTolerations(first: readonly Json[], second: readonly Json[]): readonly Json[] {

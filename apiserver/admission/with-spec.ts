@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../shared/meta/object';
-import type { Json } from '../registry/validation/accessors';
-import { record } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { record } from '../../shared/meta/accessors';
 
 /** The spec of an object; an empty one where it has none. */
 export function specOf(object: ApiObject | undefined): Json {

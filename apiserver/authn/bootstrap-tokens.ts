@@ -9,7 +9,7 @@ import { currentFromCache, readFresh } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
 import { relativeKey } from '../registry/resource';
-import { record, text } from '../registry/validation/accessors';
+import { record, text } from '../../shared/meta/accessors';
 import type { AuthResult } from './authenticator';
 import { isSameSecret } from './same-secret';
 

@@ -5,7 +5,7 @@ import type { CsvRecord } from './csv';
 import { CsvError, parseCsv } from './csv';
 
 /** A token file that cannot be used: the message names the file and the line. Never holds a token. */
-export class TokenFileError extends Error {
+class TokenFileError extends Error {
   constructor(file: string, line: number | undefined, problem: string, cause?: unknown) {
     super(line === undefined ? `${file}: ${problem}` : `${file}:${String(line)}: ${problem}`, { cause });
     this.name = 'TokenFileError';

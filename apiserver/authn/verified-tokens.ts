@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Claims } from '../../shared/certs/json-web-token';
 import { isSignedByOneOf, parseToken } from '../../shared/certs/json-web-token';
 import type { TokenKey } from '../../shared/certs/token-key';
+import { remember } from '../../shared/concurrency/remember';
 
 /** What is longer is not looked into. */
 const TOKEN_BYTES_MAX = 65_536;
@@ -40,26 +41,19 @@ export class VerifiedTokens {
     const digest = createHash('sha256').update(token).digest('base64');
     const known = this.known.get(digest);
     if (known !== undefined) {
-      this.remember(digest, known);
+      remember(this.known, digest, known, { max: this.tokensMax });
       return { is: 'verified', claims: known };
     }
     const parsed = parseToken(token);
     if (parsed === undefined || parsed.claims['iss'] !== this.issuer) return { is: 'foreign' };
     // What says something twice is refused, as kube-apiserver's library for tokens does: readers differ in which they believe.
     if (parsed.repeatsClaims || !(await isSignedByOneOf(parsed, this.keys))) return { is: 'forged' };
-    if (token.length <= REMEMBERED_TOKEN_BYTES_MAX) this.remember(digest, parsed.claims);
+    if (token.length <= REMEMBERED_TOKEN_BYTES_MAX)
+      remember(this.known, digest, parsed.claims, { max: this.tokensMax });
     return { is: 'verified', claims: parsed.claims };
   }
 
   get size(): number {
     return this.known.size;
-  }
-
-  private remember(digest: string, claims: Claims): void {
-    this.known.delete(digest);
-    this.known.set(digest, claims);
-    if (this.known.size <= this.tokensMax) return;
-    const oldest = this.known.keys().next();
-    if (oldest.done !== true) this.known.delete(oldest.value);
   }
 }

@@ -9,7 +9,7 @@ import type { Certificate } from '../authn/x509/certificate';
 import { certificatesOfPem } from '../authn/x509/certificate';
 import type { StoreContext } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
-import { record, text } from '../registry/validation/accessors';
+import { record, text } from '../../shared/meta/accessors';
 import { updateObject } from '../registry/update';
 import { createMissing } from './create-missing';
 import { keepInOrder } from './keep-in-order';

@@ -1,6 +1,6 @@
 import { missingRules } from '../authz/rbac/covers';
 import { policyRules, ruleAsJson } from '../authz/rbac/policy-rule';
-import { optionalRecord, records } from '../registry/validation/accessors';
+import { optionalRecord, records } from '../../shared/meta/accessors';
 import { deepEqual } from '../../shared/meta/clone';
 import type { ApiObject } from '../../shared/meta/object';
 import { ANNOTATION } from '../../shared/names';

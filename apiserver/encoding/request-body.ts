@@ -16,7 +16,7 @@ export interface ExpectedObject {
 }
 
 /** What bodies can be written in, in the order in which messages list it. */
-export const STANDARD_MEDIA_TYPES: readonly string[] = [
+const STANDARD_MEDIA_TYPES: readonly string[] = [
   MEDIA_TYPE.json,
   MEDIA_TYPE.yaml,
   MEDIA_TYPE.protobuf,

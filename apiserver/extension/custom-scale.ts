@@ -7,7 +7,7 @@ import { apiVersionOf } from '../../shared/meta/object';
 import type { ObjectView } from '../registry/subresources/object-view';
 import { SCALE } from '../registry/subresources/scale';
 import { metadataWithDemands, shownMetadata } from '../registry/subresources/shown-metadata';
-import { integer, record } from '../registry/validation/accessors';
+import { integer, record } from '../../shared/meta/accessors';
 import type { ScalePaths } from './definition';
 import type { Found } from './nested';
 import { integerAt, levelsOf, textAt, withValueAt } from './nested';

@@ -4,8 +4,8 @@ import type { StructuralSchema } from '../../shared/structural/structural-schema
 import { compileSchema } from '../../shared/structural/structural-schema';
 import type { CustomVersion, StoredResource } from '../registry/resource';
 import { currentOfEntry } from '../registry/stored-form';
-import type { Json } from '../registry/validation/accessors';
-import { optionalRecord, record, records } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { optionalRecord, record, records } from '../../shared/meta/accessors';
 import type { Entry } from '../watch/entry';
 import type { Definition } from './definition';
 

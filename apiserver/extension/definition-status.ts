@@ -8,7 +8,7 @@ import type { ApprovalState } from '../registry/validation/crd-approval';
 import { approvalStateOf } from '../registry/validation/crd-approval';
 import { schemaOf } from '../registry/validation/crd-demands';
 import { validateStructure } from '../registry/validation/crd-structure';
-import { record, records } from '../registry/validation/accessors';
+import { record, records } from '../../shared/meta/accessors';
 import { problemsMessage } from './condition-message';
 import type { Definition, DefinitionNames } from './definition';
 import { establishedCondition, nameWithin } from './naming';

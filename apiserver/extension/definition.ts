@@ -1,7 +1,7 @@
 import { ANNOTATION, FINALIZER, GROUP } from '../../shared/names';
 import type { ApiObject } from '../../shared/meta/object';
-import type { Json } from '../registry/validation/accessors';
-import { optionalRecord, record, records, strings, text } from '../registry/validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { optionalRecord, record, records, strings, text } from '../../shared/meta/accessors';
 import { conditionOf, isConditionTrue } from '../registry/conditions';
 import { isTerminating } from '../registry/metadata';
 import type { Entry } from '../watch/entry';

@@ -10,7 +10,7 @@ export interface Conflict {
 }
 
 /** More causes than this are counted in the message and not listed. */
-export const CONFLICT_CAUSES_MAX = 1_000;
+const CONFLICT_CAUSES_MAX = 1_000;
 
 /** The 409 of an apply, with one cause for each field that names the other manager. */
 export function applyConflict(conflicts: readonly Conflict[]): StatusError {

@@ -1,6 +1,6 @@
 import { describeField } from '../../shared/api/descriptions';
 import type { Endpoint } from '../registry/resource';
-import { record } from '../registry/validation/accessors';
+import { record } from '../../shared/meta/accessors';
 import { customSchema } from './custom-schema';
 import type { JsonSchema, SchemaForm } from './definitions';
 import { described, TYPE_META } from './definitions';

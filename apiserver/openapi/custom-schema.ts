@@ -1,5 +1,5 @@
 import { describeField } from '../../shared/api/descriptions';
-import { optionalRecord, record, records, text } from '../registry/validation/accessors';
+import { optionalRecord, record, records, text } from '../../shared/meta/accessors';
 import { validateStructure } from '../registry/validation/crd-structure';
 import type { JsonSchema, SchemaForm } from './definitions';
 import { described, TYPE_META } from './definitions';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseYaml } from '../encoding/yaml';
 import { PLUGIN_NAMES } from '../admission/plugins';
-import { optionalText, record, records, text } from '../registry/validation/accessors';
+import { optionalText, record, records, text } from '../../shared/meta/accessors';
 
 export type AdmissionConfiguration =
   | { readonly ok: true; readonly configurations: ReadonlyMap<string, unknown> }

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../shared/meta/object';
 import { timestamp } from './metadata';
-import type { Json } from './validation/accessors';
-import { record, records } from './validation/accessors';
+import type { Json } from '../../shared/meta/accessors';
+import { record, records } from '../../shared/meta/accessors';
 
 /** A member of `status.conditions`, but for the time of its last transition. */
 export interface Condition {

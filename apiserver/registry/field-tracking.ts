@@ -50,7 +50,7 @@ export function applied(
 const kinds = new WeakMap<Endpoint, Map<string, ManagedKind>>();
 
 /** How the fields of an endpoint's objects are managed by writes to this subresource (empty: to the object itself). */
-export function managedKindOf(endpoint: Endpoint, subresource: string): ManagedKind {
+function managedKindOf(endpoint: Endpoint, subresource: string): ManagedKind {
   const known = kinds.get(endpoint) ?? new Map<string, ManagedKind>();
   kinds.set(endpoint, known);
   const made = known.get(subresource);

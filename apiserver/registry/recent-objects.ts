@@ -1,7 +1,7 @@
 import type { Current } from './write';
 
 /** What the kept objects may have as JSON, in bytes; parsed they take a few times as much. */
-export const RECENT_BYTES_MAX = 2 * 1024 * 1024;
+const RECENT_BYTES_MAX = 2 * 1024 * 1024;
 
 interface Kept {
   readonly current: Current;

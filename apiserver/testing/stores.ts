@@ -9,7 +9,7 @@ import { createEtcdBackend } from '../storage/etcd/etcd-backend';
 import { MemoryBackend } from '../watch/testing/memory-backend';
 
 /** Below which the servers of tests keep their objects. */
-export const STORE_PREFIX = '/registry';
+const STORE_PREFIX = '/registry';
 
 const cleanUps: (() => Promise<void>)[] = [];
 

@@ -11,7 +11,7 @@ import { messageTypeOfKind } from '../../shared/schema/types';
 import { bodyMediaType, parseBody } from '../encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { Endpoint } from '../registry/resource';
-import { record, text } from '../registry/validation/accessors';
+import { record, text } from '../../shared/meta/accessors';
 import { withDistinctOwners } from './distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
@@ -48,7 +48,7 @@ function decodeReporting(
   return decodeValue(value, endpoint, reportingDuplicates(report, bytes, syntax));
 }
 
-export function decodeBody(
+function decodeBody(
   bytes: Buffer,
   endpoint: Endpoint,
   mediaType: string = MEDIA_TYPE.json,

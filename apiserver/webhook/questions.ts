@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { untilAborted } from '../../shared/concurrency/abort';
 import type { Clock } from '../../shared/concurrency/clock';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { remember } from '../../shared/concurrency/remember';
 import type { Log } from '../../shared/log/log';
 
 export interface QuestionsOptions<Question, Verdict> {
@@ -113,10 +114,7 @@ export class Questions<Question, Verdict> {
     const ttlMs = ttlMsOf(verdict);
     if (ttlMs === 0 || JSON.stringify(verdict).length > REMEMBERED_CHARS_MAX) return;
     const verdicts = isGood(verdict) ? this.#good : this.#others;
-    verdicts.set(key, { verdict, atMs: clock.now(), ttlMs });
-    if (verdicts.size <= REMEMBERED_MAX) return;
-    const oldest = verdicts.keys().next();
-    if (oldest.done !== true) verdicts.delete(oldest.value);
+    remember(verdicts, key, { verdict, atMs: clock.now(), ttlMs }, { max: REMEMBERED_MAX });
   }
 
   #tell(error: unknown): void {

@@ -1,7 +1,7 @@
 import { ConnectionError } from '../../shared/client/connection-error';
 import type { RawAnswer } from '../../shared/client/options';
 import { sleep } from '../../shared/concurrency/abort';
-import { optionalRecord, record } from '../registry/validation/accessors';
+import { optionalRecord, record } from '../../shared/meta/accessors';
 import type { RemoteServiceOptions } from './remote-service';
 import { TRIES_MAX, backoffMs, connectTo, isTaken } from './remote-service';
 

@@ -2,6 +2,7 @@ import type { Client } from '../../shared/client/client';
 import type { ResourceRow } from '../../shared/client/discovery';
 import type { Clock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
+import { remember } from '../../shared/concurrency/remember';
 import type { ApiObject, OwnerReference } from '../../shared/meta/object';
 import { FINALIZER } from '../../shared/names';
 import type { OwnershipGraph } from './graph';
@@ -55,11 +56,7 @@ export class AbsentOwners {
   }
 
   add(owner: OwnerIdentity): void {
-    const key = keyOf(owner);
-    this.saidMs.delete(key);
-    this.saidMs.set(key, this.clock.now());
-    const [oldest] = this.saidMs.keys();
-    if (this.saidMs.size > ABSENT_OWNERS_MAX && oldest !== undefined) this.saidMs.delete(oldest);
+    remember(this.saidMs, keyOf(owner), this.clock.now(), { max: ABSENT_OWNERS_MAX });
   }
 }
 

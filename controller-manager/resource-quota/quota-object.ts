@@ -2,7 +2,7 @@ import type { ApiObject } from '../../shared/meta/object';
 import { GROUP } from '../../shared/names';
 import type { Amounts } from '../../shared/quota/amounts';
 import { amountsOf } from '../../shared/quota/amounts';
-import { record } from '../../shared/quota/json';
+import { record } from '../../shared/meta/accessors';
 
 export const RESOURCE_QUOTAS = { group: GROUP.core, version: 'v1', resource: 'resourcequotas' } as const;
 

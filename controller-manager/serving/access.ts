@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from '../../shared/client/client';
 import type { Clock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
+import { remember } from '../../shared/concurrency/remember';
 import type { Log } from '../../shared/log/log';
 import type { ApiObject } from '../../shared/meta/object';
 import { apiVersionOf } from '../../shared/meta/object';
@@ -66,10 +67,7 @@ export function createAccess({
     const verdict = review({ client, log }, request).finally(() => {
       reviews -= 1;
     });
-    remembered.delete(key);
-    remembered.set(key, { verdict, untilMs: clock.now() + REMEMBERED_MS });
-    const [oldest] = remembered.keys();
-    if (remembered.size > REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
+    remember(remembered, key, { verdict, untilMs: clock.now() + REMEMBERED_MS }, { max: REMEMBERED_MAX });
     if ((await verdict).code === 500 && remembered.get(key)?.verdict === verdict) remembered.delete(key);
     return verdict;
   };

@@ -5,7 +5,7 @@ import { resourceNameOf } from '../meta/object';
  * The reasons of meta/v1 Status and the HTTP code that goes with each. Source: metav1.StatusReason of Kubernetes v1.21.
  * The table is not inverted anywhere: several reasons share a code.
  */
-export const STATUS_CODE = {
+const STATUS_CODE = {
   BadRequest: 400,
   Unauthorized: 401,
   Forbidden: 403,

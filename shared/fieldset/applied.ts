@@ -7,7 +7,7 @@ import type { ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT, IGNORED_SHAPE } from './shape';
 
 /** Applied configurations nest less deep than this. */
-export const APPLIED_DEPTH_MAX = 1_000;
+const APPLIED_DEPTH_MAX = 1_000;
 
 /** An object that does not fit its shape: a list with two items of one key, an item without key, a map where a list belongs. */
 export class ShapeError extends Error {

@@ -4,7 +4,7 @@ import { childrenBefore, EMPTY_SET, isEmptySet, LEAF, SELF, sorted, unionNodes }
 import { canonicalElement } from './path-element';
 
 /** Objects nest far less deep than this, and their fields with them. */
-export const FIELD_SET_DEPTH_MAX = 1_000;
+const FIELD_SET_DEPTH_MAX = 1_000;
 
 /**
  * Reads FieldsV1 as a client sent it or as it was stored. A canonical set comes back as the same object, without a copy. Undefined for

@@ -15,8 +15,6 @@ export interface FieldValues {
   get(field: string): string | undefined;
 }
 
-export const EVERY_FIELD: FieldSelector = [];
-
 /**
  * Reads the text of a `fieldSelector` parameter: `metadata.name=a,status.phase!=Running`. `\`, `,` and `=` in values are written
  * with a backslash before them. Which fields a resource knows is for the caller to check. Throws SelectorError.
@@ -26,18 +24,6 @@ export function parseFieldSelector(text: string): FieldSelector {
     .sort()
     .filter((term) => term !== '')
     .map((term) => parseTerm(term, text));
-}
-
-/** The text that parses to the same selector. */
-export function formatFieldSelector(selector: FieldSelector): string {
-  return selector
-    .map(({ field, operator, value }) => `${field}${operator}${escapeFieldValue(value)}`)
-    .join(',');
-}
-
-/** Makes any text a value inside a field selector. */
-export function escapeFieldValue(value: string): string {
-  return value.replace(/[\\,=]/g, (character) => `\\${character}`);
 }
 
 export function matchesFields(selector: FieldSelector, fields: FieldValues): boolean {

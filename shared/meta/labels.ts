@@ -19,7 +19,6 @@ export interface LabelSelectorObject {
   readonly matchExpressions?: readonly LabelSelectorExpression[];
 }
 
-export const EVERY_LABEL: LabelSelector = [];
 /** Holds for no object: its label would have to be one of no values. */
 export const NO_LABEL: LabelSelector = [{ key: '', operator: 'in', values: new Set() }];
 

@@ -18,7 +18,7 @@ export type NameRule = (name: string, isPrefix: boolean) => readonly string[];
 
 export const subdomainName: NameRule = dnsRule(dns1123SubdomainProblems);
 export const labelName: NameRule = dnsRule(dns1123LabelProblems);
-export const label1035Name: NameRule = dnsRule(dns1035LabelProblems);
+const label1035Name: NameRule = dnsRule(dns1035LabelProblems);
 export const pathSegmentName: NameRule = (name, isPrefix) =>
   isPrefix ? pathSegmentPrefixProblems(name) : pathSegmentProblems(name);
 

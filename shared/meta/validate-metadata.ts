@@ -54,7 +54,7 @@ export function validateObjectMetaUpdate(next: ObjectMeta, previous: ObjectMeta,
 }
 
 /** An object that is being deleted may lose finalizers, never gain one. */
-export function validateNoNewFinalizers(
+function validateNoNewFinalizers(
   next: readonly string[] | undefined,
   previous: readonly string[] | undefined,
   path: string,

@@ -7,7 +7,7 @@ import { PatchError } from './patch-error';
 /** Operations in one patch. */
 export const JSON_PATCH_OPERATIONS_MAX = 10_000;
 /** What all `copy` operations of one patch may add, in bytes of JSON. */
-export const JSON_PATCH_COPIED_BYTES_MAX = 3 * 1024 * 1024;
+const JSON_PATCH_COPIED_BYTES_MAX = 3 * 1024 * 1024;
 
 /** One operation as decoded JSON: an object of which nothing is checked before it is applied. */
 export type JsonPatchOperation = Readonly<JsonObject>;

@@ -3,7 +3,7 @@ import { WireReader } from './wire-reader';
 import { WireWriter } from './wire-writer';
 
 /** What every Protobuf document of the API begins with: `k8s` and a zero byte, in both dialects. */
-export const PROTOBUF_MAGIC: Buffer = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+const PROTOBUF_MAGIC: Buffer = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
 /** The message `Unknown` that carries an object and tells its kind, which the object itself does not. */
 export interface Envelope {

@@ -3,8 +3,8 @@ import type { Quantity } from '../meta/quantity';
 import { GROUP, RESERVED_PREFIX } from '../names';
 import type { Amounts } from './amounts';
 import { ONE, amountsOf, largestOf, plus, sortedNames, sumOf } from './amounts';
-import type { Json } from './json';
-import { integer, record, records, text } from './json';
+import type { Json } from '../meta/accessors';
+import { integer, record, records, text } from '../meta/accessors';
 import type { Evaluator, Measured } from './measure';
 import type { PodScopes } from './scopes';
 

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../meta/object';
-import type { Json } from './json';
-import { record, records, strings, text } from './json';
+import type { Json } from '../meta/accessors';
+import { record, records, strings, text } from '../meta/accessors';
 
 /** One condition on the pods that a quota is about. */
 export interface ScopeRequirement {

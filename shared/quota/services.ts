@@ -1,6 +1,6 @@
 import { GROUP } from '../names';
 import { ONE, countOf } from './amounts';
-import { record, records, text } from './json';
+import { record, records, text } from '../meta/accessors';
 import type { Evaluator } from './measure';
 
 const NODE_PORTS = 'services.nodeports';

@@ -34,7 +34,7 @@ export function joinPath(segment: string, rest: string): string {
 }
 
 /** How messages name the type of a JSON value. */
-export function typeNameOf(value: unknown): string {
+function typeNameOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   return TYPE_NAMES[typeof value] ?? typeof value;

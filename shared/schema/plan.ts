@@ -5,7 +5,7 @@ import type { FieldType, MessageType } from './types';
 import { decodeUnion } from './unions';
 
 /** Messages nested deeper than this are refused; only schemas of custom resources nest without end. */
-export const MESSAGE_DEPTH_MAX = 1_000;
+const MESSAGE_DEPTH_MAX = 1_000;
 
 /** More unknown fields than this are not named. */
 export const UNKNOWN_FIELDS_MAX = 100;

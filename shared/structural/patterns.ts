@@ -7,7 +7,7 @@ import { RE2JS } from 're2js';
 
 /** A pattern that would compile to more instructions than this is refused: compiling takes some 30 µs for each. */
 export const PATTERN_INSTRUCTIONS_MAX = 5_000;
-export const PATTERN_CHARS_MAX = 10_000;
+const PATTERN_CHARS_MAX = 10_000;
 
 /** What all compiled patterns may take at worst. When it could be more, all are forgotten and compiled anew when they are needed. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;

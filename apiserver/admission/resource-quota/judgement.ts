@@ -16,7 +16,7 @@ import type { Evaluator, Measured } from '../../../shared/quota/measure';
 import { usageAt } from '../../../shared/quota/measure';
 import type { ScopeRequirement } from '../../../shared/quota/scopes';
 import { matchesScope, scopesOf } from '../../../shared/quota/scopes';
-import { record } from '../../registry/validation/accessors';
+import { record } from '../../../shared/meta/accessors';
 import type { LimitedResource } from './configuration';
 
 /** A write as quotas see it. */

@@ -7,7 +7,7 @@ import { absoluteKey, lastSeen } from '../../registry/object-store';
 import type { Registry } from '../../registry/registry';
 import { relativeKey } from '../../registry/resource';
 import { currentOfRecord, currentOfWritten, encodeForStorage } from '../../registry/stored-form';
-import { record } from '../../registry/validation/accessors';
+import { record } from '../../../shared/meta/accessors';
 import { StorageError } from '../../storage/backend';
 import { RESOURCE_QUOTAS } from '../resources';
 

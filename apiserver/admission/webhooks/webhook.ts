@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LabelSelector } from '../../../shared/meta/labels';
 import { labelSelectorOf } from '../../../shared/meta/labels';
 import type { ApiObject } from '../../../shared/meta/object';
-import type { Json } from '../../registry/validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
 import {
   integer,
   optionalRecord,
@@ -11,7 +11,7 @@ import {
   records,
   strings,
   text,
-} from '../../registry/validation/accessors';
+} from '../../../shared/meta/accessors';
 
 export type WebhookType = 'mutating' | 'validating';
 

@@ -48,7 +48,7 @@ export interface AuditedServer {
 
 const WAIT_MS_MAX = 10_000;
 
-export const POLICY_HEAD = { apiVersion: `${GROUP.audit}/v1`, kind: 'Policy' };
+const POLICY_HEAD = { apiVersion: `${GROUP.audit}/v1`, kind: 'Policy' };
 
 export interface AuditedServerOptions {
   readonly policy: object;
@@ -119,7 +119,7 @@ export async function startAuditedServer(
 }
 
 /** Resolves once files in the directory have changed such that the condition holds. */
-export async function untilChanged(dir: string, condition: () => boolean): Promise<void> {
+async function untilChanged(dir: string, condition: () => boolean): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const watcher = watch(dir);
     const timer = setTimeout(() => {
@@ -138,7 +138,7 @@ export async function untilChanged(dir: string, condition: () => boolean): Promi
 }
 
 /** The events in a log of format `json`. */
-export function eventsIn(file: string): LoggedEvent[] {
+function eventsIn(file: string): LoggedEvent[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
 }

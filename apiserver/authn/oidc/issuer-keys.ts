@@ -3,7 +3,7 @@ import { tokenKeysOfJwk } from '../../../shared/certs/token-key';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { pause } from '../../../shared/concurrency/pause';
 import type { Log } from '../../../shared/log/log';
-import { record, records, text } from '../../registry/validation/accessors';
+import { record, records, text } from '../../../shared/meta/accessors';
 import { VerifiedTokens } from '../verified-tokens';
 import type { FetchJson } from './fetch-json';
 

@@ -6,7 +6,7 @@ import type { StoreContext } from '../../registry/object-store';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
 import { currentOfEntry } from '../../registry/stored-form';
-import { record, text } from '../../registry/validation/accessors';
+import { record, text } from '../../../shared/meta/accessors';
 import type { Entry } from '../../watch/entry';
 
 /** What a token may hang on. */

@@ -1,3 +1,4 @@
+import { accountUserName } from '../../../shared/meta/account-user-name';
 import { SERVICE_ACCOUNT } from '../../../shared/names';
 import type { UserInfo } from '../../exchange/exchange';
 
@@ -21,8 +22,4 @@ export function accountUser(namespace: string, account: Reference, pod?: Referen
 /** The groups of all service accounts of a namespace. */
 export function accountGroups(namespace: string): readonly string[] {
   return [SERVICE_ACCOUNT.group, `${SERVICE_ACCOUNT.groupPrefix}${namespace}`];
-}
-
-export function accountUserName(namespace: string, name: string): string {
-  return `${SERVICE_ACCOUNT.userPrefix}${namespace}:${name}`;
 }

@@ -1,6 +1,6 @@
 import type { Claims } from '../../../shared/certs/json-web-token';
 import { ACCOUNT_TOKEN } from '../../../shared/names';
-import { optionalRecord, record, text } from '../../registry/validation/accessors';
+import { optionalRecord, record, text } from '../../../shared/meta/accessors';
 import type { Reference } from './account-user';
 
 /** What a token of a service account says. Times are milliseconds since the epoch, undefined where the token says none. */

@@ -1,11 +1,12 @@
 import type { Claims } from '../../../shared/certs/json-web-token';
+import { accountUserName } from '../../../shared/meta/account-user-name';
 import { ACCOUNT_TOKEN, AUDIT_ANNOTATION } from '../../../shared/names';
-import { text } from '../../registry/validation/accessors';
+import { text } from '../../../shared/meta/accessors';
 import { unauthorized } from '../authenticator';
 import { isSameSecret } from '../same-secret';
 import type { TokenAuthenticator } from '../token-authenticator';
 import type { AccountObjects, ReadAccountObject } from './account-objects';
-import { accountUser, accountUserName } from './account-user';
+import { accountUser } from './account-user';
 import { commonAudiences } from './common-audiences';
 import type { AccountTokenOptions } from './bound-tokens';
 import { VerifiedTokens } from '../verified-tokens';

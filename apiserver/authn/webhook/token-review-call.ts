@@ -1,7 +1,7 @@
 import { GROUP } from '../../../shared/names';
 import type { UserInfo } from '../../exchange/exchange';
 import type { TokenQuestion } from '../../registry/virtual/operation';
-import { record, text } from '../../registry/validation/accessors';
+import { record, text } from '../../../shared/meta/accessors';
 import type { RemoteReviewOptions } from '../../webhook/review-call';
 import { createReviewCall } from '../../webhook/review-call';
 

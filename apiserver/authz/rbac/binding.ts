@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../shared/meta/object';
-import { accountUserName } from '../../authn/service-account/account-user';
+import { accountUserName } from '../../../shared/meta/account-user-name';
 import type { UserInfo } from '../../exchange/exchange';
-import { record, records, text } from '../../registry/validation/accessors';
+import { record, records, text } from '../../../shared/meta/accessors';
 import type { RoleSlot } from './role-table';
 
 export interface Subject {

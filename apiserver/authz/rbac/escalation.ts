@@ -5,7 +5,7 @@ import { GROUP, USER_GROUP } from '../../../shared/names';
 import { listed } from '../../admission/refusal';
 import type { Authorizer } from '../../exchange/access';
 import type { Admission, AdmissionAttributes } from '../../registry/admission';
-import { optionalRecord } from '../../registry/validation/accessors';
+import { optionalRecord } from '../../../shared/meta/accessors';
 import { roleRefOf } from './binding';
 import { describeMissing, missingRules, quotedList } from './covers';
 import type { Policies } from './policies';

@@ -1,4 +1,4 @@
-import { records, strings } from '../../registry/validation/accessors';
+import { records, strings } from '../../../shared/meta/accessors';
 
 /** One rule of a role, with an empty list for what it does not say. */
 export interface PolicyRule {

@@ -2,7 +2,7 @@ import { GROUP } from '../../../shared/names';
 import type { RemoteReviewOptions } from '../../webhook/review-call';
 import { createReviewCall } from '../../webhook/review-call';
 import type { AccessQuestion, Verdict } from '../../exchange/access';
-import { text } from '../../registry/validation/accessors';
+import { text } from '../../../shared/meta/accessors';
 
 /** Asks the remote service. Rejects with an Error when there is no answer, or one that cannot be understood. */
 export type AccessReviewCall = (question: AccessQuestion, signal: AbortSignal) => Promise<Verdict>;

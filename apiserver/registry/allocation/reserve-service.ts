@@ -2,7 +2,7 @@ import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { internalError } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/meta/object';
-import { strings } from '../validation/accessors';
+import { strings } from '../../../shared/meta/accessors';
 import type { Holdings } from './holdings';
 import { openHoldings } from './holdings';
 import type { Pool, TakeOutcome } from './pool';

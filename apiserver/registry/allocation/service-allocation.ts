@@ -1,7 +1,7 @@
 import { pause } from '../../../shared/concurrency/pause';
 import type { Log } from '../../../shared/log/log';
 import type { RandomInt } from '../../../shared/meta/generate-name';
-import type { Json } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
 import type { Backend } from '../../storage/backend';
 import { Claims } from './claims';
 import { Pool } from './pool';

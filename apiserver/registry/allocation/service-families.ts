@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import { isIP } from 'node:net';
-import { optionalText, stringMap, strings, text } from '../validation/accessors';
+import { optionalText, stringMap, strings, text } from '../../../shared/meta/accessors';
 import { HEADLESS, needsClusterIp, specOf, withSpec } from './service-spec';
 
 type Family = 'IPv4' | 'IPv6';

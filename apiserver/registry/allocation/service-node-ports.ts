@@ -1,8 +1,8 @@
 import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import { internalError } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/meta/object';
-import type { Json } from '../validation/accessors';
-import { integer } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { integer } from '../../../shared/meta/accessors';
 import type { Holdings } from './holdings';
 import type { Pool, TakeOutcome } from './pool';
 import { nodePortOf, portsOf, specOf, withSpec } from './service-spec';

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../shared/meta/object';
 import { deepEqual } from '../../../shared/meta/clone';
-import type { Json } from '../validation/accessors';
-import { integer, record, records, strings, text } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { integer, record, records, strings, text } from '../../../shared/meta/accessors';
 
 /** What of a Service is allocated, and how linked fields follow each other. The rules are those of core/service of v1.21. */
 

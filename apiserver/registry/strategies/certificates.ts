@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../shared/meta/object';
 import type { Strategy, WriteInfo } from '../strategy';
 import { csrApproval, csrStatus } from '../subresources/csr-approval';
-import { record } from '../validation/accessors';
+import { record } from '../../../shared/meta/accessors';
 import { certificateRequestRules, withCertificateRules } from '../validation/certificate-requests';
 
 /** certificates. */

@@ -2,6 +2,7 @@ import { FINALIZER, LABEL } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, untilTooMany } from '../../../shared/errors/field-error';
+import { record, strings } from '../../../shared/meta/accessors';
 import { validateFinalizerName } from '../../../shared/meta/validate-metadata';
 import { isTerminating, withoutMetadata } from '../metadata';
 import type { Strategy } from '../strategy';
@@ -18,14 +19,6 @@ import { statusSubresource, withStatus } from '../strategy';
 import { pods } from './pods';
 import { services } from './services';
 import { coreWorkloads } from './workloads';
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-}
-
-function strings(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
-}
 
 /**
  * A namespace starts Active, is held until its content is gone, and carries its own name as a label (on every write, so that the

@@ -3,8 +3,8 @@ import { deepEqual } from '../../../shared/meta/clone';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { ApiObject } from '../../../shared/meta/object';
 import type { Strategy, WriteInfo } from '../strategy';
-import type { Json } from '../validation/accessors';
-import { optionalRecord, record, records, text } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record, records, text } from '../../../shared/meta/accessors';
 import { endpointSliceRules } from '../validation/endpoint-slices';
 
 /**

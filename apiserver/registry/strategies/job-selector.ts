@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../shared/meta/object';
-import type { Json } from '../validation/accessors';
-import { record, stringMap } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { record, stringMap } from '../../../shared/meta/accessors';
 import { JOB_LABEL } from '../validation/jobs';
 
 /**

@@ -1,8 +1,8 @@
 import { GROUP } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/meta/object';
 import type { Strategy } from '../strategy';
-import type { Json } from '../validation/accessors';
-import { optionalRecord, record } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record } from '../../../shared/meta/accessors';
 import { ingressClassRules } from '../validation/ingress-classes';
 import { ingressRules } from '../validation/ingresses';
 import { networkPolicyRules } from '../validation/network-policies';

@@ -1,7 +1,7 @@
 import { addQuantity, compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
 import type { Quantity } from '../../../shared/meta/quantity';
-import type { Json } from '../validation/accessors';
-import { record, records, stringMap } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { record, records, stringMap } from '../../../shared/meta/accessors';
 import { quantityOf } from '../validation/resource-requirements';
 
 const COMPUTE = ['cpu', 'memory'];

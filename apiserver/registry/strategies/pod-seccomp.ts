@@ -1,7 +1,7 @@
 import { ANNOTATION } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/meta/object';
-import type { Json } from '../validation/accessors';
-import { optionalRecord, record, records, text } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record, records, text } from '../../../shared/meta/accessors';
 
 const LOCALHOST = 'localhost/';
 

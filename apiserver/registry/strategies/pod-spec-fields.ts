@@ -1,5 +1,5 @@
-import type { Json } from '../validation/accessors';
-import { optionalRecord, record, records, text } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record, records, text } from '../../../shared/meta/accessors';
 
 /**
  * The spec of a pod as v1.21 keeps it: `serviceAccount` repeats `serviceAccountName`, and fields of features that are off in that

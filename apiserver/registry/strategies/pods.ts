@@ -1,8 +1,8 @@
 import type { ApiObject } from '../../../shared/meta/object';
 import type { Strategy, SubresourceStrategy } from '../strategy';
 import { statusSubresource, withStatus } from '../strategy';
-import type { Json } from '../validation/accessors';
-import { record, records, text } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { record, records, text } from '../../../shared/meta/accessors';
 import { privilegeRule } from '../validation/privileged-containers';
 import {
   validateEphemeralContainersUpdate,

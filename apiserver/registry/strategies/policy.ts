@@ -1,7 +1,7 @@
 import { GROUP } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/meta/object';
 import type { Strategy } from '../strategy';
-import { record, strings } from '../validation/accessors';
+import { record, strings } from '../../../shared/meta/accessors';
 import { disruptionBudgetRules } from '../validation/disruption-budgets';
 import { podSecurityPolicyRules } from '../validation/pod-security-policies';
 

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../shared/meta/object';
 import { normalizeChangedService, normalizeNewService } from '../allocation/service-spec';
 import type { Strategy } from '../strategy';
 import { statusSubresource, withStatus } from '../strategy';
-import { optionalRecord, record, records } from '../validation/accessors';
+import { optionalRecord, record, records } from '../../../shared/meta/accessors';
 import { serviceRules } from '../validation/services';
 
 /** Fields of features that are off in v1.21. A Service that has had one of them keeps it. */

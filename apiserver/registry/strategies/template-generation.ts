@@ -1,7 +1,7 @@
 import { badRequest } from '../../../shared/errors/status-error';
 import { deepEqual } from '../../../shared/meta/clone';
 import type { ApiObject } from '../../../shared/meta/object';
-import { record } from '../validation/accessors';
+import { record } from '../../../shared/meta/accessors';
 
 /** An old field of DaemonSets, which counts changes of the template and lives on as an annotation. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';

@@ -5,7 +5,7 @@ import type { ApiObject } from '../../../shared/meta/object';
 import { GROUP } from '../../../shared/names';
 import { isTerminating, timestamp } from '../metadata';
 import { writeTarget } from '../object-store';
-import { record, records, text } from '../validation/accessors';
+import { record, records, text } from '../../../shared/meta/accessors';
 import type { Operation } from '../virtual/operation';
 import { writeOptimistically } from '../write';
 

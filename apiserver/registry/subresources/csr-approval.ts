@@ -11,8 +11,8 @@ import type { ApiObject } from '../../../shared/meta/object';
 import { timestamp } from '../metadata';
 import type { SubresourceStrategy, WriteInfo } from '../strategy';
 import { withStatus } from '../strategy';
-import type { Json } from '../validation/accessors';
-import { record, records, text } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { record, records, text } from '../../../shared/meta/accessors';
 import { forEachItem } from '../validation/primitives';
 
 /** The conditions that decide about a request, and the one that ends it. */

@@ -9,8 +9,8 @@ import { readList } from '../read';
 import type { Endpoint } from '../resource';
 import { writeTarget } from '../object-store';
 import { withStatus } from '../strategy';
-import type { Json } from '../validation/accessors';
-import { integer, optionalRecord, record, records } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { integer, optionalRecord, record, records } from '../../../shared/meta/accessors';
 import type { OperationContext, OperationRequest } from '../virtual/operation';
 import { writeOptimistically } from '../write';
 

@@ -1,6 +1,6 @@
 import { apiVersionOf } from '../../../shared/meta/object';
 import { GROUP } from '../../../shared/names';
-import { record, records } from '../validation/accessors';
+import { record, records } from '../../../shared/meta/accessors';
 import type { ObjectView } from './object-view';
 import { metadataWithDemands, shownMetadata } from './shown-metadata';
 

@@ -7,7 +7,7 @@ import type { DeleteOptions } from '../deletion';
 import { readFresh } from '../object-store';
 import type { Endpoint } from '../resource';
 import { relativeKey } from '../resource';
-import { integer, optionalRecord, record, records, strings, text } from '../validation/accessors';
+import { integer, optionalRecord, record, records, strings, text } from '../../../shared/meta/accessors';
 import type { Operation, OperationContext, OperationRequest } from '../virtual/operation';
 import type { Budget } from './disruption-budget';
 import { budgetsOf, changedMeanwhile, spendDisruption } from './disruption-budget';

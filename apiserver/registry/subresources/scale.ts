@@ -4,7 +4,7 @@ import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import { formatLabelSelector, labelSelectorOf, labelSelectorOfMap } from '../../../shared/meta/labels';
 import { apiVersionOf } from '../../../shared/meta/object';
 import type { ApiObject } from '../../../shared/meta/object';
-import { integer, optionalRecord, record, stringMap } from '../validation/accessors';
+import { integer, optionalRecord, record, stringMap } from '../../../shared/meta/accessors';
 import type { ObjectView } from './object-view';
 import { metadataWithDemands, shownMetadata } from './shown-metadata';
 

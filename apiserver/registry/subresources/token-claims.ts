@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../shared/meta/object';
-import { ACCOUNT_TOKEN, SERVICE_ACCOUNT } from '../../../shared/names';
+import { accountUserName } from '../../../shared/meta/account-user-name';
+import { ACCOUNT_TOKEN } from '../../../shared/names';
 
 /** What a token is bound to besides its account: it dies with that. */
 export interface TokenBinding {
@@ -34,7 +35,7 @@ export function claimsOf(content: TokenContent): Readonly<Record<string, unknown
       ...(warnAfterSeconds === undefined ? {} : { warnafter: nowSeconds + warnAfterSeconds }),
     },
     nbf: nowSeconds,
-    sub: `${SERVICE_ACCOUNT.userPrefix}${namespace}:${name}`,
+    sub: accountUserName(namespace, name),
   };
 }
 

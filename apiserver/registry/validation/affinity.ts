@@ -6,8 +6,8 @@ import {
   qualifiedNameProblems,
 } from '../../../shared/meta/dns-names';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
-import type { Json } from './accessors';
-import { integer, optionalRecord, record, records, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { integer, optionalRecord, record, records, strings, text } from '../../../shared/meta/accessors';
 import { forEachItem, invalidForEach } from './primitives';
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';

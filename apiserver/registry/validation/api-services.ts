@@ -5,8 +5,8 @@ import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/
 import { formatTime } from '../../../shared/meta/time';
 import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
-import type { Json } from './accessors';
-import { integer, optionalRecord, record, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { integer, optionalRecord, record, records, text } from '../../../shared/meta/accessors';
 import { choice, forEachItem, invalidForEach } from './primitives';
 import { servicePort } from './webhook-clients';
 

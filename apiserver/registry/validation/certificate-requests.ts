@@ -6,7 +6,7 @@ import { duplicate, invalid, notSupported, required, tooLong } from '../../../sh
 import { goQuote } from '../../../shared/errors/go-quote';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy, SubresourceStrategy } from '../strategy';
-import { record, strings, text } from './accessors';
+import { record, strings, text } from '../../../shared/meta/accessors';
 import { certificateRequestProblem } from './pkcs10';
 import type { Problems } from './primitives';
 import { forEachItem, repeatsIn } from './primitives';

@@ -6,8 +6,16 @@ import {
   validateLabels,
   validateLabelSelector,
 } from '../../../shared/meta/validate-labels';
-import type { Json } from './accessors';
-import { isZero, optionalRecord, optionalText, record, stringMap, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import {
+  isZero,
+  optionalRecord,
+  optionalText,
+  record,
+  stringMap,
+  strings,
+  text,
+} from '../../../shared/meta/accessors';
 import { choice, forEachItem, invalidForEach, requiredChoice, requiredText } from './primitives';
 import { positiveQuantity } from './resource-lists';
 

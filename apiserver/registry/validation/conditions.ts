@@ -1,8 +1,8 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required, tooLong } from '../../../shared/errors/field-error';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
-import type { Json } from './accessors';
-import { isZero, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { isZero, records, text } from '../../../shared/meta/accessors';
 import { forEachItem, noDuplicates, nonNegative, requiredText } from './primitives';
 
 const STATUSES = ['False', 'True', 'Unknown'];

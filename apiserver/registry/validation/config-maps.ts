@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, tooLong } from '../../../shared/errors/field-error';
 import type { Strategy } from '../strategy';
-import { stringMap } from './accessors';
+import { stringMap } from '../../../shared/meta/accessors';
 import { configKeyProblems, forEachItem, invalidForEach } from './primitives';
 
 /** All values of one ConfigMap or Secret together, in bytes. */

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../shared/errors/field-error';
-import type { Json } from './accessors';
-import { integer, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { integer, records, text } from '../../../shared/meta/accessors';
 import { forEachItem, invalidForEach, portNameProblems, portNumber, requiredChoice } from './primitives';
 
 /** What may be carried over a port. */

@@ -6,8 +6,8 @@ import {
   notFoundField,
   required,
 } from '../../../shared/errors/field-error';
-import type { Json } from './accessors';
-import { isZero, optionalRecord, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { isZero, optionalRecord, records, text } from '../../../shared/meta/accessors';
 import { hostPortConflicts, validateContainerPorts } from './container-ports';
 import { validateEnv, validateEnvFrom } from './env';
 import { forEachItem, needed, requiredChoice, requiredDnsLabel } from './primitives';

@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { goQuote } from '../../../shared/errors/go-quote';
-import { record, text } from './accessors';
+import { record, text } from '../../../shared/meta/accessors';
 
 /**
  * A kind in a group of the project's own says where it was approved, or that it was not. What a stored one has always said, or never,

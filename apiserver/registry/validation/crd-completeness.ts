@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { required } from '../../../shared/errors/field-error';
-import type { Json } from './accessors';
-import { optionalRecord, record, records } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record, records } from '../../../shared/meta/accessors';
 
 /** Fields and items that allOf, anyOf, oneOf or not speak of, but not the structure outside. */
 export function missingStructure(schema: Json, path: string): readonly FieldError[] {

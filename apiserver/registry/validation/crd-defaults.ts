@@ -6,7 +6,7 @@ import { META_FIELDS, pruneValue } from '../../../shared/structural/prune';
 import type { StructuralSchema } from '../../../shared/structural/structural-schema';
 import { compileSchema } from '../../../shared/structural/structural-schema';
 import { joinField, validateValues } from '../../../shared/structural/validate-values';
-import type { Json } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
 
 /** That each default of a structural schema has no unknown fields and is good by its own schema. */
 export function validateDefaults(schema: Json, path: string): FieldError[] {

@@ -1,6 +1,6 @@
 import type { ApiObject, GroupVersion } from '../../../shared/meta/object';
-import type { Json } from './accessors';
-import { optionalRecord, record, records, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record, records, strings, text } from '../../../shared/meta/accessors';
 import { childrenOf, SCHEMA_TYPES } from './crd-schemas';
 import { validateStructure } from './crd-structure';
 

@@ -2,8 +2,8 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, required } from '../../../shared/errors/field-error';
 import { goStrings } from '../../../shared/structural/go-text';
 import { enumError, goError } from '../../../shared/structural/outcome';
-import type { Json } from './accessors';
-import { optionalRecord, optionalText, record, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, optionalText, record, strings, text } from '../../../shared/meta/accessors';
 
 const LIST_TYPE = 'x-kubernetes-list-type';
 const MAP_KEYS = 'x-kubernetes-list-map-keys';

@@ -1,8 +1,8 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
 import { enumError, goError } from '../../../shared/structural/outcome';
-import type { Json } from './accessors';
-import { optionalRecord, record, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record, records, text } from '../../../shared/meta/accessors';
 import { validateDefaults } from './crd-defaults';
 import { validateListAndMapTypes } from './crd-list-types';
 import { validateStructure } from './crd-structure';

@@ -2,8 +2,8 @@ import type { ApiObject, GroupVersion } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/meta/clone';
-import type { Json } from './accessors';
-import { record, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { record, records, text } from '../../../shared/meta/accessors';
 
 interface SharedPart {
   /** In the spec, for all versions. */

@@ -2,8 +2,8 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { goError } from '../../../shared/structural/outcome';
 import { compilePattern } from '../../../shared/structural/patterns';
-import type { Json } from './accessors';
-import { optionalRecord, record, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record, records, text } from '../../../shared/meta/accessors';
 import { missingStructure } from './crd-completeness';
 
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';

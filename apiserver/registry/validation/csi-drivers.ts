@@ -4,8 +4,16 @@ import { duplicate, invalid, required, tooLong } from '../../../shared/errors/fi
 import { deepEqual } from '../../../shared/meta/clone';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
-import type { Json } from './accessors';
-import { integer, optionalRecord, optionalText, record, records, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import {
+  integer,
+  optionalRecord,
+  optionalText,
+  record,
+  records,
+  strings,
+  text,
+} from '../../../shared/meta/accessors';
 import {
   choice,
   forEachItem,

@@ -2,7 +2,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
-import { record } from './accessors';
+import { record } from '../../../shared/meta/accessors';
 import { validateConditions } from './conditions';
 import { labelSelector } from './label-selectors';
 import { nonNegative } from './primitives';

@@ -2,7 +2,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
-import { record, text } from './accessors';
+import { record, text } from '../../../shared/meta/accessors';
 import { invalidForEach } from './primitives';
 import { quantityOf } from './resource-requirements';
 

@@ -1,8 +1,8 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import type { Json } from './accessors';
-import { optionalRecord, record, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record, records, text } from '../../../shared/meta/accessors';
 import { ENV_FIELDS, validateFieldRef, validateResourceFieldRef } from './downward-api';
 import type { Rule } from './primitives';
 import { configKeyProblems, forEachItem, invalidForEach, optionalForm, requiredText } from './primitives';
@@ -38,7 +38,7 @@ export function validateEnvFrom(value: unknown, path: string): FieldError[] {
 const ENV_NAME = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
 
 /** The name of an environment variable, as widely as shells and programs may use it. */
-export function envNameProblems(value: string): string[] {
+function envNameProblems(value: string): string[] {
   const problems: string[] = [];
   if (!ENV_NAME.test(value)) {
     problems.push(

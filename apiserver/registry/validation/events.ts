@@ -4,7 +4,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
-import { integer, isZero, optionalRecord, record, text } from './accessors';
+import { integer, isZero, optionalRecord, record, text } from '../../../shared/meta/accessors';
 import { invalidForEach } from './primitives';
 
 const TEXT_BYTES_MAX = 128;

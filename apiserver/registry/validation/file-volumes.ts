@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
-import type { Json } from './accessors';
-import { integer, optionalRecord, record, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { integer, optionalRecord, record, records, text } from '../../../shared/meta/accessors';
 import { validateFieldRef, validateResourceFieldRef, VOLUME_FIELDS } from './downward-api';
 import type { Rule } from './primitives';
 import { fields, forEachItem, ifPresent, localDescendingPath, needed } from './primitives';

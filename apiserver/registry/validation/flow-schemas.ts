@@ -4,8 +4,8 @@ import { forbiddenField, invalid, notSupported, required } from '../../../shared
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
-import type { Json } from './accessors';
-import { integer, optionalRecord, record, records, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { integer, optionalRecord, record, records, strings, text } from '../../../shared/meta/accessors';
 import { MANDATORY_FLOW_SCHEMAS, validateFlowConditions, validateMandatory } from './mandatory-flow';
 import { choice, forEachItem, invalidForEach, optionalForm, requiredText } from './primitives';
 

@@ -2,7 +2,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
-import { optionalRecord, record, text } from './accessors';
+import { optionalRecord, record, text } from '../../../shared/meta/accessors';
 import { immutable, invalidForEach } from './primitives';
 import { typedReference } from './references';
 
@@ -32,7 +32,7 @@ export const ingressClassRules: Pick<Strategy, 'validate' | 'validateUpdate'> = 
 const PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
 /** `example.com/some/path`: who is meant, under a name that is theirs. */
-export function domainPrefixedPath(value: string, path: string): FieldError[] {
+function domainPrefixedPath(value: string, path: string): FieldError[] {
   if (value === '') return [required(path)];
   const slash = value.indexOf('/');
   const domain = value.slice(0, Math.max(slash, 0));

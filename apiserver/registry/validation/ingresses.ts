@@ -9,8 +9,16 @@ import {
 } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
-import type { Json } from './accessors';
-import { integer, optionalRecord, optionalText, record, records, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import {
+  integer,
+  optionalRecord,
+  optionalText,
+  record,
+  records,
+  strings,
+  text,
+} from '../../../shared/meta/accessors';
 import {
   forEachItem,
   invalidForEach,

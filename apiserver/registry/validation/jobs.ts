@@ -3,8 +3,15 @@ import { invalid, notSupported, required } from '../../../shared/errors/field-er
 import { matchesLabels } from '../../../shared/meta/labels';
 import type { ApiObject } from '../../../shared/meta/object';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
-import type { Json } from './accessors';
-import { integer, optionalRecord, optionalText, record, stringMap, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import {
+  integer,
+  optionalRecord,
+  optionalText,
+  record,
+  stringMap,
+  text,
+} from '../../../shared/meta/accessors';
 import { scheduleProblem } from './cron';
 import { validatePodTemplateSpec } from './pod-spec';
 import { fields, immutable, needed, nonNegative, requiredChoice } from './primitives';

@@ -1,6 +1,6 @@
 import { invalid } from '../../../shared/errors/field-error';
 import type { Strategy } from '../strategy';
-import { integer, record } from './accessors';
+import { integer, record } from '../../../shared/meta/accessors';
 import { positive } from './primitives';
 
 export const leaseRules: Pick<Strategy, 'validate'> = {

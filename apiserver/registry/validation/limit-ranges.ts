@@ -3,8 +3,8 @@ import { forbiddenField, invalid, required } from '../../../shared/errors/field-
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity } from '../../../shared/meta/quantity';
 import type { Strategy } from '../strategy';
-import type { Json } from './accessors';
-import { record, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { record, records, text } from '../../../shared/meta/accessors';
 import { forEachItem, invalidForEach, noDuplicates } from './primitives';
 import { mayOvercommit } from './resource-lists';
 import { containerResourceName, quantityOf, resourceName } from './resource-requirements';

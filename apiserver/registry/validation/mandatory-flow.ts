@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/meta/clone';
-import { record, records, text } from './accessors';
+import { record, records, text } from '../../../shared/meta/accessors';
 import { forEachItem, repeatsIn } from './primitives';
 
 const EVERYTHING = {

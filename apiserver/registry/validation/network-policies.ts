@@ -1,8 +1,8 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import type { Strategy } from '../strategy';
-import type { Json } from './accessors';
-import { optionalRecord, optionalText, record, records, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, optionalText, record, records, strings, text } from '../../../shared/meta/accessors';
 import { isStrictlyInside } from './addresses';
 import { choice, forEachItem, isCidr, portNumberOrName } from './primitives';
 import { labelSelector } from './label-selectors';

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems } from '../../../shared/meta/dns-names';
-import { optionalRecord, optionalText, record, text } from './accessors';
+import { optionalRecord, optionalText, record, text } from '../../../shared/meta/accessors';
 import type { Rule } from './primitives';
 import {
   fields,

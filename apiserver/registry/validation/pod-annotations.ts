@@ -2,8 +2,8 @@ import { ANNOTATION } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
 import type { ApiObject } from '../../../shared/meta/object';
-import type { Json } from './accessors';
-import { record, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { record, records, text } from '../../../shared/meta/accessors';
 import { localDescendingPath } from './primitives';
 import { validateTolerations } from './tolerations';
 
@@ -14,7 +14,7 @@ type Annotations = Readonly<Record<string, string>>;
 const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
 
 /** All containers of a pod with their paths. */
-export function allContainers(
+function allContainers(
   spec: Json,
   path: string,
 ): readonly { readonly container: Json; readonly path: string }[] {

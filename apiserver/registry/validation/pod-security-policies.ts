@@ -2,8 +2,16 @@ import { ANNOTATION } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import type { Strategy } from '../strategy';
-import type { Json } from './accessors';
-import { integer, optionalRecord, optionalText, record, records, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import {
+  integer,
+  optionalRecord,
+  optionalText,
+  record,
+  records,
+  strings,
+  text,
+} from '../../../shared/meta/accessors';
 import { choice, forEachItem, nonNegative, pathWithoutBacksteps } from './primitives';
 import { csiDriverName } from './storage-drivers';
 import { VOLUME_SOURCES } from './volume-sources';

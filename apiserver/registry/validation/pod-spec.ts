@@ -7,8 +7,8 @@ import {
 } from '../../../shared/meta/dns-names';
 import { validateAnnotations, validateLabels } from '../../../shared/meta/validate-labels';
 import { validateAffinity } from './affinity';
-import type { Json } from './accessors';
-import { integer, record, records, stringMap, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { integer, record, records, stringMap, text } from '../../../shared/meta/accessors';
 import { validateContainers } from './containers';
 import { validatePodAnnotations, validateSeccompTwins } from './pod-annotations';
 import type { Rule } from './primitives';

@@ -3,8 +3,8 @@ import { duplicate, forbiddenField, invalid, required } from '../../../shared/er
 import { deepEqual } from '../../../shared/meta/clone';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { ApiObject } from '../../../shared/meta/object';
-import type { Json } from './accessors';
-import { integer, optionalRecord, record, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { integer, optionalRecord, record, records, text } from '../../../shared/meta/accessors';
 import {
   validatePodAnnotations,
   validatePodAnnotationsUpdate,

@@ -9,7 +9,7 @@ import {
 } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { deepEqual } from '../../../shared/meta/clone';
-import { integer, record, text } from './accessors';
+import { integer, record, text } from '../../../shared/meta/accessors';
 
 /**
  * The small rules that many kinds share, with the words of v1.21's validation packages. A rule takes the value and its path and

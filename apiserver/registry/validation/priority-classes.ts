@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField } from '../../../shared/errors/field-error';
 import type { Strategy } from '../strategy';
-import { integer, optionalText } from './accessors';
+import { integer, optionalText } from '../../../shared/meta/accessors';
 import { choice, immutable } from './primitives';
 
 const SYSTEM_PREFIX = 'system-';

@@ -1,8 +1,8 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField } from '../../../shared/errors/field-error';
 import type { KindSettings, Strategy } from '../strategy';
-import type { Json } from './accessors';
-import { record, records } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { record, records } from '../../../shared/meta/accessors';
 import { forEachItem } from './primitives';
 
 const LISTS = ['containers', 'initContainers', 'ephemeralContainers'];

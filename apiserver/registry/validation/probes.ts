@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
-import type { Json } from './accessors';
-import { integer, optionalRecord, record, records, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { integer, optionalRecord, record, records, strings, text } from '../../../shared/meta/accessors';
 import type { Rule } from './primitives';
 import { choice, forEachItem, needed, nonNegative, portNumberOrName } from './primitives';
 

@@ -5,8 +5,8 @@ import { invalid, notSupported, required } from '../../../shared/errors/field-er
 import { deepEqual } from '../../../shared/meta/clone';
 import { dns1123SubdomainProblems, pathSegmentProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
-import type { Json } from './accessors';
-import { optionalRecord, record, records, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record, records, strings, text } from '../../../shared/meta/accessors';
 import { choice, forEachItem, optionalForm, requiredText } from './primitives';
 import { labelSelector } from './label-selectors';
 
@@ -26,7 +26,7 @@ function validatePolicyRules(role: ApiObject, namespaced: boolean): FieldError[]
 }
 
 /** A rule is about resources or about URLs, and says what may be done. */
-export function policyRule(rule: Json, path: string, namespaced: boolean): FieldError[] {
+function policyRule(rule: Json, path: string, namespaced: boolean): FieldError[] {
   const verbs =
     strings(rule['verbs']).length === 0
       ? [required(`${path}.verbs`, 'verbs must contain at least one value')]

@@ -1,8 +1,8 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems, pathSegmentProblems } from '../../../shared/meta/dns-names';
-import type { Json } from './accessors';
-import { record, optionalText, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { record, optionalText, text } from '../../../shared/meta/accessors';
 import { invalidForEach, optionalForm } from './primitives';
 
 /** The kind and name of any object, which may be of a kind that nobody here knows. */

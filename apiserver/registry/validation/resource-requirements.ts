@@ -4,7 +4,7 @@ import { forbiddenField, invalid, required } from '../../../shared/errors/field-
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Quantity } from '../../../shared/meta/quantity';
 import { compareQuantity, parseQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
-import { record, stringMap, text } from './accessors';
+import { record, stringMap, text } from '../../../shared/meta/accessors';
 import { forEachItem, invalidForEach } from './primitives';
 
 /** Amounts of compute resources, as containers, claims, quotas and nodes state them. */

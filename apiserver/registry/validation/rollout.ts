@@ -1,6 +1,6 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
-import { integer, text } from './accessors';
+import { integer, text } from '../../../shared/meta/accessors';
 import { nonNegative } from './primitives';
 
 /** Numbers of pods that are given outright or as a share: `2` or `25%`. */

@@ -2,7 +2,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems } from '../../../shared/meta/dns-names';
 import { validateLabels } from '../../../shared/meta/validate-labels';
 import type { Strategy } from '../strategy';
-import { optionalRecord, record, stringMap, text } from './accessors';
+import { optionalRecord, record, stringMap, text } from '../../../shared/meta/accessors';
 import { immutable, invalidForEach } from './primitives';
 import { validateResourceRequirements } from './resource-requirements';
 import { validateTolerations } from './tolerations';

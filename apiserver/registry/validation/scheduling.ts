@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import { integer, optionalRecord, record, records, strings, text } from './accessors';
+import { integer, optionalRecord, record, records, strings, text } from '../../../shared/meta/accessors';
 import { choice, forEachItem, invalidForEach, isIpAddress } from './primitives';
 
 /** `topologySpreadConstraints`: sound each, and one for each pair of key and action. */

@@ -4,7 +4,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { jsonSyntaxProblem } from '../../../shared/schema/json-syntax';
 import type { Strategy } from '../strategy';
-import { stringMap, text } from './accessors';
+import { stringMap, text } from '../../../shared/meta/accessors';
 import { CONFIG_BYTES_MAX, configKeys, decodedBytes, immutableFields } from './config-maps';
 import { immutable } from './primitives';
 

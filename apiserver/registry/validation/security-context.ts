@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../shared/errors/field-error';
-import type { Json } from './accessors';
-import { optionalRecord, optionalText, record, records, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, optionalText, record, records, strings, text } from '../../../shared/meta/accessors';
 import { hostNetworkPorts } from './container-ports';
 import type { Rule } from './primitives';
 import { choice, each, fields, forEachItem, ifPresent, inRange, localDescendingPath } from './primitives';

@@ -4,7 +4,7 @@ import type { LabelSelector, LabelSelectorObject } from '../../../shared/meta/la
 import { labelSelectorOf, matchesLabels } from '../../../shared/meta/labels';
 import { SelectorError } from '../../../shared/meta/selector-error';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
-import { optionalRecord, record, stringMap } from './accessors';
+import { optionalRecord, record, stringMap } from '../../../shared/meta/accessors';
 
 /** The selector of a workload, which must select the pods of its own template. */
 

@@ -1,8 +1,8 @@
 import type { ApiObject } from '../../../shared/meta/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, notSupported, required } from '../../../shared/errors/field-error';
-import type { Json } from './accessors';
-import { record, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { record, strings, text } from '../../../shared/meta/accessors';
 import { familyOf, isDualStack } from './addresses';
 import { forEachItem, repeatsIn } from './primitives';
 

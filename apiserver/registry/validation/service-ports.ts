@@ -1,8 +1,8 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
-import type { Json } from './accessors';
-import { optionalText, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalText, text } from '../../../shared/meta/accessors';
 import { invalidForEach, optionalForm, portNumber, requiredChoice } from './primitives';
 
 /** A port of a Service or of its endpoints. `target` is what is wrong with where it leads to. */

@@ -6,8 +6,16 @@ import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { validateLabels } from '../../../shared/meta/validate-labels';
 import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
-import type { Json } from './accessors';
-import { integer, optionalRecord, record, records, stringMap, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import {
+  integer,
+  optionalRecord,
+  record,
+  records,
+  stringMap,
+  strings,
+  text,
+} from '../../../shared/meta/accessors';
 import { familyOf, reachableAddress } from './addresses';
 import {
   forEachItem,

@@ -4,8 +4,8 @@ import { duplicate, forbiddenField, invalid, required, tooLong } from '../../../
 import { deepEqual } from '../../../shared/meta/clone';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
-import type { Json } from './accessors';
-import { optionalText, records, stringMap, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalText, records, stringMap, strings, text } from '../../../shared/meta/accessors';
 import {
   choice,
   forEachItem,

@@ -2,7 +2,7 @@ import { RESERVED_PREFIX } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import { optionalRecord, optionalText, record, stringMap, text } from './accessors';
+import { optionalRecord, optionalText, record, stringMap, text } from '../../../shared/meta/accessors';
 import { inRange, invalidForEach, needed, optionalForm } from './primitives';
 
 /** The parts that volumes of pods and persistent volumes have in common where they name a driver outside the cluster. */

@@ -7,8 +7,8 @@ import {
 } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
-import type { Json } from './accessors';
-import { optionalText, record, records, strings, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalText, record, records, strings, text } from '../../../shared/meta/accessors';
 import { firstIndexIn, forEachItem, invalidForEach, repeatsIn } from './primitives';
 
 /** In which versions the replicas store and read a resource. */

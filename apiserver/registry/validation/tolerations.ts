@@ -1,8 +1,8 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported } from '../../../shared/errors/field-error';
 import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
-import type { Json } from './accessors';
-import { records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { records, text } from '../../../shared/meta/accessors';
 import { forEachItem, optionalForm } from './primitives';
 
 /** What a taint does to pods that do not tolerate it. */

@@ -3,8 +3,8 @@ import { forbiddenField, required, tooLong } from '../../../shared/errors/field-
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../strategy';
 import { statusSubresource } from '../strategy';
-import type { Json } from './accessors';
-import { optionalRecord, optionalText, record, stringMap, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, optionalText, record, stringMap, text } from '../../../shared/meta/accessors';
 import { immutable, invalidForEach } from './primitives';
 import { labelSelector } from './label-selectors';
 import { nonNegativeQuantity } from './resource-requirements';

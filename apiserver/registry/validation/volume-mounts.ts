@@ -6,8 +6,8 @@ import {
   notSupported,
   required,
 } from '../../../shared/errors/field-error';
-import type { Json } from './accessors';
-import { optionalText, record, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalText, record, records, text } from '../../../shared/meta/accessors';
 import { forEachItem, localDescendingPath, needed, pathWithoutBacksteps } from './primitives';
 
 /** The volumes of a pod that are sound, by name: a mount of an unsound one finds nothing. */

@@ -1,8 +1,8 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import type { Json } from './accessors';
-import { optionalRecord, record, records, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record, records, text } from '../../../shared/meta/accessors';
 import { validateClaimTemplate } from './claim-template';
 import { forEachItem, invalidForEach, requiredText } from './primitives';
 import type { Volumes } from './volume-mounts';

@@ -1,8 +1,8 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import type { Json } from './accessors';
-import { optionalRecord, optionalText, record, text } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, optionalText, record, text } from '../../../shared/meta/accessors';
 import { forEachItem, portNumberProblems } from './primitives';
 
 /** Where a webhook is: at a URL, or a Service of the cluster. */

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
-import type { Json } from './accessors';
-import { optionalText, strings } from './accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalText, strings } from '../../../shared/meta/accessors';
 import { choice, forEachItem } from './primitives';
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import { optionalText, record } from './accessors';
+import { optionalText, record } from '../../../shared/meta/accessors';
 import { invalidForEach } from './primitives';
 
 const CREDENTIAL_SPEC_KIB_MAX = 64;

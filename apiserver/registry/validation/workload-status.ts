@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import type { ApiObject } from '../../../shared/meta/object';
-import { integer, record } from './accessors';
+import { integer, record } from '../../../shared/meta/accessors';
 import { nonNegative } from './primitives';
 
 /** The rules of one kind's `status`, as its controller may write it. */

@@ -5,8 +5,8 @@ import { deepEqual } from '../../../shared/meta/clone';
 import { badRequest } from '../../../shared/errors/status-error';
 import type { AccessQuestion } from '../../exchange/access';
 import type { UserInfo } from '../../exchange/exchange';
-import type { Json } from '../validation/accessors';
-import { optionalRecord, record, strings, stringMap, text } from '../validation/accessors';
+import type { Json } from '../../../shared/meta/accessors';
+import { optionalRecord, record, strings, stringMap, text } from '../../../shared/meta/accessors';
 import type { Operation, OperationContext, OperationRequest } from './operation';
 
 /** Whether somebody may do something. The answer is about now, and about the authorizers of this server. */

@@ -1,5 +1,5 @@
 import { badRequest } from '../../../shared/errors/status-error';
-import { record, strings, text } from '../validation/accessors';
+import { record, strings, text } from '../../../shared/meta/accessors';
 import type { Operation, OperationServices, TokenQuestion } from './operation';
 
 /** Says whose token it is. A token that nobody knows is an answer, not a failure. */

@@ -4,7 +4,7 @@
  */
 
 /** What stands before each message. */
-export const FRAME_HEAD_BYTES = 5;
+const FRAME_HEAD_BYTES = 5;
 
 /** Far above what etcd sends; a longer one means that the two sides no longer agree where messages begin. */
 const MESSAGE_BYTES_MAX = 1024 * 1024 * 1024;

@@ -31,7 +31,7 @@ export const HORIZONTAL_POD_AUTOSCALER_V2BETA1: Conversion = {
 };
 
 /** The object with this behavior in its spec, or without one. */
-export function withBehavior(object: ApiObject, behavior: Json | undefined): ApiObject {
+function withBehavior(object: ApiObject, behavior: Json | undefined): ApiObject {
   return changeObject(object, 'spec', (spec) =>
     behavior === undefined ? without(spec, 'behavior') : { ...spec, behavior },
   ) as ApiObject;

@@ -1,6 +1,6 @@
 /**
- * Typed views of decoded JSON. The codec has checked the types already; these give a missing value its zero and never throw, so
- * that a rule can be written without asking for each step whether it is there.
+ * Typed views of decoded JSON: what is missing, or of another type, reads as its zero, and nothing throws, so that a rule can be written
+ * without asking for each step whether it is there.
  */
 export type Json = Readonly<Record<string, unknown>>;
 
