@@ -16,11 +16,7 @@ export interface ExpectedObject {
 }
 
 /** What bodies can be written in, in the order in which messages list it. */
-const STANDARD_MEDIA_TYPES: readonly string[] = [
-  MEDIA_TYPE.json,
-  MEDIA_TYPE.yaml,
-  MEDIA_TYPE.protobuf,
-];
+const STANDARD_MEDIA_TYPES: readonly string[] = [MEDIA_TYPE.json, MEDIA_TYPE.yaml, MEDIA_TYPE.protobuf];
 
 /** The media type of a body. Throws UnsupportedMediaType (415). */
 export function bodyMediaType(contentType: string | undefined): string {

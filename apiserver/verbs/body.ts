@@ -48,11 +48,7 @@ function decodeReporting(
   return decodeValue(value, endpoint, reportingDuplicates(report, bytes, syntax));
 }
 
-function decodeBody(
-  bytes: Buffer,
-  endpoint: Endpoint,
-  mediaType: string = MEDIA_TYPE.json,
-): ApiObject {
+function decodeBody(bytes: Buffer, endpoint: Endpoint, mediaType: string = MEDIA_TYPE.json): ApiObject {
   const { row, apiVersion, type } = endpoint;
   return decodeValue(parseBody(bytes, mediaType, { kind: row.kind, apiVersion, type }), endpoint);
 }
