@@ -175,6 +175,9 @@ export function writeTarget(
     catchUp: (revision, signal) => catchUp(context, revision, signal),
     decode: (record) => asDefined(stored, currentOfRecord(context.transformer, record)),
     encode: (object) => encodeForStorage(stored, object),
+    announce: (encoded) => {
+      context.cache.announce(absolute, encoded);
+    },
     remember: (written) => {
       if (written === undefined) context.recent.delete(absolute);
       else context.recent.set(absolute, currentOfWritten(written), context.clock.now());

@@ -56,6 +56,8 @@ export interface WriteTarget {
   catchUp(revision: number, signal: AbortSignal): Promise<void>;
   decode(record: StoredRecord): Current;
   encode(object: ApiObject): Encoded;
+  /** Is told what is about to be sent to the store. */
+  readonly announce?: (encoded: Encoded) => void;
   /** Is told what stands in the store after a write; undefined: nothing does any more. */
   readonly remember?: (written: (Encoded & { readonly revision: number }) | undefined) => void;
   /** Takes what the next object needs beyond its own key; absent for a kind that needs nothing. */
@@ -199,12 +201,13 @@ async function store(target: WriteTarget, pending: Pending, signal: AbortSignal)
 }
 
 async function send(
-  { backend, transformer, key, ttlSeconds }: WriteTarget,
+  { backend, transformer, key, ttlSeconds, announce }: WriteTarget,
   { intent, encoded, current }: Pending,
   signal: AbortSignal,
 ): ReturnType<Backend['create']> {
   if (intent.kind === 'delete') return backend.delete(key, current?.revision ?? 0, signal);
   const value = transformer.toStorage(key, encoded.plain);
+  announce?.(encoded);
   const ttl = ttlSeconds === undefined ? {} : { ttlSeconds };
   const guards = intent.kind === 'put' ? intent.guards : undefined;
   const options = guards === undefined ? ttl : { ...ttl, guards };

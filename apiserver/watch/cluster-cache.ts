@@ -15,6 +15,7 @@ import { HistoryGate } from './history-gate';
 import { KeyRouter } from './key-router';
 import type { CacheLimits } from './limits';
 import { DEFAULT_LIMITS } from './limits';
+import { OwnWrites } from './own-writes';
 import { ReadIndex } from './read-index';
 import { ResourceCache } from './resource-cache';
 import { ResourceFill } from './resource-fill';
@@ -89,6 +90,7 @@ export class ClusterCache {
         turnMsMax: limits.historyTurnMsMax,
         pauseMsMax: limits.historyPauseMsMax,
       }),
+      ownWrites: new OwnWrites(),
       revision: () => this.#revision,
       refusesWatches: () => this.#drain.refusesNew,
       waitForRevision: (revision, wait) => this.#waitForRevision(revision, wait),
@@ -190,6 +192,11 @@ export class ClusterCache {
   /** Compares every resource with the store once, and builds those anew that differ. Runs by itself every `checkIntervalMs`. */
   async check(signal: AbortSignal): Promise<void> {
     await checkAll(this.#checkTarget(), signal);
+  }
+
+  /** What is about to be written to this absolute key: spares the cache to parse it when its event comes. */
+  announce(key: string, { plain, object }: { readonly plain: Buffer; readonly object: object }): void {
+    this.#context.ownWrites.announce(key, plain, object);
   }
 
   /** A revision at or above every write acknowledged before this call. Shared: see {@link ReadIndex}. */

@@ -6,6 +6,7 @@ import type { DerivedBudget } from './derived-budget';
 import type { Delays } from './duration-histogram';
 import type { HistoryGate } from './history-gate';
 import type { CacheLimits } from './limits';
+import type { OwnWrites } from './own-writes';
 import type { RingBudget } from './ring';
 import type { FlushScheduler } from './scheduler';
 import type { SnapshotBudget } from './snapshot-budget';
@@ -27,6 +28,7 @@ export interface CacheContext {
   readonly rings: RingBudget;
   readonly snapshots: SnapshotBudget;
   readonly history: HistoryGate;
+  readonly ownWrites: OwnWrites;
   /** The newest revision fully applied; 0 while there is no state. */
   readonly revision: () => number;
   /** True when watches that begin now are not to be served any more. */

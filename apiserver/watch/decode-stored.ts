@@ -7,13 +7,14 @@ import type { Slabs } from './slab';
 /** Undoes the transformer and decodes. Without slabs the entry has memory of its own. */
 export function decodeStored(
   resource: CachedResource,
-  { transformer, prefix, log, counters }: CacheContext,
+  { transformer, prefix, log, counters, ownWrites }: CacheContext,
   stored: { readonly key: string; readonly value: Buffer; readonly revision: number; readonly slabs?: Slabs },
 ): CacheEntry | undefined {
   const { key, value, revision, slabs } = stored;
   try {
-    const { plain } = transformer.fromStorage(`${prefix}/${resource.keyPrefix}${key}`, value);
-    return decodeEntry(resource, { key, plain, revision }, slabs);
+    const absolute = `${prefix}/${resource.keyPrefix}${key}`;
+    const { plain } = transformer.fromStorage(absolute, value);
+    return decodeEntry(resource, { key, plain, revision, parsed: ownWrites.take(absolute, plain) }, slabs);
   } catch (error) {
     counters.undecodable += 1;
     log.error(

@@ -63,6 +63,22 @@ test.each(['', '[]', 'null', '{"metadata":3}', '{"kind":"Pod"'])('%s is no objec
   expect(() => decode(text)).toThrow(/JSON|metadata/);
 });
 
+test('an object that is known already makes the entry that its bytes make', () => {
+  const object = {
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: {
+      uid: '4f2e-as-long-as-uids-are',
+      labels: { 'example.com/a-long-name': 'a-value-that-is-long' },
+    },
+    spec: { nodeName: 'node-with-a-long-name' },
+    status: { phase: 'half a pair: \ud83d' },
+  };
+  const plain = Buffer.from(JSON.stringify(object));
+  const stored = { key: 'a/x', plain, revision: 42 };
+  expect(decodeEntry(PODS, { ...stored, parsed: object })).toEqual(decodeEntry(PODS, stored));
+});
+
 test('the last state of a deleted object carries the deletion’s version', () => {
   const entry = decode('{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"},"data":"y"}', 'a/x', 9);
   const gone = withRevision(entry, 1_000);

@@ -31,19 +31,22 @@ export interface StoredObject {
   /** The object's JSON as it comes out of the transformer. */
   readonly plain: Buffer;
   readonly revision: number;
+  /** What `plain` says, where that is known already. */
+  readonly parsed?: object | undefined;
 }
 
 /**
- * Reads one stored object. Parses it once, for labels, fields and uid, and splices its resourceVersion in. The bytes are copied:
+ * Reads one stored object. Parses it at most once, for labels, fields and uid, and splices its resourceVersion in. The bytes are copied:
  * into `slabs`, or into memory of their own when there are none. Throws when the bytes are no object with metadata.
  */
 export function decodeEntry(resource: CachedResource, stored: StoredObject, slabs?: Slabs): CacheEntry {
-  const object: unknown = JSON.parse(stored.plain.toString('utf8'));
+  const object: unknown = stored.parsed ?? JSON.parse(stored.plain.toString('utf8'));
   const metadata = recordAt(object, 'metadata');
   if (metadata === undefined) throw new Error('the stored value has no metadata');
   const slash = resource.namespaced ? stored.key.indexOf('/') : -1;
   const namespace = slash === -1 ? '' : stored.key.slice(0, slash);
   const name = stored.key.slice(slash + 1);
+  const keep = stored.parsed === undefined ? asItIs : copyOfText;
   const uid = metadata['uid'];
   const entry = new CacheEntry(
     {
@@ -51,9 +54,9 @@ export function decodeEntry(resource: CachedResource, stored: StoredObject, slab
       namespace,
       name,
       revision: stored.revision,
-      labels: labelsOf(metadata['labels']),
-      fields: fieldsOf(resource, object, { namespace, name }),
-      uid: typeof uid === 'string' ? uid : '',
+      labels: labelsOf(metadata['labels'], keep),
+      fields: fieldsOf(resource, object, { namespace, name, keep }),
+      uid: typeof uid === 'string' ? keep(uid) : '',
     },
     NO_BYTES,
   );
@@ -127,24 +130,37 @@ function createPlainMapClass(): new () => Record<string, string> {
 
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze(new PlainMap());
 
-function labelsOf(labels: unknown): Readonly<Record<string, string>> {
+/** How a text out of an object is kept. */
+type Keep = (text: string) => string;
+
+const asItIs: Keep = (text) => text;
+
+/** Shorter texts are never kept as a part of another one. */
+const SLICE_CHARACTERS_MIN = 13;
+
+/** A text that a client sent may be a part of the whole document, which it would hold in memory for as long as the object is cached. */
+const copyOfText: Keep = (text) =>
+  text.length < SLICE_CHARACTERS_MIN ? text : (JSON.parse(JSON.stringify(text)) as string);
+
+function labelsOf(labels: unknown, keep: Keep): Readonly<Record<string, string>> {
   if (typeof labels !== 'object' || labels === null) return NO_LABELS;
   const copy = new PlainMap();
-  for (const [name, value] of Object.entries(labels)) if (typeof value === 'string') copy[name] = value;
+  for (const [name, value] of Object.entries(labels))
+    if (typeof value === 'string') copy[keep(name)] = keep(value);
   return copy;
 }
 
 function fieldsOf(
   resource: CachedResource,
   object: unknown,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { namespace, name, keep }: { readonly namespace: string; readonly name: string; readonly keep: Keep },
 ): Readonly<Record<string, string>> {
   const fields = new PlainMap();
   fields['metadata.name'] = name;
   fields['metadata.namespace'] = namespace;
   for (const path of resource.fieldPaths) {
     const sources = resource.fieldSources?.[path];
-    fields[path] = sources === undefined ? valueAt(object, path) : firstValueAt(object, sources);
+    fields[path] = keep(sources === undefined ? valueAt(object, path) : firstValueAt(object, sources));
   }
   return fields;
 }

@@ -33,9 +33,13 @@ async function main(words: readonly string[]): Promise<void> {
     const [cpu] = cpus();
     console.log(`
 Node ${process.version}, ${String(cpus().length)} × ${cpu?.model ?? 'unknown'}, ${new Date().toISOString().slice(0, 10)}
-Memory of the server: ${bench.idleMb.toFixed(0)} MB idle, ${bench.filledMb.toFixed(0)} MB with ${String(SIZES.objects)} pods.
+Memory of the server at rest: ${mb(bench.memory.idle)} idle, ${mb(bench.memory.filled)} with ${String(SIZES.objects)} pods; ${mb(bench.memory.started)} right after its start, ${mb(bench.memory.written)} right after the pods were written.
 ${bench.isPreferred ? 'Servers and load ran with the highest priority.' : 'Servers and load had to share the machine with everything else on it, which is in the figures.'}`);
   });
+}
+
+function mb(megabytes: number): string {
+  return `${megabytes.toFixed(0)} MB`;
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

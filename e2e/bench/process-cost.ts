@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Clock ticks per second of /proc/<pid>/stat on Linux, whatever the kernel's own timer. */
 const TICKS_PER_SECOND = 100;
@@ -18,6 +19,31 @@ export function memoryMegabytes(pid: number): { readonly now: number; readonly p
   const field = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'mu').exec(status)?.[1]) / 1024;
   return { now: field('VmRSS'), peak: field('VmHWM') };
+}
+
+const REST_MS = 20_000;
+const REST_DEADLINE_MS = 120_000;
+const REST_LOOK_MS = 1_000;
+const REST_TOLERANCE_MB = 2;
+
+/**
+ * Resident memory in MB of a process that has nothing to do, once it has not changed for 20 s: V8 gives back what it took for work that is
+ * over some seconds after the work. Rejects when it does not come to rest within two minutes.
+ */
+export async function memoryAtRest(pid: number): Promise<number> {
+  let settled = memoryMegabytes(pid).now;
+  let restedMs = 0;
+  for (let waitedMs = 0; waitedMs < REST_DEADLINE_MS; waitedMs += REST_LOOK_MS) {
+    await sleep(REST_LOOK_MS);
+    const { now } = memoryMegabytes(pid);
+    restedMs += REST_LOOK_MS;
+    if (Math.abs(now - settled) > REST_TOLERANCE_MB) {
+      settled = now;
+      restedMs = 0;
+    }
+    if (restedMs >= REST_MS) return now;
+  }
+  throw new Error('The memory of the server does not come to rest.');
 }
 
 /** Lets the highest resident memory begin anew at what it is now. */

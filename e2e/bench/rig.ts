@@ -9,7 +9,7 @@ import { benchPod } from './bench-pod';
 import { type BenchProcess, startProgram } from './children';
 import type { Limit } from './limit-server';
 import type { Target } from './messages';
-import { memoryMegabytes, preferProcess } from './process-cost';
+import { memoryAtRest, memoryMegabytes, preferProcess } from './process-cost';
 
 /** How many pods there are, how many watchers, and for how long each row of requests runs. */
 export const SIZES = {
@@ -45,11 +45,17 @@ export interface Bench {
   readonly limit: BenchProcess;
   readonly etcdPid: number;
   readonly etcdEndpoint: string;
-  /** Resident memory of the server in MB: with nothing in the store, and with the pods. */
-  readonly idleMb: number;
-  readonly filledMb: number;
+  readonly memory: ServerMemory;
   /** Whether everything that takes part goes before whatever else runs on the machine. */
   readonly isPreferred: boolean;
+}
+
+/** Resident memory of the server in MB: with nothing in the store and with the pods, each right after the work and at rest. */
+export interface ServerMemory {
+  readonly started: number;
+  readonly idle: number;
+  readonly written: number;
+  readonly filled: number;
 }
 
 /** Starts everything, runs `measure`, and takes everything down again. */
@@ -70,16 +76,13 @@ export async function withBench(measure: (bench: Bench) => Promise<void>): Promi
   });
   let limit: BenchProcess | undefined;
   try {
-    const idleMb = memoryMegabytes(replica.process().pid).now;
-    await fill(replica);
-    const filledMb = memoryMegabytes(replica.process().pid).now;
+    const memory = await fillMeasured(replica);
     const target = { server: replica.server, caFile: replica.caFile, token: credentials.adminToken };
     const started = await startLimit(replica, workspace.dir);
     ({ limit } = started);
     const limitTarget = { ...target, server: started.server };
     const etcdEndpoint = etcd.endpoints[0] ?? '';
     const isPreferred = [replica.process().pid, limit.pid, etcdPid, process.pid].every(preferProcess);
-    const memory = { idleMb, filledMb };
     await measure({
       replica,
       loopFile,
@@ -89,7 +92,7 @@ export async function withBench(measure: (bench: Bench) => Promise<void>): Promi
       etcdPid,
       etcdEndpoint,
       isPreferred,
-      ...memory,
+      memory,
     });
   } finally {
     limit?.kill();
@@ -108,6 +111,15 @@ export function benchConfigMap(name: string): object {
     metadata: { name },
     data: { text: 'x'.repeat(1_000) },
   };
+}
+
+async function fillMeasured(replica: Replica): Promise<ServerMemory> {
+  const { pid } = replica.process();
+  const started = memoryMegabytes(pid).now;
+  const idle = await memoryAtRest(pid);
+  await fill(replica);
+  const written = memoryMegabytes(pid).now;
+  return { started, idle, written, filled: await memoryAtRest(pid) };
 }
 
 async function fill(replica: Replica): Promise<void> {
