@@ -1,0 +1,85 @@
+import { MEDIA_TYPE } from '../../shared/names';
+import { RESOURCES } from '../../shared/api/resources';
+import type { StoredRecord } from '../storage/backend';
+import type { Entry } from '../watch/entry';
+import { decodeEntry } from '../watch/entry-codec';
+import { OwnWrites } from '../watch/own-writes';
+import { caughtUp } from '../watch/testing/fixtures';
+import { MemoryBackend } from '../watch/testing/memory-backend';
+import type { InProcessApi } from './in-process-api';
+import { startInProcessApi } from './in-process-api';
+import { minimalObject } from './minimal-objects';
+
+/** Every row of the tables that is a stored object. */
+const ROWS = RESOURCES.filter(({ verbs }) => verbs.includes('list') && verbs.includes('create'));
+
+let backend: MemoryBackend;
+let api: InProcessApi;
+const told = jest.spyOn(OwnWrites.prototype, 'take');
+
+beforeAll(async () => {
+  backend = new MemoryBackend();
+  api = await startInProcessApi(backend, {
+    runtimeConfig: new Map([['api/all', true]]),
+    kindSettings: { allowPrivileged: false, ephemeralContainers: true },
+    definitionsLive: false,
+  });
+});
+afterAll(async () => {
+  await api.close();
+});
+
+test.each(ROWS.map(({ schema }) => schema))(
+  'what the cache takes from the write of a %s is what it would read from its bytes',
+  async (schema) => {
+    const row = RESOURCES.find((each) => each.schema === schema);
+    const endpoint = row && api.plane.registry().endpoint(row.group, row.version, row.resource);
+    if (row === undefined || endpoint === undefined) throw new Error(`no row for ${schema}`);
+    const root = row.group === '' ? `/api/${row.version}` : `/apis/${row.group}/${row.version}`;
+    const collection = `${root}${row.namespaced ? '/namespaces/default' : ''}/${row.resource}`;
+    const body = minimalObject(row, 'default');
+    const { name } = body.metadata;
+    const labels = { 'example.com/a-label-that-is-long': 'with-a-value-that-is-long' };
+    const sent = JSON.stringify({ ...body, metadata: { ...body.metadata, labels } });
+    const type = { 'content-type': MEDIA_TYPE.yaml };
+    expect((await api.call('POST', collection, { text: sent, headers: type })).code).toBe(201);
+
+    const { stored } = endpoint;
+    const key = stored.namespaced ? `default/${name}` : name;
+    const absolute = `${api.plane.store.prefix}/${stored.keyPrefix}${key}`;
+    const { entry, record } = await settled(stored.keyPrefix, key, absolute);
+    const lookups = told.mock.calls.flatMap(([at], index) =>
+      at === absolute ? [told.mock.results[index]?.value as unknown] : [],
+    );
+    expect(lookups[0]).toMatchObject({ kind: row.kind, metadata: { name } });
+    expect(lookups).not.toContain(undefined);
+    const read = decodeEntry(stored, { key, plain: record.value, revision: record.revision });
+    const { slab: _read, ...expected } = read;
+    expect(entry).toMatchObject(expected);
+
+    told.mockClear();
+    const url = `${collection}/${name}`;
+    const letGo = {
+      body: { metadata: { finalizers: null } },
+      headers: { 'content-type': MEDIA_TYPE.mergePatch },
+    };
+    await api.call('PATCH', url, letGo);
+    await api.call('DELETE', `${url}?gracePeriodSeconds=0`);
+    // A definition is held until its objects are gone.
+    await api.call('PATCH', url, letGo);
+  },
+);
+
+/** The object in the cache and in the store, in the same state: of some kinds a controller of the server writes the status at once. */
+async function settled(
+  keyPrefix: string,
+  key: string,
+  absolute: string,
+): Promise<{ readonly entry: Entry; readonly record: StoredRecord }> {
+  for (;;) {
+    await caughtUp(api.plane.cache, backend);
+    const { record } = await backend.get(absolute);
+    const entry = api.plane.cache.resource(keyPrefix).get(key);
+    if (record !== undefined && entry?.revision === record.revision) return { entry, record };
+  }
+}
