@@ -1,3 +1,4 @@
+import { ByteBoundedMap } from '../../shared/concurrency/byte-bounded-map';
 import type { Current } from './write';
 
 /** What the kept objects may have as JSON, in bytes; parsed they take a few times as much. */
@@ -14,21 +15,15 @@ interface Kept {
  * known elsewhere.
  */
 export class RecentObjects {
-  readonly #bytesMax: number;
-  /** The least recently used first. */
-  readonly #objects = new Map<string, Kept>();
-  #bytes = 0;
+  readonly #objects: ByteBoundedMap<Kept>;
 
   constructor(bytesMax: number = RECENT_BYTES_MAX) {
-    this.#bytesMax = bytesMax;
+    this.#objects = new ByteBoundedMap(bytesMax);
   }
 
   get(key: string): Current | undefined {
-    const found = this.#objects.get(key);
-    if (found === undefined) return undefined;
-    this.#objects.delete(key);
-    this.#objects.set(key, found);
-    return found.current;
+    this.#objects.touch(key);
+    return this.#objects.get(key)?.current;
   }
 
   /** Only what was written, and not before this moment, in milliseconds since the epoch. */
@@ -39,20 +34,10 @@ export class RecentObjects {
 
   /** `writtenAtMs` is absent for an object that was only read. */
   set(key: string, current: Current, writtenAtMs: number = -Infinity): void {
-    this.delete(key);
-    if (current.plain.length > this.#bytesMax) return;
-    this.#objects.set(key, { current, writtenAtMs });
-    this.#bytes += current.plain.length;
-    for (const [oldest] of this.#objects) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.delete(oldest);
-    }
+    this.#objects.set(key, { current, writtenAtMs }, current.plain.length);
   }
 
   delete(key: string): void {
-    const found = this.#objects.get(key);
-    if (found === undefined) return;
     this.#objects.delete(key);
-    this.#bytes -= found.current.plain.length;
   }
 }

@@ -1,16 +1,14 @@
 import { MEDIA_TYPE } from '../../shared/names';
 import { apiVersionOf } from '../../shared/meta/object';
 import type { ManagedFieldsEntry } from '../../shared/meta/object';
-import { RESOURCES } from '../../shared/api/resources';
 import type { Endpoint } from '../registry/resource';
 import type { InProcessApi, Reply } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';
+import { endpointOf, STORED_ROWS } from './stored-rows';
 
 /** Every row of the tables whose objects can be applied, in every version. */
-const ROWS = RESOURCES.filter(
-  ({ verbs }) => verbs.includes('list') && verbs.includes('create') && verbs.includes('patch'),
-);
+const ROWS = STORED_ROWS.filter(({ verbs }) => verbs.includes('patch'));
 
 let api: InProcessApi;
 
@@ -23,14 +21,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.close();
 });
-
-function endpointOf(schema: string): Endpoint {
-  const row = RESOURCES.find((each) => each.schema === schema);
-  const endpoint =
-    row === undefined ? undefined : api.plane.registry().endpoint(row.group, row.version, row.resource);
-  if (endpoint === undefined) throw new Error(`${schema} is not served`);
-  return endpoint;
-}
 
 /** One object as one version serves it. */
 class Applied {
@@ -106,7 +96,7 @@ describe.each(ROWS.map(({ schema }) => schema))('%s', (schema) => {
   let one: Applied;
 
   beforeAll(() => {
-    const endpoint = endpointOf(schema);
+    const endpoint = endpointOf(api, schema);
     one = new Applied(endpoint, minimalObject(endpoint.row, 'default'));
   });
 

@@ -1,24 +1,16 @@
 import { GROUP, MEDIA_TYPE } from '../../shared/names';
-import type { ResourceRow } from '../../shared/api/resources';
-import { RESOURCES } from '../../shared/api/resources';
 import { MemoryBackend } from '../watch/testing/memory-backend';
 import type { InProcessApi, Reply } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';
-
-/** Every row of the tables that is a stored object. */
-const ROWS = RESOURCES.filter(({ verbs }) => verbs.includes('list') && verbs.includes('create'));
+import { ALL_KINDS, collectionOf, endpointOf, STORED_ROWS } from './stored-rows';
 
 let backend: MemoryBackend;
 let api: InProcessApi;
 
 beforeAll(async () => {
   backend = new MemoryBackend();
-  api = await startInProcessApi(backend, {
-    runtimeConfig: new Map([['api/all', true]]),
-    kindSettings: { allowPrivileged: false, ephemeralContainers: true },
-    definitionsLive: false,
-  });
+  api = await startInProcessApi(backend, ALL_KINDS);
 });
 afterAll(async () => {
   await api.close();
@@ -45,20 +37,15 @@ async function dry(method: string, url: string, { code, ...sent }: Sent & { code
   return reply;
 }
 
-function collectionOf(row: ResourceRow): string {
-  const root = row.group === '' ? `/api/${row.version}` : `/apis/${row.group}/${row.version}`;
-  return `${root}${row.namespaced ? '/namespaces/default' : ''}/${row.resource}`;
-}
-
 const PATCHES: readonly (readonly [type: string, body: unknown])[] = [
   [MEDIA_TYPE.mergePatch, { metadata: { labels: { dry: 'yes' } } }],
   [MEDIA_TYPE.strategicMergePatch, { metadata: { labels: { dry: 'yes' } } }],
   [MEDIA_TYPE.jsonPatch, [{ op: 'add', path: '/metadata/labels', value: { dry: 'yes' } }]],
 ];
 
-test.each(ROWS.map(({ schema }) => schema))('no verb on a %s moves the store', async (schema) => {
-  const row = RESOURCES.find((each) => each.schema === schema);
-  if (row === undefined) throw new Error(`no row for ${schema}`);
+test.each(STORED_ROWS.map(({ schema }) => schema))('no verb on a %s moves the store', async (schema) => {
+  const endpoint = endpointOf(api, schema);
+  const { row } = endpoint;
   const collection = collectionOf(row);
   const body = minimalObject(row, 'default');
   const url = `${collection}/${body.metadata.name}`;
@@ -84,8 +71,7 @@ test.each(ROWS.map(({ schema }) => schema))('no verb on a %s moves the store', a
   const made = await send('PATCH', `${elsewhere}&dryRun=All`, { ...other, type: MEDIA_TYPE.applyPatch });
   expect([201, 422]).toContain(made.code);
 
-  const endpoint = api.plane.registry().endpoint(row.group, row.version, row.resource);
-  for (const { name, verbs } of endpoint?.subresources.values() ?? []) {
+  for (const { name, verbs } of endpoint.subresources.values()) {
     if (!verbs.includes('get')) continue;
     const shown = await send('GET', `${url}/${name}`);
     if (verbs.includes('update')) await dry('PUT', `${url}/${name}`, { body: shown.json, code: 200 });
@@ -117,7 +103,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const SERVICES = '/api/v1/namespaces/default/services';
 
 test('what stands for an operation on a pod does nothing as a dry run', async () => {
-  const pod = minimalObject(rowOf('core/v1.Pod'), 'default');
+  const pod = minimalObject(endpointOf(api, 'core/v1.Pod').row, 'default');
   const { name } = pod.metadata;
   expect((await send('POST', PODS, { body: pod })).code).toBe(201);
   const before = (await send('GET', `${PODS}/${name}`)).text;
@@ -196,9 +182,3 @@ test.each([
     });
   }
 });
-
-function rowOf(schema: string): ResourceRow {
-  const row = RESOURCES.find((each) => each.schema === schema);
-  if (row === undefined) throw new Error(`no row for ${schema}`);
-  return row;
-}

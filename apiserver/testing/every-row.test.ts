@@ -1,44 +1,23 @@
 import { apiVersionOf } from '../../shared/meta/object';
-import { RESOURCES } from '../../shared/api/resources';
 import type { Endpoint } from '../registry/resource';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';
-
-/** Every row of the tables that is a stored object. The others are operations, which create nothing. */
-const ROWS = RESOURCES.filter(({ verbs }) => verbs.includes('list') && verbs.includes('create'));
+import { ALL_KINDS, collectionOf, endpointOf, STORED_ROWS } from './stored-rows';
 
 let api: InProcessApi;
 let walked = 0;
 let walkedSubresources = 0;
 
 beforeAll(async () => {
-  api = await startInProcessApi(undefined, {
-    runtimeConfig: new Map([['api/all', true]]),
-    kindSettings: { allowPrivileged: false, ephemeralContainers: true },
-    definitionsLive: false,
-  });
+  api = await startInProcessApi(undefined, ALL_KINDS);
 });
 afterAll(async () => {
   await api.close();
   process.stdout.write(
-    `rows walked: ${String(walked)} of ${String(ROWS.length)}, with ${String(walkedSubresources)} subresources\n`,
+    `rows walked: ${String(walked)} of ${String(STORED_ROWS.length)}, with ${String(walkedSubresources)} subresources\n`,
   );
 });
-
-function endpointOf(schema: string): Endpoint {
-  const row = RESOURCES.find((each) => each.schema === schema);
-  const endpoint =
-    row === undefined ? undefined : api.plane.registry().endpoint(row.group, row.version, row.resource);
-  if (endpoint === undefined) throw new Error(`${schema} is not served`);
-  return endpoint;
-}
-
-function collectionOf({ row }: Pick<Endpoint, 'row'>): string {
-  const prefix = row.group === '' ? '/api' : '/apis';
-  const place = row.namespaced ? '/namespaces/default' : '';
-  return `${prefix}/${apiVersionOf(row)}${place}/${row.resource}`;
-}
 
 /** Calls and demands the status code, with the answer in the failure's text. */
 async function call(
@@ -53,27 +32,27 @@ async function call(
   return reply.json as Record<string, unknown> & { metadata: Record<string, unknown> };
 }
 
-test.each(ROWS.map(({ schema }) => schema))(
+test.each(STORED_ROWS.map(({ schema }) => schema))(
   '%s can be created, read, watched, updated, patched, given a status and deleted',
   async (schema) => {
-    const endpoint = endpointOf(schema);
+    const endpoint = endpointOf(api, schema);
     const { row } = endpoint;
     const sent = minimalObject(row, 'default');
-    const url = `${collectionOf(endpoint)}/${sent.metadata.name}`;
+    const url = `${collectionOf(row)}/${sent.metadata.name}`;
     const stop = new AbortController();
-    const frames = api.watch(`${collectionOf(endpoint)}?watch=1`, stop.signal);
+    const frames = api.watch(`${collectionOf(row)}?watch=1`, stop.signal);
 
-    const created = await call('POST', collectionOf(endpoint), 201, sent);
+    const created = await call('POST', collectionOf(row), 201, sent);
     expect(created).toMatchObject({ kind: row.kind, apiVersion: endpoint.apiVersion });
     expect(await call('GET', url, 200)).toEqual(created);
-    const list = await call('GET', collectionOf(endpoint), 200);
+    const list = await call('GET', collectionOf(row), 200);
     expect(list).toMatchObject({ kind: row.listKind, apiVersion: endpoint.apiVersion });
     const { kind: _kind, apiVersion: _apiVersion, ...item } = created;
     expect(list['items']).toContainEqual(item);
     expect(await ownFrame(frames, sent.metadata.name)).toEqual({ type: 'ADDED', object: created });
 
     for (const version of endpoint.versions.values()) {
-      const shown = await call('GET', `${collectionOf(version)}/${sent.metadata.name}`, 200);
+      const shown = await call('GET', `${collectionOf(version.row)}/${sent.metadata.name}`, 200);
       expect(shown).toMatchObject({
         kind: row.kind,
         apiVersion: version.apiVersion,
@@ -137,5 +116,5 @@ async function deleteWholly(endpoint: Endpoint, url: string): Promise<void> {
 }
 
 test('no row was left out', () => {
-  expect(walked).toBe(ROWS.length);
+  expect(walked).toBe(STORED_ROWS.length);
 });

@@ -1,5 +1,4 @@
 import { MEDIA_TYPE } from '../../shared/names';
-import { RESOURCES } from '../../shared/api/resources';
 import type { StoredRecord } from '../storage/backend';
 import type { Entry } from '../watch/entry';
 import { decodeEntry } from '../watch/entry-codec';
@@ -9,9 +8,7 @@ import { MemoryBackend } from '../watch/testing/memory-backend';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';
-
-/** Every row of the tables that is a stored object. */
-const ROWS = RESOURCES.filter(({ verbs }) => verbs.includes('list') && verbs.includes('create'));
+import { ALL_KINDS, collectionOf, endpointOf, STORED_ROWS } from './stored-rows';
 
 let backend: MemoryBackend;
 let api: InProcessApi;
@@ -19,24 +16,17 @@ const told = jest.spyOn(OwnWrites.prototype, 'take');
 
 beforeAll(async () => {
   backend = new MemoryBackend();
-  api = await startInProcessApi(backend, {
-    runtimeConfig: new Map([['api/all', true]]),
-    kindSettings: { allowPrivileged: false, ephemeralContainers: true },
-    definitionsLive: false,
-  });
+  api = await startInProcessApi(backend, ALL_KINDS);
 });
 afterAll(async () => {
   await api.close();
 });
 
-test.each(ROWS.map(({ schema }) => schema))(
+test.each(STORED_ROWS.map(({ schema }) => schema))(
   'what the cache takes from the write of a %s is what it would read from its bytes',
   async (schema) => {
-    const row = RESOURCES.find((each) => each.schema === schema);
-    const endpoint = row && api.plane.registry().endpoint(row.group, row.version, row.resource);
-    if (row === undefined || endpoint === undefined) throw new Error(`no row for ${schema}`);
-    const root = row.group === '' ? `/api/${row.version}` : `/apis/${row.group}/${row.version}`;
-    const collection = `${root}${row.namespaced ? '/namespaces/default' : ''}/${row.resource}`;
+    const { row, stored } = endpointOf(api, schema);
+    const collection = collectionOf(row);
     const body = minimalObject(row, 'default');
     const { name } = body.metadata;
     const labels = { 'example.com/a-label-that-is-long': 'with-a-value-that-is-long' };
@@ -44,7 +34,6 @@ test.each(ROWS.map(({ schema }) => schema))(
     const type = { 'content-type': MEDIA_TYPE.yaml };
     expect((await api.call('POST', collection, { text: sent, headers: type })).code).toBe(201);
 
-    const { stored } = endpoint;
     const key = stored.namespaced ? `default/${name}` : name;
     const absolute = `${api.plane.store.prefix}/${stored.keyPrefix}${key}`;
     const { entry, record } = await settled(stored.keyPrefix, key, absolute);

@@ -1,3 +1,5 @@
+import { ByteBoundedMap } from '../../shared/concurrency/byte-bounded-map';
+
 /** What the announced objects may have as JSON, in bytes; parsed they take a few times as much. */
 const BYTES_MAX = 1024 * 1024;
 
@@ -11,39 +13,22 @@ interface Announced {
  * be parsed again then. Nothing relies on an announcement: one whose write failed, or was overtaken, never fits and makes room in time.
  */
 export class OwnWrites {
-  readonly #bytesMax: number;
-  /** The longest announced first. */
-  readonly #announced = new Map<string, Announced>();
-  #bytes = 0;
+  readonly #announced: ByteBoundedMap<Announced>;
 
   constructor(bytesMax: number = BYTES_MAX) {
-    this.#bytesMax = bytesMax;
+    this.#announced = new ByteBoundedMap(bytesMax);
   }
 
   /** `object` is what `plain` says; neither may be changed afterwards. */
   announce(key: string, plain: Buffer, object: object): void {
-    this.#drop(key);
-    if (plain.length > this.#bytesMax) return;
-    this.#announced.set(key, { plain, object });
-    this.#bytes += plain.length;
-    for (const [oldest] of this.#announced) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.#drop(oldest);
-    }
+    this.#announced.set(key, { plain, object }, plain.length);
   }
 
   /** What these bytes say, if they are the ones that were announced; only the first to ask is told. */
   take(key: string, plain: Buffer): object | undefined {
     const found = this.#announced.get(key);
     if (found === undefined || !found.plain.equals(plain)) return undefined;
-    this.#drop(key);
-    return found.object;
-  }
-
-  #drop(key: string): void {
-    const found = this.#announced.get(key);
-    if (found === undefined) return;
     this.#announced.delete(key);
-    this.#bytes -= found.plain.length;
+    return found.object;
   }
 }

@@ -1,6 +1,6 @@
 import { startLoad } from './children';
-import { settled } from './list-memory';
 import type { Target, WatchResult } from './messages';
+import { memoryAtRest } from './process-cost';
 import { type Bench, FAN_OUT, SIZES } from './rig';
 import type { Table } from './table';
 
@@ -21,13 +21,13 @@ export async function measureIdleWatchers(bench: Bench): Promise<Table> {
 }
 
 async function perWatcherKb(pid: number, target: Target, path: string): Promise<number> {
-  const before = await settled(pid);
+  const before = await memoryAtRest(pid);
   const watchers = Math.floor(SIZES.idleWatchers / PROCESSES);
   const loaders = [];
   for (let index = 0; index < PROCESSES; index++) {
     loaders.push(await startLoad({ kind: 'watches', target, path, watchers, events: 0 }));
   }
-  const after = await settled(pid);
+  const after = await memoryAtRest(pid);
   for (const loader of loaders) loader.send('end');
   const results = (await Promise.all(loaders.map(async (loader) => loader.answer()))) as WatchResult[];
   const ended = results.reduce((sum, result) => sum + result.ended, 0);

@@ -1,18 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { askProbe } from './ask-probe';
 import { type BenchProcess, startLoad } from './children';
 import type { LoopFigures } from './loop-probe';
 import type { BurstResult, ProbeResult, Target } from './messages';
-import { forgetPeak, memoryMegabytes } from './process-cost';
+import { forgetPeak, memoryAtRest, memoryMegabytes } from './process-cost';
 import { ACCEPT, type Bench, PODS, SIZES } from './rig';
 import { megabytes, milliseconds, type Table } from './table';
 
 const AT_ONCE = 10;
 const BURSTS = 5;
 const PAUSE_MS = 2_000;
-const SETTLE_INTERVAL_MS = 500;
-const SETTLE_STEPS_MAX = 30;
-const SETTLED_MB = 1;
 
 /** A server under test, whichever of the two. */
 interface Side {
@@ -86,7 +82,7 @@ async function measure(
   const burst = await startLoad({ kind: 'burst', target, path: PODS, accept, connections: AT_ONCE, pauseMs });
   const probe = await startLoad({ kind: 'probe', target });
   await side.begin();
-  await settled(pid);
+  await memoryAtRest(pid);
   const idleMs = (await side.end()).heldMs;
   await ask<ProbeResult>(probe, 'tell');
   const bursts: (LoopFigures & { addedMb: number; tookMs: number; bytes: number })[] = [];
@@ -119,16 +115,4 @@ async function measure(
 async function ask<T>(child: BenchProcess, word: string): Promise<T> {
   child.send(word);
   return (await child.answer()) as T;
-}
-
-/** Waits until the process neither takes nor gives back memory, or has had its time. */
-export async function settled(pid: number): Promise<number> {
-  let before = memoryMegabytes(pid).now;
-  for (let step = 0, still = 0; step < SETTLE_STEPS_MAX && still < 4; step++) {
-    await delay(SETTLE_INTERVAL_MS);
-    const { now } = memoryMegabytes(pid);
-    still = Math.abs(now - before) < SETTLED_MB ? still + 1 : 0;
-    before = now;
-  }
-  return before;
 }

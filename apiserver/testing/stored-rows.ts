@@ -1,0 +1,33 @@
+import type { ResourceRow } from '../../shared/api/resources';
+import { RESOURCES } from '../../shared/api/resources';
+import { apiVersionOf } from '../../shared/meta/object';
+import type { Endpoint } from '../registry/resource';
+import type { InProcessApi } from './in-process-api';
+
+/** Every row of the tables that is a stored object. The others are operations, which create nothing. */
+export const STORED_ROWS = RESOURCES.filter(
+  ({ verbs }) => verbs.includes('list') && verbs.includes('create'),
+);
+
+/** How a server is started that serves all of them. */
+export const ALL_KINDS = {
+  runtimeConfig: new Map([['api/all', true]]),
+  kindSettings: { allowPrivileged: false, ephemeralContainers: true },
+  definitionsLive: false,
+};
+
+/** What serves the objects of a schema (`core/v1.Pod`). */
+export function endpointOf(api: InProcessApi, schema: string): Endpoint {
+  const row = RESOURCES.find((each) => each.schema === schema);
+  const endpoint =
+    row === undefined ? undefined : api.plane.registry().endpoint(row.group, row.version, row.resource);
+  if (endpoint === undefined) throw new Error(`${schema} is not served`);
+  return endpoint;
+}
+
+/** The path of the row's objects, in the namespace `default` where they have one. */
+export function collectionOf(row: ResourceRow): string {
+  const prefix = row.group === '' ? '/api' : '/apis';
+  const place = row.namespaced ? '/namespaces/default' : '';
+  return `${prefix}/${apiVersionOf(row)}${place}/${row.resource}`;
+}
