@@ -60,5 +60,5 @@ export function withAuthenticatedGroup(user: UserInfo): UserInfo {
     user.name === USER.anonymous ||
     user.groups.includes(USER_GROUP.authenticated) ||
     user.groups.includes(USER_GROUP.unauthenticated);
-  return isMarked ? user : { ...user, groups: [...user.groups, USER_GROUP.authenticated] };
+  return isMarked ? user : { ...user, groups: user.groups.concat(USER_GROUP.authenticated) };
 }

@@ -1,7 +1,6 @@
 import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import { badRequest, timeout } from '../../shared/errors/status-error';
 import { parseDurationMs } from '../../shared/flags/duration';
-import { endingWith } from './ending-with';
 import type { Exchange, Stage } from './exchange';
 
 /**
@@ -32,7 +31,7 @@ export function createDeadline(requestTimeoutMs: number): Stage {
     }
     const { answer } = exchange;
     if (answer === undefined || Buffer.isBuffer(answer.body)) end();
-    else exchange.answer = { ...answer, body: endingWith(answer.body, exchange.signal, end) };
+    else exchange.whenOver(end);
   };
 }
 

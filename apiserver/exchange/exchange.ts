@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { AbortNotice } from '../../shared/concurrency/lifetime';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { AuditTrail } from './audit-trail';
 import type { RequestInfo } from './request-info';
@@ -31,7 +32,10 @@ export interface Answer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Buffer | AsyncIterable<Buffer>;
-  /** How a stream falls into messages, for a connection that carries messages. Absent: it is never sent over one. */
+  /**
+   * How a stream falls into messages, for a connection that carries messages. Absent: it is never sent over one. Such a stream may stay
+   * for an hour: it hears of its end by `return` and by the exchange's `lifetime`, as the `signal` is let go when the head is out.
+   */
   readonly messages?: MessageFraming;
 }
 
@@ -62,11 +66,15 @@ export interface Exchange {
   /** Milliseconds since the epoch at which the request's head was complete. */
   readonly receivedAt: number;
   /** Aborts when the client is gone, the deadline has passed or the server closes. Everything that waits takes it. */
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
+  /** The same for those who only want to be told of the abort, and stay for long: it is a tenth of a signal's size. */
+  readonly lifetime: AbortNotice;
   /** Gives the exchange up: aborts `signal`, and cuts an answer that the client does not take. The first reason counts. */
   abort(reason: Error): void;
+  /** Calls back once, when the answer is out or its client gone; at once if that is so already. The listener must not throw. */
+  whenOver(listener: () => void): void;
   /** Reads the whole body once; rejects with 413 over the limit, without having buffered more than it. */
-  readonly readBody: () => Promise<Buffer>;
+  readBody(): Promise<Buffer>;
 
   /** Set by `request info`. */
   info: RequestInfo;

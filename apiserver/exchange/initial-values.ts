@@ -16,7 +16,7 @@ export class ClientGoneError extends Error {
   }
 }
 
-/** True when the exchange was given up because its client left, also behind a signal that a stage derived from the door's. */
+/** True when the exchange was given up because its client left. */
 export function isClientGone(exchange: Exchange): boolean {
-  return exchange.signal.aborted && exchange.signal.reason instanceof ClientGoneError;
+  return exchange.lifetime.aborted && exchange.lifetime.reason instanceof ClientGoneError;
 }

@@ -75,7 +75,7 @@ export class RequestMetrics {
       const series = this.#seriesOf(exchange);
       series.byCode.set(code, (series.byCode.get(code) ?? 0) + 1);
       if (!isWatch) series.durations.observe(performance.now() - startedAt);
-      else if (exchange.answer !== undefined) exchange.answer = countedStream(series, exchange.answer);
+      else if (isStream(exchange.answer)) countWhileOpen(series, exchange);
     }
   };
 
@@ -140,32 +140,13 @@ function createSeries(labels: RequestLabels): RequestSeries {
   return { labels, byCode: new Map(), durations: new DurationHistogram(BOUNDS_SECONDS), longRunning: 0 };
 }
 
-/** The same answer; while it is being read it counts as long-running. */
-function countedStream(series: RequestSeries, answer: Answer): Answer {
-  const { body } = answer;
-  if (Buffer.isBuffer(body)) return answer;
-  return {
-    ...answer,
-    body: { [Symbol.asyncIterator]: () => countedIterator(series, body[Symbol.asyncIterator]()) },
-  };
+function isStream(answer: Answer | undefined): boolean {
+  return answer !== undefined && !Buffer.isBuffer(answer.body);
 }
 
-function countedIterator(series: RequestSeries, inner: AsyncIterator<Buffer>): AsyncIterator<Buffer> {
-  let isOpen = true;
+function countWhileOpen(series: RequestSeries, exchange: Exchange): void {
   series.longRunning += 1;
-  const closed = (): void => {
-    if (isOpen) series.longRunning -= 1;
-    isOpen = false;
-  };
-  return {
-    next: async () => {
-      const step = await inner.next();
-      if (step.done === true) closed();
-      return step;
-    },
-    return: async () => {
-      closed();
-      return (await inner.return?.()) ?? { done: true, value: undefined };
-    },
-  };
+  exchange.whenOver(() => {
+    series.longRunning -= 1;
+  });
 }

@@ -11,16 +11,25 @@ export interface WriterOptions {
   readonly stallMsMax: number;
 }
 
+/** Who gives an answer to be written, and is told of what becomes of one that is streamed. */
+export interface AnswerOwner {
+  readonly response: ServerResponse;
+  readonly exchange: Exchange;
+  readonly options: WriterOptions;
+  /** The head is out. */
+  streamBegun(): void;
+  /** Everything was handed over to the connection. Not called for a stream that was cut, or left by its client. */
+  streamEnded(): void;
+  /** It broke before anything of it was written: there can still be another answer. */
+  streamRefused(error: unknown): void;
+}
+
 /**
- * Writes an answer. Resolves when everything was handed over or the client is gone. Rejects only while nothing is written yet; an
- * error in the middle of a stream cuts the connection, so that the client cannot take the part for the whole.
+ * Writes an answer whose body is there, or begins to write one that is streamed. Throws only while nothing is written yet. An error in the
+ * middle of a stream cuts the connection, so that the client cannot take the part for the whole.
  */
-export async function writeAnswer(
-  response: ServerResponse,
-  exchange: Exchange,
-  answer: Answer,
-  options: WriterOptions,
-): Promise<void> {
+export function writeAnswer(owner: AnswerOwner, answer: Answer): void {
+  const { response, exchange, options } = owner;
   if (response.destroyed) return;
   if (Buffer.isBuffer(answer.body)) {
     writeHead(response, exchange, answer);
@@ -32,9 +41,10 @@ export async function writeAnswer(
     writeHead(response, exchange, answer);
     response.end();
     closeIterator(iterator, options.log);
+    owner.streamEnded();
     return;
   }
-  await new Stream(response, exchange, answer, iterator).run(options);
+  new Stream(owner, answer, iterator).begin();
 }
 
 function writeHead(response: ServerResponse, exchange: Exchange, answer: Answer): void {
@@ -60,112 +70,133 @@ function closeIterator(iterator: AsyncIterator<Buffer>, log: Log): void {
   });
 }
 
-/** One streamed answer: pulls a piece, writes it, waits for the client to take it, pulls the next. */
+/**
+ * One streamed answer: pulls a piece, writes it, waits for the client to take it, pulls the next. It is written with callbacks because
+ * a watch waits here for as long as it is open: in async functions that wait would take several kilobytes, and each event a dozen
+ * promises.
+ */
 class Stream {
-  private readonly response: ServerResponse;
-  private readonly exchange: Exchange;
+  private readonly owner: AnswerOwner;
   private readonly answer: Answer;
   private readonly iterator: AsyncIterator<Buffer>;
-  private isCut = false;
+  /** Nothing more is written: the answer is complete, or the connection gone. */
+  private isOver = false;
+  private headAlone: NodeJS.Immediate | undefined = undefined;
 
-  // eslint-disable-next-line max-params -- the four parts of one answer on its way, made in one place
-  constructor(response: ServerResponse, exchange: Exchange, answer: Answer, iterator: AsyncIterator<Buffer>) {
-    this.response = response;
-    this.exchange = exchange;
+  constructor(owner: AnswerOwner, answer: Answer, iterator: AsyncIterator<Buffer>) {
+    this.owner = owner;
     this.answer = answer;
     this.iterator = iterator;
   }
 
-  async run({ log, stallMsMax }: WriterOptions): Promise<void> {
-    const onClose = (): void => {
-      this.isCut = true;
-      closeIterator(this.iterator, log);
-    };
-    this.response.once('close', onClose);
+  begin(): void {
+    this.owner.response.on('close', this.onClose);
     // The head goes out with the first piece, or alone when that takes longer than a turn of the event loop.
-    const headAlone = setImmediate(() => {
-      this.sendHeadAlone(log);
-    });
-    try {
-      await this.pump(headAlone, stallMsMax);
-      this.response.off('close', onClose);
-    } catch (error) {
-      if (this.isCut) return;
-      this.response.off('close', onClose);
-      if (!this.response.headersSent) throw error;
-      log.warn({ id: this.exchange.id, path: this.exchange.path, error }, 'a streamed answer was cut off');
-      this.response.destroy();
-    } finally {
-      clearImmediate(headAlone);
-    }
+    this.headAlone = setImmediate(this.sendHeadAlone);
+    this.pull();
   }
 
-  private async pump(headAlone: NodeJS.Immediate, stallMsMax: number): Promise<void> {
-    while (!this.isCut) {
-      const step = await this.iterator.next();
-      if (this.isCut) return;
-      clearImmediate(headAlone);
-      this.start();
-      if (step.done === true) {
-        this.response.end();
-        return;
-      }
-      if (step.value.length > 0) await this.write(step.value, stallMsMax);
+  private pull(): void {
+    if (!this.isOver) this.iterator.next().then(this.onStep, this.onError);
+  }
+
+  private readonly onStep = (step: IteratorResult<Buffer, unknown>): void => {
+    if (this.isOver) return;
+    try {
+      this.sendHead();
+      if (step.done === true) this.end();
+      else if (step.value.length === 0 || this.write(step.value)) this.pull();
+    } catch (error) {
+      closeIterator(this.iterator, this.owner.options.log);
+      this.onError(error);
     }
+  };
+
+  private end(): void {
+    this.stop();
+    this.owner.response.end();
+    this.owner.streamEnded();
+  }
+
+  private readonly onError = (error: unknown): void => {
+    if (this.isOver) return;
+    this.stop();
+    const { response, exchange, options } = this.owner;
+    if (!response.headersSent) {
+      this.owner.streamRefused(error);
+      return;
+    }
+    options.log.warn({ id: exchange.id, path: exchange.path, error }, 'a streamed answer was cut off');
+    response.destroy();
+  };
+
+  private readonly onClose = (): void => {
+    this.stop();
+    closeIterator(this.iterator, this.owner.options.log);
+  };
+
+  private stop(): void {
+    this.isOver = true;
+    clearImmediate(this.headAlone);
+    this.owner.response.off('close', this.onClose);
   }
 
   /** Nobody catches what a timer throws, so a head that cannot be written cuts the connection here. */
-  private sendHeadAlone(log: Log): void {
-    if (this.isCut) return;
+  private readonly sendHeadAlone = (): void => {
+    const { response, exchange, options } = this.owner;
     try {
-      this.start();
-      this.response.flushHeaders();
+      this.sendHead();
+      response.flushHeaders();
     } catch (error) {
-      log.error(
-        { id: this.exchange.id, path: this.exchange.path, error },
-        'the head of an answer could not be written',
-      );
-      this.response.destroy();
+      const { id, path } = exchange;
+      options.log.error({ id, path, error }, 'the head of an answer could not be written');
+      response.destroy();
     }
-  }
+  };
 
-  private start(): void {
-    if (!this.response.headersSent && !this.isCut) writeHead(this.response, this.exchange, this.answer);
+  private sendHead(): void {
+    clearImmediate(this.headAlone);
+    this.headAlone = undefined;
+    const { response, exchange } = this.owner;
+    if (response.headersSent) return;
+    writeHead(response, exchange, this.answer);
+    this.owner.streamBegun();
   }
 
   /**
-   * Resolves when more can be written: a small piece may wait in a buffer, a large one has to be out, because its memory is used again.
-   * Cuts the connection when the client stalls or the exchange is given up.
+   * True when more can be written at once; otherwise the next piece is pulled when that is so: a small piece may wait in a buffer, a large
+   * one has to be out, because its memory is used again. Cuts the connection when the client stalls or the exchange is given up.
    */
-  private async write(piece: Buffer, stallMsMax: number): Promise<void> {
-    const { response } = this;
-    const { signal } = this.exchange;
+  private write(piece: Buffer): boolean {
+    const { response, exchange, options } = this.owner;
     const isLent = piece.length >= LENT_BYTES_MIN;
-    if (!isLent && response.write(piece)) return;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        response.off('drain', done).off('close', done);
-        signal.removeEventListener('abort', cut);
-        resolve();
-      };
-      const cut = (): void => {
-        response.destroy();
-      };
-      const timer = setTimeout(() => {
-        this.exchange.abort(new SlowReaderError());
-        cut();
-      }, stallMsMax);
-      if (isLent) {
-        // After an error the end of the connection follows; going on before it has come would never let it come.
-        response.write(piece, (error) => {
-          if (error === undefined || error === null) done();
-        });
-      } else response.once('drain', done);
-      response.once('close', done);
-      signal.addEventListener('abort', cut, { once: true });
-      if (response.closed) done();
-      else if (signal.aborted) cut();
-    });
+    if (!isLent && response.write(piece)) return true;
+    const { lifetime } = exchange;
+    const settle = (): void => {
+      clearTimeout(timer);
+      response.off('drain', done).off('close', settle);
+      lifetime.removeEventListener('abort', cut);
+    };
+    const done = (): void => {
+      settle();
+      this.pull();
+    };
+    const cut = (): void => {
+      response.destroy();
+    };
+    const timer = setTimeout(() => {
+      exchange.abort(new SlowReaderError());
+      cut();
+    }, options.stallMsMax);
+    if (isLent) {
+      // After an error the end of the connection follows; going on before it has come would never let it come.
+      response.write(piece, (error) => {
+        if (error === undefined || error === null) done();
+      });
+    } else response.on('drain', done);
+    response.on('close', settle);
+    lifetime.addEventListener('abort', cut);
+    if (lifetime.aborted) cut();
+    return false;
   }
 }

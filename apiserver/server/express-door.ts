@@ -10,6 +10,16 @@ export class DoorRequest extends IncomingMessage {
   expectsContinue = false;
   /** What arrived behind the head of a request to upgrade. */
   upgradeHead: Buffer = NOTHING;
+  // What Express leaves behind when it has found the way. It would stay with a watch for as long as that is open.
+  next: unknown = undefined;
+  params: unknown = undefined;
+  _parsedUrl: unknown = undefined;
+
+  forgetRouting(): void {
+    this.next = undefined;
+    this.params = undefined;
+    this._parsedUrl = undefined;
+  }
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -39,11 +49,17 @@ export function createExpressDoor(handle: RequestHandler): ExpressDoor {
   Object.defineProperties(Response.prototype, {
     ...Object.getOwnPropertyDescriptors(express.response),
     app: { value: app },
+    // Express gives each response a dictionary of its own where it finds none.
+    locals: { value: Object.freeze({}) },
   });
   Object.assign(app, { request: Request.prototype, response: Response.prototype });
   app.use((request, response, next) => {
-    if (request instanceof DoorRequest) void handle(request, response);
-    else next();
+    if (!(request instanceof DoorRequest)) {
+      next();
+      return;
+    }
+    request.forgetRouting();
+    void handle(request, response);
   });
   return { listener: app, Request, Response };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Lifetime } from '../../shared/concurrency/lifetime';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { AuditTrail } from '../exchange/audit-trail';
 import type { Answer, Exchange, PeerCertificates, UserInfo } from '../exchange/exchange';
@@ -30,7 +30,6 @@ export class HttpExchange implements Exchange {
   readonly remoteAddress: string;
   readonly upgrade: boolean;
   readonly receivedAt: number;
-  readonly readBody: () => Promise<Buffer>;
   info: RequestInfo = NO_INFO;
   user: UserInfo = NOBODY;
   readonly warnings: string[] = [];
@@ -38,11 +37,13 @@ export class HttpExchange implements Exchange {
   answer: Answer | undefined = undefined;
   declare error?: StatusError;
   private readonly number: number;
-  private readonly socket: Socket;
+  private readonly request: DoorRequest;
+  private readonly response: ServerResponse;
+  private body: Promise<Buffer> | undefined = undefined;
+  readonly lifetime = new Lifetime();
   private parsedQuery: URLSearchParams | undefined = undefined;
-  private controller: AbortController | undefined = undefined;
-  private derivedSignal: AbortSignal | undefined = undefined;
-  private abortReason: Error | undefined = undefined;
+  /** Undefined once the exchange is over. */
+  private overListeners: readonly (() => void)[] | undefined = NO_LISTENERS;
 
   constructor(request: DoorRequest, response: ServerResponse, { upgrade, receivedAt }: HttpExchangeOptions) {
     const target = originForm(request.url ?? '/');
@@ -54,15 +55,17 @@ export class HttpExchange implements Exchange {
     this.search = question < 0 ? '' : target.slice(question + 1);
     this.headers = request.headers;
     this.rawHeaders = request.rawHeaders;
-    this.socket = request.socket;
     this.remoteAddress = request.socket.remoteAddress ?? '';
     this.upgrade = upgrade;
     this.receivedAt = receivedAt;
-    let body: Promise<Buffer> | undefined;
-    this.readBody = async () => {
-      body ??= upgrade ? readNoBody(request) : readBody(request, response, this.signal);
-      return body;
-    };
+    this.request = request;
+    this.response = response;
+  }
+
+  async readBody(): Promise<Buffer> {
+    const { request, response } = this;
+    this.body ??= this.upgrade ? readNoBody(request) : readBody(request, response, this.signal);
+    return this.body;
   }
 
   get id(): string {
@@ -70,7 +73,7 @@ export class HttpExchange implements Exchange {
   }
 
   get peer(): PeerCertificates | undefined {
-    return peerCertificates(this.socket);
+    return peerCertificates(this.request.socket);
   }
 
   get query(): URLSearchParams {
@@ -79,26 +82,43 @@ export class HttpExchange implements Exchange {
   }
 
   get signal(): AbortSignal {
-    if (this.derivedSignal !== undefined) return this.derivedSignal;
-    if (this.controller === undefined) {
-      this.controller = new AbortController();
-      if (this.abortReason !== undefined) this.controller.abort(this.abortReason);
-    }
-    return this.controller.signal;
+    return this.lifetime.signal;
   }
 
-  /** A stage may put a signal in place that aborts earlier. */
-  set signal(signal: AbortSignal) {
-    this.derivedSignal = signal;
-  }
-
-  /** Aborts the signal the door gave out, and with it all that were derived from it. The first reason counts. */
   abort(reason: Error): void {
-    if (this.abortReason !== undefined) return;
-    this.abortReason = reason;
-    this.controller?.abort(reason);
+    this.lifetime.abort(reason);
+  }
+
+  whenOver(listener: () => void): void {
+    if (this.overListeners === undefined) listener();
+    else this.overListeners = this.overListeners.concat(listener);
+  }
+
+  /** To be called by the door when the answer is out or the client gone. */
+  over(): void {
+    const listeners = this.overListeners;
+    this.overListeners = undefined;
+    for (const listener of listeners ?? NO_LISTENERS) listener();
+  }
+
+  /**
+   * Lets go of what was only needed to decide the answer: a watch stays open for an hour, and would hold its credentials, the rest of its
+   * head and the signal of its decision for as long. To be called once the head of the answer is out, from when on there can be no other.
+   */
+  forgetRequest(): void {
+    const { request } = this;
+    this.headers = NO_HEADERS;
+    this.rawHeaders = NO_NAMES;
+    this.parsedQuery = undefined;
+    this.lifetime.releaseSignal();
+    request.headers = NO_HEADERS;
+    request.rawHeaders = [];
   }
 }
+
+const NO_LISTENERS: readonly (() => void)[] = [];
+const NO_HEADERS: IncomingHttpHeaders = Object.freeze({});
+const NO_NAMES: readonly string[] = [];
 
 /** A proxy may send the whole URL; what counts is what stands behind the authority. */
 function originForm(target: string): string {

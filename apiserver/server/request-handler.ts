@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { StatusError } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
-import type { Exchange } from '../exchange/exchange';
+import type { Answer, Exchange } from '../exchange/exchange';
 import { ClientGoneError } from '../exchange/initial-values';
+import type { AnswerOwner } from './answer-writer';
 import { writeAnswer } from './answer-writer';
 import { answerOfError, statusAnswer } from './edge';
 import type { DoorRequest } from './express-door';
@@ -32,79 +32,133 @@ export interface HandlerOptions {
   readonly isLeaving: () => boolean;
 }
 
-/** Builds the exchange of one request, sends it on the journey and writes what comes back. Never rejects. */
+/**
+ * Builds the exchange of one request, sends it on the journey and writes what comes back. Resolves when the answer is written, a streamed one
+ * when it has begun. Never rejects.
+ */
 export async function handleRequest(
   request: DoorRequest,
   response: ServerResponse,
   options: HandlerOptions,
 ): Promise<void> {
-  const { inFlight } = options;
-  const exchange = new HttpExchange(request, response, { upgrade: options.upgrade, receivedAt: Date.now() });
-  inFlight.set(response, exchange);
-  response.on('close', () => {
-    inFlight.delete(response);
-    if (!response.writableFinished) exchange.abort(new ClientGoneError());
-    options.onRemoved();
-  });
+  const handling = new Handling(request, response, options);
+  options.inFlight.set(response, handling.exchange);
+  response.on('close', handling.onClose);
   try {
-    await answerRequest(request, exchange, options);
+    await handling.answer();
+    await handling.write();
+  } catch (error) {
+    handling.fail(error);
+  }
+}
+
+/** One request from the door to its answer. It is kept small: that of a watch stays for an hour. */
+class Handling implements AnswerOwner {
+  readonly exchange: HttpExchange;
+  readonly response: ServerResponse;
+  readonly options: HandlerOptions;
+  private readonly request: DoorRequest;
+
+  constructor(request: DoorRequest, response: ServerResponse, options: HandlerOptions) {
+    this.exchange = new HttpExchange(request, response, { upgrade: options.upgrade, receivedAt: Date.now() });
+    this.request = request;
+    this.response = response;
+    this.options = options;
+  }
+
+  readonly onClose = (): void => {
+    const { exchange, response, options } = this;
+    options.inFlight.delete(response);
+    if (!response.writableFinished) exchange.abort(new ClientGoneError());
+    exchange.over();
+    options.onRemoved();
+  };
+
+  /** Sets the exchange's answer, if anybody is left to be answered. */
+  async answer(): Promise<void> {
+    const { exchange, options } = this;
+    if ((this.request.url?.length ?? 0) > URL_BYTES_MAX) {
+      exchange.answer = statusAnswer(
+        new StatusError('', `the request URI is too long: limit is ${String(URL_BYTES_MAX)}`, { code: 414 }),
+        exchange,
+      );
+      return;
+    }
+    try {
+      await options.journey(exchange);
+      if (exchange.answer === undefined) throw new Error('the journey ended without an answer');
+    } catch (error) {
+      exchange.answer = answerOfError(error, exchange, options.log);
+    }
+  }
+
+  async write(): Promise<void> {
+    const { request, response, exchange, options } = this;
+    const { answer } = exchange;
+    if (answer === undefined) {
+      // Its client is taken to be gone. One who is there after all must not wait for ever.
+      response.destroy();
+      return;
+    }
+    if (options.upgrade && isMessageStream(answer)) {
+      await writeMessages({ request, response, exchange, answer }, options);
+      return;
+    }
     // A client that asked to continue and is refused may or may not send its body now: only a new connection is clear.
     if (request.expectsContinue) response.shouldKeepAlive = false;
+    try {
+      this.give(answer);
+    } catch (error) {
+      this.refused(error);
+    }
+  }
+
+  streamBegun(): void {
+    if (this.exchange.answer?.messages !== undefined) this.exchange.forgetRequest();
+  }
+
+  /**
+   * A client that watched comes back at once; when the server is about to go, on the same connection it would come back here, whatever a
+   * balancer thinks of that.
+   */
+  streamEnded(): void {
+    const { request, response, exchange, options } = this;
+    this.discardBody();
+    if (!options.isLeaving() || exchange.answer?.messages === undefined) return;
     const { socket } = request;
-    await writeFor(request, response, { exchange, options });
-    if (options.isLeaving() && exchange.answer?.messages !== undefined) closeBehind(response, socket);
-  } catch (error) {
-    options.log.error({ id: exchange.id, path: exchange.path, error }, 'an answer could not be written');
-    response.destroy();
+    if (response.writableFinished) socket.destroySoon();
+    else response.once('finish', () => socket.destroySoon());
   }
-  if (!options.upgrade && !request.expectsContinue) discardRest(request);
-}
 
-/** A client that watched comes back at once; on the same connection it would come back here, whatever a balancer thinks of that. */
-function closeBehind(response: ServerResponse, socket: Socket): void {
-  if (response.writableFinished) socket.destroySoon();
-  else response.once('finish', () => socket.destroySoon());
-}
+  streamRefused(error: unknown): void {
+    try {
+      this.refused(error);
+    } catch (again) {
+      this.fail(again);
+    }
+  }
 
-async function answerRequest(
-  request: DoorRequest,
-  exchange: HttpExchange,
-  { journey, log }: HandlerOptions,
-): Promise<void> {
-  if ((request.url?.length ?? 0) > URL_BYTES_MAX) {
-    exchange.answer = statusAnswer(
-      new StatusError('', `the request URI is too long: limit is ${String(URL_BYTES_MAX)}`, { code: 414 }),
-      exchange,
-    );
-    return;
+  /** Nothing was written of the answer, and there is no other. */
+  fail(error: unknown): void {
+    const { id, path } = this.exchange;
+    this.options.log.error({ id, path, error }, 'an answer could not be written');
+    this.response.destroy();
   }
-  try {
-    await journey(exchange);
-    if (exchange.answer === undefined) throw new Error('the journey ended without an answer');
-  } catch (error) {
-    exchange.answer = answerOfError(error, exchange, log);
-  }
-}
 
-async function writeFor(
-  request: DoorRequest,
-  response: ServerResponse,
-  { exchange, options }: { readonly exchange: HttpExchange; readonly options: HandlerOptions },
-): Promise<void> {
-  const { answer } = exchange;
-  if (answer === undefined) {
-    // Its client is taken to be gone. One who is there after all must not wait for ever.
-    response.destroy();
-    return;
-  }
-  if (options.upgrade && isMessageStream(answer)) {
-    await writeMessages({ request, response, exchange, answer }, options);
-    return;
-  }
-  try {
-    await writeAnswer(response, exchange, answer, options);
-  } catch (error) {
+  /** Answers with the error of an answer of which nothing could be written. Throws when this one cannot be written either. */
+  private refused(error: unknown): void {
+    const { exchange, options } = this;
     exchange.answer = answerOfError(error, exchange, options.log);
-    if (exchange.answer !== undefined) await writeAnswer(response, exchange, exchange.answer, options);
+    if (exchange.answer !== undefined) this.give(exchange.answer);
+  }
+
+  private give(answer: Answer): void {
+    writeAnswer(this, answer);
+    if (Buffer.isBuffer(answer.body)) this.discardBody();
+  }
+
+  /** To be called when everything is written: whoever reads slowly is not hurried by what it sends. */
+  private discardBody(): void {
+    if (!this.options.upgrade && !this.request.expectsContinue) discardRest(this.request);
   }
 }

@@ -144,18 +144,18 @@ test('a reader that takes nothing for too long is cut off, and the exchange told
   expect(reason).toBeInstanceOf(SlowReaderError);
 });
 
-test('a signal that aborts cuts a stream that waits for its reader', async () => {
+test('an exchange that is given up cuts a stream that waits for its reader', async () => {
   const { state, pieces } = endless(Buffer.alloc(65_536));
-  const deadline = new AbortController();
+  let giveUp: Exchange['abort'] = () => undefined;
   const { connect } = await startStream((exchange) => {
-    exchange.signal = deadline.signal;
+    giveUp = exchange.abort.bind(exchange);
     return pieces();
   });
   const socket = await connect();
   socket.pause();
   socket.write(GET);
   await untilQuiet(() => state.pieces);
-  deadline.abort(new StatusError('Timeout', 'over'));
+  giveUp(new StatusError('Timeout', 'over'));
   await state.isClosed.promise;
   expect(state.pieces).toBeLessThan(1_000);
 });
@@ -215,4 +215,75 @@ test('a head that cannot be written cuts the connection and closes the stream', 
   running = await startServer(always(() => ({ code: 200, headers: { 'X-Bad': 'a\nb' }, body: slow() })));
   await expect(running.send({})).rejects.toMatchObject({ code: 'ECONNRESET' });
   expect(state.pieces).toBe(0);
+});
+
+/** A watch of which nothing comes until the exchange is given up. */
+function silent(exchange: Exchange): AsyncIterable<Buffer> {
+  return {
+    [Symbol.asyncIterator]: () => {
+      let close: (step: IteratorReturnResult<undefined>) => void = () => undefined;
+      const closed = new Promise<IteratorReturnResult<undefined>>((resolve) => {
+        close = resolve;
+      });
+      const over = (): void => {
+        close({ done: true, value: undefined });
+      };
+      exchange.lifetime.addEventListener('abort', over);
+      return {
+        next: async () => closed,
+        return: async () => {
+          over();
+          return closed;
+        },
+      };
+    },
+  };
+}
+
+test('a watch that is open holds nothing of its request’s head any more, and hears all the same that it is given up', async () => {
+  let exchange: Exchange | undefined;
+  let signal: AbortSignal | undefined;
+  running = await startServer(async (given) => {
+    exchange = given;
+    ({ signal } = given);
+    await Promise.resolve();
+    given.answer = { code: 200, headers: {}, body: silent(given), messages: 'lines' };
+  });
+  const socket = await running.connect();
+  socket.write(
+    'GET /pods?watch=1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\nConnection: close\r\n\r\n',
+  );
+  await once(socket, 'data');
+  expect(exchange?.headers).toEqual({});
+  expect(exchange?.rawHeaders).toEqual([]);
+  expect(exchange?.query.get('watch')).toBe('1');
+  expect(exchange?.signal).not.toBe(signal);
+  const rest = readToEnd(socket);
+  exchange?.abort(new StatusError('ServiceUnavailable', 'leaving'));
+  expect(await rest).toBe('0\r\n\r\n');
+});
+
+test('whoever asked to be told is told once when an answer is out, when its client has left, and at once when it is over', async () => {
+  const told: string[] = [];
+  let over = deferred();
+  running = await startServer(async (exchange) => {
+    exchange.whenOver(() => {
+      told.push(exchange.path);
+      exchange.whenOver(() => told.push('late'));
+      over.resolve();
+    });
+    await Promise.resolve();
+    const body = exchange.path === '/left' ? silent(exchange) : Buffer.from('all');
+    exchange.answer = { code: 200, headers: {}, body };
+  });
+  await running.send({ path: '/sent' });
+  await over.promise;
+  over = deferred();
+  const socket = await running.connect();
+  socket.write('GET /left HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(socket, 'data');
+  expect(told).toEqual(['/sent', 'late']);
+  socket.destroy();
+  await over.promise;
+  expect(told).toEqual(['/sent', 'late', '/left', 'late']);
 });

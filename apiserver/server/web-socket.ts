@@ -81,12 +81,12 @@ class Sender {
   }
 
   async run(frames: AsyncIterator<Buffer>, framing: MessageStream['answer']['messages']): Promise<void> {
-    const { signal } = this.#exchange;
+    const { lifetime } = this.#exchange;
     const cut = (): void => {
       this.#webSocket.terminate();
     };
-    if (signal.aborted) cut();
-    signal.addEventListener('abort', cut, { once: true });
+    if (lifetime.aborted) cut();
+    lifetime.addEventListener('abort', cut);
     try {
       for (let step = await frames.next(); step.done !== true; step = await frames.next()) {
         if (this.#webSocket.readyState !== this.#webSocket.OPEN) return;
@@ -94,7 +94,7 @@ class Sender {
       }
       this.#close();
     } finally {
-      signal.removeEventListener('abort', cut);
+      lifetime.removeEventListener('abort', cut);
     }
   }
 

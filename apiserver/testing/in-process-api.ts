@@ -4,6 +4,7 @@ import { newKeyPem } from '../../shared/certs/testing/new-key-pem';
 import { signingKeyOf } from '../../shared/certs/token-key';
 import { ACCOUNT_TOKEN, USER_GROUP } from '../../shared/names';
 import { systemClock } from '../../shared/concurrency/clock';
+import { Lifetime } from '../../shared/concurrency/lifetime';
 import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
 import type { AccessControl } from '../exchange/access';
@@ -173,16 +174,21 @@ export async function startInProcessApi(
     async call(method, url, options = {}) {
       const exchange = exchangeOf(method, url, options);
       const { code, headers, body } = await answer(exchange);
-      const text = (await collect(body)).toString('utf8');
+      const text = (await collect(body).finally(exchange.over)).toString('utf8');
       return { code, headers, text, json: parse(text), warnings: exchange.warnings };
     },
     async *watch(url, signal, headers = {}) {
-      const { body } = await answer(exchangeOf('GET', url, { signal, headers }));
+      const exchange = exchangeOf('GET', url, { signal, headers });
+      const { body } = await answer(exchange);
       if (Buffer.isBuffer(body)) throw new Error(`no stream: ${body.toString('utf8')}`);
-      for await (const batch of body) {
-        for (const line of batch.toString('utf8').split('\n')) {
-          if (line !== '') yield JSON.parse(line) as { type: string; object: Record<string, unknown> };
+      try {
+        for await (const batch of body) {
+          for (const line of batch.toString('utf8').split('\n')) {
+            if (line !== '') yield JSON.parse(line) as { type: string; object: Record<string, unknown> };
+          }
         }
+      } finally {
+        exchange.over();
       }
     },
     async close() {
@@ -192,19 +198,25 @@ export async function startInProcessApi(
   };
 }
 
-function exchangeOf(method: string, url: string, options: CallOptions): Exchange {
+/** An exchange as the door builds it, which also tells it when it is over. */
+interface DoorExchange extends Exchange {
+  readonly over: () => void;
+}
+
+function exchangeOf(method: string, url: string, options: CallOptions): DoorExchange {
   const at = url.indexOf('?');
   const text = options.text ?? (options.body === undefined ? '' : JSON.stringify(options.body));
   const defaults: IncomingHttpHeaders =
     method === 'PATCH'
       ? { 'content-type': 'application/merge-patch+json' }
       : { 'content-type': 'application/json' };
-  const controller = new AbortController();
+  const lifetime = new Lifetime();
   const { signal } = options;
   signal?.addEventListener('abort', () => {
-    controller.abort(signal.reason);
+    lifetime.abort(signal.reason);
   });
-  if (signal?.aborted === true) controller.abort(signal.reason);
+  if (signal?.aborted === true) lifetime.abort(signal.reason);
+  const listeners: (() => void)[] = [];
   return {
     id: 'test',
     method,
@@ -215,14 +227,21 @@ function exchangeOf(method: string, url: string, options: CallOptions): Exchange
     remoteAddress: '127.0.0.1',
     upgrade: options.upgrade ?? false,
     receivedAt: Date.now(),
-    signal: controller.signal,
+    signal: lifetime.signal,
+    lifetime,
     readBody: async () => Promise.resolve(Buffer.from(text)),
     warnings: [],
     answer: undefined,
     abort: (reason: Error) => {
-      controller.abort(reason);
+      lifetime.abort(reason);
     },
-  } as unknown as Exchange;
+    whenOver: (listener: () => void) => {
+      listeners.push(listener);
+    },
+    over: () => {
+      for (const listener of listeners.splice(0)) listener();
+    },
+  } as unknown as DoorExchange;
 }
 
 async function collect(body: Answer['body']): Promise<Buffer> {

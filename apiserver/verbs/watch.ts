@@ -32,7 +32,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
   const plan = planWatch(options);
   const selection = selectionOf(selectors, target);
   const { stored } = target.endpoint;
-  const from = await startOf(context, plan, exchange.signal);
+  const from = await startOf(context, plan, exchange);
   if (context.store.cache.refusesWatches) throw shuttingDown();
   const frames = context.store.cache.resource(stored.keyPrefix).watch(
     {
@@ -54,7 +54,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
         if (reason === 'slow') exchange.abort(new SlowReaderError());
       },
     },
-    exchange.signal,
+    exchange.lifetime,
   );
   const isText = encoder.streamContentType === MEDIA_TYPE.json;
   return {
@@ -85,10 +85,11 @@ function shuttingDown(): StatusError {
 async function startOf(
   context: VerbContext,
   plan: WatchPlan,
-  signal: AbortSignal,
+  exchange: Exchange,
 ): Promise<number | undefined> {
+  // The way informers go; it makes no signal, which would stay for as long as the watch.
   if (plan.kind === 'after') return plan.revision;
-  await requireFreshness(context, plan.read, signal);
+  await requireFreshness(context, plan.read, exchange.signal);
   if (plan.kind === 'state') return undefined;
   const { revision } = context.store.cache;
   // Behind nothing there would be everything that ever happened.
@@ -101,8 +102,12 @@ async function requireFreshness(context: VerbContext, plan: ReadPlan, signal: Ab
   throw serviceUnavailable('the watch cache is behind the store', RETRY_AFTER_SECONDS);
 }
 
-/** What the client asks for, else a random time in [minimum, 2 × minimum), so that watches do not all end together. */
+/**
+ * What the client asks for, else a random time in [minimum, 2 × minimum), so that watches do not all end together. It is in whole seconds, as
+ * timers of the same length share what Node keeps of them.
+ */
 function timeoutMs(context: VerbContext, { timeoutSeconds = 0 }: ListQuery): number {
   if (timeoutSeconds !== 0) return Math.max(0, timeoutSeconds * 1000);
-  return context.minRequestTimeoutMs + context.store.randomInt(context.minRequestTimeoutMs);
+  const spread = context.store.randomInt(context.minRequestTimeoutMs);
+  return context.minRequestTimeoutMs + spread - (spread % 1000);
 }

@@ -1,4 +1,5 @@
 import { untilAborted } from '../../shared/concurrency/abort';
+import type { AbortNotice } from '../../shared/concurrency/lifetime';
 import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import { StatusError } from '../../shared/errors/status-error';
 import type { StoreEvent, StoredRecord } from '../storage/backend';
@@ -16,7 +17,7 @@ import type { OpenWatch } from './watch-iterator';
 import { WatchIterator } from './watch-iterator';
 import type { WatchSource } from './watch-stream';
 import { streamWatch } from './watch-stream';
-import type { SentCounter } from './watcher';
+import type { SentCounter, WatcherHost } from './watcher';
 import { Watcher } from './watcher';
 
 /** Ends after which a client goes on behind what it was told. */
@@ -38,6 +39,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
   readonly resource: CachedResource;
   readonly context: CacheContext;
   readonly #fanOut: FanOut;
+  readonly #host: WatcherHost;
   readonly #watchers = new Set<Watcher>();
   #store: ObjectStore;
   #isReady = false;
@@ -54,6 +56,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     this.resource = resource;
     this.context = context;
     this.#fanOut = new FanOut(resource);
+    this.#host = this.#createHost();
     this.#store = new ObjectStore(resource, context, 0);
   }
 
@@ -116,10 +119,11 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
 
   /**
    * Streams one watch; see {@link WatchRequest}. Nothing happens before the first `next`. A lost window is an ERROR frame with
-   * Status 410; the iteration itself never throws. Abort `signal` when the client leaves.
+   * Status 410; the iteration itself never throws. To be closed, or
+   * `lifetime` aborted, when the client leaves.
    */
-  watch(request: WatchRequest, signal: AbortSignal): WatchIterator {
-    return new WatchIterator(() => (signal.aborted ? undefined : this.#begin(request, signal)));
+  watch(request: WatchRequest, lifetime: AbortNotice): WatchIterator {
+    return new WatchIterator(() => (lifetime.aborted ? undefined : this.#begin(request, lifetime)));
   }
 
   join(watcher: Watcher): void {
@@ -276,13 +280,13 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     this.#isReady = false;
   }
 
-  #begin(request: WatchRequest, signal: AbortSignal): OpenWatch {
+  #begin(request: WatchRequest, lifetime: AbortNotice): OpenWatch {
     const watcher = this.#createWatcher(request);
     this.#watchers.add(watcher);
     this.context.counters.watchesStarted += 1;
     const close = (): void => {
       // The door notices by itself that a client takes nothing, when too little happens for the queue to overflow.
-      this.end(watcher, signal.reason instanceof SlowReaderError ? 'slow' : 'aborted');
+      this.end(watcher, lifetime.reason instanceof SlowReaderError ? 'slow' : 'aborted');
     };
     const timer = setTimeout(
       () => {
@@ -291,10 +295,10 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
       Math.min(request.timeoutMs, TIMER_MAX_MS),
     );
     timer.unref();
-    signal.addEventListener('abort', close, { once: true });
+    lifetime.addEventListener('abort', close, { once: true });
     watcher.onEnding(() => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', close);
+      lifetime.removeEventListener('abort', close);
     });
     if (this.#isClosed) this.end(watcher, 'expired');
     else if (this.context.refusesWatches()) this.end(watcher, 'drain');
@@ -302,14 +306,20 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
   }
 
   #createWatcher(request: WatchRequest): Watcher {
-    const { limits, clock, scheduler } = this.context;
     return new Watcher({
       request,
+      host: this.#host,
+      startedAt: this.context.clock.now(),
+      sent: this.#sentAs(request.apiVersion),
+    });
+  }
+
+  #createHost(): WatcherHost {
+    const { limits, scheduler } = this.context;
+    return {
       scheduler,
       queueFramesMax: limits.watcherQueueFramesMax,
       queueBytesMax: limits.watcherQueueBytesMax,
-      startedAt: clock.now(),
-      sent: this.#sentAs(request.apiVersion),
       overflowed: (slow) => {
         this.end(slow, 'slow');
       },
@@ -321,7 +331,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
         );
         this.end(failing, 'unavailable');
       },
-    });
+    };
   }
 
   #sentAs(apiVersion: string): SentCounter {

@@ -14,7 +14,8 @@ export interface OpenWatch {
  * generators each delivery to each of thousands of watchers would pass half a dozen promises.
  */
 export class WatchIterator implements AsyncIterableIterator<Buffer> {
-  readonly #begin: () => OpenWatch | undefined;
+  /** Undefined once it was called. */
+  #begin: (() => OpenWatch | undefined) | undefined;
   #open: OpenWatch | undefined;
   #live: Watcher | undefined;
   #isOver = false;
@@ -43,7 +44,8 @@ export class WatchIterator implements AsyncIterableIterator<Buffer> {
 
   async #catchUp(): Promise<IteratorResult<Buffer, undefined>> {
     if (this.#isOver) return DONE;
-    this.#open ??= this.#begin();
+    this.#open ??= this.#begin?.();
+    this.#begin = undefined;
     if (this.#open === undefined) {
       this.#isOver = true;
       return DONE;

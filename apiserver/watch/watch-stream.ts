@@ -37,13 +37,16 @@ const PIECE_BYTES = 256 * 1024;
  */
 export async function* streamWatch(source: WatchSource, watcher: Watcher): AsyncGenerator<Buffer> {
   const stop = new AbortController();
-  watcher.onEnding(() => {
+  const ending = (): void => {
     stop.abort();
-  });
+  };
+  watcher.onEnding(ending);
   try {
     if (!watcher.ending) yield* catchUp(source, watcher, stop.signal);
   } catch (error) {
     if (!watcher.ending) source.end(watcher, reasonOf(source, watcher, error));
+  } finally {
+    watcher.offEnding(ending);
   }
   if (watcher.isLive) return;
   const frame = source.lastFrame(watcher, watcher.ending ?? 'aborted');

@@ -5,19 +5,24 @@ import type { Run } from './run';
 import type { EndReason, WatchRequest } from './watch-request';
 import { selectionOf } from './watch-request';
 
-export interface WatcherOptions {
-  readonly request: WatchRequest;
+/** What a watcher's cache is to it; shared by all of its watchers. */
+export interface WatcherHost {
   readonly scheduler: FlushScheduler;
   readonly queueFramesMax: number;
   readonly queueBytesMax: number;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
-  /** Counts the frames that were handed to the reader or to the queue. */
-  readonly sent: SentCounter;
   /** Told when the reader leaves the queue full. */
   readonly overflowed: (watcher: Watcher) => void;
   /** Told when an event cannot be judged or encoded for this watcher. */
   readonly failed: (watcher: Watcher, error: unknown) => void;
+}
+
+export interface WatcherOptions {
+  readonly request: WatchRequest;
+  readonly host: WatcherHost;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Counts the frames that were handed to the reader or to the queue. */
+  readonly sent: SentCounter;
 }
 
 /** Shared by all watches of one resource in one version. */
@@ -41,15 +46,16 @@ export class Watcher implements Flushable {
   isLive = false;
   /** Whether anything of the cache's state may have been handed out. */
   hasBegun = false;
-  readonly #options: WatcherOptions;
+  readonly #host: WatcherHost;
   #run: Run | undefined;
   #isDue = false;
   #reader: ((step: WatchStep) => void) | undefined;
   #ending: EndReason | undefined;
-  readonly #onEnding: (() => void)[] = [];
+  /** Replaced by `concat`, which makes an array of one listener with room for one. */
+  #onEnding: readonly (() => void)[] = [];
 
   constructor(options: WatcherOptions) {
-    this.#options = options;
+    this.#host = options.host;
     this.request = options.request;
     this.representation = options.request.representation;
     this.selects = selectionOf(options.request);
@@ -78,14 +84,14 @@ export class Watcher implements Flushable {
       if (type !== undefined) this.push(event.frame(type, this.representation));
     } catch (error) {
       // One watcher's representation must not stop the feed of all.
-      this.#options.failed(this, error);
+      this.#host.failed(this, error);
     }
   }
 
   /** Queues one frame; it leaves with the next flush. */
   push(frame: Buffer): void {
     if (this.#ending !== undefined) return;
-    const { scheduler, queueFramesMax, queueBytesMax, overflowed } = this.#options;
+    const { scheduler, queueFramesMax, queueBytesMax, overflowed } = this.#host;
     const run = this.#run ?? scheduler.emptyRun;
     if (run.frames >= queueFramesMax || (run.frames > 0 && run.byteLength + frame.length > queueBytesMax)) {
       overflowed(this);
@@ -104,9 +110,13 @@ export class Watcher implements Flushable {
   }
 
   /** The next bytes, once they are due. One reader, one call at a time. */
-  async next(): Promise<WatchStep> {
-    if (this.#run !== undefined && (this.#isDue || this.#ending !== undefined)) return this.#takeRun();
-    if (this.#ending !== undefined) return DONE;
+  // An async function would put one more promise around each, and let each delivery wait for it.
+  // eslint-disable-next-line typescript/promise-function-async -- see above
+  next(): Promise<WatchStep> {
+    if (this.#run !== undefined && (this.#isDue || this.#ending !== undefined)) {
+      return Promise.resolve(this.#takeRun());
+    }
+    if (this.#ending !== undefined) return Promise.resolve(DONE);
     return new Promise((resolve) => {
       this.#reader = resolve;
     });
@@ -119,20 +129,26 @@ export class Watcher implements Flushable {
   end(reason: EndReason, lastFrame?: Buffer): void {
     if (this.#ending !== undefined) return;
     if (lastFrame !== undefined) {
-      this.#run = (this.#run ?? this.#options.scheduler.emptyRun).append(lastFrame);
+      this.#run = (this.#run ?? this.#host.scheduler.emptyRun).append(lastFrame);
       this.sent.frames += 1;
     }
     this.#ending = reason;
     if (reason === 'slow' || reason === 'aborted') this.#run = undefined;
     if (this.#reader !== undefined) this.#deliver(this.#takeRun());
-    for (const listener of this.#onEnding.splice(0)) listener();
+    const listeners = this.#onEnding;
+    this.#onEnding = [];
+    for (const listener of listeners) listener();
     this.request.ended?.(reason);
   }
 
   /** `listener` runs once when the watch is to end; at once if it already is. */
   onEnding(listener: () => void): void {
-    if (this.#ending === undefined) this.#onEnding.push(listener);
+    if (this.#ending === undefined) this.#onEnding = this.#onEnding.concat(listener);
     else listener();
+  }
+
+  offEnding(listener: () => void): void {
+    this.#onEnding = this.#onEnding.filter((each) => each !== listener);
   }
 
   #takeRun(): WatchStep {

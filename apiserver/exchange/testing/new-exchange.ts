@@ -1,10 +1,11 @@
+import { Lifetime } from '../../../shared/concurrency/lifetime';
 import type { Exchange } from '../exchange';
 import { rawHeadersOf } from './raw-headers';
 import { NO_INFO, NOBODY } from '../initial-values';
 
 /** An exchange as a door would build it, for tests of stages. */
 export function newExchange(parts: Partial<Exchange> = {}): Exchange {
-  const controller = new AbortController();
+  const lifetime = new Lifetime();
   return {
     id: 'test',
     method: 'GET',
@@ -15,15 +16,17 @@ export function newExchange(parts: Partial<Exchange> = {}): Exchange {
     remoteAddress: '127.0.0.1',
     upgrade: false,
     receivedAt: 0,
-    signal: controller.signal,
+    signal: lifetime.signal,
+    lifetime: parts.signal ?? lifetime,
     readBody: async () => Promise.resolve(Buffer.alloc(0)),
     info: NO_INFO,
     user: NOBODY,
     warnings: [],
     answer: undefined,
     abort: (reason) => {
-      controller.abort(reason);
+      lifetime.abort(reason);
     },
+    whenOver: () => undefined,
     ...parts,
   };
 }
