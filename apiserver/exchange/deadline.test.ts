@@ -11,7 +11,7 @@ afterEach(() => {
 
 interface DoorExchange extends Exchange {
   /** What the door calls when the answer is out, or its client gone. */
-  readonly over: () => void;
+  readonly end: () => void;
 }
 
 function exchangeOf(verb: string, query = ''): DoorExchange {
@@ -28,7 +28,7 @@ function exchangeOf(verb: string, query = ''): DoorExchange {
     whenOver: (listener: () => void) => {
       listeners.push(listener);
     },
-    over: () => {
+    end: () => {
       for (const listener of listeners) listener();
     },
   } as unknown as DoorExchange;
@@ -69,7 +69,7 @@ test('nothing is left of the deadline when an answer is whole, when one in piece
   const streamed = exchangeOf('list');
   await run(streamed, pieces('a'));
   expect(jest.getTimerCount()).toBe(1);
-  streamed.over();
+  streamed.end();
   expect(jest.getTimerCount()).toBe(0);
 
   const refused = createDeadline(60_000)(exchangeOf('get'), async () => Promise.reject(new Error('refused')));

@@ -1,4 +1,4 @@
-import type { AbortNotice } from '../../shared/concurrency/lifetime';
+import type { AbortSource } from '../../shared/concurrency/lifetime';
 
 /** How a stream ended: `error` when it broke, `hasBegun` when the client had something of it by then. */
 export interface StreamEnd {
@@ -12,7 +12,7 @@ export interface StreamEnd {
  */
 export function endingWith(
   body: AsyncIterable<Buffer>,
-  lifetime: AbortNotice,
+  lifetime: AbortSource,
   ended: (end: StreamEnd) => void | Promise<void>,
 ): AsyncIterable<Buffer> {
   let hasBegun = false;

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AbortNotice } from '../../shared/concurrency/lifetime';
+import type { AbortSource } from '../../shared/concurrency/lifetime';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { AuditTrail } from './audit-trail';
 import type { RequestInfo } from './request-info';
@@ -65,10 +65,14 @@ export interface Exchange {
   readonly upgrade: boolean;
   /** Milliseconds since the epoch at which the request's head was complete. */
   readonly receivedAt: number;
-  /** Aborts when the client is gone, the deadline has passed or the server closes. Everything that waits takes it. */
+  /**
+   * Aborts when the client is gone, the deadline has passed or the server closes. Everything that waits takes it. What was taken to decide
+   * an answer that falls into messages hears nothing more once the head of that is out, unless it listens then: such an answer hangs on
+   * `lifetime`.
+   */
   readonly signal: AbortSignal;
-  /** The same for those who only want to be told of the abort, and stay for long: it is a tenth of a signal's size. */
-  readonly lifetime: AbortNotice;
+  /** The same for those who only want to hear of the abort, and stay for long: it has a tenth of a signal's size. */
+  readonly lifetime: AbortSource;
   /** Gives the exchange up: aborts `signal`, and cuts an answer that the client does not take. The first reason counts. */
   abort(reason: Error): void;
   /** Calls back once, when the answer is out or its client gone; at once if that is so already. The listener must not throw. */

@@ -16,8 +16,8 @@ export interface AnswerOwner {
   readonly response: ServerResponse;
   readonly exchange: Exchange;
   readonly options: WriterOptions;
-  /** The head is out. */
-  streamBegun(): void;
+  /** Its head is out. */
+  headSent(): void;
   /** Everything was handed over to the connection. Not called for a stream that was cut, or left by its client. */
   streamEnded(): void;
   /** It broke before anything of it was written: there can still be another answer. */
@@ -96,8 +96,14 @@ class Stream {
     this.pull();
   }
 
+  /** Called by events too, where nobody catches what an iterator throws instead of rejecting. */
   private pull(): void {
-    if (!this.isOver) this.iterator.next().then(this.onStep, this.onError);
+    if (this.isOver) return;
+    try {
+      this.iterator.next().then(this.onStep, this.onError);
+    } catch (error) {
+      this.onError(error);
+    }
   }
 
   private readonly onStep = (step: IteratorResult<Buffer, unknown>): void => {
@@ -113,8 +119,8 @@ class Stream {
   };
 
   private end(): void {
-    this.stop();
     this.owner.response.end();
+    this.stop();
     this.owner.streamEnded();
   }
 
@@ -160,7 +166,7 @@ class Stream {
     const { response, exchange } = this.owner;
     if (response.headersSent) return;
     writeHead(response, exchange, this.answer);
-    this.owner.streamBegun();
+    this.owner.headSent();
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { AbortNotice } from '../../shared/concurrency/lifetime';
+import type { AbortSource } from '../../shared/concurrency/lifetime';
 import { internalError, serviceUnavailable, StatusError, timeout } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
 import { errorAnswer } from '../encoding/document';
@@ -49,7 +49,7 @@ export function statusErrorOf(error: unknown, exchange: Exchange): StatusError {
   return internalError(error);
 }
 
-function isAbort(error: unknown, { reason }: AbortNotice): boolean {
+function isAbort(error: unknown, { reason }: AbortSource): boolean {
   if (error === reason) return true;
   if (typeof error !== 'object' || error === null || !('name' in error)) return false;
   return error.name === 'AbortError' || error.name === 'TimeoutError';

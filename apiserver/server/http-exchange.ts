@@ -43,7 +43,7 @@ export class HttpExchange implements Exchange {
   readonly lifetime = new Lifetime();
   private parsedQuery: URLSearchParams | undefined = undefined;
   /** Undefined once the exchange is over. */
-  private overListeners: readonly (() => void)[] | undefined = NO_LISTENERS;
+  private endListeners: readonly (() => void)[] | undefined = NO_LISTENERS;
 
   constructor(request: DoorRequest, response: ServerResponse, { upgrade, receivedAt }: HttpExchangeOptions) {
     const target = originForm(request.url ?? '/');
@@ -90,14 +90,14 @@ export class HttpExchange implements Exchange {
   }
 
   whenOver(listener: () => void): void {
-    if (this.overListeners === undefined) listener();
-    else this.overListeners = this.overListeners.concat(listener);
+    if (this.endListeners === undefined) listener();
+    else this.endListeners = this.endListeners.concat(listener);
   }
 
   /** To be called by the door when the answer is out or the client gone. */
-  over(): void {
-    const listeners = this.overListeners;
-    this.overListeners = undefined;
+  end(): void {
+    const listeners = this.endListeners;
+    this.endListeners = undefined;
     for (const listener of listeners ?? NO_LISTENERS) listener();
   }
 

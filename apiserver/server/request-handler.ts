@@ -10,6 +10,7 @@ import type { DoorRequest } from './express-door';
 import { HttpExchange } from './http-exchange';
 import { URL_BYTES_MAX } from './limits';
 import { discardRest } from './request-body';
+import type { SocketEnds } from './socket-ends';
 import { isMessageStream, writeMessages } from './web-socket';
 
 /** What every request goes through: sets `exchange.answer`, or throws. */
@@ -23,6 +24,8 @@ export interface HandlerOptions {
   readonly log: Log;
   /** Kept up to date by the handler. */
   readonly inFlight: InFlight;
+  /** Requests that wait for the connection they came on. */
+  readonly queued: SocketEnds;
   /** Called whenever a request was removed from `inFlight`. */
   readonly onRemoved: () => void;
   /** True for requests that came in through the door for upgrades. */
@@ -33,8 +36,8 @@ export interface HandlerOptions {
 }
 
 /**
- * Builds the exchange of one request, sends it on the journey and writes what comes back. Resolves when the answer is written, a streamed one
- * when it has begun. Never rejects.
+ * Builds the exchange of one request, sends it on the journey and writes what comes back. Resolves when the answer is handed over; one that
+ * is streamed goes on by itself. Never rejects.
  */
 export async function handleRequest(
   request: DoorRequest,
@@ -42,8 +45,7 @@ export async function handleRequest(
   options: HandlerOptions,
 ): Promise<void> {
   const handling = new Handling(request, response, options);
-  options.inFlight.set(response, handling.exchange);
-  response.on('close', handling.onClose);
+  handling.begin();
   try {
     await handling.answer();
     await handling.write();
@@ -66,11 +68,19 @@ class Handling implements AnswerOwner {
     this.options = options;
   }
 
-  readonly onClose = (): void => {
-    const { exchange, response, options } = this;
-    options.inFlight.delete(response);
+  begin(): void {
+    const { request, response, options } = this;
+    options.inFlight.set(response, this.exchange);
+    response.on('close', this.onClose);
+    if (response.socket === null) options.queued.add(request.socket, this.onClose);
+  }
+
+  private readonly onClose = (): void => {
+    const { request, exchange, response, options } = this;
+    if (!options.inFlight.delete(response)) return;
+    options.queued.delete(request.socket, this.onClose);
     if (!response.writableFinished) exchange.abort(new ClientGoneError());
-    exchange.over();
+    exchange.end();
     options.onRemoved();
   };
 
@@ -101,19 +111,22 @@ class Handling implements AnswerOwner {
       return;
     }
     if (options.upgrade && isMessageStream(answer)) {
-      await writeMessages({ request, response, exchange, answer }, options);
+      const written = writeMessages({ request, response, exchange, answer }, options);
+      // The handshake, the last that looks at the request, is made by now.
+      exchange.forgetRequest();
+      await written;
       return;
     }
     // A client that asked to continue and is refused may or may not send its body now: only a new connection is clear.
     if (request.expectsContinue) response.shouldKeepAlive = false;
     try {
-      this.give(answer);
+      this.send(answer);
     } catch (error) {
-      this.refused(error);
+      this.sendErrorOf(error);
     }
   }
 
-  streamBegun(): void {
+  headSent(): void {
     if (this.exchange.answer?.messages !== undefined) this.exchange.forgetRequest();
   }
 
@@ -132,13 +145,13 @@ class Handling implements AnswerOwner {
 
   streamRefused(error: unknown): void {
     try {
-      this.refused(error);
+      this.sendErrorOf(error);
     } catch (again) {
       this.fail(again);
     }
   }
 
-  /** Nothing was written of the answer, and there is no other. */
+  /** There is no answer that could be written. */
   fail(error: unknown): void {
     const { id, path } = this.exchange;
     this.options.log.error({ id, path, error }, 'an answer could not be written');
@@ -146,13 +159,13 @@ class Handling implements AnswerOwner {
   }
 
   /** Answers with the error of an answer of which nothing could be written. Throws when this one cannot be written either. */
-  private refused(error: unknown): void {
+  private sendErrorOf(error: unknown): void {
     const { exchange, options } = this;
     exchange.answer = answerOfError(error, exchange, options.log);
-    if (exchange.answer !== undefined) this.give(exchange.answer);
+    if (exchange.answer !== undefined) this.send(exchange.answer);
   }
 
-  private give(answer: Answer): void {
+  private send(answer: Answer): void {
     writeAnswer(this, answer);
     if (Buffer.isBuffer(answer.body)) this.discardBody();
   }

@@ -18,6 +18,7 @@ import type { ClientAuthorities } from './peer-certificates';
 import { CLIENT_CERTIFICATE_OPTIONS, clientAuthorityContext } from './peer-certificates';
 import type { HandlerOptions, InFlight, Journey } from './request-handler';
 import { handleRequest } from './request-handler';
+import { SocketEnds } from './socket-ends';
 import { responseOnSocket } from './upgrade';
 
 export interface ServerSettings {
@@ -86,6 +87,7 @@ class HttpsServer implements Server {
       journey: settings.journey,
       log: settings.log,
       inFlight: this.exchanges,
+      queued: new SocketEnds(),
       onRemoved: () => {
         if (this.exchanges.size === 0) this.onIdle();
       },

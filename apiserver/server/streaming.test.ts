@@ -217,6 +217,28 @@ test('a head that cannot be written cuts the connection and closes the stream', 
   expect(state.pieces).toBe(0);
 });
 
+test.each([LENT_BYTES_MIN, 10])(
+  'an iterator that throws behind %i bytes cuts its connection and nothing else',
+  async (bytes) => {
+    const { connect } = await startStream(() => {
+      let asked = 0;
+      return {
+        [Symbol.asyncIterator]: () => ({
+          // eslint-disable-next-line typescript/promise-function-async -- it is to throw, not to reject
+          next: () => {
+            asked += 1;
+            if (asked > 1) throw new Error('no memory');
+            return Promise.resolve({ done: false as const, value: Buffer.alloc(bytes, '.') });
+          },
+        }),
+      };
+    });
+    const socket = await connect();
+    socket.write(GET);
+    expect(await readToEnd(socket)).not.toMatch(/0\r\n\r\n$/);
+  },
+);
+
 /** A watch of which nothing comes until the exchange is given up. */
 function silent(exchange: Exchange): AsyncIterable<Buffer> {
   return {
@@ -286,4 +308,42 @@ test('whoever asked to be told is told once when an answer is out, when its clie
   socket.destroy();
   await over.promise;
   expect(told).toEqual(['/sent', 'late', '/left', 'late']);
+});
+
+test('requests that wait behind another on their connection go with it', async () => {
+  const all = deferred();
+  let ended = 0;
+  running = await startServer(async (exchange) => {
+    exchange.whenOver(() => {
+      ended += 1;
+      if (ended === 3) all.resolve();
+    });
+    await Promise.resolve();
+    exchange.answer = { code: 200, headers: {}, body: silent(exchange), messages: 'lines' };
+  });
+  const socket = await running.connect();
+  socket.write('GET /watch HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3));
+  await once(socket, 'data');
+  expect(running.server.inFlight()).toBe(3);
+  socket.destroy();
+  await all.promise;
+  expect(running.server.inFlight()).toBe(0);
+});
+
+test('an answer that is awaited behind another is over once, and its connection goes on', async () => {
+  const ended: string[] = [];
+  running = await startServer(async (exchange) => {
+    exchange.whenOver(() => ended.push(exchange.path));
+    await new Promise(setImmediate);
+    exchange.answer = { code: 200, headers: {}, body: Buffer.from(exchange.path) };
+  });
+  const socket = await running.connect();
+  socket.write(
+    ['/1', '/2', '/3'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('') +
+      'GET /4 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+  );
+  const text = await readToEnd(socket);
+  expect([...text.matchAll(/\r\n\r\n(\/\d)/g)].map(([, body]) => body)).toEqual(['/1', '/2', '/3', '/4']);
+  while (running.server.inFlight() > 0) await new Promise(setImmediate);
+  expect(ended).toEqual(['/1', '/2', '/3', '/4']);
 });

@@ -122,8 +122,10 @@ test('a client that leaves ends the iteration and aborts the exchange', async ()
       returned.resolve();
     }
   }
+  let headers: object | undefined;
   const socket = await open((exchange) => {
     exchange.signal.addEventListener('abort', () => {
+      ({ headers } = exchange);
       aborted.resolve(exchange.signal.reason);
     });
     return frames(endless());
@@ -132,6 +134,8 @@ test('a client that leaves ends the iteration and aborts the exchange', async ()
   socket.close();
   expect(await aborted.promise).toBeInstanceOf(Error);
   await returned.promise;
+  // Its token, too, was not kept while it was open.
+  expect(headers).toEqual({});
 });
 
 test('a client that takes nothing for too long is cut, and the exchange told why', async () => {

@@ -174,7 +174,7 @@ export async function startInProcessApi(
     async call(method, url, options = {}) {
       const exchange = exchangeOf(method, url, options);
       const { code, headers, body } = await answer(exchange);
-      const text = (await collect(body).finally(exchange.over)).toString('utf8');
+      const text = (await collect(body).finally(exchange.end)).toString('utf8');
       return { code, headers, text, json: parse(text), warnings: exchange.warnings };
     },
     async *watch(url, signal, headers = {}) {
@@ -188,7 +188,7 @@ export async function startInProcessApi(
           }
         }
       } finally {
-        exchange.over();
+        exchange.end();
       }
     },
     async close() {
@@ -200,7 +200,7 @@ export async function startInProcessApi(
 
 /** An exchange as the door builds it, which also tells it when it is over. */
 interface DoorExchange extends Exchange {
-  readonly over: () => void;
+  readonly end: () => void;
 }
 
 function exchangeOf(method: string, url: string, options: CallOptions): DoorExchange {
@@ -217,6 +217,7 @@ function exchangeOf(method: string, url: string, options: CallOptions): DoorExch
   });
   if (signal?.aborted === true) lifetime.abort(signal.reason);
   const listeners: (() => void)[] = [];
+  let isOver = false;
   return {
     id: 'test',
     method,
@@ -236,9 +237,11 @@ function exchangeOf(method: string, url: string, options: CallOptions): DoorExch
       lifetime.abort(reason);
     },
     whenOver: (listener: () => void) => {
-      listeners.push(listener);
+      if (isOver) listener();
+      else listeners.push(listener);
     },
-    over: () => {
+    end: () => {
+      isOver = true;
       for (const listener of listeners.splice(0)) listener();
     },
   } as unknown as DoorExchange;

@@ -1,5 +1,5 @@
 import { untilAborted } from '../../shared/concurrency/abort';
-import type { AbortNotice } from '../../shared/concurrency/lifetime';
+import type { AbortSource } from '../../shared/concurrency/lifetime';
 import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import { StatusError } from '../../shared/errors/status-error';
 import type { StoreEvent, StoredRecord } from '../storage/backend';
@@ -119,10 +119,9 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
 
   /**
    * Streams one watch; see {@link WatchRequest}. Nothing happens before the first `next`. A lost window is an ERROR frame with
-   * Status 410; the iteration itself never throws. To be closed, or
-   * `lifetime` aborted, when the client leaves.
+   * Status 410; the iteration itself never throws. To be closed when the client leaves, or `lifetime` aborted.
    */
-  watch(request: WatchRequest, lifetime: AbortNotice): WatchIterator {
+  watch(request: WatchRequest, lifetime: AbortSource): WatchIterator {
     return new WatchIterator(() => (lifetime.aborted ? undefined : this.#begin(request, lifetime)));
   }
 
@@ -280,7 +279,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     this.#isReady = false;
   }
 
-  #begin(request: WatchRequest, lifetime: AbortNotice): OpenWatch {
+  #begin(request: WatchRequest, lifetime: AbortSource): OpenWatch {
     const watcher = this.#createWatcher(request);
     this.#watchers.add(watcher);
     this.context.counters.watchesStarted += 1;

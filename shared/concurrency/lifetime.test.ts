@@ -40,6 +40,9 @@ test('its signal aborts with it, whichever of the two was there first', () => {
   const before = new Lifetime();
   const { signal } = before;
   expect(signal.aborted).toBe(false);
+  before.addEventListener('abort', () => {
+    expect(signal.aborted).toBe(true);
+  });
   before.abort(REASON);
   expect(signal.reason).toBe(REASON);
   expect(before.signal).toBe(signal);

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 
-/** What of an AbortSignal somebody needs who only wants to be told that it aborts. Every AbortSignal is one. */
-export interface AbortNotice {
+/** What of an AbortSignal somebody needs who only wants to hear that it aborts. Every AbortSignal is one. */
+export interface AbortSource {
   readonly aborted: boolean;
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once: boolean }): void;
@@ -12,7 +12,7 @@ export interface AbortNotice {
  * An AbortController whose signal is made when somebody asks for it. A signal of the runtime's takes most of a kilobyte, a lifetime a tenth
  * of that, which counts where thousands of them stay for an hour. Listeners run in the step of the abort, and must not throw.
  */
-export class Lifetime implements AbortNotice {
+export class Lifetime implements AbortSource {
   #isAborted = false;
   #reason: unknown = undefined;
   /** Replaced by `concat`, which makes an array of one listener with room for one. */
@@ -36,7 +36,10 @@ export class Lifetime implements AbortNotice {
     return this.#controller.signal;
   }
 
-  /** Lets go of the runtime's signal, if nobody waits on it. Who has kept it will not hear of the abort; who asks again gets another one. */
+  /**
+   * Lets go of the runtime's signal, if it has no listener. Who has kept it to look at it later, or below an `AbortSignal.any`, will not hear
+   * of the abort; who asks again gets another one.
+   */
   releaseSignal(): void {
     const controller = this.#controller;
     if (controller === undefined || getEventListeners(controller.signal, 'abort').length > 0) return;
@@ -54,17 +57,17 @@ export class Lifetime implements AbortNotice {
       this.#listeners = this.#listeners.filter((each) => each !== listener);
   }
 
-  /** The first reason counts. */
+  /** The first reason counts. The signal aborts before the listeners are told. */
   abort(reason: Error): void {
     if (this.#isAborted) return;
     this.#isAborted = true;
     this.#reason = reason;
+    this.#controller?.abort(reason);
     // One may take another off the list.
     for (let next = this.#listeners[0]; next !== undefined; next = this.#listeners[0]) {
       this.#listeners = this.#listeners.slice(1);
       next();
     }
-    this.#controller?.abort(reason);
   }
 }
 

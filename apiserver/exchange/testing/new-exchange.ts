@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange';
 import { rawHeadersOf } from './raw-headers';
 import { NO_INFO, NOBODY } from '../initial-values';
 
-/** An exchange as a door would build it, for tests of stages. */
+/** An exchange as a door would build it, for tests of stages. It is never over. */
 export function newExchange(parts: Partial<Exchange> = {}): Exchange {
   const lifetime = new Lifetime();
   return {
