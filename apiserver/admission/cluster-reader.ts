@@ -1,4 +1,4 @@
-import { timeLimited } from '../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import { serviceUnavailable, timeout } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/meta/object';
 import type { StoreContext } from '../registry/object-store';
@@ -138,9 +138,10 @@ async function areFilled(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (caches.size === 0) return true;
-  const inTime = timeLimited(signal, timeoutMs);
   try {
-    await Promise.all([...caches].map(async (cache) => cache.whenReady(inTime)));
+    await withTimeLimit(signal, timeoutMs, async (inTime) =>
+      Promise.all([...caches].map(async (cache) => cache.whenReady(inTime))),
+    );
     return true;
   } catch (error) {
     if (signal.aborted) throw error;

@@ -1,5 +1,5 @@
 import { pause } from '../../shared/concurrency/pause';
-import { timeLimited } from '../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import type { Log } from '../../shared/log/log';
 
 /** How often a replica looks whether what it keeps in the store is in order, in milliseconds. */
@@ -22,7 +22,7 @@ export async function keepInOrder(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    await reconcile(timeLimited(signal, ROUND_TIMEOUT_MS)).catch((error: unknown) => {
+    await withTimeLimit(signal, ROUND_TIMEOUT_MS, reconcile).catch((error: unknown) => {
       if (!signal.aborted) log.warn({ why: String(error) }, failure);
     });
     await untilNext(signal);

@@ -1,4 +1,4 @@
-import { timeLimited } from '../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import type { Registry } from '../registry/registry';
 import type { VerbContext } from '../verbs/context';
 import { apiGroup, apiResourceList } from './documents';
@@ -21,7 +21,7 @@ export async function confirmedRegistry(
   if (!isWhole && root !== 'apis') return registry();
   if (version !== '' && isBuiltIn(registry(), group, version)) return registry();
   try {
-    await confirmRegistry(timeLimited(signal, WAIT_MS));
+    await withTimeLimit(signal, WAIT_MS, confirmRegistry);
   } catch (error) {
     if (signal.aborted || !(isWhole || isKnown(registry(), group, version))) throw error;
   }

@@ -1,5 +1,5 @@
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
-import { timeLimited } from '../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import { serviceUnavailable } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
 import { DefinitionChangedError, definitionTerminating } from '../registry/custom-errors';
@@ -244,8 +244,9 @@ export class CustomResources implements CacheListener {
       if (stored === undefined) return;
       this.#addCache(stored);
       const cache = this.#cache.resource(stored.keyPrefix);
-      const wait = timeLimited(signal, FILL_LOOK_MS);
-      await cache.whenReady(wait).catch(() => undefined);
+      await withTimeLimit(signal, FILL_LOOK_MS, async (inTime) => cache.whenReady(inTime)).catch(
+        () => undefined,
+      );
       signal.throwIfAborted();
       if (cache.isReady) return;
     }

@@ -1,6 +1,6 @@
 import { untilAborted } from '../../shared/concurrency/abort';
 import { systemClock } from '../../shared/concurrency/clock';
-import { timeLimited } from '../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import type { Log } from '../../shared/log/log';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { HealthCheck, HealthPath, LivezGrace } from './health-check';
@@ -102,9 +102,10 @@ function tell(
 }
 
 async function problemOf(check: HealthCheck, signal: AbortSignal): Promise<string | undefined> {
-  const limit = timeLimited(signal, CHECK_TIMEOUT_MS);
   try {
-    return await untilAborted(check.check(limit), limit);
+    return await withTimeLimit(signal, CHECK_TIMEOUT_MS, async (inTime) =>
+      untilAborted(check.check(inTime), inTime),
+    );
   } catch (error) {
     if (signal.aborted) return 'it had not answered when the client left';
     return error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 import { sleep } from '../../shared/concurrency/abort';
 import type { Backoff } from '../../shared/concurrency/backoff';
-import { timeLimited } from '../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import type { Log } from '../../shared/log/log';
 import type { Backend, ListResult, StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
@@ -55,14 +55,13 @@ async function readPage(
   let limit = options.pageRecords;
   for (;;) {
     try {
-      const result = await options.backend.list(
-        options.prefix,
-        {
-          limit,
-          ...(place.revision === undefined ? {} : { revision: place.revision }),
-          ...(place.after === undefined ? {} : { after: place.after }),
-        },
-        timeLimited(signal, PAGE_TIMEOUT_MS),
+      const page = {
+        limit,
+        ...(place.revision === undefined ? {} : { revision: place.revision }),
+        ...(place.after === undefined ? {} : { after: place.after }),
+      };
+      const result = await withTimeLimit(signal, PAGE_TIMEOUT_MS, async (inTime) =>
+        options.backend.list(options.prefix, page, inTime),
       );
       options.backoff.reset();
       return result;

@@ -1,5 +1,5 @@
 import { sleep } from '../../shared/concurrency/abort';
-import { timeLimited } from '../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import type { StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
 import { decodeEntry } from './entry-codec';
@@ -71,10 +71,14 @@ async function* storedKeys(
   const prefix = prefixOf(cache);
   let after: string | undefined;
   for (;;) {
-    const page = await backend.list(
-      prefix,
-      { revision, limit: PAGE_RECORDS, keysOnly: true, ...(after === undefined ? {} : { after }) },
-      timeLimited(signal, PAGE_TIMEOUT_MS),
+    const options = {
+      revision,
+      limit: PAGE_RECORDS,
+      keysOnly: true,
+      ...(after === undefined ? {} : { after }),
+    };
+    const page = await withTimeLimit(signal, PAGE_TIMEOUT_MS, async (inTime) =>
+      backend.list(prefix, options, inTime),
     );
     for (const record of page.records)
       yield { key: record.key.slice(prefix.length), revision: record.revision };

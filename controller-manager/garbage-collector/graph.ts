@@ -4,7 +4,7 @@ import type { ResourceRow } from '../../shared/client/discovery';
 import { discover, preferredResources } from '../../shared/client/discovery';
 import type { LinkedAbort } from '../../shared/concurrency/linked-abort';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
-import { timeLimited } from '../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
 import type { Log } from '../../shared/log/log';
@@ -87,9 +87,10 @@ export class OwnershipGraph {
    * missing. Rejects with the signal's reason.
    */
   async whenListed(waitMs: number, signal: AbortSignal): Promise<readonly string[]> {
-    const limit = timeLimited(signal, waitMs);
     const branches = [...this.branches.values()];
-    await Promise.allSettled(branches.map(async ({ informer }) => informer.whenSynced(limit)));
+    await withTimeLimit(signal, waitMs, async (inTime) =>
+      Promise.allSettled(branches.map(async ({ informer }) => informer.whenSynced(inTime))),
+    );
     signal.throwIfAborted();
     return branches
       .filter(({ informer }) => !informer.hasSynced())

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { askProbe } from './ask-probe';
 import { type BenchProcess, startLoad } from './children';
 import type { LoopFigures } from './loop-probe';
@@ -9,6 +10,8 @@ import { megabytes, milliseconds, type Table } from './table';
 const AT_ONCE = 10;
 const BURSTS = 5;
 const PAUSE_MS = 2_000;
+/** For how long nothing but pings is asked of a server before the lists. */
+const IDLE_MS = 15_000;
 
 /** A server under test, whichever of the two. */
 interface Side {
@@ -80,9 +83,10 @@ async function measure(
 ): Promise<string[]> {
   const { target, pid } = side;
   const burst = await startLoad({ kind: 'burst', target, path: PODS, accept, connections: AT_ONCE, pauseMs });
+  await memoryAtRest(pid);
   const probe = await startLoad({ kind: 'probe', target });
   await side.begin();
-  await memoryAtRest(pid);
+  await delay(IDLE_MS);
   const idleMs = (await side.end()).heldMs;
   await ask<ProbeResult>(probe, 'tell');
   const bursts: (LoopFigures & { addedMb: number; tookMs: number; bytes: number })[] = [];

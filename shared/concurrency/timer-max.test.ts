@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { sleep } from './abort';
-import { timeLimited } from './time-limit';
+import { withTimeLimit } from './time-limit';
 import { TIMER_MAX_MS } from './timer-max';
 import { createWorkQueue } from './work-queue';
 
@@ -13,7 +14,9 @@ test('what is to take longer than a timer holds takes as long as one holds, and 
   const queue = createWorkQueue();
   const over: string[] = [];
   void sleep(MONTHS_MS, signal).then(() => over.push('sleep'));
-  timeLimited(signal, MONTHS_MS).addEventListener('abort', () => over.push('limit'));
+  void withTimeLimit(signal, MONTHS_MS, async (inTime) => once(inTime, 'abort')).then(() =>
+    over.push('limit'),
+  );
   queue.addAfter('key', MONTHS_MS);
   await jest.advanceTimersByTimeAsync(TIMER_MAX_MS - 1);
   expect([...over, queue.length]).toEqual([0]);

@@ -1,4 +1,4 @@
-import { timeLimited } from '../../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../../shared/concurrency/time-limit';
 import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
 import { GROUP } from '../../../shared/names';
@@ -73,9 +73,8 @@ export class WebhookConfigurations {
   /** Throws ServiceUnavailable (503) when they are not there in time: nothing is let past them meanwhile. */
   async whenPrepared(signal: AbortSignal): Promise<void> {
     if (this.isPrepared) return;
-    const inTime = timeLimited(signal, WAIT_MS_MAX);
     try {
-      await this.#follower?.whenPrepared(inTime);
+      await withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => this.#follower?.whenPrepared(inTime));
     } catch (error) {
       if (signal.aborted) throw error;
       throw serviceUnavailable('admission waits for webhooks to be read anew', RETRY_AFTER_SECONDS);

@@ -1,4 +1,4 @@
-import { timeLimited } from '../../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../../shared/concurrency/time-limit';
 import { StatusError, serviceUnavailable } from '../../../shared/errors/status-error';
 import { GROUP } from '../../../shared/names';
 import type { AccessQuestion } from '../../exchange/access';
@@ -82,9 +82,10 @@ export class Policies {
   /** Throws ServiceUnavailable (503) when roles and bindings are not there in time: nobody is let through meanwhile. */
   async whenReady(signal: AbortSignal): Promise<void> {
     if (this.#followers.every(({ isPrepared }) => isPrepared)) return;
-    const inTime = timeLimited(signal, WAIT_MS_MAX);
     try {
-      for (const follower of this.#followers) await follower.whenPrepared(inTime);
+      await withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => {
+        for (const follower of this.#followers) await follower.whenPrepared(inTime);
+      });
     } catch (error) {
       if (signal.aborted) throw error;
       throw serviceUnavailable('authorization waits for roles to be read anew', RETRY_AFTER_SECONDS);
@@ -93,18 +94,19 @@ export class Policies {
 
   /** Waits until everything that was written before this call is known; false when that takes too long. */
   async freshen(signal: AbortSignal): Promise<boolean> {
-    const inTime = timeLimited(signal, WAIT_MS_MAX);
-    try {
-      const revision = await this.#cache.readIndex(inTime);
-      if (!(await this.#cache.waitForRevision(revision, { timeoutMs: WAIT_MS_MAX, signal: inTime })))
-        return false;
-      await this.whenReady(inTime);
-      return true;
-    } catch (error) {
-      if (signal.aborted) throw error;
-      if (inTime.aborted || error instanceof StatusError || error instanceof StorageError) return false;
-      throw error;
-    }
+    return withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => {
+      try {
+        const revision = await this.#cache.readIndex(inTime);
+        if (!(await this.#cache.waitForRevision(revision, { timeoutMs: WAIT_MS_MAX, signal: inTime })))
+          return false;
+        await this.whenReady(inTime);
+        return true;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        if (inTime.aborted || error instanceof StatusError || error instanceof StorageError) return false;
+        throw error;
+      }
+    });
   }
 
   /** Bindings of the cluster are looked at before those of the namespace, and every role once. Call `whenReady` before. */

@@ -1,4 +1,4 @@
-import { timeLimited } from '../../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../../shared/concurrency/time-limit';
 import type { ApiObject } from '../../../shared/meta/object';
 import type { Component, VirtualResource } from './operation';
 
@@ -21,7 +21,7 @@ async function statusOf({ name, check }: Component, signal: AbortSignal): Promis
 
 async function problemOf(check: Component['check'], signal: AbortSignal): Promise<string | undefined> {
   try {
-    await check(timeLimited(signal, CHECK_TIMEOUT_MS));
+    await withTimeLimit(signal, CHECK_TIMEOUT_MS, check);
     return undefined;
   } catch (error) {
     signal.throwIfAborted();

@@ -12,7 +12,7 @@ import {
   type WriteOptions,
   type WriteOutcome,
 } from '../backend';
-import { timeLimited } from '../../../shared/concurrency/time-limit';
+import { withTimeLimit } from '../../../shared/concurrency/time-limit';
 import { EtcdClient, type EtcdOptions } from './etcd-client';
 import { keysBelow, WHOLE_KEYSPACE } from './keys';
 import { isLeaseGone, Leases } from './leases';
@@ -211,14 +211,15 @@ class BackendOverEtcd implements EtcdBackend {
 
   private async askOldestReadable(): Promise<number | undefined> {
     const options = { from: 1, prefix: `${this.client.prefix}/` };
-    const inTime = timeLimited(this.closing.signal, COMPACT_PROBE_MS);
-    try {
-      for await (const _ of this.watch(options, inTime)) return undefined;
-    } catch (error) {
-      if (error instanceof StorageError) return error.compactRevision;
-      throw error;
-    }
-    return undefined;
+    return withTimeLimit(this.closing.signal, COMPACT_PROBE_MS, async (inTime) => {
+      try {
+        for await (const _ of this.watch(options, inTime)) return undefined;
+      } catch (error) {
+        if (error instanceof StorageError) return error.compactRevision;
+        throw error;
+      }
+      return undefined;
+    });
   }
 }
 
