@@ -132,7 +132,7 @@ class Recorder {
     }
     const recorded: Answer = {
       ...answer,
-      body: endingWith(body, exchange.lifetime, async ({ error, hasBegun }) => {
+      body: endingWith(body, exchange.signal, async ({ error, hasBegun }) => {
         // Once the head is out, its code stands.
         const isTold = error === undefined || hasBegun;
         const status = isTold ? record.statusOf(code) : this.#statusOf(record, exchange, error);

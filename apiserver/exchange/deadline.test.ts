@@ -1,4 +1,4 @@
-import { Lifetime } from '../../shared/concurrency/lifetime';
+import { LightSignal } from '../../shared/concurrency/light-signal';
 import { createDeadline } from './deadline';
 import type { Exchange } from './exchange';
 
@@ -15,15 +15,15 @@ interface DoorExchange extends Exchange {
 }
 
 function exchangeOf(verb: string, query = ''): DoorExchange {
-  const lifetime = new Lifetime();
+  const signal = new LightSignal();
   const listeners: (() => void)[] = [];
   return {
     info: { verb },
     query: new URLSearchParams(query),
-    signal: lifetime.signal,
+    signal,
     answer: undefined,
     abort: (reason: Error) => {
-      lifetime.abort(reason);
+      signal.abort(reason);
     },
     whenOver: (listener: () => void) => {
       listeners.push(listener);

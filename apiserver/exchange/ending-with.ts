@@ -1,5 +1,3 @@
-import type { AbortSource } from '../../shared/concurrency/lifetime';
-
 /** How a stream ended: `error` when it broke, `hasBegun` when the client had something of it by then. */
 export interface StreamEnd {
   readonly error?: unknown;
@@ -8,25 +6,25 @@ export interface StreamEnd {
 
 /**
  * The same stream. `ended` is called once, however it ends: read to its end, broken, left by its reader, or given up before anybody
- * read it (`lifetime` aborts). The reader learns of the end when the promise that `ended` returns has settled.
+ * read it (`signal` aborts). The reader learns of the end when the promise that `ended` returns has settled.
  */
 export function endingWith(
   body: AsyncIterable<Buffer>,
-  lifetime: AbortSource,
+  signal: AbortSignal,
   ended: (end: StreamEnd) => void | Promise<void>,
 ): AsyncIterable<Buffer> {
   let hasBegun = false;
   let ending: Promise<void> | undefined;
   const end = async (error?: unknown): Promise<void> => {
-    lifetime.removeEventListener('abort', onAbort);
+    signal.removeEventListener('abort', onAbort);
     ending ??= (async () => ended(error === undefined ? { hasBegun } : { error, hasBegun }))();
     return ending;
   };
   const onAbort = (): void => {
     void end();
   };
-  lifetime.addEventListener('abort', onAbort, { once: true });
-  if (lifetime.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
   return {
     [Symbol.asyncIterator]: () => {
       const inner = body[Symbol.asyncIterator]();

@@ -1,6 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AbortSource } from '../../shared/concurrency/lifetime';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { AuditTrail } from './audit-trail';
 import type { RequestInfo } from './request-info';
@@ -32,10 +31,7 @@ export interface Answer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Buffer | AsyncIterable<Buffer>;
-  /**
-   * How a stream falls into messages, for a connection that carries messages. Absent: it is never sent over one. Such a stream may stay
-   * for an hour: it hears of its end by `return` and by the exchange's `lifetime`, as the `signal` is let go when the head is out.
-   */
+  /** How a stream falls into messages, for a connection that carries messages. Absent: it is never sent over one. */
   readonly messages?: MessageFraming;
 }
 
@@ -66,13 +62,10 @@ export interface Exchange {
   /** Milliseconds since the epoch at which the request's head was complete. */
   readonly receivedAt: number;
   /**
-   * Aborts when the client is gone, the deadline has passed or the server closes. Everything that waits takes it. What was taken to decide
-   * an answer that falls into messages hears nothing more once the head of that is out, unless it listens then: such an answer hangs on
-   * `lifetime`.
+   * Aborts when the client is gone, the deadline has passed or the server closes. Everything that waits takes it; `AbortSignal.any` does
+   * not (see `LightSignal`), `linkedAbort` does.
    */
   readonly signal: AbortSignal;
-  /** The same for those who only want to hear of the abort, and stay for long: it has a tenth of a signal's size. */
-  readonly lifetime: AbortSource;
   /** Gives the exchange up: aborts `signal`, and cuts an answer that the client does not take. The first reason counts. */
   abort(reason: Error): void;
   /** Calls back once, when the answer is out or its client gone; at once if that is so already. The listener must not throw. */

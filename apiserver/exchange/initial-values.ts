@@ -18,5 +18,5 @@ export class ClientGoneError extends Error {
 
 /** True when the exchange was given up because its client left. */
 export function isClientGone(exchange: Exchange): boolean {
-  return exchange.lifetime.aborted && exchange.lifetime.reason instanceof ClientGoneError;
+  return exchange.signal.aborted && exchange.signal.reason instanceof ClientGoneError;
 }

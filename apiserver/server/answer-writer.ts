@@ -177,11 +177,11 @@ class Stream {
     const { response, exchange, options } = this.owner;
     const isLent = piece.length >= LENT_BYTES_MIN;
     if (!isLent && response.write(piece)) return true;
-    const { lifetime } = exchange;
+    const { signal } = exchange;
     const settle = (): void => {
       clearTimeout(timer);
       response.off('drain', done).off('close', settle);
-      lifetime.removeEventListener('abort', cut);
+      signal.removeEventListener('abort', cut);
     };
     const done = (): void => {
       settle();
@@ -201,8 +201,8 @@ class Stream {
       });
     } else response.on('drain', done);
     response.on('close', settle);
-    lifetime.addEventListener('abort', cut);
-    if (lifetime.aborted) cut();
+    signal.addEventListener('abort', cut);
+    if (signal.aborted) cut();
     return false;
   }
 }

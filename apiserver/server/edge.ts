@@ -1,4 +1,3 @@
-import type { AbortSource } from '../../shared/concurrency/lifetime';
 import { internalError, serviceUnavailable, StatusError, timeout } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
 import { errorAnswer } from '../encoding/document';
@@ -44,12 +43,11 @@ export function statusAnswer({ status }: StatusError, exchange: Exchange): Answe
 export function statusErrorOf(error: unknown, exchange: Exchange): StatusError {
   if (error instanceof StatusError) return error;
   if (error instanceof StorageError) return ofStorage(error);
-  if (exchange.lifetime.aborted && isAbort(error, exchange.lifetime))
-    return ofAbort(exchange.lifetime.reason);
+  if (exchange.signal.aborted && isAbort(error, exchange.signal)) return ofAbort(exchange.signal.reason);
   return internalError(error);
 }
 
-function isAbort(error: unknown, { reason }: AbortSource): boolean {
+function isAbort(error: unknown, { reason }: AbortSignal): boolean {
   if (error === reason) return true;
   if (typeof error !== 'object' || error === null || !('name' in error)) return false;
   return error.name === 'AbortError' || error.name === 'TimeoutError';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { Lifetime } from '../../shared/concurrency/lifetime';
+import { LightSignal } from '../../shared/concurrency/light-signal';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { AuditTrail } from '../exchange/audit-trail';
 import type { Answer, Exchange, PeerCertificates, UserInfo } from '../exchange/exchange';
@@ -40,7 +40,7 @@ export class HttpExchange implements Exchange {
   private readonly request: DoorRequest;
   private readonly response: ServerResponse;
   private body: Promise<Buffer> | undefined = undefined;
-  readonly lifetime = new Lifetime();
+  readonly signal = new LightSignal();
   private parsedQuery: URLSearchParams | undefined = undefined;
   /** Undefined once the exchange is over. */
   private endListeners: readonly (() => void)[] | undefined = NO_LISTENERS;
@@ -81,12 +81,8 @@ export class HttpExchange implements Exchange {
     return this.parsedQuery;
   }
 
-  get signal(): AbortSignal {
-    return this.lifetime.signal;
-  }
-
   abort(reason: Error): void {
-    this.lifetime.abort(reason);
+    this.signal.abort(reason);
   }
 
   whenOver(listener: () => void): void {
@@ -102,15 +98,14 @@ export class HttpExchange implements Exchange {
   }
 
   /**
-   * Lets go of what was only needed to decide the answer: a watch stays open for an hour, and would hold its credentials, the rest of its
-   * head and the signal of its decision for as long. To be called once the head of the answer is out, from when on there can be no other.
+   * Lets go of what was only needed to decide the answer: a watch stays open for an hour, and would hold its credentials and the rest of
+   * its head for as long. To be called once the head of the answer is out, from when on there can be no other.
    */
   forgetRequest(): void {
     const { request } = this;
     this.headers = NO_HEADERS;
     this.rawHeaders = NO_NAMES;
     this.parsedQuery = undefined;
-    this.lifetime.releaseSignal();
     request.headers = NO_HEADERS;
     request.rawHeaders = [];
   }

@@ -81,12 +81,12 @@ class Sender {
   }
 
   async run(frames: AsyncIterator<Buffer>, framing: MessageStream['answer']['messages']): Promise<void> {
-    const { lifetime } = this.#exchange;
+    const { signal } = this.#exchange;
     const cut = (): void => {
       this.#webSocket.terminate();
     };
-    if (lifetime.aborted) cut();
-    lifetime.addEventListener('abort', cut);
+    if (signal.aborted) cut();
+    signal.addEventListener('abort', cut);
     try {
       for (let step = await frames.next(); step.done !== true; step = await frames.next()) {
         if (this.#webSocket.readyState !== this.#webSocket.OPEN) return;
@@ -94,7 +94,7 @@ class Sender {
       }
       this.#close();
     } finally {
-      lifetime.removeEventListener('abort', cut);
+      signal.removeEventListener('abort', cut);
     }
   }
 

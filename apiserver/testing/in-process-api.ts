@@ -4,7 +4,7 @@ import { newKeyPem } from '../../shared/certs/testing/new-key-pem';
 import { signingKeyOf } from '../../shared/certs/token-key';
 import { ACCOUNT_TOKEN, USER_GROUP } from '../../shared/names';
 import { systemClock } from '../../shared/concurrency/clock';
-import { Lifetime } from '../../shared/concurrency/lifetime';
+import { LightSignal } from '../../shared/concurrency/light-signal';
 import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
 import type { AccessControl } from '../exchange/access';
@@ -210,12 +210,12 @@ function exchangeOf(method: string, url: string, options: CallOptions): DoorExch
     method === 'PATCH'
       ? { 'content-type': 'application/merge-patch+json' }
       : { 'content-type': 'application/json' };
-  const lifetime = new Lifetime();
+  const life = new LightSignal();
   const { signal } = options;
   signal?.addEventListener('abort', () => {
-    lifetime.abort(signal.reason);
+    life.abort(signal.reason);
   });
-  if (signal?.aborted === true) lifetime.abort(signal.reason);
+  if (signal?.aborted === true) life.abort(signal.reason);
   const listeners: (() => void)[] = [];
   let isOver = false;
   return {
@@ -228,13 +228,12 @@ function exchangeOf(method: string, url: string, options: CallOptions): DoorExch
     remoteAddress: '127.0.0.1',
     upgrade: options.upgrade ?? false,
     receivedAt: Date.now(),
-    signal: lifetime.signal,
-    lifetime,
+    signal: life,
     readBody: async () => Promise.resolve(Buffer.from(text)),
     warnings: [],
     answer: undefined,
     abort: (reason: Error) => {
-      lifetime.abort(reason);
+      life.abort(reason);
     },
     whenOver: (listener: () => void) => {
       if (isOver) listener();

@@ -32,7 +32,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
   const plan = planWatch(options);
   const selection = selectionOf(selectors, target);
   const { stored } = target.endpoint;
-  const from = await startOf(context, plan, exchange);
+  const from = await startOf(context, plan, exchange.signal);
   if (context.store.cache.refusesWatches) throw shuttingDown();
   const frames = context.store.cache.resource(stored.keyPrefix).watch(
     {
@@ -54,7 +54,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
         if (reason === 'slow') exchange.abort(new SlowReaderError());
       },
     },
-    exchange.lifetime,
+    exchange.signal,
   );
   const isText = encoder.streamContentType === MEDIA_TYPE.json;
   return {
@@ -85,11 +85,10 @@ function shuttingDown(): StatusError {
 async function startOf(
   context: VerbContext,
   plan: WatchPlan,
-  exchange: Exchange,
+  signal: AbortSignal,
 ): Promise<number | undefined> {
-  // The way informers go; it makes no signal, which would stay for as long as the watch.
   if (plan.kind === 'after') return plan.revision;
-  await requireFreshness(context, plan.read, exchange.signal);
+  await requireFreshness(context, plan.read, signal);
   if (plan.kind === 'state') return undefined;
   const { revision } = context.store.cache;
   // Behind nothing there would be everything that ever happened.

@@ -1,5 +1,4 @@
 import { untilAborted } from '../../shared/concurrency/abort';
-import type { AbortSource } from '../../shared/concurrency/lifetime';
 import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import { StatusError } from '../../shared/errors/status-error';
 import type { StoreEvent, StoredRecord } from '../storage/backend';
@@ -119,10 +118,10 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
 
   /**
    * Streams one watch; see {@link WatchRequest}. Nothing happens before the first `next`. A lost window is an ERROR frame with
-   * Status 410; the iteration itself never throws. To be closed when the client leaves, or `lifetime` aborted.
+   * Status 410; the iteration itself never throws. To be closed when the client leaves, or `signal` aborted.
    */
-  watch(request: WatchRequest, lifetime: AbortSource): WatchIterator {
-    return new WatchIterator(() => (lifetime.aborted ? undefined : this.#begin(request, lifetime)));
+  watch(request: WatchRequest, signal: AbortSignal): WatchIterator {
+    return new WatchIterator(() => (signal.aborted ? undefined : this.#begin(request, signal)));
   }
 
   join(watcher: Watcher): void {
@@ -279,13 +278,13 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     this.#isReady = false;
   }
 
-  #begin(request: WatchRequest, lifetime: AbortSource): OpenWatch {
+  #begin(request: WatchRequest, signal: AbortSignal): OpenWatch {
     const watcher = this.#createWatcher(request);
     this.#watchers.add(watcher);
     this.context.counters.watchesStarted += 1;
     const close = (): void => {
       // The door notices by itself that a client takes nothing, when too little happens for the queue to overflow.
-      this.end(watcher, lifetime.reason instanceof SlowReaderError ? 'slow' : 'aborted');
+      this.end(watcher, signal.reason instanceof SlowReaderError ? 'slow' : 'aborted');
     };
     const timer = setTimeout(
       () => {
@@ -294,10 +293,10 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
       Math.min(request.timeoutMs, TIMER_MAX_MS),
     );
     timer.unref();
-    lifetime.addEventListener('abort', close, { once: true });
+    signal.addEventListener('abort', close, { once: true });
     watcher.onEnding(() => {
       clearTimeout(timer);
-      lifetime.removeEventListener('abort', close);
+      signal.removeEventListener('abort', close);
     });
     if (this.#isClosed) this.end(watcher, 'expired');
     else if (this.context.refusesWatches()) this.end(watcher, 'drain');

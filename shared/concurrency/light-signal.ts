@@ -1,0 +1,81 @@
+type AbortListener = Parameters<AbortSignal['addEventListener']>[1];
+
+/**
+ * An AbortSignal that whoever made it aborts, for what every request has one of. The runtime's own takes 2 µs to make, and 0.9 KB that only
+ * a collection of the whole heap frees, as each brings hidden classes of its own. It can be given to everything here, and to what of Node
+ * takes a signal, but not to `AbortSignal.any`, which would never hear of the abort and therefore throws.
+ */
+export class LightSignal implements AbortSignal {
+  readonly onabort = null;
+  #isAborted = false;
+  #reason: unknown = undefined;
+  /** Replaced by `concat`, which makes an array of one listener with room for one. */
+  #listeners: readonly AbortListener[] = NOBODY;
+
+  constructor() {
+    // `any` puts a mark of its own on its sources; without this it would do so, and that would be all.
+    Object.preventExtensions(this);
+  }
+
+  get aborted(): boolean {
+    return this.#isAborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  throwIfAborted(): void {
+    if (this.#isAborted) throw this.#reason;
+  }
+
+  /** As with any signal, a listener that is added after the abort is never called, and one that is added twice is called once. */
+  addEventListener(type: string, listener: AbortListener): void {
+    if (type !== 'abort' || this.#isAborted || this.#listeners.includes(listener)) return;
+    this.#listeners = this.#listeners.concat(listener);
+  }
+
+  removeEventListener(_type: string, listener: AbortListener): void {
+    if (this.#listeners.includes(listener)) {
+      this.#listeners = this.#listeners.filter((each) => each !== listener);
+    }
+  }
+
+  /** Only `abort` tells the listeners. */
+  dispatchEvent(): boolean {
+    throw new Error('An event cannot be made up for this signal.');
+  }
+
+  /** What `events.setMaxListeners` calls. There is no warning of many, so there is nothing to set. */
+  setMaxListeners(): this {
+    return this;
+  }
+
+  /** Tells the listeners in this step. The first reason counts. */
+  abort(reason: unknown): void {
+    if (this.#isAborted) return;
+    this.#isAborted = true;
+    this.#reason = reason;
+    if (this.#listeners.length === 0) return;
+    const event = new Event('abort');
+    // One may take another off the list.
+    for (let next = this.#listeners[0]; next !== undefined; next = this.#listeners[0]) {
+      this.#listeners = this.#listeners.slice(1);
+      tell(next, event);
+    }
+  }
+}
+
+const NOBODY: readonly AbortListener[] = [];
+
+/** What one throws is not kept from the process, and keeps nothing from the others; as every EventTarget has it. */
+function tell(listener: AbortListener, event: Event): void {
+  try {
+    if (typeof listener === 'function') listener(event);
+    else listener.handleEvent(event);
+  } catch (error) {
+    process.nextTick(() => {
+      throw error;
+    });
+  }
+}
