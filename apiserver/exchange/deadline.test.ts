@@ -1,6 +1,8 @@
-import { LightSignal } from '../../shared/concurrency/light-signal';
 import { createDeadline } from './deadline';
 import type { Exchange } from './exchange';
+import { NO_INFO } from './initial-values';
+import type { TestExchange } from './testing/new-exchange';
+import { newExchange } from './testing/new-exchange';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -9,29 +11,8 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-interface DoorExchange extends Exchange {
-  /** What the door calls when the answer is out, or its client gone. */
-  readonly end: () => void;
-}
-
-function exchangeOf(verb: string, query = ''): DoorExchange {
-  const signal = new LightSignal();
-  const listeners: (() => void)[] = [];
-  return {
-    info: { verb },
-    query: new URLSearchParams(query),
-    signal,
-    answer: undefined,
-    abort: (reason: Error) => {
-      signal.abort(reason);
-    },
-    whenOver: (listener: () => void) => {
-      listeners.push(listener);
-    },
-    end: () => {
-      for (const listener of listeners) listener();
-    },
-  } as unknown as DoorExchange;
+function exchangeOf(verb: string, query = ''): TestExchange {
+  return newExchange({ info: { ...NO_INFO, verb }, query: new URLSearchParams(query) });
 }
 
 async function* pieces(...texts: string[]): AsyncGenerator<Buffer> {

@@ -224,7 +224,7 @@ export class CustomResources implements CacheListener {
 
   #endWatches(stored: StoredResource | undefined): void {
     if (stored !== undefined && this.#cache.hasResource(stored.keyPrefix)) {
-      this.#cache.resource(stored.keyPrefix).endWatches();
+      this.#cache.resource(stored.keyPrefix).watches.redefine();
     }
   }
 

@@ -4,12 +4,12 @@ import { newKeyPem } from '../../shared/certs/testing/new-key-pem';
 import { signingKeyOf } from '../../shared/certs/token-key';
 import { ACCOUNT_TOKEN, USER_GROUP } from '../../shared/names';
 import { systemClock } from '../../shared/concurrency/clock';
-import { LightSignal } from '../../shared/concurrency/light-signal';
 import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
 import type { AccessControl } from '../exchange/access';
 import type { Answer, Exchange } from '../exchange/exchange';
-import { rawHeadersOf } from '../exchange/testing/raw-headers';
+import type { TestExchange } from '../exchange/testing/new-exchange';
+import { newExchange } from '../exchange/testing/new-exchange';
 import { impersonation } from '../impersonation/impersonation';
 import { createFirstNamespaces } from '../bootstrap/namespaces';
 import { authorize } from '../authz/authorize';
@@ -198,52 +198,28 @@ export async function startInProcessApi(
   };
 }
 
-/** An exchange as the door builds it, which also tells it when it is over. */
-interface DoorExchange extends Exchange {
-  readonly end: () => void;
-}
-
-function exchangeOf(method: string, url: string, options: CallOptions): DoorExchange {
+function exchangeOf(method: string, url: string, options: CallOptions): TestExchange {
   const at = url.indexOf('?');
   const text = options.text ?? (options.body === undefined ? '' : JSON.stringify(options.body));
   const defaults: IncomingHttpHeaders =
     method === 'PATCH'
       ? { 'content-type': 'application/merge-patch+json' }
       : { 'content-type': 'application/json' };
-  const life = new LightSignal();
-  const { signal } = options;
-  signal?.addEventListener('abort', () => {
-    life.abort(signal.reason);
-  });
-  if (signal?.aborted === true) life.abort(signal.reason);
-  const listeners: (() => void)[] = [];
-  let isOver = false;
-  return {
-    id: 'test',
+  const exchange = newExchange({
     method,
     path: at < 0 ? url : url.slice(0, at),
     query: new URLSearchParams(at < 0 ? '' : url.slice(at + 1)),
     headers: { ...defaults, ...options.headers },
-    rawHeaders: rawHeadersOf({ ...defaults, ...options.headers }),
-    remoteAddress: '127.0.0.1',
     upgrade: options.upgrade ?? false,
     receivedAt: Date.now(),
-    signal: life,
     readBody: async () => Promise.resolve(Buffer.from(text)),
-    warnings: [],
-    answer: undefined,
-    abort: (reason: Error) => {
-      life.abort(reason);
-    },
-    whenOver: (listener: () => void) => {
-      if (isOver) listener();
-      else listeners.push(listener);
-    },
-    end: () => {
-      isOver = true;
-      for (const listener of listeners.splice(0)) listener();
-    },
-  } as unknown as DoorExchange;
+  });
+  const { signal } = options;
+  signal?.addEventListener('abort', () => {
+    exchange.abort(signal.reason as Error);
+  });
+  if (signal?.aborted === true) exchange.abort(signal.reason as Error);
+  return exchange;
 }
 
 async function collect(body: Answer['body']): Promise<Buffer> {

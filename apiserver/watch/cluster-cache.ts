@@ -265,7 +265,7 @@ export class ClusterCache {
 
   /** Every open watch. */
   watchers(): WatcherInfo[] {
-    return [...this.#router.values()].flatMap((cache) => cache.watchers());
+    return [...this.#router.values()].flatMap((cache) => cache.watches.infos());
   }
 
   async #waitForRevision(revision: number, options: WaitOptions): Promise<boolean> {

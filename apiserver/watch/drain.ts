@@ -1,5 +1,6 @@
 import { sleep } from '../../shared/concurrency/abort';
 import type { ResourceCache } from './resource-cache';
+import type { Watcher } from './watcher';
 
 /** The pause between two groups of watchers. */
 const STEP_MS = 50;
@@ -40,17 +41,15 @@ export class WatchDrain {
       due += open.length / (Math.max(steps, 0) + 1);
       const ending = open.slice(0, steps > 0 ? Math.floor(due) : open.length);
       due -= ending.length;
-      for (const { cache, watcher } of ending) cache.end(watcher, 'drain');
+      for (const { cache, watcher } of ending) cache.watches.end(watcher, 'drain');
       if (steps <= 0) return;
       await sleep(Math.min(STEP_MS, Math.max(0, endsAt - performance.now())), signal).catch(() => undefined);
     }
   }
 
-  #open(): { readonly cache: ResourceCache; readonly watcher: OpenWatcher }[] {
+  #open(): { readonly cache: ResourceCache; readonly watcher: Watcher }[] {
     return this.#caches()
-      .flatMap((cache) => cache.openWatchers().map((watcher) => ({ cache, watcher })))
+      .flatMap((cache) => cache.watches.open().map((watcher) => ({ cache, watcher })))
       .sort((a, b) => a.watcher.startedAt - b.watcher.startedAt);
   }
 }
-
-type OpenWatcher = ReturnType<ResourceCache['openWatchers']>[number];

@@ -1,26 +1,16 @@
 import { untilAborted } from '../../shared/concurrency/abort';
-import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
-import { StatusError } from '../../shared/errors/status-error';
 import type { StoreEvent, StoredRecord } from '../storage/backend';
 import type { CacheContext } from './context';
-import type { CachedResource, Entry, Representation } from './entry';
-import { FanOut } from './fan-out';
+import type { CachedResource, Entry } from './entry';
 import { ObjectStore } from './object-store';
 import type { Ring } from './ring';
 import type { Snapshot } from './snapshot';
 import type { SnapshotOwner } from './snapshot-budget';
-import { SlowReaderError } from './slow-reader-error';
-import type { ResourceStats, WatcherInfo } from './stats';
-import type { EndReason, WatchRequest } from './watch-request';
-import type { OpenWatch } from './watch-iterator';
+import { ResourceWatches } from './resource-watches';
+import type { ResourceStats } from './stats';
+import type { WatchRequest } from './watch-request';
 import { WatchIterator } from './watch-iterator';
-import type { WatchSource } from './watch-stream';
-import { streamWatch } from './watch-stream';
-import type { SentCounter, WatcherHost } from './watcher';
-import { Watcher } from './watcher';
-
-/** Ends after which a client goes on behind what it was told. */
-const RESUMABLE: ReadonlySet<EndReason> = new Set(['timeout', 'drain', 'unavailable', 'redefined']);
+import type { WatchedState } from './watch-stream';
 
 /** Is told of a change in the very step in which it happens, so that whoever waits for its revision finds it done. Must not throw. */
 export interface CacheListener {
@@ -34,28 +24,19 @@ export interface CacheListener {
  * The cache of one resource as readers see it. Everything is synchronous and shows whole revisions; a reader never sees a state
  * between two. The methods under "For the cluster cache" are its business only.
  */
-export class ResourceCache implements WatchSource, SnapshotOwner {
+export class ResourceCache implements WatchedState, SnapshotOwner {
   readonly resource: CachedResource;
   readonly context: CacheContext;
-  readonly #fanOut: FanOut;
-  readonly #host: WatcherHost;
-  readonly #watchers = new Set<Watcher>();
+  readonly watches: ResourceWatches;
   #store: ObjectStore;
   #isReady = false;
-  #isClosed = false;
-  #slowEnded = 0;
-  /** By the version that was asked for. */
-  readonly #sent = new Map<string, SentCounter>();
   readonly #readyWaiters = new Set<() => void>();
   readonly #followers: CacheListener[] = [];
-  /** Bookmarks of the newest revision, by representation. */
-  #bookmarks = { revision: 0, frames: new Map<string, Buffer>() };
 
   constructor(resource: CachedResource, context: CacheContext) {
     this.resource = resource;
     this.context = context;
-    this.#fanOut = new FanOut(resource);
-    this.#host = this.#createHost();
+    this.watches = new ResourceWatches(this);
     this.#store = new ObjectStore(resource, context, 0);
   }
 
@@ -121,35 +102,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
    * Status 410; the iteration itself never throws. To be closed when the client leaves, or `signal` aborted.
    */
   watch(request: WatchRequest, signal: AbortSignal): WatchIterator {
-    return new WatchIterator(() => (signal.aborted ? undefined : this.#begin(request, signal)));
-  }
-
-  join(watcher: Watcher): void {
-    watcher.isLive = true;
-    this.#fanOut.add(watcher);
-  }
-
-  end(watcher: Watcher, reason: EndReason): void {
-    if (!this.#watchers.delete(watcher)) return;
-    this.#fanOut.remove(watcher);
-    this.context.counters.watchesEnded[reason] += 1;
-    if (reason === 'slow') {
-      this.#slowEnded += 1;
-      const { request, queuedFrames, queuedBytes } = watcher;
-      this.context.log.warn(
-        { resource: this.resource.name, client: request.client, queuedFrames, queuedBytes },
-        'A watch ends because its client does not take what it asked for',
-      );
-    }
-    watcher.end(reason, watcher.isLive ? this.lastFrame(watcher, reason) : undefined);
-  }
-
-  lastFrame(watcher: Watcher, reason: EndReason): Buffer | undefined {
-    const { request, representation } = watcher;
-    if (reason === 'expired') return representation.error(this.#expired(request).status);
-    if (!RESUMABLE.has(reason)) return undefined;
-    const promised = watcher.isLive ? this.revision : watcher.sentRevision;
-    return request.bookmarks && promised > 0 ? representation.bookmark(promised, false) : undefined;
+    return new WatchIterator(() => (signal.aborted ? undefined : this.watches.begin(request, signal)));
   }
 
   /** Resolves at once, or at the next moment at which the resource is filled. */
@@ -176,29 +129,10 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
       ringEvents: this.ring.size,
       ringBytes: this.ring.bytes,
       oldestWatchable: this.oldestWatchable,
-      watchers: this.#watchers.size,
-      sent: [...this.#sent].map(([apiVersion, { frames }]) => ({ apiVersion, frames })),
-      slowEnded: this.#slowEnded,
+      ...this.watches.stats(),
       isReady: this.#isReady,
       readyWaiters: this.#readyWaiters.size,
     };
-  }
-
-  watchers(): WatcherInfo[] {
-    return [...this.#watchers].map((watcher) => ({
-      resource: this.resource.name,
-      client: watcher.request.client,
-      namespace: watcher.request.namespace,
-      name: watcher.request.name,
-      labelSelector: watcher.request.labelSelector ?? '',
-      fieldSelector: watcher.request.fieldSelector ?? '',
-      representation: watcher.representation.id,
-      isLive: watcher.isLive,
-      queuedFrames: watcher.queuedFrames,
-      queuedBytes: watcher.queuedBytes,
-      sentRevision: watcher.isLive ? this.revision : watcher.sentRevision,
-      startedAt: watcher.startedAt,
-    }));
   }
 
   /** The listener lives as long as the cache. */
@@ -206,20 +140,12 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     this.#followers.push(listener);
   }
 
-  /** Ends every watch, because what is shown of the objects changes. Clients go on where they were. */
-  endWatches(): void {
-    for (const watcher of this.#watchers) this.end(watcher, 'redefined');
-  }
-
   // For the cluster cache.
 
   /** Forgets everything and ends every watch with 410: what follows is a new state. `revision` is that of the fill to come. */
   beginFill(revision: number): void {
     this.#isReady = false;
-    for (const watcher of this.#watchers) {
-      // One that still waits for its first state has seen nothing of the old one.
-      if (watcher.hasBegun) this.end(watcher, 'expired');
-    }
+    this.watches.expire();
     this.context.snapshots.forget(this);
     this.#store.close();
     this.#store = new ObjectStore(this.resource, this.context, revision);
@@ -245,7 +171,7 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
       stored.type === 'put' ? this.#store.decode({ key, value: stored.value, revision }) : undefined;
     const event = this.#store.apply(key, current, revision);
     if (event === undefined) return;
-    this.#fanOut.dispatch(event);
+    this.watches.dispatch(event);
     for (const listener of this.#followers) listener.changed(key, current);
   }
 
@@ -254,106 +180,14 @@ export class ResourceCache implements WatchSource, SnapshotOwner {
     this.ring.trim(now);
     this.#store.dropIdleSnapshot();
     this.#store.trimIndexes(now);
-    const { bookmarkIntervalMs } = this.context.limits;
-    if (!this.#isReady) return;
-    for (const watcher of this.#watchers) {
-      if (!watcher.isLive || !watcher.request.bookmarks) continue;
-      if (now - watcher.bookmarkedAt < bookmarkIntervalMs) continue;
-      watcher.bookmarkedAt = now;
-      watcher.push(this.#bookmark(watcher.representation));
-    }
-  }
-
-  /** The watches that are open, oldest first. */
-  openWatchers(): Watcher[] {
-    return [...this.#watchers];
+    if (this.#isReady) this.watches.sendBookmarks(now);
   }
 
   /** The resource is not served any more. */
   close(): void {
-    this.#isClosed = true;
-    for (const watcher of this.#watchers) this.end(watcher, 'expired');
+    this.watches.close();
     this.context.snapshots.forget(this);
     this.#store.close();
     this.#isReady = false;
-  }
-
-  #begin(request: WatchRequest, signal: AbortSignal): OpenWatch {
-    const watcher = this.#createWatcher(request);
-    this.#watchers.add(watcher);
-    this.context.counters.watchesStarted += 1;
-    const close = (): void => {
-      // The door notices by itself that a client takes nothing, when too little happens for the queue to overflow.
-      this.end(watcher, signal.reason instanceof SlowReaderError ? 'slow' : 'aborted');
-    };
-    const timer = setTimeout(
-      () => {
-        this.end(watcher, 'timeout');
-      },
-      Math.min(request.timeoutMs, TIMER_MAX_MS),
-    );
-    timer.unref();
-    signal.addEventListener('abort', close, { once: true });
-    watcher.onEnding(() => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', close);
-    });
-    if (this.#isClosed) this.end(watcher, 'expired');
-    else if (this.context.refusesWatches()) this.end(watcher, 'drain');
-    return { watcher, catchUp: streamWatch(this, watcher), close };
-  }
-
-  #createWatcher(request: WatchRequest): Watcher {
-    return new Watcher({
-      request,
-      host: this.#host,
-      startedAt: this.context.clock.now(),
-      sent: this.#sentAs(request.apiVersion),
-    });
-  }
-
-  #createHost(): WatcherHost {
-    const { limits, scheduler } = this.context;
-    return {
-      scheduler,
-      queueFramesMax: limits.watcherQueueFramesMax,
-      queueBytesMax: limits.watcherQueueBytesMax,
-      overflowed: (slow) => {
-        this.end(slow, 'slow');
-      },
-      failed: (failing, error) => {
-        const { client } = failing.request;
-        this.context.log.error(
-          { resource: this.resource.name, client, representation: failing.representation.id, error },
-          'A watch ends because an event cannot be encoded for it',
-        );
-        this.end(failing, 'unavailable');
-      },
-    };
-  }
-
-  #sentAs(apiVersion: string): SentCounter {
-    let counter = this.#sent.get(apiVersion);
-    if (counter === undefined) {
-      counter = { frames: 0 };
-      this.#sent.set(apiVersion, counter);
-    }
-    return counter;
-  }
-
-  #bookmark(representation: Representation): Buffer {
-    const { revision } = this;
-    if (this.#bookmarks.revision !== revision) this.#bookmarks = { revision, frames: new Map() };
-    let frame = this.#bookmarks.frames.get(representation.id);
-    if (frame === undefined) {
-      frame = representation.bookmark(revision, false);
-      this.#bookmarks.frames.set(representation.id, frame);
-    }
-    return frame;
-  }
-
-  #expired(request: WatchRequest): StatusError {
-    const from = request.from ?? 0;
-    return new StatusError('Expired', `too old resource version: ${from} (${this.oldestWatchable})`);
   }
 }

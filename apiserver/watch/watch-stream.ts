@@ -11,15 +11,22 @@ import type { EndReason } from './watch-request';
 import { indexedTerm } from './watch-request';
 import type { SentCounter, Watcher } from './watcher';
 
-/** What a watch needs of its resource's cache. */
-export interface WatchSource {
+/** What a watch needs of the objects of its resource. */
+export interface WatchedState {
   readonly resource: CachedResource;
   readonly context: CacheContext;
   readonly ring: Ring;
   readonly isReady: boolean;
+  /** The newest revision whose effect is in the cache. */
+  readonly revision: number;
   snapshot(): Snapshot;
   /** Resolves at the next moment at which the resource is ready; it may be over when the caller runs. */
   whenReady(signal: AbortSignal): Promise<void>;
+}
+
+/** What a watch needs of the one that keeps it among the others. */
+export interface WatchSource {
+  readonly state: WatchedState;
   /** The watcher gets every later event from the live feed. */
   join(watcher: Watcher): void;
   end(watcher: Watcher, reason: EndReason): void;
@@ -57,12 +64,15 @@ export async function* streamWatch(source: WatchSource, watcher: Watcher): Async
 
 async function* catchUp(source: WatchSource, watcher: Watcher, signal: AbortSignal): AsyncGenerator<Buffer> {
   const { request } = watcher;
-  while (!source.isReady) await source.whenReady(signal);
+  while (!source.state.isReady) await source.state.whenReady(signal);
   watcher.hasBegun = true;
   if (request.from === undefined) yield* currentState(source, watcher, signal);
   else {
     const { from } = request;
-    const isThere = await source.context.waitForRevision(from, { timeoutMs: request.timeoutMs, signal });
+    const isThere = await source.state.context.waitForRevision(from, {
+      timeoutMs: request.timeoutMs,
+      signal,
+    });
     signal.throwIfAborted();
     if (!isThere) {
       source.end(watcher, 'timeout');
@@ -71,20 +81,20 @@ async function* catchUp(source: WatchSource, watcher: Watcher, signal: AbortSign
     watcher.sentRevision = from;
   }
   while (!watcher.isLive && watcher.ending === undefined) {
-    if (watcher.sentRevision < source.ring.floor) yield* fromStore(source, watcher, signal);
+    if (watcher.sentRevision < source.state.ring.floor) yield* fromStore(source, watcher, signal);
     else yield* fromRing(source, watcher);
     if (bookmarkDueInMs(source, watcher) <= 0) yield bookmark(source, watcher);
   }
 }
 
 /** Infinity when none is asked for, or there is nothing yet that one could promise. Live watchers get theirs from the sweep. */
-function bookmarkDueInMs({ context }: WatchSource, watcher: Watcher): number {
+function bookmarkDueInMs({ state: { context } }: WatchSource, watcher: Watcher): number {
   if (!watcher.request.bookmarks || watcher.isLive || watcher.sentRevision === 0) return Infinity;
   return watcher.bookmarkedAt + context.limits.bookmarkIntervalMs - context.clock.now();
 }
 
 /** Promises what was handed out, not what is queued somewhere before it. */
-function bookmark({ context }: WatchSource, watcher: Watcher): Buffer {
+function bookmark({ state: { context } }: WatchSource, watcher: Watcher): Buffer {
   watcher.bookmarkedAt = context.clock.now();
   watcher.sent.frames += 1;
   return watcher.representation.bookmark(watcher.sentRevision, false);
@@ -97,10 +107,10 @@ async function* currentState(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const { request, representation } = watcher;
-  const snapshot = source.snapshot();
+  const snapshot = source.state.snapshot();
   const piece = new Piece(watcher.sent);
   const slices = new Slices();
-  for (const entry of candidates(source.resource, watcher, snapshot)) {
+  for (const entry of candidates(source.state.resource, watcher, snapshot)) {
     if (watcher.selects(entry)) piece.add(representation.frame('ADDED', entry));
     if (piece.isFull || slices.due()) {
       if (!piece.isEmpty) yield piece.take();
@@ -133,12 +143,12 @@ async function* fromStore(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const history = readHistory(
-    source.context,
+    source.state.context,
     {
-      resource: source.resource,
+      resource: source.state.resource,
       from: watcher.sentRevision,
-      floor: () => source.ring.floor,
-      isFloorVisible: source.ring.isFloorVisible,
+      floor: () => source.state.ring.floor,
+      isFloorVisible: source.state.ring.isFloorVisible,
     },
     signal,
   );
@@ -176,7 +186,7 @@ async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boo
 
 /** One slice of the ring, whole revisions only. At the ring's end the watcher joins the live feed, before the slice is handed out. */
 async function* fromRing(source: WatchSource, watcher: Watcher): AsyncGenerator<Buffer> {
-  const { ring } = source;
+  const { ring } = source.state;
   const piece = new Piece(watcher.sent);
   const slices = new Slices();
   let position = ring.positionAfter(watcher.sentRevision);
@@ -199,8 +209,13 @@ function addFrame(piece: Piece, watcher: Watcher, event: CacheEvent): void {
 function reasonOf(source: WatchSource, watcher: Watcher, error: unknown): EndReason {
   if (error instanceof StorageError && (error.code === 'compacted' || error.code === 'reset'))
     return 'expired';
-  source.context.log.warn(
-    { resource: source.resource.name, client: watcher.request.client, from: watcher.request.from, error },
+  source.state.context.log.warn(
+    {
+      resource: source.state.resource.name,
+      client: watcher.request.client,
+      from: watcher.request.from,
+      error,
+    },
     'A watch ends because its history cannot be read now',
   );
   return 'unavailable';

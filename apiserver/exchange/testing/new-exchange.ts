@@ -3,9 +3,16 @@ import type { Exchange } from '../exchange';
 import { rawHeadersOf } from './raw-headers';
 import { NO_INFO, NOBODY } from '../initial-values';
 
-/** An exchange as a door would build it, for tests of stages. It is never over. */
-export function newExchange(parts: Partial<Exchange> = {}): Exchange {
+/** An exchange that is told, as the door tells its own, when it is over. */
+export interface TestExchange extends Exchange {
+  readonly end: () => void;
+}
+
+/** An exchange as a door would build it, for tests of stages. */
+export function newExchange(parts: Partial<Exchange> = {}): TestExchange {
   const signal = new LightSignal();
+  const listeners: (() => void)[] = [];
+  let isOver = false;
   return {
     id: 'test',
     method: 'GET',
@@ -25,7 +32,14 @@ export function newExchange(parts: Partial<Exchange> = {}): Exchange {
     abort: (reason) => {
       signal.abort(reason);
     },
-    whenOver: () => undefined,
+    whenOver: (listener) => {
+      if (isOver) listener();
+      else listeners.push(listener);
+    },
+    end: () => {
+      isOver = true;
+      for (const listener of listeners.splice(0)) listener();
+    },
     ...parts,
   };
 }
