@@ -5,9 +5,9 @@ import { setFlagsFromString } from 'node:v8';
 import { writeHelp } from '../shared/flags/help';
 import { parseFlags } from '../shared/flags/parse-flags';
 import { createProcessLog } from '../shared/log/pino-log';
-import type { ServerOptions } from './options/server-options';
-import { completeOptions } from './options/complete-options';
-import { FLAG_ROWS } from './options/flag-rows';
+import type { ServerOptions } from './startup/options/server-options';
+import { completeOptions } from './startup/options/complete-options';
+import { FLAG_ROWS } from './startup/options/flag-rows';
 import { runServer } from './run-server';
 
 const PROGRAM = 'orch-apiserver';

@@ -3,7 +3,7 @@ import { runTokenCleaner } from './bootstrap-tokens/token-cleaner';
 import { runRequestApproval } from './certificates/request-approval';
 import { runRequestCleaning } from './certificates/request-cleaning';
 import { runRequestSigning } from './certificates/request-signing';
-import type { Controller } from './controller';
+import type { Controller } from './runtime/controller';
 import { runGarbageCollector } from './garbage-collector/garbage-collector';
 import { runNamespaceController } from './namespace/namespace-controller';
 import { runRootCaPublisher } from './namespace-objects/root-ca-publisher';

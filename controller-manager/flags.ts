@@ -2,7 +2,7 @@ import { LOG_FORMATS } from '../shared/log/pino-log';
 import { DIALECTS, NAMESPACE, USER, dialect } from '../shared/names';
 import { SIGNING_FLAGS } from './certificates/signing-flags';
 import { CONTROLLERS } from './controllers';
-import { SERVING_FLAGS } from './serving/serving-flags';
+import { SERVING_FLAGS } from './runtime/serving/serving-flags';
 
 /** The command line. Names, meanings and defaults are those of kube-controller-manager v1.21. */
 export const FLAGS = [

@@ -7,18 +7,18 @@ import { parseFlags } from '../shared/flags/parse-flags';
 import type { Log } from '../shared/log/log';
 import { createProcessLog } from '../shared/log/pino-log';
 import { dialect } from '../shared/names';
-import { createAccountClients } from './account-clients';
+import { createAccountClients } from './runtime/account-clients';
 import { openSigning, SigningFilesError, signingProblems } from './certificates/signing';
-import type { Controller } from './controller';
+import type { Controller } from './runtime/controller';
 import { selectControllers } from './controllers';
 import { FLAGS } from './flags';
-import { RootCaError, readCertificates } from './root-ca-file';
+import { RootCaError, readCertificates } from './runtime/root-ca-file';
 import { runControllerManager } from './run';
-import { DoorError } from './serving/door';
-import { DoorCertificateError } from './serving/door-certificate';
-import { createMetrics } from './serving/metrics';
-import { servingProblems } from './serving/serving-flags';
-import { openStatusDoor } from './serving/status-door';
+import { DoorError } from './runtime/serving/door';
+import { DoorCertificateError } from './runtime/serving/door-certificate';
+import { createMetrics } from './runtime/serving/metrics';
+import { servingProblems } from './runtime/serving/serving-flags';
+import { openStatusDoor } from './runtime/serving/status-door';
 
 const PROGRAM = 'orch-controller-manager';
 const SUMMARY =

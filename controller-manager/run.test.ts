@@ -3,11 +3,11 @@ import type { FakeApiServer } from '../shared/client/testing/fake-api-server';
 import { createFakeApiServer } from '../shared/client/testing/fake-api-server';
 import { LEASES, NAMESPACES } from '../shared/client/testing/fake-resources';
 import { silentLog } from '../shared/log/log';
-import type { Controller } from './controller';
+import type { Controller } from './runtime/controller';
 import { selectControllers } from './controllers';
 import type { RunOptions } from './run';
 import { runControllerManager } from './run';
-import { createMetrics } from './serving/metrics';
+import { createMetrics } from './runtime/serving/metrics';
 
 const lease = { namespace: 'system', name: 'controllers' };
 const election = { lease, leaseDurationMs: 1_000, renewDeadlineMs: 400, retryPeriodMs: 40 };

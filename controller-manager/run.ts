@@ -6,9 +6,10 @@ import type { LeaderElectionOptions } from '../shared/client/leader-election';
 import { runWithLeadership } from '../shared/client/leader-election';
 import type { Log } from '../shared/log/log';
 import { linkedAbort } from '../shared/concurrency/linked-abort';
-import { waitForApiServer } from './api-server-wait';
-import type { Controller, ControllerContext, ControllerOptions } from './controller';
-import type { Metrics } from './serving/metrics';
+import { waitForApiServer } from './runtime/api-server-wait';
+import type { Controller, ControllerContext } from './runtime/controller';
+import type { ControllerOptions } from './runtime/controller-options';
+import type { Metrics } from './runtime/serving/metrics';
 
 export interface RunOptions {
   readonly client: Client;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { startControllerManager } from '../deploy/local/controller-manager';
 import { ensureCredentials } from '../deploy/local/credentials';
 import type { StartedProcess } from '../deploy/local/started-process';
-import type { OwnerReference } from '../shared/meta/object';
+import type { OwnerReference } from '../shared/object/object';
 import type { Body } from './support/client';
 import { NAMES } from './support/dialect';
 import { eventually } from './support/eventually';

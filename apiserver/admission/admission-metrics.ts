@@ -1,5 +1,5 @@
 import type { AdmissionOperation } from '../registry/admission';
-import { DurationHistogram } from '../watch/duration-histogram';
+import { DurationHistogram } from '../../shared/metrics/duration-histogram';
 
 export type Phase = 'admit' | 'validate';
 

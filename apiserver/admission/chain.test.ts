@@ -1,12 +1,12 @@
 import { StatusError, forbidden } from '../../shared/errors/status-error';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import type { AdmissionMetrics, Decision } from './admission-metrics';
 import { AdmissionMetrics as Metrics } from './admission-metrics';
 import { createAdmission } from './chain';
 import type { Reading } from './cluster-reader';
 import type { AdmissionPlugin, NamedPlugin } from './plugin';
 import { writesOf } from './plugin';
-import { PODS } from './resources';
+import { PODS } from './plugins/resources';
 import { attributesOf, clusterOf } from './testing/plugin-bench';
 
 const { signal } = new AbortController();

@@ -1,13 +1,13 @@
-import { createMissing } from '../bootstrap/create-missing';
-import { DEFAULT_ADMISSION, createControlPlane } from '../control-plane';
-import { accessControlOf } from '../authz/modes';
+import { createMissing } from '../startup/bootstrap/create-missing';
+import { DEFAULT_ADMISSION, createControlPlane } from '../startup/control-plane';
+import { accessControlOf } from '../access/authorization/modes';
 import { systemClock } from '../../shared/concurrency/clock';
 import { silentLog } from '../../shared/log/log';
-import { MemoryBackend } from '../watch/testing/memory-backend';
+import { MemoryBackend } from '../storage/testing/memory-backend';
 import type { Reading } from './cluster-reader';
 import { clusterReadings } from './cluster-reader';
 import { PLUGIN_NAMES } from './plugins';
-import { NAMESPACES, PODS, SERVICE_ACCOUNTS } from './resources';
+import { NAMESPACES, PODS, SERVICE_ACCOUNTS } from './plugins/resources';
 
 const life = new AbortController();
 const { signal } = life;

@@ -1,6 +1,6 @@
 import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import { serviceUnavailable, timeout } from '../../shared/errors/status-error';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import type { StoreContext } from '../registry/object-store';
 import { absoluteKey, lastSeen } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
@@ -8,8 +8,8 @@ import type { StoredResource } from '../registry/resource';
 import { relativeKey } from '../registry/resource';
 import { currentOfEntry } from '../registry/stored-form';
 import type { Guard } from '../storage/backend';
-import type { Entry } from '../watch/entry';
-import type { ResourceCache } from '../watch/resource-cache';
+import type { Entry } from '../cache/state/entry';
+import type { ResourceCache } from '../cache/resource-cache';
 import type { ResourceName } from './plugin';
 
 /** How plugins see other objects, in their stored versions. Nobody may change what it returns. */

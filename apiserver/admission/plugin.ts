@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission';
 import type { ClusterReader } from './cluster-reader';
 

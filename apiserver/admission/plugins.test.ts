@@ -1,5 +1,5 @@
 import { silentLog } from '../../shared/log/log';
-import type { ClusterCache } from '../watch/cluster-cache';
+import type { ClusterCache } from '../cache/cluster-cache';
 import type { Reading } from './cluster-reader';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES, choosePlugins } from './plugins';
 import { DEFAULT_CALL_LIMITS } from './webhooks/call';

@@ -7,12 +7,6 @@ export function refusal(attributes: AdmissionAttributes, why: string): StatusErr
   return forbidden(attributes.endpoint.row, nameOf(attributes), why);
 }
 
-/** Several problems as one text, each once. */
-export function listed(problems: readonly string[]): string {
-  const different = [...new Set(problems)];
-  return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`;
-}
-
 function nameOf({ operation, subresource, object, name }: AdmissionAttributes): string {
   if (operation !== 'CREATE' || subresource !== '' || object === undefined) return name;
   const { metadata } = object;

@@ -1,6 +1,6 @@
 import { StatusError } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
-import { jsonLine } from '../encoding/json-encoder';
+import { jsonLine } from '../http/encoding/json-encoder';
 import type { Answer, Exchange, Stage as JourneyStage } from '../exchange/exchange';
 import { endingWith } from '../exchange/ending-with';
 import { ClientGoneError, isClientGone } from '../exchange/initial-values';

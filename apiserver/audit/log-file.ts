@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { access, open, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectory } from '../../shared/certs/make-directory';
+import { makeDirectory } from '../../shared/files/make-directory';
 import type { Log } from '../../shared/log/log';
 import type { LineFile } from './log-sink';
 import type { Retention } from './old-logs';

@@ -2,7 +2,7 @@ import { sleep } from '../../shared/concurrency/abort';
 import { pause } from '../../shared/concurrency/pause';
 import type { Connection } from '../../shared/client/connection';
 import { GROUP } from '../../shared/names';
-import { TRIES_MAX, backoffMs, connectTo, isTaken } from '../webhook/remote-service';
+import { TRIES_MAX, backoffMs, connectTo, isTaken } from '../access/webhook/remote-service';
 import type { AuditEvent, AuditVersion } from './event';
 import type { Sink } from './sink';
 

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import type { UserInfo } from '../exchange/exchange';
 import type { Guard } from '../storage/backend';
 import type { DeleteOptions } from './deletion';

@@ -1,7 +1,7 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { timestamp } from './metadata';
-import type { Json } from '../../shared/meta/accessors';
-import { record, records } from '../../shared/meta/accessors';
+import type { Json } from '../../shared/object/accessors';
+import { record, records } from '../../shared/object/accessors';
 
 /** A member of `status.conditions`, but for the time of its last transition. */
 export interface Condition {

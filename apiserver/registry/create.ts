@@ -1,5 +1,5 @@
 import { Pace } from '../../shared/concurrency/pace';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { StatusError, alreadyExists } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
 import { invalidObject } from '../../shared/errors/field-error';

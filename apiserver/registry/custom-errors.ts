@@ -1,5 +1,5 @@
 import { StatusError, internalError } from '../../shared/errors/status-error';
-import type { GroupVersionResource } from '../../shared/meta/object';
+import type { GroupVersionResource } from '../../shared/object/object';
 
 /** Nothing is created any more of a resource whose definition is being deleted. In the words of v1.21. */
 export function definitionTerminating({

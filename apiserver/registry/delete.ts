@@ -1,4 +1,4 @@
-import type { ApiObject, ObjectMeta } from '../../shared/meta/object';
+import type { ApiObject, ObjectMeta } from '../../shared/object/object';
 import { conflict, notFound } from '../../shared/errors/status-error';
 import { GROUP } from '../../shared/names';
 import type { AdmissionAttributes } from './admission';

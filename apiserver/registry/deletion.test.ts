@@ -1,8 +1,8 @@
 import { FINALIZER } from '../../shared/names';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import type { DeleteOptions } from './deletion';
 import { isFinished, planDeletion } from './deletion';
-import { core } from './strategies/core';
+import { core } from '../kinds/core/strategies';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const NONE: DeleteOptions = { dryRun: false };

@@ -1,5 +1,5 @@
 import { FINALIZER } from '../../shared/names';
-import type { ApiObject, ObjectMeta } from '../../shared/meta/object';
+import type { ApiObject, ObjectMeta } from '../../shared/object/object';
 import { isTerminating, timestamp } from './metadata';
 import type { Strategy } from './strategy';
 

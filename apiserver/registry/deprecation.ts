@@ -1,5 +1,5 @@
 import type { ResourceRow } from '../../shared/api/resources';
-import { apiVersionOf } from '../../shared/meta/object';
+import { apiVersionOf } from '../../shared/object/object';
 
 /** The release whose API this server serves. */
 const API_RELEASE = { major: 1, minor: 21 } as const;

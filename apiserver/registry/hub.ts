@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { badRequest } from '../../shared/errors/status-error';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
 import { withStoredEmpties } from '../../shared/schema/stored-empties';

@@ -1,5 +1,5 @@
-import type { ApiObject, ObjectMeta } from '../../shared/meta/object';
-import { deepEqual } from '../../shared/meta/clone';
+import type { ApiObject, ObjectMeta } from '../../shared/object/object';
+import { deepEqual } from '../../shared/object/clone';
 
 /** The parts of metadata that belong to the server, and how they come about. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */
 

@@ -1,14 +1,14 @@
 import type { Backend, Guard } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
-import type { ClusterCache } from '../watch/cluster-cache';
+import type { ClusterCache } from '../cache/cluster-cache';
 import type { UserInfo } from '../exchange/exchange';
 import type { Clock } from '../../shared/concurrency/clock';
 import { Pace } from '../../shared/concurrency/pace';
 import type { RandomInt } from '../../shared/meta/generate-name';
 import { conflict, timeout } from '../../shared/errors/status-error';
-import type { Reserved, Reserver } from './allocation/reservation';
+import type { Reserved, Reserver } from './reservation';
 import type { Admission, AdmissionAttributes, AdmissionOperation } from './admission';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import type { RecentObjects } from './recent-objects';
 import type { Endpoint, StoredResource } from './resource';
 import { relativeKey } from './resource';

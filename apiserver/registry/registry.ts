@@ -1,5 +1,5 @@
-import { selectorNamesOf } from '../../shared/api/conversion/conversions';
-import { apiVersionOf } from '../../shared/meta/object';
+import { selectorNamesOf } from '../../shared/conversion/conversions';
+import { apiVersionOf } from '../../shared/object/object';
 import type { Endpoint, ResourceDefinition, StoredResource } from './resource';
 import { deprecationOf } from './deprecation';
 import { storedResourceOf } from './resource';

@@ -1,14 +1,14 @@
-import type { Conversion } from '../../shared/api/conversion/conversion';
-import type { ApplyDefaults } from '../../shared/api/defaults/defaults';
+import type { Conversion } from '../../shared/conversion/conversion';
+import type { ApplyDefaults } from '../../shared/defaults/defaults';
 import type { ResourceRow, SubresourceRow } from '../../shared/api/resources';
 import type { MessageType } from '../../shared/schema/types';
 import type { StructuralSchema } from '../../shared/structural/structural-schema';
-import type { ApiObject } from '../../shared/meta/object';
-import { apiVersionOf, resourceNameOf } from '../../shared/meta/object';
-import type { CachedResource } from '../watch/entry';
+import type { ApiObject } from '../../shared/object/object';
+import { apiVersionOf, resourceNameOf } from '../../shared/object/object';
+import type { CachedResource } from '../cache/state/entry';
 import type { Strategy } from './strategy';
-import type { SpecialSubresource } from './subresources/subresource-rows';
-import type { VirtualResource } from './virtual/operation';
+import type { SpecialSubresource } from './special-subresource';
+import type { VirtualResource } from './operation';
 
 /** One kind of object as it is stored: its hub version, its place in the store, its behaviour. */
 export interface StoredResource extends CachedResource {

@@ -1,7 +1,7 @@
 import { GROUPS, isServedByDefault } from '../../shared/api/groups';
 import { parseGroupVersion } from '../../shared/api/resources';
-import type { GroupVersionResource } from '../../shared/meta/object';
-import { apiVersionOf } from '../../shared/meta/object';
+import type { GroupVersionResource } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
 
 /** What `--runtime-config` says, by key: `api/all`, `batch/v1`, `extensions/v1beta1/ingresses`. */

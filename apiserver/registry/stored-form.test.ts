@@ -1,6 +1,6 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { identityTransformer } from '../storage/transformer';
-import { decodeEntry } from '../watch/entry-codec';
+import { decodeEntry } from '../cache/state/entry-codec';
 import type { Endpoint } from './resource';
 import {
   currentOfEntry,
@@ -11,7 +11,7 @@ import {
 } from './stored-form';
 import { createRegistry } from './registry';
 import { DEFAULT_RUNTIME_CONFIG } from './runtime-config';
-import { servedDefinitions } from './served';
+import { servedDefinitions } from '../kinds/kinds';
 import { DEFAULT_KIND_SETTINGS } from './strategy';
 
 const endpoint = createRegistry(servedDefinitions(DEFAULT_RUNTIME_CONFIG, DEFAULT_KIND_SETTINGS), 1).endpoint(

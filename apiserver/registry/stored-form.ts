@@ -1,9 +1,9 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { decodeJson, decodeObject } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
 import type { StoredRecord } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
-import type { Entry } from '../watch/entry';
+import type { Entry } from '../cache/state/entry';
 import type { StoredResource } from './resource';
 import { storedVersionOf } from './resource';
 import { withoutMetadata } from './metadata';

@@ -1,8 +1,8 @@
-import type { ApiObject, GroupVersion } from '../../shared/meta/object';
+import type { ApiObject, GroupVersion } from '../../shared/object/object';
 import type { FieldError } from '../../shared/errors/field-error';
 import type { UserInfo } from '../exchange/exchange';
 import type { Guard } from '../storage/backend';
-import type { Reserved } from './allocation/reservation';
+import type { Reserved } from './reservation';
 
 /** What a hook may know of the request it serves. */
 export interface WriteInfo {

@@ -1,5 +1,5 @@
 import { Pace } from '../../shared/concurrency/pace';
-import type { ApiObject, ObjectMeta } from '../../shared/meta/object';
+import type { ApiObject, ObjectMeta } from '../../shared/object/object';
 import { conflict, notFound } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
 import { invalidObject } from '../../shared/errors/field-error';

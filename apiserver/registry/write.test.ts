@@ -1,7 +1,7 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { StatusError, notFound } from '../../shared/errors/status-error';
 import { identityTransformer } from '../storage/transformer';
-import { MemoryBackend } from '../watch/testing/memory-backend';
+import { MemoryBackend } from '../storage/testing/memory-backend';
 import { currentOfRecord } from './stored-form';
 import type { Current, Intent, WriteTarget } from './write';
 import { WRITE_ATTEMPTS_MAX, writeOptimistically } from './write';

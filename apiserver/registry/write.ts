@@ -1,8 +1,8 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import type { Backend, Guard, StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
-import type { Reservation, ReservedWrite } from './allocation/reservation';
+import type { Reservation, ReservedWrite } from './reservation';
 
 /** How often one request may lose the race for its object before it gives up. */
 export const WRITE_ATTEMPTS_MAX = 12;

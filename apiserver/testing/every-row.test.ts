@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../shared/meta/object';
+import { apiVersionOf } from '../../shared/object/object';
 import type { Endpoint } from '../registry/resource';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';

@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../shared/meta/object';
+import { apiVersionOf } from '../../shared/object/object';
 import type { ResourceRow } from '../../shared/api/resources';
 import { GROUP } from '../../shared/names';
 

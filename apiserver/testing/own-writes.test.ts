@@ -1,10 +1,10 @@
 import { MEDIA_TYPE } from '../../shared/names';
 import type { StoredRecord } from '../storage/backend';
-import type { Entry } from '../watch/entry';
-import { decodeEntry } from '../watch/entry-codec';
-import { OwnWrites } from '../watch/own-writes';
-import { caughtUp } from '../watch/testing/fixtures';
-import { MemoryBackend } from '../watch/testing/memory-backend';
+import type { Entry } from '../cache/state/entry';
+import { decodeEntry } from '../cache/state/entry-codec';
+import { OwnWrites } from '../cache/state/own-writes';
+import { caughtUp } from '../cache/testing/fixtures';
+import { MemoryBackend } from '../storage/testing/memory-backend';
 import type { InProcessApi } from './in-process-api';
 import { startInProcessApi } from './in-process-api';
 import { minimalObject } from './minimal-objects';

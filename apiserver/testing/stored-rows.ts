@@ -1,6 +1,6 @@
 import type { ResourceRow } from '../../shared/api/resources';
 import { RESOURCES } from '../../shared/api/resources';
-import { apiVersionOf } from '../../shared/meta/object';
+import { apiVersionOf } from '../../shared/object/object';
 import type { Endpoint } from '../registry/resource';
 import type { InProcessApi } from './in-process-api';
 

@@ -6,7 +6,7 @@ import { silentLog } from '../../shared/log/log';
 import type { Backend } from '../storage/backend';
 import { openEmbeddedBackend } from '../storage/embedded/embedded-backend';
 import { createEtcdBackend } from '../storage/etcd/etcd-backend';
-import { MemoryBackend } from '../watch/testing/memory-backend';
+import { MemoryBackend } from '../storage/testing/memory-backend';
 
 /** Below which the servers of tests keep their objects. */
 const STORE_PREFIX = '/registry';

@@ -1,5 +1,5 @@
 import { MEDIA_TYPE } from '../../shared/names';
-import { MemoryBackend } from '../watch/testing/memory-backend';
+import { MemoryBackend } from '../storage/testing/memory-backend';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 

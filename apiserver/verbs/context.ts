@@ -1,6 +1,6 @@
 import type { StoreContext } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
-import type { OperationServices } from '../registry/virtual/operation';
+import type { OperationServices } from '../registry/operation';
 
 /** What verbs need of the process. */
 export interface VerbContext {

@@ -5,7 +5,7 @@ import { deleteObject } from '../registry/delete';
 import type { DeleteOptions } from '../registry/deletion';
 import { planList } from '../registry/list-plan';
 import { readList } from '../registry/read';
-import type { Entry } from '../watch/entry';
+import type { Entry } from '../cache/state/entry';
 import { checkAcceptable, listAnswer } from './answers';
 import type { VerbContext } from './context';
 import { readDeleteOptions } from './delete-options';

@@ -1,5 +1,5 @@
-import { documentAnswer } from '../encoding/document';
-import { OUTCOME_OFFER } from '../encoding/negotiation';
+import { documentAnswer } from '../http/encoding/document';
+import { OUTCOME_OFFER } from '../http/encoding/negotiation';
 import type { Status } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { deleteObject } from '../registry/delete';

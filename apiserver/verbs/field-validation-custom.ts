@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../shared/meta/clone';
-import type { ApiObject } from '../../shared/meta/object';
+import { isJsonObject } from '../../shared/object/clone';
+import type { ApiObject } from '../../shared/object/object';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
 import { messageType } from '../../shared/schema/types';
 import { prune } from '../../shared/structural/prune';

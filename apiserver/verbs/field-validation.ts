@@ -2,7 +2,7 @@ import { GROUP } from '../../shared/names';
 import { badRequest } from '../../shared/errors/status-error';
 import { invalidObject, notSupported } from '../../shared/errors/field-error';
 import { repeatedKeys } from '../../shared/meta/repeated-keys';
-import { duplicateYamlKeys } from '../encoding/yaml-duplicates';
+import { duplicateYamlKeys } from '../http/encoding/yaml-duplicates';
 import type { Exchange } from '../exchange/exchange';
 
 const MODES = ['Ignore', 'Warn', 'Strict'] as const;

@@ -1,13 +1,13 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { methodNotSupported, notFound } from '../../shared/errors/status-error';
 import { decodeObject } from '../../shared/schema/decode';
-import { documentAnswer } from '../encoding/document';
+import { documentAnswer } from '../http/encoding/document';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { tracked } from '../registry/field-tracking';
 import { checkListOptions } from '../registry/list-plan';
 import type { StoreContext } from '../registry/object-store';
-import { shownEndpoint } from '../registry/subresources/object-view';
-import type { Operation, OperationRequest, VirtualResource } from '../registry/virtual/operation';
+import { shownEndpoint } from '../registry/object-view';
+import type { Operation, OperationRequest, VirtualResource } from '../registry/operation';
 import { checkAcceptable, listAnswer, objectAnswer } from './answers';
 import { readObject } from './body';
 import type { VerbContext } from './context';

@@ -1,5 +1,5 @@
 import { badRequest } from '../../shared/errors/status-error';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import type { Target } from './target';
 
 /** The object as it belongs to the path: an absent namespace is the path's. Throws BadRequest when the two contradict. */

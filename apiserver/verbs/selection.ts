@@ -4,7 +4,7 @@ import type { FieldSelector, FieldTerm } from '../../shared/meta/fields';
 import { exactField, matchesFields, parseFieldSelector } from '../../shared/meta/fields';
 import type { LabelSelector } from '../../shared/meta/labels';
 import { exactLabels, matchesLabels, parseLabelSelector } from '../../shared/meta/labels';
-import type { Entry } from '../watch/entry';
+import type { Entry } from '../cache/state/entry';
 import type { Endpoint } from '../registry/resource';
 import { relativeKey } from '../registry/resource';
 import type { Selection } from '../registry/read';

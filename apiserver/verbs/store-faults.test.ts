@@ -4,7 +4,7 @@ import type { DeleteOutcome, ListOptions, ListResult, Revision, WatchOptions } f
 import { StorageError } from '../storage/backend';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
-import { MemoryBackend } from '../watch/testing/memory-backend';
+import { MemoryBackend } from '../storage/testing/memory-backend';
 
 const CMS = '/api/v1/namespaces/default/configmaps';
 const ROOT = '/registry/';

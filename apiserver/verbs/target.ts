@@ -1,7 +1,7 @@
 import { StatusError, methodNotSupported } from '../../shared/errors/status-error';
 import type { Exchange } from '../exchange/exchange';
 import type { RequestInfo } from '../exchange/request-info';
-import { managerOf } from '../fieldmanager/manager-name';
+import { managerOf } from '../registry/fieldmanager/manager-name';
 import type { Endpoint } from '../registry/resource';
 import type { WriteRequest } from '../registry/object-store';
 import { customTarget } from './custom-target';

@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../shared/meta/object';
+import { apiVersionOf } from '../../shared/object/object';
 import { ANNOTATION, GROUP } from '../../shared/names';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';

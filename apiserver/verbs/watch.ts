@@ -1,5 +1,5 @@
 import { StatusError, badRequest, serviceUnavailable } from '../../shared/errors/status-error';
-import { encoderOf } from '../encoding/encoder-of';
+import { encoderOf } from '../http/encoding/encoder-of';
 import { MEDIA_TYPE } from '../../shared/names';
 import { boolParameter } from '../exchange/bool-parameter';
 import type { Answer, Exchange } from '../exchange/exchange';
@@ -8,7 +8,7 @@ import type { ListQuery, ReadPlan } from '../registry/list-plan';
 import { awaitFreshness } from '../registry/read';
 import type { WatchPlan } from '../registry/watch-plan';
 import { planWatch } from '../registry/watch-plan';
-import { SlowReaderError } from '../watch/slow-reader-error';
+import { SlowReaderError } from '../exchange/slow-reader-error';
 import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
 import { selectionOf, selectorsOf } from './selection';

@@ -3,8 +3,8 @@ import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
-import type { ControllerContext } from '../controller';
-import { runObjectLoop } from '../object-loop';
+import type { ControllerContext } from '../runtime/controller';
+import { runObjectLoop } from '../runtime/object-loop';
 import type { Secret } from './token-secret';
 import { SECRETS, TOKEN_SECRETS, expirationOf } from './token-secret';
 

@@ -1,4 +1,4 @@
-import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
+import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
 import { parseTime } from '../../shared/meta/time';
 import { GROUP, NAMESPACE, SECRET_TYPE } from '../../shared/names';
 

@@ -2,9 +2,9 @@ import type { CertificateRequest } from '../../shared/certs/certificate-request'
 import { parseCertificateRequest } from '../../shared/certs/certificate-request';
 import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
-import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
+import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
-import type { ControllerContext } from '../controller';
+import type { ControllerContext } from '../runtime/controller';
 
 export const CERTIFICATE_REQUESTS: GroupVersionResource = {
   group: GROUP.certificates,

@@ -15,7 +15,8 @@ import { conditionsOf, hasCondition, isIssued } from './certificate-request';
 import { runRequestApproval } from './request-approval';
 import { endOf, runRequestCleaning } from './request-cleaning';
 import { runRequestSigning } from './request-signing';
-import type { Signing, SigningFlags } from './signing';
+import type { Signing } from '../runtime/controller-options';
+import type { SigningFlags } from './signing';
 import { openSigning } from './signing';
 
 const REQUESTS = `/apis/${GROUP.certificates}/v1/certificatesigningrequests`;

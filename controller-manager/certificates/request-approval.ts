@@ -4,12 +4,12 @@ import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
-import type { ApiObject } from '../../shared/meta/object';
-import { apiVersionOf } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
 import { parseTime } from '../../shared/meta/time';
 import { GROUP, SIGNER } from '../../shared/names';
-import type { ControllerContext } from '../controller';
-import { runObjectLoop } from '../object-loop';
+import type { ControllerContext } from '../runtime/controller';
+import { runObjectLoop } from '../runtime/object-loop';
 import type { CertificateSigningRequest } from './certificate-request';
 import {
   CERTIFICATE_REQUESTS,

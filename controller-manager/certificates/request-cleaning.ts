@@ -4,8 +4,8 @@ import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { parseTime } from '../../shared/meta/time';
-import type { ControllerContext } from '../controller';
-import { runObjectLoop } from '../object-loop';
+import type { ControllerContext } from '../runtime/controller';
+import { runObjectLoop } from '../runtime/object-loop';
 import type { CertificateSigningRequest } from './certificate-request';
 import { CERTIFICATE_REQUESTS, conditionsOf, requestInformer } from './certificate-request';
 

@@ -5,8 +5,8 @@ import { hasCode } from '../../shared/client/status';
 import { untilAborted } from '../../shared/concurrency/abort';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
-import type { ControllerContext } from '../controller';
-import { runObjectLoop } from '../object-loop';
+import type { ControllerContext } from '../runtime/controller';
+import { runObjectLoop } from '../runtime/object-loop';
 import type { CertificateSigningRequest } from './certificate-request';
 import {
   CERTIFICATE_REQUESTS,
@@ -17,7 +17,7 @@ import {
   withCondition,
 } from './certificate-request';
 import { SIGNER_RULES } from '../../shared/certs/signer-rules';
-import type { Signing } from './signing';
+import type { Signing } from '../runtime/controller-options';
 
 const WORKERS = 5;
 

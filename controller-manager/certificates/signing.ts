@@ -4,19 +4,7 @@ import type { SigningAuthority } from '../../shared/certs/sign-certificate-reque
 import { signingAuthorityOf } from '../../shared/certs/sign-certificate-request';
 import type { Log } from '../../shared/log/log';
 import { SIGNER } from '../../shared/names';
-
-/** With what certificate requests are signed. */
-export interface Signing {
-  /** Undefined for a signer that has none, or that is not of the project. */
-  readonly authorityOf: (signerName: string) => AuthorityFiles | undefined;
-  readonly lifetimeMs: number;
-}
-
-/** An authority as its two files hold it. */
-export interface AuthorityFiles {
-  /** As the files say now; files that cannot be used leave what they said before. */
-  readonly current: () => Promise<SigningAuthority>;
-}
+import type { AuthorityFiles, Signing } from '../runtime/controller-options';
 
 /** The files of an authority cannot be used. */
 export class SigningFilesError extends Error {

@@ -9,7 +9,7 @@ import {
   REPLICA_SETS,
 } from '../../shared/client/testing/fake-resources';
 import { StatusError, notFound } from '../../shared/errors/status-error';
-import type { ApiObject, OwnerReference } from '../../shared/meta/object';
+import type { ApiObject, OwnerReference } from '../../shared/object/object';
 import { FINALIZER, GROUP } from '../../shared/names';
 import type { Bench } from '../testing/bench';
 import { TEST_NAMESPACE, createBench, ownedBy } from '../testing/bench';

@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import type { WorkQueue } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
-import type { ApiObject, OwnerReference } from '../../shared/meta/object';
+import type { ApiObject, OwnerReference } from '../../shared/object/object';
 import { collect } from './dependents';
 import type { GoneHow } from './graph';
 import { reportInvalidOwner } from './invalid-owner-event';

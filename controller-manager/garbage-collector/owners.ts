@@ -3,10 +3,10 @@ import type { ResourceRow } from '../../shared/client/discovery';
 import type { Clock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
 import { remember } from '../../shared/concurrency/remember';
-import type { ApiObject, OwnerReference } from '../../shared/meta/object';
+import type { ApiObject, OwnerReference } from '../../shared/object/object';
 import { FINALIZER } from '../../shared/names';
 import type { OwnershipGraph } from './graph';
-import { getLive } from './live-object';
+import { getLive } from '../runtime/live-object';
 import type { Located } from './references';
 import { groupOf } from './references';
 

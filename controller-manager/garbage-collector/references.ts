@@ -1,5 +1,5 @@
 import type { ResourceRow } from '../../shared/client/discovery';
-import type { ApiObject, OwnerReference } from '../../shared/meta/object';
+import type { ApiObject, OwnerReference } from '../../shared/object/object';
 
 /** An object as the graph keeps it: of its metadata only what says who it is, who owns it and whether it is going. */
 export interface Located {

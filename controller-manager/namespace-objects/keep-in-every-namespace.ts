@@ -1,11 +1,11 @@
 import { hasCode, hasReason } from '../../shared/client/status';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
-import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
-import type { ControllerContext } from '../controller';
-import { runInformedLoop } from '../informed-loop';
-import type { Namespace } from '../namespace/namespace-object';
-import { NAMESPACES, isTerminating } from '../namespace/namespace-object';
+import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
+import type { ControllerContext } from '../runtime/controller';
+import { runInformedLoop } from '../runtime/informed-loop';
+import type { Namespace } from '../runtime/namespace-object';
+import { NAMESPACES, isTerminating } from '../runtime/namespace-object';
 
 /** An object that every namespace has. */
 export interface KeptObject {

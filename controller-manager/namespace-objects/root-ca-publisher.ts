@@ -1,7 +1,7 @@
-import { deepEqual } from '../../shared/meta/clone';
-import type { ApiObject } from '../../shared/meta/object';
+import { deepEqual } from '../../shared/object/clone';
+import type { ApiObject } from '../../shared/object/object';
 import { GROUP, ROOT_CA } from '../../shared/names';
-import type { ControllerContext } from '../controller';
+import type { ControllerContext } from '../runtime/controller';
 import { keepInEveryNamespace } from './keep-in-every-namespace';
 
 const CONFIG_MAPS = { group: GROUP.core, version: 'v1', resource: 'configmaps' } as const;

@@ -1,6 +1,6 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
-import type { ControllerContext } from '../controller';
+import type { ControllerContext } from '../runtime/controller';
 import { keepInEveryNamespace } from './keep-in-every-namespace';
 
 const SERVICE_ACCOUNTS = { group: GROUP.core, version: 'v1', resource: 'serviceaccounts' } as const;

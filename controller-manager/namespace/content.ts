@@ -3,8 +3,8 @@ import { METADATA_ONLY } from '../../shared/client/client';
 import type { ResourceRow } from '../../shared/client/discovery';
 import { hasCode } from '../../shared/client/status';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
-import type { ApiObject } from '../../shared/meta/object';
-import { apiVersionOf } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
 
 /** What is left in a namespace after everything that can be deleted was asked to go. */
 export interface ContentReport {

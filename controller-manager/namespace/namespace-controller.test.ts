@@ -13,7 +13,7 @@ import { FINALIZER, GROUP } from '../../shared/names';
 import type { Bench } from '../testing/bench';
 import { TEST_NAMESPACE, createBench } from '../testing/bench';
 import { runNamespaceController } from './namespace-controller';
-import type { Namespace } from './namespace-object';
+import type { Namespace } from '../runtime/namespace-object';
 import { DEFINITIONS } from './unserved-types';
 
 let bench: Bench;

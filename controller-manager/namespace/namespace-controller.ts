@@ -11,12 +11,12 @@ import { runWorkers } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
 import type { Log } from '../../shared/log/log';
 import { FINALIZER } from '../../shared/names';
-import type { ControllerContext } from '../controller';
+import type { ControllerContext } from '../runtime/controller';
 import { conditionsAfter } from './conditions';
 import type { DeletionReport } from './conditions';
 import { deleteContent } from './content';
-import type { Namespace } from './namespace-object';
-import { NAMESPACES, isTerminating } from './namespace-object';
+import type { Namespace } from '../runtime/namespace-object';
+import { NAMESPACES, isTerminating } from '../runtime/namespace-object';
 import { unservedTypes } from './unserved-types';
 
 const REQUEUE_MS_MIN = 250;

@@ -3,7 +3,7 @@ import { METADATA_ONLY } from '../../shared/client/client';
 import type { GroupVersionFailure, ResourceRow } from '../../shared/client/discovery';
 import { hasCode } from '../../shared/client/status';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
-import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
+import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
 
 export const DEFINITIONS: GroupVersionResource = {

@@ -8,8 +8,8 @@ import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
 import type { Log } from '../../shared/log/log';
-import type { ApiObject } from '../../shared/meta/object';
-import { apiVersionOf } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
 import { evaluatorOf } from '../../shared/quota/evaluators';
 import type { Evaluator, Measured } from '../../shared/quota/measure';
 

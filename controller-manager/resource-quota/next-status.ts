@@ -1,6 +1,6 @@
 import { addQuantity } from '../../shared/meta/quantity';
 import type { Quantity } from '../../shared/meta/quantity';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import type { Amounts } from '../../shared/quota/amounts';
 import { areEqual, isMore, only } from '../../shared/quota/amounts';
 import { hardOf, statusOf } from './quota-object';

@@ -1,8 +1,8 @@
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
 import type { Amounts } from '../../shared/quota/amounts';
 import { amountsOf } from '../../shared/quota/amounts';
-import { record } from '../../shared/meta/accessors';
+import { record } from '../../shared/object/accessors';
 
 export const RESOURCE_QUOTAS = { group: GROUP.core, version: 'v1', resource: 'resourcequotas' } as const;
 

@@ -1,7 +1,7 @@
 import type { InProcessApi } from '../../apiserver/testing/in-process-api';
 import { startInProcessApi } from '../../apiserver/testing/in-process-api';
-import { MemoryBackend } from '../../apiserver/watch/testing/memory-backend';
-import { createPolicyHook } from '../../apiserver/bootstrap/policy-hook';
+import { MemoryBackend } from '../../apiserver/storage/testing/memory-backend';
+import { createPolicyHook } from '../../apiserver/startup/bootstrap/policy-hook';
 import type { Client } from '../../shared/client/client';
 import type { WatchEvent } from '../../shared/client/options';
 import { queryString, resourcePath } from '../../shared/client/resource-path';
@@ -9,7 +9,7 @@ import { statusErrorFromAnswer } from '../../shared/client/status';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { silentLog } from '../../shared/log/log';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { GROUP, NAMESPACE } from '../../shared/names';
 import type { QuotaTimings } from './resource-quota';
 import { runResourceQuota } from './resource-quota';

@@ -1,6 +1,6 @@
 import type { Quantity } from '../../shared/meta/quantity';
 import { ZERO_QUANTITY, addQuantity } from '../../shared/meta/quantity';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import type { Amounts } from '../../shared/quota/amounts';
 import { usageAt } from '../../shared/quota/measure';
 import { matchesScope, scopesOf } from '../../shared/quota/scopes';

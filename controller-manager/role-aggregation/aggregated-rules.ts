@@ -1,7 +1,7 @@
-import { deepEqual } from '../../shared/meta/clone';
+import { deepEqual } from '../../shared/object/clone';
 import type { LabelSelectorObject } from '../../shared/meta/labels';
 import { labelSelectorOf, matchesLabels } from '../../shared/meta/labels';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 
 export type Rule = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { createPolicyHook } from '../../apiserver/bootstrap/policy-hook';
+import { createPolicyHook } from '../../apiserver/startup/bootstrap/policy-hook';
 import type { InProcessApi, Reply } from '../../apiserver/testing/in-process-api';
 import { startInProcessApi } from '../../apiserver/testing/in-process-api';
 import type { Client } from '../../shared/client/client';

@@ -1,11 +1,11 @@
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import { createInformer } from '../../shared/informer/informer';
-import { deepEqual } from '../../shared/meta/clone';
-import { apiVersionOf } from '../../shared/meta/object';
+import { deepEqual } from '../../shared/object/clone';
+import { apiVersionOf } from '../../shared/object/object';
 import { GROUP, MEDIA_TYPE } from '../../shared/names';
-import type { ControllerContext } from '../controller';
-import { runInformedLoop } from '../informed-loop';
+import type { ControllerContext } from '../runtime/controller';
+import { runInformedLoop } from '../runtime/informed-loop';
 import type { ClusterRole, Rule } from './aggregated-rules';
 import { aggregatedRules } from './aggregated-rules';
 

@@ -7,9 +7,9 @@ import { NAMESPACES } from '../../shared/client/testing/fake-resources';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { silentLog } from '../../shared/log/log';
-import type { ApiObject, OwnerReference } from '../../shared/meta/object';
-import { apiVersionOf } from '../../shared/meta/object';
-import type { ControllerContext } from '../controller';
+import type { ApiObject, OwnerReference } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
+import type { ControllerContext } from '../runtime/controller';
 
 /** A fake API server with a controller running against it. */
 export interface Bench {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { createPolicyHook } from '../../apiserver/bootstrap/policy-hook';
+import { createPolicyHook } from '../../apiserver/startup/bootstrap/policy-hook';
 import type { InProcessApi, Reply } from '../../apiserver/testing/in-process-api';
 import { startInProcessApi } from '../../apiserver/testing/in-process-api';
 import type { Client } from '../../shared/client/client';
@@ -10,9 +10,10 @@ import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
 import { silentLog } from '../../shared/log/log';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { NAMESPACE, USER } from '../../shared/names';
-import type { Controller, ControllerContext, ControllerOptions } from '../controller';
+import type { Controller, ControllerContext } from '../runtime/controller';
+import type { ControllerOptions } from '../runtime/controller-options';
 
 /** A real server in memory where roles decide, and a controller that has no more rights than the policy of every cluster gives it. */
 export interface RoleBench {

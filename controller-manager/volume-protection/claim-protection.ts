@@ -1,11 +1,11 @@
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
-import type { ApiObject } from '../../shared/meta/object';
+import type { ApiObject } from '../../shared/object/object';
 import { FINALIZER } from '../../shared/names';
-import type { ControllerContext } from '../controller';
-import { withoutFinalizer } from '../garbage-collector/live-object';
-import { runInformedLoop } from '../informed-loop';
+import type { ControllerContext } from '../runtime/controller';
+import { withoutFinalizer } from '../runtime/live-object';
+import { runInformedLoop } from '../runtime/informed-loop';
 import { changeFinalizers, isLeaving, withFinalizer } from './protection';
 import { CLAIMS, PODS, claimKeysOf, isUsing, podOf } from './storage-objects';
 import type { PodWithClaims } from './storage-objects';

@@ -1,7 +1,7 @@
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
-import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
-import type { MetadataChange } from '../garbage-collector/live-object';
+import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
+import type { MetadataChange } from '../runtime/live-object';
 
 const CONFLICT_TRIES_MAX = 5;
 

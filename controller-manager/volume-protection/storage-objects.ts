@@ -1,4 +1,4 @@
-import type { ApiObject, GroupVersionResource } from '../../shared/meta/object';
+import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
 
 const core = (resource: string): GroupVersionResource => ({ group: GROUP.core, version: 'v1', resource });

@@ -1,8 +1,8 @@
 import { createInformer } from '../../shared/informer/informer';
 import { FINALIZER } from '../../shared/names';
-import type { ControllerContext } from '../controller';
-import { withoutFinalizer } from '../garbage-collector/live-object';
-import { runObjectLoop } from '../object-loop';
+import type { ControllerContext } from '../runtime/controller';
+import { withoutFinalizer } from '../runtime/live-object';
+import { runObjectLoop } from '../runtime/object-loop';
 import { changeFinalizers, isLeaving, withFinalizer } from './protection';
 import type { Volume } from './storage-objects';
 import { VOLUMES } from './storage-objects';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { writeFileAtomically } from '../../shared/certs/atomic-file';
-import { makeDirectory } from '../../shared/certs/make-directory';
+import { writeFileAtomically } from '../../shared/files/atomic-file';
+import { makeDirectory } from '../../shared/files/make-directory';
 import { LOOPBACK } from './ports';
 import { startProcess, type StartedProcess } from './started-process';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { writeFileAtomically } from '../../shared/certs/atomic-file';
-import { makeDirectory } from '../../shared/certs/make-directory';
-import { ensureServiceAccountKey } from '../../shared/certs/service-account-key';
+import { writeFileAtomically } from '../../shared/files/atomic-file';
+import { makeDirectory } from '../../shared/files/make-directory';
+import { ensureServiceAccountKey } from '../../shared/tokens/service-account-key';
 import { USER, USER_GROUP } from '../../shared/names';
 import type { SigningAuthorityFiles } from './signing-authority';
 import { ensureSigningAuthority } from './signing-authority';

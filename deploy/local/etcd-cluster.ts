@@ -6,7 +6,7 @@ import * as https from 'node:https';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeDirectory } from '../../shared/certs/make-directory';
+import { makeDirectory } from '../../shared/files/make-directory';
 import { guardProcess, releaseProcess } from './guard';
 import { freePorts } from './ports';
 

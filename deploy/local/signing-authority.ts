@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { writeFileAtomically } from '../../shared/certs/atomic-file';
+import { writeFileAtomically } from '../../shared/files/atomic-file';
 import { makeCa } from '../../shared/certs/certificate';
 
 /** The authority of a local set whose certificates the API servers know their clients by. */

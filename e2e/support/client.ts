@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { ObjectMeta } from '../../shared/meta/object';
+import type { ObjectMeta } from '../../shared/object/object';
 
 /** A body of the API, as loosely typed as a test needs it: an object, a list or a Status. */
 export interface Body {

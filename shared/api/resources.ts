@@ -1,4 +1,4 @@
-import type { GroupVersion, GroupVersionKind } from '../meta/object';
+import type { GroupVersion, GroupVersionKind } from '../object/object';
 import { apiVersionFromNeutral, GROUP } from '../names';
 import { isServedByDefault } from './groups';
 import type { ResourceData, SubresourceData } from './tables';

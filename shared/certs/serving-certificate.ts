@@ -6,11 +6,11 @@ import type { Clock } from '../concurrency/clock';
 import { systemClock } from '../concurrency/clock';
 import type { Log } from '../log/log';
 import { silentLog } from '../log/log';
-import { writeFileAtomically } from './atomic-file';
+import { writeFileAtomically } from '../files/atomic-file';
 import type { KeyedCertificate } from './certificate';
 import { issueCertificate, makeCa } from './certificate';
 import { ipBytes } from './ip-bytes';
-import { makeDirectory } from './make-directory';
+import { makeDirectory } from '../files/make-directory';
 
 export interface ServingCertificateOptions {
   /** Where the files are; made with mode 0700 when it is missing. */

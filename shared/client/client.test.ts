@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { StatusError } from '../errors/status-error';
 import { MEDIA_TYPE } from '../names';
-import type { ApiObject } from '../meta/object';
+import type { ApiObject } from '../object/object';
 import type { Client } from './client';
 import { createClient } from './client';
 import { ConnectionError } from './connection-error';

@@ -1,4 +1,4 @@
-import type { ApiObject, GroupVersionResource } from '../meta/object';
+import type { ApiObject, GroupVersionResource } from '../object/object';
 import { GROUP, MEDIA_TYPE } from '../names';
 import { createConnection } from './connection';
 import type {

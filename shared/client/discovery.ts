@@ -1,6 +1,6 @@
 import { forEachLimited } from '../concurrency/for-each-limited';
 import { StatusError } from '../errors/status-error';
-import type { GroupVersionResource } from '../meta/object';
+import type { GroupVersionResource } from '../object/object';
 import type { Client } from './client';
 import { ConnectionError } from './connection-error';
 import type { CallOptions } from './options';

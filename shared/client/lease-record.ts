@@ -1,5 +1,5 @@
-import type { ApiObject, GroupVersionResource } from '../meta/object';
-import { apiVersionOf } from '../meta/object';
+import type { ApiObject, GroupVersionResource } from '../object/object';
+import { apiVersionOf } from '../object/object';
 import { GROUP } from '../names';
 
 export const LEASES: GroupVersionResource = { group: GROUP.coordination, version: 'v1', resource: 'leases' };

@@ -1,4 +1,4 @@
-import type { ApiObject, ListMeta } from '../meta/object';
+import type { ApiObject, ListMeta } from '../object/object';
 import type { TransportOptions } from './transport';
 
 export interface ClientOptions extends TransportOptions {

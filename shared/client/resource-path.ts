@@ -1,4 +1,4 @@
-import type { GroupVersionResource } from '../meta/object';
+import type { GroupVersionResource } from '../object/object';
 
 export interface ResourceTarget {
   readonly namespace?: string | undefined;

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../meta/object';
+import type { ApiObject } from '../object/object';
 import { ConnectionError } from './connection-error';
 import type { WatchEvent, WatchEventType } from './options';
 import { WATCH_EVENT_TYPES } from './options';

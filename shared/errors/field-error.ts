@@ -1,4 +1,4 @@
-import { stringifyExact } from '../meta/exact-text';
+import { stringifyExact } from '../object/exact-text';
 import { goQuote } from './go-quote';
 import type { StatusCause } from './status-error';
 import { StatusError } from './status-error';

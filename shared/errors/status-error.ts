@@ -1,5 +1,5 @@
-import type { GroupVersionResource } from '../meta/object';
-import { resourceNameOf } from '../meta/object';
+import type { GroupVersionResource } from '../object/object';
+import { resourceNameOf } from '../object/object';
 
 /**
  * The reasons of meta/v1 Status and the HTTP code that goes with each. Source: metav1.StatusReason of Kubernetes v1.21.

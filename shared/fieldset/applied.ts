@@ -1,4 +1,4 @@
-import { isJsonObject } from '../meta/clone';
+import { isJsonObject } from '../object/clone';
 import type { FieldSet, FieldSetBuilder } from './field-set';
 import { EMPTY_SET, LEAF, sorted, withSelf } from './field-set';
 import { elementOfItem } from './items';

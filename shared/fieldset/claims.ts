@@ -1,4 +1,4 @@
-import { isJsonObject } from '../meta/clone';
+import { isJsonObject } from '../object/clone';
 import type { FieldSet } from './field-set';
 import { isEmptySet, SELF } from './field-set';
 import { elementOfItem, hasDistinctItems } from './items';

@@ -1,4 +1,4 @@
-import { deepEqual, isJsonObject } from '../meta/clone';
+import { deepEqual, isJsonObject } from '../object/clone';
 import type { FieldSet, FieldSetBuilder } from './field-set';
 import { EMPTY_SET, LEAF, recursiveDifference, sorted } from './field-set';
 import { ownValue } from './own-value';

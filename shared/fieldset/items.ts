@@ -1,4 +1,4 @@
-import { isJsonObject } from '../meta/clone';
+import { isJsonObject } from '../object/clone';
 import { keyElement, singleKeyElement, valueElement } from './path-element';
 import type { ListShape } from './shape';
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../meta/clone';
+import { isJsonObject } from '../object/clone';
 import { heldParts } from './applied';
 import type { FieldSet } from './field-set';
 import { EMPTY_SET, sizeOfSet } from './field-set';

@@ -1,4 +1,4 @@
-import { deepEqual, isJsonObject, setOwn } from '../meta/clone';
+import { deepEqual, isJsonObject, setOwn } from '../object/clone';
 import { elementOfItem, isAligned } from './items';
 import { ownValue } from './own-value';
 import type { ListShape, ObjectShape, Shape } from './shape';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../meta/clone';
+import { isJsonObject } from '../object/clone';
 import type { FieldSet, FieldSetBuilder } from './field-set';
 import { childrenBefore, EMPTY_SET, isEmptySet, LEAF, SELF, sorted, unionNodes } from './field-set';
 import { canonicalElement } from './path-element';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../meta/clone';
+import { isJsonObject } from '../object/clone';
 import { parseExact } from '../schema/exact-json';
 
 /** Elements that are kept so that the same name is written out once, and how long such a name may be. */

@@ -1,4 +1,4 @@
-import { isJsonObject, setOwn } from '../meta/clone';
+import { isJsonObject, setOwn } from '../object/clone';
 import type { FieldSet } from './field-set';
 import { isEmptySet, isMember } from './field-set';
 import { elementOfItem } from './items';

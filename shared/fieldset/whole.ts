@@ -1,4 +1,4 @@
-import { isJsonObject } from '../meta/clone';
+import { isJsonObject } from '../object/clone';
 import type { FieldSet, FieldSetBuilder } from './field-set';
 import { LEAF, SELF, sorted } from './field-set';
 import { itemsByElement } from './items';

@@ -4,7 +4,7 @@ import { createClient } from '../client/client';
 import type { FakeApiServer } from '../client/testing/fake-api-server';
 import { createFakeApiServer } from '../client/testing/fake-api-server';
 import { CONFIG_MAPS } from '../client/testing/fake-resources';
-import type { ApiObject } from '../meta/object';
+import type { ApiObject } from '../object/object';
 import { createInformer } from './informer';
 import { keyOfObject } from './store';
 

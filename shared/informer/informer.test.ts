@@ -3,7 +3,7 @@ import { StatusError } from '../errors/status-error';
 import type { FakeApiServer } from '../client/testing/fake-api-server';
 import { createFakeApiServer } from '../client/testing/fake-api-server';
 import { CONFIG_MAPS } from '../client/testing/fake-resources';
-import type { ApiObject } from '../meta/object';
+import type { ApiObject } from '../object/object';
 import type { Informer, InformerOptions } from './informer';
 import { createInformer } from './informer';
 

@@ -1,5 +1,5 @@
 import type { Log } from '../log/log';
-import type { ApiObject } from '../meta/object';
+import type { ApiObject } from '../object/object';
 import type { Indexers, WritableStore } from './store';
 import { createStore, keyOfObject } from './store';
 

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../meta/object';
+import type { ApiObject } from '../object/object';
 import { createStore, keyOfObject } from './store';
 
 const pod = (name: string, node: string): ApiObject => ({ metadata: { namespace: 'ns', name }, node });

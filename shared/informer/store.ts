@@ -1,4 +1,4 @@
-import type { ApiObject, ObjectMeta } from '../meta/object';
+import type { ApiObject, ObjectMeta } from '../object/object';
 
 /** Values under which an object is found: `namespace`, owner uids, a node's name. */
 export type Indexer<T extends ApiObject> = (object: T) => readonly string[];

@@ -8,7 +8,7 @@ import {
   pathSegmentPrefixProblems,
   pathSegmentProblems,
 } from './dns-names';
-import { resourceNameOf } from './object';
+import { resourceNameOf } from '../object/object';
 
 /**
  * What is wrong with a name of one resource; empty for a good one. With `isPrefix` the text is a `generateName`, to which random

@@ -2,7 +2,7 @@ import type { FieldError } from '../errors/field-error';
 import { ERRORS_SHOWN_MAX } from '../errors/field-error';
 import { FINALIZER } from '../names';
 import { subdomainName } from './name-rules';
-import type { ObjectMeta, OwnerReference } from './object';
+import type { ObjectMeta, OwnerReference } from '../object/object';
 import {
   ANNOTATIONS_BYTES_MAX,
   validateAnnotations,

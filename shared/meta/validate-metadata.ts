@@ -4,7 +4,7 @@ import { FINALIZER } from '../names';
 import { isLonger, qualifiedNameProblems } from './dns-names';
 import type { NameRule } from './name-rules';
 import { labelName, subdomainName } from './name-rules';
-import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object';
+import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../object/object';
 import { validateAnnotations, validateLabels } from './validate-labels';
 
 export interface ObjectMetaRules {

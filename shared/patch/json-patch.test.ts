@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { applyPatch, compare } from 'fast-json-patch';
-import { cloneJson, deepEqual } from '../meta/clone';
+import { cloneJson, deepEqual } from '../object/clone';
 import { applyJsonPatch, decodeJsonPatch, JSON_PATCH_OPERATIONS_MAX } from './json-patch';
 
 const OBJECT = {

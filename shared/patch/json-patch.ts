@@ -1,5 +1,5 @@
-import type { JsonObject } from '../meta/clone';
-import { cloneJson, deepEqual, getOwn, isJsonObject, setOwn } from '../meta/clone';
+import type { JsonObject } from '../object/clone';
+import { cloneJson, deepEqual, getOwn, isJsonObject, setOwn } from '../object/clone';
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { jsonBytes } from './json-bytes';
 import { PatchError } from './patch-error';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { cloneJson, deepEqual, isJsonObject } from '../meta/clone';
+import { cloneJson, deepEqual, isJsonObject } from '../object/clone';
 import { applyMergePatch } from './merge-patch';
 
 test.each([

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../meta/clone';
-import { getOwn, isJsonObject } from '../meta/clone';
+import type { JsonObject } from '../object/clone';
+import { getOwn, isJsonObject } from '../object/clone';
 import { PatchError } from './patch-error';
 
 /** How the items of one list merge: by this key, or, without one, as a set of scalars. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../meta/clone';
-import { getOwn, isJsonObject, setOwn } from '../meta/clone';
+import type { JsonObject } from '../object/clone';
+import { getOwn, isJsonObject, setOwn } from '../object/clone';
 import type { FieldType, MessageType } from '../schema/types';
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { PatchError } from './patch-error';

@@ -1,4 +1,4 @@
-import { stringifyExact } from '../meta/exact-text';
+import { stringifyExact } from '../object/exact-text';
 import type { FieldKind, FieldType, MessageType } from '../schema/types';
 import { secondsOf } from './timestamp';
 import { unionNumbers } from './union-fields';

@@ -8,7 +8,7 @@ import {
   parseQuantity,
   subtractQuantity,
 } from '../meta/quantity';
-import { record, text } from '../meta/accessors';
+import { record, text } from '../object/accessors';
 
 /** How much there is of each resource, by its name. */
 export type Amounts = ReadonlyMap<string, Quantity>;

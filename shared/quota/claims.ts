@@ -2,7 +2,7 @@ import { parseQuantity } from '../meta/quantity';
 import type { Quantity } from '../meta/quantity';
 import { ANNOTATION, GROUP, STORAGE_CLASS_QUOTA } from '../names';
 import { ONE, wholeUnits } from './amounts';
-import { record, text } from '../meta/accessors';
+import { record, text } from '../object/accessors';
 import type { Evaluator } from './measure';
 
 const OBJECT_COUNT = 'count/persistentvolumeclaims';

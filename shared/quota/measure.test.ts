@@ -1,4 +1,4 @@
-import type { ApiObject } from '../meta/object';
+import type { ApiObject } from '../object/object';
 import { ANNOTATION, GROUP, RESERVED_PREFIX, STORAGE_CLASS_QUOTA } from '../names';
 import { listOf } from './amounts';
 import { evaluatorOf } from './evaluators';

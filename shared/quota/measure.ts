@@ -1,4 +1,4 @@
-import type { ApiObject } from '../meta/object';
+import type { ApiObject } from '../object/object';
 import type { Amounts } from './amounts';
 import type { PodScopes } from './scopes';
 

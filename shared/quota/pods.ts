@@ -1,10 +1,10 @@
-import type { ApiObject } from '../meta/object';
+import type { ApiObject } from '../object/object';
 import type { Quantity } from '../meta/quantity';
 import { GROUP, RESERVED_PREFIX } from '../names';
 import type { Amounts } from './amounts';
 import { ONE, amountsOf, largestOf, plus, sortedNames, sumOf } from './amounts';
-import type { Json } from '../meta/accessors';
-import { integer, record, records, text } from '../meta/accessors';
+import type { Json } from '../object/accessors';
+import { integer, record, records, text } from '../object/accessors';
 import type { Evaluator, Measured } from './measure';
 import type { PodScopes } from './scopes';
 

@@ -1,6 +1,6 @@
-import type { ApiObject } from '../meta/object';
-import type { Json } from '../meta/accessors';
-import { record, records, strings, text } from '../meta/accessors';
+import type { ApiObject } from '../object/object';
+import type { Json } from '../object/accessors';
+import { record, records, strings, text } from '../object/accessors';
 
 /** One condition on the pods that a quota is about. */
 export interface ScopeRequirement {

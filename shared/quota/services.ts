@@ -1,6 +1,6 @@
 import { GROUP } from '../names';
 import { ONE, countOf } from './amounts';
-import { record, records, text } from '../meta/accessors';
+import { record, records, text } from '../object/accessors';
 import type { Evaluator } from './measure';
 
 const NODE_PORTS = 'services.nodeports';

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../meta/object';
+import type { ApiObject } from '../object/object';
 import { DecodeError } from './decode-error';
 import { parseExact } from './exact-json';
 import { jsonSyntaxProblem } from './json-syntax';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { encodeObject } from './encode';
-import { stringifyExact } from '../meta/exact-text';
+import { stringifyExact } from '../object/exact-text';
 import { parseExact } from './exact-json';
 
 test('the envelope comes first whatever the order of the object, and the rest keeps its order', () => {

@@ -1,4 +1,4 @@
-import { stringifyExact } from '../meta/exact-text';
+import { stringifyExact } from '../object/exact-text';
 
 /** The envelope, in the order in which every object's JSON begins. */
 const ENVELOPE = ['kind', 'apiVersion', 'metadata'] as const;

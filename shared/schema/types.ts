@@ -1,7 +1,7 @@
 import { packageOf } from '../api/resources';
 import type { FieldData } from '../api/tables';
 import { KIND_DATA, POINTER_DATA, SCHEMA_DATA } from '../api/tables';
-import type { GroupVersionKind } from '../meta/object';
+import type { GroupVersionKind } from '../object/object';
 
 /** The types of values. What each of them accepts and how it is written is stated in `scalars.ts` and `unions.ts`. */
 export type FieldKind =

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../meta/clone';
-import { cloneJson, setOwn } from '../meta/clone';
-import { stringifyExact } from '../meta/exact-text';
+import type { JsonObject } from '../object/clone';
+import { cloneJson, setOwn } from '../object/clone';
+import { stringifyExact } from '../object/exact-text';
 import { fieldsBefore } from './fields-before';
 import type { StructuralSchema } from './structural-schema';
 

@@ -1,9 +1,9 @@
 import type { FieldError } from '../errors/field-error';
-import type { JsonObject } from '../meta/clone';
-import { deepEqual, isJsonObject, setOwn } from '../meta/clone';
+import type { JsonObject } from '../object/clone';
+import { deepEqual, isJsonObject, setOwn } from '../object/clone';
 import { dns1035LabelProblems } from '../meta/dns-names';
 import { pathSegmentName } from '../meta/name-rules';
-import type { ObjectMeta } from '../meta/object';
+import type { ObjectMeta } from '../object/object';
 import { validateObjectMeta } from '../meta/validate-metadata';
 import { decodeObject, DecodeError } from '../schema/decode';
 import { messageType } from '../schema/types';

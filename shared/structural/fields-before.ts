@@ -1,5 +1,5 @@
-import type { JsonObject } from '../meta/clone';
-import { setOwn } from '../meta/clone';
+import type { JsonObject } from '../object/clone';
+import { setOwn } from '../object/clone';
 
 /** A copy of an object up to the field `end`, or of all fields: what a walk begins with once it has found the first field that changes. */
 export function fieldsBefore(source: JsonObject, end?: string): JsonObject {

@@ -1,4 +1,4 @@
-import { getOwn, isJsonObject } from '../meta/clone';
+import { getOwn, isJsonObject } from '../object/clone';
 import type { Filter, FilterOperator, Slice, Step } from './json-path-parser';
 
 /** A path that cannot be followed in this object: an index beyond the end, a filter on something that is no list. */

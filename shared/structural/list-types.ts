@@ -1,6 +1,6 @@
 import type { FieldError } from '../errors/field-error';
-import type { JsonObject } from '../meta/clone';
-import { getOwn, isJsonObject } from '../meta/clone';
+import type { JsonObject } from '../object/clone';
+import { getOwn, isJsonObject } from '../object/clone';
 import type { Budget } from './budget';
 import { createBudget, isSpent, KEY_CHARS_PER_STEP, spend } from './budget';
 import { goError, PROBLEMS_MAX, takesTooLong } from './outcome';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../meta/clone';
-import { setOwn } from '../meta/clone';
+import type { JsonObject } from '../object/clone';
+import { setOwn } from '../object/clone';
 import { fieldsBefore } from './fields-before';
 import type { StructuralSchema } from './structural-schema';
 

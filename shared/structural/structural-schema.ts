@@ -1,5 +1,5 @@
-import type { JsonObject } from '../meta/clone';
-import { cloneJson, isJsonObject } from '../meta/clone';
+import type { JsonObject } from '../object/clone';
+import { cloneJson, isJsonObject } from '../object/clone';
 import { normalFormat } from './formats';
 
 /**

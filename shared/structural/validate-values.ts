@@ -1,5 +1,5 @@
 import type { FieldError } from '../errors/field-error';
-import type { JsonObject } from '../meta/clone';
+import type { JsonObject } from '../object/clone';
 import { createBudget, isSpent, KEY_CHARS_PER_STEP, spend, TEXT_CHARS_PER_STEP } from './budget';
 import type { Check, Outcome } from './outcome';
 import {

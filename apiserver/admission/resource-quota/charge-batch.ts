@@ -3,7 +3,7 @@ import { conflict } from '../../../shared/errors/status-error';
 import type { RandomInt } from '../../../shared/meta/generate-name';
 import type { Amounts } from '../../../shared/quota/amounts';
 import { NOTHING, plus } from '../../../shared/quota/amounts';
-import { RESOURCE_QUOTAS } from '../resources';
+import { RESOURCE_QUOTAS } from '../plugins/resources';
 import type { LimitedResource } from './configuration';
 import type { Account, Charge } from './judgement';
 import { accountOf, judge } from './judgement';

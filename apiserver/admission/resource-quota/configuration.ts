@@ -1,7 +1,7 @@
-import { strings } from '../../../shared/meta/accessors';
+import { strings } from '../../../shared/object/accessors';
 import type { ScopeRequirement } from '../../../shared/quota/scopes';
 import { scopeRequirementsIn } from '../../../shared/quota/scopes';
-import { record, records, text } from '../../../shared/meta/accessors';
+import { record, records, text } from '../../../shared/object/accessors';
 
 /** A resource that may be used only where a quota says how much of it. */
 export interface LimitedResource {

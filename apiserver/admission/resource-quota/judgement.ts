@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../../shared/meta/object';
+import type { ApiObject } from '../../../shared/object/object';
 import type { Amounts } from '../../../shared/quota/amounts';
 import {
   NOTHING,
@@ -16,7 +16,7 @@ import type { Evaluator, Measured } from '../../../shared/quota/measure';
 import { usageAt } from '../../../shared/quota/measure';
 import type { ScopeRequirement } from '../../../shared/quota/scopes';
 import { matchesScope, scopesOf } from '../../../shared/quota/scopes';
-import { record } from '../../../shared/meta/accessors';
+import { record } from '../../../shared/object/accessors';
 import type { LimitedResource } from './configuration';
 
 /** A write as quotas see it. */

@@ -1,5 +1,5 @@
 import { serviceUnavailable } from '../../../shared/errors/status-error';
-import type { ApiObject } from '../../../shared/meta/object';
+import type { ApiObject } from '../../../shared/object/object';
 import type { Amounts } from '../../../shared/quota/amounts';
 import { listOf } from '../../../shared/quota/amounts';
 import type { StoreContext } from '../../registry/object-store';
@@ -7,9 +7,9 @@ import { absoluteKey, lastSeen } from '../../registry/object-store';
 import type { Registry } from '../../registry/registry';
 import { relativeKey } from '../../registry/resource';
 import { currentOfRecord, currentOfWritten, encodeForStorage } from '../../registry/stored-form';
-import { record } from '../../../shared/meta/accessors';
+import { record } from '../../../shared/object/accessors';
 import { StorageError } from '../../storage/backend';
-import { RESOURCE_QUOTAS } from '../resources';
+import { RESOURCE_QUOTAS } from '../plugins/resources';
 
 /** The quotas as they are stored. */
 export interface QuotaRecords {

@@ -3,7 +3,7 @@ import { GROUP } from '../../../shared/names';
 import type { Backend } from '../../storage/backend';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import { MemoryBackend } from '../../watch/testing/memory-backend';
+import { MemoryBackend } from '../../storage/testing/memory-backend';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const QUOTAS = '/api/v1/namespaces/default/resourcequotas';

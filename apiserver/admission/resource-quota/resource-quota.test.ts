@@ -1,8 +1,8 @@
-import type { ApiObject } from '../../../shared/meta/object';
+import type { ApiObject } from '../../../shared/object/object';
 import { STORAGE_CLASS_QUOTA } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { AdmissionPlugin } from '../plugin';
-import { PODS, RESOURCE_QUOTAS } from '../resources';
+import { PODS, RESOURCE_QUOTAS } from '../plugins/resources';
 import type { FakeCluster } from '../testing/plugin-bench';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 import { resourceQuotaProblem } from './configuration';

@@ -6,7 +6,7 @@ import type { Evaluator } from '../../../shared/quota/measure';
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission';
 import type { AdmissionPlugin } from '../plugin';
 import { refusal } from '../refusal';
-import { RESOURCE_QUOTAS } from '../resources';
+import { RESOURCE_QUOTAS } from '../plugins/resources';
 import type { Refusal } from './charge-batch';
 import { Charging } from './charging';
 import { limitedResourcesIn } from './configuration';

@@ -1,9 +1,9 @@
 import type { StatusError } from '../../../shared/errors/status-error';
 import { apiVersionFromNeutral } from '../../../shared/names';
-import type { ApiObject } from '../../../shared/meta/object';
+import type { ApiObject } from '../../../shared/object/object';
 import { createRegistry } from '../../registry/registry';
 import { DEFAULT_RUNTIME_CONFIG } from '../../registry/runtime-config';
-import { servedDefinitions } from '../../registry/served';
+import { servedDefinitions } from '../../kinds/kinds';
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { Endpoint } from '../../registry/resource';
 import type { ClusterReader } from '../cluster-reader';

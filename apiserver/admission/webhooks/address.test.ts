@@ -1,5 +1,5 @@
-import type { ApiObject } from '../../../shared/meta/object';
-import { SERVICES } from '../resources';
+import type { ApiObject } from '../../../shared/object/object';
+import { SERVICES } from '../plugins/resources';
 import { clusterOf } from '../testing/plugin-bench';
 import { targetOf } from './address';
 

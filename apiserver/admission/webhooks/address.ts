@@ -1,6 +1,6 @@
 import type { ClusterReader } from '../cluster-reader';
-import { SERVICES } from '../resources';
-import { integer, record, records, text } from '../../../shared/meta/accessors';
+import { SERVICES } from '../plugins/resources';
+import { integer, record, records, text } from '../../../shared/object/accessors';
 import type { WebhookAddress } from './webhook';
 
 /** Where a webhook is asked. */

@@ -4,7 +4,7 @@ import { StatusError, badRequest, internalError } from '../../../shared/errors/s
 import type { Log } from '../../../shared/log/log';
 import { AUDIT_ANNOTATION } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
-import { optionalRecord, text } from '../../../shared/meta/accessors';
+import { optionalRecord, text } from '../../../shared/object/accessors';
 import type { Reading } from '../cluster-reader';
 import type { WebhookCaller } from './call';
 import { CallFailure } from './call';

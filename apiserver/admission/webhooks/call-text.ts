@@ -1,5 +1,5 @@
 import { ConnectionError } from '../../../shared/client/connection-error';
-import { optionalRecord, text } from '../../../shared/meta/accessors';
+import { optionalRecord, text } from '../../../shared/object/accessors';
 
 export interface CallPlace {
   /** As it is asked, with the query. */

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { ClientOptions } from '../../../shared/client/options';
 import { loadCredentials } from '../../../shared/client/kubeconfig';
 import { GROUP } from '../../../shared/names';
-import { optionalRecord, text } from '../../../shared/meta/accessors';
+import { optionalRecord, text } from '../../../shared/object/accessors';
 
 /** As whom this server calls webhooks: a certificate, or a token. */
 export type Credentials = Pick<ClientOptions, 'cert' | 'key' | 'token' | 'tokenFile'>;

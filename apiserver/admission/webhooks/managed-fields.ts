@@ -1,5 +1,5 @@
-import { deepEqual } from '../../../shared/meta/clone';
-import type { ApiObject, ManagedFieldsEntry } from '../../../shared/meta/object';
+import { deepEqual } from '../../../shared/object/clone';
+import type { ApiObject, ManagedFieldsEntry } from '../../../shared/object/object';
 import type { AdmissionAttributes } from '../../registry/admission';
 
 /**

@@ -1,12 +1,12 @@
 import { internalError } from '../../../shared/errors/status-error';
-import { deepEqual } from '../../../shared/meta/clone';
-import type { ApiObject } from '../../../shared/meta/object';
+import { deepEqual } from '../../../shared/object/clone';
+import type { ApiObject } from '../../../shared/object/object';
 import { AUDIT_ANNOTATION } from '../../../shared/names';
 import type { JsonPatch } from '../../../shared/patch/json-patch';
 import { applyJsonPatch, decodeJsonPatch } from '../../../shared/patch/json-patch';
 import { decodeJson } from '../../../shared/schema/decode';
 import type { AdmissionAttributes } from '../../registry/admission';
-import { withDistinctOwners } from '../../verbs/distinct-owners';
+import { withDistinctOwners } from '../../registry/distinct-owners';
 import type { Reading } from '../cluster-reader';
 import type { AdmissionPlugin, Passes } from '../plugin';
 import { ask } from './asking';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makeCa } from '../../../shared/certs/certificate';
 import { GROUP } from '../../../shared/names';
-import type { AdmissionOptions } from '../../control-plane';
+import type { AdmissionOptions } from '../../startup/control-plane';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { DEFAULT_CALL_LIMITS } from './call';

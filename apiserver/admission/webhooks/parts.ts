@@ -1,7 +1,7 @@
 import type { Clock } from '../../../shared/concurrency/clock';
 import type { Log } from '../../../shared/log/log';
 import type { StoredResource } from '../../registry/resource';
-import type { ClusterCache } from '../../watch/cluster-cache';
+import type { ClusterCache } from '../../cache/cluster-cache';
 import type { Reading } from '../cluster-reader';
 import type { AskingParts } from './asking';
 import type { CallLimits } from './call';

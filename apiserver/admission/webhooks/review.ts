@@ -1,8 +1,15 @@
 import { decodeJson } from '../../../shared/schema/decode';
 import { GROUP } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
-import type { Json } from '../../../shared/meta/accessors';
-import { integer, optionalRecord, optionalText, record, strings, text } from '../../../shared/meta/accessors';
+import type { Json } from '../../../shared/object/accessors';
+import {
+  integer,
+  optionalRecord,
+  optionalText,
+  record,
+  strings,
+  text,
+} from '../../../shared/object/accessors';
 import type { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import { kindAt, namespaceOf, resourceAt, resourceEndpoint } from './rules';

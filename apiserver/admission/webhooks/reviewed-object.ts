@@ -1,10 +1,10 @@
 import { internalError } from '../../../shared/errors/status-error';
-import type { ApiObject } from '../../../shared/meta/object';
+import type { ApiObject } from '../../../shared/object/object';
 import { decodeObject } from '../../../shared/schema/decode';
 import { encodeObject } from '../../../shared/schema/encode';
 import { fromHub, toHub } from '../../registry/hub';
 import type { Endpoint } from '../../registry/resource';
-import { shownEndpoint } from '../../registry/subresources/object-view';
+import { shownEndpoint } from '../../registry/object-view';
 import { kindAt } from './rules';
 
 /** Where the objects of a write come from. */

@@ -1,7 +1,7 @@
-import type { GroupVersionKind, GroupVersionResource } from '../../../shared/meta/object';
+import type { GroupVersionKind, GroupVersionResource } from '../../../shared/object/object';
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission';
 import type { Endpoint } from '../../registry/resource';
-import { NAMESPACES } from '../resources';
+import { NAMESPACES } from '../plugins/resources';
 import type { Rule, Webhook } from './webhook';
 
 /** A webhook that wants to see a kind of write, and as what. */

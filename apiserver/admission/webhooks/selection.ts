@@ -1,10 +1,10 @@
 import { notFound } from '../../../shared/errors/status-error';
 import type { LabelSelector } from '../../../shared/meta/labels';
 import { matchesLabels } from '../../../shared/meta/labels';
-import type { ApiObject } from '../../../shared/meta/object';
+import type { ApiObject } from '../../../shared/object/object';
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { Reading } from '../cluster-reader';
-import { NAMESPACES } from '../resources';
+import { NAMESPACES } from '../plugins/resources';
 import { namespaceOf } from './rules';
 import type { Webhook } from './webhook';
 

@@ -1,7 +1,7 @@
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { Endpoint } from '../../registry/resource';
 import { API_SERVER_USER } from '../../registry/api-server-user';
-import type { ClusterCache } from '../../watch/cluster-cache';
+import type { ClusterCache } from '../../cache/cluster-cache';
 import type { Reading } from '../cluster-reader';
 import { UNCONFIRMED_MS_MAX } from '../cluster-reader';
 import { WriteKinds } from '../write-kinds';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { LabelSelector } from '../../../shared/meta/labels';
 import { labelSelectorOf } from '../../../shared/meta/labels';
-import type { ApiObject } from '../../../shared/meta/object';
-import type { Json } from '../../../shared/meta/accessors';
+import type { ApiObject } from '../../../shared/object/object';
+import type { Json } from '../../../shared/object/accessors';
 import {
   integer,
   optionalRecord,
@@ -11,7 +11,7 @@ import {
   records,
   strings,
   text,
-} from '../../../shared/meta/accessors';
+} from '../../../shared/object/accessors';
 
 export type WebhookType = 'mutating' | 'validating';
 

@@ -7,8 +7,8 @@ import { parseFlags } from '../../../shared/flags/parse-flags';
 import type { Log } from '../../../shared/log/log';
 import { silentLog } from '../../../shared/log/log';
 import { GROUP } from '../../../shared/names';
-import { completeOptions } from '../../options/complete-options';
-import { FLAG_ROWS } from '../../options/flag-rows';
+import { completeOptions } from '../../startup/options/complete-options';
+import { FLAG_ROWS } from '../../startup/options/flag-rows';
 import { runServer } from '../../run-server';
 
 export interface Reply {

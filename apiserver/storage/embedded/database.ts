@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { ClassicLevel } from 'classic-level';
-import { makeDirectory } from '../../../shared/certs/make-directory';
+import { makeDirectory } from '../../../shared/files/make-directory';
 import { StorageError } from '../backend';
 import { decodeValueRow, valueRowKey } from './rows';
 

@@ -3,7 +3,7 @@ import { type Client, createClient } from '../../../shared/client/client';
 import { loadKubeconfig } from '../../../shared/client/kubeconfig';
 import { StatusError } from '../../../shared/errors/status-error';
 import { createInformer } from '../../../shared/informer/informer';
-import type { ApiObject } from '../../../shared/meta/object';
+import type { ApiObject } from '../../../shared/object/object';
 import { type InformerTarget, runInformerProgram, type TestedInformer } from './informer-program';
 import { cachedObject, Journal, reportOf } from './journal';
 import { labelSelectorOf, type View } from './views';

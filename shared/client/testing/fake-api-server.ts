@@ -7,8 +7,8 @@ import type { Operation as JsonPatchOperation } from 'fast-json-patch';
 import { applyPatch } from 'fast-json-patch';
 
 import { StatusError, methodNotSupported } from '../../errors/status-error';
-import type { ApiObject } from '../../meta/object';
-import { apiVersionOf } from '../../meta/object';
+import type { ApiObject } from '../../object/object';
+import { apiVersionOf } from '../../object/object';
 import { MEDIA_TYPE } from '../../names';
 import { applyMergePatch } from '../../patch/merge-patch';
 import type { DeleteOptions } from '../options';

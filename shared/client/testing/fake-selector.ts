@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../meta/object';
+import type { ApiObject } from '../../object/object';
 
 /** Equality selectors of labels, and metadata.name and metadata.namespace as fields. */
 export function matcher(query: URLSearchParams): (object: ApiObject) => boolean {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 
 import { StatusError, alreadyExists, conflict, forbidden, notFound } from '../../errors/status-error';
-import type { ApiObject } from '../../meta/object';
-import { apiVersionOf } from '../../meta/object';
+import type { ApiObject } from '../../object/object';
+import { apiVersionOf } from '../../object/object';
 import { FINALIZER } from '../../names';
 import type { DeleteOptions } from '../options';
 import type { FakeResource } from './fake-resources';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import { badRequest } from '../../errors/status-error';
-import type { ApiObject } from '../../meta/object';
+import type { ApiObject } from '../../object/object';
 import { MEDIA_TYPE } from '../../names';
 import type { FakeResource } from './fake-resources';
 import { matcher } from './fake-selector';

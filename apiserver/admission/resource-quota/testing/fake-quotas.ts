@@ -1,7 +1,7 @@
-import type { ApiObject } from '../../../../shared/meta/object';
+import type { ApiObject } from '../../../../shared/object/object';
 import type { Amounts } from '../../../../shared/quota/amounts';
 import { listOf } from '../../../../shared/quota/amounts';
-import { record } from '../../../../shared/meta/accessors';
+import { record } from '../../../../shared/object/accessors';
 import type { QuotaRecords, WrittenQuota } from '../quota-records';
 
 /** A quota of the namespace `ns` whose status says what it limits and what is used. */

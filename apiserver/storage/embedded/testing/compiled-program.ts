@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { transformFileSync } from '@swc/core';
 
 const ROOT = join(__dirname, '../../../..');
-const SOURCES = ['apiserver/storage', 'shared/certs', 'shared/concurrency', 'shared/log', 'shared/meta'];
+const SOURCES = ['apiserver/storage', 'shared/concurrency', 'shared/files', 'shared/log', 'shared/meta'];
 
 /** Compiles what the writer process needs to a temporary folder, so that plain node runs it. */
 export function compileWriter(): { readonly program: string; remove(): void } {

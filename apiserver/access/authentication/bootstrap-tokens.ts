@@ -1,0 +1,117 @@
+import type { Clock } from '../../../shared/concurrency/clock';
+import type { Log } from '../../../shared/log/log';
+import type { ApiObject } from '../../../shared/object/object';
+import { parseTime } from '../../../shared/meta/time';
+import { GROUP, NAMESPACE, SECRET_TYPE } from '../../../shared/names';
+import type { UserInfo } from '../../exchange/exchange';
+import type { StoreContext } from '../../registry/object-store';
+import { currentFromCache, readFresh } from '../../registry/object-store';
+import type { Registry } from '../../registry/registry';
+import type { Endpoint } from '../../registry/resource';
+import { relativeKey } from '../../registry/resource';
+import { record, text } from '../../../shared/object/accessors';
+import type { AuthResult } from './authenticator';
+import { isSameSecret } from './same-secret';
+
+/** Reads a Secret of the system namespace by its name. */
+export type ReadSystemSecret = (name: string, signal: AbortSignal) => Promise<ApiObject | undefined>;
+
+export interface SystemSecrets {
+  /** As this replica knows it. */
+  readonly cached: ReadSystemSecret;
+  /** At least as fresh as a read index taken now. */
+  readonly fresh: ReadSystemSecret;
+}
+
+export interface BootstrapTokenOptions {
+  readonly secrets: SystemSecrets;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+const SECRET_PREFIX = 'bootstrap-token-';
+const USER_PREFIX = 'system:bootstrap:';
+const GROUP_OF_ALL = 'system:bootstrappers';
+const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
+
+/**
+ * Knows the tokens with which nodes join, by the Secrets that hold them. Undefined for every other token. What this replica knows of
+ * the Secret lets somebody in; nobody is turned away before a fresh look.
+ */
+export function bootstrapTokenLookup({
+  secrets,
+  clock,
+  log,
+}: BootstrapTokenOptions): (token: string, signal: AbortSignal) => Promise<AuthResult | undefined> {
+  return async (token, signal) => {
+    const [, id, secret] = TOKEN.exec(token) ?? [];
+    if (id === undefined || secret === undefined) return undefined;
+    const name = `${SECRET_PREFIX}${id}`;
+    let problem = 'there is no such Secret';
+    for (const read of [secrets.cached, secrets.fresh]) {
+      const object = await read(name, signal);
+      if (object === undefined) continue;
+      const found = userOf(object, { id, secret, now: clock.now() });
+      if (typeof found !== 'string') return { user: found };
+      problem = found;
+    }
+    log.debug({ secret: name, because: problem }, 'a bootstrap token was refused');
+    return undefined;
+  };
+}
+
+/** The user of a token, or why the Secret is not for it. */
+function userOf(
+  { metadata, ...object }: ApiObject,
+  token: { readonly id: string; readonly secret: string; readonly now: number },
+): UserInfo | string {
+  if (metadata.deletionTimestamp !== undefined) return 'the Secret is being deleted';
+  if (object['type'] !== SECRET_TYPE.bootstrapToken) return 'the Secret is of another type';
+  const data = record(object['data']);
+  const valueOf = (key: string): Buffer => Buffer.from(text(data[key]), 'base64');
+  if (!isSameSecret(valueOf('token-secret'), Buffer.from(token.secret))) return 'the secret is another';
+  if (valueOf('token-id').toString() !== token.id) return 'the id in the Secret is another';
+  if (hasExpired(valueOf('expiration').toString(), token.now)) return 'the token has expired';
+  if (valueOf('usage-bootstrap-authentication').toString() !== 'true') {
+    return 'the token is not for authentication';
+  }
+  const groups = groupsOf(valueOf('auth-extra-groups').toString());
+  if (groups === undefined) return 'an extra group has a name that it may not have';
+  return { name: `${USER_PREFIX}${token.id}`, uid: '', groups, extra: {} };
+}
+
+/** What cannot be read counts as past. */
+function hasExpired(expiration: string, now: number): boolean {
+  if (expiration === '') return false;
+  const at = parseTime(expiration);
+  return at === undefined || at <= now;
+}
+
+/** Sorted, and each once; undefined if one of them is none that a bootstrap token may give. */
+function groupsOf(extra: string): readonly string[] | undefined {
+  if (extra === '') return [GROUP_OF_ALL];
+  const named = extra.split(',');
+  return named.every((group) => EXTRA_GROUP.test(group))
+    ? [...new Set([GROUP_OF_ALL, ...named])].sort()
+    : undefined;
+}
+
+/** Reads the Secrets from the watch cache. */
+export function systemSecrets(store: StoreContext, registry: () => Registry): SystemSecrets {
+  const placeOf = (name: string): { readonly endpoint: Endpoint; readonly key: string } => {
+    const endpoint = registry().endpoint(GROUP.core, 'v1', 'secrets');
+    if (endpoint === undefined) throw new Error('secrets are not served');
+    return { endpoint, key: relativeKey(endpoint.stored, NAMESPACE.system, name) };
+  };
+  return {
+    cached: async (name) => {
+      const { endpoint, key } = placeOf(name);
+      return Promise.resolve(currentFromCache(store, endpoint, key)?.object);
+    },
+    fresh: async (name, signal) => {
+      const { endpoint, key } = placeOf(name);
+      return (await readFresh(store, endpoint, key, signal))?.object;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { ApiObject } from '../../../../shared/object/object';
+import { GROUP } from '../../../../shared/names';
+import type { Registry } from '../../../registry/registry';
+import { readFresh } from '../../../registry/object-store';
+import type { StoreContext } from '../../../registry/object-store';
+import type { Endpoint } from '../../../registry/resource';
+import { relativeKey } from '../../../registry/resource';
+import { currentOfEntry } from '../../../registry/stored-form';
+import { record, text } from '../../../../shared/object/accessors';
+import type { Entry } from '../../../cache/state/entry';
+
+/** What a token may hang on. */
+export type AccountResource = 'serviceaccounts' | 'secrets' | 'pods';
+
+/** What is asked about such an object. */
+export interface AccountObject {
+  readonly uid: string;
+  /** Milliseconds since the epoch; undefined for an object that nobody deletes. */
+  readonly deletedAtMs: number | undefined;
+  /** The `token` in the data of a Secret, in base64; empty where there is none. */
+  readonly token: string;
+}
+
+export type ReadAccountObject = (
+  resource: AccountResource,
+  place: { readonly namespace: string; readonly name: string },
+) => Promise<AccountObject | undefined>;
+
+/** The objects that tokens hang on, as this replica knows them and as they are. */
+export interface AccountObjects {
+  readonly cached: ReadAccountObject;
+  /** At least as fresh as a read index taken now: nobody is refused for what this replica has not heard of yet. */
+  readonly fresh: (signal: AbortSignal) => ReadAccountObject;
+}
+
+/** Reads them from the watch cache, where each is looked into once. */
+export function accountObjects(store: StoreContext, registry: () => Registry): AccountObjects {
+  const seen = new WeakMap<Entry, AccountObject>();
+  const endpointOf = (resource: AccountResource): Endpoint => {
+    const endpoint = registry().endpoint(GROUP.core, 'v1', resource);
+    if (endpoint === undefined) throw new Error(`${resource} are not served`);
+    return endpoint;
+  };
+  return {
+    cached: async (resource, { namespace, name }) => {
+      const endpoint = endpointOf(resource);
+      const key = relativeKey(endpoint.stored, namespace, name);
+      const entry = store.cache.resource(endpoint.stored.keyPrefix).get(key);
+      if (entry === undefined) return Promise.resolve(undefined);
+      const known = seen.get(entry);
+      if (known !== undefined) return Promise.resolve(known);
+      const object = accountObjectOf(currentOfEntry(endpoint.stored, entry).object);
+      seen.set(entry, object);
+      return Promise.resolve(object);
+    },
+    fresh:
+      (signal) =>
+      async (resource, { namespace, name }) => {
+        const endpoint = endpointOf(resource);
+        const current = await readFresh(
+          store,
+          endpoint,
+          relativeKey(endpoint.stored, namespace, name),
+          signal,
+        );
+        return current && accountObjectOf(current.object);
+      },
+  };
+}
+
+function accountObjectOf({ metadata, ...object }: ApiObject): AccountObject {
+  const { uid = '', deletionTimestamp } = metadata;
+  return {
+    uid,
+    deletedAtMs: typeof deletionTimestamp === 'string' ? Date.parse(deletionTimestamp) : undefined,
+    token: text(record(object['data'])['token']),
+  };
+}

@@ -1,0 +1,250 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import * as der from '../../../../shared/certs/der';
+import type { TestCertificate } from '../testing/test-certificates';
+import {
+  ANY_USAGE,
+  CLIENT_AUTH,
+  SERVER_AUTH,
+  testAuthority,
+  testCertificate,
+} from '../testing/test-certificates';
+import { certificateOf, certificatesOfPem } from './certificate';
+import { isBearable, verifyChain } from './chain';
+
+const HOUR_MS = 3_600_000;
+const now = Date.now();
+const root = testAuthority();
+const middle = testAuthority({ issuer: root });
+
+interface Asked {
+  readonly sent?: readonly TestCertificate[];
+  readonly trusted?: readonly TestCertificate[];
+  readonly at?: number;
+}
+
+/** `trusted`, or why not. */
+function outcome(
+  certificate: TestCertificate,
+  { sent = [], trusted = [root], at = now }: Asked = {},
+): string {
+  const verdict = verifyChain({
+    certificate: certificate.parsed,
+    intermediates: sent.map(({ parsed }) => parsed),
+    anchors: trusted.map(({ parsed }) => parsed),
+    now: at,
+  });
+  return verdict.isTrusted ? 'trusted' : verdict.why;
+}
+
+const UNKNOWN = 'certificate signed by unknown authority';
+const EXPIRED = 'certificate has expired or is not yet valid';
+const alice = { commonName: 'alice', extendedUsages: [CLIENT_AUTH] };
+
+describe('a certificate is trusted', () => {
+  test.each<[string, TestCertificate, Asked]>([
+    ['of an authority', testCertificate({ ...alice, issuer: root }), {}],
+    ['of one of several', testCertificate({ ...alice, issuer: root }), { trusted: [testAuthority(), root] }],
+    ['by way of what was sent along', testCertificate({ ...alice, issuer: middle }), { sent: [middle] }],
+    [
+      'whatever else and in whatever order is sent along',
+      testCertificate({ ...alice, issuer: middle }),
+      { sent: [testAuthority(), root, middle] },
+    ],
+    [
+      'of an authority that another has signed, without that one',
+      testCertificate({ ...alice, issuer: middle }),
+      { trusted: [middle] },
+    ],
+    ['that says nothing about its use', testCertificate({ commonName: 'a', issuer: root }), {}],
+    ['for any use', testCertificate({ ...alice, extendedUsages: [ANY_USAGE], issuer: root }), {}],
+    [
+      'for servers and clients',
+      testCertificate({ ...alice, extendedUsages: [SERVER_AUTH, CLIENT_AUTH], issuer: root }),
+      {},
+    ],
+  ])('%s', (_what, certificate, asked) => {
+    expect(outcome(certificate, asked)).toBe('trusted');
+  });
+
+  test('if it stands in the bundle itself', () => {
+    const own = testCertificate(alice);
+    expect(outcome(own, { trusted: [own] })).toBe('trusted');
+    expect(outcome(own)).toBe(UNKNOWN);
+  });
+
+  test('by RSA-PSS with SHA-256, and not with SHA-1', () => {
+    const issuer = testAuthority({ keys: generateKeyPairSync('rsa', { modulusLength: 2048 }), isPss: true });
+    const trusted = [issuer];
+    expect(outcome(testCertificate({ ...alice, issuer, isPss: true }), { trusted })).toBe('trusted');
+    expect(outcome(testCertificate({ ...alice, issuer, isPss: true, hash: 'sha1' }), { trusted })).toBe(
+      UNKNOWN,
+    );
+  });
+
+  test('of an old authority that is trusted, and not of an old certificate that is sent along', () => {
+    const old = testAuthority({ isOldVersion: true });
+    expect(outcome(testCertificate({ ...alice, issuer: old }), { trusted: [old] })).toBe('trusted');
+    const user = testCertificate({ commonName: 'bob', issuer: root, isOldVersion: true });
+    expect(outcome(user)).toBe('trusted');
+    expect(outcome(testCertificate({ ...alice, issuer: user }), { sent: [user] })).toBe(
+      'certificate is not authorized to sign other certificates',
+    );
+  });
+
+  test('as deep as its authorities allow', () => {
+    const shallow = testAuthority({ authority: { pathLength: 1 } });
+    const one = testAuthority({ issuer: shallow });
+    const two = testAuthority({ issuer: one });
+    const trusted = [shallow];
+    expect(outcome(testCertificate({ ...alice, issuer: one }), { trusted, sent: [one] })).toBe('trusted');
+    expect(outcome(testCertificate({ ...alice, issuer: two }), { trusted, sent: [one, two] })).toBe(
+      'too many intermediates for path length constraint',
+    );
+  });
+
+  test('from the first moment of its time to the last, and that of its authorities', () => {
+    const notAfterMs = Math.floor(now / 1000) * 1000 + HOUR_MS;
+    const notBeforeMs = notAfterMs - 2 * HOUR_MS;
+    const certificate = testCertificate({ ...alice, issuer: root, notBeforeMs, notAfterMs });
+    const trusted = [root];
+    expect(outcome(certificate, { trusted, at: notAfterMs + 1 })).toBe(EXPIRED);
+    expect(outcome(certificate, { trusted, at: notBeforeMs - 1 })).toBe(EXPIRED);
+    expect(
+      verifyChain({ certificate: certificate.parsed, intermediates: [], anchors: [root.parsed], now }),
+    ).toEqual({ isTrusted: true, untilMs: Math.min(notAfterMs, root.parsed.notAfterMs) });
+    const old = testAuthority({ notAfterMs: now - 1 });
+    expect(outcome(testCertificate({ ...alice, issuer: old }), { trusted: [old] })).toBe(EXPIRED);
+  });
+});
+
+describe('a certificate is not trusted', () => {
+  const impostor = testAuthority({ commonName: root.parsed.commonName });
+  const forServers = testAuthority({ issuer: root, extendedUsages: [SERVER_AUTH] });
+  const noSigner = testAuthority({ issuer: root, keyUsage: [0] });
+  const leaf = testCertificate({ ...alice, issuer: root });
+  const nameConstraints = der.sequence(der.explicit(0, der.sequence(der.implicit(2, Buffer.from('a.b')))));
+  test.each<[string, TestCertificate, Asked, string]>([
+    ['of an unknown authority', testCertificate({ ...alice, issuer: testAuthority() }), {}, UNKNOWN],
+    [
+      'of one with a known name and another key',
+      testCertificate({ ...alice, issuer: impostor }),
+      {},
+      UNKNOWN,
+    ],
+    [
+      'of one that was only sent along',
+      testCertificate({ ...alice, issuer: impostor }),
+      { sent: [impostor] },
+      UNKNOWN,
+    ],
+    ['with a link that is missing', testCertificate({ ...alice, issuer: middle }), {}, UNKNOWN],
+    [
+      'with another’s signature',
+      testCertificate({ ...alice, issuer: root, signingKey: impostor.privateKey }),
+      {},
+      UNKNOWN,
+    ],
+    ['signed with SHA-1', testCertificate({ ...alice, issuer: root, hash: 'sha1' }), {}, UNKNOWN],
+    [
+      'for servers',
+      testCertificate({ ...alice, extendedUsages: [SERVER_AUTH], issuer: root }),
+      {},
+      'certificate specifies an incompatible key usage',
+    ],
+    [
+      'of an authority for servers',
+      testCertificate({ ...alice, issuer: forServers }),
+      { sent: [forServers] },
+      'certificate specifies an incompatible key usage',
+    ],
+    [
+      'of somebody who is no authority',
+      testCertificate({ ...alice, issuer: leaf }),
+      { sent: [leaf] },
+      'certificate is not authorized to sign other certificates',
+    ],
+    [
+      'of an authority whose key may not sign',
+      testCertificate({ ...alice, issuer: noSigner }),
+      { sent: [noSigner] },
+      UNKNOWN,
+    ],
+    [
+      'with a critical extension that nobody knows',
+      testCertificate({ ...alice, issuer: root, extensions: [['1.2.3.4', der.sequence(), true]] }),
+      {},
+      'certificate has limits that are not understood',
+    ],
+    [
+      'below limits on names',
+      testCertificate({
+        ...alice,
+        issuer: testAuthority({ issuer: root, extensions: [['2.5.29.30', nameConstraints, false]] }),
+      }),
+      {},
+      UNKNOWN,
+    ],
+  ])('%s', (_what, certificate, asked, why) => {
+    expect(outcome(certificate, asked)).toBe(why);
+  });
+
+  test('below limits on names that are sent along', () => {
+    const limited = testAuthority({ issuer: root, extensions: [['2.5.29.30', nameConstraints, false]] });
+    const certificate = testCertificate({ ...alice, issuer: limited });
+    expect(outcome(certificate, { sent: [limited] })).toBe('certificate has limits that are not understood');
+  });
+
+  test('if it would take too many signatures to find out', () => {
+    // Authorities of one name and key: each has issued each.
+    const keys = testAuthority({ commonName: 'maze' });
+    const sent = Array.from({ length: 16 }, () => testAuthority({ commonName: 'maze', keys }));
+    const certificate = testCertificate({ ...alice, issuer: keys });
+    expect(outcome(certificate, { sent })).toBe('there are too many ways to verify the certificate');
+  });
+});
+
+describe('what a certificate says', () => {
+  test.each<[number, number[], boolean]>([
+    [256, [1, 0, 1], true],
+    [1024, [1, 0, 1], true],
+    [1025, [1, 0, 1], false],
+    [256, [0x80, 0, 0, 1], false],
+  ])('an RSA key of %d bytes with the exponent %j may verify others: %p', (bytes, exponent, isFine) => {
+    const n = Buffer.alloc(bytes, 0xff).toString('base64url');
+    const e = Buffer.from(exponent).toString('base64url');
+    expect(isBearable(createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }))).toBe(isFine);
+  });
+
+  test('a path length that is none is refused', () => {
+    const constraints = (length: Buffer): Buffer => der.sequence(der.boolean(true), length);
+    const broken = (length: Buffer) => () =>
+      testCertificate({
+        commonName: 'a',
+        extensions: [['2.5.29.19', constraints(length), true]],
+        isLeftOpen: true,
+      });
+    expect(broken(Buffer.from([0x02, 0x01, 0x80]))).toThrow('a malformed path length');
+    expect(broken(Buffer.from([0x02, 0x00]))).toThrow('a malformed path length');
+    expect(broken(Buffer.from([0x02, 0x01, 0x03]))().parsed.pathLengthMax).toBe(3);
+  });
+
+  test('the last common name counts, and all organizations in their order', () => {
+    const { parsed } = testCertificate({
+      names: [['2.5.4.3', der.utf8String('first')]],
+      organizations: ['b', 'a', 'ü'],
+      commonName: 'last',
+    });
+    expect(parsed).toMatchObject({ commonName: 'last', organizations: ['b', 'a', 'ü'] });
+  });
+
+  test('an extension that is critical and not known does not hinder reading, and neither does a text around PEM', () => {
+    const made = testCertificate({ commonName: 'a' });
+    const [found, another] = certificatesOfPem(
+      `x\n${made.pem}\n-----BEGIN X-----\n-----END X-----\n${root.pem}`,
+    );
+    expect(found?.commonName).toBe('a');
+    expect(another?.x509.raw.equals(root.parsed.x509.raw)).toBe(true);
+    expect(certificateOf(made.parsed.x509)).toEqual({ ...made.parsed });
+    expect(() => certificatesOfPem('')).toThrow('there is no certificate in PEM form');
+  });
+});

@@ -1,0 +1,29 @@
+import type { Clock } from '../../../../shared/concurrency/clock';
+import type { DurationHistogram } from '../../../../shared/metrics/duration-histogram';
+import type { Authenticator } from '../authenticator';
+import type { CaBundle } from './ca-bundle';
+import { verifiedPeers } from './verified-peers';
+
+export interface ClientCertificateOptions {
+  readonly bundle: Pick<CaBundle, 'current'>;
+  readonly clock: Clock;
+  /** Counts what is left of the certificates, in milliseconds. */
+  readonly life?: Pick<DurationHistogram, 'observe'>;
+}
+
+/**
+ * Authenticates by the certificate that the client showed when it connected: the common name is the user's, the organizations are the
+ * groups. A connection without a certificate is left to others, and so is one whose certificate has no common name.
+ */
+export function clientCertificate({ bundle, clock, life }: ClientCertificateOptions): Authenticator {
+  const verify = verifiedPeers({ bundle, clock });
+  return async ({ peer }) => {
+    if (peer === undefined) return Promise.resolve(undefined);
+    const found = verify(peer);
+    if (found.notAfterMs !== undefined) life?.observe(found.notAfterMs - clock.now());
+    if (!found.isTrusted) throw found.refusal;
+    if (found.commonName === '') return Promise.resolve(undefined);
+    const user = { name: found.commonName, uid: '', groups: found.organizations, extra: {} };
+    return Promise.resolve({ user });
+  };
+}

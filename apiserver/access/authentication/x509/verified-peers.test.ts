@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Log } from '../../../../shared/log/log';
+import { silentLog } from '../../../../shared/log/log';
+import { USER_GROUP } from '../../../../shared/names';
+import type { PeerCertificates } from '../../../exchange/exchange';
+import { newExchange } from '../../../exchange/testing/new-exchange';
+import { whyUnauthorized } from '../authenticator';
+import { CLIENT_AUTH, testAuthority, testCertificate } from '../testing/test-certificates';
+import { openCaBundle } from './ca-bundle';
+import { clientCertificate } from './client-certificate';
+
+const root = testAuthority();
+const other = testAuthority();
+const alice = testCertificate({
+  commonName: 'alice',
+  organizations: [USER_GROUP.masters, 'devs'],
+  extendedUsages: [CLIENT_AUTH],
+  issuer: root,
+});
+
+let now = Date.now();
+let content = { pem: '', anchors: [root.parsed] };
+const authenticate = clientCertificate({ bundle: { current: () => content }, clock: { now: () => now } });
+beforeEach(() => {
+  now = Date.now();
+  content = { pem: '', anchors: [root.parsed] };
+});
+
+async function outcome(peer: readonly (typeof alice)[] | undefined): Promise<unknown> {
+  return outcomeOf(peer?.map(({ parsed }) => parsed.x509));
+}
+
+async function outcomeOf(peer: PeerCertificates | undefined): Promise<unknown> {
+  try {
+    return (await authenticate(newExchange({ peer })))?.user;
+  } catch (error) {
+    return whyUnauthorized(error) ?? error;
+  }
+}
+
+test('the common name is the user, and the organizations are the groups', async () => {
+  expect(await outcome([alice])).toEqual({
+    name: 'alice',
+    uid: '',
+    groups: [USER_GROUP.masters, 'devs'],
+    extra: {},
+  });
+});
+
+test('without a certificate, or with one that names nobody, the request is left to others', async () => {
+  expect(await outcome(undefined)).toBeUndefined();
+  expect(await outcome([testCertificate({ organizations: ['g'], issuer: root })])).toBeUndefined();
+});
+
+test('a certificate of others is refused', async () => {
+  const foreign = testCertificate({ commonName: 'eve', issuer: other });
+  expect(await outcome([foreign, other])).toBe(
+    'the certificate of "eve" is not trusted: certificate signed by unknown authority',
+  );
+});
+
+test('on a connection that stays open, a certificate expires and its authority loses trust', async () => {
+  const peer = [alice.parsed.x509];
+  expect(await outcomeOf(peer)).toMatchObject({ name: 'alice' });
+  content = { pem: '', anchors: [other.parsed] };
+  expect(await outcomeOf(peer)).toMatch(/unknown authority/);
+  content = { pem: '', anchors: [other.parsed, root.parsed] };
+  expect(await outcomeOf(peer)).toMatchObject({ name: 'alice' });
+  now = alice.parsed.notAfterMs + 1;
+  expect(await outcomeOf(peer)).toMatch(/expired/);
+});
+
+test('a certificate that is used too early is good once its time has come', async () => {
+  const early = testCertificate({ commonName: 'bob', issuer: root, notBeforeMs: now + 15_000 });
+  const peer = [early.parsed.x509];
+  expect(await outcomeOf(peer)).toMatch(/not yet valid/);
+  now += 20_000;
+  expect(await outcomeOf(peer)).toMatchObject({ name: 'bob' });
+});
+
+describe('the bundle', () => {
+  let dir = '';
+  let file = '';
+  beforeEach(() => {
+    dir = mkdtempSync(path.join(tmpdir(), 'bundle-'));
+    file = path.join(dir, 'ca.crt');
+  });
+  afterEach(() => {
+    rmSync(dir, { recursive: true });
+  });
+
+  test('is read anew when the file changes; what cannot be used is told once and changes nothing', async () => {
+    writeFileSync(file, root.pem);
+    let onWarned = (): void => undefined;
+    const log: Log = { ...silentLog, warn: () => onWarned() };
+    const bundle = openCaBundle(file, { log, pollMs: 5 });
+    try {
+      let changes = 0;
+      const changed = new Promise<void>((resolve) => {
+        bundle.onChange(() => {
+          changes += 1;
+          resolve();
+        });
+      });
+      let warnings = 0;
+      const warned = new Promise<void>((resolve) => {
+        onWarned = () => {
+          warnings += 1;
+          resolve();
+        };
+      });
+      writeFileSync(file, 'rubbish');
+      await warned;
+      expect(bundle.current().anchors.map(({ x509 }) => x509.subject)).toEqual([root.parsed.x509.subject]);
+      writeFileSync(file, root.pem + other.pem);
+      await changed;
+      expect(bundle.current().anchors).toHaveLength(2);
+      expect([changes, warnings]).toEqual([1, 1]);
+    } finally {
+      bundle.stop();
+    }
+  });
+
+  test('must be usable at first', () => {
+    expect(() => openCaBundle(file, { log: silentLog })).toThrow(
+      `${file}: the file of authorities cannot be read`,
+    );
+    writeFileSync(file, 'rubbish');
+    expect(() => openCaBundle(file, { log: silentLog })).toThrow(
+      `${file}: there is no certificate in PEM form`,
+    );
+  });
+});

@@ -1,0 +1,55 @@
+import { USER_GROUP } from '../../../shared/names';
+import type { AccessControl, AccessRules, Authorizer, Verdict } from '../../exchange/access';
+import { firstOpinionOf } from './authorizer';
+import type { Policies } from './rbac/policies';
+import { rbacAuthorizer, rbacRules } from './rbac/rbac-authorizer';
+import { NO_RULES, allRulesOf } from './rules';
+
+const ALLOWED: Verdict = { decision: 'allow', reason: '' };
+const NO_OPINION: Verdict = { decision: 'no-opinion', reason: '' };
+const EVERYTHING_FORBIDDEN: Verdict = { decision: 'no-opinion', reason: 'Everything is forbidden.' };
+
+const EVERY = ['*'] as const;
+const EVERYTHING: AccessRules = {
+  resourceRules: [{ verbs: EVERY, apiGroups: EVERY, resources: EVERY }],
+  nonResourceRules: [{ verbs: EVERY, nonResourceURLs: EVERY }],
+  incomplete: false,
+};
+
+/** Members of the superusers' group may do everything, whatever the modes say. */
+const superusers: Authorizer = async ({ user }) =>
+  Promise.resolve(user.groups.includes(USER_GROUP.masters) ? ALLOWED : NO_OPINION);
+
+/** What may stand in `--authorization-mode`. */
+export const MODES = ['AlwaysAllow', 'AlwaysDeny', 'RBAC', 'Webhook'] as const;
+export type Mode = (typeof MODES)[number];
+
+const ACCESS_OF_MODE: Readonly<Record<Mode, (policies: Policies, webhook?: AccessControl) => AccessControl>> =
+  {
+    AlwaysAllow: () => ({
+      authorize: async () => Promise.resolve(ALLOWED),
+      rulesOf: async () => Promise.resolve(EVERYTHING),
+    }),
+    AlwaysDeny: () => ({
+      authorize: async () => Promise.resolve(EVERYTHING_FORBIDDEN),
+      rulesOf: async () => Promise.resolve(NO_RULES),
+    }),
+    Webhook: (_policies, webhook) => {
+      if (webhook === undefined) throw new Error('the mode Webhook needs a webhook');
+      return webhook;
+    },
+    RBAC: (policies) => ({ authorize: rbacAuthorizer(policies), rulesOf: rbacRules(policies) }),
+  };
+
+/** What `--authorization-mode` asks for: the modes in order, with the superusers in front, who appear in no list of rules. `webhook` is needed by the mode of that name. */
+export function accessControlOf(
+  modes: readonly Mode[],
+  policies: Policies,
+  webhook?: AccessControl,
+): AccessControl {
+  const members = modes.map((mode) => ACCESS_OF_MODE[mode](policies, webhook));
+  return {
+    authorize: firstOpinionOf([superusers, ...members.map(({ authorize }) => authorize)]),
+    rulesOf: allRulesOf(members.map(({ rulesOf }) => rulesOf)),
+  };
+}

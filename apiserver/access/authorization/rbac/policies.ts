@@ -1,0 +1,178 @@
+import { withTimeLimit } from '../../../../shared/concurrency/time-limit';
+import { StatusError, serviceUnavailable } from '../../../../shared/errors/status-error';
+import { GROUP } from '../../../../shared/names';
+import type { AccessQuestion } from '../../../exchange/access';
+import type { UserInfo } from '../../../exchange/exchange';
+import type { StoredResource } from '../../../registry/resource';
+import { StorageError } from '../../../storage/backend';
+import type { ClusterCache } from '../../../cache/cluster-cache';
+import type { Binding, RoleRef } from './binding';
+import type { RoleHolder } from './binding-table';
+import { BindingTable } from './binding-table';
+import type { FollowerTarget } from '../../../cache/cache-follower';
+import { CacheFollower } from '../../../cache/cache-follower';
+import { askedBy } from './compiled-rule';
+import type { PolicyRule } from './policy-rule';
+import { RoleSlot, RoleTable, nextDecision } from './role-table';
+
+/** How long a request waits for roles and bindings that are being read anew, or for news of them. */
+const WAIT_MS_MAX = 1_000;
+const RETRY_AFTER_SECONDS = 1;
+
+export interface PolicySources {
+  /** What is stored; kinds that are not served are absent. */
+  readonly stored: readonly StoredResource[];
+  readonly cache: ClusterCache;
+}
+
+/** What the roles say to a question. */
+export interface Decision {
+  /** The binding that allows it. */
+  readonly allowedBy: Binding | undefined;
+  /** Roles that bindings of the user name and that are not there. */
+  readonly missing: readonly RoleSlot[];
+}
+
+/**
+ * Roles and bindings as the watch cache has them, ready for decisions: bindings are found by user and by group, and rules are compiled
+ * once for each state of a role. A change costs what it changes; see {@link CacheFollower}.
+ */
+export class Policies {
+  readonly #cache: ClusterCache;
+  readonly #roles: Readonly<Record<string, RoleTable>>;
+  readonly #clusterBindings: BindingTable;
+  readonly #bindings: BindingTable;
+  readonly #followers: readonly CacheFollower[];
+  #changes = 0;
+
+  constructor({ stored, cache }: PolicySources) {
+    this.#cache = cache;
+    const find = (resource: string): StoredResource | undefined =>
+      stored.find((each) => each.group === GROUP.rbac && each.resource === resource);
+    const clusterRoles = find('clusterroles');
+    const roles = find('roles');
+    const clusterBindings = find('clusterrolebindings');
+    const bindings = find('rolebindings');
+    this.#roles = {
+      ClusterRole: new RoleTable('ClusterRole', clusterRoles),
+      Role: new RoleTable('Role', roles),
+    };
+    const holder = this.#holder();
+    this.#clusterBindings = new BindingTable('ClusterRoleBinding', clusterBindings, holder);
+    this.#bindings = new BindingTable('RoleBinding', bindings, holder);
+    const followed: readonly (readonly [StoredResource | undefined, FollowerTarget | undefined])[] = [
+      [clusterRoles, this.#roles['ClusterRole']],
+      [roles, this.#roles['Role']],
+      [clusterBindings, this.#clusterBindings],
+      [bindings, this.#bindings],
+    ];
+    this.#followers = followed.flatMap(([resource, target]) =>
+      resource === undefined || target === undefined
+        ? []
+        : [new CacheFollower(cache.resource(resource.keyPrefix), target)],
+    );
+  }
+
+  /** Grows with every change that may change a decision. */
+  get generation(): number {
+    this.#catchUp();
+    return this.#followers.reduce((sum, { starts }) => sum + starts, this.#changes);
+  }
+
+  /** Throws ServiceUnavailable (503) when roles and bindings are not there in time: nobody is let through meanwhile. */
+  async whenReady(signal: AbortSignal): Promise<void> {
+    if (this.#followers.every(({ isPrepared }) => isPrepared)) return;
+    try {
+      await withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => {
+        for (const follower of this.#followers) await follower.whenPrepared(inTime);
+      });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw serviceUnavailable('authorization waits for roles to be read anew', RETRY_AFTER_SECONDS);
+    }
+  }
+
+  /** Waits until everything that was written before this call is known; false when that takes too long. */
+  async freshen(signal: AbortSignal): Promise<boolean> {
+    return withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => {
+      try {
+        const revision = await this.#cache.readIndex(inTime);
+        if (!(await this.#cache.waitForRevision(revision, { timeoutMs: WAIT_MS_MAX, signal: inTime })))
+          return false;
+        await this.whenReady(inTime);
+        return true;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        if (inTime.aborted || error instanceof StatusError || error instanceof StorageError) return false;
+        throw error;
+      }
+    });
+  }
+
+  /** Bindings of the cluster are looked at before those of the namespace, and every role once. Call `whenReady` before. */
+  decide(question: AccessQuestion): Decision {
+    this.#catchUp();
+    const asked = askedBy(question);
+    const decision = nextDecision();
+    const missing: RoleSlot[] = [];
+    for (const list of this.#listsOf(question.user, question.namespace)) {
+      for (const binding of list) {
+        const { role } = binding;
+        if (role.seenBy === decision) continue;
+        role.seenBy = decision;
+        const content = role.content();
+        if (content === undefined) missing.push(role);
+        else if (content.compiled.some((rule) => rule.allows(asked))) return { allowedBy: binding, missing };
+      }
+    }
+    return { allowedBy: undefined, missing };
+  }
+
+  /** All that the user may do in the namespace, binding by binding, and which roles are missing. Call `whenReady` before. */
+  rulesOf(
+    user: UserInfo,
+    namespace: string,
+  ): { readonly rules: readonly PolicyRule[]; readonly missing: readonly RoleSlot[] } {
+    this.#catchUp();
+    const bindings = new Set([...this.#listsOf(user, namespace)].flat());
+    const rules: PolicyRule[] = [];
+    const missing = new Set<RoleSlot>();
+    for (const { role } of bindings) {
+      const content = role.content();
+      if (content === undefined) missing.add(role);
+      else rules.push(...content.rules);
+    }
+    return { rules, missing: [...missing] };
+  }
+
+  /** What the role allows that a binding in the namespace means; undefined when there is none. Call `whenReady` before. */
+  rulesOfRole(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
+    this.#catchUp();
+    return this.#roles[ref.kind]?.get(keyOf(ref, namespace))?.content()?.rules;
+  }
+
+  *#listsOf(user: UserInfo, namespace: string): Generator<readonly Binding[]> {
+    yield* this.#clusterBindings.of(user, '');
+    if (namespace !== '') yield* this.#bindings.of(user, namespace);
+  }
+
+  #catchUp(): void {
+    for (const follower of this.#followers) {
+      if (follower.catchUp()) this.#changes += 1;
+    }
+  }
+
+  #holder(): RoleHolder {
+    return {
+      hold: (ref, namespace) => {
+        const key = keyOf(ref, namespace);
+        return this.#roles[ref.kind]?.hold(key) ?? new RoleSlot(ref.kind, key);
+      },
+      release: (role) => this.#roles[role.kind]?.release(role),
+    };
+  }
+}
+
+function keyOf({ kind, name }: RoleRef, namespace: string): string {
+  return kind === 'Role' ? `${namespace}/${name}` : name;
+}

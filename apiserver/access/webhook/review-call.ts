@@ -1,0 +1,92 @@
+import { ConnectionError } from '../../../shared/client/connection-error';
+import type { RawAnswer } from '../../../shared/client/options';
+import { sleep } from '../../../shared/concurrency/abort';
+import { optionalRecord, record } from '../../../shared/object/accessors';
+import type { RemoteServiceOptions } from './remote-service';
+import { TRIES_MAX, backoffMs, connectTo, isTaken } from './remote-service';
+
+/** The versions of questions; the answer has to be of the same. */
+export const REVIEW_VERSIONS = ['v1beta1', 'v1'] as const;
+export type ReviewVersion = (typeof REVIEW_VERSIONS)[number];
+
+export interface RemoteReviewOptions extends Omit<RemoteServiceOptions, 'socketsMax'> {
+  readonly version: ReviewVersion;
+  /** How long to wait before the first repetition, in milliseconds; 500 if not given. */
+  readonly initialBackoffMs?: number;
+}
+
+export interface ReviewCallOptions extends Omit<RemoteReviewOptions, 'version'> {
+  /** Who is asked, as errors name it: `the token webhook`. */
+  readonly who: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Sends a review, and gives the status of the answer. Rejects with an Error when there is no answer, or one that cannot be understood. */
+export type ReviewCall = (
+  review: { readonly spec: object; readonly status: object },
+  signal: AbortSignal,
+) => Promise<Json>;
+
+const INITIAL_BACKOFF_MS = 500;
+const SOCKETS_MAX = 32;
+/** Internal error, gateway timeout, too many requests: it may go better the next time. */
+const PASSING_CODES: ReadonlySet<number> = new Set([429, 500, 504]);
+
+/** Throws KubeconfigError for a file that cannot be used. */
+export function createReviewCall(options: ReviewCallOptions): ReviewCall {
+  const { kind, apiVersion, initialBackoffMs = INITIAL_BACKOFF_MS } = options;
+  const connection = connectTo({ ...options, socketsMax: SOCKETS_MAX });
+  return async ({ spec, status }, signal) => {
+    const body = JSON.stringify({ kind, apiVersion, metadata: { creationTimestamp: null }, spec, status });
+    for (let tries = 1; ; tries += 1) {
+      const answer = await answerOrReset(
+        connection.send({ method: 'POST', path: '', body: Buffer.from(body), signal }),
+      );
+      if (answer !== undefined && isTaken(answer)) return statusOf(answer, options);
+      if (tries >= TRIES_MAX || (answer !== undefined && !isPassing(answer))) throw refused(answer, options);
+      await sleep(backoffMs(initialBackoffMs, tries), signal);
+    }
+  };
+}
+
+/** Undefined when the other side cut the connection. */
+async function answerOrReset(sending: Promise<RawAnswer>): Promise<RawAnswer | undefined> {
+  try {
+    return await sending;
+  } catch (error) {
+    if (error instanceof ConnectionError && error.code === 'ECONNRESET') return undefined;
+    throw error;
+  }
+}
+
+function isPassing({ code, headers }: RawAnswer): boolean {
+  return PASSING_CODES.has(code) || headers['retry-after'] !== undefined;
+}
+
+function refused(answer: RawAnswer | undefined, { who }: ReviewCallOptions): Error {
+  const what = answer === undefined ? 'cut the connection' : `answered ${String(answer.code)}`;
+  return new Error(`${who} ${what}`);
+}
+
+function statusOf({ body }: RawAnswer, { who, apiVersion, kind }: ReviewCallOptions): Json {
+  const review = parse(body, who);
+  if (review['apiVersion'] !== apiVersion || review['kind'] !== kind) {
+    throw new Error(`${who} did not answer with a ${kind} of ${apiVersion}`);
+  }
+  return record(review['status']);
+}
+
+function parse(body: Buffer, who: string): Json {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8'));
+  } catch (error) {
+    throw new Error(`${who} did not answer with JSON`, { cause: error });
+  }
+  const review = optionalRecord(value);
+  if (review === undefined) throw new Error(`${who} did not answer with an object`);
+  return review;
+}

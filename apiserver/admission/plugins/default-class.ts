@@ -1,0 +1,75 @@
+import { internalError } from '../../../shared/errors/status-error';
+import type { ApiObject } from '../../../shared/object/object';
+import { ANNOTATION } from '../../../shared/names';
+import type { AdmissionAttributes } from '../../registry/admission';
+import type { ClusterReader } from '../cluster-reader';
+import type { AdmissionPlugin, ResourceName } from '../plugin';
+import { writesOf } from '../plugin';
+import { refusal } from '../refusal';
+import { CLAIMS, INGRESSES, INGRESS_CLASSES, STORAGE_CLASSES } from './resources';
+import { specOf, withSpec } from './with-spec';
+
+interface Defaulted {
+  readonly resource: ResourceName;
+  /** The field of the spec that names the class. */
+  readonly field: string;
+  /** The annotation that named it before there was a field. */
+  readonly annotation: string;
+  readonly classes: ResourceName;
+  /** What is told where several classes are the default, behind their number. */
+  readonly surplus: string;
+  /** Each marks a default class when its value is `true`. */
+  readonly marks: readonly string[];
+}
+
+/** Claims that name no storage class get the default one. */
+export const defaultStorageClass = defaultClass({
+  resource: CLAIMS,
+  field: 'storageClassName',
+  annotation: ANNOTATION.betaStorageClass,
+  classes: STORAGE_CLASSES,
+  surplus: 'default StorageClasses were found',
+  marks: [ANNOTATION.isDefaultStorageClass, ANNOTATION.betaIsDefaultStorageClass],
+});
+
+/** Ingresses that name no class get the default one. */
+export const defaultIngressClass = defaultClass({
+  resource: INGRESSES,
+  field: 'ingressClassName',
+  annotation: ANNOTATION.ingressClass,
+  classes: INGRESS_CLASSES,
+  surplus: 'default IngressClasses were found, only 1 allowed',
+  marks: [ANNOTATION.isDefaultIngressClass],
+});
+
+function defaultClass(kind: Defaulted): AdmissionPlugin {
+  return {
+    concerns: writesOf(kind.resource, ['CREATE']),
+    mutate(attributes, cluster) {
+      const { object } = attributes;
+      if (object === undefined || namesClass(object, kind)) return object;
+      const name = nameOfDefault(attributes, cluster, kind);
+      return name === undefined ? object : withSpec(object, { [kind.field]: name });
+    },
+  };
+}
+
+function namesClass(object: ApiObject, { field, annotation }: Defaulted): boolean {
+  const { annotations = {} } = object.metadata;
+  return typeof specOf(object)[field] === 'string' || Object.hasOwn(annotations, annotation);
+}
+
+function nameOfDefault(
+  attributes: AdmissionAttributes,
+  cluster: ClusterReader,
+  { classes, surplus, marks }: Defaulted,
+): string | undefined {
+  const defaults = cluster
+    .list(classes)
+    .filter(({ metadata: { annotations = {} } }) => marks.some((mark) => annotations[mark] === 'true'));
+  if (defaults.length > 1) {
+    const problem = new Error(`${String(defaults.length)} ${surplus}`);
+    throw refusal(attributes, internalError(problem).message);
+  }
+  return defaults[0]?.metadata.name;
+}

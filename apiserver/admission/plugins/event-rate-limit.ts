@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../../shared/concurrency/clock';
+import { remember } from '../../../shared/concurrency/remember';
+import { StatusError } from '../../../shared/errors/status-error';
+import { GROUP } from '../../../shared/names';
+import { TokenBucket } from '../../../shared/concurrency/token-bucket';
+import type { AdmissionAttributes } from '../../registry/admission';
+import { integer, record, records, text } from '../../../shared/object/accessors';
+import type { AdmissionPlugin } from '../plugin';
+import { writesOf } from '../plugin';
+import { listed } from '../../../shared/errors/listed';
+
+/** What has a budget of its own under each type of limit. */
+const KEY_OF = {
+  Server: () => '',
+  Namespace: ({ namespace }) => namespace,
+  User: ({ user }) => user.name,
+  SourceAndObject: sourceAndObject,
+} as const satisfies Readonly<Record<string, (attributes: AdmissionAttributes) => string>>;
+
+interface Limit {
+  readonly type: keyof typeof KEY_OF;
+  /** Events a second that are let in over time. */
+  readonly qps: number;
+  /** Events that are let in at once. */
+  readonly burst: number;
+  /** How many budgets are kept; the one that was not used for longest is forgotten. */
+  readonly budgetsMax: number;
+}
+
+const BUDGETS_MAX = 4_096;
+
+/**
+ * Whoever writes too many events is told so (429) and loses them, and nobody else's are lost. Dry runs are not counted, and neither are
+ * events that are written through the newer group: v1.21 looks at the group of the request and not at the object.
+ */
+export function eventRateLimit(configuration: unknown, clock: Clock): AdmissionPlugin {
+  const buckets = limitsOf(configuration).map((limit) => new Buckets(limit, clock));
+  return {
+    concerns: writesOf({ group: GROUP.core, resource: 'events' }, ['CREATE', 'UPDATE']),
+    validate(attributes) {
+      if (attributes.dryRun) return;
+      const problems = buckets.map((each) => each.take(attributes)).filter((each) => each !== undefined);
+      if (problems.length === 0) return;
+      throw new StatusError('TooManyRequests', `Too many requests: ${listed(problems)}`);
+    },
+  };
+}
+
+/** What is wrong with the configuration; undefined for a good one. */
+export function eventRateLimitProblem(configuration: unknown): string | undefined {
+  const limits = records(record(configuration)['limits']);
+  if (limits.length === 0) return 'at least one limit is needed';
+  for (const limit of limits) {
+    const type = text(limit['type']);
+    if (!Object.hasOwn(KEY_OF, type)) return `a type must be one of ${Object.keys(KEY_OF).join(', ')}`;
+    if (!isPositive(limit['qps']) || !isPositive(limit['burst'])) return 'qps and burst must be more than 0';
+    if (limit['cacheSize'] !== undefined && !isPositive(limit['cacheSize'])) {
+      return 'a cacheSize must be more than 0';
+    }
+  }
+  return undefined;
+}
+
+function isPositive(value: unknown): boolean {
+  return (integer(value) ?? 0) > 0;
+}
+
+/** Throws for a configuration that has a problem. */
+function limitsOf(configuration: unknown): readonly Limit[] {
+  const problem = eventRateLimitProblem(configuration);
+  if (problem !== undefined) throw new Error(`EventRateLimit cannot be configured so: ${problem}`);
+  return records(record(configuration)['limits']).map((limit) => ({
+    type: text(limit['type']) as Limit['type'],
+    qps: integer(limit['qps']) ?? 1,
+    burst: integer(limit['burst']) ?? 1,
+    budgetsMax: integer(limit['cacheSize']) ?? BUDGETS_MAX,
+  }));
+}
+
+function sourceAndObject({ object }: AdmissionAttributes): string {
+  const source = record(object?.['source']);
+  const about = record(object?.['involvedObject']);
+  const parts = [source['component'], source['host'], about['kind'], about['namespace'], about['name']];
+  return [...parts, about['uid'], about['apiVersion']].map(text).join('');
+}
+
+const KEY_CHARS_MAX = 512;
+
+/** Clients write what becomes a key: of a longer one only a digest is kept. */
+function shortKey(key: string): string {
+  return key.length > KEY_CHARS_MAX ? createHash('sha256').update(key).digest('hex') : key;
+}
+
+/** A token bucket for each key of a limit. */
+class Buckets {
+  readonly #limit: Limit;
+  readonly #clock: Clock;
+  /** The one that was not used for longest first. */
+  readonly #budgets = new Map<string, TokenBucket>();
+
+  constructor(limit: Limit, clock: Clock) {
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** Takes one event from the budget; what is wrong if there is none left. */
+  take(attributes: AdmissionAttributes): string | undefined {
+    const { type, qps, burst, budgetsMax } = this.#limit;
+    const key = shortKey(KEY_OF[type](attributes));
+    const budget = this.#budgets.get(key) ?? new TokenBucket({ perSecond: qps, burst }, this.#clock);
+    remember(this.#budgets, key, budget, { max: budgetsMax });
+    return budget.take() === 0 ? undefined : `limit reached on type ${type} for key ${key}`;
+  }
+}

@@ -1,0 +1,109 @@
+import type { Clock } from '../../../shared/concurrency/clock';
+import { remember } from '../../../shared/concurrency/remember';
+import type { ApiObject } from '../../../shared/object/object';
+import { isTerminating } from '../../registry/metadata';
+import type { AdmissionAttributes } from '../../registry/admission';
+import { record, records, stringMap, text } from '../../../shared/object/accessors';
+import type { ClusterReader } from '../cluster-reader';
+import type { ContainerDefaults } from './limit-range-defaults';
+import { withContainerDefaults } from './limit-range-defaults';
+import type { Limit } from './limit-range-limits';
+import { claimExcesses, podExcesses } from './limit-range-limits';
+import type { AdmissionPlugin } from '../plugin';
+import { anyOf, writesOf } from '../plugin';
+import { listed } from '../../../shared/errors/listed';
+import { refusal } from '../refusal';
+import { CLAIMS, LIMIT_RANGES, PODS } from './resources';
+import { specOf } from './with-spec';
+
+/**
+ * The LimitRanges of a namespace: what containers get that say nothing, and what pods, containers and claims may ask for. Pods are
+ * looked at when they are made: what they ask for cannot change later.
+ */
+export function limitRanger(clock: Clock): AdmissionPlugin {
+  const unlimited = new UnlimitedNamespaces(clock);
+  return {
+    concerns: anyOf(writesOf(PODS, ['CREATE']), writesOf(CLAIMS, ['CREATE', 'UPDATE'])),
+    async mutate(attributes, cluster, signal) {
+      const { object, endpoint, namespace } = attributes;
+      if (isLeaving(attributes)) return object;
+      if (cluster.list(LIMIT_RANGES, namespace).length === 0 && unlimited.needsCheck(namespace)) {
+        await cluster.freshen(signal);
+        unlimited.noteChecked(namespace);
+      }
+      if (object === undefined || endpoint.row.resource !== PODS.resource) return object;
+      return limitsOf(attributes, cluster).reduce(
+        (pod, limits) => withContainerDefaults(pod, defaultsOf(limits)),
+        object,
+      );
+    },
+    validate(attributes, cluster) {
+      const { object, endpoint } = attributes;
+      if (object === undefined || isLeaving(attributes)) return;
+      const excessesOf = endpoint.row.resource === PODS.resource ? podExcesses : claimExcesses;
+      for (const limits of limitsOf(attributes, cluster)) {
+        const excesses = excessesOf(object, limits);
+        if (excesses.length > 0) throw refusal(attributes, listed(excesses));
+      }
+    },
+  };
+}
+
+/** What is being deleted may still be changed: only then can it go. */
+function isLeaving({ oldObject }: AdmissionAttributes): boolean {
+  return oldObject !== undefined && isTerminating(oldObject.metadata);
+}
+
+const CHECKED_NAMESPACES_MAX = 10_000;
+const CHECK_HOLDS_MS = 30_000;
+
+/**
+ * The namespaces that are known to have no limits: what the cache does not have is looked for at a read index now and then, so that
+ * the first pods after a LimitRange do not slip by it.
+ */
+class UnlimitedNamespaces {
+  readonly #clock: Clock;
+  /** When each was checked, the oldest first. */
+  readonly #checkedMs = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  needsCheck(namespace: string): boolean {
+    const agoMs = this.#clock.now() - (this.#checkedMs.get(namespace) ?? -Infinity);
+    // Where the clock was set back, nothing is known of how long ago it was.
+    return agoMs < 0 || agoMs > CHECK_HOLDS_MS;
+  }
+
+  noteChecked(namespace: string): void {
+    remember(this.#checkedMs, namespace, this.#clock.now(), { max: CHECKED_NAMESPACES_MAX });
+  }
+}
+
+/** The limits of each range. */
+function limitsOf({ namespace }: AdmissionAttributes, cluster: ClusterReader): readonly (readonly Limit[])[] {
+  return cluster.list(LIMIT_RANGES, namespace).map(limitsOfRange);
+}
+
+function limitsOfRange(range: ApiObject): readonly Limit[] {
+  return records(specOf(range)['limits']).map((limit) => ({
+    type: text(limit['type']),
+    min: stringMap(record(limit['min'])),
+    max: stringMap(record(limit['max'])),
+    default: stringMap(record(limit['default'])),
+    defaultRequest: stringMap(record(limit['defaultRequest'])),
+    maxLimitRequestRatio: stringMap(record(limit['maxLimitRequestRatio'])),
+  }));
+}
+
+function defaultsOf(limits: readonly Limit[]): ContainerDefaults {
+  const ofContainers = limits.filter(({ type }) => type === 'Container');
+  return {
+    limits: Object.assign({}, ...ofContainers.map((limit) => limit.default)) as Record<string, string>,
+    requests: Object.assign({}, ...ofContainers.map((limit) => limit.defaultRequest)) as Record<
+      string,
+      string
+    >,
+  };
+}

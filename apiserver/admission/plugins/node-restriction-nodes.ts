@@ -1,0 +1,68 @@
+import { deepEqual } from '../../../shared/object/clone';
+import type { ApiObject } from '../../../shared/object/object';
+import { NODE_LABEL } from '../../../shared/names';
+import type { AdmissionAttributes } from '../../registry/admission';
+import { withoutMetadata } from '../../registry/metadata';
+import { stringMap, record } from '../../../shared/object/accessors';
+import { specOf } from './with-spec';
+
+/** A node changes only itself, and neither its taints nor labels by which pods are kept off other nodes. */
+export function nodeProblem(node: string, attributes: AdmissionAttributes): string | undefined {
+  const { name, operation, object, oldObject } = attributes;
+  if (name !== node) return `node "${node}" is not allowed to modify node "${name}"`;
+  if (operation !== 'CREATE' && operation !== 'UPDATE') return undefined;
+  const [spec, before] = [specOf(object), specOf(oldObject)];
+  if (spec['configSource'] !== undefined && !deepEqual(spec['configSource'], before['configSource'])) {
+    return `node "${node}" is not allowed to update configSource to a new non-nil configSource`;
+  }
+  if (operation === 'UPDATE' && !deepEqual(spec['taints'] ?? [], before['taints'] ?? [])) {
+    return `node "${node}" is not allowed to modify taints`;
+  }
+  const labels = changedLabels(object, oldObject).filter(isRestricted);
+  if (labels.length === 0) return undefined;
+  const verb = operation === 'CREATE' ? 'set' : 'modify';
+  return `node "${node}" is not allowed to ${verb} the following labels: ${labels.join(', ')}`;
+}
+
+function changedLabels(object: ApiObject | undefined, oldObject: ApiObject | undefined): readonly string[] {
+  const [next, before] = [object, oldObject].map((each) => stringMap(record(each?.metadata.labels)));
+  return [...new Set([...Object.keys(next ?? {}), ...Object.keys(before ?? {})])]
+    .filter((key) => next?.[key] !== before?.[key])
+    .sort();
+}
+
+function isRestricted(label: string): boolean {
+  const at = label.indexOf('/');
+  if (at < 0) return false;
+  const namespace = label.slice(0, at);
+  if (isWithin(namespace, NODE_LABEL.restrictedNamespace)) return true;
+  if (!NODE_LABEL.ownNamespaces.some((own) => isWithin(namespace, own))) return false;
+  const isOfNodes =
+    NODE_LABEL.ofNodes.some((each) => each === label) ||
+    NODE_LABEL.namespacesOfNodes.some((each) => isWithin(namespace, each));
+  return !isOfNodes;
+}
+
+function isWithin(namespace: string, parent: string): boolean {
+  return namespace === parent || namespace.endsWith(`.${parent}`);
+}
+
+/** A node tells how far the growth of a volume has come, and changes nothing else of a claim. */
+export function claimStatusProblem({
+  subresource,
+  operation,
+  object,
+  oldObject,
+}: AdmissionAttributes): string | undefined {
+  if (subresource !== 'status') return 'may only update PVC status';
+  if (operation !== 'UPDATE') return `unexpected operation "${operation}"`;
+  if (object === undefined || oldObject === undefined) return undefined;
+  if (deepEqual(withoutProgress(object), withoutProgress(oldObject))) return undefined;
+  return 'is not allowed to update fields other than status.capacity and status.conditions';
+}
+
+function withoutProgress(claim: ApiObject): ApiObject {
+  const { capacity: _capacity, conditions: _conditions, ...status } = record(claim['status']);
+  // An update that names no version is one of whatever version there is.
+  return { ...withoutMetadata(withoutMetadata(claim, 'managedFields'), 'resourceVersion'), status };
+}

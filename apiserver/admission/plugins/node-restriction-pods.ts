@@ -1,0 +1,82 @@
+import { notFound } from '../../../shared/errors/status-error';
+import { deepEqual } from '../../../shared/object/clone';
+import type { ApiObject } from '../../../shared/object/object';
+import { ANNOTATION } from '../../../shared/names';
+import type { AdmissionAttributes } from '../../registry/admission';
+import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
+import type { ClusterReader } from '../cluster-reader';
+import { usesConfigMaps, usesSecrets } from './pod-secrets';
+import { NODES, PODS } from './resources';
+import { specOf } from './with-spec';
+
+/** A node may show the pods that it runs from files of its own, which have nothing that is not the node's. */
+export function mirrorPodCreationProblem(
+  node: string,
+  pod: ApiObject,
+  cluster: ClusterReader,
+): string | undefined {
+  const { annotations = {} } = pod.metadata;
+  const spec = specOf(pod);
+  if (!Object.hasOwn(annotations, ANNOTATION.mirrorPod)) {
+    return `pod does not have "${ANNOTATION.mirrorPod}" annotation, node "${node}" can only create mirror pods`;
+  }
+  if (text(spec['nodeName']) !== node) {
+    return `node "${node}" can only create pods with spec.nodeName set to itself`;
+  }
+  return ownerProblem(node, pod, cluster) ?? referenceProblem(node, pod);
+}
+
+function ownerProblem(node: string, pod: ApiObject, cluster: ClusterReader): string | undefined {
+  const [owner, ...others] = pod.metadata.ownerReferences ?? [];
+  if (owner === undefined) return `node "${node}" can only create pods with an owner reference set to itself`;
+  const isItself = owner.apiVersion === 'v1' && owner.kind === 'Node' && owner.name === node;
+  if (others.length > 0 || !isItself) {
+    return `node "${node}" can only create pods with a single owner reference set to itself`;
+  }
+  if (owner.controller !== true) {
+    return `node "${node}" can only create pods with a controller owner reference set to itself`;
+  }
+  if (owner.blockOwnerDeletion === true) {
+    return `node "${node}" must not set blockOwnerDeletion on an owner reference`;
+  }
+  const { uid } = cluster.get(NODES, node)?.metadata ?? {};
+  return uid === owner.uid ? undefined : `node ${node} UID mismatch: expected ${owner.uid} got ${uid ?? ''}`;
+}
+
+function referenceProblem(node: string, pod: ApiObject): string | undefined {
+  const spec = specOf(pod);
+  const claims = records(spec['volumes']).some(
+    (volume) => optionalRecord(volume['persistentVolumeClaim']) !== undefined,
+  );
+  const found = [
+    text(spec['serviceAccountName']) === '' ? undefined : 'a service account',
+    usesSecrets(spec) ? 'secrets' : undefined,
+    usesConfigMaps(spec) ? 'configmaps' : undefined,
+    claims ? 'persistentvolumeclaims' : undefined,
+  ].find((each) => each !== undefined);
+  return found && `node "${node}" can not create pods that reference ${found}`;
+}
+
+/** Labels decide who looks after a pod: they are not the node's business. */
+export function podStatusProblem(
+  node: string,
+  { operation, object, oldObject }: AdmissionAttributes,
+): string | undefined {
+  if (operation !== 'UPDATE') return `unexpected operation "${operation}"`;
+  if (text(specOf(oldObject)['nodeName']) !== node) {
+    return `node "${node}" can only update pod status for pods with spec.nodeName set to itself`;
+  }
+  const isSame = deepEqual(record(object?.metadata.labels), record(oldObject?.metadata.labels));
+  return isSame ? undefined : `node "${node}" cannot update labels through pod status`;
+}
+
+export function podOnNodeProblem(
+  node: string,
+  { namespace, name, oldObject }: AdmissionAttributes,
+  { cluster, what }: { readonly cluster: ClusterReader; readonly what: 'delete' | 'evict' },
+): string | undefined {
+  const pod = oldObject ?? cluster.get(PODS, name, namespace);
+  if (pod === undefined) throw notFound(PODS, name);
+  if (text(specOf(pod)['nodeName']) === node) return undefined;
+  return `node "${node}" can only ${what} pods with spec.nodeName set to itself`;
+}

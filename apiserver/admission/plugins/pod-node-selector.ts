@@ -1,0 +1,104 @@
+import type { ApiObject } from '../../../shared/object/object';
+import { validateLabels } from '../../../shared/meta/validate-labels';
+import { ANNOTATION } from '../../../shared/names';
+import type { AdmissionAttributes } from '../../registry/admission';
+import { record, stringMap, text } from '../../../shared/object/accessors';
+import type { ClusterReader } from '../cluster-reader';
+import type { AdmissionPlugin } from '../plugin';
+import { writesOf } from '../plugin';
+import { refusal } from '../refusal';
+import { NAMESPACES, PODS } from './resources';
+import { specOf, withSpec } from './with-spec';
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Selectors {
+  /** What pods of a namespace get that says nothing itself. */
+  readonly clusterDefault: Labels;
+  /** What pods of a namespace may ask for at most. A namespace that is not named may ask for everything. */
+  readonly allowed: ReadonlyMap<string, Labels>;
+}
+
+const CLUSTER_DEFAULT = 'clusterDefaultNodeSelector';
+
+/** Pods of a namespace run on the nodes that the namespace, or the configuration of the server, says. */
+export function podNodeSelector(configuration: unknown): AdmissionPlugin {
+  const selectors = selectorsOf(configuration);
+  return {
+    concerns: writesOf(PODS, ['CREATE']),
+    mutate(attributes, cluster) {
+      const { object } = attributes;
+      if (object === undefined) return object;
+      const wanted = selectorOf(attributes, cluster, selectors);
+      const own = checked(attributes, object, wanted);
+      const nodeSelector = { ...wanted, ...own };
+      return Object.keys(nodeSelector).length === 0 ? object : withSpec(object, { nodeSelector });
+    },
+    validate(attributes, cluster) {
+      const { object, namespace } = attributes;
+      if (object === undefined) return;
+      const own = checked(attributes, object, selectorOf(attributes, cluster, selectors));
+      const allowed = selectors.allowed.get(namespace) ?? {};
+      const isWithin = Object.entries(own).every(([key, value]) => allowed[key] === value);
+      if (Object.keys(allowed).length > 0 && !isWithin) {
+        throw refusal(attributes, 'pod node label selector labels conflict with its namespace whitelist');
+      }
+    },
+  };
+}
+
+/** The pod's own selector. Throws where it says something else than its namespace. */
+function checked(attributes: AdmissionAttributes, pod: ApiObject, wanted: Labels): Labels {
+  const own = stringMap(record(specOf(pod)['nodeSelector']));
+  const differs = Object.entries(wanted).some(([key, value]) => own[key] !== undefined && own[key] !== value);
+  if (!differs) return own;
+  throw refusal(attributes, 'pod node label selector conflicts with its namespace node label selector');
+}
+
+function selectorOf(
+  attributes: AdmissionAttributes,
+  cluster: ClusterReader,
+  { clusterDefault }: Selectors,
+): Labels {
+  const annotations = cluster.get(NAMESPACES, attributes.namespace)?.metadata.annotations ?? {};
+  const own = annotations[ANNOTATION.namespaceNodeSelector];
+  const selector = own === undefined ? clusterDefault : labelsOf(own);
+  if (selector !== undefined) return selector;
+  throw refusal(
+    attributes,
+    `the annotation ${ANNOTATION.namespaceNodeSelector} of the namespace is no selector`,
+  );
+}
+
+/** Why the plugin cannot run with this configuration; undefined for a good one. */
+export function podNodeSelectorProblem(configuration: unknown): string | undefined {
+  const wrong = wordsOf(configuration).find(([, words]) => labelsOf(words) === undefined);
+  return wrong && `the selector of ${wrong[0]} is not like a=b,c=d`;
+}
+
+function selectorsOf(configuration: unknown): Selectors {
+  const given = wordsOf(configuration).map(([name, words]) => [name, labelsOf(words) ?? {}] as const);
+  const allowed = new Map(given);
+  allowed.delete(CLUSTER_DEFAULT);
+  return { clusterDefault: new Map(given).get(CLUSTER_DEFAULT) ?? {}, allowed };
+}
+
+/** Selectors as they are written, by namespace. */
+function wordsOf(configuration: unknown): readonly (readonly [name: string, words: string])[] {
+  const given = record(record(configuration)['podNodeSelectorPluginConfig']);
+  return Object.entries(given).map(([name, words]) => [name, text(words)]);
+}
+
+/** `a=b,c=d`; undefined for anything else. What cannot be read must not count as a selector that every node fits. */
+function labelsOf(words: string): Labels | undefined {
+  if (words.trim() === '') return {};
+  const pairs = words.split(',').map((word) =>
+    word
+      .trim()
+      .split('=')
+      .map((part) => part.trim()),
+  );
+  const labels = Object.fromEntries(pairs.map(([key = '', value = '']) => [key, value]));
+  const isWellFormed = pairs.every(({ length }) => length === 2) && validateLabels(labels, '').length === 0;
+  return isWellFormed ? labels : undefined;
+}

@@ -1,0 +1,205 @@
+import type { ApiObject } from '../../../shared/object/object';
+import { ANNOTATION, ROOT_CA, SERVICE_ACCOUNT_MOUNT_PATH } from '../../../shared/names';
+import { SERVICE_ACCOUNTS } from './resources';
+import { serviceAccount } from './service-account';
+import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+
+const PODS = 'v1/pods';
+const plugin = serviceAccount(() => 0);
+
+const accountOf = (name: string, more: object = {}, annotations: Record<string, string> = {}) =>
+  [SERVICE_ACCOUNTS, { metadata: { name, namespace: 'ns', annotations }, ...more } as ApiObject] as const;
+
+const ACCOUNTS = [
+  accountOf('default'),
+  accountOf('quiet', { automountServiceAccountToken: false }),
+  accountOf('puller', { imagePullSecrets: [{ name: 'ps' }] }),
+  accountOf(
+    'strict',
+    { automountServiceAccountToken: false, secrets: [{ name: 'own' }], imagePullSecrets: [{ name: 'ips' }] },
+    { [ANNOTATION.enforceMountableSecrets]: 'true' },
+  ),
+];
+
+const podOf = (spec: object, annotations?: Record<string, string>): ApiObject => ({
+  metadata: { name: 'p', ...(annotations === undefined ? {} : { annotations }) },
+  spec: { containers: [{ name: 'c' }], ...spec },
+});
+
+async function specAfter(spec: object, annotations?: Record<string, string>) {
+  const outcome = await outcomeOf(
+    plugin,
+    attributesOf(PODS, { object: podOf(spec, annotations) }),
+    clusterOf(ACCOUNTS),
+  );
+  return typeof outcome === 'string' ? outcome : outcome?.['spec'];
+}
+
+const mount = { name: 'kube-api-access-bbbbb', readOnly: true, mountPath: SERVICE_ACCOUNT_MOUNT_PATH };
+
+describe('the account', () => {
+  test('is the default one, and its token is mounted in every container', async () => {
+    const spec = await specAfter({
+      containers: [{ name: 'a' }, { name: 'b' }],
+      initContainers: [{ name: 'i' }],
+    });
+    expect(spec).toEqual({
+      serviceAccountName: 'default',
+      serviceAccount: 'default',
+      initContainers: [{ name: 'i', volumeMounts: [mount] }],
+      containers: [
+        { name: 'a', volumeMounts: [mount] },
+        { name: 'b', volumeMounts: [mount] },
+      ],
+      volumes: [
+        {
+          name: mount.name,
+          projected: {
+            defaultMode: 420,
+            sources: [
+              { serviceAccountToken: { path: 'token', expirationSeconds: 3607 } },
+              { configMap: { name: ROOT_CA.configMap, items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+              {
+                downwardAPI: {
+                  items: [
+                    { path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } },
+                  ],
+                },
+              },
+            ],
+          },
+        },
+      ],
+    });
+  });
+
+  test.each([
+    ['under its old name', { serviceAccount: 'quiet' }],
+    ['under its new name, which wins', { serviceAccountName: 'quiet', serviceAccount: 'default' }],
+  ])('can be named %s', async (_how, spec) => {
+    expect(await specAfter(spec)).toEqual({
+      containers: [{ name: 'c' }],
+      serviceAccountName: 'quiet',
+      serviceAccount: 'quiet',
+    });
+  });
+
+  test('must exist', async () => {
+    expect(await specAfter({ serviceAccountName: 'none' })).toBe(
+      '403 pods "p" is forbidden: error looking up service account ns/none: serviceaccount "none" not found',
+    );
+  });
+
+  test('may be one that the cache does not know yet', async () => {
+    const cluster = clusterOf([], [accountOf('quiet', { automountServiceAccountToken: false })]);
+    const attributes = attributesOf(PODS, { object: podOf({ serviceAccountName: 'quiet' }) });
+    expect(await outcomeOf(plugin, attributes, cluster)).toMatchObject({
+      spec: { serviceAccountName: 'quiet' },
+    });
+    expect(cluster.freshened()).toBe(1);
+  });
+
+  test('called default is waited for on ever fresher objects, because a controller is about to make it', async () => {
+    const made = clusterOf([accountOf('default', { automountServiceAccountToken: false })]);
+    const late = {
+      ...made,
+      get: (...asked: Parameters<typeof made.get>) => (made.freshened() > 2 ? made.get(...asked) : undefined),
+    };
+    const outcome = await outcomeOf(plugin, attributesOf(PODS, { object: podOf({}) }), late);
+    expect(outcome).toMatchObject({ spec: { serviceAccountName: 'default' } });
+  });
+});
+
+describe('the token', () => {
+  test.each([
+    ['the account does not want it mounted', { serviceAccountName: 'quiet' }],
+    ['the pod does not want it mounted', { automountServiceAccountToken: false }],
+    [
+      'every container has something there',
+      { containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath: SERVICE_ACCOUNT_MOUNT_PATH }] }] },
+    ],
+  ])('is left out if %s', async (_why, spec) => {
+    expect(await specAfter(spec)).not.toHaveProperty('volumes');
+  });
+
+  test('is mounted if the pod asks for it, whatever the account says', async () => {
+    const spec = await specAfter({ serviceAccountName: 'quiet', automountServiceAccountToken: true });
+    expect(spec).toMatchObject({ containers: [{ volumeMounts: [mount] }], volumes: [{ name: mount.name }] });
+  });
+
+  test('uses a volume that the pod brings for it', async () => {
+    const volumes = [{ name: 'kube-api-access-mine', emptyDir: {} }];
+    expect(await specAfter({ volumes })).toMatchObject({
+      containers: [{ volumeMounts: [{ ...mount, name: 'kube-api-access-mine' }] }],
+      volumes,
+    });
+  });
+});
+
+describe('pull secrets', () => {
+  test('are those of the account', async () => {
+    expect(await specAfter({ serviceAccountName: 'puller' })).toMatchObject({
+      imagePullSecrets: [{ name: 'ps' }],
+    });
+  });
+
+  test('are those of the pod where it has some', async () => {
+    const spec = { serviceAccountName: 'puller', imagePullSecrets: [{ name: 'mine' }] };
+    expect(await specAfter(spec)).toMatchObject({ imagePullSecrets: [{ name: 'mine' }] });
+  });
+});
+
+describe('an account that holds its pods to its secrets', () => {
+  const env = (name: string) => [{ name: 'A', valueFrom: { secretKeyRef: { name, key: 'k' } } }];
+  test.each([
+    ['a volume of a listed secret', { volumes: [{ name: 'v', secret: { secretName: 'own' } }] }, undefined],
+    [
+      'a volume of another secret',
+      { volumes: [{ name: 'v', secret: { secretName: 'x' } }] },
+      'volume with secret.secretName="x" is not allowed',
+    ],
+    [
+      'a variable of another secret',
+      { containers: [{ name: 'c', env: env('x') }] },
+      'container c with envVar A referencing secret.secretName="x"',
+    ],
+    [
+      'a variable in an init container',
+      { initContainers: [{ name: 'i', env: env('x') }] },
+      'container i with envVar A',
+    ],
+    [
+      'another pull secret',
+      { imagePullSecrets: [{ name: 'ips' }, { name: 'x' }] },
+      'imagePullSecrets[1].name="x" is not allowed',
+    ],
+  ])('%s', async (_what, spec, problem) => {
+    const outcome = await specAfter({ serviceAccountName: 'strict', ...spec });
+    expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+  });
+});
+
+describe('a mirror pod', () => {
+  test.each([
+    ['stays as it is', {}, undefined],
+    ['has no account', { serviceAccountName: 'default' }, 'may not reference service accounts'],
+    [
+      'has no secret volume',
+      { volumes: [{ name: 'v', secret: { secretName: 's' } }] },
+      'may not reference secrets',
+    ],
+    [
+      'has no variables of secrets',
+      { containers: [{ name: 'c', envFrom: [{ secretRef: { name: 's' } }] }] },
+      'may not reference secrets',
+    ],
+    [
+      'has no token',
+      { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] },
+      'may not use ServiceAccountToken volume projections',
+    ],
+  ])('%s', async (_what, spec, problem) => {
+    const outcome = await specAfter(spec, { [ANNOTATION.mirrorPod]: 'x' });
+    expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+  });
+});

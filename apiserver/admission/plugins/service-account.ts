@@ -1,0 +1,126 @@
+import { pause } from '../../../shared/concurrency/pause';
+import type { RandomInt } from '../../../shared/meta/generate-name';
+import type { ApiObject } from '../../../shared/object/object';
+import { ANNOTATION } from '../../../shared/names';
+import type { AdmissionAttributes } from '../../registry/admission';
+import { records, text } from '../../../shared/object/accessors';
+import type { ClusterReader } from '../cluster-reader';
+import { mirrorPodProblem, unlistedSecretProblem } from './pod-secrets';
+import type { AdmissionPlugin } from '../plugin';
+import { writesOf } from '../plugin';
+import { refusal } from '../refusal';
+import { PODS, SERVICE_ACCOUNTS } from './resources';
+import { withServiceAccountToken } from './service-account-token';
+import { specOf, withSpec } from './with-spec';
+
+const DEFAULT_ACCOUNT = 'default';
+/** How often, and how many milliseconds apart, a default account is looked for that a controller is about to make. */
+const DEFAULT_ACCOUNT_TRIES = 10;
+const DEFAULT_ACCOUNT_WAIT_MS = { least: 100, most: 200 } as const;
+
+/**
+ * Every pod runs as a service account of its namespace, by default as the one called `default`. It gets the account's token and pull
+ * secrets, and may be held to the account's secrets.
+ */
+export function serviceAccount(randomInt: RandomInt): AdmissionPlugin {
+  return {
+    concerns: writesOf(PODS, ['CREATE']),
+    async mutate(attributes, cluster, signal) {
+      const { object: pod } = attributes;
+      if (pod === undefined || isMirror(pod)) {
+        // What is wrong with the account is told before validation finds something else.
+        check(attributes, cluster);
+        return pod;
+      }
+      const name = accountOf(pod) || DEFAULT_ACCOUNT;
+      const account = await awaited({ attributes, name, randomInt }, cluster, signal);
+      const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name });
+      const mounted = isTokenWanted(account, pod) ? withServiceAccountToken(named, randomInt) : named;
+      const object = withPullSecrets(mounted, account);
+      check({ ...attributes, object }, cluster);
+      return object;
+    },
+    validate: check,
+  };
+}
+
+function check(attributes: AdmissionAttributes, cluster: ClusterReader): void {
+  const { object: pod } = attributes;
+  if (pod === undefined) return;
+  const problem = isMirror(pod) ? mirrorPodProblem(specOf(pod)) : problemOfAccount(attributes, pod, cluster);
+  if (problem !== undefined) throw refusal(attributes, problem);
+}
+
+function isMirror({ metadata: { annotations = {} } }: ApiObject): boolean {
+  return Object.hasOwn(annotations, ANNOTATION.mirrorPod);
+}
+
+/** The old name of the field counts where the new one is empty. */
+function accountOf(pod: ApiObject): string {
+  const spec = specOf(pod);
+  return text(spec['serviceAccountName']) || text(spec['serviceAccount']);
+}
+
+interface Wanted {
+  readonly attributes: AdmissionAttributes;
+  readonly name: string;
+  readonly randomInt: RandomInt;
+}
+
+/** The account. One called `default` is waited for a little: in a new namespace it is still to come. */
+async function awaited(
+  { attributes, name, randomInt }: Wanted,
+  cluster: ClusterReader,
+  signal: AbortSignal,
+): Promise<ApiObject> {
+  const { least, most } = DEFAULT_ACCOUNT_WAIT_MS;
+  const find = (): ApiObject | undefined => cluster.get(SERVICE_ACCOUNTS, name, attributes.namespace);
+  const known = find();
+  if (known !== undefined) return known;
+  const waitMs = least + randomInt(most - least);
+  const tries = name === DEFAULT_ACCOUNT ? DEFAULT_ACCOUNT_TRIES : 1;
+  for (let count = 1; ; count += 1) {
+    await cluster.freshen(signal);
+    const found = find();
+    if (found !== undefined) return found;
+    if (count >= tries || signal.aborted) throw refusal(attributes, notFoundProblem(attributes, name));
+    await pause(waitMs, signal);
+  }
+}
+
+function notFoundProblem({ namespace }: AdmissionAttributes, name: string): string {
+  return `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`;
+}
+
+/** The pod's own word counts first. */
+function isTokenWanted(account: ApiObject, pod: ApiObject): boolean {
+  const asked =
+    specOf(pod)['automountServiceAccountToken'] ?? account['automountServiceAccountToken'] ?? true;
+  return asked === true;
+}
+
+function withPullSecrets(pod: ApiObject, account: ApiObject): ApiObject {
+  if (records(specOf(pod)['imagePullSecrets']).length > 0) return pod;
+  const imagePullSecrets = records(account['imagePullSecrets']).map(({ name }) => ({ name }));
+  return imagePullSecrets.length === 0 ? pod : withSpec(pod, { imagePullSecrets });
+}
+
+function problemOfAccount(
+  attributes: AdmissionAttributes,
+  pod: ApiObject,
+  cluster: ClusterReader,
+): string | undefined {
+  const { namespace } = attributes;
+  const name = accountOf(pod);
+  if (name === '') return `no service account specified for pod ${namespace}/${pod.metadata.name ?? ''}`;
+  const account = cluster.get(SERVICE_ACCOUNTS, name, namespace);
+  if (account === undefined) return notFoundProblem(attributes, name);
+  return isHeldToItsSecrets(account) ? unlistedSecretProblem(specOf(pod), account) : undefined;
+}
+
+/** The words that Go takes for true. */
+const TRUE = /^(?:1|t|T|TRUE|true|True)$/;
+
+function isHeldToItsSecrets({ metadata: { annotations = {} } }: ApiObject): boolean {
+  return TRUE.test(annotations[ANNOTATION.enforceMountableSecrets] ?? '');
+}

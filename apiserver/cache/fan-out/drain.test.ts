@@ -1,0 +1,115 @@
+import type { ClusterCache } from '../cluster-cache';
+import {
+  brief,
+  caughtUp,
+  createCache,
+  FrameReader,
+  podBytes,
+  podKey,
+  PODS,
+  requestFor,
+} from '../testing/fixtures';
+import { MemoryBackend } from '../../storage/testing/memory-backend';
+
+let backend: MemoryBackend;
+let cache: ClusterCache;
+let life: AbortController;
+/** When each watch ended, in the order in which they ended. */
+let ends: { readonly client: string; readonly afterMs: number }[];
+let startedAt: number;
+
+beforeEach(async () => {
+  backend = new MemoryBackend();
+  backend.put(podKey(POD), podBytes(POD));
+  life = new AbortController();
+  cache = createCache(backend);
+  await cache.start(life.signal);
+  ends = [];
+  startedAt = performance.now();
+});
+afterEach(() => {
+  life.abort();
+});
+
+const POD = { namespace: 'a', name: 'x' };
+
+/** A watch that reads what it gets; resolves with its last frame. */
+async function watch(client: string, from?: number): Promise<string | undefined> {
+  const frames = new FrameReader(
+    cache.resource(PODS.keyPrefix).watch(
+      requestFor({
+        client,
+        bookmarks: true,
+        from,
+        ended: () => ends.push({ client, afterMs: performance.now() - startedAt }),
+      }),
+      life.signal,
+    ),
+  );
+  let last: string | undefined;
+  for (let frame = await frames.next(); frame !== undefined; frame = await frames.next()) last = brief(frame);
+  return last;
+}
+
+async function live(count: number): Promise<void> {
+  while (cache.watchers().filter(({ isLive }) => isLive).length < count) await new Promise(setImmediate);
+}
+
+test('watches end one after the other over the whole time, the oldest first, each with a bookmark', async () => {
+  const names = ['1', '2', '3', '4'];
+  const lasts: Promise<string | undefined>[] = [];
+  for (const name of names) {
+    lasts.push(watch(name));
+    await live(lasts.length);
+  }
+  await caughtUp(cache, backend);
+  startedAt = performance.now();
+  await cache.drain({ spreadMs: 800, refuseNew: false }, life.signal);
+  expect(await Promise.all(lasts)).toEqual(names.map(() => 'BOOKMARK @1'));
+  expect(ends.map(({ client }) => client)).toEqual(names);
+  const [first, second, third, fourth] = ends.map(({ afterMs }) => afterMs);
+  expect(second).toBeGreaterThan((first ?? 0) + 50);
+  expect(third).toBeGreaterThan((second ?? 0) + 50);
+  expect(fourth).toBeGreaterThan((third ?? 0) + 50);
+});
+
+test('a watch that begins during the drain is served, ends after those before it, and none is missed', async () => {
+  const early = watch('early');
+  await live(1);
+  const drained = cache.drain({ spreadMs: 400, refuseNew: false }, life.signal);
+  await early;
+  const late = watch('late', backend.revision);
+  await live(1);
+  backend.put(podKey(POD), podBytes({ ...POD, data: 'new' }));
+  expect(await late).toBe('BOOKMARK @2');
+  await drained;
+  expect(ends.map(({ client }) => client)).toEqual(['early', 'late']);
+  expect(cache.watchers()).toEqual([]);
+  expect(cache.refusesWatches).toBe(false);
+});
+
+test('once new watches are refused, nobody is waited for, and one that slipped through ends at once and cleanly', async () => {
+  const open = watch('open');
+  await live(1);
+  const drained = cache.drain({ spreadMs: 60_000, refuseNew: true }, AbortSignal.timeout(20));
+  expect(cache.refusesWatches).toBe(true);
+  expect(await watch('late', 1)).toBeUndefined();
+  await drained;
+  expect(await open).toBe('BOOKMARK @1');
+  await cache.drain({ spreadMs: 60_000, refuseNew: true }, life.signal);
+  expect(cache.stats().watchesEnded.drain).toBe(2);
+});
+
+test('a reader that is still taking its state is ended without a bookmark, which would promise too much', async () => {
+  for (const name of ['p', 'q', 'r'])
+    backend.put(podKey({ namespace: 'a', name }), podBytes({ ...POD, name, data: 'x'.repeat(200_000) }));
+  await caughtUp(cache, backend);
+  const frames = new FrameReader(
+    cache.resource(PODS.keyPrefix).watch(requestFor({ bookmarks: true }), life.signal),
+  );
+  expect(await frames.take(1)).toEqual(['ADDED a/p@2']);
+  await cache.drain({ spreadMs: 0, refuseNew: false }, life.signal);
+  const rest = await frames.rest();
+  expect(rest).not.toContain('ADDED a/r@4');
+  expect(rest).not.toContainEqual(expect.stringContaining('BOOKMARK'));
+});

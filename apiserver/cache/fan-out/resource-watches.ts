@@ -1,0 +1,212 @@
+import { TIMER_MAX_MS } from '../../../shared/concurrency/timer-max';
+import { StatusError } from '../../../shared/errors/status-error';
+import type { Representation } from '../state/entry';
+import type { CacheEvent } from '../state/event';
+import { FanOut } from './fan-out';
+import { SlowReaderError } from '../../exchange/slow-reader-error';
+import type { ResourceStats, WatcherInfo } from '../stats';
+import type { OpenWatch } from './watch-iterator';
+import type { EndReason, WatchRequest } from './watch-request';
+import type { WatchedState, WatchSource } from './watch-stream';
+import { streamWatch } from './watch-stream';
+import type { SentCounter, WatcherHost } from './watcher';
+import { Watcher } from './watcher';
+
+/** Ends after which a client goes on behind what it was told. */
+const RESUMABLE: ReadonlySet<EndReason> = new Set(['timeout', 'drain', 'unavailable', 'redefined']);
+
+/** The watches of one resource that are open: begun, fed, sent bookmarks, and ended, each for a reason that is counted. */
+export class ResourceWatches implements WatchSource {
+  readonly state: WatchedState;
+  readonly #fanOut: FanOut;
+  readonly #host: WatcherHost;
+  readonly #watchers = new Set<Watcher>();
+  #isClosed = false;
+  #slowEnded = 0;
+  /** By the version that was asked for. */
+  readonly #sent = new Map<string, SentCounter>();
+  /** Bookmarks of the newest revision, by representation. */
+  #bookmarks = { revision: 0, frames: new Map<string, Buffer>() };
+
+  constructor(state: WatchedState) {
+    this.state = state;
+    this.#fanOut = new FanOut(state.resource);
+    this.#host = this.#createHost();
+  }
+
+  /** Opens a watch. It ends by its timeout, or when `signal` aborts, or as the state of the server wants it. */
+  begin(request: WatchRequest, signal: AbortSignal): OpenWatch {
+    const { context } = this.state;
+    const watcher = this.#createWatcher(request);
+    this.#watchers.add(watcher);
+    context.counters.watchesStarted += 1;
+    const close = (): void => {
+      // The door notices by itself that a client takes nothing, when too little happens for the queue to overflow.
+      this.end(watcher, signal.reason instanceof SlowReaderError ? 'slow' : 'aborted');
+    };
+    const timer = setTimeout(
+      () => {
+        this.end(watcher, 'timeout');
+      },
+      Math.min(request.timeoutMs, TIMER_MAX_MS),
+    );
+    timer.unref();
+    signal.addEventListener('abort', close, { once: true });
+    watcher.onEnding(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', close);
+    });
+    if (this.#isClosed) this.end(watcher, 'expired');
+    else if (context.refusesWatches()) this.end(watcher, 'drain');
+    return { watcher, catchUp: streamWatch(this, watcher), close };
+  }
+
+  join(watcher: Watcher): void {
+    watcher.isLive = true;
+    this.#fanOut.add(watcher);
+  }
+
+  end(watcher: Watcher, reason: EndReason): void {
+    if (!this.#watchers.delete(watcher)) return;
+    this.#fanOut.remove(watcher);
+    const { context, resource } = this.state;
+    context.counters.watchesEnded[reason] += 1;
+    if (reason === 'slow') {
+      this.#slowEnded += 1;
+      const { request, queuedFrames, queuedBytes } = watcher;
+      context.log.warn(
+        { resource: resource.name, client: request.client, queuedFrames, queuedBytes },
+        'A watch ends because its client does not take what it asked for',
+      );
+    }
+    watcher.end(reason, watcher.isLive ? this.lastFrame(watcher, reason) : undefined);
+  }
+
+  lastFrame(watcher: Watcher, reason: EndReason): Buffer | undefined {
+    const { request, representation } = watcher;
+    if (reason === 'expired') return representation.error(this.#expired(request).status);
+    if (!RESUMABLE.has(reason)) return undefined;
+    const promised = watcher.isLive ? this.state.revision : watcher.sentRevision;
+    return request.bookmarks && promised > 0 ? representation.bookmark(promised, false) : undefined;
+  }
+
+  /** Hands a change to the live watches that it concerns. */
+  dispatch(event: CacheEvent): void {
+    this.#fanOut.dispatch(event);
+  }
+
+  /** Sends the bookmarks that are due at this moment, in milliseconds since the epoch. */
+  sendBookmarks(now: number): void {
+    const { bookmarkIntervalMs } = this.state.context.limits;
+    for (const watcher of this.#watchers) {
+      if (!watcher.isLive || !watcher.request.bookmarks) continue;
+      if (now - watcher.bookmarkedAt < bookmarkIntervalMs) continue;
+      watcher.bookmarkedAt = now;
+      watcher.push(this.#bookmark(watcher.representation));
+    }
+  }
+
+  /** Ends every watch, because what is shown of the objects changes. Clients go on where they were. */
+  redefine(): void {
+    for (const watcher of this.#watchers) this.end(watcher, 'redefined');
+  }
+
+  /** Ends with 410 what has seen anything of a state that is given up. One that still waits for its first state has not. */
+  expire(): void {
+    for (const watcher of this.#watchers) {
+      if (watcher.hasBegun) this.end(watcher, 'expired');
+    }
+  }
+
+  /** Ends every watch with 410, and each that is begun from now on. */
+  close(): void {
+    this.#isClosed = true;
+    for (const watcher of this.#watchers) this.end(watcher, 'expired');
+  }
+
+  /** The watches that are open, oldest first. */
+  open(): Watcher[] {
+    return [...this.#watchers];
+  }
+
+  stats(): Pick<ResourceStats, 'watchers' | 'sent' | 'slowEnded'> {
+    return {
+      watchers: this.#watchers.size,
+      sent: [...this.#sent].map(([apiVersion, { frames }]) => ({ apiVersion, frames })),
+      slowEnded: this.#slowEnded,
+    };
+  }
+
+  infos(): WatcherInfo[] {
+    const { resource, revision } = this.state;
+    return this.open().map((watcher) => ({
+      resource: resource.name,
+      client: watcher.request.client,
+      namespace: watcher.request.namespace,
+      name: watcher.request.name,
+      labelSelector: watcher.request.labelSelector ?? '',
+      fieldSelector: watcher.request.fieldSelector ?? '',
+      representation: watcher.representation.id,
+      isLive: watcher.isLive,
+      queuedFrames: watcher.queuedFrames,
+      queuedBytes: watcher.queuedBytes,
+      sentRevision: watcher.isLive ? revision : watcher.sentRevision,
+      startedAt: watcher.startedAt,
+    }));
+  }
+
+  #createWatcher(request: WatchRequest): Watcher {
+    return new Watcher({
+      request,
+      host: this.#host,
+      startedAt: this.state.context.clock.now(),
+      sent: this.#sentAs(request.apiVersion),
+    });
+  }
+
+  #createHost(): WatcherHost {
+    const { resource, context } = this.state;
+    const { limits, scheduler, log } = context;
+    return {
+      scheduler,
+      queueFramesMax: limits.watcherQueueFramesMax,
+      queueBytesMax: limits.watcherQueueBytesMax,
+      overflowed: (slow) => {
+        this.end(slow, 'slow');
+      },
+      failed: (failing, error) => {
+        const { client } = failing.request;
+        log.error(
+          { resource: resource.name, client, representation: failing.representation.id, error },
+          'A watch ends because an event cannot be encoded for it',
+        );
+        this.end(failing, 'unavailable');
+      },
+    };
+  }
+
+  #sentAs(apiVersion: string): SentCounter {
+    let counter = this.#sent.get(apiVersion);
+    if (counter === undefined) {
+      counter = { frames: 0 };
+      this.#sent.set(apiVersion, counter);
+    }
+    return counter;
+  }
+
+  #bookmark(representation: Representation): Buffer {
+    const { revision } = this.state;
+    if (this.#bookmarks.revision !== revision) this.#bookmarks = { revision, frames: new Map() };
+    let frame = this.#bookmarks.frames.get(representation.id);
+    if (frame === undefined) {
+      frame = representation.bookmark(revision, false);
+      this.#bookmarks.frames.set(representation.id, frame);
+    }
+    return frame;
+  }
+
+  #expired(request: WatchRequest): StatusError {
+    const from = request.from ?? 0;
+    return new StatusError('Expired', `too old resource version: ${from} (${this.state.ring.floor})`);
+  }
+}

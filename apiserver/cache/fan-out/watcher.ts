@@ -1,0 +1,170 @@
+import type { Entry, Representation } from '../state/entry';
+import type { CacheEvent } from '../state/event';
+import type { FlushScheduler, Flushable } from './scheduler';
+import type { Run } from './run';
+import type { EndReason, WatchRequest } from './watch-request';
+import { selectionOf } from './watch-request';
+
+/** What a watcher's cache is to it; shared by all of its watchers. */
+export interface WatcherHost {
+  readonly scheduler: FlushScheduler;
+  readonly queueFramesMax: number;
+  readonly queueBytesMax: number;
+  /** Told when the reader leaves the queue full. */
+  readonly overflowed: (watcher: Watcher) => void;
+  /** Told when an event cannot be judged or encoded for this watcher. */
+  readonly failed: (watcher: Watcher, error: unknown) => void;
+}
+
+export interface WatcherOptions {
+  readonly request: WatchRequest;
+  readonly host: WatcherHost;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Counts the frames that were handed to the reader or to the queue. */
+  readonly sent: SentCounter;
+}
+
+/** Shared by all watches of one resource in one version. */
+export interface SentCounter {
+  frames: number;
+}
+
+/**
+ * One client's watch as the fan-out sees it: a bounded queue of frames between the feed, which never waits, and one reader. Before
+ * it joins the live feed only its end is of interest; a reader that catches up asks `ending` between two whole revisions.
+ */
+export class Watcher implements Flushable {
+  readonly request: WatchRequest;
+  readonly representation: Representation;
+  readonly selects: (entry: Entry) => boolean;
+  readonly startedAt: number;
+  readonly sent: SentCounter;
+  bookmarkedAt: number;
+  /** The newest revision up to which everything was handed to the queue or, while catching up, to the reader. */
+  sentRevision = 0;
+  isLive = false;
+  /** Whether anything of the cache's state may have been handed out. */
+  hasBegun = false;
+  readonly #host: WatcherHost;
+  #run: Run | undefined;
+  #isDue = false;
+  #reader: ((step: WatchStep) => void) | undefined;
+  #ending: EndReason | undefined;
+  /** Replaced by `concat`, which makes an array of one listener with room for one. */
+  #onEnding: readonly (() => void)[] = [];
+
+  constructor(options: WatcherOptions) {
+    this.#host = options.host;
+    this.request = options.request;
+    this.representation = options.request.representation;
+    this.selects = selectionOf(options.request);
+    this.startedAt = options.startedAt;
+    this.sent = options.sent;
+    this.bookmarkedAt = options.startedAt;
+  }
+
+  /** Set as soon as the watch is to end; what is queued by then is still delivered. */
+  get ending(): EndReason | undefined {
+    return this.#ending;
+  }
+
+  get queuedFrames(): number {
+    return this.#run?.frames ?? 0;
+  }
+
+  get queuedBytes(): number {
+    return this.#run?.byteLength ?? 0;
+  }
+
+  /** Queues the event's frame if the event concerns this watcher. */
+  offer(event: CacheEvent): void {
+    try {
+      const type = event.typeFor(this.selects);
+      if (type !== undefined) this.push(event.frame(type, this.representation));
+    } catch (error) {
+      // One watcher's representation must not stop the feed of all.
+      this.#host.failed(this, error);
+    }
+  }
+
+  /** Queues one frame; it leaves with the next flush. */
+  push(frame: Buffer): void {
+    if (this.#ending !== undefined) return;
+    const { scheduler, queueFramesMax, queueBytesMax, overflowed } = this.#host;
+    const run = this.#run ?? scheduler.emptyRun;
+    if (run.frames >= queueFramesMax || (run.frames > 0 && run.byteLength + frame.length > queueBytesMax)) {
+      overflowed(this);
+      return;
+    }
+    this.#run = run.append(frame);
+    this.sent.frames += 1;
+    if (!this.#isDue) scheduler.schedule(this);
+  }
+
+  /** Called by the scheduler: what is queued may leave now. */
+  flush(): void {
+    if (this.#run === undefined) return;
+    if (this.#reader === undefined) this.#isDue = true;
+    else this.#deliver(this.#takeRun());
+  }
+
+  /** The next bytes, once they are due. One reader, one call at a time. */
+  // An async function would put one more promise around each, and let each delivery wait for it.
+  // eslint-disable-next-line typescript/promise-function-async -- see above
+  next(): Promise<WatchStep> {
+    if (this.#run !== undefined && (this.#isDue || this.#ending !== undefined)) {
+      return Promise.resolve(this.#takeRun());
+    }
+    if (this.#ending !== undefined) return Promise.resolve(DONE);
+    return new Promise((resolve) => {
+      this.#reader = resolve;
+    });
+  }
+
+  /**
+   * Ends the watch. `lastFrame` is delivered behind everything that is queued; a slow watcher's queue is thrown away, because
+   * nobody reads it.
+   */
+  end(reason: EndReason, lastFrame?: Buffer): void {
+    if (this.#ending !== undefined) return;
+    if (lastFrame !== undefined) {
+      this.#run = (this.#run ?? this.#host.scheduler.emptyRun).append(lastFrame);
+      this.sent.frames += 1;
+    }
+    this.#ending = reason;
+    if (reason === 'slow' || reason === 'aborted') this.#run = undefined;
+    if (this.#reader !== undefined) this.#deliver(this.#takeRun());
+    const listeners = this.#onEnding;
+    this.#onEnding = [];
+    for (const listener of listeners) listener();
+    this.request.ended?.(reason);
+  }
+
+  /** `listener` runs once when the watch is to end; at once if it already is. */
+  onEnding(listener: () => void): void {
+    if (this.#ending === undefined) this.#onEnding = this.#onEnding.concat(listener);
+    else listener();
+  }
+
+  offEnding(listener: () => void): void {
+    this.#onEnding = this.#onEnding.filter((each) => each !== listener);
+  }
+
+  #takeRun(): WatchStep {
+    const run = this.#run;
+    this.#run = undefined;
+    this.#isDue = false;
+    return run === undefined ? DONE : { done: false, value: run.join() };
+  }
+
+  #deliver(step: WatchStep): void {
+    const reader = this.#reader;
+    this.#reader = undefined;
+    reader?.(step);
+  }
+}
+
+export type WatchStep = IteratorResult<Buffer, undefined>;
+
+const DONE: WatchStep = { done: true, value: undefined };

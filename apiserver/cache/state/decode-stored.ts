@@ -1,0 +1,26 @@
+import type { CacheContext } from '../context';
+import type { CachedResource } from './entry';
+import type { CacheEntry } from './entry-codec';
+import { decodeEntry } from './entry-codec';
+import type { Slabs } from './slab';
+
+/** Undoes the transformer and decodes. Without slabs the entry has memory of its own. */
+export function decodeStored(
+  resource: CachedResource,
+  { transformer, prefix, log, counters, ownWrites }: CacheContext,
+  stored: { readonly key: string; readonly value: Buffer; readonly revision: number; readonly slabs?: Slabs },
+): CacheEntry | undefined {
+  const { key, value, revision, slabs } = stored;
+  try {
+    const absolute = `${prefix}/${resource.keyPrefix}${key}`;
+    const { plain } = transformer.fromStorage(absolute, value);
+    return decodeEntry(resource, { key, plain, revision, parsed: ownWrites.take(absolute, plain) }, slabs);
+  } catch (error) {
+    counters.undecodable += 1;
+    log.error(
+      { resource: resource.name, key, revision, error },
+      'A stored value cannot be decoded and is left out',
+    );
+    return undefined;
+  }
+}

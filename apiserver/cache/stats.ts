@@ -1,0 +1,95 @@
+import type { Delays } from '../../shared/metrics/duration-histogram';
+import type { EndReason } from './fan-out/watch-request';
+
+/** See `self-check.ts`. */
+export type CheckOutcome = 'equal' | 'different' | 'skipped';
+
+/** What happened since the start of the process. Numbers only grow. */
+export interface Counters {
+  /** Complete fills of the whole cache, the first included. */
+  fills: number;
+  /** Refills of one resource or of all because the state could not be trusted. */
+  rebuilds: number;
+  /** Objects read by fills. */
+  filledObjects: number;
+  /** Changes applied from the store's watch. */
+  events: number;
+  /** Revisions seen, those of foreign keys included. */
+  revisions: number;
+  /** Stored values that could not be decoded. */
+  undecodable: number;
+  /** Times the feed had to be resumed after an error. */
+  feedFailures: number;
+  watchesStarted: number;
+  readonly watchesEnded: Record<EndReason, number>;
+  historyStreams: number;
+  /** Comparisons of one resource with the store, by outcome. */
+  readonly checks: Record<CheckOutcome, number>;
+  readIndexCalls: number;
+  readIndexRequests: number;
+}
+
+export function createCounters(): Counters {
+  return {
+    fills: 0,
+    rebuilds: 0,
+    filledObjects: 0,
+    events: 0,
+    revisions: 0,
+    undecodable: 0,
+    feedFailures: 0,
+    watchesStarted: 0,
+    watchesEnded: { timeout: 0, drain: 0, aborted: 0, slow: 0, expired: 0, unavailable: 0, redefined: 0 },
+    historyStreams: 0,
+    checks: { equal: 0, different: 0, skipped: 0 },
+    readIndexCalls: 0,
+    readIndexRequests: 0,
+  };
+}
+
+export interface ResourceStats {
+  readonly resource: string;
+  readonly objects: number;
+  readonly objectBytes: number;
+  readonly slabBytes: number;
+  readonly ringEvents: number;
+  readonly ringBytes: number;
+  readonly oldestWatchable: number;
+  readonly watchers: number;
+  /** Frames for watchers since the start: the state, past and live events, bookmarks and errors; by the version asked for. */
+  readonly sent: readonly { readonly apiVersion: string; readonly frames: number }[];
+  /** Watches ended because their client did not take what it asked for. */
+  readonly slowEnded: number;
+  readonly isReady: boolean;
+  /** Readers and watches that wait until it is. */
+  readonly readyWaiters: number;
+}
+
+/** One watch, for administrators. */
+export interface WatcherInfo {
+  readonly resource: string;
+  readonly client: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  readonly representation: string;
+  readonly isLive: boolean;
+  readonly queuedFrames: number;
+  readonly queuedBytes: number;
+  readonly sentRevision: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+export interface CacheStats extends Counters {
+  readonly revision: number;
+  readonly ringBytes: number;
+  readonly derivedBytes: number;
+  readonly snapshotBytes: number;
+  readonly watchers: number;
+  readonly flushes: number;
+  readonly coalesceDelayMs: number;
+  readonly delays: Delays;
+  readonly resources: readonly ResourceStats[];
+}

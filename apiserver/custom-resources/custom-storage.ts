@@ -1,0 +1,86 @@
+import type { JsonObject } from '../../shared/object/clone';
+import type { ApiObject, GroupVersion } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
+import { coerceEmbedded } from '../../shared/structural/embedded';
+import { prune } from '../../shared/structural/prune';
+import { TooManyDefaultsError, withDefaults } from '../../shared/structural/defaults';
+import type { StructuralSchema } from '../../shared/structural/structural-schema';
+import { conversionFailed } from '../registry/custom-errors';
+import type { CustomStorage } from '../registry/resource';
+import type { LazyVersion } from './custom-version';
+
+/**
+ * How objects of a definition are stored and read, after the codec of v1.21's custom resource handler: an object is read by the schema of
+ * the version that it stands in, with that version's defaults; it is then brought into the version asked for, which prunes it again.
+ */
+export function customStorage(
+  group: string,
+  versions: ReadonlyMap<string, LazyVersion>,
+  { hub, convertsByWebhook }: { readonly hub: string; readonly convertsByWebhook: boolean },
+): CustomStorage {
+  const byApiVersion = new Map(
+    [...versions].map(([version, each]) => [apiVersionOf({ group, version }), each]),
+  );
+  const schemaOf = (apiVersion: string): StructuralSchema | undefined => byApiVersion.get(apiVersion)?.schema;
+  const convert = (object: ApiObject, apiVersion: string): ApiObject => {
+    const { kind = '', apiVersion: from = '' } = object;
+    if (from !== apiVersion && convertsByWebhook) throw conversionFailed(from, kind);
+    const moved = from === apiVersion ? object : { ...object, apiVersion };
+    return pruned(moved, schemaOf(apiVersion));
+  };
+  const hubVersion: GroupVersion = { group, version: hub };
+  return {
+    convert,
+    read: (object, apiVersion) => {
+      const readable = completed(object, schemaOf(object.apiVersion ?? ''));
+      return object.apiVersion === apiVersion ? readable : convert(readable, apiVersion);
+    },
+    keep: (object) => sortedObject(pruned(object, schemaOf(apiVersionOf(hubVersion)))),
+  };
+}
+
+/** Without unknown fields, and with defaults. */
+function completed(object: ApiObject, schema: StructuralSchema | undefined): ApiObject {
+  if (schema === undefined) return object;
+  const known = pruned(object, schema);
+  try {
+    return withDefaults(schema, known) as unknown as ApiObject;
+  } catch (error) {
+    // Defaults that came after the object must not make it unreadable: who cannot read it cannot change or delete it either.
+    if (error instanceof TooManyDefaultsError) return known;
+    throw error;
+  }
+}
+
+/** What has the wrong form in embedded objects is dropped as well: old objects were not checked as new ones are. */
+function pruned(object: ApiObject, schema: StructuralSchema | undefined): ApiObject {
+  if (schema === undefined) return object;
+  const { object: known } = prune(schema, object);
+  const { object: formed } = coerceEmbedded(schema, known, { drop: true });
+  return formed as unknown as ApiObject;
+}
+
+function sortedObject({ kind, apiVersion, metadata, ...rest }: ApiObject): ApiObject {
+  return {
+    ...(kind === undefined ? {} : { kind }),
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    metadata,
+    ...(sorted(rest) as JsonObject),
+  };
+}
+
+/** The same value where everything stands in order. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map(sorted);
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  const entries = Object.entries(value);
+  const inOrder = entries.every(([name], index) => index === 0 || (entries[index - 1]?.[0] ?? '') < name);
+  const inner = entries.map(([name, each]): [string, unknown] => [name, sorted(each)]);
+  if (inOrder && inner.every(([, each], index) => each === entries[index]?.[1])) return value;
+  const result = Object.create(null) as JsonObject;
+  for (const [name, each] of inner.toSorted(([a], [b]) => (a < b ? -1 : 1))) result[name] = each;
+  return result;
+}

@@ -1,0 +1,78 @@
+import type { FieldError } from '../../shared/errors/field-error';
+import type { JsonObject } from '../../shared/object/clone';
+import type { ApiObject } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
+import { validateEmbedded } from '../../shared/structural/embedded';
+import { validateListTypes } from '../../shared/structural/list-types';
+import { validateValues } from '../../shared/structural/validate-values';
+import type { Strategy, WriteInfo } from '../registry/strategy';
+import { statusSubresource } from '../registry/strategy';
+import type { Guard } from '../storage/backend';
+import { validateScaled } from './custom-scale';
+import type { LazyVersion } from './custom-version';
+import type { DefinitionVersion } from './definition';
+
+export interface StrategyVersion extends DefinitionVersion {
+  readonly lazy: LazyVersion;
+}
+
+/** The behaviour of all custom resources: the schema of the version that the request uses decides. */
+export function customStrategy(
+  versions: ReadonlyMap<string, StrategyVersion>,
+  reliesOn: (operation: 'CREATE' | 'UPDATE') => Guard,
+): Strategy {
+  return {
+    reliesOn,
+    tracksGeneration: true,
+    generationCountsStatus: true,
+    requiresResourceVersion: true,
+    statusLeavesMetadata: true,
+    validate: (object, info) => {
+      const { lazy, scale } = versions.get(info.via.version) ?? {};
+      const schema = lazy?.schema;
+      const sent = asSent(object, info);
+      return [
+        ...(schema === undefined ? [] : validateValues(schema, sent)),
+        ...(scale === undefined ? [] : validateScaled(object, scale, 'spec')),
+        ...(schema === undefined ? [] : validateEmbedded(schema, sent)),
+      ];
+    },
+    validateNew: (object, info) => repeatsIn(versions.get(info.via.version), object),
+    // What had repeated items before they were forbidden can still be changed.
+    validateUpdate: (next, previous, info) => {
+      const version = versions.get(info.via.version);
+      const repeats = repeatsIn(version, next);
+      return repeats.length > 0 && repeatsIn(version, previous).length > 0 ? [] : repeats;
+    },
+    subresources: {
+      status: {
+        prepareForUpdate: statusSubresource.prepareForUpdate,
+        // As in v1.21 values alone are judged here, whatever is embedded or repeated among them.
+        validateUpdate: (next, _previous, info) => {
+          const { lazy, scale } = versions.get(info.via.version) ?? {};
+          const schema = lazy?.statusSchema;
+          return [
+            ...(schema === undefined ? [] : validateValues(schema, onlyStatus(next))),
+            ...(scale === undefined ? [] : validateScaled(next, scale, 'status')),
+          ];
+        },
+      },
+    },
+  };
+}
+
+/** Objects come in the stored version; the schema is that of the request's. */
+function asSent(object: ApiObject, { via }: WriteInfo): JsonObject {
+  const sent: unknown = { ...object, apiVersion: apiVersionOf(via) };
+  return sent as JsonObject;
+}
+
+/** Items of sets and keyed lists that are there twice. */
+function repeatsIn(version: StrategyVersion | undefined, object: ApiObject): readonly FieldError[] {
+  const schema = version?.lazy.schema;
+  return schema === undefined ? [] : validateListTypes(schema, object);
+}
+
+function onlyStatus({ status }: ApiObject): JsonObject {
+  return status === undefined ? {} : { status };
+}

@@ -1,0 +1,126 @@
+import type { ApiObject } from '../../shared/object/object';
+import { stringifyExact } from '../../shared/object/exact-text';
+import type { StructuralSchema } from '../../shared/structural/structural-schema';
+import { compileSchema } from '../../shared/structural/structural-schema';
+import type { CustomVersion, StoredResource } from '../registry/resource';
+import { currentOfEntry } from '../registry/stored-form';
+import type { Json } from '../../shared/object/accessors';
+import { optionalRecord, record, records } from '../../shared/object/accessors';
+import type { Entry } from '../cache/state/entry';
+import type { Definition } from './definition';
+
+/**
+ * A definition as it stands in the cache. Parsed it takes many times the room of its bytes, so that the parsed form is kept only as long
+ * as somebody else holds it or the garbage collector lets it be.
+ */
+export class DefinitionSource {
+  readonly #stored: StoredResource;
+  #entry: Entry;
+  #parsed: WeakRef<ApiObject> | undefined;
+
+  constructor(stored: StoredResource, entry: Entry) {
+    this.#stored = stored;
+    this.#entry = entry;
+  }
+
+  get object(): ApiObject {
+    const known = this.#parsed?.deref();
+    if (known !== undefined) return known;
+    const { object } = currentOfEntry(this.#stored, this.#entry);
+    this.#parsed = new WeakRef(object);
+    return object;
+  }
+
+  /** A later state of the same definition, in which what is served of it is the same. */
+  update(entry: Entry): void {
+    this.#entry = entry;
+    this.#parsed = undefined;
+  }
+}
+
+let made = 0;
+
+/** One version of a definition; nothing of it is read before it is asked for. */
+export class LazyVersion implements CustomVersion {
+  readonly id: string;
+  readonly preservesUnknownFields: boolean;
+  readonly isTerminating: boolean;
+  readonly isConverted: boolean;
+  readonly #source: DefinitionSource;
+  readonly #name: string;
+  readonly #convertsByWebhook: boolean;
+  #schemas: Schemas | undefined;
+  #changesOnRead: boolean | undefined;
+
+  constructor(source: DefinitionSource, definition: Definition, name: string) {
+    made += 1;
+    this.id = `${definition.name}/${name}#${String(made)}`;
+    this.preservesUnknownFields = definition.preservesUnknownFields;
+    this.isTerminating = definition.isTerminating;
+    const isStored = definition.versions.some((each) => each.isStored && each.name === name);
+    this.isConverted = definition.convertsByWebhook && !isStored;
+    this.#convertsByWebhook = definition.convertsByWebhook;
+    this.#source = source;
+    this.#name = name;
+  }
+
+  get definition(): ApiObject {
+    return this.#source.object;
+  }
+
+  get version(): Json {
+    const versions = records(record(this.definition['spec'])['versions']);
+    return versions.find((each) => each['name'] === this.#name) ?? {};
+  }
+
+  get schema(): StructuralSchema | undefined {
+    return this.#compiled.whole;
+  }
+
+  /** That of the status alone, as a member of an object that may have others; undefined where nothing is said of it. */
+  get statusSchema(): StructuralSchema | undefined {
+    return this.#compiled.status;
+  }
+
+  /** An object is also read by the schema of the version that it stands in, whichever that is. */
+  get changesOnRead(): boolean {
+    this.#changesOnRead ??= this.#convertsByWebhook || !isTransparent(record(this.definition['spec']));
+    return this.#changesOnRead;
+  }
+
+  get #compiled(): Schemas {
+    this.#schemas ??= compile(this.version, this.preservesUnknownFields);
+    return this.#schemas;
+  }
+}
+
+interface Schemas {
+  readonly whole: StructuralSchema | undefined;
+  readonly status: StructuralSchema | undefined;
+}
+
+function compile(version: Json, preserveUnknownFields: boolean): Schemas {
+  const json = optionalRecord(record(version['schema'])['openAPIV3Schema']);
+  if (json === undefined) return { whole: undefined, status: undefined };
+  const status = optionalRecord(record(json['properties'])['status']);
+  return {
+    whole: compileSchema(json, { preserveUnknownFields }),
+    status:
+      status === undefined
+        ? undefined
+        : compileSchema({ type: 'object', properties: { status } }, { preserveUnknownFields: true }),
+  };
+}
+
+/** Whether no schema of the definition drops, fills in or brings into form anything. */
+function isTransparent(spec: Json): boolean {
+  return records(spec['versions']).every((version) => {
+    const json = optionalRecord(record(version['schema'])['openAPIV3Schema']);
+    if (json === undefined) return true;
+    if (spec['preserveUnknownFields'] === true) return !stringifyExact(json).includes(EMBEDDED);
+    const names = Object.keys(json).filter((name) => name !== 'type' && name !== 'description');
+    return names.length === 1 && json['x-kubernetes-preserve-unknown-fields'] === true;
+  });
+}
+
+const EMBEDDED = 'x-kubernetes-embedded-resource';

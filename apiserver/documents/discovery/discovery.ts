@@ -1,0 +1,29 @@
+import { documentAnswer } from '../../http/encoding/document';
+import type { Document } from '../../http/encoding/document';
+import type { Answer, Exchange } from '../../exchange/exchange';
+import type { Registry } from '../../registry/registry';
+import { methodNotAllowed } from '../../verbs/target';
+import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './documents';
+
+/** Answers `/api`, `/apis` and the documents below them; undefined for a path that is none, or a group that is not served. */
+export function answerDiscovery(
+  registry: Registry,
+  serverAddress: string,
+  exchange: Exchange,
+): Promise<Answer> | undefined {
+  const document = documentAt(registry, serverAddress, exchange.path);
+  if (document === undefined) return undefined;
+  if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed();
+  return documentAnswer(exchange, 200, document as Document);
+}
+
+function documentAt(registry: Registry, serverAddress: string, path: string): object | undefined {
+  const [prefix, first = '', second = '', ...more] = path.split('/').filter((part) => part !== '');
+  if (more.length > 0) return undefined;
+  if (prefix === 'api' && second === '') {
+    return first === '' ? apiVersions(registry, serverAddress) : apiResourceList(registry, '', first);
+  }
+  if (prefix !== 'apis') return undefined;
+  if (first === '') return apiGroupList(registry);
+  return second === '' ? apiGroup(registry, first) : apiResourceList(registry, first, second);
+}

@@ -1,0 +1,109 @@
+import { GROUPS } from '../../../shared/api/groups';
+import type { ResourceRow } from '../../../shared/api/resources';
+import { RESOURCES } from '../../../shared/api/resources';
+import { apiVersionOf } from '../../../shared/object/object';
+import { GROUP } from '../../../shared/names';
+import type { InProcessApi } from '../../testing/in-process-api';
+import { startInProcessApi } from '../../testing/in-process-api';
+
+let api: InProcessApi;
+let compared = 0;
+
+beforeAll(async () => {
+  api = await startInProcessApi(undefined, {
+    runtimeConfig: new Map([['api/all', true]]),
+    kindSettings: { allowPrivileged: false, ephemeralContainers: true },
+  });
+});
+afterAll(async () => {
+  await api.close();
+  process.stdout.write(`resources compared with discovery: ${String(compared)}\n`);
+});
+
+interface Shown {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+const VERSIONS = GROUPS.flatMap(({ group, versions }) =>
+  versions.map(({ version }) => ({ group, version, apiVersion: apiVersionOf({ group, version }) })),
+);
+
+/** Subresources that need a connection to a node or a backend. */
+const NOT_YET = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+function rowsOf({ group, version }: { group: string; version: string }): readonly ResourceRow[] {
+  return RESOURCES.filter((row) => row.group === group && row.version === version);
+}
+
+function shownOf(row: ResourceRow): readonly Shown[] {
+  const { resource, namespaced, kind, verbs, shortNames, categories, subresources } = row;
+  const own = {
+    name: resource,
+    singularName: '',
+    namespaced,
+    kind,
+    verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+  };
+  const others = subresources
+    .filter(({ name }) => !NOT_YET.has(name))
+    .map((each) => ({
+      name: `${resource}/${each.name}`,
+      singularName: '',
+      namespaced,
+      ...(each.group === row.group && each.version === row.version
+        ? {}
+        : { group: each.group, version: each.version }),
+      kind: each.kind,
+      verbs: each.verbs,
+    }));
+  return [own, ...others];
+}
+
+test.each(VERSIONS)('$apiVersion tells of every row of the tables, and of nothing else', async (place) => {
+  const { json } = await api.call('GET', `${place.group === '' ? '/api' : '/apis'}/${place.apiVersion}`);
+  expect(json.groupVersion).toBe(place.apiVersion);
+  const shown: readonly Shown[] = json.resources;
+  const withoutHashes = shown.map(({ storageVersionHash: _hash, ...rest }) => rest);
+  const expected = rowsOf(place).flatMap(shownOf);
+  const byName = (a: Shown, b: Shown): number => (a.name < b.name ? -1 : 1);
+  expect([...withoutHashes].sort(byName)).toEqual([...expected].sort(byName));
+  expect(shown.map(({ name }) => name)).toEqual(shown.map(({ name }) => name).toSorted());
+  compared += shown.length;
+});
+
+test('groups stand in their order, each with its preferred version first', async () => {
+  const { json } = await api.call('GET', '/apis');
+  const groups = GROUPS.filter(({ group }) => group !== '');
+  expect(json.groups.map(({ name }: { name: string }) => name)).toEqual(groups.map(({ group }) => group));
+  for (const { name, versions, preferredVersion } of json.groups) {
+    const row = groups.find(({ group }) => group === name);
+    expect(versions.map(({ version }: { version: string }) => version)).toEqual(
+      row?.versions.map(({ version }) => version),
+    );
+    expect(preferredVersion).toEqual(versions[0]);
+  }
+});
+
+test('what is stored has the same hash in all of its versions, and what is not has none', async () => {
+  const hashes = new Map<string, Set<unknown>>();
+  const hashed: string[] = [];
+  for (const { group, apiVersion } of VERSIONS) {
+    const { json } = await api.call('GET', `${group === '' ? '/api' : '/apis'}/${apiVersion}`);
+    for (const { name, storageVersionHash } of json.resources as readonly Shown[]) {
+      const key = `${group}/${name}`;
+      hashes.set(key, (hashes.get(key) ?? new Set()).add(storageVersionHash));
+      if (storageVersionHash !== undefined) hashed.push(name);
+    }
+  }
+  expect(hashed.filter((name) => name.includes('/'))).toEqual([]);
+  expect([...hashes].filter(([, values]) => values.size > 1)).toEqual([]);
+  const listable = RESOURCES.filter(({ verbs }) => verbs.includes('create') && verbs.includes('list'));
+  for (const { group, resource } of listable) {
+    expect([...(hashes.get(`${group}/${resource}`) ?? [])]).toEqual([expect.stringMatching(/^.{11}=$/)]);
+  }
+  expect([...(hashes.get('/bindings') ?? [])]).toEqual([undefined]);
+  expect([...(hashes.get(`${GROUP.authentication}/tokenreviews`) ?? [])]).toEqual([undefined]);
+});

@@ -1,0 +1,94 @@
+import { apiVersionOf } from '../../../shared/object/object';
+import type { SubresourceRow } from '../../../shared/api/resources';
+import type { Registry, ServedGroup } from '../../registry/registry';
+import type { Endpoint } from '../../registry/resource';
+import { orderedGroups } from './group-order';
+import { storageVersionHash } from './storage-version';
+
+/** Discovery documents of meta/v1: what a client reads before it knows which resources exist. All are derived from the registry. */
+
+/** `/api`. `serverAddress` is where clients outside the cluster reach this server. */
+export function apiVersions(registry: Registry, serverAddress: string): object {
+  const core = registry.groups.find(({ group }) => group === '');
+  return {
+    kind: 'APIVersions',
+    versions: core?.versions ?? [],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  };
+}
+
+/** `/apis`. */
+export function apiGroupList(registry: Registry): object {
+  const groups = orderedGroups(registry)
+    .filter(({ group }) => group !== '')
+    .map(groupBody);
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups };
+}
+
+/** `/apis/{group}`; undefined for a group that is not served. */
+export function apiGroup(registry: Registry, name: string): object | undefined {
+  const found = orderedGroups(registry).find(({ group }) => group === name && group !== '');
+  return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupBody(found) };
+}
+
+function groupBody({ group, versions }: ServedGroup): object {
+  const entries = versions.map((version) => ({ groupVersion: apiVersionOf({ group, version }), version }));
+  return { name: group, versions: entries, preferredVersion: entries[0] };
+}
+
+/** `/api/v1` and `/apis/{group}/{version}`; undefined for a version that is not served. */
+export function apiResourceList(registry: Registry, group: string, version: string): object | undefined {
+  const endpoints = registry.endpointsOf(group, version);
+  if (endpoints.length === 0) return undefined;
+  const resources = endpoints
+    .flatMap((endpoint) => [resourceOf(endpoint, registry), ...subresourcesOf(endpoint)])
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    kind: 'APIResourceList',
+    ...(group === '' ? {} : { apiVersion: 'v1' }),
+    groupVersion: apiVersionOf({ group, version }),
+    resources,
+  };
+}
+
+interface ResourceBody {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+function resourceOf(endpoint: Endpoint, registry: Registry): ResourceBody {
+  const { row } = endpoint;
+  return {
+    name: row.resource,
+    singularName: row.singularName,
+    namespaced: row.namespaced,
+    kind: row.kind,
+    verbs: row.verbs,
+    ...(row.shortNames.length === 0 ? {} : { shortNames: row.shortNames }),
+    ...(row.categories.length === 0 ? {} : { categories: row.categories }),
+    ...(isHashed(endpoint, registry) ? { storageVersionHash: storageVersionHash(endpoint.stored) } : {}),
+  };
+}
+
+/** What is not stored has no hash, nor has a custom resource that is stored in a version which is not served. */
+function isHashed({ custom, stored, virtual }: Endpoint, registry: Registry): boolean {
+  if (custom === undefined) return virtual === undefined;
+  return registry.endpoint(stored.group, stored.version, stored.resource) !== undefined;
+}
+
+function subresourcesOf({ row, subresources }: Endpoint): readonly ResourceBody[] {
+  return [...subresources.values()].map((each) => ({
+    name: `${row.resource}/${each.name}`,
+    singularName: '',
+    namespaced: row.namespaced,
+    ...otherGroupVersion(row, each),
+    kind: each.kind,
+    verbs: each.verbs,
+  }));
+}
+
+/** Group and version are told only where the subresource's kind lives elsewhere (Scale, Eviction). */
+function otherGroupVersion(row: Endpoint['row'], each: SubresourceRow): object {
+  if (each.group === row.group && each.version === row.version) return {};
+  return { group: each.group, version: each.version };
+}

@@ -1,0 +1,210 @@
+import { describeField } from '../../../shared/api/descriptions';
+import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
+import { validateStructure } from '../../kinds/apiextensions/crd-structure';
+import type { JsonSchema, SchemaForm } from './definitions';
+import { described, TYPE_META } from './definitions';
+import { definitionName } from './names';
+
+const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
+const EMBEDDED = 'x-kubernetes-embedded-resource';
+const INT_OR_STRING = 'x-kubernetes-int-or-string';
+
+/**
+ * The schema of a custom resource as clients read it, from `schema.openAPIV3Schema` of its version and with what every object has. In v2
+ * without whatever that version cannot say or clients of it misunderstand. Source: the OpenAPI builder of apiextensions-apiserver, v1.21.
+ */
+export function customSchema(
+  given: unknown,
+  form: SchemaForm,
+  options: { readonly preservesUnknown: boolean },
+): JsonSchema {
+  const schema = optionalRecord(given);
+  if (schema === undefined || !isStructural(schema)) return ANY_OBJECT;
+  // With any field declared, clients of v2 would refuse all others.
+  if (form.version === 'v2' && (schema[PRESERVE] === true || options.preservesUnknown)) return ANY_OBJECT;
+  const { properties, ...rest } = convert(schema, form);
+  return { ...rest, properties: { ...record(properties), ...TYPE_META, metadata: metadataOf(form) } };
+}
+
+const ANY_OBJECT: JsonSchema = { type: 'object' };
+
+/** What no structural schema has: it would have to be followed to be understood. */
+const UNSUPPORTED = [
+  'id',
+  '$schema',
+  '$ref',
+  'patternProperties',
+  'dependencies',
+  'additionalItems',
+  'definitions',
+];
+
+function isStructural(schema: JsonSchema): boolean {
+  return validateStructure(schema, '').length === 0 && isPlain(schema);
+}
+
+function isPlain(schema: JsonSchema): boolean {
+  const { items, additionalProperties, properties } = schema;
+  return (
+    UNSUPPORTED.every((field) => isEmpty(schema[field])) &&
+    !Array.isArray(items) &&
+    [items, additionalProperties, ...Object.values(record(properties))].every((each) => {
+      const child = optionalRecord(each);
+      return child === undefined || isPlain(child);
+    })
+  );
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === undefined || value === null || value === '';
+}
+
+function metadataOf({ reference }: SchemaForm): JsonSchema {
+  return reference(definitionName('meta/v1.ObjectMeta'), described(describeField('core/v1.Pod', 'metadata')));
+}
+
+/** Fields that are taken over as they are when they say anything. */
+const PLAIN_FIELDS: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'format',
+  'maximum',
+  'exclusiveMaximum',
+  'minimum',
+  'exclusiveMinimum',
+  'maxLength',
+  'minLength',
+  'pattern',
+  'maxItems',
+  'minItems',
+  'uniqueItems',
+  'multipleOf',
+  'enum',
+  'maxProperties',
+  'minProperties',
+  PRESERVE,
+  EMBEDDED,
+  INT_OR_STRING,
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-list-type',
+  'x-kubernetes-map-type',
+]);
+
+function plainFields(schema: JsonSchema): JsonSchema {
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(schema)) {
+    if (PLAIN_FIELDS.has(name) && isSaid(value)) fields[name] = value;
+  }
+  return fields;
+}
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false && value !== '';
+}
+
+function convert(schema: JsonSchema, form: SchemaForm): JsonSchema {
+  const converted = form.version === 'v2' ? toV2(schema, form) : toV3(schema, form);
+  return withEmbedded(schema, converted, form);
+}
+
+/** Fields that are not declared would be refused if any were: what may hold anything has no structure, and what may be null no type. */
+function toV2(schema: JsonSchema, form: SchemaForm): JsonSchema {
+  const isNullable = schema['nullable'] === true;
+  const isFree = isNullable || schema[PRESERVE] === true;
+  const items = isFree ? undefined : optionalRecord(schema['items']);
+  const properties = isFree ? undefined : optionalRecord(schema['properties']);
+  const type = text(schema['type']);
+  const isTyped =
+    !isNullable &&
+    !(type === 'array' && items === undefined) &&
+    !(type === 'object' && schema[PRESERVE] === true);
+  return {
+    ...plainFields(schema),
+    ...(type !== '' && isTyped ? { type } : {}),
+    ...structure({ ...schema, items, properties }, form),
+    ...listField('required', requiredOf(schema, properties)),
+  };
+}
+
+/** What may be null may be absent. */
+function requiredOf(schema: JsonSchema, properties: JsonSchema | undefined): readonly unknown[] {
+  const required = listOf(schema['required']);
+  if (record(schema['additionalProperties'])['nullable'] === true) return [];
+  return required.filter((name) => record(properties?.[String(name)])['nullable'] !== true);
+}
+
+function toV3(schema: JsonSchema, form: SchemaForm): JsonSchema {
+  const { type, nullable, default: value } = schema;
+  return {
+    ...plainFields(schema),
+    ...(text(type) === '' ? {} : { type }),
+    ...(nullable === true ? { nullable } : {}),
+    ...(value === undefined ? {} : { default: value }),
+    ...structure(schema, form),
+    ...listField('required', listOf(schema['required'])),
+    ...junctors(schema),
+  };
+}
+
+function structure(schema: JsonSchema, form: SchemaForm): JsonSchema {
+  const { additionalProperties } = schema;
+  const items = optionalRecord(schema['items']);
+  const properties = Object.entries(record(schema['properties']));
+  const more = optionalRecord(additionalProperties);
+  return {
+    ...(items === undefined ? {} : { items: convert(items, form) }),
+    ...(properties.length === 0
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            properties.map(([name, each]) => [name, convert(record(each), form)]),
+          ),
+        }),
+    ...(more === undefined ? {} : { additionalProperties: convert(more, form) }),
+    ...(typeof additionalProperties === 'boolean' ? { additionalProperties } : {}),
+  };
+}
+
+const NUMBER_OR_TEXT = [{ type: 'integer' }, { type: 'string' }];
+
+/** A schema for numbers and text says so once more in words that every reader knows. */
+function junctors(schema: JsonSchema): JsonSchema {
+  const anyOf = listOf(schema['anyOf']);
+  const allOf = listOf(schema['allOf']);
+  const isSpelled =
+    schema[INT_OR_STRING] !== true ||
+    isNumberOrText(anyOf) ||
+    isNumberOrText(listOf(record(allOf[0])['anyOf']));
+  const isAside = anyOf.length > 0 && !isSpelled;
+  return {
+    ...listField('anyOf', anyOf.length === 0 && !isSpelled ? NUMBER_OR_TEXT : anyOf),
+    ...listField('allOf', isAside ? [{ anyOf: NUMBER_OR_TEXT }, ...allOf] : allOf),
+    ...listField('oneOf', listOf(schema['oneOf'])),
+    ...(schema['not'] === undefined ? {} : { not: schema['not'] }),
+  };
+}
+
+function isNumberOrText(list: readonly unknown[]): boolean {
+  const types = records(list).map((each) => each['type']);
+  return types.length === 2 && types[0] === 'integer' && types[1] === 'string';
+}
+
+/** An object inside an object has its own kind and metadata, unless a client of v2 would then refuse what else it has. */
+function withEmbedded(schema: JsonSchema, converted: JsonSchema, form: SchemaForm): JsonSchema {
+  if (schema[EMBEDDED] !== true || (form.version === 'v2' && schema[PRESERVE] === true)) return converted;
+  const required = listOf(converted['required']);
+  return {
+    ...converted,
+    properties: { ...record(converted['properties']), ...TYPE_META, metadata: metadataOf(form) },
+    required: [...required, ...['kind', 'apiVersion'].filter((name) => !required.includes(name))],
+  };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function listField(name: string, list: readonly unknown[]): JsonSchema {
+  return list.length === 0 ? {} : { [name]: list };
+}

@@ -1,0 +1,97 @@
+import { badRequest } from '../../../shared/errors/status-error';
+import type { Clock } from '../../../shared/concurrency/clock';
+import { systemClock } from '../../../shared/concurrency/clock';
+import type { Exchange } from '../../exchange/exchange';
+import type { Endpoint } from '../../registry/resource';
+import { jsonEncoder } from './json-encoder';
+import type { Format, Negotiated, Offer } from './negotiation';
+import { FORMATS, negotiate } from './negotiation';
+import type { JsonShape, ObjectEncoder } from './object-encoder';
+import { partialShape } from './partial-shape';
+import { plainShape } from './plain-shape';
+import { protobufEncoder } from './protobuf-encoder';
+import type { IncludeObject } from './table/table-shape';
+import { INCLUDE_OBJECT, tableShape } from './table/table-shape';
+import { yamlEncoder } from './yaml-encoder';
+import { StatusError } from '../../../shared/errors/status-error';
+
+/** What an answer shows: one object, a list, or a stream of changes. */
+export type Showing = 'object' | 'list' | 'stream';
+
+/** Ages in Tables are counted from this clock. */
+const clock: Clock = systemClock;
+
+const WITHOUT_PROTOBUF: readonly Format[] = ['json', 'yaml'];
+
+/**
+ * How to write the endpoint's objects for this request. Throws NotAcceptable (406) when the endpoint cannot write what is asked for, and
+ * BadRequest for an `includeObject` that does not exist. Made once per endpoint and way of writing, so that what it encodes is shared.
+ */
+export function encoderOf(
+  exchange: Pick<Exchange, 'headers' | 'query'>,
+  endpoint: Endpoint,
+  showing: Showing,
+): ObjectEncoder {
+  const negotiated = negotiate(exchange, offerOf(endpoint, showing));
+  const includeObject = includeObjectOf(exchange, negotiated);
+  checkShape(negotiated, showing);
+  const made = encoders.get(endpoint) ?? new Map<string, ObjectEncoder>();
+  encoders.set(endpoint, made);
+  const key = `${keyOf(negotiated)} ${includeObject}`;
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const encoder = createEncoder(endpoint, negotiated, includeObject);
+  made.set(key, encoder);
+  return encoder;
+}
+
+/** At most a few dozen per endpoint: every combination of format, shape, version, indentation and what a row carries. */
+const encoders = new WeakMap<Endpoint, Map<string, ObjectEncoder>>();
+
+function keyOf({ format, shape, pretty }: Negotiated): string {
+  const plain = pretty ? 'pretty' : format;
+  return shape === undefined ? plain : `${plain} ${shape.kind} ${shape.version}`;
+}
+
+/** A kind without a schema has no Protobuf, except of its metadata. */
+function offerOf({ type }: Endpoint, showing: Showing): Offer {
+  return { formats: type.open ? WITHOUT_PROTOBUF : FORMATS, shapes: true, stream: showing === 'stream' };
+}
+
+function createEncoder(
+  endpoint: Endpoint,
+  negotiated: Negotiated,
+  includeObject: IncludeObject,
+): ObjectEncoder {
+  const { format, shape } = negotiated;
+  if (format === 'protobuf') return protobufEncoder(endpoint, shape);
+  const jsonShape = jsonShapeOf(endpoint, negotiated, includeObject);
+  return format === 'yaml' ? yamlEncoder(jsonShape) : jsonEncoder(jsonShape, negotiated);
+}
+
+function jsonShapeOf(endpoint: Endpoint, { shape }: Negotiated, includeObject: IncludeObject): JsonShape {
+  if (shape === undefined) return plainShape(endpoint);
+  if (shape.kind === 'Table') return tableShape(endpoint, { shape, includeObject, clock });
+  return partialShape(shape);
+}
+
+/** A list is not one object's metadata, and one object is not a list of them. */
+function checkShape({ shape }: Negotiated, showing: Showing): void {
+  const kind = shape?.kind;
+  if (kind === 'PartialObjectMetadata' && showing === 'list') {
+    throw new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is a list`);
+  }
+  if (kind === 'PartialObjectMetadataList' && showing !== 'list') {
+    throw new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is not a list`);
+  }
+}
+
+function includeObjectOf({ query }: Pick<Exchange, 'query'>, { shape }: Negotiated): IncludeObject {
+  const given = shape?.kind === 'Table' ? (query.get('includeObject') ?? '') : '';
+  if (given === '') return 'Metadata';
+  const known = INCLUDE_OBJECT.find((each) => each === given);
+  if (known !== undefined) return known;
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(given)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
+}

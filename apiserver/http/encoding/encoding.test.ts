@@ -1,0 +1,125 @@
+import { StatusError } from '../../../shared/errors/status-error';
+import { GROUP, MEDIA_TYPE } from '../../../shared/names';
+import { parseAccept, parseMediaType } from './media-type';
+import type { Offer } from './negotiation';
+import { DOCUMENT_OFFER, negotiate, negotiateBody } from './negotiation';
+import { prettyJson } from './pretty';
+import { metadataEnd } from './source';
+import { writtenSource } from './written';
+
+const OBJECTS: Offer = { ...DOCUMENT_OFFER, shapes: true };
+const STREAMS: Offer = { ...OBJECTS, stream: true };
+
+function negotiated(accept: string | undefined, offer = OBJECTS, search = '', userAgent = 'go'): string {
+  const headers = { 'user-agent': userAgent, ...(accept === undefined ? {} : { accept }) };
+  const { format, shape, pretty } = negotiate({ headers, query: new URLSearchParams(search) }, offer);
+  const name = shape === undefined ? format : `${format} ${shape.kind} ${shape.version}`;
+  return pretty ? `pretty ${name}` : name;
+}
+
+describe('Accept', () => {
+  test('elements come by quality, ties in the order of the header, and quality 0 is a refusal', () => {
+    const types = parseAccept('a/x;q=0.5, b/y, c/z;q=0.9, d/w;q=0, e/v').map((range) => range.type);
+    expect(types).toEqual(['b', 'e', 'c', 'a']);
+  });
+
+  test('parameters keep their values and quoted commas do not split', () => {
+    const [range] = parseAccept('application/json;as=Table;v="v1,x";g=meta');
+    expect(range?.parameters).toEqual(
+      new Map([
+        ['as', 'Table'],
+        ['v', 'v1,x'],
+        ['g', 'meta'],
+      ]),
+    );
+  });
+
+  test.each(['', 'json', 'a/b/c', '/'])('"%s" is no media type', (text) => {
+    expect(parseMediaType(text)).toBeUndefined();
+  });
+
+  const table = `application/json;as=Table;g=${GROUP.meta};v=v1`;
+  const { protobuf } = MEDIA_TYPE;
+
+  test.each([
+    [undefined, 'json'],
+    ['', 'json'],
+    ['*/*', 'json'],
+    ['application/json', 'json'],
+    ['application/json; charset=utf-8', 'json'],
+    ['application/*, application/yaml;q=0.5', 'json'],
+    ['text/html, */*;q=0.1', 'json'],
+    ['application/json;q=0.1,application/yaml;q=0.9', 'yaml'],
+    [`${protobuf}, application/json`, 'protobuf'],
+    [table, 'json Table v1'],
+    [`${table}beta1, application/json`, 'json Table v1beta1'],
+    [`${table}alpha1, application/json`, 'json'],
+    [`application/yaml;as=Table;g=${GROUP.meta};v=v1`, 'yaml Table v1'],
+    [`${protobuf};as=Table;g=${GROUP.meta};v=v1,application/json`, 'json'],
+    [`${protobuf};as=PartialObjectMetadata;g=${GROUP.meta};v=v1`, 'protobuf PartialObjectMetadata v1'],
+    ['application/json;stream=watch', 'json'],
+    ['application/json;pretty=1', 'pretty json'],
+  ])('%p gets %s', (accept, expected) => {
+    expect(negotiated(accept)).toBe(expected);
+  });
+
+  test.each([
+    'image/png',
+    'application/*',
+    'nonsense',
+    'application/json;q=0',
+    'application/yaml;stream=watch',
+    'application/json;stream=other',
+    `application/json;as=Table;g=other;v=v1`,
+    `application/json;as=Table;v=v1`,
+    `application/json;as=Other;g=${GROUP.meta};v=v1`,
+    `${protobuf};as=Table;g=${GROUP.meta};v=v1`,
+  ])('%p is not acceptable, and what is offered is told', (accept) => {
+    expect(() => negotiated(accept)).toThrow(StatusError);
+    expect(() => negotiated(accept)).toThrow(/application\/json, application\/yaml, .*protobuf/);
+  });
+
+  test('a document that is no object has no Table, and a stream no YAML', () => {
+    expect(() => negotiated(table, DOCUMENT_OFFER)).toThrow(StatusError);
+    expect(() => negotiated('application/yaml', STREAMS)).toThrow(StatusError);
+    expect(negotiated(`${protobuf};stream=watch`, STREAMS)).toBe('protobuf');
+  });
+
+  test('people get indented JSON, and whoever asks for it; ?pretty has the last word', () => {
+    expect(negotiated(undefined, OBJECTS, '', 'curl/8.0')).toBe('pretty json');
+    expect(negotiated(undefined, OBJECTS, 'pretty=true')).toBe('pretty json');
+    expect(negotiated(undefined, OBJECTS, 'pretty=false', 'Mozilla/5.0 (X11)')).toBe('json');
+    expect(negotiated('application/yaml', OBJECTS, 'pretty=1')).toBe('yaml');
+  });
+});
+
+describe('Content-Type', () => {
+  test('parameters do not matter, another type is 415', () => {
+    expect(negotiateBody('application/json; charset=utf-8', ['application/json'])).toBe('application/json');
+    expect(() => negotiateBody('text/plain', ['application/json'])).toThrow(/accepted media types include/);
+  });
+});
+
+describe('the answer to a write', () => {
+  const plain = Buffer.from('{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{}}');
+
+  test('gets its version spliced in', () => {
+    expect(writtenSource({ plain, revision: 12 }).bytes.toString()).toBe(
+      '"metadata":{"resourceVersion":"12","name":"a"},"data":{}}',
+    );
+    expect(writtenSource({ plain, revision: 0 }).bytes.toString()).toBe('"metadata":{"name":"a"},"data":{}}');
+  });
+});
+
+test('the end of the metadata is found whatever stands in its strings', () => {
+  const metadata = '"metadata":{"a":"}\\"{","b":{"c":"\\\\"},"d":[{}]}';
+  expect(metadataEnd({ bytes: Buffer.from(`${metadata},"spec":{"x":"}"}}`), transient: true })).toBe(
+    metadata.length,
+  );
+});
+
+test('indented JSON is the same JSON, wherever its bytes are cut', () => {
+  const value = { a: [1, { b: 'x"{,:}\\', c: [] }, {}], d: { e: null, f: 1.5e300 }, g: [], h: 'ü' };
+  expect(prettyJson(Buffer.from(JSON.stringify(value))).toString()).toBe(JSON.stringify(value, null, 2));
+  expect(prettyJson(Buffer.from('{}\n')).toString()).toBe('{}\n');
+});

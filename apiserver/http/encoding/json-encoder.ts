@@ -1,0 +1,74 @@
+import { ANNOTATION, MEDIA_TYPE } from '../../../shared/names';
+import type { ListMeta } from '../../../shared/object/object';
+import { Slices } from '../../../shared/concurrency/slices';
+import type { Batches } from './batch';
+import { Batch, bodyOf } from './batch';
+import type { JsonShape, ObjectEncoder } from './object-encoder';
+import { prettyBody, prettyJson } from './pretty';
+import type { Source } from './source';
+
+const NEWLINE = Buffer.from('\n');
+const FRAME_TAIL = Buffer.from('}\n');
+const FRAME_HEAD = {
+  ADDED: Buffer.from('{"type":"ADDED","object":'),
+  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
+  DELETED: Buffer.from('{"type":"DELETED","object":'),
+  BOOKMARK: Buffer.from('{"type":"BOOKMARK","object":'),
+};
+
+/** Objects as JSON. What stands in the cache is JSON already, so that nothing is kept here. */
+export function jsonEncoder(shape: JsonShape, { pretty }: { readonly pretty: boolean }): ObjectEncoder {
+  return {
+    id: `json ${shape.id}`,
+    contentType: MEDIA_TYPE.json,
+    streamContentType: MEDIA_TYPE.json,
+    object: (source) => {
+      const body = Buffer.concat([...shape.object(source), NEWLINE]);
+      return pretty ? prettyJson(body) : body;
+    },
+    list: async (metadata, sources) => {
+      const body = await bodyOf(jsonListBatches(shape, metadata, sources));
+      return pretty ? prettyBody(body) : body;
+    },
+    tellsAge: shape.tellsAge === true,
+    frame: (type, entry) => Buffer.concat([FRAME_HEAD[type], ...shape.inFrame(entry), FRAME_TAIL]),
+    bookmark: (revision, initialEventsEnd) =>
+      Buffer.concat([
+        FRAME_HEAD.BOOKMARK,
+        ...shape.bookmark(bookmarkMetadata(revision, initialEventsEnd)),
+        FRAME_TAIL,
+      ]),
+    error: (status) => jsonLine({ type: 'ERROR', object: status }),
+    stream: (frames) => shape.stream(frames),
+  };
+}
+
+/** All that a bookmark tells. */
+export function bookmarkMetadata(revision: number, initialEventsEnd: boolean): object {
+  return {
+    resourceVersion: String(revision),
+    ...(initialEventsEnd ? { annotations: { [ANNOTATION.initialEventsEnd]: 'true' } } : {}),
+  };
+}
+
+/** A list in batches of about 256 KB. */
+async function* jsonListBatches(shape: JsonShape, metadata: ListMeta, sources: readonly Source[]): Batches {
+  const batch = new Batch();
+  const slices = new Slices();
+  batch.text(shape.listHead(metadata));
+  let isFirst = true;
+  for (const source of sources) {
+    if (!isFirst) batch.text(',');
+    isFirst = false;
+    shape.element(batch, source);
+    if (batch.isFull) yield batch.lend();
+    if (slices.due()) await slices.pause();
+  }
+  batch.text(']}\n');
+  return batch.take();
+}
+
+/** One JSON document and a newline. */
+export function jsonLine(value: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(value)}\n`);
+}

@@ -1,0 +1,142 @@
+import { GROUP, MEDIA_TYPE } from '../../../shared/names';
+import { StatusError } from '../../../shared/errors/status-error';
+import type { Exchange } from '../../exchange/exchange';
+import type { MediaRange } from './media-type';
+import { parseAccept, parseMediaType } from './media-type';
+
+export const FORMATS = ['json', 'yaml', 'protobuf'] as const;
+export type Format = (typeof FORMATS)[number];
+
+const SHAPE_KINDS = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const;
+const SHAPE_VERSIONS = ['v1', 'v1beta1'] as const;
+
+/** What an object or a list is turned into before it is written. */
+export interface Shape {
+  readonly kind: (typeof SHAPE_KINDS)[number];
+  readonly version: (typeof SHAPE_VERSIONS)[number];
+}
+
+/** How the answer is to be written. */
+export interface Negotiated {
+  readonly format: Format;
+  /** Undefined: as it is. */
+  readonly shape: Shape | undefined;
+  /** Indented; only JSON is. */
+  readonly pretty: boolean;
+}
+
+/** What an endpoint can write. */
+export interface Offer {
+  /** The formats for things as they are, the one for a wildcard first. */
+  readonly formats: readonly Format[];
+  /** Whether objects may be asked for as a Table or as their metadata alone. */
+  readonly shapes: boolean;
+  /** Only formats in which frames can be told apart. */
+  readonly stream: boolean;
+}
+
+/** For documents that are no objects of the store. */
+export const DOCUMENT_OFFER: Offer = { formats: FORMATS, shapes: false, stream: false };
+
+/** For the Status that an operation on an object ends with: whoever asked for a Table of the object gets it all the same. */
+export const OUTCOME_OFFER: Offer = { ...DOCUMENT_OFFER, shapes: true };
+
+const PLAIN_JSON: Negotiated = { format: 'json', shape: undefined, pretty: false };
+
+/**
+ * How to answer the request, from its Accept header, `?pretty` and the client's name. An element of the header that asks for something
+ * not offered is passed over for the next one. Throws NotAcceptable (406) when nothing fits.
+ */
+export function negotiate({ headers, query }: Pick<Exchange, 'headers' | 'query'>, offer: Offer): Negotiated {
+  const chosen = negotiateAccept(headers.accept, offer);
+  if (chosen.format !== 'json' || offer.stream) return chosen;
+  const pretty = chosen.pretty || isForPeople(query.get('pretty') ?? '', headers['user-agent'] ?? '');
+  return pretty === chosen.pretty ? chosen : { ...chosen, pretty };
+}
+
+function negotiateAccept(accept: string | undefined, offer: Offer): Negotiated {
+  // What nearly every request says; the rest of this function is not needed for it.
+  if (accept === undefined || accept === MEDIA_TYPE.json || accept === '*/*' || accept.trim() === '') {
+    return PLAIN_JSON;
+  }
+  const ranges = parseAccept(accept);
+  // As in the Go server, where the router looks first: `application/*` alone finds no route.
+  if (!ranges.some((range) => isWildcard(range) || formatOf(range) !== undefined)) {
+    throw notAcceptable(offer, { details: {} });
+  }
+  for (const range of ranges) {
+    for (const format of FORMATS) {
+      const fit = covers(range, format) ? fitOf(range, format, offer) : undefined;
+      if (fit !== undefined) return fit;
+    }
+  }
+  throw notAcceptable(offer, {});
+}
+
+function notAcceptable({ formats }: Offer, options: { readonly details?: object }): StatusError {
+  const offered = formats.map((format) => MEDIA_TYPE[format]).join(', ');
+  return new StatusError('NotAcceptable', `only the following media types are accepted: ${offered}`, options);
+}
+
+function isWildcard({ type, subtype }: MediaRange): boolean {
+  return type === '*' && subtype === '*';
+}
+
+function formatOf({ type, subtype }: MediaRange): Format | undefined {
+  return FORMATS.find((format) => MEDIA_TYPE[format] === `${type}/${subtype}`);
+}
+
+function covers(range: MediaRange, format: Format): boolean {
+  if (isWildcard(range)) return true;
+  return range.subtype === '*' ? MEDIA_TYPE[format].startsWith(`${range.type}/`) : formatOf(range) === format;
+}
+
+/** The element as a way to answer, or undefined when the endpoint cannot do what its parameters say. */
+function fitOf({ parameters }: MediaRange, format: Format, offer: Offer): Negotiated | undefined {
+  const stream = parameters.get('stream');
+  if ((stream !== undefined || offer.stream) && format === 'yaml') return undefined;
+  if (stream !== undefined && stream !== '' && stream !== 'watch') return undefined;
+  const pretty = format === 'json' && parameters.get('pretty') === '1';
+  const as = parameters.get('as') ?? '';
+  if (as === '') {
+    return offer.formats.includes(format) ? { format, shape: undefined, pretty } : undefined;
+  }
+  const shape = shapeOf(as, parameters);
+  if (shape === undefined || !offer.shapes || (shape.kind === 'Table' && format === 'protobuf'))
+    return undefined;
+  return { format, shape, pretty };
+}
+
+function shapeOf(as: string, parameters: MediaRange['parameters']): Shape | undefined {
+  const kind = SHAPE_KINDS.find((each) => each === as);
+  const version = SHAPE_VERSIONS.find((each) => each === parameters.get('v'));
+  if (kind === undefined || version === undefined || parameters.get('g') !== GROUP.meta) return undefined;
+  return { kind, version };
+}
+
+const TRUE = /^(?:1|t|T|true|TRUE|True)$/;
+/** Programs behind which a person reads. */
+const PEOPLE = /^(?:curl|Wget|Mozilla\/5\.0)/;
+
+function isForPeople(parameter: string, userAgent: string): boolean {
+  return parameter === '' ? PEOPLE.test(userAgent) : TRUE.test(parameter);
+}
+
+/**
+ * Checks a request body's Content-Type against what the verb reads. Throws UnsupportedMediaType (415), with empty details where the Go
+ * server's router refuses (`{ details: {} }`). An absent one is JSON.
+ */
+export function negotiateBody(
+  contentType: string | undefined,
+  supported: readonly string[],
+  refusal: { readonly details?: object } = {},
+): string {
+  const parsed = parseMediaType(contentType ?? MEDIA_TYPE.json);
+  const essence = parsed === undefined ? '' : `${parsed.type}/${parsed.subtype}`;
+  if (supported.includes(essence)) return essence;
+  throw new StatusError(
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${supported.join(', ')}`,
+    refusal,
+  );
+}

@@ -1,0 +1,42 @@
+import type { ListMeta } from '../../../shared/object/object';
+import type { Representation } from '../../cache/state/entry';
+import type { Source } from './source';
+
+/** How the objects of one endpoint are written in one format and shape. What it made of an entry is shared by all who ask. */
+export interface ObjectEncoder extends Representation {
+  /** Of single objects and lists. */
+  readonly contentType: string;
+  /** Of streams of frames. */
+  readonly streamContentType: string;
+  /** A complete answer with one object. */
+  object(source: Source): Buffer;
+  /** A complete answer with a list. Resolves when its first bytes can be sent. */
+  list(metadata: ListMeta, sources: readonly Source[]): Promise<Buffer | AsyncIterable<Buffer>>;
+  /** The frames as one reader gets them. */
+  stream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
+}
+
+/** How objects and lists look as JSON, which is also what YAML is made of. */
+export interface JsonShape {
+  readonly id: string;
+  /** See {@link Representation}. */
+  readonly tellsAge?: boolean;
+  /** A complete object. */
+  object(source: Source): readonly Buffer[];
+  /** The same in a frame of a watch. */
+  inFrame(source: Source): readonly Buffer[];
+  /** An object that has only this metadata, for a bookmark. */
+  bookmark(metadata: object): readonly Buffer[];
+  /** Everything in front of the elements of a list, with the opening bracket; `]}` follows them. */
+  listHead(metadata: ListMeta): string;
+  /** The element of a list. */
+  element(batch: ElementSink, source: Source): void;
+  stream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
+}
+
+/** Takes the pieces of an element. */
+export interface ElementSink {
+  text(text: string): void;
+  /** The first `end` bytes. */
+  bytes(bytes: Buffer, end?: number): void;
+}

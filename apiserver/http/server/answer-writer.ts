@@ -1,0 +1,208 @@
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
+import type { Log } from '../../../shared/log/log';
+import type { Answer, Exchange } from '../../exchange/exchange';
+import { LENT_BYTES_MIN } from '../../exchange/exchange';
+import { SlowReaderError } from '../../exchange/slow-reader-error';
+import { warningHeaders } from './warning-header';
+
+export interface WriterOptions {
+  readonly log: Log;
+  /** How long a client may take nothing of a streamed answer before it is cut off. */
+  readonly stallMsMax: number;
+}
+
+/** Who gives an answer to be written, and is told of what becomes of one that is streamed. */
+export interface AnswerOwner {
+  readonly response: ServerResponse;
+  readonly exchange: Exchange;
+  readonly options: WriterOptions;
+  /** Its head is out. */
+  headSent(): void;
+  /** Everything was handed over to the connection. Not called for a stream that was cut, or left by its client. */
+  streamEnded(): void;
+  /** It broke before anything of it was written: there can still be another answer. */
+  streamRefused(error: unknown): void;
+}
+
+/**
+ * Writes an answer whose body is there, or begins to write one that is streamed. Throws only while nothing is written yet. An error in the
+ * middle of a stream cuts the connection, so that the client cannot take the part for the whole.
+ */
+export function writeAnswer(owner: AnswerOwner, answer: Answer): void {
+  const { response, exchange, options } = owner;
+  if (response.destroyed) return;
+  if (Buffer.isBuffer(answer.body)) {
+    writeHead(response, exchange, answer);
+    response.end(exchange.method === 'HEAD' ? undefined : answer.body);
+    return;
+  }
+  const iterator = answer.body[Symbol.asyncIterator]();
+  if (exchange.method === 'HEAD') {
+    writeHead(response, exchange, answer);
+    response.end();
+    closeIterator(iterator, options.log);
+    owner.streamEnded();
+    return;
+  }
+  new Stream(owner, answer, iterator).begin();
+}
+
+function writeHead(response: ServerResponse, exchange: Exchange, answer: Answer): void {
+  const headers: OutgoingHttpHeader[] =
+    'Cache-Control' in answer.headers ? [] : ['Cache-Control', 'no-cache, private'];
+  for (const name of Object.keys(answer.headers)) {
+    const value = answer.headers[name];
+    if (typeof value === 'string') headers.push(name, value);
+    else for (const each of value ?? []) headers.push(name, each);
+  }
+  if (Buffer.isBuffer(answer.body)) headers.push('Content-Length', answer.body.length);
+  if (exchange.audit !== undefined) headers.push('Audit-Id', exchange.audit.id);
+  if (exchange.warnings.length > 0) {
+    for (const warning of warningHeaders(exchange.warnings)) headers.push('Warning', warning);
+  }
+  response.writeHead(answer.code, headers);
+}
+
+/** Ends an iteration early. It may still be waiting inside; its end is not waited for. */
+function closeIterator(iterator: AsyncIterator<Buffer>, log: Log): void {
+  iterator.return?.().catch((error: unknown) => {
+    log.warn({ error }, 'an answer failed while it was being closed');
+  });
+}
+
+/**
+ * One streamed answer: pulls a piece, writes it, waits for the client to take it, pulls the next. It is written with callbacks because
+ * a watch waits here for as long as it is open: in async functions that wait would take several kilobytes, and each event a dozen
+ * promises.
+ */
+class Stream {
+  private readonly owner: AnswerOwner;
+  private readonly answer: Answer;
+  private readonly iterator: AsyncIterator<Buffer>;
+  /** Nothing more is written: the answer is complete, or the connection gone. */
+  private isOver = false;
+  private headAlone: NodeJS.Immediate | undefined = undefined;
+
+  constructor(owner: AnswerOwner, answer: Answer, iterator: AsyncIterator<Buffer>) {
+    this.owner = owner;
+    this.answer = answer;
+    this.iterator = iterator;
+  }
+
+  begin(): void {
+    this.owner.response.on('close', this.onClose);
+    // The head goes out with the first piece, or alone when that takes longer than a turn of the event loop.
+    this.headAlone = setImmediate(this.sendHeadAlone);
+    this.pull();
+  }
+
+  /** Called by events too, where nobody catches what an iterator throws instead of rejecting. */
+  private pull(): void {
+    if (this.isOver) return;
+    try {
+      this.iterator.next().then(this.onStep, this.onError);
+    } catch (error) {
+      this.onError(error);
+    }
+  }
+
+  private readonly onStep = (step: IteratorResult<Buffer, unknown>): void => {
+    if (this.isOver) return;
+    try {
+      this.sendHead();
+      if (step.done === true) this.end();
+      else if (step.value.length === 0 || this.write(step.value)) this.pull();
+    } catch (error) {
+      closeIterator(this.iterator, this.owner.options.log);
+      this.onError(error);
+    }
+  };
+
+  private end(): void {
+    this.owner.response.end();
+    this.stop();
+    this.owner.streamEnded();
+  }
+
+  private readonly onError = (error: unknown): void => {
+    if (this.isOver) return;
+    this.stop();
+    const { response, exchange, options } = this.owner;
+    if (!response.headersSent) {
+      this.owner.streamRefused(error);
+      return;
+    }
+    options.log.warn({ id: exchange.id, path: exchange.path, error }, 'a streamed answer was cut off');
+    response.destroy();
+  };
+
+  private readonly onClose = (): void => {
+    this.stop();
+    closeIterator(this.iterator, this.owner.options.log);
+  };
+
+  private stop(): void {
+    this.isOver = true;
+    clearImmediate(this.headAlone);
+    this.owner.response.off('close', this.onClose);
+  }
+
+  /** Nobody catches what a timer throws, so a head that cannot be written cuts the connection here. */
+  private readonly sendHeadAlone = (): void => {
+    const { response, exchange, options } = this.owner;
+    try {
+      this.sendHead();
+      response.flushHeaders();
+    } catch (error) {
+      const { id, path } = exchange;
+      options.log.error({ id, path, error }, 'the head of an answer could not be written');
+      response.destroy();
+    }
+  };
+
+  private sendHead(): void {
+    clearImmediate(this.headAlone);
+    this.headAlone = undefined;
+    const { response, exchange } = this.owner;
+    if (response.headersSent) return;
+    writeHead(response, exchange, this.answer);
+    this.owner.headSent();
+  }
+
+  /**
+   * True when more can be written at once; otherwise the next piece is pulled when that is so: a small piece may wait in a buffer, a large
+   * one has to be out, because its memory is used again. Cuts the connection when the client stalls or the exchange is given up.
+   */
+  private write(piece: Buffer): boolean {
+    const { response, exchange, options } = this.owner;
+    const isLent = piece.length >= LENT_BYTES_MIN;
+    if (!isLent && response.write(piece)) return true;
+    const { signal } = exchange;
+    const settle = (): void => {
+      clearTimeout(timer);
+      response.off('drain', done).off('close', settle);
+      signal.removeEventListener('abort', cut);
+    };
+    const done = (): void => {
+      settle();
+      this.pull();
+    };
+    const cut = (): void => {
+      response.destroy();
+    };
+    const timer = setTimeout(() => {
+      exchange.abort(new SlowReaderError());
+      cut();
+    }, options.stallMsMax);
+    if (isLent) {
+      // After an error the end of the connection follows; going on before it has come would never let it come.
+      response.write(piece, (error) => {
+        if (error === undefined || error === null) done();
+      });
+    } else response.on('drain', done);
+    response.on('close', settle);
+    signal.addEventListener('abort', cut);
+    if (signal.aborted) cut();
+    return false;
+  }
+}

@@ -1,0 +1,88 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import type { SecureContextOptions } from 'node:tls';
+import { createSecureContext } from 'node:tls';
+import type { Log } from '../../../shared/log/log';
+
+export interface CertificateFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** A serving certificate that was checked: it parses, and the key is its own. */
+export type LoadedCertificate = Required<Pick<SecureContextOptions, 'cert' | 'key'>>;
+
+/** Reads both files. Throws an Error that names them when they are missing, unreadable or do not belong together. */
+export async function loadCertificate({ certFile, keyFile }: CertificateFiles): Promise<LoadedCertificate> {
+  try {
+    const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
+    if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+      throw new Error('the key does not belong to the certificate');
+    }
+    createSecureContext({ cert, key });
+    return { cert, key };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`The serving certificate ${certFile} with key ${keyFile} cannot be used: ${why}`, {
+      cause: error,
+    });
+  }
+}
+
+export interface WatchCertificateOptions {
+  readonly files: CertificateFiles;
+  /** What {@link fingerprintOf} said before the files were loaded, so that no change in between is missed. */
+  readonly fingerprint: string;
+  readonly pollMs: number;
+  readonly log: Log;
+  readonly onChange: (certificate: LoadedCertificate) => void;
+}
+
+/**
+ * Looks at the files every `pollMs` and hands over a new pair. Polling also sees what file events miss: mounted secrets, whose
+ * links are swapped, and network file systems. A pair that cannot be used is logged once and tried again when it changes.
+ */
+export function watchCertificate(options: WatchCertificateOptions): { readonly stop: () => void } {
+  const { files, pollMs, log, onChange } = options;
+  let seen = options.fingerprint;
+  let isStopped = false;
+  const look = async (): Promise<void> => {
+    const now = await fingerprintOf(files);
+    if (now === seen) return;
+    seen = now;
+    try {
+      const certificate = await loadCertificate(files);
+      if (!isStopped) onChange(certificate);
+    } catch (error) {
+      log.warn({ error }, 'the serving certificate changed and cannot be used; the old one stays');
+    }
+  };
+  let looking: Promise<void> | undefined;
+  const tick = (): void => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+  };
+  const timer = setInterval(tick, pollMs).unref();
+  return {
+    stop: () => {
+      isStopped = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Changes whenever one of the files is written or replaced. */
+export async function fingerprintOf({ certFile, keyFile }: CertificateFiles): Promise<string> {
+  const parts = await Promise.all(
+    [certFile, keyFile].map(async (file) => {
+      try {
+        const { ino, size, mtimeMs } = await stat(file);
+        return `${String(ino)}:${String(size)}:${String(mtimeMs)}`;
+      } catch {
+        return 'missing';
+      }
+    }),
+  );
+  return parts.join(' ');
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { LightSignal } from '../../../shared/concurrency/light-signal';
+import type { StatusError } from '../../../shared/errors/status-error';
+import type { AuditTrail } from '../../exchange/audit-trail';
+import type { Answer, Exchange, PeerCertificates, UserInfo } from '../../exchange/exchange';
+import { NO_INFO, NOBODY } from '../../exchange/initial-values';
+import type { RequestInfo } from '../../exchange/request-info';
+import type { DoorRequest } from './express-door';
+import { peerCertificates } from './peer-certificates';
+import { readBody, readNoBody } from './request-body';
+
+const processPrefix = randomBytes(6).toString('hex');
+let exchangesMade = 0;
+
+export interface HttpExchangeOptions {
+  /** True for a request that came in through the door for upgrades. */
+  readonly upgrade: boolean;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+}
+
+/** The exchange behind one HTTP/1.1 request. What few requests need (the id, the signal) is made when it is asked for. */
+export class HttpExchange implements Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  headers: IncomingHttpHeaders;
+  rawHeaders: readonly string[];
+  readonly remoteAddress: string;
+  readonly upgrade: boolean;
+  readonly receivedAt: number;
+  info: RequestInfo = NO_INFO;
+  user: UserInfo = NOBODY;
+  readonly warnings: string[] = [];
+  audit: AuditTrail | undefined = undefined;
+  answer: Answer | undefined = undefined;
+  declare error?: StatusError;
+  private readonly number: number;
+  private readonly request: DoorRequest;
+  private readonly response: ServerResponse;
+  private body: Promise<Buffer> | undefined = undefined;
+  readonly signal = new LightSignal();
+  private parsedQuery: URLSearchParams | undefined = undefined;
+  /** Undefined once the exchange is over. */
+  private endListeners: readonly (() => void)[] | undefined = NO_LISTENERS;
+
+  constructor(request: DoorRequest, response: ServerResponse, { upgrade, receivedAt }: HttpExchangeOptions) {
+    const target = originForm(request.url ?? '/');
+    const question = target.indexOf('?');
+    exchangesMade += 1;
+    this.number = exchangesMade;
+    this.method = request.method ?? 'GET';
+    this.path = question < 0 ? target : target.slice(0, question);
+    this.search = question < 0 ? '' : target.slice(question + 1);
+    this.headers = request.headers;
+    this.rawHeaders = request.rawHeaders;
+    this.remoteAddress = request.socket.remoteAddress ?? '';
+    this.upgrade = upgrade;
+    this.receivedAt = receivedAt;
+    this.request = request;
+    this.response = response;
+  }
+
+  async readBody(): Promise<Buffer> {
+    const { request, response } = this;
+    this.body ??= this.upgrade ? readNoBody(request) : readBody(request, response, this.signal);
+    return this.body;
+  }
+
+  get id(): string {
+    return `${processPrefix}-${this.number.toString(36)}`;
+  }
+
+  get peer(): PeerCertificates | undefined {
+    return peerCertificates(this.request.socket);
+  }
+
+  get query(): URLSearchParams {
+    this.parsedQuery ??= new URLSearchParams(this.search);
+    return this.parsedQuery;
+  }
+
+  abort(reason: Error): void {
+    this.signal.abort(reason);
+  }
+
+  whenOver(listener: () => void): void {
+    if (this.endListeners === undefined) listener();
+    else this.endListeners = this.endListeners.concat(listener);
+  }
+
+  /** To be called by the door when the answer is out or the client gone. */
+  end(): void {
+    const listeners = this.endListeners;
+    this.endListeners = undefined;
+    for (const listener of listeners ?? NO_LISTENERS) listener();
+  }
+
+  /**
+   * Lets go of what was only needed to decide the answer: a watch stays open for an hour, and would hold its credentials and the rest of
+   * its head for as long. To be called once the head of the answer is out, from when on there can be no other.
+   */
+  forgetRequest(): void {
+    const { request } = this;
+    this.headers = NO_HEADERS;
+    this.rawHeaders = NO_NAMES;
+    this.parsedQuery = undefined;
+    request.headers = NO_HEADERS;
+    request.rawHeaders = [];
+  }
+}
+
+const NO_LISTENERS: readonly (() => void)[] = [];
+const NO_HEADERS: IncomingHttpHeaders = Object.freeze({});
+const NO_NAMES: readonly string[] = [];
+
+/** A proxy may send the whole URL; what counts is what stands behind the authority. */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const match = /^https?:\/\/[^/?#]*/i.exec(target);
+  if (match === null) return target;
+  const rest = target.slice(match[0].length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}

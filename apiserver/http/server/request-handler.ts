@@ -1,0 +1,177 @@
+import type { ServerResponse } from 'node:http';
+import { StatusError } from '../../../shared/errors/status-error';
+import type { Log } from '../../../shared/log/log';
+import type { Answer, Exchange } from '../../exchange/exchange';
+import { ClientGoneError } from '../../exchange/initial-values';
+import type { AnswerOwner } from './answer-writer';
+import { writeAnswer } from './answer-writer';
+import { answerOfError, statusAnswer } from './edge';
+import type { DoorRequest } from './express-door';
+import { HttpExchange } from './http-exchange';
+import { URL_BYTES_MAX } from './limits';
+import { discardRest } from './request-body';
+import type { SocketEnds } from './socket-ends';
+import { isMessageStream, writeMessages } from './web-socket';
+
+/** What every request goes through: sets `exchange.answer`, or throws. */
+export type Journey = (exchange: Exchange) => Promise<void>;
+
+/** The requests under way. One is removed when its answer is out, or its connection gone. */
+export type InFlight = Map<ServerResponse, HttpExchange>;
+
+export interface HandlerOptions {
+  readonly journey: Journey;
+  readonly log: Log;
+  /** Kept up to date by the handler. */
+  readonly inFlight: InFlight;
+  /** Requests that wait for the connection they came on. */
+  readonly queued: SocketEnds;
+  /** Called whenever a request was removed from `inFlight`. */
+  readonly onRemoved: () => void;
+  /** True for requests that came in through the door for upgrades. */
+  readonly upgrade: boolean;
+  readonly stallMsMax: number;
+  /** True once the server is about to go: whoever is through with a stream should look for another one. */
+  readonly isLeaving: () => boolean;
+}
+
+/**
+ * Builds the exchange of one request, sends it on the journey and writes what comes back. Resolves when the answer is handed over; one that
+ * is streamed goes on by itself. Never rejects.
+ */
+export async function handleRequest(
+  request: DoorRequest,
+  response: ServerResponse,
+  options: HandlerOptions,
+): Promise<void> {
+  const handling = new Handling(request, response, options);
+  handling.begin();
+  try {
+    await handling.answer();
+    await handling.write();
+  } catch (error) {
+    handling.fail(error);
+  }
+}
+
+/** One request from the door to its answer. It is kept small: that of a watch stays for an hour. */
+class Handling implements AnswerOwner {
+  readonly exchange: HttpExchange;
+  readonly response: ServerResponse;
+  readonly options: HandlerOptions;
+  private readonly request: DoorRequest;
+
+  constructor(request: DoorRequest, response: ServerResponse, options: HandlerOptions) {
+    this.exchange = new HttpExchange(request, response, { upgrade: options.upgrade, receivedAt: Date.now() });
+    this.request = request;
+    this.response = response;
+    this.options = options;
+  }
+
+  begin(): void {
+    const { request, response, options } = this;
+    options.inFlight.set(response, this.exchange);
+    response.on('close', this.onClose);
+    if (response.socket === null) options.queued.add(request.socket, this.onClose);
+  }
+
+  private readonly onClose = (): void => {
+    const { request, exchange, response, options } = this;
+    if (!options.inFlight.delete(response)) return;
+    options.queued.delete(request.socket, this.onClose);
+    if (!response.writableFinished) exchange.abort(new ClientGoneError());
+    exchange.end();
+    options.onRemoved();
+  };
+
+  /** Sets the exchange's answer, if anybody is left to be answered. */
+  async answer(): Promise<void> {
+    const { exchange, options } = this;
+    if ((this.request.url?.length ?? 0) > URL_BYTES_MAX) {
+      exchange.answer = statusAnswer(
+        new StatusError('', `the request URI is too long: limit is ${String(URL_BYTES_MAX)}`, { code: 414 }),
+        exchange,
+      );
+      return;
+    }
+    try {
+      await options.journey(exchange);
+      if (exchange.answer === undefined) throw new Error('the journey ended without an answer');
+    } catch (error) {
+      exchange.answer = answerOfError(error, exchange, options.log);
+    }
+  }
+
+  async write(): Promise<void> {
+    const { request, response, exchange, options } = this;
+    const { answer } = exchange;
+    if (answer === undefined) {
+      // Its client is taken to be gone. One who is there after all must not wait for ever.
+      response.destroy();
+      return;
+    }
+    if (options.upgrade && isMessageStream(answer)) {
+      const written = writeMessages({ request, response, exchange, answer }, options);
+      // The handshake, the last that looks at the request, is made by now.
+      exchange.forgetRequest();
+      await written;
+      return;
+    }
+    // A client that asked to continue and is refused may or may not send its body now: only a new connection is clear.
+    if (request.expectsContinue) response.shouldKeepAlive = false;
+    try {
+      this.send(answer);
+    } catch (error) {
+      this.sendErrorOf(error);
+    }
+  }
+
+  headSent(): void {
+    if (this.exchange.answer?.messages !== undefined) this.exchange.forgetRequest();
+  }
+
+  /**
+   * A client that watched comes back at once; when the server is about to go, on the same connection it would come back here, whatever a
+   * balancer thinks of that.
+   */
+  streamEnded(): void {
+    const { request, response, exchange, options } = this;
+    this.discardBody();
+    if (!options.isLeaving() || exchange.answer?.messages === undefined) return;
+    const { socket } = request;
+    if (response.writableFinished) socket.destroySoon();
+    else response.once('finish', () => socket.destroySoon());
+  }
+
+  streamRefused(error: unknown): void {
+    try {
+      this.sendErrorOf(error);
+    } catch (again) {
+      this.fail(again);
+    }
+  }
+
+  /** There is no answer that could be written. */
+  fail(error: unknown): void {
+    const { id, path } = this.exchange;
+    this.options.log.error({ id, path, error }, 'an answer could not be written');
+    this.response.destroy();
+  }
+
+  /** Answers with the error of an answer of which nothing could be written. Throws when this one cannot be written either. */
+  private sendErrorOf(error: unknown): void {
+    const { exchange, options } = this;
+    exchange.answer = answerOfError(error, exchange, options.log);
+    if (exchange.answer !== undefined) this.send(exchange.answer);
+  }
+
+  private send(answer: Answer): void {
+    writeAnswer(this, answer);
+    if (Buffer.isBuffer(answer.body)) this.discardBody();
+  }
+
+  /** To be called when everything is written: whoever reads slowly is not hurried by what it sends. */
+  private discardBody(): void {
+    if (!this.options.upgrade && !this.request.expectsContinue) discardRest(this.request);
+  }
+}

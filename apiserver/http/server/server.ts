@@ -1,0 +1,267 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Server as NodeHttpsServer } from 'node:https';
+import { createServer as createHttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { SecureContextOptions } from 'node:tls';
+import { sleep } from '../../../shared/concurrency/abort';
+import { serviceUnavailable } from '../../../shared/errors/status-error';
+import type { Log } from '../../../shared/log/log';
+import type { CertificateFiles, LoadedCertificate } from './certificate-files';
+import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
+import type { DoorRequest, ExpressDoor } from './express-door';
+import { createExpressDoor } from './express-door';
+import * as limits from './limits';
+import { refuseMalformed } from './malformed';
+import type { ClientAuthorities } from './peer-certificates';
+import { CLIENT_CERTIFICATE_OPTIONS, clientAuthorityContext } from './peer-certificates';
+import type { HandlerOptions, InFlight, Journey } from './request-handler';
+import { handleRequest } from './request-handler';
+import { SocketEnds } from './socket-ends';
+import { responseOnSocket } from './upgrade';
+
+export interface ServerSettings {
+  readonly bindAddress: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly certificate: CertificateFiles;
+  readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
+  /** Absent: clients are not asked for certificates. */
+  readonly clientAuthorities?: ClientAuthorities | undefined;
+  readonly journey: Journey;
+  readonly log: Log;
+  /** Called first when the server closes: from here on readiness has to fail. */
+  readonly onShutdown?: () => void;
+  /**
+   * Ends all watches cleanly, spread over a time in milliseconds. Called when the server begins to close, with the time for which it
+   * goes on serving, and again when it stops accepting, from when on no watch begins any more.
+   */
+  readonly endWatches?: (how: { readonly spreadMs: number; readonly refuseNew: boolean }) => Promise<void>;
+  /** How often the certificate files are looked at. */
+  readonly certificatePollMs?: number;
+  /** How long a client may take nothing of a streamed answer. */
+  readonly stallMsMax?: number;
+}
+
+export interface CloseOptions {
+  /** How long to go on serving with readiness failing, so that load balancers send nobody any more. */
+  readonly delayMs: number;
+  /** How long requests in flight may take after that. What is left then is cut. */
+  readonly graceMs: number;
+}
+
+export interface Server {
+  /** Resolves when connections are accepted. Rejects when the certificate or the port cannot be used. */
+  listen(): Promise<{ readonly address: string; readonly port: number }>;
+  /** Drains and stops. Every further call waits for the first. Never rejects. */
+  close(options: CloseOptions): Promise<void>;
+  /** The number of requests that are not yet answered to the end, watches included. */
+  inFlight(): number;
+}
+
+/** The HTTPS door: HTTP/1.1 with keep-alive, one way in for requests and one for upgrades, both onto the same journey. */
+export function createServer(settings: ServerSettings): Server {
+  return new HttpsServer(settings);
+}
+
+class HttpsServer implements Server {
+  private readonly settings: ServerSettings;
+  private readonly door: ExpressDoor;
+  private readonly forRequests: HandlerOptions;
+  private readonly forUpgrades: HandlerOptions;
+  private readonly exchanges: InFlight = new Map();
+  private readonly sockets = new Set<Socket>();
+  private https: NodeHttpsServer | undefined = undefined;
+  private stopWatchingCertificate: () => void = () => undefined;
+  /** The server is about to go; it still serves. */
+  private isLeaving = false;
+  /** It accepts no connection any more. */
+  private isDraining = false;
+  private onIdle: () => void = () => undefined;
+  private closing: Promise<void> | undefined = undefined;
+
+  constructor(settings: ServerSettings) {
+    this.settings = settings;
+    this.forRequests = {
+      journey: settings.journey,
+      log: settings.log,
+      inFlight: this.exchanges,
+      queued: new SocketEnds(),
+      onRemoved: () => {
+        if (this.exchanges.size === 0) this.onIdle();
+      },
+      upgrade: false,
+      isLeaving: () => this.isLeaving,
+      stallMsMax: settings.stallMsMax ?? limits.STALL_MS_MAX,
+    };
+    this.forUpgrades = { ...this.forRequests, upgrade: true };
+    this.door = createExpressDoor((request, response) => this.handle(request, response, this.forRequests));
+  }
+
+  async listen(): Promise<{ readonly address: string; readonly port: number }> {
+    const {
+      bindAddress,
+      port,
+      certificate,
+      certificatePollMs = limits.CERTIFICATE_POLL_MS,
+      log,
+    } = this.settings;
+    const fingerprint = await fingerprintOf(certificate);
+    let serving = await loadCertificate(certificate);
+    const https = this.createHttps(serving);
+    this.https = https;
+    const useNewContext = (): void => {
+      https.setSecureContext(this.secureContext(serving));
+    };
+    this.settings.clientAuthorities?.onChange(useNewContext);
+    const listening = once(https, 'listening');
+    https.listen({ host: bindAddress, port });
+    await listening;
+    // What keeps one connection from being taken, such as a lack of memory, must not end those that are served.
+    https.on('error', (error) => log.error({ error }, 'a connection could not be accepted'));
+    const { stop } = watchCertificate({
+      files: certificate,
+      fingerprint,
+      pollMs: certificatePollMs,
+      log,
+      onChange: (loaded) => {
+        serving = loaded;
+        useNewContext();
+        log.info({ file: certificate.certFile }, 'serving with the new certificate');
+      },
+    });
+    this.stopWatchingCertificate = stop;
+    const bound = https.address();
+    if (bound === null || typeof bound === 'string') throw new Error('The server has no port.');
+    return { address: bound.address, port: bound.port };
+  }
+
+  inFlight(): number {
+    return this.exchanges.size;
+  }
+
+  async close(options: CloseOptions): Promise<void> {
+    this.closing ??= this.drain(options);
+    return this.closing;
+  }
+
+  private createHttps(certificate: LoadedCertificate): NodeHttpsServer {
+    const https = createHttpsServer(
+      {
+        ...this.secureContext(certificate),
+        ...(this.settings.clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
+        handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX,
+        IncomingMessage: this.door.Request,
+        ServerResponse: this.door.Response,
+        maxHeaderSize: limits.HEADER_BYTES_MAX,
+        keepAliveTimeout: limits.KEEP_ALIVE_MS,
+        headersTimeout: limits.HEADERS_MS_MAX,
+        requestTimeout: limits.REQUEST_ARRIVAL_MS_MAX,
+        noDelay: true,
+        keepAlive: true,
+        keepAliveInitialDelay: limits.TCP_KEEP_ALIVE_MS,
+      },
+      this.door.listener,
+    );
+    // Node would drop the last of a thousand and more without a word, and one of them may say as whom a proxy sends the request. Their
+    // bytes are limited.
+    https.maxHeadersCount = 0;
+    https.on('checkContinue', (request: DoorRequest, response: ServerResponse) => {
+      request.expectsContinue = true;
+      this.door.listener(request, response);
+    });
+    https.on('upgrade', (request: DoorRequest, socket: Duplex, head: Buffer) => {
+      request.upgradeHead = head;
+      const response = responseOnSocket(this.door, request, socket);
+      if (response !== undefined) void this.handle(request, response, this.forUpgrades);
+    });
+    https.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+      refuseMalformed(error, socket, this.hasBegunToAnswer(socket));
+    });
+    https.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+    return https;
+  }
+
+  private secureContext(certificate: LoadedCertificate): SecureContextOptions {
+    const { minTlsVersion: minVersion, clientAuthorities } = this.settings;
+    const forClients = clientAuthorities === undefined ? {} : clientAuthorityContext(clientAuthorities);
+    return { ...certificate, minVersion, ...forClients };
+  }
+
+  private handle(request: DoorRequest, response: ServerResponse, options: HandlerOptions): Promise<void> {
+    if (this.isDraining) response.shouldKeepAlive = false;
+    return handleRequest(request, response, options);
+  }
+
+  /** True when an answer is under way on this connection. Looked for only when a client sends rubbish. */
+  private hasBegunToAnswer(socket: Duplex): boolean {
+    for (const response of this.exchanges.keys()) {
+      if (response.socket === socket) return response.headersSent;
+    }
+    return false;
+  }
+
+  private async drain({ delayMs, graceMs }: CloseOptions): Promise<void> {
+    const { log, onShutdown } = this.settings;
+    onShutdown?.();
+    this.isLeaving = true;
+    const never = new AbortController().signal;
+    if (delayMs > 0) {
+      const watchesEnd = this.endWatches({ spreadMs: delayMs, refuseNew: false });
+      await sleep(delayMs, never);
+      await watchesEnd;
+    }
+
+    this.isDraining = true;
+    this.stopWatchingCertificate();
+    const closed = this.stopAccepting();
+    for (const response of this.exchanges.keys()) response.shouldKeepAlive = false;
+    log.info({ inFlight: this.inFlight() }, 'no longer accepting connections; finishing requests in flight');
+    const watchesEnd = this.endWatches({ spreadMs: limits.WATCH_END_SPREAD_MS, refuseNew: true });
+    const grace = AbortSignal.timeout(graceMs);
+    await Promise.race([Promise.all([this.idle(), watchesEnd]), once(grace, 'abort')]);
+    this.cutRequests();
+    this.https?.closeIdleConnections();
+    await Promise.race([closed, sleep(limits.LINGER_MS_MAX, never)]);
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  private async stopAccepting(): Promise<void> {
+    const { https } = this;
+    if (https === undefined) return;
+    await new Promise<void>((resolve) => {
+      https.close(() => {
+        resolve();
+      });
+    });
+  }
+
+  private async idle(): Promise<void> {
+    if (this.exchanges.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.onIdle = resolve;
+    });
+  }
+
+  private async endWatches(how: { readonly spreadMs: number; readonly refuseNew: boolean }): Promise<void> {
+    try {
+      await this.settings.endWatches?.(how);
+    } catch (error) {
+      this.settings.log.warn({ error }, 'the watches could not be ended cleanly');
+    }
+  }
+
+  /** Gives up what the grace was too short for. Whoever has not begun to answer still says so to the client. */
+  private cutRequests(): void {
+    if (this.exchanges.size === 0) return;
+    this.settings.log.warn({ inFlight: this.inFlight() }, 'cutting requests that did not finish in time');
+    for (const exchange of this.exchanges.values()) {
+      exchange.abort(serviceUnavailable('the server is shutting down', 1));
+    }
+  }
+}

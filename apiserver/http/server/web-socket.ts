@@ -1,0 +1,124 @@
+import type { ServerResponse } from 'node:http';
+import type { RawData, WebSocket } from 'ws';
+import { WebSocketServer } from 'ws';
+import type { Log } from '../../../shared/log/log';
+import type { Answer, Exchange } from '../../exchange/exchange';
+import { SlowReaderError } from '../../exchange/slow-reader-error';
+import { messagesOf } from './messages';
+import type { DoorRequest } from './express-door';
+
+/** Clients have nothing to say on a watch; what they send is read and forgotten. */
+const INCOMING_BYTES_MAX = 4_096;
+/** How long a client may take to answer the close of a finished stream. */
+const CLOSE_MS_MAX = 1_000;
+const NORMAL_CLOSURE = 1000;
+/** Carries a token, in either dialect: it is no protocol of the messages, and must not come back in the answer. */
+const TOKEN_PROTOCOL = /^base64url\.bearer\.authorization\./;
+
+const handshakes = new WebSocketServer({
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: INCOMING_BYTES_MAX,
+  handleProtocols: (offered) => [...offered].find((each) => !TOKEN_PROTOCOL.test(each)) ?? false,
+});
+
+/** The parts of an exchange whose stream is to go out over a WebSocket. */
+export interface MessageStream {
+  readonly request: DoorRequest;
+  /** Holds the connection. */
+  readonly response: ServerResponse;
+  readonly exchange: Exchange;
+  readonly answer: Answer & {
+    readonly body: AsyncIterable<Buffer>;
+    readonly messages: 'lines' | 'length-prefixed';
+  };
+}
+
+/** True for an answer that can be sent as messages. */
+export function isMessageStream(answer: Answer): answer is MessageStream['answer'] {
+  return answer.code === 200 && answer.messages !== undefined && !Buffer.isBuffer(answer.body);
+}
+
+/**
+ * Makes the connection a WebSocket and sends every frame of the answer as one message: text for JSON, binary otherwise. Resolves when
+ * the stream has ended or the client is gone. A client that takes nothing for `stallMsMax` is cut.
+ */
+export async function writeMessages(
+  { request, response, exchange, answer }: MessageStream,
+  { log, stallMsMax }: { readonly log: Log; readonly stallMsMax: number },
+): Promise<void> {
+  const { socket } = response;
+  if (socket === null) return;
+  const iterator = answer.body[Symbol.asyncIterator]();
+  handshakes.handleUpgrade(request, socket, request.upgradeHead, (webSocket) => {
+    new Sender(webSocket, exchange, stallMsMax).run(iterator, answer.messages).catch((error: unknown) => {
+      log.warn({ id: exchange.id, path: exchange.path, error }, 'a streamed answer was cut off');
+      webSocket.terminate();
+    });
+  });
+  // A handshake that cannot be made is answered by the library, and closes the connection like everything else.
+  await new Promise<void>((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.once('close', resolve);
+  });
+  await iterator.return?.();
+}
+
+class Sender {
+  readonly #webSocket: WebSocket;
+  readonly #exchange: Exchange;
+  readonly #stallMsMax: number;
+
+  constructor(webSocket: WebSocket, exchange: Exchange, stallMsMax: number) {
+    this.#webSocket = webSocket;
+    this.#exchange = exchange;
+    this.#stallMsMax = stallMsMax;
+    webSocket.on('error', () => {
+      webSocket.terminate();
+    });
+    webSocket.on('message', (_data: RawData) => undefined);
+  }
+
+  async run(frames: AsyncIterator<Buffer>, framing: MessageStream['answer']['messages']): Promise<void> {
+    const { signal } = this.#exchange;
+    const cut = (): void => {
+      this.#webSocket.terminate();
+    };
+    if (signal.aborted) cut();
+    signal.addEventListener('abort', cut);
+    try {
+      for (let step = await frames.next(); step.done !== true; step = await frames.next()) {
+        if (this.#webSocket.readyState !== this.#webSocket.OPEN) return;
+        await this.#send(messagesOf(step.value, framing), framing === 'length-prefixed');
+      }
+      this.#close();
+    } finally {
+      signal.removeEventListener('abort', cut);
+    }
+  }
+
+  /** Resolves when the connection has taken all of them, or is closed. */
+  async #send(messages: readonly Buffer[], binary: boolean): Promise<void> {
+    const last = messages.at(-1);
+    if (last === undefined) return;
+    for (const message of messages.slice(0, -1)) this.#webSocket.send(message, { binary });
+    await new Promise<void>((resolve) => {
+      const stalled = setTimeout(() => {
+        this.#exchange.abort(new SlowReaderError());
+        this.#webSocket.terminate();
+      }, this.#stallMsMax);
+      this.#webSocket.send(last, { binary }, () => {
+        clearTimeout(stalled);
+        resolve();
+      });
+    });
+  }
+
+  #close(): void {
+    this.#webSocket.close(NORMAL_CLOSURE);
+    setTimeout(() => {
+      this.#webSocket.terminate();
+    }, CLOSE_MS_MAX).unref();
+  }
+}

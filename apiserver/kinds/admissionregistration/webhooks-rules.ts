@@ -1,0 +1,117 @@
+import type { ApiObject, GroupVersion } from '../../../shared/object/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, required } from '../../../shared/errors/field-error';
+import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import type { Strategy } from '../../registry/strategy';
+import type { Json } from '../../../shared/object/accessors';
+import { integer, optionalText, records, strings, text } from '../../../shared/object/accessors';
+import { choice, forEachItem, invalidForEach, noDuplicates, repeatsIn } from '../rules/primitives';
+import { labelSelector } from '../rules/label-selectors';
+import { webhookClient } from '../rules/webhook-clients';
+import { validateWebhookRule } from './webhook-rules';
+
+/** What v1 demands and the older version did not. An object that already broke it may go on breaking it. */
+interface Strictness {
+  readonly uniqueNames: boolean;
+  readonly noSideEffects: boolean;
+  readonly knownReviewVersion: boolean;
+}
+
+const TIMEOUT_SECONDS_MAX = 30;
+const REVIEW_VERSIONS = ['v1', 'v1beta1'];
+const HARMLESS = ['None', 'NoneOnDryRun'];
+const SIDE_EFFECTS = [...HARMLESS, 'Some', 'Unknown'];
+
+/** Of mutating and validating configurations alike. */
+export const webhookConfigurationRules: Pick<Strategy, 'validateNew' | 'validateUpdate'> = {
+  validateNew: (object, { via }) => validateWebhooks(object, strictnessOf(via)),
+  validateUpdate: (next, previous, { via }) => validateWebhooks(next, strictnessOf(via, previous)),
+};
+
+function strictnessOf({ version }: GroupVersion, previous?: ApiObject): Strictness {
+  const isNew = version !== 'v1beta1';
+  const hooks = records(previous?.['webhooks']);
+  const names = hooks.map((hook) => text(hook['name']));
+  return {
+    uniqueNames: isNew && new Set(names).size === names.length,
+    noSideEffects: isNew && hooks.every((hook) => HARMLESS.includes(text(hook['sideEffects']))),
+    knownReviewVersion: hooks.every((hook) => hasKnownVersion(strings(hook['admissionReviewVersions']))),
+  };
+}
+
+function validateWebhooks(object: ApiObject, strictness: Strictness): FieldError[] {
+  const hooks = records(object['webhooks']);
+  return [
+    ...(strictness.uniqueNames
+      ? noDuplicates(
+          hooks.map((hook) => text(hook['name'])),
+          (index) => `webhooks[${String(index)}].name`,
+        )
+      : []),
+    ...forEachItem(hooks, 'webhooks', (hook, path) => [
+      ...fullyQualifiedHookName(text(hook['name']), `${path}.name`),
+      ...reviewVersions(hook, `${path}.admissionReviewVersions`, strictness),
+      ...forEachItem(records(hook['rules']), `${path}.rules`, validateWebhookRule),
+      ...optionalChoices(hook, path),
+      ...sideEffects(hook, `${path}.sideEffects`, strictness),
+      ...timeout(hook, `${path}.timeoutSeconds`),
+      ...labelSelector(hook['namespaceSelector'], `${path}.namespaceSelector`),
+      ...labelSelector(hook['objectSelector'], `${path}.objectSelector`),
+      ...webhookClient(hook['clientConfig'], `${path}.clientConfig`),
+    ]),
+  ];
+}
+
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  failurePolicy: ['Fail', 'Ignore'],
+  matchPolicy: ['Equivalent', 'Exact'],
+  reinvocationPolicy: ['IfNeeded', 'Never'],
+};
+
+function optionalChoices(hook: Json, path: string): FieldError[] {
+  return Object.entries(CHOICES).flatMap(([field, supported]) =>
+    optionalText(hook[field]) === undefined ? [] : choice(hook[field], `${path}.${field}`, supported),
+  );
+}
+
+const HOOK_NAME_LABELS_MIN = 3;
+
+function fullyQualifiedHookName(name: string, path: string): FieldError[] {
+  if (name === '') return [required(path)];
+  const problems = dns1123SubdomainProblems(name);
+  if (problems.length > 0) return invalidForEach(problems, name, path);
+  return name.split('.').length >= HOOK_NAME_LABELS_MIN
+    ? []
+    : [invalid(path, name, 'should be a domain with at least three segments separated by dots')];
+}
+
+function reviewVersions(hook: Json, path: string, { knownReviewVersion }: Strictness): FieldError[] {
+  const versions = strings(hook['admissionReviewVersions']);
+  if (versions.length === 0) return [required(path, `must specify one of ${REVIEW_VERSIONS.join(', ')}`)];
+  const isRepeated = repeatsIn(versions);
+  const wrong = forEachItem(versions, path, (version, at, index) => [
+    ...(isRepeated(index) ? [invalid(at, version, 'duplicate version')] : []),
+    ...invalidForEach(dns1035LabelProblems(version), version, at),
+  ]);
+  return wrong.length === 0 && knownReviewVersion && !hasKnownVersion(versions)
+    ? [invalid(path, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`)]
+    : wrong;
+}
+
+function hasKnownVersion(versions: readonly string[]): boolean {
+  return versions.some((version) => REVIEW_VERSIONS.includes(version));
+}
+
+function sideEffects(hook: Json, path: string, { noSideEffects }: Strictness): FieldError[] {
+  const allowed = noSideEffects ? HARMLESS : SIDE_EFFECTS;
+  if (optionalText(hook['sideEffects']) !== undefined) return choice(hook['sideEffects'], path, allowed);
+  return noSideEffects ? [required(path, `must specify one of ${allowed.join(', ')}`)] : [];
+}
+
+function timeout(hook: Json, path: string): FieldError[] {
+  const seconds = integer(hook['timeoutSeconds']);
+  if (seconds === undefined || (seconds >= 1 && seconds <= TIMEOUT_SECONDS_MAX)) return [];
+  return [
+    invalid(path, seconds, `the timeout value must be between 1 and ${String(TIMEOUT_SECONDS_MAX)} seconds`),
+  ];
+}

@@ -1,0 +1,105 @@
+import type { ApiObject, GroupVersion } from '../../../shared/object/object';
+import type { Json } from '../../../shared/object/accessors';
+import { optionalRecord, record, records, strings, text } from '../../../shared/object/accessors';
+import { childrenOf, SCHEMA_TYPES } from './crd-schemas';
+import { validateStructure } from './crd-structure';
+
+/** What is asked of a definition beside the form of what is there: more of new ones, and of those that come in the newer version. */
+export interface Demands {
+  /** Unknown fields must be pruned. */
+  readonly pruning: boolean;
+  /** Every version must have a schema; else only the served ones of a kind that prunes. */
+  readonly schemas: boolean;
+  /** Schemas must be structural. */
+  readonly structure: boolean;
+  /** Types must be those of OpenAPI. */
+  readonly types: boolean;
+  /** Schemas may have defaults. */
+  readonly defaults: boolean;
+  /** A conversion webhook must be asked in a version that the server speaks. */
+  readonly reviewVersion: boolean;
+}
+
+/** What older clients stored is not asked more of than they were; `previous` is absent for a new definition. */
+export function demandsOf(object: ApiObject, via: GroupVersion, previous?: ApiObject): Demands {
+  const isNewer = via.version !== 'v1beta1';
+  const before = previous === undefined ? undefined : record(previous['spec']);
+  const spec = record(object['spec']);
+  const keepsUnknown = preservesUnknownFields(spec);
+  const hadDefaults = before !== undefined && hasSchemaWith(before, hasDefault);
+  const defaults = isNewer || hadDefaults;
+  const wasStructural = before === undefined || isStructural(before);
+  return {
+    pruning: isNewer && !(before !== undefined && preservesUnknownFields(before)),
+    schemas: isNewer && (before === undefined || versionsOf(before).every(hasSchema)),
+    structure:
+      (isNewer && wasStructural) ||
+      !keepsUnknown ||
+      (defaults && hasSchemaWith(spec, hasDefault)) ||
+      hasSchemaWith(spec, hasExtension),
+    types: isNewer && !(before !== undefined && hasSchemaWith(before, hasOddType)),
+    defaults,
+    reviewVersion: before === undefined || isReviewVersionKnown(before),
+  };
+}
+
+/** The versions of reviews that a conversion webhook can be sent. */
+export const REVIEW_VERSIONS: readonly string[] = ['v1', 'v1beta1'];
+
+export function preservesUnknownFields(spec: Json): boolean {
+  return spec['preserveUnknownFields'] === true;
+}
+
+/** The schema of one version, or undefined. */
+export function schemaOf(version: Json): Json | undefined {
+  return optionalRecord(record(version['schema'])['openAPIV3Schema']);
+}
+
+/** Whether a schema, or one inside it, fulfils the condition. */
+export function hasSchemaWith(spec: Json, condition: (schema: Json) => boolean): boolean {
+  const holds = (schema: Json): boolean =>
+    condition(schema) || childrenOf(schema, '').some(([child]) => holds(child));
+  return versionsOf(spec).some((version) => {
+    const schema = schemaOf(version);
+    return schema !== undefined && holds(schema);
+  });
+}
+
+export function hasDefault(schema: Json): boolean {
+  return schema['default'] !== undefined && schema['default'] !== null;
+}
+
+function hasExtension(schema: Json): boolean {
+  return (
+    schema['x-kubernetes-embedded-resource'] === true ||
+    schema['x-kubernetes-int-or-string'] === true ||
+    typeof schema['x-kubernetes-preserve-unknown-fields'] === 'boolean' ||
+    strings(schema['x-kubernetes-list-map-keys']).length > 0 ||
+    text(schema['x-kubernetes-list-type']) !== ''
+  );
+}
+
+function hasOddType(schema: Json): boolean {
+  const type = text(schema['type']);
+  return type !== '' && !SCHEMA_TYPES.includes(type);
+}
+
+function hasSchema(version: Json): boolean {
+  return schemaOf(version) !== undefined;
+}
+
+function isStructural(spec: Json): boolean {
+  return versionsOf(spec).every((version) => {
+    const schema = schemaOf(version);
+    return schema === undefined || validateStructure(schema, '').length === 0;
+  });
+}
+
+function isReviewVersionKnown(spec: Json): boolean {
+  const given = strings(record(record(spec['conversion'])['webhook'])['conversionReviewVersions']);
+  return given.length === 0 || given.some((version) => REVIEW_VERSIONS.includes(version));
+}
+
+function versionsOf(spec: Json): readonly Json[] {
+  return records(spec['versions']);
+}

@@ -1,0 +1,216 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid } from '../../../shared/errors/field-error';
+import { enumError, goError } from '../../../shared/structural/outcome';
+import type { Json } from '../../../shared/object/accessors';
+import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
+import { validateDefaults } from './crd-defaults';
+import { validateListAndMapTypes } from './crd-list-types';
+import { validateStructure } from './crd-structure';
+
+const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'];
+/** The types of OpenAPI. */
+export const SCHEMA_TYPES: readonly string[] = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+
+/** What may be said of the whole object beside its fields if its status is written apart, by upstream's names. */
+const ROOT_WITH_STATUS: ReadonlyMap<string, string> = new Map([
+  ['description', 'Description'],
+  ['type', 'Type'],
+  ['format', 'Format'],
+  ['title', 'Title'],
+  ['maximum', 'Maximum'],
+  ['exclusiveMaximum', 'ExclusiveMaximum'],
+  ['minimum', 'Minimum'],
+  ['exclusiveMinimum', 'ExclusiveMinimum'],
+  ['maxLength', 'MaxLength'],
+  ['minLength', 'MinLength'],
+  ['pattern', 'Pattern'],
+  ['maxItems', 'MaxItems'],
+  ['minItems', 'MinItems'],
+  ['uniqueItems', 'UniqueItems'],
+  ['multipleOf', 'MultipleOf'],
+  ['required', 'Required'],
+  ['items', 'Items'],
+  ['properties', 'Properties'],
+  ['externalDocs', 'ExternalDocs'],
+  ['example', 'Example'],
+  ['x-kubernetes-preserve-unknown-fields', 'XPreserveUnknownFields'],
+]);
+
+interface SchemaDemands {
+  /** It must be structural. */
+  readonly structure: boolean;
+  /** Its types must be those of OpenAPI. */
+  readonly types: boolean;
+  /** It may have defaults. */
+  readonly defaults: boolean;
+}
+
+/**
+ * The schema of a custom resource: the parts of OpenAPI that are allowed, then, if it is asked for, that it is structural: every field has a
+ * type, and says in one place what it looks like; then that the defaults fit it.
+ */
+export function validateSchema(
+  schema: Json,
+  path: string,
+  { hasStatus, demands }: { readonly hasStatus: boolean; readonly demands: SchemaDemands },
+): FieldError[] {
+  const errors = [
+    ...(hasStatus ? validateRoot(schema, path) : []),
+    ...(schema['nullable'] === true
+      ? [forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root')]
+      : []),
+    ...allowedParts(schema, path, { demands, isRoot: true, isInMeta: false, whyNoDefaults: '' }),
+  ];
+  // What cannot be read as a structural schema has been told already.
+  if (!demands.structure || isUnreadable(schema)) return errors;
+  const structure = validateStructure(schema, path);
+  return [...errors, ...(structure.length > 0 ? structure : validateDefaults(schema, path))];
+}
+
+function validateRoot(schema: Json, path: string): FieldError[] {
+  for (const field of Object.keys(schema)) {
+    if (!isGiven(schema[field]) || schema[field] === false) continue;
+    if (field === 'type' && text(schema[field]) !== 'object') {
+      const why =
+        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+      return [goError('FieldValueInvalid', `${path}.type`, schema[field], why)];
+    }
+    if (ROOT_WITH_STATUS.has(field)) continue;
+    const allowed = [...ROOT_WITH_STATUS.values()].join(' ');
+    const why = `only [${allowed}] fields are allowed at the root of the schema if the status subresource is enabled`;
+    return [invalid(path, schema, why)];
+  }
+  return [];
+}
+
+/** Where in the schema a part stands, and what is asked of it. */
+interface Place {
+  readonly demands: SchemaDemands;
+  readonly isRoot: boolean;
+  /** In the metadata of an object, its own or an embedded one's. */
+  readonly isInMeta: boolean;
+  /** Empty where defaults are allowed if they are at all. */
+  readonly whyNoDefaults: string;
+}
+
+function allowedParts(schema: Json, path: string, place: Place): FieldError[] {
+  return [
+    ...ownParts(schema, path, place),
+    ...childrenOf(schema, path).flatMap(([child, at, name]) =>
+      allowedParts(child, at, placeOf(schema, at.slice(path.length), { place, name })),
+    ),
+    ...(schema['x-kubernetes-preserve-unknown-fields'] === false
+      ? [invalid(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined')]
+      : []),
+    ...validateListAndMapTypes(schema, path),
+  ];
+}
+
+const META_FIELDS: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
+
+/** The place of a part inside another. */
+function placeOf(
+  parent: Json,
+  step: string,
+  { place, name }: { readonly place: Place; readonly name: string },
+): Place {
+  const inside: Place = { ...place, isRoot: false };
+  if (step === '.additionalProperties') {
+    return place.isInMeta
+      ? { ...inside, whyNoDefaults: 'inside additionalProperties applying to object metadata' }
+      : inside;
+  }
+  const isResource = place.isRoot || parent['x-kubernetes-embedded-resource'] === true;
+  if (!step.startsWith('.properties[') || !isResource || !META_FIELDS.has(name)) return inside;
+  return { ...inside, isInMeta: true, ...(place.isRoot ? { whyNoDefaults: `in top-level ${name}` } : {}) };
+}
+
+function isGiven(value: unknown): boolean {
+  if (typeof value === 'string') return value !== '';
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return value !== undefined && value !== null;
+}
+
+/** Whether something in it has no place in a structural schema at all. */
+function isUnreadable(schema: Json): boolean {
+  return (
+    UNSUPPORTED.some((field) => isGiven(schema[field])) ||
+    Array.isArray(schema['items']) ||
+    schema['x-kubernetes-preserve-unknown-fields'] === false ||
+    childrenOf(schema, '').some(([child]) => isUnreadable(child))
+  );
+}
+
+function ownParts(schema: Json, path: string, place: Place): FieldError[] {
+  const type = text(schema['type']);
+  const more = schema['additionalProperties'];
+  const hasProperties = Object.keys(record(schema['properties'])).length > 0;
+  const { demands, isInMeta } = place;
+  return [
+    ...(!demands.types || type === '' || SCHEMA_TYPES.includes(type)
+      ? []
+      : [enumError(`${path}.type`, type, SCHEMA_TYPES)]),
+    ...refusedDefault(schema, path, place),
+    ...UNSUPPORTED.filter((field) => isGiven(schema[field])).map((field) =>
+      forbiddenField(`${path}.${field}`, `${field} is not supported`),
+    ),
+    ...(type === 'null'
+      ? [forbiddenField(`${path}.type`, 'type cannot be set to null, use nullable as an alternative')]
+      : []),
+    ...(Array.isArray(schema['items'])
+      ? [forbiddenField(`${path}.items`, 'items must be a schema object and not an array')]
+      : []),
+    ...(isInMeta && schema['x-kubernetes-embedded-resource'] === true
+      ? [forbiddenField(`${path}.x-kubernetes-embedded-resource`, 'must not be used inside of resource meta')]
+      : []),
+    ...(schema['uniqueItems'] === true
+      ? [
+          forbiddenField(
+            `${path}.uniqueItems`,
+            'uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
+          ),
+        ]
+      : []),
+    ...(hasProperties && more !== undefined && more !== null && more !== true
+      ? [
+          forbiddenField(
+            `${path}.additionalProperties`,
+            'additionalProperties and properties are mutual exclusive',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function refusedDefault(schema: Json, path: string, { demands, whyNoDefaults }: Place): FieldError[] {
+  if (schema['default'] === undefined || schema['default'] === null) return [];
+  if (demands.defaults && whyNoDefaults === '') return [];
+  return [forbiddenField(`${path}.default`, ['must not be set', whyNoDefaults].join(' ').trim())];
+}
+
+const MAPS = ['properties', 'patternProperties', 'definitions', 'dependencies'];
+const LISTS = ['allOf', 'anyOf', 'oneOf'];
+const SINGLE = ['additionalProperties', 'additionalItems', 'items', 'not'];
+
+/** The schemas directly inside this one, with their paths, and their names where they have one. */
+export function childrenOf(
+  schema: Json,
+  path: string,
+): (readonly [child: Json, path: string, name: string])[] {
+  return [
+    ...MAPS.flatMap((field) =>
+      Object.entries(record(schema[field])).map(
+        ([name, child]) => [record(child), `${path}.${field}[${name}]`, name] as const,
+      ),
+    ),
+    ...LISTS.flatMap((field) =>
+      records(schema[field]).map(
+        (child, index) => [child, `${path}.${field}[${String(index)}]`, ''] as const,
+      ),
+    ),
+    ...SINGLE.flatMap((field) => {
+      const child = optionalRecord(schema[field]);
+      return child === undefined ? [] : [[child, `${path}.${field}`, ''] as const];
+    }),
+  ];
+}

@@ -1,0 +1,65 @@
+import type { ApiObject, GroupVersion } from '../../../shared/object/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid } from '../../../shared/errors/field-error';
+import { deepEqual } from '../../../shared/object/clone';
+import type { Json } from '../../../shared/object/accessors';
+import { record, records, text } from '../../../shared/object/accessors';
+
+interface SharedPart {
+  /** In the spec, for all versions. */
+  readonly shared: string;
+  /** In one version. */
+  readonly own: string;
+  readonly plural: string;
+}
+
+const PARTS: readonly SharedPart[] = [
+  { shared: 'validation', own: 'schema', plural: 'schemas' },
+  { shared: 'subresources', own: 'subresources', plural: 'subresources' },
+  { shared: 'additionalPrinterColumns', own: 'additionalPrinterColumns', plural: 'additionalPrinterColumns' },
+];
+
+/**
+ * What a definition of apiextensions/v1beta1 says twice: there a part can stand in the spec for all versions, or in each version, and
+ * the first version has a second name. In v1, in which definitions are stored, none of this can be seen any more.
+ */
+export function validateSharedParts(object: ApiObject, { version }: GroupVersion): readonly FieldError[] {
+  if (version !== 'v1beta1') return [];
+  const spec = record(object['spec']);
+  const versions = records(spec['versions']);
+  return [
+    ...PARTS.flatMap((part) => saidTwice(spec, versions, part)),
+    ...PARTS.flatMap((part) => saidForEach(versions, part)),
+    ...otherFirstVersion(spec, versions),
+  ];
+}
+
+function saidTwice(
+  spec: Json,
+  versions: readonly Json[],
+  { shared, own, plural }: SharedPart,
+): readonly FieldError[] {
+  if (isMissing(spec[shared]) || versions.every((version) => isMissing(version[own]))) return [];
+  return [forbiddenField(`spec.${shared}`, `top-level and per-version ${plural} are mutually exclusive`)];
+}
+
+function saidForEach(versions: readonly Json[], { shared, own, plural }: SharedPart): readonly FieldError[] {
+  const [first] = versions;
+  if (first === undefined) return [];
+  const isSame = versions.every((version) => !isMissing(version[own]) && deepEqual(version[own], first[own]));
+  if (!isSame) return [];
+  const why = `per-version ${plural} may not all be set to identical values (top-level ${shared} should be used instead)`;
+  return [invalid('spec.versions', versions, why)];
+}
+
+function otherFirstVersion(spec: Json, versions: readonly Json[]): readonly FieldError[] {
+  const name = text(spec['version']);
+  const [first] = versions;
+  if (name === '' || first === undefined || first['name'] === name) return [];
+  return [invalid('spec.version', name, 'must match the first version in spec.versions')];
+}
+
+/** An empty list is as good as none, an empty message is not. */
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}

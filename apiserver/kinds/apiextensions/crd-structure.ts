@@ -1,0 +1,231 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
+import { goError } from '../../../shared/structural/outcome';
+import { compilePattern } from '../../../shared/structural/patterns';
+import type { Json } from '../../../shared/object/accessors';
+import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
+import { missingStructure } from './crd-completeness';
+
+const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
+const INT_OR_STRING = 'x-kubernetes-int-or-string';
+const EMBEDDED = 'x-kubernetes-embedded-resource';
+
+/** All different patterns of a schema together; see `PATTERN_INSTRUCTIONS_MAX` for one. */
+const INSTRUCTIONS_MAX = 30_000;
+
+/** That the schema is structural, in upstream's order: that of the messages. */
+export function validateStructure(schema: Json, path: string): FieldError[] {
+  const walk: Walk = { errors: [], patterns: new Set(), instructions: 0 };
+  validateNode(schema, path, 'root', walk);
+  const textOf = ({ field, message }: FieldError): string => `${field}: ${message}`;
+  return [...walk.errors, ...missingStructure(schema, path)].sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+}
+
+interface Walk {
+  readonly errors: FieldError[];
+  /** Those so far: large schemas say the same few of them hundreds of times. */
+  readonly patterns: Set<string>;
+  /** Of the patterns. */
+  instructions: number;
+}
+
+type Level = 'root' | 'item' | 'field';
+
+function validateNode(schema: Json, path: string, level: Level, walk: Walk): void {
+  const items = optionalRecord(schema['items']);
+  const more = optionalRecord(schema['additionalProperties']);
+  if (text(schema['type']) === 'array' && items === undefined) {
+    walk.errors.push(required(`${path}.items`, 'must be specified'));
+  }
+  if (items !== undefined) validateNode(items, `${path}.items`, 'item', walk);
+  for (const [name, child] of Object.entries(record(schema['properties']))) {
+    validateNode(record(child), `${path}.properties[${name}]`, 'field', walk);
+  }
+  if (more !== undefined) validateNode(more, `${path}.additionalProperties`, 'field', walk);
+  walk.errors.push(
+    ...additionalProblems(schema, path, level),
+    ...markerProblems(schema, path),
+    ...typeProblems(schema, path, level),
+    ...metaProblems(schema, path, level),
+  );
+  validateValues(schema, path, walk, {
+    skipsAnyOf: isIntOrString(records(schema['anyOf'])),
+    skipsFirstAllOf: isIntOrString(records(records(schema['allOf'])[0]?.['anyOf'])),
+  });
+}
+
+function additionalProblems(schema: Json, path: string, level: Level): FieldError[] {
+  const more = schema['additionalProperties'];
+  if (more === undefined || more === null) return [];
+  const at = `${path}.additionalProperties`;
+  return [
+    ...(level === 'root' ? [forbiddenField(at, 'must not be used at the root')] : []),
+    ...(schema[EMBEDDED] === true ? [forbiddenField(at, `must not be used if ${EMBEDDED} is set`)] : []),
+  ];
+}
+
+function markerProblems(schema: Json, path: string): FieldError[] {
+  if (schema[INT_OR_STRING] !== true) return [];
+  return [PRESERVE, EMBEDDED]
+    .filter((marker) => schema[marker] === true)
+    .map((marker) => invalid(`${path}.${marker}`, true, `must be false if ${INT_OR_STRING} is true`));
+}
+
+const NO_TYPE: Readonly<Record<Level, string>> = {
+  root: 'must not be empty at the root',
+  item: 'must not be empty for specified array items',
+  field: 'must not be empty for specified object fields',
+};
+
+function typeProblems(schema: Json, path: string, level: Level): FieldError[] {
+  const type = text(schema['type']);
+  const at = `${path}.type`;
+  const isFree = schema[INT_OR_STRING] === true || schema[PRESERVE] === true;
+  const isEmbedded = schema[EMBEDDED] === true;
+  const why = `must be object if ${EMBEDDED} is true`;
+  return [
+    ...(isEmbedded && type === '' ? [required(at, why)] : []),
+    ...(isEmbedded && type !== '' && type !== 'object' ? [goError('FieldValueInvalid', at, type, why)] : []),
+    ...(!isEmbedded && type === '' && !isFree ? [required(at, NO_TYPE[level])] : []),
+    ...(level === 'root' && type !== '' && type !== 'object'
+      ? [goError('FieldValueInvalid', at, type, 'must be object at the root')]
+      : []),
+    ...(isEmbedded && schema[PRESERVE] !== true && Object.keys(record(schema['properties'])).length === 0
+      ? [required(`${path}.properties`, `must not be empty if ${EMBEDDED} is true without ${PRESERVE}`)]
+      : []),
+  ];
+}
+
+/** What every object has is known already; of the metadata of the whole only the names may be restricted. */
+function metaProblems(schema: Json, path: string, level: Level): FieldError[] {
+  const properties = record(schema['properties']);
+  const isResource = level === 'root' || schema[EMBEDDED] === true;
+  const wrongType = (name: string, type: string): FieldError[] => {
+    const property = optionalRecord(properties[name]);
+    if (!isResource || property === undefined || property['type'] === type) return [];
+    const at = `${path}.properties[${name}].type`;
+    return [goError('FieldValueInvalid', at, text(property['type']), `must be ${type}`)];
+  };
+  const metadata = optionalRecord(properties['metadata']);
+  return [
+    ...wrongType('kind', 'string'),
+    ...wrongType('apiVersion', 'string'),
+    ...wrongType('metadata', 'object'),
+    ...(level === 'root' && metadata !== undefined && saysMoreThanNames(metadata)
+      ? [
+          forbiddenField(
+            `${path}.properties[metadata]`,
+            'must not specify anything other than name and generateName, but metadata is implicitly specified',
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** What upstream does not see in the metadata of the whole object: documentation, and what is judged elsewhere. */
+const UNSEEN = new Set(['type', 'default', 'externalDocs', 'example']);
+
+function saysMoreThanNames(metadata: Json): boolean {
+  const names = Object.keys(record(metadata['properties']));
+  return (
+    names.some((name) => name !== 'name' && name !== 'generateName') ||
+    Object.entries(metadata).some(
+      ([field, value]) => !UNSEEN.has(field) && field !== 'properties' && isSet(value),
+    )
+  );
+}
+
+/** Exactly an integer or a text, which may be said by types. */
+function isIntOrString(choices: readonly Json[]): boolean {
+  return (
+    choices.length === 2 &&
+    ['integer', 'string'].every((type, index) => {
+      const choice = choices[index] ?? {};
+      return choice['type'] === type && Object.keys(choice).length === 1;
+    })
+  );
+}
+
+interface Skips {
+  readonly skipsAnyOf: boolean;
+  /** The `anyOf` in the first of `allOf`. */
+  readonly skipsFirstAllOf: boolean;
+}
+
+const NO_SKIPS: Skips = { skipsAnyOf: false, skipsFirstAllOf: false };
+
+/** Inside allOf, anyOf, oneOf and not there are only values to compare with, no structure. */
+function validateValues(schema: Json, path: string, walk: Walk, skips: Skips): void {
+  for (const field of ['anyOf', 'allOf', 'oneOf']) {
+    if (field === 'anyOf' && skips.skipsAnyOf) continue;
+    for (const [index, each] of records(schema[field]).entries()) {
+      const skipsAnyOf = field === 'allOf' && index === 0 && skips.skipsFirstAllOf;
+      validateNested(each, `${path}.${field}[${String(index)}]`, walk, { ...NO_SKIPS, skipsAnyOf });
+    }
+  }
+  const not = optionalRecord(schema['not']);
+  if (not !== undefined) validateNested(not, `${path}.not`, walk, NO_SKIPS);
+  validatePattern(text(schema['pattern']), `${path}.pattern`, walk);
+}
+
+function validatePattern(pattern: string, path: string, walk: Walk): void {
+  if (pattern === '') return;
+  const say = (problem: string): void => {
+    const why = `must be a valid regular expression, but isn't: ${problem}`;
+    walk.errors.push(goError('FieldValueInvalid', path, pattern, why));
+  };
+  if (walk.instructions > INSTRUCTIONS_MAX && !walk.patterns.has(pattern)) {
+    say('the patterns of this schema are too large together');
+    return;
+  }
+  const compiled = compilePattern(pattern);
+  if ('problem' in compiled) say(compiled.problem);
+  else if (!walk.patterns.has(pattern)) {
+    walk.patterns.add(pattern);
+    walk.instructions += compiled.instructions;
+  }
+}
+
+/** What says something of structure, with what it must be instead. */
+const STRUCTURE: readonly (readonly [field: string, mustBe: string])[] = [
+  ['type', 'empty'],
+  ['additionalProperties', 'undefined'],
+  ['default', 'undefined'],
+  ['title', 'empty'],
+  ['description', 'empty'],
+  ['nullable', 'false'],
+  [PRESERVE, 'false'],
+  [EMBEDDED, 'false'],
+  [INT_OR_STRING, 'false'],
+  ['x-kubernetes-list-map-keys', 'empty'],
+  ['x-kubernetes-list-type', 'undefined'],
+  ['x-kubernetes-map-type', 'undefined'],
+];
+
+function validateNested(schema: Json, path: string, walk: Walk, skips: Skips): void {
+  validateValues(schema, path, walk, skips);
+  const items = optionalRecord(schema['items']);
+  if (items !== undefined) validateNested(items, `${path}.items`, walk, NO_SKIPS);
+  const properties = record(schema['properties']);
+  for (const [name, child] of Object.entries(properties)) {
+    validateNested(record(child), `${path}.properties[${name}]`, walk, NO_SKIPS);
+  }
+  for (const [field, mustBe] of STRUCTURE) {
+    const value = schema[field];
+    const isThere =
+      field === 'additionalProperties' || field === 'default'
+        ? value !== undefined && value !== null
+        : isSet(value);
+    if (isThere) walk.errors.push(forbiddenField(`${path}.${field}`, `must be ${mustBe} to be structural`));
+  }
+  if (Object.hasOwn(properties, 'metadata')) {
+    walk.errors.push(
+      forbiddenField(`${path}.properties[metadata]`, 'must not be specified in a nested context'),
+    );
+  }
+}
+
+function isSet(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return value !== undefined && value !== null && value !== '' && value !== false;
+}

@@ -1,0 +1,190 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, required } from '../../../shared/errors/field-error';
+import { deepEqual } from '../../../shared/object/clone';
+import { dns1035LabelProblems } from '../../../shared/meta/dns-names';
+import type { Json } from '../../../shared/object/accessors';
+import { optionalRecord, optionalText, record, records, text } from '../../../shared/object/accessors';
+import type { Demands } from './crd-demands';
+import { schemaOf } from './crd-demands';
+import { validateSchema } from './crd-schemas';
+import { forEachItem } from '../rules/primitives';
+
+const WARNING_BYTES_MAX = 256;
+
+/** The versions of a kind. What all of them share is told once, as a part of the spec. */
+export function validateVersions(spec: Json, demands: Demands): FieldError[] {
+  const versions = records(spec['versions']);
+  const names = versions.map((version) => text(version['name']));
+  const storageCount = versions.filter((version) => version['storage'] === true).length;
+  const [first = ''] = names;
+  return [
+    ...forEachItem(versions, 'spec.versions', (version, path) => [
+      ...missingSchema(version, path, { demands, isPruned: spec['preserveUnknownFields'] !== true }),
+      ...validateVersion(version, path),
+    ]),
+    ...(new Set(names).size < names.length
+      ? [invalid('spec.versions', versions, 'must contain unique version names')]
+      : []),
+    ...(storageCount === 1
+      ? []
+      : [invalid('spec.versions', versions, 'must have exactly one version marked as storage version')]),
+    ...(first === '' ? [] : labelForm(first, 'spec.version')),
+    ...PARTS.flatMap((part) => validatePart(versions, part, demands)),
+  ];
+}
+
+function missingSchema(
+  version: Json,
+  path: string,
+  { demands, isPruned }: { readonly demands: Demands; readonly isPruned: boolean },
+): FieldError[] {
+  const field = `${path}.schema.openAPIV3Schema`;
+  if (schemaOf(version) !== undefined) return [];
+  if (demands.schemas) return [required(field, 'schemas are required')];
+  return isPruned && version['served'] === true
+    ? [required(field, 'because otherwise all fields are pruned')]
+    : [];
+}
+
+function validateVersion(version: Json, path: string): FieldError[] {
+  const name = text(version['name']);
+  const warning = optionalText(version['deprecationWarning']);
+  return [
+    ...labelForm(name, `${path}.name`),
+    ...(warning === undefined
+      ? []
+      : warningProblems(warning, version['deprecated'] === true).map((problem) =>
+          invalid(`${path}.deprecationWarning`, warning, problem),
+        )),
+  ];
+}
+
+function labelForm(name: string, path: string): FieldError[] {
+  const problems = dns1035LabelProblems(name);
+  return problems.length === 0 ? [] : [invalid(path, name, problems.join(','))];
+}
+
+function warningProblems(warning: string, isDeprecated: boolean): readonly string[] {
+  return [
+    ...(isDeprecated ? [] : ['can only be set for deprecated versions']),
+    ...(Buffer.byteLength(warning) > WARNING_BYTES_MAX
+      ? [`must be <= ${String(WARNING_BYTES_MAX)} characters long`]
+      : []),
+    ...(warning === '' ? ['must not be empty'] : []),
+    ...unprintable(warning),
+  ];
+}
+
+/** The first character that Go would not print. Its index counts bytes. */
+function unprintable(warning: string): readonly string[] {
+  const index = warning.search(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u);
+  if (index === -1) return [];
+  const at = Buffer.byteLength(warning.slice(0, index));
+  return [
+    `must only contain printable UTF-8 characters; non-printable character found at index ${String(at)}`,
+  ];
+}
+
+interface Part {
+  readonly field: string;
+  /** Where the part stands in the spec when all versions share it. */
+  readonly shared: string;
+  readonly rule: (version: Json, path: string, demands: Demands) => readonly FieldError[];
+}
+
+const PARTS: readonly Part[] = [
+  {
+    field: 'schema',
+    shared: 'spec.validation',
+    rule: (version, path, demands) => {
+      const schema = schemaOf(version);
+      const hasStatus = optionalRecord(record(version['subresources'])['status']) !== undefined;
+      return schema === undefined
+        ? []
+        : validateSchema(schema, `${path}.openAPIV3Schema`, { hasStatus, demands });
+    },
+  },
+  {
+    field: 'subresources',
+    shared: 'spec.subresources',
+    rule: (version, path) => validateScale(record(version['subresources']), `${path}.scale`),
+  },
+  {
+    field: 'additionalPrinterColumns',
+    shared: 'spec.additionalPrinterColumns',
+    rule: (version, path) => forEachItem(records(version['additionalPrinterColumns']), path, validateColumn),
+  },
+];
+
+function validatePart(
+  versions: readonly Json[],
+  { field, shared, rule }: Part,
+  demands: Demands,
+): readonly FieldError[] {
+  const [first] = versions;
+  if (first === undefined) return [];
+  const isShared = versions.every((version) => deepEqual(version[field], first[field]));
+  return isShared
+    ? rule(first, shared, demands)
+    : forEachItem(versions, 'spec.versions', (version, path) => rule(version, `${path}.${field}`, demands));
+}
+
+function validateScale(subresources: Json, path: string): FieldError[] {
+  const scale = optionalRecord(subresources['scale']);
+  if (scale === undefined) return [];
+  const selector = text(scale['labelSelectorPath']);
+  return [
+    ...replicasPath(scale, 'spec', path),
+    ...replicasPath(scale, 'status', path),
+    ...(selector === ''
+      ? []
+      : pathUnder(selector, `${path}.labelSelectorPath`, {
+          parts: ['spec', 'status'],
+          where: 'either .spec or .status',
+        })),
+  ];
+}
+
+function replicasPath(scale: Json, part: 'spec' | 'status', path: string): FieldError[] {
+  const field = `${part}ReplicasPath`;
+  const value = text(scale[field]);
+  if (value === '') return [required(`${path}.${field}`)];
+  return pathUnder(value, `${path}.${field}`, { parts: [part], where: `.${part}` });
+}
+
+function pathUnder(
+  value: string,
+  path: string,
+  { parts, where }: { readonly parts: readonly string[]; readonly where: string },
+): FieldError[] {
+  const wrong = notSimple(value, path);
+  if (wrong.length > 0 || parts.some((part) => value.startsWith(`.${part}.`))) return wrong;
+  return [invalid(path, value, `should be a json path under ${where}`)];
+}
+
+/** Upstream looks no further than that here; who follows a path finds out whether it is one. */
+function notSimple(value: string, path: string): FieldError[] {
+  return value.startsWith('.') ? [] : [invalid(path, value, 'must be a simple json path starting with .')];
+}
+
+const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
+const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
+
+/** The spelling JSONPath is that of the older version. */
+function validateColumn(column: Json, path: string): FieldError[] {
+  const type = text(column['type']);
+  const format = text(column['format']);
+  const jsonPath = text(column['jsonPath']);
+  return [
+    ...(text(column['name']) === '' ? [required(`${path}.name`)] : []),
+    ...(type === '' ? [required(`${path}.type`, `must be one of ${COLUMN_TYPES.join(',')}`)] : []),
+    ...(type === '' || COLUMN_TYPES.includes(type)
+      ? []
+      : [invalid(`${path}.type`, type, `must be one of ${COLUMN_TYPES.join(',')}`)]),
+    ...(format === '' || COLUMN_FORMATS.includes(format)
+      ? []
+      : [invalid(`${path}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`)]),
+    ...(jsonPath === '' ? [required(`${path}.JSONPath`)] : []),
+    ...(jsonPath === '' ? [] : notSimple(jsonPath, `${path}.JSONPath`)),
+  ];
+}

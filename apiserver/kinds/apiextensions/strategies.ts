@@ -1,0 +1,51 @@
+import { FINALIZER } from '../../../shared/names';
+import type { ApiObject } from '../../../shared/object/object';
+import { withCondition } from '../../registry/conditions';
+import { timestamp } from '../../registry/metadata';
+import type { Strategy } from '../../registry/strategy';
+import { withStatus } from '../../registry/strategy';
+import { customResourceDefinitionRules } from './custom-resource-definitions-rules';
+
+/** apiextensions. */
+export const apiextensions: Readonly<Record<string, Strategy>> = {
+  customresourcedefinitions: {
+    ...customResourceDefinitionRules,
+    statusLeavesMetadata: true,
+    tracksGeneration: true,
+    requiresResourceVersion: true,
+    beginDeletion: awaitCleanup,
+    subresources: {
+      // Not for clients: as which the server itself lets a definition go, whatever would be asked of a new one.
+      cleanup: {
+        prepareForUpdate: (next, previous) =>
+          withStatus({ ...previous, metadata: next.metadata }, next['status']),
+      },
+    },
+  },
+};
+
+/** A definition goes when no object of its resource is left, which is seen to by the server. Source: the storage of v1.21. */
+function awaitCleanup(object: ApiObject, nowMs: number): ApiObject {
+  const { metadata } = object;
+  const { finalizers = [] } = metadata;
+  const marked: ApiObject = {
+    ...object,
+    metadata: {
+      ...metadata,
+      deletionTimestamp: timestamp(nowMs),
+      finalizers: finalizers.includes(FINALIZER.customResourceCleanup)
+        ? finalizers
+        : [...finalizers, FINALIZER.customResourceCleanup],
+    },
+  };
+  return withCondition(
+    marked,
+    {
+      type: 'Terminating',
+      status: 'True',
+      reason: 'InstanceDeletionPending',
+      message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+    },
+    nowMs,
+  );
+}

@@ -1,0 +1,94 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, required } from '../../../shared/errors/field-error';
+import {
+  dns1035LabelProblems,
+  dns1123SubdomainProblems,
+  qualifiedNameProblems,
+} from '../../../shared/meta/dns-names';
+import type { Strategy } from '../../registry/strategy';
+import { statusSubresource } from '../../registry/strategy';
+import type { Json } from '../../../shared/object/accessors';
+import { optionalText, record, records, strings, text } from '../../../shared/object/accessors';
+import { firstIndexIn, forEachItem, invalidForEach, repeatsIn } from '../rules/primitives';
+
+/** In which versions the replicas store and read a resource. */
+export const storageVersionRules: Pick<Strategy, 'subresources'> = {
+  subresources: {
+    status: { ...statusSubresource, validateUpdate: (next) => validateStatus(record(next['status'])) },
+  },
+};
+
+function validateStatus(status: Json): FieldError[] {
+  const path = 'status.storageVersions';
+  const servers = records(status['storageVersions']);
+  const ids = servers.map((server) => text(server['apiServerID']));
+  const isRepeated = repeatsIn(ids);
+  return [
+    ...forEachItem(servers, path, (server, at, index) => [
+      ...(isRepeated(index) ? [invalid(`${at}.apiServerID`, ids[index], 'must be unique')] : []),
+      ...validateServer(server, at),
+    ]),
+    ...validateCommonVersion(status, servers),
+    ...validateConditions(records(status['conditions'])),
+  ];
+}
+
+function validateConditions(conditions: readonly Json[]): FieldError[] {
+  const firstIndexOf = firstIndexIn(conditions.map((condition) => text(condition['type'])));
+  return forEachItem(conditions, 'status.conditions', (condition, at, index) => {
+    const type = text(condition['type']);
+    const first = firstIndexOf(index);
+    const status = text(condition['status']);
+    const why = `the type of the condition is not unique, it also appears in conditions[${String(first)}]`;
+    return [
+      ...invalidForEach(qualifiedNameProblems(type), type, `${at}.type`),
+      ...(first < index ? [invalid(`${at}.type`, type, why)] : []),
+      ...invalidForEach(qualifiedNameProblems(status), status, `${at}.status`),
+      ...['reason', 'message']
+        .filter((field) => text(condition[field]) === '')
+        .map((field) => required(`${at}.${field}`, `${field} cannot be empty`)),
+    ];
+  });
+}
+
+function validateServer(server: Json, path: string): FieldError[] {
+  const id = text(server['apiServerID']);
+  const encoding = text(server['encodingVersion']);
+  const decodable = strings(server['decodableVersions']);
+  return [
+    ...invalidForEach(dns1123SubdomainProblems(id), id, `${path}.apiServerID`),
+    ...apiVersion(encoding, `${path}.encodingVersion`),
+    ...forEachItem(decodable, `${path}.decodableVersions`, apiVersion),
+    ...(decodable.includes(encoding)
+      ? []
+      : [
+          invalid(
+            `${path}.decodableVersions`,
+            decodable,
+            `decodableVersions must include encodingVersion ${encoding}`,
+          ),
+        ]),
+  ];
+}
+
+function apiVersion(value: string, path: string): FieldError[] {
+  const slash = value.indexOf('/');
+  const group = value.slice(0, Math.max(slash, 0));
+  const problems = [
+    ...(slash < 0 ? [] : dns1123SubdomainProblems(group)),
+    ...dns1035LabelProblems(value.slice(slash + 1)),
+  ];
+  return problems.length === 0 ? [] : [invalid(path, value, problems.join(', '))];
+}
+
+/** The version that all agree on is told when they do, and only then. */
+function validateCommonVersion(status: Json, servers: readonly Json[]): FieldError[] {
+  const path = 'status.commonEncodingVersion';
+  const told = optionalText(status['commonEncodingVersion']);
+  const versions = new Set(servers.map((server) => text(server['encodingVersion'])));
+  const [agreed] = versions.size === 1 ? versions : [];
+  if (agreed === told) return [];
+  const why =
+    agreed === undefined ? 'should be nil if servers do not agree on one version' : `should be ${agreed}`;
+  return [invalid(path, told ?? '', why)];
+}

@@ -1,0 +1,31 @@
+import type { ApiObject } from '../../../shared/object/object';
+import type { Strategy, WriteInfo } from '../../registry/strategy';
+import { csrApproval, csrStatus } from './csr-approval';
+import { record } from '../../../shared/object/accessors';
+import { certificateRequestRules, withCertificateRules } from './certificate-requests-rules';
+
+/** certificates. */
+export const certificates: Readonly<Record<string, Strategy>> = {
+  certificatesigningrequests: {
+    ...certificateRequestRules,
+    selectableFields: { 'spec.signerName': '' },
+    prepareForCreate: ofRequester,
+    prepareForUpdate: (next, previous) => ({ ...next, spec: previous['spec'] }),
+    subresources: { approval: csrApproval, status: withCertificateRules(csrStatus) },
+  },
+};
+
+/** Who asks for a certificate is who sent the request, whatever it says. */
+function ofRequester(object: ApiObject, { user }: WriteInfo): ApiObject {
+  const { username: _1, uid: _2, groups: _3, extra: _4, ...spec } = record(object['spec']);
+  return {
+    ...object,
+    spec: {
+      ...spec,
+      username: user.name,
+      ...(user.uid === '' ? {} : { uid: user.uid }),
+      groups: user.groups,
+      ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
+    },
+  };
+}

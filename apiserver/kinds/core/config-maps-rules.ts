@@ -1,0 +1,57 @@
+import { deepEqual } from '../../../shared/object/clone';
+import type { ApiObject } from '../../../shared/object/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid, tooLong } from '../../../shared/errors/field-error';
+import type { Strategy } from '../../registry/strategy';
+import { stringMap } from '../../../shared/object/accessors';
+import { configKeyProblems, forEachItem, invalidForEach } from '../rules/primitives';
+
+/** All values of one ConfigMap or Secret together, in bytes. */
+export const CONFIG_BYTES_MAX = 1024 * 1024;
+
+/** Keys are file names, no key stands in both maps, and the whole is of bounded size. */
+export const configMapRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
+  validate: (object) => {
+    const data = stringMap(object['data']);
+    const binary = stringMap(object['binaryData']);
+    const bytes = [
+      ...Object.values(data).map((value) => Buffer.byteLength(value)),
+      ...Object.values(binary).map(decodedBytes),
+    ].reduce((sum, each) => sum + each, 0);
+    return [
+      ...configKeys(data, 'data'),
+      ...Object.keys(data)
+        .filter((key) => Object.hasOwn(binary, key))
+        .map((key) => invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')),
+      ...configKeys(binary, 'binaryData'),
+      // The path of the whole object is an empty element, which upstream prints as brackets.
+      ...(bytes > CONFIG_BYTES_MAX ? [tooLong('[]', '', CONFIG_BYTES_MAX)] : []),
+    ];
+  },
+  validateUpdate: (next, previous) => immutableFields(next, previous, ['data', 'binaryData']),
+};
+
+/** The keys of a map of files. */
+export function configKeys(map: Readonly<Record<string, string>>, path: string): FieldError[] {
+  return forEachItem(Object.keys(map), path, (key) =>
+    invalidForEach(configKeyProblems(key), key, `${path}[${key}]`),
+  );
+}
+
+/** How many bytes a base64 text stands for. */
+export function decodedBytes(base64: string): number {
+  return Buffer.byteLength(base64, 'base64');
+}
+
+/** An object that says `immutable: true` keeps that and the named fields for ever. */
+export function immutableFields(
+  next: ApiObject,
+  previous: ApiObject,
+  fields: readonly string[],
+): FieldError[] {
+  if (previous['immutable'] !== true) return [];
+  const changed = fields.filter((field) => !deepEqual(next[field] ?? {}, previous[field] ?? {}));
+  return [...(next['immutable'] === true ? [] : ['immutable']), ...changed].map((field) =>
+    forbiddenField(field, 'field is immutable when `immutable` is set'),
+  );
+}

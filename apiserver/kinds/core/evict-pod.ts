@@ -1,0 +1,171 @@
+import { GROUP } from '../../../shared/names';
+import { StatusError, badRequest, notFound } from '../../../shared/errors/status-error';
+import type { ApiObject } from '../../../shared/object/object';
+import type { Admission } from '../../registry/admission';
+import { deleteObject } from '../../registry/delete';
+import type { DeleteOptions } from '../../registry/deletion';
+import { readFresh } from '../../registry/object-store';
+import type { Endpoint } from '../../registry/resource';
+import { relativeKey } from '../../registry/resource';
+import { integer, optionalRecord, record, records, strings, text } from '../../../shared/object/accessors';
+import type { Operation, OperationContext, OperationRequest } from '../../registry/operation';
+import type { Budget } from '../policy/spent-disruption';
+import { budgetsOf, changedMeanwhile, spendDisruption } from '../policy/spent-disruption';
+
+const PODS = { group: GROUP.core, resource: 'pods' } as const;
+/** Pods that run no more: removing them disrupts nothing, nor does removing those that do not run yet. */
+const ENDED: readonly string[] = ['Succeeded', 'Failed'];
+/** How often an eviction is judged again because its pod changed. */
+const TRIES_MAX = 5;
+
+/**
+ * Deletes a pod if the PodDisruptionBudget that covers it allows one more disruption, and spends that. Refuses with TooManyRequests
+ * when it does not, and with a plain 500 when several budgets cover the pod, which the API does not support.
+ */
+export const evictPod: Operation = async (context, request, signal) => {
+  const { object: eviction, name } = request;
+  if (name !== (eviction.metadata.name ?? '')) {
+    throw badRequest('name in URL does not match name in Eviction object');
+  }
+  const options = deleteOptionsOf(request);
+  const pods = context.registry().endpoint(GROUP.core, 'v1', 'pods');
+  if (pods === undefined) throw notFound(PODS, name);
+  for (let tries = 1; ; tries += 1) {
+    const pod = await freshPod(context, { request, pods }, signal);
+    if (pod === undefined) throw notFound(PODS, name);
+    const judged = await judge(context, { request, pod, dryRun: options.dryRun }, signal);
+    const outcome = await tryDeletion(context, { request, pods, options, pod, judged }, signal);
+    if (outcome === 'deleted') return undefined;
+    if (judged.kind === 'unhealthy') throw changedMeanwhile(judged.budget);
+    if (tries >= TRIES_MAX) throw outcome;
+  }
+};
+
+/** What an eviction takes. A pod that costs nothing because of its state must still be in it when it is deleted. */
+type Judgement =
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'unhealthy'; readonly budget: string }
+  | { readonly kind: 'allowed' };
+
+async function judge(
+  context: OperationContext,
+  subject: { readonly request: OperationRequest; readonly pod: ApiObject; readonly dryRun: boolean },
+  signal: AbortSignal,
+): Promise<Judgement> {
+  const phase = phaseOf(subject.pod);
+  if (ENDED.includes(phase)) return { kind: 'ended' };
+  return phase === 'Pending' ? { kind: 'pending' } : passBudget(context, subject, signal);
+}
+
+interface Deletion {
+  readonly request: OperationRequest;
+  readonly pods: Endpoint;
+  readonly options: DeleteOptions;
+  readonly pod: ApiObject;
+  readonly judged: Judgement;
+}
+
+/** Deletes the pod; a conflict over a version that the client did not ask for is a value, for the eviction to be judged again. */
+async function tryDeletion(
+  { store }: OperationContext,
+  { request, pods, options, pod, judged }: Deletion,
+  signal: AbortSignal,
+): Promise<'deleted' | StatusError> {
+  const mustBeAsJudged =
+    (judged.kind === 'pending' || judged.kind === 'unhealthy') &&
+    options.preconditions?.resourceVersion === undefined;
+  const { resourceVersion = '' } = pod.metadata;
+  const preconditions = { ...options.preconditions, ...(mustBeAsJudged ? { resourceVersion } : {}) };
+  try {
+    await deleteObject(
+      { ...store, admission: NO_FURTHER_ADMISSION },
+      { ...request, endpoint: pods, subresource: '', dryRun: options.dryRun },
+      { ...options, preconditions },
+      signal,
+    );
+    return 'deleted';
+  } catch (error) {
+    const isConflict = error instanceof StatusError && error.status.reason === 'Conflict';
+    if (mustBeAsJudged && isConflict) return error;
+    throw error;
+  }
+}
+
+/** Admission has judged the Eviction; the deletion it stands for is not judged again. */
+const NO_FURTHER_ADMISSION: Admission = {
+  mutate: async () => Promise.resolve(undefined),
+  validate: async () => Promise.resolve(),
+};
+
+function deleteOptionsOf({ object: eviction, dryRun }: OperationRequest): DeleteOptions {
+  const given = record(eviction['deleteOptions']);
+  const grace = integer(given['gracePeriodSeconds']);
+  const policy = text(given['propagationPolicy']);
+  const preconditions = optionalRecord(given['preconditions']);
+  const orphan = given['orphanDependents'];
+  const asked = strings(given['dryRun']);
+  if (asked.length > 0 && dryRun && !asked.includes('All')) {
+    throw badRequest('Non-matching dry-run options in request and content');
+  }
+  return {
+    dryRun: dryRun || asked.includes('All'),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(policy === '' ? {} : { propagationPolicy: policy }),
+    ...(typeof orphan === 'boolean' ? { orphanDependents: orphan } : {}),
+    ...(preconditions === undefined ? {} : { preconditions }),
+  };
+}
+
+async function freshPod(
+  { store }: OperationContext,
+  { request, pods }: { readonly request: OperationRequest; readonly pods: Endpoint },
+  signal: AbortSignal,
+): Promise<ApiObject | undefined> {
+  const key = relativeKey(pods.stored, request.namespace, request.name);
+  return (await readFresh(store, pods, key, signal))?.object;
+}
+
+/**
+ * Spends one disruption of the pod's budget. A pod that is not ready does not count as healthy, so that removing it costs nothing as
+ * long as enough others are; then the deletion must find the pod as it was judged.
+ */
+async function passBudget(
+  context: OperationContext,
+  {
+    request,
+    pod,
+    dryRun,
+  }: { readonly request: OperationRequest; readonly pod: ApiObject; readonly dryRun: boolean },
+  signal: AbortSignal,
+): Promise<Judgement> {
+  const budgets = await budgetsOf(context, pod, signal);
+  const [budget] = budgets;
+  if (budgets.length > 1) {
+    const why =
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+    throw new StatusError('', why, { code: 500 });
+  }
+  if (budget === undefined) return { kind: 'allowed' };
+  if (!isReady(pod) && isHealthyWithout(budget)) {
+    return { kind: 'unhealthy', budget: budget.object.metadata.name ?? '' };
+  }
+  await spendDisruption(context, { budget, request, dryRun }, signal);
+  return { kind: 'allowed' };
+}
+
+function isHealthyWithout({ object }: Budget): boolean {
+  const status = record(object['status']);
+  const desired = integer(status['desiredHealthy']) ?? 0;
+  return desired > 0 && (integer(status['currentHealthy']) ?? 0) >= desired;
+}
+
+function phaseOf(pod: ApiObject): string {
+  return text(record(pod['status'])['phase']);
+}
+
+function isReady(pod: ApiObject): boolean {
+  return records(record(pod['status'])['conditions']).some(
+    ({ type, status }) => type === 'Ready' && status === 'True',
+  );
+}

@@ -1,0 +1,117 @@
+import type { ApiObject } from '../../../shared/object/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import {
+  duplicate,
+  forbiddenField,
+  invalid,
+  notSupported,
+  required,
+} from '../../../shared/errors/field-error';
+import { deepEqual } from '../../../shared/object/clone';
+import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
+import type { Strategy } from '../../registry/strategy';
+import { statusSubresource } from '../../registry/strategy';
+import type { Json } from '../../../shared/object/accessors';
+import { isZero, record, records, strings, text } from '../../../shared/object/accessors';
+import { isDualStack } from '../rules/addresses';
+import { forEachItem, invalidForEach, isCidr, repeatsIn } from '../rules/primitives';
+import { resourceAmount } from '../pod-template/resource-requirements';
+import { TAINT_EFFECTS } from '../pod-template/tolerations';
+
+export const nodeRules: Pick<Strategy, 'validate' | 'validateUpdate' | 'subresources'> = {
+  validate: validateNode,
+  validateUpdate: validateNodeChange,
+  subresources: { status: { ...statusSubresource, validateUpdate: validateNodeChange } },
+};
+
+function validateNode(object: ApiObject): FieldError[] {
+  const spec = record(object['spec']);
+  const taints = records(spec['taints']);
+  const isRepeated = repeatsIn(taints.map((taint) => `${text(taint['key'])}:${text(taint['effect'])}`));
+  return [
+    // Upstream takes the path of metadata here.
+    ...forEachItem(taints, 'metadata.taints', (taint, path, index) => [
+      ...validateTaint(taint, path),
+      ...(isRepeated(index) ? [duplicate(path, taint, 'taints must be unique by key and effect pair')] : []),
+    ]),
+    ...validateAmounts(object),
+    ...validatePodNetworks(strings(spec['podCIDRs'])),
+  ];
+}
+
+function validateTaint(taint: Json, path: string): FieldError[] {
+  const key = text(taint['key']);
+  const value = text(taint['value']);
+  const effect = text(taint['effect']);
+  const problems = labelValueProblems(value);
+  return [
+    ...invalidForEach(qualifiedNameProblems(key), key, `${path}.key`),
+    ...(problems.length === 0 ? [] : [invalid(`${path}.value`, value, problems.join(';'))]),
+    ...(effect === '' ? [required(`${path}.effect`)] : []),
+    ...(effect === '' || TAINT_EFFECTS.includes(effect)
+      ? []
+      : [notSupported(`${path}.effect`, effect, TAINT_EFFECTS)]),
+  ];
+}
+
+function validateAmounts(object: ApiObject): FieldError[] {
+  const status = record(object['status']);
+  return ['capacity', 'allocatable'].flatMap((list) =>
+    forEachItem(Object.entries(record(status[list])), list, ([name, value]) =>
+      resourceAmount(name, value, `status.${list}.${name}`),
+    ),
+  );
+}
+
+function validatePodNetworks(networks: readonly string[]): FieldError[] {
+  const path = 'spec.podCIDRs';
+  const wrong = forEachItem(networks, path, (network, itemPath) =>
+    isCidr(network) ? [] : [invalid(itemPath, network, 'must be valid CIDR')],
+  );
+  if (wrong.length > 0 || networks.length < 2) return wrong;
+  const isRepeated = repeatsIn(networks);
+  return [
+    ...(networks.length === 2 && isDualStack(networks)
+      ? []
+      : [invalid(path, networks, 'may specify no more than one CIDR for each IP family')]),
+    ...forEachItem(networks, path, (network, at, index) =>
+      isRepeated(index) ? [duplicate(at, network)] : [],
+    ),
+  ];
+}
+
+/** With what upstream calls them. */
+const SET_ONCE = [
+  ['podCIDRs', 'podCIDR'],
+  ['providerID', 'providerID'],
+] as const;
+
+/** Networks and the provider's id may be set once; of the rest only taints, schedulability and the config source may change. */
+function validateNodeChange(next: ApiObject, previous: ApiObject): FieldError[] {
+  const after = record(next['spec']);
+  const before = record(previous['spec']);
+  const addresses = records(record(next['status'])['addresses']);
+  const isRepeated = repeatsIn(
+    addresses.map((address) => `${text(address['type'])}/${text(address['address'])}`),
+  );
+  const fixed = SET_ONCE.filter(
+    ([field]) => !isZero(before[field]) && !deepEqual(after[field], before[field]),
+  );
+  return [
+    ...forEachItem(addresses, 'status.addresses', (address, path, index) =>
+      isRepeated(index) ? [duplicate(path, address)] : [],
+    ),
+    ...fixed.map(([field, called]) =>
+      forbiddenField(`spec.${field}`, `node updates may not change ${called} except from "" to valid`),
+    ),
+    ...validateAmounts(next),
+    ...(fixed.length > 0 || text(after['externalID']) !== text(before['externalID'])
+      ? [
+          forbiddenField(
+            '[]',
+            'node updates may only change labels, taints, or capacity (or configSource, if the DynamicKubeletConfig feature gate is enabled)',
+          ),
+        ]
+      : []),
+  ];
+}

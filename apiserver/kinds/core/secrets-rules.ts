@@ -1,0 +1,87 @@
+import { ANNOTATION, SECRET_TYPE } from '../../../shared/names';
+import type { ApiObject } from '../../../shared/object/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, required, tooLong } from '../../../shared/errors/field-error';
+import { jsonSyntaxProblem } from '../../../shared/schema/json-syntax';
+import type { Strategy } from '../../registry/strategy';
+import { stringMap, text } from '../../../shared/object/accessors';
+import { CONFIG_BYTES_MAX, configKeys, decodedBytes, immutableFields } from './config-maps-rules';
+import { immutable } from '../rules/primitives';
+
+/** The type says which keys must be there, and never changes. */
+export const secretRules: Pick<Strategy, 'prepareForUpdate' | 'validate' | 'validateUpdate'> = {
+  // A client that leaves out the type means the one that is there.
+  prepareForUpdate: (next, previous) =>
+    text(next['type']) === '' && text(previous['type']) !== '' ? { ...next, type: previous['type'] } : next,
+  validate: (object) => {
+    const data = stringMap(object['data']);
+    const bytes = Object.values(data).reduce((sum, value) => sum + decodedBytes(value), 0);
+    return [
+      ...configKeys(data, 'data'),
+      ...(bytes > CONFIG_BYTES_MAX ? [tooLong('data', '', CONFIG_BYTES_MAX)] : []),
+      ...(CONTENT_OF_TYPE.get(text(object['type']))?.(data, object) ?? []),
+    ];
+  },
+  validateUpdate: (next, previous) => [
+    ...immutable(next['type'], previous['type'], 'type'),
+    ...immutableFields(next, previous, ['data']),
+  ],
+};
+
+/** The path of a key as upstream gives it, where it forgot to fill in a template. */
+function strangePath(key: string): string {
+  return `data[%s][${key}]`;
+}
+
+type Content = (data: Readonly<Record<string, string>>, object: ApiObject) => FieldError[];
+
+const CONTENT_OF_TYPE: ReadonlyMap<string, Content> = new Map<string, Content>([
+  [SECRET_TYPE.serviceAccountToken, (_data, object) => namesServiceAccount(object)],
+  [SECRET_TYPE.dockerConfig, (data) => jsonAt(data, '.dockercfg')],
+  [SECRET_TYPE.dockerConfigJson, (data) => jsonAt(data, '.dockerconfigjson')],
+  [
+    SECRET_TYPE.basicAuth,
+    (data) =>
+      Object.hasOwn(data, 'username') || Object.hasOwn(data, 'password')
+        ? []
+        : [required(strangePath('username')), required(strangePath('password'))],
+  ],
+  [
+    SECRET_TYPE.sshAuth,
+    (data) => ((data['ssh-privatekey'] ?? '') === '' ? [required(strangePath('ssh-privatekey'))] : []),
+  ],
+  [
+    SECRET_TYPE.tls,
+    (data) =>
+      ['tls.crt', 'tls.key']
+        .filter((key) => !Object.hasOwn(data, key))
+        .map((key) => required(`data[${key}]`)),
+  ],
+]);
+
+function namesServiceAccount({ metadata }: ApiObject): FieldError[] {
+  const key = ANNOTATION.serviceAccountName;
+  return (metadata.annotations?.[key] ?? '') === '' ? [required(`metadata.annotations[${key}]`)] : [];
+}
+
+function jsonAt(data: Readonly<Record<string, string>>, key: string): FieldError[] {
+  const path = `data[${key}]`;
+  const encoded = data[key];
+  if (encoded === undefined) return [required(path)];
+  const problem = problemOf(Buffer.from(encoded, 'base64'));
+  // The value itself is secret and never shown.
+  return problem === undefined ? [] : [invalid(path, '<secret contents redacted>', problem)];
+}
+
+/** What keeps the bytes from being a JSON object, or null. */
+function problemOf(bytes: Buffer): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    return jsonSyntaxProblem(bytes) ?? String(error);
+  }
+  if (typeof value === 'object' && !Array.isArray(value)) return undefined;
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
+}

@@ -1,0 +1,270 @@
+import { ANNOTATION } from '../../../shared/names';
+import type { ApiObject } from '../../../shared/object/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
+import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import { validateLabels } from '../../../shared/meta/validate-labels';
+import type { Strategy } from '../../registry/strategy';
+import { statusSubresource } from '../../registry/strategy';
+import type { Json } from '../../../shared/object/accessors';
+import {
+  integer,
+  optionalRecord,
+  record,
+  records,
+  stringMap,
+  strings,
+  text,
+} from '../../../shared/object/accessors';
+import { familyOf, reachableAddress } from '../rules/addresses';
+import {
+  forEachItem,
+  invalidForEach,
+  ipAddress,
+  isCidr,
+  noDuplicates,
+  optionalForm,
+  portNumberOrName,
+  requiredChoice,
+} from '../rules/primitives';
+import { PROTOCOLS, validateServicePort } from './service-ports';
+import { clusterAddressChanges, clusterAddresses, isHeadless } from './service-addresses';
+
+const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
+const AFFINITIES = ['ClientIP', 'None'];
+const AFFINITY_SECONDS_MAX = 86_400;
+/** The node agent's own port, which some clouds would open to the world. */
+const NODE_AGENT_PORT = 10_250;
+
+/** What is wrong with a Service apart from addresses and ports that are taken. */
+export const serviceRules: Pick<Strategy, 'validate' | 'validateUpdate' | 'subresources'> = {
+  validate: validateService,
+  validateUpdate: clusterAddressChanges,
+  subresources: {
+    status: {
+      ...statusSubresource,
+      validateUpdate: (next) => validateLoadBalancerStatus(next),
+    },
+  },
+};
+
+function validateService(object: ApiObject): FieldError[] {
+  const spec = record(object['spec']);
+  return [
+    ...validateByType(spec),
+    ...validatePorts(spec),
+    ...validateLabels(stringMap(spec['selector']), 'spec.selector'),
+    ...validateAffinity(spec),
+    ...(text(spec['type']) === 'ExternalName' ? [] : clusterAddresses(spec)),
+    ...forEachItem(strings(spec['externalIPs']), 'spec.externalIPs', externalAddress),
+    ...requiredChoice(spec['type'], 'spec.type', TYPES),
+    ...validateSourceRanges(object, spec),
+    ...validateTraffic(spec),
+  ];
+}
+
+function externalAddress(address: string, path: string): FieldError[] {
+  const wrong = ipAddress(address, path);
+  return wrong.length > 0 ? wrong : reachableAddress(address, path);
+}
+
+function validateByType(spec: Json): FieldError[] {
+  const ports = records(spec['ports']);
+  const type = text(spec['type']);
+  const needsPorts = ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName';
+  const missing = needsPorts ? [required('spec.ports')] : [];
+  switch (type) {
+    case 'LoadBalancer':
+      return [
+        ...missing,
+        ...forEachItem(ports, 'spec.ports', ({ port }, path) =>
+          port === NODE_AGENT_PORT
+            ? [invalid(path, port, 'may not expose port 10250 externally since it is used by kubelet')]
+            : [],
+        ),
+        ...notHeadless(spec),
+        ...loadBalancerProtocols(ports),
+      ];
+    case 'NodePort':
+      return [...missing, ...notHeadless(spec)];
+    case 'ExternalName':
+      return validateExternalName(spec);
+    case 'ClusterIP':
+      return [...missing, ...noNodePorts(ports)];
+    default:
+      return missing;
+  }
+}
+
+function notHeadless(spec: Json): FieldError[] {
+  if (!isHeadless(spec)) return [];
+  return [
+    invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${text(spec['type'])} services`),
+  ];
+}
+
+function noNodePorts(ports: readonly Json[]): FieldError[] {
+  return forEachItem(ports, 'spec.ports', (port, path) =>
+    (integer(port['nodePort']) ?? 0) === 0
+      ? []
+      : [forbiddenField(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'")],
+  );
+}
+
+function loadBalancerProtocols(ports: readonly Json[]): FieldError[] {
+  const protocols = new Set(ports.map((port) => text(port['protocol'])).filter((each) => each !== ''));
+  return [
+    ...forEachItem(ports, 'spec.ports', (port, path) =>
+      PROTOCOLS.includes(text(port['protocol']))
+        ? []
+        : [
+            invalid(
+              `${path}.protocol`,
+              text(port['protocol']),
+              'cannot create an external load balancer with non-TCP/UDP/SCTP ports',
+            ),
+          ],
+    ),
+    ...(protocols.size > 1
+      ? [invalid('spec.ports', ports, 'cannot create an external load balancer with mix protocols')]
+      : []),
+  ];
+}
+
+function validateExternalName(spec: Json): FieldError[] {
+  const name = text(spec['externalName']).replace(/\.$/, '');
+  const given = ['clusterIPs', 'ipFamilies'].filter((field) => strings(spec[field]).length > 0);
+  const forbidden = [...given, ...(text(spec['ipFamilyPolicy']) === '' ? [] : ['ipFamilyPolicy'])];
+  return [
+    ...forbidden.map((field) => forbiddenField(`spec.${field}`, 'may not be set for ExternalName services')),
+    ...(name === ''
+      ? [required('spec.externalName')]
+      : invalidForEach(dns1123SubdomainProblems(name), name, 'spec.externalName')),
+  ];
+}
+
+function validatePorts(spec: Json): FieldError[] {
+  const ports = records(spec['ports']);
+  const keyOf = (port: Json, number: unknown): string =>
+    (integer(number) ?? 0) === 0 ? '' : `${text(port['protocol'])}/${String(number)}`;
+  return [
+    ...forEachItem(ports, 'spec.ports', (port, path) =>
+      validateServicePort(port, path, {
+        needsName: ports.length > 1,
+        target: portNumberOrName(port['targetPort'] ?? port['port'], `${path}.targetPort`),
+      }),
+    ),
+    ...noDuplicates(
+      ports.map((port) => text(port['name'])),
+      (index) => `spec.ports[${String(index)}].name`,
+    ),
+    ...noDuplicates(
+      ports.map((port) => keyOf(port, port['nodePort'])),
+      (index) => `spec.ports[${String(index)}].nodePort`,
+    ),
+    ...duplicatePorts(ports),
+  ];
+}
+
+function duplicatePorts(ports: readonly Json[]): FieldError[] {
+  const seen = new Set<string>();
+  return forEachItem(ports, 'spec.ports', (port, path) => {
+    const key = `${text(port['protocol'])}/${String(integer(port['port']) ?? 0)}`;
+    if (seen.has(key)) return [duplicate(path, { protocol: port['protocol'], port: port['port'] })];
+    seen.add(key);
+    return [];
+  });
+}
+
+function validateAffinity(spec: Json): FieldError[] {
+  const path = 'spec.sessionAffinityConfig';
+  const wrong = requiredChoice(spec['sessionAffinity'], 'spec.sessionAffinity', AFFINITIES);
+  if (wrong.length > 0) return wrong;
+  const config = optionalRecord(spec['sessionAffinityConfig']);
+  if (text(spec['sessionAffinity']) === 'None') {
+    return config === undefined
+      ? []
+      : [forbiddenField(path, 'must not be set when session affinity is None')];
+  }
+  if (config === undefined) return [required(path, 'when session affinity type is ClientIP')];
+  const client = optionalRecord(config['clientIP']);
+  if (client === undefined) return [required(`${path}.clientIP`, 'when session affinity type is ClientIP')];
+  const seconds = `${path}.clientIP.timeoutSeconds`;
+  const timeout = integer(client['timeoutSeconds']);
+  if (timeout === undefined) return [required(seconds, 'when session affinity type is ClientIP')];
+  if (timeout > 0 && timeout <= AFFINITY_SECONDS_MAX) return [];
+  // The greatest one is good too, whatever the text says.
+  return [invalid(seconds, timeout, `must be greater than 0 and less than ${String(AFFINITY_SECONDS_MAX)}`)];
+}
+
+function validateSourceRanges({ metadata }: ApiObject, spec: Json): FieldError[] {
+  const inSpec = strings(spec['loadBalancerSourceRanges']);
+  const annotation = metadata.annotations?.[ANNOTATION.loadBalancerSourceRanges];
+  if (inSpec.length === 0 && annotation === undefined) return [];
+  // The capital letter is upstream's.
+  const path =
+    inSpec.length > 0
+      ? 'spec.LoadBalancerSourceRanges'
+      : `metadata.annotations[${ANNOTATION.loadBalancerSourceRanges}]`;
+  const ranges =
+    inSpec.length > 0 ? inSpec : (annotation ?? '').split(',').filter((each) => each.trim() !== '');
+  const shown = inSpec.length > 0 ? `[${inSpec.join(' ')}]` : annotation;
+  return [
+    ...(text(spec['type']) === 'LoadBalancer'
+      ? []
+      : [forbiddenField(path, "may only be used when `type` is 'LoadBalancer'")]),
+    ...(ranges.every((range) => isCidr(range.trim()))
+      ? []
+      : [invalid(path, shown, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ')]),
+  ];
+}
+
+function validateTraffic(spec: Json): FieldError[] {
+  const policy = text(spec['externalTrafficPolicy']);
+  const healthPort = integer(spec['healthCheckNodePort']) ?? 0;
+  const type = text(spec['type']);
+  const policyPath = 'spec.externalTrafficPolicy';
+  const portPath = 'spec.healthCheckNodePort';
+  return [
+    ...(['', 'Cluster', 'Local'].includes(policy)
+      ? []
+      : [invalid(policyPath, policy, 'ExternalTrafficPolicy must be empty, Cluster or Local')]),
+    ...(policy !== '' && type !== 'LoadBalancer' && type !== 'NodePort'
+      ? [
+          invalid(
+            policyPath,
+            policy,
+            'ExternalTrafficPolicy can only be set on NodePort and LoadBalancer service',
+          ),
+        ]
+      : []),
+    ...(healthPort < 0 ? [invalid(portPath, healthPort, 'HealthCheckNodePort must be not less than 0')] : []),
+    ...(healthPort !== 0 && !(type === 'LoadBalancer' && policy === 'Local')
+      ? [
+          invalid(
+            portPath,
+            healthPort,
+            'HealthCheckNodePort can only be set on LoadBalancer service with ExternalTrafficPolicy=Local',
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** The status of a Service or Ingress: each entry has an address, a host name, or both. */
+export function validateLoadBalancerStatus(object: ApiObject): FieldError[] {
+  const ingress = records(record(record(object['status'])['loadBalancer'])['ingress']);
+  return forEachItem(ingress, 'status.loadBalancer.ingress', (entry, path) => {
+    const ip = text(entry['ip']);
+    const host = text(entry['hostname']);
+    return [
+      ...(ip === '' || familyOf(ip) !== undefined
+        ? []
+        : [invalid(`${path}.ip`, ip, 'must be a valid IP address')]),
+      ...optionalForm(host, `${path}.hostname`, dns1123SubdomainProblems),
+      ...(familyOf(host) === undefined
+        ? []
+        : [invalid(`${path}.hostname`, host, 'must be a DNS name, not an IP address')]),
+    ];
+  });
+}

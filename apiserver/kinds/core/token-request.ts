@@ -1,0 +1,139 @@
+import { GROUP } from '../../../shared/names';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, invalidObject } from '../../../shared/errors/field-error';
+import { badRequest, conflict, notFound } from '../../../shared/errors/status-error';
+import type { ApiObject } from '../../../shared/object/object';
+import { timestamp, withoutMetadata } from '../../registry/metadata';
+import { readFresh } from '../../registry/object-store';
+import { relativeKey } from '../../registry/resource';
+import type { Json } from '../../../shared/object/accessors';
+import { integer, optionalRecord, record, strings, text } from '../../../shared/object/accessors';
+import type { AccountTokens, Operation, OperationContext, OperationRequest } from '../../registry/operation';
+import type { TokenBinding } from './token-claims';
+import { claimsOf } from './token-claims';
+
+const TOKEN_REQUEST = { group: GROUP.authentication, kind: 'TokenRequest' } as const;
+const EXPIRATION_SECONDS_MIN = 600;
+const EXPIRATION_SECONDS_MAX = 2 ** 32;
+/** What the token volume that admission adds to pods asks for: by this number its requests are known. */
+const VOLUME_EXPIRATION_SECONDS = 3_607;
+const EXTENDED_EXPIRATION_SECONDS = 365 * 24 * 60 * 60;
+const SECOND_MS = 1_000;
+
+/** `serviceaccounts/token`: a signed token of the account, for the audiences and the time asked for. */
+export const requestToken: Operation = async (context, request, signal) => {
+  const { accountTokens, apiAudiences } = context.services;
+  const spec = record(request.object['spec']);
+  const asked = integer(spec['expirationSeconds']) ?? 0;
+  const errors = expirationErrors(asked);
+  if (errors.length > 0) throw invalidObject(TOKEN_REQUEST, '', errors);
+  const account = await found(context, { request, resource: 'serviceaccounts', name: request.name }, signal);
+  const reference = optionalRecord(spec['boundObjectRef']);
+  const binding = reference && (await bindingOf(context, { request, reference }, signal));
+  const audiences = audiencesOf(spec, apiAudiences);
+  const expirationSeconds = Math.min(asked, accountTokens.maxExpirationSeconds ?? asked);
+  const isExtended = isOfTokenVolume(accountTokens, { binding, expirationSeconds, audiences, apiAudiences });
+  const nowSeconds = Math.floor(context.store.clock.now() / SECOND_MS);
+  const token = await accountTokens.sign(
+    claimsOf({
+      issuer: accountTokens.issuer,
+      account,
+      binding,
+      audiences,
+      nowSeconds,
+      expirationSeconds: isExtended ? EXTENDED_EXPIRATION_SECONDS : expirationSeconds,
+      warnAfterSeconds: isExtended ? expirationSeconds : undefined,
+    }),
+  );
+  return {
+    ...withoutMetadata(request.object, 'namespace'),
+    spec: { ...spec, audiences, expirationSeconds },
+    status: { token, expirationTimestamp: timestamp((nowSeconds + expirationSeconds) * SECOND_MS) },
+  };
+};
+
+function expirationErrors(seconds: number): readonly FieldError[] {
+  const field = 'spec.expirationSeconds';
+  if (seconds < EXPIRATION_SECONDS_MIN) {
+    return [invalid(field, seconds, 'may not specify a duration less than 10 minutes')];
+  }
+  return seconds > EXPIRATION_SECONDS_MAX
+    ? [invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds')]
+    : [];
+}
+
+function audiencesOf(spec: Json, apiAudiences: readonly string[]): readonly string[] {
+  const asked = strings(spec['audiences']);
+  return asked.length === 0 ? apiAudiences : asked;
+}
+
+/** A token in a pod's volume for this API alone: its client may be one that reads it once and never again. */
+function isOfTokenVolume(
+  { extendsExpiration }: AccountTokens,
+  asked: {
+    readonly binding: TokenBinding | undefined;
+    readonly expirationSeconds: number;
+    readonly audiences: readonly string[];
+    readonly apiAudiences: readonly string[];
+  },
+): boolean {
+  return (
+    extendsExpiration &&
+    asked.binding?.kind === 'pod' &&
+    asked.expirationSeconds === VOLUME_EXPIRATION_SECONDS &&
+    asked.audiences.every((each) => asked.apiAudiences.includes(each))
+  );
+}
+
+/** Throws BadRequest for a kind that nothing can be bound to or another account's pod, NotFound, and Conflict for another uid. */
+async function bindingOf(
+  context: OperationContext,
+  { request, reference }: { readonly request: OperationRequest; readonly reference: Json },
+  signal: AbortSignal,
+): Promise<TokenBinding> {
+  const [kind, name, uid] = [text(reference['kind']), text(reference['name']), text(reference['uid'])];
+  const binding = bindableTo(reference);
+  if (binding === undefined) {
+    throw badRequest(`cannot bind token to object of type ${typeOf(reference)}`);
+  }
+  if (name === '') throw badRequest('Name parameter required.');
+  const object = await found(context, { request, resource: `${binding}s`, name }, signal);
+  if (binding === 'pod' && text(record(object['spec'])['serviceAccountName']) !== request.name) {
+    throw badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(request.name)} to pod running with different serviceaccount name.`,
+    );
+  }
+  if (uid !== '' && uid !== object.metadata.uid) {
+    const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group: GROUP.core, resource: kind }, name, why);
+  }
+  return { kind: binding, object };
+}
+
+function bindableTo(reference: Json): TokenBinding['kind'] | undefined {
+  if (text(reference['apiVersion']).includes('/')) return undefined;
+  const kind = text(reference['kind']);
+  if (kind === 'Pod') return 'pod';
+  return kind === 'Secret' ? 'secret' : undefined;
+}
+
+/** As Go writes a kind with its group and version. */
+function typeOf(reference: Json): string {
+  const apiVersion = text(reference['apiVersion']);
+  return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${text(reference['kind'])}`;
+}
+
+/** An object of the request's namespace, as fresh as a read index taken now. Throws NotFound. */
+async function found(
+  { store, registry }: OperationContext,
+  wanted: { readonly request: OperationRequest; readonly resource: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<ApiObject> {
+  const { request, resource, name } = wanted;
+  const endpoint = registry().endpoint(GROUP.core, 'v1', resource);
+  const key = endpoint && relativeKey(endpoint.stored, request.namespace, name);
+  const current =
+    endpoint === undefined || key === undefined ? undefined : await readFresh(store, endpoint, key, signal);
+  if (current === undefined) throw notFound({ group: GROUP.core, resource }, name);
+  return current.object;
+}

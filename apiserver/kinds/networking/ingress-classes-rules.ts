@@ -1,0 +1,47 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, required, tooLong } from '../../../shared/errors/field-error';
+import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import type { Strategy } from '../../registry/strategy';
+import { optionalRecord, record, text } from '../../../shared/object/accessors';
+import { immutable, invalidForEach } from '../rules/primitives';
+import { typedReference } from '../rules/references';
+
+const CONTROLLER_BYTES_MAX = 250;
+
+export const ingressClassRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
+  validate: (object) => {
+    const spec = record(object['spec']);
+    const controller = text(spec['controller']);
+    const parameters = optionalRecord(spec['parameters']);
+    return [
+      ...(Buffer.byteLength(controller) > CONTROLLER_BYTES_MAX
+        ? [tooLong('spec.controller', controller, CONTROLLER_BYTES_MAX)]
+        : []),
+      ...domainPrefixedPath(controller, 'spec.controller'),
+      ...(parameters === undefined ? [] : typedReference(parameters, 'spec.parameters')),
+    ];
+  },
+  validateUpdate: (next, previous) =>
+    immutable(
+      text(record(next['spec'])['controller']),
+      text(record(previous['spec'])['controller']),
+      'spec.controller',
+    ),
+};
+
+const PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
+
+/** `example.com/some/path`: who is meant, under a name that is theirs. */
+function domainPrefixedPath(value: string, path: string): FieldError[] {
+  if (value === '') return [required(path)];
+  const slash = value.indexOf('/');
+  const domain = value.slice(0, Math.max(slash, 0));
+  const rest = value.slice(slash + 1);
+  if (slash <= 0 || rest === '') {
+    return [invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+  }
+  return [
+    ...invalidForEach(dns1123SubdomainProblems(domain), domain, path),
+    ...(PATH.test(rest) ? [] : [invalid(path, rest, 'Invalid path')]),
+  ];
+}

@@ -1,0 +1,183 @@
+import { ANNOTATION } from '../../../shared/names';
+import type { ApiObject, GroupVersion } from '../../../shared/object/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, notSupported, required } from '../../../shared/errors/field-error';
+import {
+  dns1035LabelProblems,
+  dns1123SubdomainProblems,
+  wildcardSubdomainProblems,
+} from '../../../shared/meta/dns-names';
+import type { Strategy } from '../../registry/strategy';
+import { statusSubresource } from '../../registry/strategy';
+import type { Json } from '../../../shared/object/accessors';
+import {
+  integer,
+  optionalRecord,
+  optionalText,
+  record,
+  records,
+  strings,
+  text,
+} from '../../../shared/object/accessors';
+import {
+  forEachItem,
+  invalidForEach,
+  isIpAddress,
+  optionalForm,
+  portNameProblems,
+  portNumber,
+  requiredText,
+} from '../rules/primitives';
+import { typedReference } from '../rules/references';
+import { validateLoadBalancerStatus } from '../core/services-rules';
+
+/** What older versions let through stays good, through them and for objects that are already so; they have other names too. */
+interface Version {
+  readonly badSecretNames: boolean;
+  readonly badWildcardRules: boolean;
+  /** What the version calls the default backend. */
+  readonly backendField: 'backend' | 'defaultBackend';
+}
+
+export const ingressRules: Pick<Strategy, 'validateNew' | 'validateUpdate' | 'subresources'> = {
+  validateNew: (object, { via }) => [
+    ...validateSpec(record(object['spec']), versionOf(via, undefined)),
+    ...oneClassOnly(object),
+  ],
+  validateUpdate: (next, previous, { via }) =>
+    validateSpec(record(next['spec']), versionOf(via, record(previous['spec']))),
+  subresources: {
+    status: { ...statusSubresource, validateUpdate: (next) => validateLoadBalancerStatus(next) },
+  },
+};
+
+function versionOf({ version }: GroupVersion, previous: Json | undefined): Version {
+  const isOld = version === 'v1beta1';
+  return {
+    backendField: isOld ? 'backend' : 'defaultBackend',
+    badSecretNames: isOld || records(previous?.['tls']).some((tls) => secretName(tls, '').length > 0),
+    badWildcardRules:
+      isOld ||
+      records(previous?.['rules']).some(
+        (rule) => isWildcard(text(rule['host'])) && validateHttp(rule, '').length > 0,
+      ),
+  };
+}
+
+function oneClassOnly({ metadata, spec }: ApiObject): FieldError[] {
+  const annotation = metadata.annotations?.[ANNOTATION.ingressClass];
+  if (annotation === undefined || optionalText(record(spec)['ingressClassName']) === undefined) return [];
+  const why = 'can not be set when the class field is also set';
+  return [invalid(`annotations.${ANNOTATION.ingressClass}`, annotation, why)];
+}
+
+function validateSpec(spec: Json, version: Version): FieldError[] {
+  const rules = records(spec['rules']);
+  const fallback = optionalRecord(spec['defaultBackend']);
+  return [
+    ...(rules.length === 0 && fallback === undefined
+      ? [invalid('spec', rules, `either \`${version.backendField}\` or \`rules\` must be specified`)]
+      : []),
+    ...(fallback === undefined ? [] : validateBackend(fallback, 'spec.defaultBackend')),
+    ...forEachItem(rules, 'spec.rules', (rule, path) => validateRule(rule, path, version)),
+    ...forEachItem(records(spec['tls']), 'spec.tls', (tls, path) => [
+      ...forEachItem(strings(tls['hosts']), `${path}.hosts`, hostName),
+      ...(version.badSecretNames ? [] : secretName(tls, path)),
+    ]),
+    ...className(spec),
+  ];
+}
+
+function secretName(tls: Json, path: string): FieldError[] {
+  return optionalForm(tls['secretName'], `${path}.secretName`, dns1123SubdomainProblems);
+}
+
+function className(spec: Json): FieldError[] {
+  const name = optionalText(spec['ingressClassName']);
+  return name === undefined
+    ? []
+    : invalidForEach(dns1123SubdomainProblems(name), name, 'spec.ingressClassName');
+}
+
+function validateRule(rule: Json, path: string, version: Version): FieldError[] {
+  const host = text(rule['host']);
+  const isExcused = isWildcard(host) && version.badWildcardRules;
+  return [
+    ...(host === '' ? [] : hostName(host, `${path}.host`)),
+    ...(isIpAddress(host) ? [invalid(`${path}.host`, host, 'must be a DNS name, not an IP address')] : []),
+    ...(isExcused ? [] : validateHttp(rule, path)),
+  ];
+}
+
+function isWildcard(host: string): boolean {
+  return host.includes('*');
+}
+
+/** A domain name whose first label may be an asterisk. */
+function hostName(host: string, path: string): FieldError[] {
+  const problemsOf = isWildcard(host) ? wildcardSubdomainProblems : dns1123SubdomainProblems;
+  return invalidForEach(problemsOf(host), host, path);
+}
+
+function validateHttp(rule: Json, path: string): FieldError[] {
+  const http = optionalRecord(rule['http']);
+  if (http === undefined) return [];
+  const paths = records(http['paths']);
+  if (paths.length === 0) return [required(`${path}.http.paths`)];
+  return forEachItem(paths, `${path}.http.paths`, (each, at) => [
+    ...validatePath(each, at),
+    ...validateBackend(record(each['backend']), `${at}.backend`),
+  ]);
+}
+
+const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
+/** What a path that is matched literally must not contain, or end in: it would never match a cleaned one. */
+const NEVER_INSIDE = ['//', '/./', '/../', '%2f', '%2F'];
+const NEVER_AT_END = ['/..', '/.'];
+
+function validatePath(rule: Json, at: string): FieldError[] {
+  const type = optionalText(rule['pathType']);
+  const path = text(rule['path']);
+  const field = `${at}.path`;
+  const isAbsolute = path.startsWith('/');
+  if (type === undefined) return [required(`${at}.pathType`, 'pathType must be specified')];
+  if (!PATH_TYPES.includes(type)) return [notSupported(`${at}.pathType`, type, PATH_TYPES)];
+  if (type === 'ImplementationSpecific') {
+    return path === '' || isAbsolute ? [] : [invalid(field, path, 'must be an absolute path')];
+  }
+  return [
+    ...(isAbsolute ? [] : [invalid(field, path, 'must be an absolute path')]),
+    ...NEVER_INSIDE.filter((part) => path.includes(part)).map((part) =>
+      invalid(field, path, `must not contain '${part}'`),
+    ),
+    ...NEVER_AT_END.filter((part) => path.endsWith(part)).map((part) =>
+      invalid(field, path, `cannot end with '${part}'`),
+    ),
+  ];
+}
+
+function validateBackend(backend: Json, path: string): FieldError[] {
+  const resource = optionalRecord(backend['resource']);
+  const service = optionalRecord(backend['service']);
+  if (resource !== undefined) {
+    return service === undefined
+      ? typedReference(resource, `${path}.resource`)
+      : [invalid(path, '', 'cannot set both resource and service backends')];
+  }
+  if (service === undefined) return [invalid(path, '', 'resource or service backend is required')];
+  return [
+    ...requiredText(service['name'], `${path}.service.name`, dns1035LabelProblems),
+    ...validateServicePort(record(service['port']), path),
+  ];
+}
+
+function validateServicePort(port: Json, path: string): FieldError[] {
+  const name = text(port['name']);
+  const number = integer(port['number']) ?? 0;
+  const at = `${path}.service.port`;
+  if (name !== '' && number !== 0) return [invalid(path, '', 'cannot set both port name & port number')];
+  if (name !== '') return invalidForEach(portNameProblems(name), name, `${at}.name`);
+  return number === 0
+    ? [required(path, 'port name or number is required')]
+    : portNumber(number, `${at}.number`);
+}

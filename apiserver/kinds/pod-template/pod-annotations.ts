@@ -1,0 +1,146 @@
+import { ANNOTATION } from '../../../shared/names';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid } from '../../../shared/errors/field-error';
+import type { ApiObject } from '../../../shared/object/object';
+import type { Json } from '../../../shared/object/accessors';
+import { record, records, text } from '../../../shared/object/accessors';
+import { localDescendingPath } from '../rules/primitives';
+import { validateTolerations } from './tolerations';
+
+/** Annotations of pods and pod templates that mean something to the cluster. */
+
+type Annotations = Readonly<Record<string, string>>;
+
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
+
+/** All containers of a pod with their paths. */
+function allContainers(
+  spec: Json,
+  path: string,
+): readonly { readonly container: Json; readonly path: string }[] {
+  return CONTAINER_LISTS.flatMap((list) =>
+    records(spec[list]).map((container, index) => ({ container, path: `${path}.${list}[${String(index)}]` })),
+  );
+}
+
+/** The annotations of one pod, or of a template of pods. */
+export function validatePodAnnotations(annotations: Annotations, path: string, spec: Json): FieldError[] {
+  const isContainer = containerFinder(spec);
+  return Object.entries(annotations).flatMap(([key, value]) => {
+    if (key === ANNOTATION.mirrorPod && text(spec['nodeName']) === '') {
+      return [invalid(`${path}[${key}]`, value, 'must set spec.nodeName if mirror pod annotation is set')];
+    }
+    if (key === ANNOTATION.podTolerations && value !== '') return tolerations(value, path);
+    if (key === ANNOTATION.seccompPod || key.startsWith(ANNOTATION.seccompContainerPrefix)) {
+      return seccomp(value, `${path}.${key}`);
+    }
+    return key.startsWith(ANNOTATION.appArmorContainerPrefix)
+      ? appArmor(key, value, { path, isContainer })
+      : [];
+  });
+}
+
+function tolerations(value: string, path: string): FieldError[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value);
+  } catch {
+    return [invalid(path, ANNOTATION.podTolerations, 'must be a list of tolerations as JSON')];
+  }
+  return validateTolerations(parsed, `${path}.${ANNOTATION.podTolerations}`);
+}
+
+const LOCALHOST = 'localhost/';
+const RUNTIME_DEFAULT = ['runtime/default', 'docker/default'];
+
+function seccomp(profile: string, path: string): FieldError[] {
+  if (RUNTIME_DEFAULT.includes(profile) || profile === 'unconfined') return [];
+  if (profile.startsWith(LOCALHOST)) return localDescendingPath(profile.slice(LOCALHOST.length), path);
+  return [invalid(path, profile, 'must be a valid seccomp profile')];
+}
+
+/** Collects the names when the first is asked for. */
+function containerFinder(spec: Json): (name: string) => boolean {
+  let names: ReadonlySet<string> | undefined;
+  return (name) => {
+    names ??= new Set(allContainers(spec, '').map(({ container }) => text(container['name'])));
+    return names.has(name);
+  };
+}
+
+function appArmor(
+  key: string,
+  profile: string,
+  { path, isContainer }: { readonly path: string; readonly isContainer: (name: string) => boolean },
+): FieldError[] {
+  const name = key.slice(ANNOTATION.appArmorContainerPrefix.length);
+  const isKnown = isContainer(name);
+  const isSound = ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith(LOCALHOST);
+  return [
+    ...(isKnown ? [] : [invalid(`${path}[${key}]`, name, 'container not found')]),
+    ...(isSound ? [] : [invalid(`${path}[${key}]`, profile, `invalid AppArmor profile name: "${profile}"`)]),
+  ];
+}
+
+/**
+ * What may not change about a pod's annotations: who confines its containers, and whether it is a mirror. The rules of a new pod follow
+ * once more, as upstream, where they hold for a change of the status, too.
+ */
+export function validatePodAnnotationsUpdate(pod: ApiObject, former: ApiObject): FieldError[] {
+  const path = 'metadata.annotations';
+  const { annotations: next = {} } = pod.metadata;
+  const { annotations: previous = {} } = former.metadata;
+  return [
+    ...changedAnnotations(next, previous, path),
+    ...validatePodAnnotations(next, path, record(pod['spec'])),
+  ];
+}
+
+function changedAnnotations(next: Annotations, previous: Annotations, path: string): FieldError[] {
+  const keys = [...new Set([...Object.keys(previous), ...Object.keys(next)])];
+  return keys.flatMap((key) => {
+    if (next[key] === previous[key]) return [];
+    const what = Object.hasOwn(previous, key) ? 'remove or update' : 'add';
+    if (key.startsWith(ANNOTATION.appArmorContainerPrefix)) {
+      return [forbiddenField(`${path}[${key}]`, `may not ${what} AppArmor annotations`)];
+    }
+    if (key !== ANNOTATION.mirrorPod) return [];
+    return [forbiddenField(`${path}[${key}]`, `may not ${what} mirror pod annotation`)];
+  });
+}
+
+/** A seccomp profile that stands both in an annotation and in its field must be one. `path` is that of the spec. */
+export function validateSeccompTwins(annotations: Annotations, spec: Json, path: string): FieldError[] {
+  const places = [
+    { context: spec['securityContext'], key: ANNOTATION.seccompPod, path },
+    ...allContainers(spec, path).map((each) => ({
+      context: each.container['securityContext'],
+      key: `${ANNOTATION.seccompContainerPrefix}${text(each.container['name'])}`,
+      path: each.path,
+    })),
+  ];
+  return places.flatMap(({ context, key, path: at }) => {
+    const profile = record(context)['seccompProfile'];
+    const annotation = annotations[key];
+    if (profile === undefined || annotation === undefined) return [];
+    return twins(record(profile), annotation, `${at}.securityContext.seccompProfile`);
+  });
+}
+
+function twins(profile: Json, annotation: string, path: string): FieldError[] {
+  const differs = [forbiddenField(`${path}.type`, 'seccomp type in annotation and field must match')];
+  switch (text(profile['type'])) {
+    case 'Unconfined':
+      return annotation === 'unconfined' ? [] : differs;
+    case 'RuntimeDefault':
+      return RUNTIME_DEFAULT.includes(annotation) ? [] : differs;
+    case 'Localhost': {
+      if (!annotation.startsWith(LOCALHOST)) return differs;
+      if (annotation.slice(LOCALHOST.length) === profile['localhostProfile']) return [];
+      const why = 'seccomp profile in annotation and field must match';
+      return [forbiddenField(`${path}.localhostProfile`, why)];
+    }
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,97 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { duplicate, invalid, required } from '../../../shared/errors/field-error';
+import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import { integer, optionalRecord, record, records, strings, text } from '../../../shared/object/accessors';
+import { choice, forEachItem, invalidForEach, isIpAddress } from '../rules/primitives';
+
+/** `topologySpreadConstraints`: sound each, and one for each pair of key and action. */
+export function validateTopologySpread(value: unknown, path: string): FieldError[] {
+  const constraints = records(value);
+  const keys = constraints.map((each) => `${text(each['topologyKey'])}, ${text(each['whenUnsatisfiable'])}`);
+  const lastOf = new Map(keys.map((key, index) => [key, index]));
+  return forEachItem(constraints, path, (constraint, at, index) => {
+    const skew = integer(constraint['maxSkew']) ?? 0;
+    const key = keys[index] ?? '';
+    const again = (lastOf.get(key) ?? index) > index;
+    return [
+      ...(skew > 0 ? [] : [invalid(`${at}.maxSkew`, skew, 'must be greater than zero')]),
+      ...(text(constraint['topologyKey']) === '' ? [required(`${at}.topologyKey`, 'can not be empty')] : []),
+      ...choice(constraint['whenUnsatisfiable'], `${at}.whenUnsatisfiable`, [
+        'DoNotSchedule',
+        'ScheduleAnyway',
+      ]),
+      ...(again ? [duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${key}}`)] : []),
+    ];
+  });
+}
+
+/** `hostAliases`; upstream gives no index. */
+export function validateHostAliases(value: unknown, path: string): FieldError[] {
+  return forEachItem(records(value), path, (alias) => {
+    const ip = text(alias['ip']);
+    return [
+      ...(isIpAddress(ip) ? [] : [invalid(`${path}.ip`, ip, 'must be valid IP address')]),
+      ...forEachItem(strings(alias['hostnames']), path, (name) =>
+        invalidForEach(dns1123SubdomainProblems(name), name, `${path}.hostnames`),
+      ),
+    ];
+  });
+}
+
+const NAMESERVERS_MAX = 3;
+const SEARCHES_MAX = 6;
+const SEARCH_CHARS_MAX = 256;
+
+/** `dnsConfig`, which `dnsPolicy: None` needs. */
+export function validateDnsConfig(value: unknown, path: string, dnsPolicy: string): FieldError[] {
+  const config = optionalRecord(value);
+  const nameservers = strings(record(config)['nameservers']);
+  const searches = strings(record(config)['searches']);
+  const none = dnsPolicy === 'None';
+  const length = searches.join(' ').length;
+  return [
+    ...(none && config === undefined
+      ? [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')]
+      : []),
+    ...(none && config !== undefined && nameservers.length === 0
+      ? [required(`${path}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')]
+      : []),
+    ...(nameservers.length > NAMESERVERS_MAX
+      ? [
+          invalid(
+            `${path}.nameservers`,
+            nameservers,
+            `must not have more than ${String(NAMESERVERS_MAX)} nameservers`,
+          ),
+        ]
+      : []),
+    ...forEachItem(nameservers, `${path}.nameservers`, (ip, at) =>
+      isIpAddress(ip) ? [] : [invalid(at, ip, 'must be valid IP address')],
+    ),
+    ...(searches.length > SEARCHES_MAX
+      ? [
+          invalid(
+            `${path}.searches`,
+            searches,
+            `must not have more than ${String(SEARCHES_MAX)} search paths`,
+          ),
+        ]
+      : []),
+    ...(length > SEARCH_CHARS_MAX
+      ? [
+          invalid(
+            `${path}.searches`,
+            searches,
+            `must not have more than ${String(SEARCH_CHARS_MAX)} characters (including spaces) in the search list`,
+          ),
+        ]
+      : []),
+    ...forEachItem(searches, `${path}.searches`, (search, at) => {
+      const name = search.endsWith('.') ? search.slice(0, -1) : search;
+      return invalidForEach(dns1123SubdomainProblems(name), name, at);
+    }),
+    ...forEachItem(records(record(config)['options']), `${path}.options`, (option, at) =>
+      text(option['name']) === '' ? [required(at, 'must not be empty')] : [],
+    ),
+  ];
+}

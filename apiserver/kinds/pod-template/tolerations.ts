@@ -1,0 +1,63 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid, notSupported } from '../../../shared/errors/field-error';
+import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
+import type { Json } from '../../../shared/object/accessors';
+import { records, text } from '../../../shared/object/accessors';
+import { forEachItem, optionalForm } from '../rules/primitives';
+
+/** What a taint does to pods that do not tolerate it. */
+export const TAINT_EFFECTS: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+/** The `tolerations` of a pod. */
+export function validateTolerations(value: unknown, path: string): FieldError[] {
+  return forEachItem(records(value), path, (toleration, at) => {
+    const key = text(toleration['key']);
+    const operator = text(toleration['operator']);
+    const effect = text(toleration['effect']);
+    return [
+      ...optionalForm(key, `${at}.key`, qualifiedNameProblems),
+      ...(key === '' && operator !== 'Exists'
+        ? [
+            invalid(
+              `${at}.operator`,
+              operator,
+              'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+            ),
+          ]
+        : []),
+      ...(toleration['tolerationSeconds'] !== undefined && effect !== 'NoExecute'
+        ? [invalid(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")]
+        : []),
+      ...operatorAndValue(operator, text(toleration['value']), `${at}.operator`),
+      ...(effect === '' || TAINT_EFFECTS.includes(effect)
+        ? []
+        : [notSupported(`${at}.effect`, effect, TAINT_EFFECTS)]),
+    ];
+  });
+}
+
+function operatorAndValue(operator: string, value: string, path: string): FieldError[] {
+  if (operator === '' || operator === 'Equal') {
+    const problems = labelValueProblems(value);
+    return problems.length === 0 ? [] : [invalid(path, value, problems.join(';'))];
+  }
+  if (operator === 'Exists') {
+    return value === '' ? [] : [invalid(path, value, "value must be empty when `operator` is 'Exists'")];
+  }
+  return [notSupported(path, operator, ['Equal', 'Exists'])];
+}
+
+/** A running pod may get tolerations and other `tolerationSeconds`, but lose none. */
+export function validateTolerationsUpdate(next: unknown, previous: unknown, path: string): FieldError[] {
+  const kept = new Set(records(next).map(withoutSeconds));
+  const lost = records(previous).some((each) => !kept.has(withoutSeconds(each)));
+  if (lost) {
+    return [forbiddenField(path, 'existing toleration can not be modified except its tolerationSeconds')];
+  }
+  return validateTolerations(next, path);
+}
+
+/** As text, in which what is equal looks alike: fields stand in the order of the schema. */
+function withoutSeconds({ tolerationSeconds: _seconds, ...rest }: Json): string {
+  return JSON.stringify(rest);
+}

@@ -1,0 +1,31 @@
+import type { ApiObject } from '../../../shared/object/object';
+import type { RowOf } from '../columns/cells';
+import { createdAtRow } from '../columns/created-at';
+import { ageOf, listAt, nameOf, textAt } from '../columns/read';
+
+const bindingRow: RowOf = (binding) => [
+  nameOf(binding),
+  `${textAt(binding, 'roleRef', 'kind')}/${textAt(binding, 'roleRef', 'name')}`,
+  ageOf(binding),
+  subjects(binding, 'User'),
+  subjects(binding, 'Group'),
+  subjects(binding, 'ServiceAccount'),
+];
+
+function subjects(binding: ApiObject, kind: 'User' | 'Group' | 'ServiceAccount'): string {
+  return listAt(binding, 'subjects')
+    .filter((each) => textAt(each, 'kind') === kind)
+    .map((each) =>
+      kind === 'ServiceAccount'
+        ? `${textAt(each, 'namespace')}/${textAt(each, 'name')}`
+        : textAt(each, 'name'),
+    )
+    .join(', ');
+}
+
+export const rbac: Readonly<Record<string, RowOf>> = {
+  clusterrolebindings: bindingRow,
+  clusterroles: createdAtRow,
+  rolebindings: bindingRow,
+  roles: createdAtRow,
+};

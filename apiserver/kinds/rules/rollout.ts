@@ -1,0 +1,29 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid } from '../../../shared/errors/field-error';
+import { integer, text } from '../../../shared/object/accessors';
+import { nonNegative } from './primitives';
+
+/** Numbers of pods that are given outright or as a share: `2` or `25%`. */
+
+const PERCENT = /^[0-9]+%$/;
+
+/** A number of at least 0, or a percentage. */
+export function intOrPercent(value: unknown, path: string): FieldError[] {
+  if (typeof value !== 'string') return nonNegative(value, path);
+  if (PERCENT.test(value)) return [];
+  const why =
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
+  return [invalid(path, value, why)];
+}
+
+/** A share of at most the whole; numbers are not judged. */
+export function atMostAll(value: unknown, path: string): FieldError[] {
+  const isMore = PERCENT.test(text(value)) && Number.parseInt(text(value), 10) > 100;
+  return isMore ? [invalid(path, value, 'must not be greater than 100%')] : [];
+}
+
+/** True for 0, `0%` and what is no share at all. */
+export function isNone(value: unknown): boolean {
+  if (typeof value !== 'string') return (integer(value) ?? 0) === 0;
+  return !PERCENT.test(value) || Number.parseInt(value, 10) === 0;
+}

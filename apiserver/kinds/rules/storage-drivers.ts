@@ -1,0 +1,88 @@
+import { RESERVED_PREFIX } from '../../../shared/names';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, required, tooLong } from '../../../shared/errors/field-error';
+import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import { optionalRecord, optionalText, record, stringMap, text } from '../../../shared/object/accessors';
+import { inRange, invalidForEach, needed, optionalForm } from './primitives';
+
+/** The parts that volumes of pods and persistent volumes have in common where they name a driver outside the cluster. */
+
+const DRIVER_BYTES_MAX = 63;
+
+/** The name of a CSI driver. */
+export function csiDriverName(value: unknown, path: string): FieldError[] {
+  const name = text(value);
+  return [
+    ...(name === '' ? [required(path)] : []),
+    ...(Buffer.byteLength(name) > DRIVER_BYTES_MAX ? [tooLong(path, name, DRIVER_BYTES_MAX)] : []),
+    ...invalidForEach(dns1123SubdomainProblems(name.toLowerCase()), name, path),
+  ];
+}
+
+/** A CSI volume that lives as long as its pod. The blank in the path, and the path of the form, are upstream's. */
+export function csiVolume(value: unknown, path: string): FieldError[] {
+  const volume = record(value);
+  const secret = optionalRecord(volume['nodePublishSecretRef']);
+  const name = text(secret?.['name']);
+  return [
+    ...csiDriverName(volume['driver'], `${path}.driver`),
+    ...(secret !== undefined && name === '' ? [required(`${path}.nodePublishSecretRef .name`)] : []),
+    ...optionalForm(name, `${path}.name`, dns1123SubdomainProblems),
+  ];
+}
+
+/** Options of a flex volume; the project's own names are not for users. */
+export function flexOptions(value: unknown, path: string): FieldError[] {
+  const domain = RESERVED_PREFIX.slice(0, -1);
+  return Object.keys(stringMap(record(value)['options']))
+    .filter((key) => `.${(key.split('/')[0] ?? '').toLowerCase()}`.endsWith(`.${domain}`))
+    .map((key) => invalid(`${path}.options[${key}]`, key, `the ${domain} namespace is reserved`));
+}
+
+/** Together with the name of the volume the portal becomes the name of an interface on the node. */
+const ISCSI_NAME_BYTES_MAX = 64;
+export const ISCSI_NAME_TOO_LONG =
+  'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
+
+export function isLongIscsiName(volumeName: string, iscsi: unknown): boolean {
+  const { initiatorName, targetPortal } = record(iscsi);
+  const name = `${volumeName}:${text(targetPortal)}`;
+  return optionalText(initiatorName) !== undefined && Buffer.byteLength(name) > ISCSI_NAME_BYTES_MAX;
+}
+
+/**
+ * By their beginnings. Upstream also takes an IQN that stands somewhere behind its beginning; looking for one from each character of a
+ * name as long as a request would take minutes.
+ */
+const ISCSI_FORMS: readonly (readonly [beginning: string, form: RegExp])[] = [
+  ['iqn', /^iqn\.\d{4}-\d{2}\.[A-Za-z0-9-.]+:[^,;*&$|\s]+$/],
+  ['eui', /^eui.[A-Za-z0-9]{16}$/],
+  ['naa', /^naa.[A-Za-z0-9]{32}$/],
+];
+
+/** What is told of a name that begins like none of them, in a pod and in a persistent volume. */
+type Otherwise = 'must be valid format starting with iqn, eui, or naa' | 'must be valid format';
+
+/** An iSCSI volume: the target, who asks for it, and the secret that its authentication needs. */
+export function iscsiVolume(otherwise: Otherwise): (value: unknown, path: string) => FieldError[] {
+  return (value, path) => {
+    const source = record(value);
+    const iqn = text(source['iqn']);
+    const initiator = optionalText(source['initiatorName']);
+    const authenticates = source['chapAuthDiscovery'] === true || source['chapAuthSession'] === true;
+    return [
+      ...needed(source['targetPortal'], `${path}.targetPortal`),
+      ...(iqn === '' ? [required(`${path}.iqn`)] : iscsiName(iqn, `${path}.iqn`, otherwise)),
+      ...inRange(source['lun'], `${path}.lun`, { min: 0, max: 255 }),
+      ...(authenticates && source['secretRef'] === undefined ? [required(`${path}.secretRef`)] : []),
+      // The small letter is upstream's.
+      ...(initiator === undefined ? [] : iscsiName(initiator, `${path}.initiatorname`, otherwise)),
+    ];
+  };
+}
+
+function iscsiName(name: string, path: string, otherwise: Otherwise): FieldError[] {
+  const known = ISCSI_FORMS.find(([beginning]) => name.startsWith(beginning));
+  if (known === undefined) return [invalid(path, name, otherwise)];
+  return known[1].test(name) ? [] : [invalid(path, name, 'must be valid format')];
+}

@@ -1,0 +1,70 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid, required } from '../../../shared/errors/field-error';
+import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import type { Json } from '../../../shared/object/accessors';
+import { optionalRecord, optionalText, record, text } from '../../../shared/object/accessors';
+import { forEachItem, portNumberProblems } from './primitives';
+
+/** Where a webhook is: at a URL, or a Service of the cluster. */
+export function webhookClient(value: unknown, path: string): FieldError[] {
+  const client = record(value);
+  const url = optionalText(client['url']);
+  const service = optionalRecord(client['service']);
+  if ((url === undefined) === (service === undefined)) {
+    return [required(path, 'exactly one of url or service is required')];
+  }
+  return service === undefined
+    ? webhookUrl(url ?? '', `${path}.url`)
+    : webhookService(service, `${path}.service`);
+}
+
+const URL_PARTS = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/;
+
+/** The parts are looked at as they are written, since a parser for browsers mends what it reads. */
+function webhookUrl(url: string, path: string): FieldError[] {
+  const [, scheme = '', authority = '', , query = '', fragment = ''] = URL_PARTS.exec(url) ?? [];
+  const at = authority.lastIndexOf('@');
+  const host = authority.slice(at + 1);
+  const form = 'desired format: https://host[/path]';
+  return [
+    ...(scheme === 'https' ? [] : [invalid(path, scheme, `'https' is the only allowed URL scheme; ${form}`)]),
+    ...(host === '' ? [invalid(path, host, `host must be provided; ${form}`)] : []),
+    ...(at >= 0
+      ? [invalid(path, authority.slice(0, at), 'user information is not permitted in the URL')]
+      : []),
+    ...(fragment === '' ? [] : [invalid(path, fragment, 'fragments are not permitted in the URL')]),
+    ...(query === '' ? [] : [invalid(path, query, 'query parameters are not permitted in the URL')]),
+  ];
+}
+
+function webhookService(service: Json, path: string): FieldError[] {
+  const url = optionalText(service['path']);
+  return [
+    ...['name', 'namespace']
+      .filter((field) => text(service[field]) === '')
+      .map((field) => required(`${path}.${field}`, `service ${field} is required`)),
+    ...(service['port'] === undefined ? [] : servicePort(service['port'], `${path}.port`)),
+    ...(url === undefined ? [] : servicePath(url, `${path}.path`)),
+  ];
+}
+
+/** The port of a Service that somebody is to be called at. */
+export function servicePort(value: unknown, path: string): FieldError[] {
+  return portNumberProblems(value).map((problem) => invalid(path, value, `port is not valid: ${problem}`));
+}
+
+function servicePath(url: string, path: string): FieldError[] {
+  if (url === '' || url === '/') return [];
+  if (url === '//') return [invalid(path, url, 'segment[0] may not be empty')];
+  const segments = url.slice(1).replace(/\/$/, '').split('/');
+  return [
+    ...(url.startsWith('/') ? [] : [invalid(path, url, "must start with a '/'")]),
+    ...forEachItem(segments, path, (segment, _at, index) =>
+      segment === ''
+        ? [invalid(path, url, `segment[${String(index)}] may not be empty`)]
+        : dns1123SubdomainProblems(segment).map((problem) =>
+            invalid(path, url, `segment[${String(index)}]: ${problem}`),
+          ),
+    ),
+  ];
+}

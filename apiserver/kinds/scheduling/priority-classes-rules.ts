@@ -1,0 +1,56 @@
+import type { ApiObject } from '../../../shared/object/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { forbiddenField } from '../../../shared/errors/field-error';
+import type { Strategy } from '../../registry/strategy';
+import { integer, optionalText } from '../../../shared/object/accessors';
+import { choice, immutable } from '../rules/primitives';
+
+const SYSTEM_PREFIX = 'system-';
+const USER_VALUE_MAX = 1_000_000_000;
+const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
+  'system-cluster-critical': 2 * USER_VALUE_MAX,
+  'system-node-critical': 2 * USER_VALUE_MAX + 1000,
+};
+
+export const priorityClassRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
+  validate: (object) => {
+    const policy = optionalText(object['preemptionPolicy']);
+    return [
+      ...reserved(object),
+      ...(policy === undefined ? [] : choice(policy, 'preemptionPolicy', ['PreemptLowerPriority', 'Never'])),
+    ];
+  },
+  validateUpdate: (next, previous) => [
+    ...((integer(next['value']) ?? 0) === (integer(previous['value']) ?? 0)
+      ? []
+      : // The capital letter is upstream's.
+        [forbiddenField('Value', 'may not be changed in an update.')]),
+    ...immutable(next['preemptionPolicy'], previous['preemptionPolicy'], 'preemptionPolicy'),
+  ],
+};
+
+/** The prefix and the highest values belong to the classes that the system itself makes, each with its own value. */
+function reserved(object: ApiObject): FieldError[] {
+  const { name = '' } = object.metadata;
+  const value = integer(object['value']) ?? 0;
+  if (name.startsWith(SYSTEM_PREFIX)) {
+    const own = SYSTEM_CLASSES[name];
+    if (own === value && object['globalDefault'] !== true) return [];
+    const mismatch =
+      own === undefined
+        ? `${name} is not a known system priority class`
+        : own === value
+          ? `globalDefault of ${name} PriorityClass must be false`
+          : `value of ${name} PriorityClass must be ${String(own)}`;
+    const why = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${mismatch}`;
+    return [forbiddenField('metadata.name', why)];
+  }
+  return value > USER_VALUE_MAX
+    ? [
+        forbiddenField(
+          'value',
+          `maximum allowed value of a user defined priority is ${String(USER_VALUE_MAX)}`,
+        ),
+      ]
+    : [];
+}

@@ -1,0 +1,130 @@
+import { invalid, invalidObject } from '../../../shared/errors/field-error';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { internalError } from '../../../shared/errors/status-error';
+import type { ApiObject } from '../../../shared/object/object';
+import { strings } from '../../../shared/object/accessors';
+import type { Holdings } from './holdings';
+import { openHoldings } from './holdings';
+import type { Pool, TakeOutcome } from './pool';
+import type { Reservation, ReservedWrite, Reserver } from '../../registry/reservation';
+import {
+  HEADLESS,
+  healthCheckPortOf,
+  heldAddresses,
+  heldPorts,
+  needsClusterIp,
+  needsHealthCheckPort,
+  needsNodePorts,
+  specOf,
+  withSpec,
+} from './service-spec';
+import { withFamilies } from './service-families';
+import { portProblem, withNodePorts } from './service-node-ports';
+import type { AddressRange } from './value-range';
+
+export interface ServicePools {
+  readonly addresses: Pool;
+  readonly family: AddressRange['family'];
+  readonly nodePorts: Pool;
+}
+
+const SERVICE = { group: '', kind: 'Service' } as const;
+
+/**
+ * The reserver of Services: cluster addresses, node ports and health check ports. What the client asks for is taken or refused, what
+ * it leaves open is filled in; what the previous version held stays its own without a look at the store. A dry run takes nothing: its
+ * answer shows no address, and made-up ports behind the range.
+ */
+export function createServiceReserver(pools: ServicePools): Reserver {
+  return async (write, signal) => {
+    const before = write.previous === undefined ? {} : specOf(write.previous);
+    const held = { addresses: heldAddresses(before), ports: heldPorts(before) };
+    const holdings = openHoldings(ownerOf(write), { dryRun: write.dryRun, signal });
+    const object = await holdings.guard(() => fill(write.next, { pools, holdings, held }));
+    const after = object === undefined ? {} : specOf(object);
+    const kept = { addresses: heldAddresses(after), ports: heldPorts(after) };
+    return {
+      object,
+      release: holdings.release,
+      commit: (revision) =>
+        holdings.letGo(
+          [
+            ...without(held.addresses, kept.addresses).map((value) => ({ pool: pools.addresses, value })),
+            ...without(held.ports, kept.ports).map((value) => ({ pool: pools.nodePorts, value })),
+          ],
+          revision,
+        ),
+    } satisfies Reservation;
+  };
+}
+
+interface Filling {
+  readonly pools: ServicePools;
+  readonly holdings: Holdings;
+  readonly held: { readonly addresses: readonly string[]; readonly ports: readonly string[] };
+}
+
+function ownerOf({ next, previous, namespace, name }: ReservedWrite): {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+} {
+  return { namespace, name, uid: previous?.metadata.uid ?? next?.metadata.uid ?? '' };
+}
+
+function without(values: readonly string[], kept: readonly string[]): readonly string[] {
+  return values.filter((value) => !kept.includes(value));
+}
+
+async function fill(next: ApiObject | undefined, filling: Filling): Promise<ApiObject | undefined> {
+  if (next === undefined) return undefined;
+  const { service, errors } = withFamilies(next, filling.pools.family);
+  if (errors.length > 0) throw refusal(next, errors);
+  const addressed = await withAddress(service, filling);
+  const ported = needsNodePorts(specOf(addressed)) ? await withNodePorts(addressed, filling) : addressed;
+  return needsHealthCheckPort(specOf(ported)) ? withHealthCheckPort(ported, filling) : ported;
+}
+
+async function withAddress(service: ApiObject, { pools, holdings, held }: Filling): Promise<ApiObject> {
+  const spec = specOf(service);
+  const [asked] = strings(spec['clusterIPs']);
+  if (!needsClusterIp(spec) || asked === HEADLESS) return service;
+  if (asked !== undefined && held.addresses.includes(asked)) return service;
+  if (holdings.dryRun) return service;
+  if (asked === undefined) {
+    const outcome = await holdings.takeAny(pools.addresses);
+    if (!outcome.ok) throw internalError(new Error('failed to allocate a serviceIP: range is full'));
+    return withSpec(service, { clusterIP: outcome.taken.value, clusterIPs: [outcome.taken.value] });
+  }
+  const outcome = await holdings.take(pools.addresses, asked);
+  if (outcome.ok) return service;
+  const why = `failed to allocated ip:${asked} with error:${addressProblem(outcome, pools.addresses)}`;
+  throw refusal(service, [invalid('spec.clusterIPs', [asked], why)]);
+}
+
+function addressProblem(outcome: TakeOutcome & { readonly ok: false }, pool: Pool): string {
+  if (outcome.why === 'taken') return 'provided IP is already allocated';
+  return `provided IP is not in the valid range. The range of valid IPs is ${pool.range.text}`;
+}
+
+async function withHealthCheckPort(
+  service: ApiObject,
+  { pools, holdings, held }: Filling,
+): Promise<ApiObject> {
+  const asked = healthCheckPortOf(specOf(service));
+  if (asked !== 0 && held.ports.includes(String(asked))) return service;
+  if (asked === 0) {
+    const outcome = await holdings.takeAny(pools.nodePorts);
+    if (!outcome.ok)
+      throw internalError(new Error('failed to allocate a HealthCheck NodePort 0: range is full'));
+    return withSpec(service, { healthCheckNodePort: Number(outcome.taken.value) });
+  }
+  const outcome = await holdings.take(pools.nodePorts, String(asked));
+  if (outcome.ok) return service;
+  const what = `failed to allocate requested HealthCheck NodePort ${String(asked)}`;
+  throw internalError(new Error(`${what}: ${portProblem(outcome, pools.nodePorts)}`));
+}
+
+function refusal(service: ApiObject, errors: readonly FieldError[]): Error {
+  return invalidObject(SERVICE, service.metadata.name ?? '', errors);
+}

@@ -1,0 +1,89 @@
+import type { ApiObject } from '../../../shared/object/object';
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalid } from '../../../shared/errors/field-error';
+import { isIP } from 'node:net';
+import { optionalText, stringMap, strings, text } from '../../../shared/object/accessors';
+import { HEADLESS, needsClusterIp, specOf, withSpec } from './service-spec';
+
+type Family = 'IPv4' | 'IPv6';
+
+/**
+ * The Service with `ipFamilies` and `ipFamilyPolicy` filled in for a cluster whose services have addresses of one family, or what it
+ * asks for that such a cluster cannot give.
+ */
+export function withFamilies(
+  service: ApiObject,
+  family: Family,
+): { readonly service: ApiObject; readonly errors: readonly FieldError[] } {
+  const spec = specOf(service);
+  if (!needsClusterIp(spec)) return { service, errors: [] };
+  const addresses = strings(spec['clusterIPs']);
+  const asked = strings(spec['ipFamilies']);
+  const isHeadless = addresses[0] === HEADLESS;
+  if (isHeadless && Object.keys(stringMap(spec['selector'])).length === 0) {
+    return { service: headlessWithoutSelector(service, family), errors: [] };
+  }
+  const named = isHeadless ? asked : familiesWith(addresses, asked);
+  const errors = familyErrors(service, named, family);
+  if (errors.length > 0) return { service, errors };
+  const isDual = addresses.length === 2 || named.length === 2;
+  return {
+    service: withSpec(service, {
+      ipFamilies: named.length === 0 ? [family] : named,
+      ipFamilyPolicy: optionalText(spec['ipFamilyPolicy']) ?? (isDual ? 'RequireDualStack' : 'SingleStack'),
+    }),
+    errors: [],
+  };
+}
+
+/** Its endpoints are somebody else's affair, so that any family may appear among them. */
+function headlessWithoutSelector(service: ApiObject, family: Family): ApiObject {
+  const spec = specOf(service);
+  const policy = optionalText(spec['ipFamilyPolicy']) ?? 'RequireDualStack';
+  const other = family === 'IPv4' ? 'IPv6' : 'IPv4';
+  const families = policy === 'SingleStack' ? [family] : [family, other];
+  const asked = strings(spec['ipFamilies']);
+  return withSpec(service, { ipFamilyPolicy: policy, ipFamilies: asked.length > 0 ? asked : families });
+}
+
+/** An address that was asked for tells its family. */
+function familiesWith(addresses: readonly string[], asked: readonly string[]): readonly string[] {
+  return [...asked, ...addresses.slice(asked.length).map((each) => (isIP(each) === 6 ? 'IPv6' : 'IPv4'))];
+}
+
+function familyErrors(
+  service: ApiObject,
+  families: readonly string[],
+  family: Family,
+): readonly FieldError[] {
+  const spec = specOf(service);
+  const addresses = strings(spec['clusterIPs']);
+  const asked = strings(spec['ipFamilies']).length;
+  const errors: FieldError[] = [];
+  if (text(spec['ipFamilyPolicy']) === 'RequireDualStack') {
+    errors.push(
+      invalid(
+        'spec.ipFamilyPolicy',
+        spec['ipFamilyPolicy'],
+        'Cluster is not configured for dual stack services',
+      ),
+    );
+  }
+  families.forEach((each, index) => {
+    if (each === family) return;
+    errors.push(
+      index < asked
+        ? invalid(
+            `spec.ipFamilies[${String(index)}]`,
+            addresses,
+            `ipfamily ${each} is not configured on cluster`,
+          )
+        : invalid(
+            `spec.clusterIPs[${String(index)}]`,
+            addresses,
+            `may not use ${each} on a cluster which is not configured for it`,
+          ),
+    );
+  });
+  return errors;
+}

@@ -1,0 +1,169 @@
+import { GROUP, LABEL } from '../../shared/names';
+import type { InProcessApi } from '../testing/in-process-api';
+import { startInProcessApi } from '../testing/in-process-api';
+import { causesOf } from './testing/refusals';
+
+const OLD_SLICES = `/apis/${GROUP.discovery}/v1beta1/namespaces/default/endpointslices`;
+const SLICES = `/apis/${GROUP.discovery}/v1/namespaces/default/endpointslices`;
+const CLASSES = `/apis/${GROUP.networking}/v1/ingressclasses`;
+const POLICIES = '/apis/policy/v1beta1/podsecuritypolicies';
+const FLOWCONTROL = `/apis/${GROUP.flowcontrol}/v1beta1`;
+const VERSIONS = `/apis/${GROUP.apiserverinternal}/v1alpha1/storageversions`;
+
+let api: InProcessApi;
+
+beforeEach(async () => {
+  api = await startInProcessApi(undefined, { runtimeConfig: new Map([['api/all', true]]) });
+});
+afterEach(async () => {
+  await api.close();
+});
+
+async function created(url: string, body: object): ReturnType<InProcessApi['call']> {
+  const reply = await api.call('POST', url, { body });
+  expect([reply.code, reply.json.message]).toEqual([201, undefined]);
+  return reply;
+}
+
+describe('a slice of endpoints', () => {
+  const slice = (endpoint: object): object => ({
+    metadata: { name: 's' },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['192.0.2.1'], ...endpoint }],
+  });
+
+  test('loses hints and the states of endpoints that end', async () => {
+    const body = slice({
+      conditions: { ready: true, serving: true, terminating: true },
+      hints: { forZones: [{ name: 'z' }] },
+    });
+    const { json } = await created(SLICES, body);
+    expect(json.endpoints).toEqual([{ addresses: ['192.0.2.1'], conditions: { ready: true } }]);
+    const put = await api.call('PUT', `${SLICES}/s`, { body });
+    expect(put.json.endpoints).toEqual(json.endpoints);
+    expect(put.json.metadata.generation).toBe(1);
+  });
+
+  test('does not take a topology through v1, where the node has a field of its own', async () => {
+    const topology = { [LABEL.hostname]: 'n1', rack: 'r' };
+    const { json } = await created(SLICES, slice({ deprecatedTopology: topology }));
+    expect(json.endpoints[0]).not.toHaveProperty('deprecatedTopology');
+    expect(json.endpoints[0]).not.toHaveProperty('nodeName');
+  });
+
+  test('keeps the topology of v1beta1 until its endpoints change, and then the name of the node', async () => {
+    const topology = { [LABEL.hostname]: 'n1', rack: 'r' };
+    await created(OLD_SLICES, slice({ topology }));
+    const labeled = await api.call('PATCH', `${SLICES}/s`, { body: { metadata: { labels: { a: 'b' } } } });
+    expect(labeled.json.endpoints[0].deprecatedTopology).toEqual(topology);
+    const moved = { ...labeled.json.endpoints[0], addresses: ['192.0.2.2'] };
+    const changed = await api.call('PATCH', `${SLICES}/s`, { body: { endpoints: [moved] } });
+    expect(changed.json.endpoints[0]).toMatchObject({ addresses: ['192.0.2.2'], nodeName: 'n1' });
+    expect(changed.json.endpoints[0]).not.toHaveProperty('deprecatedTopology');
+  });
+});
+
+test('a Service loses what belongs to features that are off', async () => {
+  const url = '/api/v1/namespaces/default/services';
+  const { json } = await created(url, {
+    metadata: { name: 's' },
+    spec: {
+      type: 'LoadBalancer',
+      ports: [{ port: 80 }],
+      allocateLoadBalancerNodePorts: false,
+      internalTrafficPolicy: 'Local',
+      loadBalancerClass: 'example.com/c',
+      topologyKeys: ['*'],
+    },
+  });
+  for (const field of [
+    'allocateLoadBalancerNodePorts',
+    'internalTrafficPolicy',
+    'loadBalancerClass',
+    'topologyKeys',
+  ]) {
+    expect(json.spec).not.toHaveProperty(field);
+  }
+  expect(json.spec.ports[0].nodePort).toBeGreaterThan(0);
+  const ingress = [{ ip: '192.0.2.1', ports: [{ port: 80, protocol: 'TCP' }] }];
+  const time = '2021-01-02T03:04:05Z';
+  const condition = { type: 'A', status: 'True', reason: 'R', message: '', lastTransitionTime: time };
+  const status = { loadBalancer: { ingress }, conditions: [condition] };
+  const changed = await api.call('PATCH', `${url}/s/status`, { body: { status } });
+  expect(changed.json.status).toEqual({ loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } });
+});
+
+test('an ingress class loses the scope of its parameters', async () => {
+  const parameters = { kind: 'K', name: 'n' };
+  const { json } = await created(CLASSES, {
+    metadata: { name: 'c' },
+    spec: {
+      controller: 'example.com/c',
+      parameters: { ...parameters, scope: 'Namespace', namespace: 'default' },
+    },
+  });
+  expect(json.spec.parameters).toMatchObject(parameters);
+  expect(json.spec.parameters.scope ?? null).toBeNull();
+  expect(json.spec.parameters).not.toHaveProperty('namespace');
+  const again = await api.call('PUT', `${CLASSES}/c`, { body: json });
+  expect(again.json.metadata).toMatchObject({
+    generation: 1,
+    resourceVersion: json.metadata.resourceVersion as string,
+  });
+});
+
+test('a security policy loses its types of mounts of /proc', async () => {
+  const any = { rule: 'RunAsAny' };
+  const spec = { seLinux: any, runAsUser: any, supplementalGroups: any, fsGroup: any };
+  const { json } = await created(POLICIES, {
+    metadata: { name: 'p' },
+    spec: { ...spec, allowedProcMountTypes: ['Unmasked'] },
+  });
+  expect(json.spec).not.toHaveProperty('allowedProcMountTypes');
+});
+
+describe('flow control', () => {
+  const exempt = { type: 'Exempt' };
+
+  test('what the server relies on cannot be otherwise', async () => {
+    await created(`${FLOWCONTROL}/prioritylevelconfigurations`, {
+      metadata: { name: 'exempt' },
+      spec: exempt,
+    });
+    const limited = { assuredConcurrencyShares: 9, limitResponse: { type: 'Reject' } };
+    const level = { metadata: { name: 'catch-all' }, spec: { type: 'Limited', limited } };
+    const reply = await api.call('POST', `${FLOWCONTROL}/prioritylevelconfigurations`, { body: level });
+    expect(causesOf(reply)).toEqual(['Invalid spec']);
+    const schema = {
+      metadata: { name: 'catch-all' },
+      spec: { priorityLevelConfiguration: { name: 'exempt' }, matchingPrecedence: 10_000 },
+    };
+    const refused = await api.call('POST', `${FLOWCONTROL}/flowschemas`, { body: schema });
+    expect(causesOf(refused)).toEqual(['Invalid spec']);
+  });
+
+  test('conditions are named, and once', async () => {
+    const url = `${FLOWCONTROL}/flowschemas`;
+    const spec = { priorityLevelConfiguration: { name: 'x' } };
+    await created(url, { metadata: { name: 'f' }, spec });
+    const conditions = [{ type: 'A' }, { type: 'A' }, { type: '' }];
+    const reply = await api.call('PATCH', `${url}/f/status`, { body: { status: { conditions } } });
+    expect(causesOf(reply)).toEqual([
+      'Duplicate status.conditions[1].type',
+      'Required status.conditions[2].type',
+    ]);
+  });
+});
+
+test('a storage version has each condition once, under a proper name', async () => {
+  await created(VERSIONS, { metadata: { name: 'example.com.things' }, spec: {} });
+  const good = { type: 'A', status: 'True', reason: 'R', message: 'm' };
+  const conditions = [good, good, { ...good, type: 'a b' }, { ...good, type: 'B', reason: '' }];
+  const url = `${VERSIONS}/example.com.things/status`;
+  const reply = await api.call('PATCH', url, { body: { status: { conditions } } });
+  expect(causesOf(reply)).toEqual([
+    'Invalid status.conditions[1].type',
+    'Invalid status.conditions[2].type',
+    'Required status.conditions[3].reason',
+  ]);
+});

@@ -1,0 +1,121 @@
+import { untilAborted } from '../../../shared/concurrency/abort';
+import { systemClock } from '../../../shared/concurrency/clock';
+import { withTimeLimit } from '../../../shared/concurrency/time-limit';
+import type { Log } from '../../../shared/log/log';
+import type { Answer, Exchange } from '../../exchange/exchange';
+import type { HealthCheck, HealthPath, LivezGrace } from './health-check';
+import { checksOf, HEALTH_PATHS } from './health-check';
+
+export interface HealthOptions {
+  readonly checks: readonly HealthCheck[];
+  readonly log: Log;
+  /** Absent: no grace. */
+  readonly livezGrace?: LivezGrace;
+}
+
+/** Answers a health path, or undefined for every other path and for a check that does not exist. */
+export type HealthEndpoints = (exchange: Exchange) => Promise<Answer | undefined>;
+
+/** A check that takes longer counts as failed. */
+const CHECK_TIMEOUT_MS = 5_000;
+
+const NO_GRACE: LivezGrace = { clock: systemClock, startedAt: 0, graceMs: 0 };
+
+/**
+ * `/healthz`, `/livez` and `/readyz`, and each check by itself below them. 200 means healthy, 500 not. `?verbose` shows one line a
+ * check; `?exclude=<check>` leaves one out of the verdict and may be repeated. What is wrong goes to the log, not to the client: once when
+ * it begins and once when it is over, however often somebody asks.
+ */
+export function healthEndpoints({ checks, log, livezGrace = NO_GRACE }: HealthOptions): HealthEndpoints {
+  const failing = new Set<string>();
+  return async (exchange) => {
+    const path = HEALTH_PATHS.find(
+      (each) => exchange.path === `/${each}` || exchange.path.startsWith(`/${each}/`),
+    );
+    if (path === undefined) return undefined;
+    const own = checksOf(path, checks, livezGrace);
+    const wanted = exchange.path.slice(path.length + 2);
+    if (wanted === '') return answerAll(path, own, { exchange, log, failing });
+    const single = own.find((check) => check.name === wanted);
+    if (single === undefined) return undefined;
+    const problem = await problemOf(single, exchange.signal);
+    return problem === undefined ? text(200, 'ok') : text(500, `internal server error: ${problem}\n`);
+  };
+}
+
+interface Context {
+  readonly exchange: Exchange;
+  readonly log: Log;
+  /** Paths with the name of a check that failed when it was last asked there; at most one entry a path and check. */
+  readonly failing: Set<string>;
+}
+
+async function answerAll(
+  path: HealthPath,
+  checks: readonly HealthCheck[],
+  context: Context,
+): Promise<Answer> {
+  const { exchange } = context;
+  const excluded = new Set(exchange.query.getAll('exclude').filter((name) => name !== ''));
+  const asked = checks.filter((check) => !excluded.has(check.name));
+  const problems = new Map<string, string>();
+  await Promise.all(
+    asked.map(async (check) => {
+      const problem = await problemOf(check, exchange.signal);
+      if (problem !== undefined) problems.set(check.name, problem);
+    }),
+  );
+  for (const check of asked) tell(path, check, problems.get(check.name), context);
+  const lines = checks.map(({ name }) => {
+    if (excluded.has(name)) return `[+]${name} excluded: ok`;
+    return problems.has(name) ? `[-]${name} failed: reason withheld` : `[+]${name} ok`;
+  });
+  const unmatched = [...excluded].filter((name) => !checks.some((check) => check.name === name));
+  if (unmatched.length > 0) {
+    const names = unmatched.map((name) => JSON.stringify(name)).join(',');
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`);
+  }
+  if (problems.size > 0) {
+    return text(500, `${lines.join('\n')}\nhealthz check failed\n`);
+  }
+  if (!exchange.query.has('verbose')) return text(200, 'ok');
+  return text(200, `${lines.join('\n')}\nhealthz check passed\n`);
+}
+
+function tell(
+  path: HealthPath,
+  { name, isStartup = false }: HealthCheck,
+  problem: string | undefined,
+  { log, failing }: Context,
+): void {
+  const place = `/${path}/${name}`;
+  if ((problem !== undefined) === failing.has(place)) return;
+  if (problem === undefined) {
+    failing.delete(place);
+    log.info({ check: place }, 'a health check passes now');
+    return;
+  }
+  failing.add(place);
+  // A start that is not finished is no fault.
+  if (isStartup) log.info({ check: place, because: problem }, 'a health check does not pass yet');
+  else log.warn({ check: place, because: problem }, 'a health check fails');
+}
+
+async function problemOf(check: HealthCheck, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return await withTimeLimit(signal, CHECK_TIMEOUT_MS, async (inTime) =>
+      untilAborted(check.check(inTime), inTime),
+    );
+  } catch (error) {
+    if (signal.aborted) return 'it had not answered when the client left';
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function text(code: number, content: string): Answer {
+  return {
+    code,
+    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+    body: Buffer.from(content, 'utf8'),
+  };
+}

@@ -1,0 +1,33 @@
+import type { Registry } from 'prom-client';
+import type { AuditCounts } from '../../audit/counts';
+import { addCounter } from './collected';
+
+/** Shows what was audited, under kube-apiserver's names. */
+export function addAuditMetrics(registry: Registry, counts: AuditCounts): void {
+  addCounter(registry, {
+    name: 'apiserver_audit_event_total',
+    help: 'Audit events handed to the backends.',
+    read: () => [[{}, counts.events]],
+  });
+  addCounter(registry, {
+    name: 'apiserver_audit_error_total',
+    help: 'Audit events that were lost, by the part of the server that lost them.',
+    labels: ['plugin'],
+    *read() {
+      for (const [plugin, events] of counts.errors) yield [{ plugin }, events];
+    },
+  });
+  addCounter(registry, {
+    name: 'apiserver_audit_level_total',
+    help: 'Requests by how much the audit policy wants to know of them.',
+    labels: ['level'],
+    *read() {
+      for (const [level, requests] of counts.levels) yield [{ level }, requests];
+    },
+  });
+  addCounter(registry, {
+    name: 'apiserver_audit_requests_rejected_total',
+    help: 'Requests that were refused because their audit event could not be stored.',
+    read: () => [[{}, counts.rejectedRequests]],
+  });
+}

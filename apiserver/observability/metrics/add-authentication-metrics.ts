@@ -1,0 +1,51 @@
+import type { Registry } from 'prom-client';
+import type { AuthenticationCounts } from '../../access/authentication/authentication-counts';
+import { AUTHENTICATION_RESULTS } from '../../access/authentication/authentication-counts';
+import { addHistogram } from '../../../shared/metrics/bucket-histogram';
+import { addCounter } from './collected';
+
+/** Shows how authentication ends and how long it takes, under kube-apiserver's names. */
+export function addAuthenticationMetrics(registry: Registry, counts: AuthenticationCounts): void {
+  const { durations, users, certificateLife } = counts;
+  addCounter(registry, {
+    name: 'authenticated_user_requests',
+    help: 'Requests by the kind of name of their user.',
+    labels: ['username'],
+    *read() {
+      for (const [username, requests] of users) yield [{ username }, requests];
+    },
+  });
+  addCounter(registry, {
+    name: 'authentication_attempts',
+    help: 'Requests by how authentication ended: success, failure (no credential) or error (a wrong one).',
+    labels: ['result'],
+    *read() {
+      for (const result of AUTHENTICATION_RESULTS) {
+        const { count } = durations[result];
+        if (count > 0) yield [{ result }, count];
+      }
+    },
+  });
+  addHistogram(
+    registry,
+    {
+      name: 'authentication_duration_seconds',
+      help: 'How long authentication took.',
+      labels: ['result'],
+    },
+    function* read() {
+      for (const result of AUTHENTICATION_RESULTS) {
+        if (durations[result].count > 0) yield { labels: { result }, durations: durations[result] };
+      }
+    },
+  );
+  addHistogram(
+    registry,
+    {
+      name: 'apiserver_client_certificate_expiration_seconds',
+      help: 'What was left of the certificates with which requests came.',
+      labels: [],
+    },
+    () => [{ labels: {}, durations: certificateLife }],
+  );
+}

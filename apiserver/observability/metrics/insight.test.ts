@@ -1,0 +1,167 @@
+import { GROUP } from '../../../shared/names';
+import type { InProcessApi } from '../../testing/in-process-api';
+import { startInProcessApi } from '../../testing/in-process-api';
+import { StorageError } from '../../storage/backend';
+import { MemoryBackend } from '../../storage/testing/memory-backend';
+
+const CMS = '/api/v1/namespaces/default/configmaps';
+
+let api: InProcessApi;
+beforeEach(async () => {
+  api = await startInProcessApi();
+});
+afterEach(async () => {
+  await api.close();
+});
+
+/** The samples whose line begins with this name and carries all of these labels, as numbers. */
+async function samples(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number[]> {
+  const { text } = await api.call('GET', '/metrics');
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .filter((line) => Object.entries(labels).every(([key, value]) => line.includes(`${key}="${value}"`)))
+    .map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)));
+}
+
+test('requests are counted by verb, resource, scope and code, and timed', async () => {
+  await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
+  await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
+  await api.call('GET', CMS);
+  await api.call('GET', `${CMS}/none`);
+  const about = { group: '', version: 'v1', resource: 'configmaps' };
+  const total = async (more: Readonly<Record<string, string>>): Promise<number[]> =>
+    samples('apiserver_request_total', { ...about, ...more });
+  expect(await total({ verb: 'POST', code: '201', scope: 'namespace' })).toEqual([1]);
+  expect(await total({ verb: 'POST', code: '409' })).toEqual([1]);
+  expect(await total({ verb: 'LIST', code: '200', scope: 'namespace' })).toEqual([1]);
+  expect(await total({ verb: 'GET', code: '404', scope: 'resource' })).toEqual([1]);
+  const timed = { ...about, verb: 'POST' };
+  expect(await samples('apiserver_request_duration_seconds_count', timed)).toEqual([2]);
+  expect(await samples('apiserver_request_duration_seconds_bucket', { ...timed, le: '+Inf' })).toEqual([2]);
+  const buckets = await samples('apiserver_request_duration_seconds_bucket', timed);
+  expect(buckets).toEqual([...buckets].sort((a, b) => a - b));
+});
+
+test('dry runs are told apart', async () => {
+  await api.call('POST', `${CMS}?dryRun=All`, { body: { metadata: { name: 'a' } } });
+  expect(await samples('apiserver_request_total', { verb: 'POST', dry_run: 'All' })).toEqual([1]);
+});
+
+test('a deprecated version that was asked for is told with the release that removes it, others are not', async () => {
+  const name = 'apiserver_requested_deprecated_apis';
+  const beta = `/apis/${GROUP.networking}/v1beta1/namespaces/default/ingresses`;
+  expect(await samples(name)).toEqual([]);
+  await api.call('GET', beta.replace('v1beta1', 'v1'));
+  await api.call('GET', CMS);
+  expect(await samples(name)).toEqual([]);
+  await api.call('GET', beta);
+  await api.call('GET', `${beta}/none`);
+  await api.call('GET', `${beta}/none/status`);
+  const about = {
+    group: GROUP.networking,
+    version: 'v1beta1',
+    resource: 'ingresses',
+    removed_release: '1.22',
+  };
+  expect(await samples(name, { ...about, subresource: '' })).toEqual([1]);
+  expect(await samples(name, { ...about, subresource: 'status' })).toEqual([1]);
+  expect(await samples(name)).toEqual([1, 1]);
+});
+
+test('names in paths that are not served become no labels', async () => {
+  for (let at = 0; at < 20; at += 1) await api.call('GET', `/apis/made.up/v1/things${at}/x`);
+  expect(await samples('apiserver_request_total', { group: 'made.up' })).toEqual([]);
+  expect(await samples('apiserver_request_total', { verb: 'other', code: '404' })).toEqual([20]);
+});
+
+test('a watch counts as long-running until it ends, and shows who watches what', async () => {
+  const stop = new AbortController();
+  const selectors = 'fieldSelector=metadata.name%3Da&labelSelector=app%21%3Db';
+  const reader = api.watch(`${CMS}?watch=1&${selectors}`, stop.signal);
+  const first = reader.next();
+  while (api.plane.cache.watchers()[0]?.isLive !== true) await new Promise(setImmediate);
+  await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
+  expect((await first).value).toMatchObject({ type: 'ADDED' });
+  const about = { verb: 'WATCH', resource: 'configmaps' };
+  expect(await samples('apiserver_longrunning_gauge', about)).toEqual([1]);
+  const { json } = await api.call('GET', '/debug/watchers');
+  expect(json.watchers).toEqual([
+    expect.objectContaining({
+      resource: 'configmaps',
+      namespace: 'default',
+      name: 'a',
+      labelSelector: 'app!=b',
+      fieldSelector: 'metadata.name=a',
+      isLive: true,
+      queuedFrames: 0,
+    }),
+  ]);
+  expect(json.watchers[0].client).toContain('tester');
+  await reader.return(undefined);
+  expect(await samples('apiserver_longrunning_gauge', about)).toEqual([0]);
+  expect((await api.call('GET', '/debug/watchers')).json.watchers).toEqual([]);
+});
+
+test('the cache shows its objects, events, checks and delays', async () => {
+  const stop = new AbortController();
+  const reader = api.watch(`${CMS}?watch=1`, stop.signal);
+  const first = reader.next();
+  while (api.plane.cache.watchers()[0]?.isLive !== true) await new Promise(setImmediate);
+  await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
+  await first;
+  await reader.return(undefined);
+  await api.plane.cache.check(stop.signal);
+  expect(await samples('apiserver_watch_cache_objects', { resource: 'configmaps' })).toEqual([1]);
+  expect(await samples('apiserver_watch_events_total', { kind: 'ConfigMap', version: 'v1' })).toEqual([1]);
+  expect((await samples('apiserver_watch_cache_checks_total', { outcome: 'different' }))[0]).toBe(0);
+  expect((await samples('apiserver_watch_cache_checks_total', { outcome: 'equal' }))[0]).toBeGreaterThan(10);
+  expect((await samples('apiserver_watch_delay_seconds_count', { stage: 'in_cache' }))[0]).toBeGreaterThan(0);
+  expect((await samples('apiserver_watch_delay_seconds_count', { stage: 'to_door' }))[0]).toBe(1);
+});
+
+test('events are counted as they are sent: the state, changes and bookmarks, by the version that was asked for', async () => {
+  const HPAS = 'namespaces/default/horizontalpodautoscalers';
+  const sent = async (version: string): Promise<number[]> =>
+    samples('apiserver_watch_events_total', { kind: 'HorizontalPodAutoscaler', version });
+  const body = {
+    metadata: { name: 'h' },
+    spec: { maxReplicas: 1, scaleTargetRef: { kind: 'ReplicaSet', name: 'r' } },
+  };
+  expect((await api.call('POST', `/apis/autoscaling/v1/${HPAS}`, { body })).code).toBe(201);
+  const stop = new AbortController();
+  const url = `/apis/autoscaling/v1/${HPAS}?watch=1&allowWatchBookmarks=true`;
+  const reader = api.watch(url, stop.signal);
+  await reader.next();
+  expect(await sent('v1')).toEqual([1]);
+  await api.call('DELETE', `/apis/autoscaling/v1/${HPAS}/h`);
+  expect((await reader.next()).value?.type).toBe('DELETED');
+  expect(await sent('v1')).toEqual([2]);
+  const rest = reader.next();
+  await api.plane.cache.drain({ spreadMs: 0, refuseNew: false }, stop.signal);
+  expect((await rest).value?.type).toBe('BOOKMARK');
+  expect(await sent('v1')).toEqual([3]);
+  expect(await sent('v2beta2')).toEqual([]);
+});
+
+test('every sample has a number and every metric its help and type', async () => {
+  const { text, headers } = await api.call('GET', '/metrics');
+  expect(headers['Content-Type']).toMatch(/^text\/plain; version=0\.0\.4/);
+  for (const line of text.split('\n')) {
+    expect(line).toMatch(/^$|^# (HELP|TYPE) \S+ .+|^[a-z_]+(\{[^}]*\})? [-+.e\d]+$/i);
+  }
+});
+
+test('trouble with the store is counted by what the client is told of it', async () => {
+  await api.close();
+  const backend = new MemoryBackend();
+  const create = backend.create.bind(backend);
+  backend.create = async (...asked) => {
+    if (asked[0].includes('configmaps/')) throw new StorageError('too-large', 'too much');
+    return create(...asked);
+  };
+  api = await startInProcessApi(backend);
+  await expect(api.call('POST', CMS, { body: { metadata: { name: 'a' } } })).rejects.toThrow('too much');
+  expect(await samples('apiserver_request_total', { verb: 'POST', code: '413' })).toEqual([1]);
+  expect(await samples('apiserver_request_total', { code: '500' })).toEqual([]);
+});

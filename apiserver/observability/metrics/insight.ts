@@ -1,0 +1,134 @@
+import { collectDefaultMetrics, Registry as MetricsRegistry } from 'prom-client';
+import type { AuditCounts } from '../../audit/counts';
+import type { AuthenticationCounts } from '../../access/authentication/authentication-counts';
+import type { TokenCounts } from '../../access/authentication/service-account/token-counts';
+import type { Answer, Exchange, Stage } from '../../exchange/exchange';
+import type { Registry } from '../../registry/registry';
+import type { ClusterCache } from '../../cache/cluster-cache';
+import type { AdmissionMetrics } from '../../admission/admission-metrics';
+import type { WebhookMetrics } from '../../admission/webhooks/webhook-metrics';
+import { addAdmissionMetrics } from './add-admission-metrics';
+import { addAuthenticationMetrics } from './add-authentication-metrics';
+import { addAuditMetrics } from './add-audit-metrics';
+import { addCacheMetrics } from './add-cache-metrics';
+import { addDeprecatedApis } from './add-deprecated-apis';
+import { addRequestMetrics } from './add-request-metrics';
+import { addTokenMetrics } from './add-token-metrics';
+import { addWebhookMetrics } from './add-webhook-metrics';
+import type { RequestMetricsOptions } from './request-metrics';
+import { RequestMetrics } from './request-metrics';
+
+/** What the process shows of itself. */
+export interface Insight {
+  /** Counts and times every request. */
+  readonly measure: Stage;
+  /** Answers `/metrics`, `/debug/watchers` and `/debug/webhooks`; undefined for any other path. */
+  readonly answer: (exchange: Exchange) => Promise<Answer | undefined>;
+}
+
+export const INSIGHT_PATHS: readonly string[] = ['/debug/watchers', '/debug/webhooks', '/metrics'];
+
+export interface InsightOptions {
+  readonly registry: () => Registry;
+  readonly cache: ClusterCache;
+  readonly statusOf: RequestMetricsOptions['statusOf'];
+  readonly admission: AdmissionMetrics;
+  readonly webhooks: WebhookMetrics;
+  /** Absent: nobody has to say who they are. */
+  readonly authentication?: AuthenticationCounts;
+  /** Absent: the server knows no tokens of service accounts. */
+  readonly tokens?: Readonly<TokenCounts>;
+  /** Absent: nothing is audited. */
+  readonly audit?: AuditCounts | undefined;
+  /** Also what the runtime tells: memory, processor time, delay of the event loop. For the one server of a process. */
+  readonly process: boolean;
+}
+
+export function createInsight({
+  registry,
+  cache,
+  statusOf,
+  admission,
+  webhooks,
+  authentication,
+  tokens,
+  audit,
+  process,
+}: InsightOptions): Insight {
+  const requests = new RequestMetrics({
+    statusOf,
+    isServed: ({ apiGroup, apiVersion, resource, subresource }) => {
+      const endpoint = registry().endpoint(apiGroup, apiVersion, resource);
+      return endpoint !== undefined && (subresource === '' || endpoint.subresources.has(subresource));
+    },
+  });
+  const metrics = new MetricsRegistry();
+  addRequestMetrics(metrics, requests);
+  addDeprecatedApis(metrics, { requests, registry });
+  addAdmissionMetrics(metrics, admission);
+  addWebhookMetrics(metrics, webhooks);
+  addCacheMetrics(metrics, {
+    stats: () => cache.stats(),
+    kindOf: kindsOf(registry),
+  });
+  if (authentication !== undefined) addAuthenticationMetrics(metrics, authentication);
+  if (tokens !== undefined) addTokenMetrics(metrics, tokens);
+  if (audit !== undefined) addAuditMetrics(metrics, audit);
+  if (process) collectDefaultMetrics({ register: metrics });
+  return {
+    measure: requests.stage,
+    answer: async ({ path }) => {
+      if (path === '/metrics') return textAnswer(metrics.contentType, await metrics.metrics());
+      if (path === '/debug/watchers') return textAnswer('application/json', watchersDocument(cache));
+      if (path === '/debug/webhooks') return textAnswer('application/json', webhooksDocument(webhooks));
+      return undefined;
+    },
+  };
+}
+
+/** Names of resources to kinds. The map is made anew when what is served has changed: there may be hundreds of custom resources. */
+function kindsOf(registry: () => Registry): (resource: string) => string {
+  let seen: Registry | undefined;
+  let kinds: ReadonlyMap<string, string> = new Map();
+  return (resource) => {
+    const current = registry();
+    if (current !== seen) kinds = new Map(current.stored.map(({ name, kind }) => [name, kind]));
+    seen = current;
+    return kinds.get(resource) ?? resource;
+  };
+}
+
+function textAnswer(contentType: string, text: string): Answer {
+  return { code: 200, headers: { 'Content-Type': contentType }, body: Buffer.from(text) };
+}
+
+/** Every open watch: who it is, what it asked for, what waits for it. */
+function watchersDocument(cache: ClusterCache): string {
+  const watchers = cache.watchers().map(({ startedAt, ...watcher }) => ({
+    ...watcher,
+    startedAt: new Date(startedAt).toISOString(),
+  }));
+  return `${JSON.stringify({ revision: cache.revision, watchers }, undefined, 2)}\n`;
+}
+
+/** The admission webhooks that were asked since the server started, or since they were configured. */
+function webhooksDocument(metrics: WebhookMetrics): string {
+  const webhooks = metrics.reports().map(({ hook, calls, waiting, outage }) => ({
+    type: hook.type,
+    configuration: hook.configuration,
+    name: hook.name,
+    failurePolicy: hook.failsOpen ? 'Ignore' : 'Fail',
+    executing: calls,
+    waiting,
+    ...(outage === undefined
+      ? {}
+      : {
+          outage: {
+            since: new Date(outage.sinceMs).toISOString(),
+            failures: outage.failures,
+            why: outage.why,
+          },
+        }),
+  }));
+  return `${JSON.stringify({ webhooks }, undefined, 2)}\n`;
+}

@@ -1,0 +1,114 @@
+import { defaultsOf } from '../../shared/defaults/defaults';
+import type { SubresourceRow } from '../../shared/api/resources';
+import type { ApplyRequest } from './fieldmanager/apply';
+import { notFound } from '../../shared/errors/status-error';
+import { apiVersionOf } from '../../shared/object/object';
+import type { ApiObject } from '../../shared/object/object';
+import { messageType } from '../../shared/schema/types';
+import type { Admission, AdmissionAttributes } from './admission';
+import { applied } from './field-tracking';
+import type { StoreContext, WriteRequest } from './object-store';
+import type { Endpoint } from './resource';
+import type { Change } from './update';
+import { updateObject } from './update';
+import type { Written } from './write';
+
+/** Shows a part of an object as an object of another kind, through which that part can be changed. */
+export interface ObjectView {
+  show(object: ApiObject): ApiObject;
+  /** Why what is shown of an object cannot be read, although it can be changed. */
+  whyHidden?(shown: ApiObject): Error | undefined;
+  /** The object with what the shown one says. Throws Invalid. */
+  merge(shown: ApiObject, object: ApiObject): ApiObject;
+  /**
+   * The kind's strategy has a row for the subresource, which prepares and validates the object instead of the kind's own rules.
+   * Default: the change is like one of the object itself.
+   */
+  readonly hasStrategy?: boolean;
+  /** Whether configurations of the shown kind can be applied. */
+  readonly canApply?: boolean;
+}
+
+const shownEndpoints = new WeakMap<SubresourceRow, Endpoint>();
+
+/** The endpoint as bodies and answers see it: of the subresource's kind. */
+export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): Endpoint {
+  const known = shownEndpoints.get(subresource);
+  if (known !== undefined) return known;
+  const { kind, version, schema } = subresource;
+  const { conversion: _ofTheObject, applyDefaults: _also, custom: _andThis, ...rest } = endpoint;
+  const applyDefaults = defaultsOf(schema);
+  const shown: Endpoint = {
+    ...rest,
+    row: { ...endpoint.row, kind, listKind: '', version, schema, columns: [] },
+    apiVersion: apiVersionOf(subresource),
+    type: messageType(schema),
+    ...(applyDefaults === undefined ? {} : { applyDefaults }),
+  };
+  shownEndpoints.set(subresource, shown);
+  return shown;
+}
+
+/**
+ * Changes an object through a view of it. `change` makes the next shown object from the current one; admission judges shown objects.
+ * Everything else is that of an update of the object itself, but that its managedFields stay as they are: who owns what is not tracked
+ * where a request does not bring the resource's own kind.
+ */
+export async function updateThroughView(
+  context: StoreContext,
+  request: WriteRequest,
+  { view, change }: { readonly view: ObjectView; readonly change: Change },
+  signal: AbortSignal,
+): Promise<Written> {
+  const admission = throughView(context.admission, view, request.subresource);
+  const write = {
+    change: (current: ApiObject | undefined) => {
+      if (current === undefined) throw notFound(request.endpoint.row, request.name);
+      return view.merge(change(view.show(current)), current);
+    },
+    // A uid in the shown object is a precondition, as it is in a PUT.
+    options: { creates: 'kind' } as const,
+  };
+  const { manager: _unused, ...untracked } = request;
+  const through = view.hasStrategy === true ? untracked : { ...untracked, subresource: '' };
+  return updateObject({ ...context, admission }, through, write, signal);
+}
+
+/** A configuration of the shown kind, and the endpoint as it is shown. */
+export interface AppliedView {
+  readonly view: ObjectView;
+  readonly shown: Endpoint;
+  readonly apply: Pick<ApplyRequest, 'config' | 'force' | 'read'>;
+}
+
+/**
+ * Applies a configuration of the shown kind. What is shown has no managedFields, so that all of it is found to belong to nobody
+ * known: a value that differs is a conflict, unless it is forced, and the object's managedFields stay as they are.
+ */
+export async function applyThroughView(
+  context: StoreContext,
+  request: WriteRequest,
+  { view, shown, apply }: AppliedView,
+  signal: AbortSignal,
+): Promise<Written> {
+  const asShown = { ...request, endpoint: shown, subresource: '' };
+  const change: Change = (live) => applied(context, asShown, { ...apply, live });
+  return updateThroughView(context, request, { view, change }, signal);
+}
+
+function throughView(admission: Admission, view: ObjectView, subresource: string): Admission {
+  const shown = (attributes: AdmissionAttributes): AdmissionAttributes => ({
+    ...attributes,
+    subresource,
+    object: attributes.object && view.show(attributes.object),
+    oldObject: attributes.oldObject && view.show(attributes.oldObject),
+  });
+  return {
+    mutate: async (attributes, signal) => {
+      const mutated = await admission.mutate(shown(attributes), signal);
+      if (mutated === undefined || attributes.object === undefined) return attributes.object;
+      return view.merge(mutated, attributes.object);
+    },
+    validate: (attributes, signal) => admission.validate(shown(attributes), signal),
+  };
+}

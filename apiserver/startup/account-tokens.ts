@@ -1,0 +1,106 @@
+import { ensureServiceAccountKey } from '../../shared/tokens/service-account-key';
+import { signToken } from '../../shared/tokens/json-web-token';
+import type { Clock } from '../../shared/concurrency/clock';
+import type { Log } from '../../shared/log/log';
+import { accountObjects } from '../access/authentication/service-account/account-objects';
+import { boundTokens } from '../access/authentication/service-account/bound-tokens';
+import { legacyTokens } from '../access/authentication/service-account/legacy-tokens';
+import type { TokenCounts } from '../access/authentication/service-account/token-counts';
+import { newTokenCounts } from '../access/authentication/service-account/token-counts';
+import type { AccountTokenKeys } from '../access/authentication/service-account/token-keys';
+import { readAccountTokenKeys } from '../access/authentication/service-account/token-keys';
+import type { TokenAuthenticator } from '../access/authentication/token-authenticator';
+import type { ControlPlane } from './control-plane';
+import type { IssuerDocuments } from '../documents/discovery/issuer-documents';
+import { issuerDocuments, issuerProblem } from '../documents/discovery/issuer-documents';
+import type { AccountTokenOptions } from './options/server-options';
+import type { AccountTokens } from '../registry/operation';
+
+/** Everything of a server that has to do with tokens of service accounts. */
+export interface AccountTokenParts {
+  readonly apiAudiences: readonly string[];
+  readonly authenticators: readonly TokenAuthenticator[];
+  readonly issuing: AccountTokens;
+  readonly counts: TokenCounts;
+  /** Undefined for an issuer whose tokens others cannot verify over the web. */
+  readonly documents: IssuerDocuments | undefined;
+}
+
+export interface AccountTokenContext {
+  readonly plane: Pick<ControlPlane, 'store' | 'registry'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** `host:port` at which clients reach this server. */
+  readonly serverAddress: () => string;
+}
+
+/** Reads the keys, or makes one, and puts the parts together. Throws an error that names the file when a key cannot be used. */
+export function createAccountTokens(
+  options: AccountTokenOptions,
+  { plane, clock, log, serverAddress }: AccountTokenContext,
+): AccountTokenParts {
+  const { issuer, apiAudiences, keysUrl } = options;
+  const keys = keysOf(options, log);
+  const problem = issuerProblem(issuer);
+  if (problem !== undefined) {
+    log.info(
+      { issuer, because: problem },
+      'others cannot look up the keys of tokens: no discovery documents are served',
+    );
+  }
+  const counts = newTokenCounts();
+  const objects = accountObjects(plane.store, plane.registry);
+  const common = { keys: keys.verifying, apiAudiences, objects, counts };
+  return {
+    apiAudiences,
+    // The kind that most requests bring comes first: the other one has to take a token apart to see that it is none of its own.
+    authenticators: [
+      boundTokens({ ...common, issuer, clock }),
+      legacyTokens({ ...common, lookup: options.lookup }),
+    ],
+    issuing: {
+      sign: async (claims) => signToken(keys.signing, claims),
+      issuer,
+      maxExpirationSeconds: options.maxExpirationSeconds,
+      extendsExpiration: options.extendsExpiration,
+    },
+    counts,
+    documents:
+      problem === undefined
+        ? issuerDocuments({ issuer, keysUrl, keys: keys.verifying, serverAddress })
+        : undefined,
+  };
+}
+
+function keysOf({ signingKey, keyFiles, servingKeyFile }: AccountTokenOptions, log: Log): AccountTokenKeys {
+  const signingKeyFile = signingKey.from === 'file' ? signingKey.file : ownKeyFile(signingKey.dir, log);
+  const keys = readAccountTokenKeys({ signingKeyFile, keyFiles });
+  if (keyFiles.length > 0 || servingKeyFile === undefined) return keys;
+  try {
+    return readAccountTokenKeys({ signingKeyFile, keyFiles: [servingKeyFile] });
+  } catch (error) {
+    log.info({ why: String(error) }, 'the key of the serving certificate verifies no tokens');
+    return keys;
+  }
+}
+
+function ownKeyFile(dir: string, log: Log): string {
+  const { file, isNew } = madeOrFound(dir);
+  log.info(
+    { file },
+    `tokens of service accounts are signed with a key ${isNew ? 'made' : 'found'} here; all replicas need the same: give them --service-account-signing-key-file`,
+  );
+  return file;
+}
+
+function madeOrFound(dir: string): ReturnType<typeof ensureServiceAccountKey> {
+  try {
+    return ensureServiceAccountKey(dir);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `no key for the tokens of service accounts can be made in ${dir} (${why}); give one with --service-account-signing-key-file`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,138 @@
+import type { AccountTokenContext, AccountTokenParts } from './account-tokens';
+import { createAccountTokens } from './account-tokens';
+import { authenticate } from '../access/authentication/authenticate';
+import type { Authenticator } from '../access/authentication/authenticator';
+import { AuthenticationCounts } from '../access/authentication/authentication-counts';
+import { bearerToken } from '../access/authentication/bearer-token';
+import { bootstrapTokenLookup, systemSecrets } from '../access/authentication/bootstrap-tokens';
+import { createFetchJson } from '../access/authentication/oidc/fetch-json';
+import { idTokenLookup } from '../access/authentication/oidc/id-tokens';
+import { followIssuerKeys } from '../access/authentication/oidc/issuer-keys';
+import { requestHeader } from '../access/authentication/request-header';
+import type { TokenAuthenticator } from '../access/authentication/token-authenticator';
+import { firstTokenOf, meantForApi } from '../access/authentication/token-authenticator';
+import { tokenFileLookup } from '../access/authentication/token-file';
+import { createTokenReviewCall } from '../access/authentication/webhook/token-review-call';
+import { webhookTokens } from '../access/authentication/webhook/webhook-tokens';
+import { webSocketToken } from '../access/authentication/web-socket-token';
+import type { CaBundle } from '../access/authentication/x509/ca-bundle';
+import { openCaBundle } from '../access/authentication/x509/ca-bundle';
+import { clientCertificate } from '../access/authentication/x509/client-certificate';
+import type { Stage } from '../exchange/exchange';
+import type { AuthenticationOptions, OidcOptions } from './options/server-options';
+import type { ClientAuthorities } from '../http/server/peer-certificates';
+
+/** How a server learns who is asking. */
+export interface Authentication {
+  readonly stage: Stage;
+  /** Every kind of bearer token that the stage knows; reviews of tokens ask the same. */
+  readonly tokens: TokenAuthenticator;
+  readonly accountTokens: AccountTokenParts;
+  readonly counts: AuthenticationCounts;
+  readonly bundles: AuthorityBundles;
+}
+
+/** The authorities whose certificates make a client known, and a proxy believed. */
+export interface AuthorityBundles {
+  readonly clients: CaBundle | undefined;
+  readonly proxies: CaBundle | undefined;
+}
+
+export interface AuthenticationContext extends AccountTokenContext {
+  /** Aborts when the server is stopped. */
+  readonly life: AbortSignal;
+}
+
+/** Throws an error that names the file when one of tokens, keys or authorities cannot be used. */
+export function createAuthentication(
+  options: AuthenticationOptions,
+  context: AuthenticationContext,
+): Authentication {
+  const accountTokens = createAccountTokens(options.accountTokens, context);
+  const { apiAudiences } = accountTokens;
+  const tokens = firstTokenOf(tokenKinds(options, context, accountTokens));
+  const bundles: AuthorityBundles = {
+    clients: openBundle(options.clientCaFile, context),
+    proxies: openBundle(options.requestHeader?.caFile, context),
+  };
+  const counts = new AuthenticationCounts();
+  // A proxy also has a certificate: what it says about others comes before what it is itself.
+  const authenticators = [
+    ...ofCertificates(options, bundles, { clock: context.clock, counts }),
+    bearerToken(tokens, apiAudiences),
+    webSocketToken(tokens, apiAudiences),
+  ];
+  const stage = authenticate({ authenticators, anonymous: options.anonymous, counts });
+  return { stage, tokens, accountTokens, counts, bundles };
+}
+
+/** All authorities that a certificate may come from; undefined where no certificate makes anybody known. */
+export function clientAuthoritiesOf({ clients, proxies }: AuthorityBundles): ClientAuthorities | undefined {
+  const bundles = [clients, proxies].filter((bundle) => bundle !== undefined);
+  if (bundles.length === 0) return undefined;
+  return {
+    pem: () => bundles.map((bundle) => bundle.current().pem).join('\n'),
+    onChange: (listener) => {
+      for (const bundle of bundles) bundle.onChange(listener);
+    },
+  };
+}
+
+function tokenKinds(
+  { tokenFile, bootstrapTokens, oidc, tokenWebhook }: AuthenticationOptions,
+  context: AuthenticationContext,
+  { apiAudiences, authenticators }: AccountTokenParts,
+): readonly TokenAuthenticator[] {
+  const { plane, clock, log, life } = context;
+  const secrets = systemSecrets(plane.store, plane.registry);
+  return [
+    ...(tokenFile === undefined ? [] : [meantForApi(apiAudiences, tokenFileLookup(tokenFile))]),
+    ...authenticators,
+    ...(bootstrapTokens ? [meantForApi(apiAudiences, bootstrapTokenLookup({ secrets, clock, log }))] : []),
+    ...(oidc === undefined ? [] : [meantForApi(apiAudiences, idTokens(oidc, context))]),
+    // The last one: whatever is known here need not be asked elsewhere.
+    ...(tokenWebhook === undefined
+      ? []
+      : [
+          webhookTokens({
+            ...tokenWebhook,
+            ask: createTokenReviewCall(tokenWebhook),
+            apiAudiences,
+            clock,
+            log,
+            life,
+          }),
+        ]),
+  ];
+}
+
+function idTokens(oidc: OidcOptions, context: AuthenticationContext): ReturnType<typeof idTokenLookup> {
+  const { issuer, algorithms, caFile } = oidc;
+  const { clock, log, life } = context;
+  const bundle = openBundle(caFile, context);
+  const fetchJson = createFetchJson(() => bundle?.current().pem);
+  const keys = followIssuerKeys({ issuer, algorithms, fetchJson, clock, log, life });
+  return idTokenLookup(oidc, { keys, clock });
+}
+
+function ofCertificates(
+  { requestHeader: names }: AuthenticationOptions,
+  { clients, proxies }: AuthorityBundles,
+  { clock, counts }: Pick<AuthenticationContext, 'clock'> & Pick<Authentication, 'counts'>,
+): readonly Authenticator[] {
+  return [
+    ...(names === undefined || proxies === undefined
+      ? []
+      : [requestHeader(names, { bundle: proxies, clock })]),
+    ...(clients === undefined
+      ? []
+      : [clientCertificate({ bundle: clients, clock, life: counts.certificateLife })]),
+  ];
+}
+
+function openBundle(file: string | undefined, { log, life }: AuthenticationContext): CaBundle | undefined {
+  if (file === undefined) return undefined;
+  const bundle = openCaBundle(file, { log });
+  life.addEventListener('abort', bundle.stop, { once: true });
+  return bundle;
+}

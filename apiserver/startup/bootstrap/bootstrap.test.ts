@@ -1,0 +1,122 @@
+import { API_SERVICE_NAME, GROUP } from '../../../shared/names';
+import { silentLog } from '../../../shared/log/log';
+import type { InProcessApi } from '../../testing/in-process-api';
+import { startInProcessApi } from '../../testing/in-process-api';
+import type { ApiService } from './api-service';
+import { createApiService } from './api-service';
+import { createFirstObjects } from './first-objects';
+import { LiveReplicas } from './live-replicas';
+
+const SERVICE = `/api/v1/namespaces/default/services/${API_SERVICE_NAME}`;
+const ENDPOINTS = `/api/v1/namespaces/default/endpoints/${API_SERVICE_NAME}`;
+const SLICE = `/apis/${GROUP.discovery}/v1/namespaces/default/endpointslices/${API_SERVICE_NAME}`;
+
+let api: InProcessApi;
+
+beforeEach(async () => {
+  api = await startInProcessApi();
+});
+
+afterEach(async () => {
+  await api.close();
+});
+
+function soon(): AbortSignal {
+  return AbortSignal.timeout(5_000);
+}
+
+function replica(ip: string, port = 6443): ApiService {
+  const { store, registry, serviceAllocation } = api.plane;
+  return createApiService({
+    store,
+    registry,
+    replicas: new LiveReplicas(api.backend, '/registry'),
+    self: { ip, port },
+    serviceAddress: serviceAllocation.firstAddress,
+    family: serviceAllocation.family,
+    log: silentLog,
+  });
+}
+
+test('the Service of the API has the first address of the range, which nobody else can get', async () => {
+  await replica('192.0.2.1').reconcile(soon());
+  const { json } = await api.call('GET', SERVICE);
+  expect(json.spec).toMatchObject({
+    clusterIP: '10.0.0.1',
+    ports: [{ name: 'https', port: 443, targetPort: 6443 }],
+  });
+  const body = { metadata: { name: 'thief' }, spec: { clusterIP: '10.0.0.1', ports: [{ port: 1 }] } };
+  expect((await api.call('POST', '/api/v1/namespaces/default/services', { body })).code).toBe(422);
+});
+
+test('Endpoints and their slice hold all live replicas, and one that stops takes itself out', async () => {
+  const [one, two] = [replica('192.0.2.2'), replica('192.0.2.1')];
+  await one.reconcile(soon());
+  await two.reconcile(soon());
+  const both = await api.call('GET', ENDPOINTS);
+  expect(both.json.subsets).toEqual([
+    {
+      addresses: [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }],
+      ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
+    },
+  ]);
+  const slice = await api.call('GET', SLICE);
+  expect(slice.json.endpoints.map(({ addresses }: { addresses: string[] }) => addresses)).toEqual([
+    ['192.0.2.1'],
+    ['192.0.2.2'],
+  ]);
+  await one.withdraw(soon());
+  expect((await api.call('GET', ENDPOINTS)).json.subsets[0].addresses).toEqual([{ ip: '192.0.2.1' }]);
+});
+
+test('the last replica leaves the Endpoints as they are', async () => {
+  const only = replica('192.0.2.1');
+  await only.reconcile(soon());
+  await only.withdraw(soon());
+  expect((await api.call('GET', ENDPOINTS)).json.subsets[0].addresses).toEqual([{ ip: '192.0.2.1' }]);
+});
+
+test('what somebody changed in the Endpoints is put right, and what is right is not written again', async () => {
+  const only = replica('192.0.2.1');
+  await only.reconcile(soon());
+  await api.call('PATCH', ENDPOINTS, { body: { subsets: null, metadata: { labels: { mine: 'x' } } } });
+  await only.reconcile(soon());
+  const { json } = await api.call('GET', ENDPOINTS);
+  expect(json.subsets[0].addresses).toEqual([{ ip: '192.0.2.1' }]);
+  expect(json.metadata.labels).toMatchObject({ mine: 'x' });
+  await only.reconcile(soon());
+  expect((await api.call('GET', ENDPOINTS)).json.metadata.resourceVersion).toBe(
+    json.metadata.resourceVersion,
+  );
+});
+
+test('a loopback address never comes into the Endpoints', async () => {
+  await replica('127.0.0.1').reconcile(soon());
+  expect((await api.call('GET', SERVICE)).code).toBe(200);
+  expect((await api.call('GET', ENDPOINTS)).code).toBe(404);
+});
+
+test('the record of a replica asks the store to forget it when the replica falls silent', async () => {
+  const ttls: (number | undefined)[] = [];
+  const create = api.backend.create.bind(api.backend);
+  api.backend.create = async (key, value, options, signal) => {
+    if (key.includes('.replicas/')) ttls.push(options.ttlSeconds);
+    return create(key, value, options, signal);
+  };
+  await replica('192.0.2.1').reconcile(soon());
+  expect(ttls).toEqual([15]);
+});
+
+test('first objects are created once, valid by the rules of their kinds, and changes to them stay', async () => {
+  const { store, registry } = api.plane;
+  await createFirstObjects(store, registry(), soon());
+  const classes = `/apis/${GROUP.scheduling}/v1/priorityclasses`;
+  const critical = await api.call('GET', `${classes}/system-node-critical`);
+  expect(critical.json.value).toBe(2_000_001_000);
+  await api.call('PATCH', `${classes}/system-node-critical`, {
+    body: { metadata: { labels: { mine: 'x' } } },
+  });
+  const changed = await api.call('GET', `${classes}/system-node-critical`);
+  await createFirstObjects(store, registry(), soon());
+  expect((await api.call('GET', `${classes}/system-node-critical`)).json).toEqual(changed.json);
+});

@@ -1,0 +1,30 @@
+import { StatusError } from '../../../shared/errors/status-error';
+import type { ApiObject } from '../../../shared/object/object';
+import { createObject } from '../../registry/create';
+import type { StoreContext } from '../../registry/object-store';
+import type { Endpoint } from '../../registry/resource';
+import { relativeKey } from '../../registry/resource';
+import { ownRequest } from './own-request';
+
+/** Creates an object of the endpoint's version unless there is one. Replicas that start together may all try. */
+export async function createMissing(
+  store: StoreContext,
+  endpoint: Endpoint,
+  object: ApiObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', namespace = '' } = object.metadata;
+  const key = relativeKey(endpoint.stored, namespace, name);
+  if (store.cache.resource(endpoint.stored.keyPrefix).get(key) !== undefined) return;
+  const typed = { ...object, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
+  try {
+    await createObject(
+      store,
+      ownRequest(endpoint, object.metadata),
+      endpoint.applyDefaults?.(typed) ?? typed,
+      signal,
+    );
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.status.reason !== 'AlreadyExists') throw error;
+  }
+}

@@ -1,0 +1,12 @@
+import type { ObjectMeta } from '../../../shared/object/object';
+import { API_SERVER_USER } from '../../registry/api-server-user';
+import type { WriteRequest } from '../../registry/object-store';
+import type { Endpoint } from '../../registry/resource';
+
+/** A write of the server's own to one object. */
+export function ownRequest(
+  endpoint: Endpoint,
+  { name = '', namespace = '' }: Pick<ObjectMeta, 'name' | 'namespace'>,
+): WriteRequest {
+  return { endpoint, namespace, name, subresource: '', user: API_SERVER_USER, dryRun: false };
+}

@@ -1,0 +1,151 @@
+import { ANNOTATION, GROUP, NAMESPACE } from '../../../shared/names';
+import { silentLog } from '../../../shared/log/log';
+import type { InProcessApi } from '../../testing/in-process-api';
+import { startInProcessApi } from '../../testing/in-process-api';
+import type { PolicyHook } from './policy-hook';
+import { createPolicyHook } from './policy-hook';
+
+const RBAC = `/apis/${GROUP.rbac}/v1`;
+const DISCOVERY = `${RBAC}/clusterroles/system:discovery`;
+const DISCOVERERS = `${RBAC}/clusterrolebindings/system:discovery`;
+
+let api: InProcessApi;
+
+beforeEach(async () => {
+  api = await startInProcessApi();
+});
+afterEach(async () => {
+  await api.close();
+});
+
+function soon(): AbortSignal {
+  return AbortSignal.timeout(5_000);
+}
+
+function hook(): PolicyHook {
+  const { store, registry } = api.plane;
+  return createPolicyHook({ store, registry, log: silentLog });
+}
+
+/** What a replica that starts now makes of the object. */
+// eslint-disable-next-line typescript/no-explicit-any
+async function afterStart(path: string): Promise<any> {
+  await hook().run(soon());
+  return (await api.call('GET', path)).json;
+}
+
+async function patch(path: string, body: object): Promise<void> {
+  expect((await api.call('PATCH', path, { body })).code).toBe(200);
+}
+
+test('an empty store gets all roles and bindings, in their namespaces, and the check tells when', async () => {
+  const first = hook();
+  expect(first.check).toMatchObject({
+    name: 'poststarthook/rbac/bootstrap-roles',
+    paths: ['healthz', 'livez', 'readyz'],
+    isStartup: true,
+  });
+  expect(await first.check.check(soon())).toBe('not finished');
+  await first.run(soon());
+  expect(await first.check.check(soon())).toBeUndefined();
+  expect((await api.call('GET', `${RBAC}/clusterroles/cluster-admin`)).json.rules).toHaveLength(2);
+  expect((await api.call('GET', `${RBAC}/clusterroles`)).json.items.length).toBeGreaterThan(50);
+  const inSystem = await api.call('GET', `${RBAC}/namespaces/${NAMESPACE.system}/rolebindings`);
+  expect(inSystem.json.items.length).toBeGreaterThan(3);
+});
+
+test('replicas that start together, and later ones, write each object once', async () => {
+  await Promise.all([hook(), hook(), hook()].map((each) => each.run(soon())));
+  const before = (await api.call('GET', `${RBAC}/clusterroles`)).json.items;
+  await hook().run(soon());
+  expect((await api.call('GET', `${RBAC}/clusterroles`)).json.items).toEqual(before);
+});
+
+test('rules that are missing are added, and those that are there stay', async () => {
+  const { rules } = await afterStart(DISCOVERY);
+  const own = { verbs: ['get'], nonResourceURLs: ['/own', '/api'] };
+  await patch(DISCOVERY, { rules: [own], metadata: { labels: { mine: 'x' } } });
+  const grown = await afterStart(DISCOVERY);
+  expect(grown.metadata.labels.mine).toBe('x');
+  expect(grown.rules[0]).toEqual(own);
+  const urls = grown.rules.slice(1).flatMap((rule: { nonResourceURLs: string[] }) => rule.nonResourceURLs);
+  expect(urls.toSorted()).toEqual(
+    rules[0].nonResourceURLs.filter((url: string) => url !== '/api').toSorted(),
+  );
+});
+
+test('marks come back, but not those that say something else', async () => {
+  const { metadata } = await afterStart(DISCOVERY);
+  const [[label]] = Object.entries(metadata.labels) as [[string, string]];
+  await patch(DISCOVERY, { metadata: { labels: { [label]: null } } });
+  expect((await afterStart(DISCOVERY)).metadata.labels).toEqual(metadata.labels);
+  await patch(DISCOVERY, { metadata: { labels: { [label]: 'other' } } });
+  expect((await afterStart(DISCOVERY)).metadata.labels[label]).toBe('other');
+});
+
+test('a role or binding that is protected stays as it is', async () => {
+  await hook().run(soon());
+  const annotations = { [ANNOTATION.autoUpdate]: 'false' };
+  await patch(DISCOVERY, { rules: [], metadata: { annotations } });
+  await patch(DISCOVERERS, { subjects: [], metadata: { annotations } });
+  expect((await afterStart(DISCOVERY)).rules ?? []).toEqual([]);
+  expect((await afterStart(DISCOVERERS)).subjects ?? []).toEqual([]);
+});
+
+test('subjects that are missing are added, and others stay', async () => {
+  const { subjects } = await afterStart(DISCOVERERS);
+  const other = { kind: 'User', apiGroup: GROUP.rbac, name: 'me' };
+  await patch(DISCOVERERS, { subjects: [other] });
+  expect((await afterStart(DISCOVERERS)).subjects).toEqual([other, ...subjects]);
+});
+
+test('a binding of another role is made anew', async () => {
+  const before = await afterStart(DISCOVERERS);
+  await api.call('DELETE', DISCOVERERS);
+  const roleRef = { ...before.roleRef, name: 'cluster-admin' };
+  const body = { metadata: { name: 'system:discovery' }, roleRef, subjects: [] };
+  expect((await api.call('POST', `${RBAC}/clusterrolebindings`, { body })).code).toBe(201);
+  const after = await afterStart(DISCOVERERS);
+  expect(after).toMatchObject({ roleRef: before.roleRef, subjects: before.subjects });
+  expect(after.metadata.uid).not.toBe(before.metadata.uid);
+});
+
+test('aggregation gathers at least what it must, leaves rules to the controller, and goes where it is not meant', async () => {
+  const { aggregationRule } = await afterStart(`${RBAC}/clusterroles/edit`);
+  const mine = { matchLabels: { mine: 'x' } };
+  await patch(`${RBAC}/clusterroles/edit`, { aggregationRule: { clusterRoleSelectors: [mine] } });
+  const edit = await afterStart(`${RBAC}/clusterroles/edit`);
+  expect(edit.aggregationRule.clusterRoleSelectors).toEqual([mine, ...aggregationRule.clusterRoleSelectors]);
+  await patch(DISCOVERY, { aggregationRule: { clusterRoleSelectors: [mine] } });
+  expect((await afterStart(DISCOVERY)).aggregationRule).toBeUndefined();
+});
+
+test('what was deleted is there again', async () => {
+  await hook().run(soon());
+  await api.call('DELETE', DISCOVERY);
+  await api.call('DELETE', DISCOVERERS);
+  expect((await afterStart(DISCOVERY)).rules).toHaveLength(1);
+  expect((await afterStart(DISCOVERERS)).subjects).toHaveLength(1);
+});
+
+test('a binding that cannot be made anew holds nothing up, and the others are brought up to date', async () => {
+  const before = await afterStart(DISCOVERERS);
+  await api.call('DELETE', DISCOVERERS);
+  await api.call('DELETE', DISCOVERY);
+  const metadata = { name: 'system:discovery', finalizers: ['example.com/f'] };
+  const body = { metadata, roleRef: { ...before.roleRef, name: 'cluster-admin' } };
+  expect((await api.call('POST', `${RBAC}/clusterrolebindings`, { body })).code).toBe(201);
+  expect((await afterStart(DISCOVERY)).rules).toHaveLength(1);
+  expect((await api.call('GET', DISCOVERERS)).json.metadata.deletionTimestamp).toBeDefined();
+});
+
+test('a store that fails for a moment is tried again', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] });
+  const create = jest.spyOn(api.backend, 'create').mockRejectedValueOnce(new Error('out of reach'));
+  const running = hook().run(new AbortController().signal);
+  while (create.mock.calls.length === 0) await new Promise(setImmediate);
+  await jest.advanceTimersByTimeAsync(2_000);
+  await running;
+  jest.useRealTimers();
+  expect((await api.call('GET', DISCOVERY)).code).toBe(200);
+});

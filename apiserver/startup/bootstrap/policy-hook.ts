@@ -1,0 +1,166 @@
+import { forEachLimited } from '../../../shared/concurrency/for-each-limited';
+import { pause } from '../../../shared/concurrency/pause';
+import type { Log } from '../../../shared/log/log';
+import type { ApiObject } from '../../../shared/object/object';
+import { GROUP } from '../../../shared/names';
+import { StatusError, timeout } from '../../../shared/errors/status-error';
+import type { HealthCheck } from '../../observability/health/health-check';
+import { HEALTH_PATHS } from '../../observability/health/health-check';
+import { createObject } from '../../registry/create';
+import { deleteObject } from '../../registry/delete';
+import type { StoreContext } from '../../registry/object-store';
+import { currentFromCache, readFresh } from '../../registry/object-store';
+import type { Registry } from '../../registry/registry';
+import type { Endpoint } from '../../registry/resource';
+import { relativeKey } from '../../registry/resource';
+import { updateObject } from '../../registry/update';
+import { ownRequest } from './own-request';
+import { POLICY_OBJECTS } from './policy-objects';
+import { reconciledBinding, reconciledRole } from './reconciled-policy';
+
+/** Objects under way at the same time. */
+const WRITES_AT_ONCE = 8;
+/** How often one object is begun with anew because somebody else changes it at the same time. */
+const TRIES_MAX = 3;
+/** A store that is out of reach for a moment does not end the start. */
+const ROUND_PAUSE_MS = 1_000;
+const ROUNDS_MAX = 30;
+const RETRY_AFTER_SECONDS = 1;
+const SERVER_ERRORS_MIN = 500;
+
+export interface PolicyHookParts {
+  readonly store: StoreContext;
+  readonly registry: () => Registry;
+  readonly log: Log;
+}
+
+/** Brings the roles and bindings of the server's own up to date when it starts. */
+export interface PolicyHook {
+  /** Any number of replicas may do so at once, and again. Rejects when it cannot be done in half a minute. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Fails until that has been done. */
+  readonly check: HealthCheck;
+}
+
+export function createPolicyHook(parts: PolicyHookParts): PolicyHook {
+  let isDone = false;
+  return {
+    run: async (signal) => {
+      for (let round = 1; !isDone; round += 1) {
+        try {
+          await reconcilePolicy(parts, signal);
+          isDone = true;
+        } catch (error) {
+          if (signal.aborted || round >= ROUNDS_MAX) throw error;
+          parts.log.warn({ why: String(error) }, 'the roles of the server could not be brought up to date');
+          await pause(ROUND_PAUSE_MS, signal);
+        }
+      }
+    },
+    check: {
+      name: 'poststarthook/rbac/bootstrap-roles',
+      paths: HEALTH_PATHS,
+      isStartup: true,
+      check: async () => Promise.resolve(isDone ? undefined : 'not finished'),
+    },
+  };
+}
+
+async function reconcilePolicy(
+  { store, registry, log }: PolicyHookParts,
+  signal: AbortSignal,
+): Promise<void> {
+  await catchUp(store, signal);
+  for (const { resource, objects } of POLICY_OBJECTS) {
+    const endpoint = registry().endpoint(GROUP.rbac, 'v1', resource);
+    if (endpoint === undefined) continue;
+    const reconciled = resource.endsWith('bindings') ? reconciledBinding : reconciledRole;
+    await forEachLimited(objects, WRITES_AT_ONCE, async (object) => {
+      const expected = { ...object, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
+      const wanted = { store, endpoint, expected, reconciled, log };
+      try {
+        await ensure(wanted, signal);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        giveUp(wanted, error.message);
+      }
+    });
+  }
+}
+
+/** What somebody has just deleted or changed must not pass for what is there. */
+async function catchUp({ cache, cacheWaitMs }: StoreContext, signal: AbortSignal): Promise<void> {
+  const revision = await cache.readIndex(signal);
+  if (await cache.waitForRevision(revision, { timeoutMs: cacheWaitMs, signal })) return;
+  throw timeout('the cache of this server is behind the store', RETRY_AFTER_SECONDS);
+}
+
+/** What will be the same at the next try. */
+function isRefusal(error: unknown): error is StatusError {
+  return error instanceof StatusError && error.status.code < SERVER_ERRORS_MIN;
+}
+
+interface Wanted {
+  readonly store: StoreContext;
+  readonly endpoint: Endpoint;
+  readonly expected: ApiObject;
+  /** Undefined: the object must go, and be made anew. */
+  readonly reconciled: (existing: ApiObject, expected: ApiObject) => ApiObject | undefined;
+  readonly log: Log;
+}
+
+async function ensure(wanted: Wanted, signal: AbortSignal): Promise<void> {
+  const { store, endpoint, expected } = wanted;
+  const { name = '', namespace = '' } = expected.metadata;
+  const key = relativeKey(endpoint.stored, namespace, name);
+  let existing = currentFromCache(store, endpoint, key);
+  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+    if (await bring(wanted, existing?.object, signal)) return;
+    existing = await readFresh(store, endpoint, key, signal);
+  }
+  giveUp(wanted, 'somebody else keeps changing it, or holds it back');
+}
+
+/** One object that cannot be brought up to date must not keep the server from serving the others. */
+function giveUp({ endpoint, expected, log }: Wanted, why: string): void {
+  const { name, namespace } = expected.metadata;
+  const fields = { resource: endpoint.row.resource, namespace, object: name, why };
+  log.error(fields, 'a role or binding of the server could not be brought up to date');
+}
+
+/** Makes what exists what it should be; false when somebody else was faster. */
+async function bring(wanted: Wanted, existing: ApiObject | undefined, signal: AbortSignal): Promise<boolean> {
+  const { store, expected, reconciled } = wanted;
+  const request = ownRequest(wanted.endpoint, expected.metadata);
+  if (existing === undefined) return succeeds(createObject(store, request, expected, signal));
+  const next = reconciled(existing, expected);
+  if (next === existing) return true;
+  if (next === undefined) {
+    const options = { dryRun: false, preconditions: { uid: existing.metadata.uid ?? '' } };
+    tell(wanted, 'a binding of the server names another role and is made anew');
+    const isGone = await succeeds(deleteObject(store, request, options, signal));
+    return isGone && succeeds(createObject(store, request, expected, signal));
+  }
+  // What must not be changed any more, or must go, is seen at the next try.
+  const change = (current: ApiObject | undefined): ApiObject =>
+    reconciled(current ?? existing, expected) ?? current ?? existing;
+  tell(wanted, 'a role or binding of the server lacks something, which is added');
+  return succeeds(updateObject(store, request, { change, options: { creates: 'never' } }, signal));
+}
+
+function tell({ endpoint, expected, log }: Wanted, text: string): void {
+  const { name, namespace } = expected.metadata;
+  log.info({ resource: endpoint.row.resource, namespace, object: name }, text);
+}
+
+/** False when the object was made, changed or removed by somebody else meanwhile. */
+async function succeeds(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    const reason = error instanceof StatusError ? error.status.reason : undefined;
+    if (reason === 'AlreadyExists' || reason === 'NotFound' || reason === 'Conflict') return false;
+    throw error;
+  }
+}

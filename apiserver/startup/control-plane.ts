@@ -1,0 +1,243 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { Clock } from '../../shared/concurrency/clock';
+import type { Log } from '../../shared/log/log';
+import { GROUP } from '../../shared/names';
+import { AdmissionMetrics } from '../admission/admission-metrics';
+import { withCreatePermission } from '../access/authorization/create-permission';
+import { withoutEscalation } from '../access/authorization/rbac/escalation';
+import { Policies } from '../access/authorization/rbac/policies';
+import type { AccessControl } from '../exchange/access';
+import { CustomResources } from '../custom-resources/custom-resources';
+import { DefinitionController } from '../custom-resources/definition-controller';
+import { createAdmission } from '../admission/chain';
+import { clusterReadings } from '../admission/cluster-reader';
+import type { PluginChoice, PluginContext } from '../admission/plugins';
+import { choosePlugins } from '../admission/plugins';
+import type { CallLimits } from '../admission/webhooks/call';
+import { DEFAULT_CALL_LIMITS } from '../admission/webhooks/call';
+import { RecentConfigurationWrites } from '../admission/webhooks/source';
+import { WebhookMetrics } from '../admission/webhooks/webhook-metrics';
+import { quotaRecords } from '../admission/resource-quota/quota-records';
+import { createMissing } from './bootstrap/create-missing';
+import type { Admission } from '../registry/admission';
+import type { AllocatedService, ServiceAllocation } from '../kinds/service-allocation/service-allocation';
+import { createServiceAllocation } from '../kinds/service-allocation/service-allocation';
+import type { AddressRange, ValueRange } from '../kinds/service-allocation/value-range';
+import { parseAddressRange, parsePortRange } from '../kinds/service-allocation/value-range';
+import type { StoreContext } from '../registry/object-store';
+import type { Registry } from '../registry/registry';
+import { RecentObjects } from '../registry/recent-objects';
+import { createRegistry } from '../registry/registry';
+import type { RuntimeConfig } from '../registry/runtime-config';
+import { DEFAULT_RUNTIME_CONFIG } from '../registry/runtime-config';
+import { servedDefinitions } from '../kinds/kinds';
+import type { KindSettings } from '../registry/strategy';
+import { DEFAULT_KIND_SETTINGS } from '../registry/strategy';
+import { currentOfEntry } from '../registry/stored-form';
+import { record } from '../../shared/object/accessors';
+import type { Backend } from '../storage/backend';
+import { identityTransformer } from '../storage/transformer';
+import { ClusterCache } from '../cache/cluster-cache';
+import type { CacheLimits } from '../cache/limits';
+
+/** How long a consistent read waits for the cache before the store itself is asked. */
+const CACHE_WAIT_MS = 3_000;
+
+export interface ControlPlaneOptions {
+  readonly backend: Backend;
+  /** `/registry`: without a trailing slash. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** 0 keeps events for ever. */
+  readonly eventTtlSeconds: number;
+  /** Which versions are served; by default all that are not alpha. */
+  readonly runtimeConfig?: RuntimeConfig;
+  /** Whether configurations can be applied and managedFields are kept; by default they are. */
+  readonly serverSideApply?: boolean;
+  readonly limits?: Partial<CacheLimits>;
+  /** By default those of kube-apiserver. */
+  readonly kindSettings?: KindSettings;
+  /** What Services get their addresses and ports from; by default the ranges of the flags. */
+  readonly services?: ServiceRanges;
+  /** By default the plugins of kube-apiserver's defaults. */
+  readonly admission?: AdmissionOptions;
+  /** Who may do what; `policies` are the roles and bindings of the cluster. */
+  readonly accessControl: (policies: Policies) => AccessControl;
+}
+
+export interface AdmissionOptions
+  extends PluginChoice, Pick<PluginContext, 'configurations' | 'tolerationSeconds'> {
+  /** How webhooks are spared and kept at bay; by default as the flags' defaults say. */
+  readonly webhookCalls?: CallLimits;
+}
+
+export interface ServiceRanges {
+  readonly addresses: AddressRange;
+  readonly nodePorts: ValueRange;
+}
+
+/** Registry, cache and admission over one backend: everything of a server but its doors. */
+export interface ControlPlane {
+  readonly registry: () => Registry;
+  readonly cache: ClusterCache;
+  readonly store: StoreContext;
+  /** What is served beside the built-in resources. */
+  readonly custom: CustomResources;
+  readonly definitions: DefinitionController;
+  /** What requests, reviews and plugins are told. */
+  readonly access: AccessControl;
+  readonly serviceAllocation: ServiceAllocation;
+  readonly admissionMetrics: AdmissionMetrics;
+  readonly webhookMetrics: WebhookMetrics;
+}
+
+export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
+  const { kindSettings = DEFAULT_KIND_SETTINGS, runtimeConfig = DEFAULT_RUNTIME_CONFIG } = options;
+  const registry = createRegistry(servedDefinitions(runtimeConfig, kindSettings), 1);
+  const { backend, prefix, clock, log } = options;
+  const cache = new ClusterCache({
+    backend,
+    transformer: identityTransformer,
+    prefix,
+    resources: registry.stored,
+    log,
+    clock,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
+  const custom = new CustomResources({ builtIn: registry, cache, log });
+  const serviceAllocation = createServiceAllocation({
+    backend,
+    storePrefix: prefix,
+    ...(options.services ?? defaultServiceRanges()),
+    randomInt: (bound) => randomInt(bound),
+    log,
+    services: servicesIn(registry, () => store),
+  });
+  const policies = new Policies({ stored: registry.stored, cache });
+  const access = options.accessControl(policies);
+  const { authorize } = access;
+  const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics() };
+  const admission = admissionOf(options, { registry, cache, custom, authorize, metrics, store: () => store });
+  const store: StoreContext = {
+    backend,
+    cache,
+    transformer: identityTransformer,
+    recent: new RecentObjects(),
+    prefix,
+    clock,
+    newUid: randomUUID,
+    randomInt: (bound) => randomInt(bound),
+    admission: withCreatePermission(withoutEscalation(admission, { authorize, policies }), authorize),
+    reservers: new Map([['service addresses', serviceAllocation.reserve]]),
+    eventTtlSeconds: options.eventTtlSeconds === 0 ? undefined : options.eventTtlSeconds,
+    cacheWaitMs: CACHE_WAIT_MS,
+    serverSideApply: options.serverSideApply ?? true,
+    kindSettings,
+  };
+  return {
+    registry: () => custom.registry,
+    cache,
+    store,
+    custom,
+    definitions: new DefinitionController({ store, builtIn: registry, custom, log }),
+    access,
+    serviceAllocation,
+    admissionMetrics: metrics.plugins,
+    webhookMetrics: metrics.webhooks,
+  };
+}
+
+interface AdmissionSources {
+  readonly registry: Registry;
+  readonly cache: ClusterCache;
+  readonly custom: CustomResources;
+  readonly authorize: AccessControl['authorize'];
+  readonly metrics: { readonly plugins: AdmissionMetrics; readonly webhooks: WebhookMetrics };
+  readonly store: () => StoreContext;
+}
+
+/** The plugins that are switched on, as one. */
+function admissionOf(
+  { admission = DEFAULT_ADMISSION, clock, log }: ControlPlaneOptions,
+  { registry, cache, custom, authorize, metrics, store }: AdmissionSources,
+): Admission {
+  const newReading = clusterReadings(registry, store);
+  return createAdmission({
+    plugins: choosePlugins(admission, {
+      authorize,
+      clock,
+      randomInt: (bound) => randomInt(bound),
+      tolerationSeconds: admission.tolerationSeconds,
+      configurations: admission.configurations,
+      quotas: quotaRecords(registry, store),
+      webhooks: {
+        stored: registry.stored,
+        cache,
+        newReading,
+        limits: admission.webhookCalls ?? DEFAULT_CALL_LIMITS,
+        metrics: metrics.webhooks,
+        clock,
+        log,
+        recentWrites: new RecentConfigurationWrites(),
+      },
+      provideNamespace: async (name, signal) => provideNamespace(store(), registry, { name, signal }),
+      resourceOfKind: ({ group, version, kind }) =>
+        custom.registry.endpointsOf(group, version).find(({ row }) => row.kind === kind)?.row,
+    }),
+    newReading,
+    metrics: metrics.plugins,
+  });
+}
+
+/** The ranges of kube-apiserver. */
+const DEFAULT_SERVICE_ADDRESSES = '10.0.0.0/24';
+const DEFAULT_NODE_PORTS = '30000-32767';
+
+/** That of kube-apiserver. */
+export const DEFAULT_ADMISSION: AdmissionOptions = {
+  enable: [],
+  disable: [],
+  tolerationSeconds: { notReady: 300, unreachable: 300 },
+  configurations: new Map(),
+};
+
+function defaultServiceRanges(): ServiceRanges {
+  const addresses = parseAddressRange(DEFAULT_SERVICE_ADDRESSES);
+  const nodePorts = parsePortRange(DEFAULT_NODE_PORTS);
+  if (!addresses.ok || nodePorts === undefined)
+    throw new Error('the default ranges of Services are malformed');
+  return { addresses: addresses.range, nodePorts };
+}
+
+async function provideNamespace(
+  store: StoreContext,
+  registry: Registry,
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const endpoint = registry.endpoint(GROUP.core, 'v1', 'namespaces');
+  if (endpoint === undefined) throw new Error('namespaces are not served');
+  await createMissing(store, endpoint, { metadata: { name } }, signal);
+}
+
+/** All Services from the cache, once it has come to the revision asked for. */
+function servicesIn(
+  registry: Registry,
+  store: () => StoreContext,
+): (revision: number, signal: AbortSignal) => Promise<readonly AllocatedService[]> {
+  const endpoint = registry.endpoint(GROUP.core, 'v1', 'services');
+  if (endpoint === undefined) throw new Error('services are not served');
+  const { stored } = endpoint;
+  return async (revision, signal) => {
+    const { cache } = store();
+    if (!(await cache.waitForRevision(revision, { timeoutMs: CACHE_WAIT_MS, signal }))) {
+      throw new Error('the watch cache is behind the store');
+    }
+    return [...cache.resource(stored.keyPrefix).snapshot().entries()].map((entry) => ({
+      namespace: entry.namespace,
+      name: entry.name,
+      uid: entry.uid,
+      spec: record(currentOfEntry(stored, entry).object['spec']),
+    }));
+  };
+}

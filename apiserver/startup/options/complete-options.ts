@@ -1,0 +1,195 @@
+import { isIP } from 'node:net';
+import { reachableAddress, servingHosts } from '../../../shared/certs/serving-hosts';
+import type { FlagValues } from '../../../shared/flags/flag-row';
+import { parseRuntimeConfig } from '../../registry/runtime-config';
+import { parseAddressRange, parsePortRange } from '../../kinds/service-allocation/value-range';
+import { accountTokenErrors } from './account-token-options';
+import { auditErrors, auditOptions, auditWarnings } from './audit-options';
+import { completeAdmission } from './admission-options';
+import {
+  authenticationErrors,
+  authenticationOptions,
+  authenticationWarnings,
+} from './authentication-options';
+import { authorizationWebhookErrors, authorizationWebhookOptions } from './authorization-webhook-options';
+import { parseFeatureGates } from './feature-gates';
+import type { FLAG_ROWS } from './flag-rows';
+import type { ServerOptions, ServingOptions, StoreOptions } from './server-options';
+
+export type ServerFlags = FlagValues<typeof FLAG_ROWS>;
+
+/** `warnings` are sentences to log at start. */
+export type CompletedOptions =
+  | { readonly ok: true; readonly options: ServerOptions; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+const MB = 1_048_576;
+const SECOND_MS = 1_000;
+
+/** Checks how the flags fit together and fills in what follows from others. All errors are told at once. */
+export function completeOptions(flags: ServerFlags): CompletedOptions {
+  const runtimeConfig = parseRuntimeConfig(flags.runtimeConfig);
+  const featureGates = parseFeatureGates(flags.featureGates);
+  const admission = completeAdmission(flags);
+  const addresses = parseAddressRange(flags.serviceClusterIpRange);
+  const nodePorts = parsePortRange(flags.serviceNodePortRange);
+  const errors = [
+    ...(addresses.ok ? [] : [`--service-cluster-ip-range: ${addresses.problem}`]),
+    ...(nodePorts === undefined
+      ? [`--service-node-port-range must be like 30000-32767, not "${flags.serviceNodePortRange}"`]
+      : []),
+    ...(runtimeConfig.ok ? [] : runtimeConfig.errors),
+    ...(featureGates.ok ? [] : featureGates.errors),
+    ...servingErrors(flags),
+    ...(flags.storageBackend === 'etcd3' ? etcdErrors(flags) : embeddedErrors(flags)),
+    ...requestErrors(flags),
+    ...auditErrors(flags),
+    ...(admission.ok ? [] : admission.errors),
+    ...accountTokenErrors(flags),
+    ...authenticationErrors(flags),
+  ];
+  if (
+    errors.length > 0 ||
+    !runtimeConfig.ok ||
+    !featureGates.ok ||
+    !addresses.ok ||
+    !admission.ok ||
+    nodePorts === undefined
+  ) {
+    return { ok: false, errors };
+  }
+
+  const advertiseAddress = flags.advertiseAddress || reachableAddress(flags.bindAddress);
+  const options: ServerOptions = {
+    dialect: flags.dialect,
+    advertiseAddress,
+    externalHostname: flags.externalHostname,
+    serving: servingOptions(flags, advertiseAddress),
+    requests: { timeoutMs: flags.requestTimeoutMs, minWatchTimeoutSeconds: flags.minRequestTimeoutSeconds },
+    store: storeOptions(flags),
+    watchCache: {
+      ringBytesMax: flags.watchCacheRingBudgetMb * MB,
+      derivedBytesMax: flags.watchCacheDerivedBudgetMb * MB,
+      snapshotBytesMax: flags.watchCacheSnapshotBudgetMb * MB,
+      checkIntervalMs: flags.cacheCheckIntervalMs,
+    },
+    authentication: authenticationOptions(flags),
+    authorizationModes: flags.authorizationMode,
+    authorizationWebhook: authorizationWebhookOptions(flags),
+    admission: admission.options,
+    logging: { format: flags.loggingFormat, verbosity: flags.v },
+    audit: auditOptions(flags),
+    shutdownDelayMs: flags.shutdownDelayDurationMs,
+    livezGraceMs: flags.livezGracePeriodMs,
+    eventTtlSeconds: Math.ceil(flags.eventTtlMs / SECOND_MS),
+    runtimeConfig: runtimeConfig.config,
+    featureGates: featureGates.gates,
+    kindSettings: {
+      allowPrivileged: flags.allowPrivileged,
+      ephemeralContainers: featureGates.gates.EphemeralContainers,
+    },
+    services: { addresses: addresses.range, nodePorts },
+  };
+  return {
+    ok: true,
+    options,
+    warnings: [...warningsOf(flags), ...auditWarnings(flags), ...runtimeConfig.warnings],
+  };
+}
+
+function servingErrors(flags: ServerFlags): string[] {
+  const errors: string[] = [];
+  if ((flags.tlsCertFile === '') !== (flags.tlsPrivateKeyFile === '')) {
+    errors.push('--tls-cert-file and --tls-private-key-file go together: give both or neither');
+  }
+  if (flags.tlsCertFile === '' && flags.certDir === '')
+    errors.push('--cert-dir must not be empty without --tls-cert-file');
+  if (isIP(flags.bindAddress) === 0)
+    errors.push(`--bind-address must be an IP address, not "${flags.bindAddress}"`);
+  if (flags.advertiseAddress !== '' && isIP(flags.advertiseAddress) === 0) {
+    errors.push(`--advertise-address must be an IP address, not "${flags.advertiseAddress}"`);
+  }
+  return errors;
+}
+
+function etcdErrors(flags: ServerFlags): string[] {
+  const errors: string[] = [];
+  if (flags.etcdServers.length === 0) {
+    errors.push(
+      '--etcd-servers is needed with --storage-backend=etcd3; for a store without etcd use --storage-backend=embedded',
+    );
+  }
+  for (const server of flags.etcdServers) {
+    if (!/^https?:\/\/[^/]+\/?$/.test(server))
+      errors.push(`--etcd-servers must be like https://host:2379, not "${server}"`);
+  }
+  if ((flags.etcdCertfile === '') !== (flags.etcdKeyfile === '')) {
+    errors.push('--etcd-certfile and --etcd-keyfile go together: give both or neither');
+  }
+  if (flags.embeddedDir !== '') errors.push('--embedded-dir needs --storage-backend=embedded');
+  if (!/[^/]/.test(flags.etcdPrefix)) errors.push('--etcd-prefix must not be empty');
+  return errors;
+}
+
+function embeddedErrors(flags: ServerFlags): string[] {
+  const errors: string[] = [];
+  if (flags.embeddedDir === '') errors.push('--embedded-dir is needed with --storage-backend=embedded');
+  if (flags.etcdServers.length > 0) errors.push('--etcd-servers needs --storage-backend=etcd3');
+  return errors;
+}
+
+function requestErrors(flags: ServerFlags): string[] {
+  const errors: string[] = [];
+  if (flags.requestTimeoutMs < SECOND_MS) errors.push('--request-timeout must be at least 1s');
+  if (flags.authorizationMode.length === 0) errors.push('--authorization-mode needs at least one mode');
+  if (new Set(flags.authorizationMode).size < flags.authorizationMode.length) {
+    errors.push(`--authorization-mode names a mode twice: ${flags.authorizationMode.join(',')}`);
+  }
+  return [...errors, ...authorizationWebhookErrors(flags)];
+}
+
+function servingOptions(flags: ServerFlags, advertiseAddress: string): ServingOptions {
+  const hosts = servingHosts([flags.bindAddress, advertiseAddress, flags.externalHostname]);
+  return {
+    bindAddress: flags.bindAddress,
+    port: flags.securePort,
+    certificate:
+      flags.tlsCertFile === ''
+        ? { from: 'self-signed', dir: flags.certDir, hosts }
+        : { from: 'files', certFile: flags.tlsCertFile, keyFile: flags.tlsPrivateKeyFile },
+    minTlsVersion: flags.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
+  };
+}
+
+function storeOptions(flags: ServerFlags): StoreOptions {
+  const common = {
+    prefix: `/${flags.etcdPrefix.replaceAll(/^\/+|\/+$/g, '')}`,
+    compactionIntervalMs: flags.etcdCompactionIntervalMs,
+  };
+  if (flags.storageBackend === 'embedded') return { backend: 'embedded', dir: flags.embeddedDir, ...common };
+  return {
+    backend: 'etcd3',
+    endpoints: flags.etcdServers.map((server) => server.replace(/\/$/, '')),
+    ...(flags.etcdCafile === '' ? {} : { caFile: flags.etcdCafile }),
+    ...(flags.etcdCertfile === ''
+      ? {}
+      : { client: { certFile: flags.etcdCertfile, keyFile: flags.etcdKeyfile } }),
+    ...common,
+  };
+}
+
+function warningsOf(flags: ServerFlags): string[] {
+  const warnings: string[] = [];
+  if (flags.authorizationMode.includes('AlwaysAllow')) {
+    warnings.push(
+      'The authorization mode AlwaysAllow is on: every authenticated user may do everything. Do not let others reach this server.',
+    );
+  }
+  warnings.push(...authenticationWarnings(flags));
+  if (flags.authorizationMode.includes('AlwaysDeny')) {
+    warnings.push(
+      'The authorization mode AlwaysDeny is on: it allows nothing to anyone; only the group of superusers and the other modes do.',
+    );
+  }
+  return warnings;
+}

@@ -1,0 +1,33 @@
+import { createClient } from '../../shared/client/client';
+import type { FakeApiServer } from '../../shared/client/testing/fake-api-server';
+import { createFakeApiServer } from '../../shared/client/testing/fake-api-server';
+import { NAMESPACES } from '../../shared/client/testing/fake-resources';
+import type { Client } from '../../shared/client/client';
+import { NAMESPACE } from '../../shared/names';
+import { createAccountClients } from './account-clients';
+
+let server: FakeApiServer;
+beforeEach(async () => {
+  server = await createFakeApiServer();
+});
+afterEach(async () => server.close());
+
+test('a controller shows a token of its own account, which others may share, and nothing of the process', async () => {
+  const clientOptions = { server: server.url, token: 'of the process', cert: 'C', key: 'K' };
+  const asked: string[] = [];
+  const client: Client = {
+    ...createClient({ server: server.url }),
+    createSubresource: async (_resource, { namespace, name, subresource }) => {
+      asked.push(`${namespace ?? ''}/${name}/${subresource}`);
+      return Promise.resolve({ metadata: {}, status: { token: `of ${name}` } } as never);
+    },
+  };
+  const accounts = createAccountClients({ client, clientOptions });
+  const own = accounts.clientOf({ name: 'x', account: 'x-controller', run: async () => Promise.resolve() });
+  await own.list(NAMESPACES);
+  expect(asked).toEqual([`${NAMESPACE.system}/x-controller/token`]);
+  expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer of x-controller']);
+  const other = { name: 'y', account: 'x-controller', run: async () => Promise.resolve() };
+  expect(accounts.clientOf(other)).toBe(own);
+  accounts.close();
+});

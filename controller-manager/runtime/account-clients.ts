@@ -1,0 +1,39 @@
+import type { Client } from '../../shared/client/client';
+import { createClient } from '../../shared/client/client';
+import type { ClientOptions } from '../../shared/client/options';
+import { NAMESPACE } from '../../shared/names';
+import { accountTokenSource } from './account-token';
+import type { Controller } from './controller';
+
+export interface AccountClientParts {
+  /** Makes the accounts and their tokens. */
+  readonly client: Client;
+  /** How it reaches the server. */
+  readonly clientOptions: ClientOptions;
+}
+
+/** Clients that act as the service accounts of controllers. */
+export interface AccountClients {
+  readonly clientOf: (controller: Controller) => Client;
+  /** Closes all of them. */
+  close(): void;
+}
+
+export function createAccountClients({ client, clientOptions }: AccountClientParts): AccountClients {
+  // Whatever tells the server that it is the process itself would come before a token.
+  const { cert: _cert, key: _key, token: _token, tokenFile: _file, ...reach } = clientOptions;
+  const clients = new Map<string, Client>();
+  return {
+    clientOf: ({ account }) => {
+      const known = clients.get(account);
+      if (known !== undefined) return known;
+      const tokenSource = accountTokenSource(client, { namespace: NAMESPACE.system, name: account });
+      const own = createClient({ ...reach, tokenSource });
+      clients.set(account, own);
+      return own;
+    },
+    close: () => {
+      for (const each of clients.values()) each.close();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { Client } from '../../shared/client/client';
+import type { ObjectRef, TokenSource } from '../../shared/client/options';
+import { hasCode, hasReason } from '../../shared/client/status';
+import type { Clock } from '../../shared/concurrency/clock';
+import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
+import type { ApiObject } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
+import { GROUP } from '../../shared/names';
+
+const ACCOUNTS = { group: GROUP.core, version: 'v1', resource: 'serviceaccounts' } as const;
+const LIFETIME_SECONDS = 3_600;
+const SECOND_MS = 1_000;
+/** A token is replaced long before its end, so that a server that is out of reach for a while does no harm. */
+const USED_PART_OF_LIFETIME = 0.75;
+
+interface TokenRequest extends ApiObject {
+  readonly status?: { readonly token?: string };
+}
+
+interface Held {
+  readonly token: Promise<string>;
+  readonly untilMs: number;
+}
+
+/** Tokens of a service account, which is made when it is missing. All who ask at the same time wait for the same token. */
+export function accountTokenSource(
+  client: Client,
+  account: ObjectRef & { readonly namespace: string },
+  clock: Clock = monotonicClock,
+): TokenSource {
+  let held: Held | undefined;
+  let value = '';
+  const request = async (): Promise<string> => {
+    try {
+      value = await requestToken(client, account);
+      return value;
+    } catch (error) {
+      held = undefined;
+      throw error;
+    }
+  };
+  return {
+    token: async () => {
+      if (held === undefined || clock.now() >= held.untilMs) {
+        const untilMs = clock.now() + LIFETIME_SECONDS * SECOND_MS * USED_PART_OF_LIFETIME;
+        held = { token: request(), untilMs };
+      }
+      return held.token;
+    },
+    refused: (token) => {
+      if (token === value) held = undefined;
+    },
+  };
+}
+
+async function requestToken(
+  client: Client,
+  account: ObjectRef & { readonly namespace: string },
+): Promise<string> {
+  const place = { ...account, subresource: 'token' };
+  const body: ApiObject = {
+    apiVersion: apiVersionOf({ group: GROUP.authentication, version: 'v1' }),
+    kind: 'TokenRequest',
+    metadata: {},
+    spec: { expirationSeconds: LIFETIME_SECONDS },
+  };
+  try {
+    return tokenIn(await client.createSubresource<TokenRequest>(ACCOUNTS, place, body));
+  } catch (error) {
+    if (!hasCode(error, 404)) throw error;
+  }
+  await createAccount(client, account);
+  return tokenIn(await client.createSubresource<TokenRequest>(ACCOUNTS, place, body));
+}
+
+async function createAccount(
+  client: Client,
+  { namespace, name }: ObjectRef & { readonly namespace: string },
+): Promise<void> {
+  try {
+    await client.create<ApiObject>(ACCOUNTS, { metadata: { namespace, name } });
+  } catch (error) {
+    if (!hasReason(error, 'AlreadyExists')) throw error;
+  }
+}
+
+function tokenIn({ status }: TokenRequest): string {
+  if (status?.token === undefined) throw new Error('the server gave no token for a service account');
+  return status.token;
+}

@@ -1,0 +1,27 @@
+import type { Client } from '../../shared/client/client';
+import type { WorkQueue, WorkQueueOptions } from '../../shared/concurrency/work-queue';
+import type { Log } from '../../shared/log/log';
+import type { ControllerOptions } from './controller-options';
+
+/** What every controller gets. */
+export interface ControllerContext {
+  /** Acts as the controller. */
+  readonly client: Client;
+  /** Lists and watches whatever there is; the controller itself may not. */
+  readonly reader: Client;
+  readonly log: Log;
+  readonly options: ControllerOptions;
+  /** Makes the queue of the controller's work, which is measured under its name. */
+  readonly createQueue: (options?: WorkQueueOptions) => WorkQueue;
+}
+
+export interface Controller {
+  /** As `--controllers` names it. */
+  readonly name: string;
+  /** The service account whose rights are those that the controller needs. */
+  readonly account: string;
+  /** Only runs where `--controllers` names it. */
+  readonly isOffByDefault?: true;
+  /** Works until the signal aborts, then resolves once all its work has ended. */
+  readonly run: (context: ControllerContext, signal: AbortSignal) => Promise<void>;
+}

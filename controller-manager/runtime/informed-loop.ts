@@ -1,0 +1,29 @@
+import type { WorkLoopOptions } from '../../shared/concurrency/work-loop';
+import { runWorkers } from '../../shared/concurrency/work-loop';
+
+export interface InformedLoopOptions extends WorkLoopOptions {
+  /** What the work is decided on. Their handlers put keys into the queue. */
+  readonly informers: readonly {
+    run(signal: AbortSignal): Promise<void>;
+    whenSynced(signal: AbortSignal): Promise<void>;
+  }[];
+}
+
+/** Keeps the informers current, and works on keys once all of them know what there is. Resolves when everything has ended. */
+export async function runInformedLoop(options: InformedLoopOptions, signal: AbortSignal): Promise<void> {
+  const { informers } = options;
+  await Promise.all([
+    ...informers.map(async (informer) => informer.run(signal)),
+    workWhenSynced(options, signal),
+  ]);
+}
+
+async function workWhenSynced(options: InformedLoopOptions, signal: AbortSignal): Promise<void> {
+  try {
+    await Promise.all(options.informers.map(async (informer) => informer.whenSynced(signal)));
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  await runWorkers(options, signal);
+}

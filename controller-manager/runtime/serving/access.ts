@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import type { Client } from '../../../shared/client/client';
+import type { Clock } from '../../../shared/concurrency/clock';
+import { monotonicClock } from '../../../shared/concurrency/monotonic-clock';
+import { remember } from '../../../shared/concurrency/remember';
+import type { Log } from '../../../shared/log/log';
+import type { ApiObject } from '../../../shared/object/object';
+import { apiVersionOf } from '../../../shared/object/object';
+import { GROUP, USER, USER_GROUP } from '../../../shared/names';
+
+/** A request at the door of the process. */
+export interface DoorRequest {
+  /** In lower case: `get`. */
+  readonly verb: string;
+  readonly path: string;
+  /** The bearer token; empty where there is none. */
+  readonly token: string;
+}
+
+/** 200: may. 401: the token is nobody's. 403: may not. 500: the API server does not say. 503: too many wait for what it says. */
+export interface Verdict {
+  readonly code: 200 | 401 | 403 | 500 | 503;
+  readonly message: string;
+}
+
+export interface AccessOptions {
+  readonly client: Client;
+  /** Paths that need nobody's leave; a `*` at the end stands for whatever follows. */
+  readonly alwaysAllowPaths: readonly string[];
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+/** How long a verdict counts, in milliseconds: no longer than Kubernetes remembers one. */
+const REMEMBERED_MS = 10_000;
+const REMEMBERED_MAX = 1_000;
+/** How many requests may wait for the API server at once; anybody can send them. */
+const REVIEWS_MAX = 64;
+const CALL_TIMEOUT_MS = 10_000;
+const UNKNOWN = 'the API server could not be asked who may read this';
+const MAY: Verdict = { code: 200, message: '' };
+const BUSY: Verdict = { code: 503, message: 'too many ask at once who may read this' };
+const ANONYMOUS: UserInfo = { username: USER.anonymous, groups: [USER_GROUP.unauthenticated] };
+const TOKEN_REVIEWS = { group: GROUP.authentication, version: 'v1', resource: 'tokenreviews' } as const;
+const ACCESS_REVIEWS = {
+  group: GROUP.authorization,
+  version: 'v1',
+  resource: 'subjectaccessreviews',
+} as const;
+
+/** Asks the API server whose token it is and whether they may: users and roles are the same here as there. */
+export function createAccess({
+  client,
+  alwaysAllowPaths,
+  log,
+  clock = monotonicClock,
+}: AccessOptions): (request: DoorRequest) => Promise<Verdict> {
+  const remembered = new Map<string, { readonly verdict: Promise<Verdict>; readonly untilMs: number }>();
+  let reviews = 0;
+  return async (request) => {
+    if (alwaysAllowPaths.some((allowed) => matches(allowed, request.path))) return MAY;
+    const key = keyOf(request);
+    const known = remembered.get(key);
+    if (known !== undefined && clock.now() < known.untilMs) return known.verdict;
+    if (reviews >= REVIEWS_MAX) return BUSY;
+    reviews += 1;
+    const verdict = review({ client, log }, request).finally(() => {
+      reviews -= 1;
+    });
+    remember(remembered, key, { verdict, untilMs: clock.now() + REMEMBERED_MS }, { max: REMEMBERED_MAX });
+    if ((await verdict).code === 500 && remembered.get(key)?.verdict === verdict) remembered.delete(key);
+    return verdict;
+  };
+}
+
+function matches(allowed: string, path: string): boolean {
+  return allowed.endsWith('*') ? path.startsWith(allowed.slice(0, -1)) : path === allowed;
+}
+
+/** Tokens are secrets, and are not kept. */
+function keyOf({ verb, path, token }: DoorRequest): string {
+  const digest = createHash('sha256').update(token).digest('base64url');
+  return `${digest} ${verb} ${path}`;
+}
+
+interface UserInfo {
+  readonly username?: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+interface TokenReview extends ApiObject {
+  readonly status?: { readonly authenticated?: boolean; readonly user?: UserInfo };
+}
+
+interface AccessReview extends ApiObject {
+  readonly status?: { readonly allowed?: boolean };
+}
+
+async function review(
+  { client, log }: Pick<AccessOptions, 'client' | 'log'>,
+  { verb, path, token }: DoorRequest,
+): Promise<Verdict> {
+  try {
+    const user = token === '' ? ANONYMOUS : await userOf(client, token);
+    if (user === undefined) return { code: 401, message: 'Unauthorized' };
+    if (await isAllowed(client, user, { verb, path })) return MAY;
+    const message = `forbidden: User ${JSON.stringify(user.username ?? '')} cannot ${verb} path ${JSON.stringify(path)}`;
+    return { code: 403, message };
+  } catch (error) {
+    // What the server said is no concern of somebody who may be anybody.
+    log.warn({ path, error: error instanceof Error ? error.message : String(error) }, UNKNOWN);
+    return { code: 500, message: UNKNOWN };
+  }
+}
+
+async function userOf(client: Client, token: string): Promise<UserInfo | undefined> {
+  const object: TokenReview = {
+    apiVersion: apiVersionOf(TOKEN_REVIEWS),
+    kind: 'TokenReview',
+    metadata: {},
+    spec: { token },
+  };
+  const { status } = await client.create(TOKEN_REVIEWS, object, { timeoutMs: CALL_TIMEOUT_MS });
+  return status?.authenticated === true ? status.user : undefined;
+}
+
+async function isAllowed(
+  client: Client,
+  { username, uid, groups, extra }: UserInfo,
+  nonResourceAttributes: { readonly verb: string; readonly path: string },
+): Promise<boolean> {
+  const object: AccessReview = {
+    apiVersion: apiVersionOf(ACCESS_REVIEWS),
+    kind: 'SubjectAccessReview',
+    metadata: {},
+    spec: { user: username, uid, groups, extra, nonResourceAttributes },
+  };
+  const { status } = await client.create(ACCESS_REVIEWS, object, { timeoutMs: CALL_TIMEOUT_MS });
+  return status?.allowed === true;
+}

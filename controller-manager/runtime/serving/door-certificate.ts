@@ -1,0 +1,76 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { issueCertificate, makeCa } from '../../../shared/certs/certificate';
+import type { Clock } from '../../../shared/concurrency/clock';
+import { systemClock } from '../../../shared/concurrency/clock';
+
+/** What is shown to clients: a certificate, with its chain, and its key; both PEM. */
+export interface DoorCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface DoorCertificateOptions {
+  /** Both empty: a certificate is made, and kept in memory only. */
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** The address that is bound, for a certificate that is made. */
+  readonly bindAddress: string;
+  readonly clock?: Clock;
+}
+
+/** The files of the certificate cannot be used. */
+export class DoorCertificateError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'DoorCertificateError';
+  }
+}
+
+const VALID_DAYS = 365;
+/** Below this one that was made is made anew, in milliseconds. */
+const REMAINING_MS_MIN = 30 * 86_400_000;
+const UNSPECIFIED = ['0.0.0.0', '::', ''];
+
+/** Returns what reads or makes the certificate as it should be now; that throws DoorCertificateError. */
+export function doorCertificates(options: DoorCertificateOptions): () => DoorCertificate {
+  return options.certFile === '' ? selfSigned(options) : () => readPair(options);
+}
+
+function readPair({ certFile, keyFile }: DoorCertificateOptions): DoorCertificate {
+  try {
+    const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+    if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) {
+      throw new Error('the key does not belong to the certificate');
+    }
+    return pair;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DoorCertificateError(`--tls-cert-file ${certFile}: ${why}`, error);
+  }
+}
+
+function selfSigned({ bindAddress, clock = systemClock }: DoorCertificateOptions): () => DoorCertificate {
+  const own = UNSPECIFIED.includes(bindAddress) ? [] : [bindAddress];
+  const hosts = ['localhost', '127.0.0.1', '::1', hostname(), ...own];
+  let made: DoorCertificate | undefined;
+  return () => {
+    if (made !== undefined && endOf(made) - clock.now() >= REMAINING_MS_MIN) return made;
+    const validDays = VALID_DAYS;
+    const ca = makeCa({ commonName: `${hostname()}-ca`, validDays, clock });
+    const leaf = issueCertificate(ca, {
+      commonName: hostname(),
+      hosts,
+      usages: ['server'],
+      validDays,
+      clock,
+    });
+    made = { cert: leaf.certificatePem + ca.certificatePem, key: leaf.privateKeyPem };
+    return made;
+  };
+}
+
+function endOf({ cert }: DoorCertificate): number {
+  return Date.parse(new X509Certificate(cert).validTo);
+}

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import type { TLSSocket } from 'node:tls';
+import path from 'node:path';
+import { issueCertificate, makeCa } from '../../../shared/certs/certificate';
+import { silentLog } from '../../../shared/log/log';
+import type { DoorRequest } from './access';
+import type { Door, DoorOptions } from './door';
+import { DoorError, openDoor } from './door';
+import { doorCertificates } from './door-certificate';
+import { createMetrics } from './metrics';
+
+const HOST = '127.0.0.1';
+const selfSigned = doorCertificates({ certFile: '', keyFile: '', bindAddress: HOST });
+const metrics = createMetrics({ process: false });
+
+let door: Door;
+const asked: DoorRequest[] = [];
+async function open(options: Partial<DoorOptions> = {}): Promise<Door> {
+  asked.length = 0;
+  door = await openDoor({
+    bindAddress: HOST,
+    port: 0,
+    certificate: selfSigned,
+    access: async (each) => {
+      asked.push(each);
+      return Promise.resolve({ code: 200, message: '' });
+    },
+    metrics,
+    log: silentLog,
+    ...options,
+  });
+  return door;
+}
+afterEach(() => door.close());
+
+interface Got {
+  readonly code: number | undefined;
+  readonly text: string;
+  /** Who the certificate says the server is. */
+  readonly name: string;
+}
+
+async function call(url: string, method = 'GET', headers: Record<string, string> = {}): Promise<Got> {
+  const trusted = selfSigned().cert;
+  return new Promise((resolve, reject) => {
+    const options = { host: HOST, port: door.port, path: url, method, headers, agent: false } as const;
+    const sent = request({ ...options, ca: trusted, rejectUnauthorized: false }, (response) => {
+      const parts: Buffer[] = [];
+      const socket = response.socket as TLSSocket;
+      const name = String(socket.getPeerCertificate().subject.CN);
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => {
+        resolve({ code: response.statusCode, text: Buffer.concat(parts).toString(), name });
+      });
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+test('it tells over TLS that the process is well, and what it measures', async () => {
+  await open();
+  metrics.noteLeading('the-lease', true);
+  metrics.queueOf('namespace').add('x');
+  expect(await call('/healthz')).toMatchObject({ code: 200, text: 'ok' });
+  const { code, text } = await call('/metrics?x=y');
+  expect(code).toBe(200);
+  expect(text).toContain('leader_election_master_status{name="the-lease"} 1\n');
+  expect(text).toContain('workqueue_depth{name="namespace"} 1\n');
+});
+
+test('a certificate that is made is for the address and can be checked', async () => {
+  await open();
+  const target = { host: HOST, port: door.port, path: '/healthz', ca: selfSigned().cert, agent: false };
+  const code = await new Promise((resolve, reject) => {
+    const sent = request(target, (response) => resolve(response.resume().statusCode));
+    sent.on('error', reject).end();
+  });
+  expect(code).toBe(200);
+});
+
+test('whoever decides is asked for every path, with the token, and a no is told', async () => {
+  await open({
+    access: async (each) => {
+      asked.push(each);
+      return Promise.resolve({ code: 403, message: 'no' });
+    },
+  });
+  expect(await call('/metrics', 'GET', { authorization: 'Bearer abc' })).toMatchObject({
+    code: 403,
+    text: 'no',
+  });
+  expect((await call('/nowhere')).code).toBe(403);
+  expect(asked).toEqual([
+    { verb: 'get', path: '/metrics', token: 'abc' },
+    { verb: 'get', path: '/nowhere', token: '' },
+  ]);
+});
+
+test('nothing else is there, and nothing can be written', async () => {
+  await open();
+  expect((await call('/nowhere')).code).toBe(404);
+  expect((await call('/metrics', 'POST')).code).toBe(405);
+  expect(await call('/healthz', 'HEAD')).toMatchObject({ code: 200, text: '' });
+});
+
+test('an address that is taken is told', async () => {
+  const first = await open();
+  const again: unknown = await open({ port: first.port }).catch((error: unknown) => error);
+  expect(again).toBeInstanceOf(DoorError);
+  expect(again).toMatchObject({
+    isTaken: true,
+    message: expect.stringContaining('address already in use') as string,
+  });
+});
+
+test('closing ends connections that say nothing', async () => {
+  await open();
+  const socket = connect(door.port, HOST);
+  await new Promise((resolve) => socket.once('connect', resolve));
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.on('error', () => undefined);
+  door.close();
+  await closed;
+  expect(socket.destroyed).toBe(true);
+});
+
+describe('with a certificate in files', () => {
+  const dir = mkdtempSync(path.join(tmpdir(), 'door-'));
+  const [certFile, keyFile] = [path.join(dir, 'tls.crt'), path.join(dir, 'tls.key')];
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const ca = makeCa({ commonName: 'ca', validDays: 1 });
+  const write = (commonName: string): void => {
+    const leaf = issueCertificate(ca, { commonName, hosts: [HOST], usages: ['server'], validDays: 1 });
+    writeFileSync(certFile, leaf.certificatePem);
+    writeFileSync(keyFile, leaf.privateKeyPem);
+  };
+  const certificate = doorCertificates({ certFile, keyFile, bindAddress: HOST });
+
+  test('a new one is taken up, and one that cannot be used leaves the old one', async () => {
+    write('old');
+    const told: string[] = [];
+    const log = { ...silentLog, warn: (_fields: object, message: string) => void told.push(message) };
+    await open({ certificate, certificatePollMs: 5, log });
+    expect((await call('/healthz')).name).toBe('old');
+    writeFileSync(certFile, 'rubbish');
+    while (told.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect((await call('/healthz')).name).toBe('old');
+    write('new');
+    while ((await call('/healthz')).name !== 'new');
+  });
+
+  test('files that do not belong together are refused by name', () => {
+    write('x');
+    writeFileSync(keyFile, makeCa({ commonName: 'y', validDays: 1 }).privateKeyPem);
+    expect(certificate).toThrow(`--tls-cert-file ${certFile}: the key does not belong to the certificate`);
+  });
+});

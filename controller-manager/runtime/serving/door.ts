@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server } from 'node:https';
+import { createServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Log } from '../../../shared/log/log';
+import type { DoorRequest, Verdict } from './access';
+import type { DoorCertificate } from './door-certificate';
+import type { Metrics } from './metrics';
+
+export interface DoorOptions {
+  readonly bindAddress: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** The certificate as it should be now. Throws where it cannot be had. */
+  readonly certificate: () => DoorCertificate;
+  /** How often it is looked at, in milliseconds. */
+  readonly certificatePollMs?: number;
+  readonly access: (request: DoorRequest) => Promise<Verdict>;
+  readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
+  readonly log: Log;
+}
+
+export interface Door {
+  readonly port: number;
+  /** Ends all connections. */
+  close(): void;
+}
+
+/** The door cannot be opened. */
+export class DoorError extends Error {
+  /** Another process has the port. */
+  readonly isTaken: boolean;
+
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'DoorError';
+    this.isTaken = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
+  }
+}
+
+/** Whoever looks at one process: a few scrapers and probes. */
+const CONNECTIONS_MAX = 128;
+const HEADER_BYTES_MAX = 16 * 1_024;
+/** For a request to arrive, and for a handshake, in milliseconds. */
+const ARRIVAL_MS_MAX = 10_000;
+const KEEP_ALIVE_MS = 60_000;
+/** How long an answer may take to be taken, in milliseconds. */
+const SOCKET_IDLE_MS_MAX = 90_000;
+const CERTIFICATE_POLL_MS = 60_000;
+const TEXT = 'text/plain; charset=utf-8';
+
+/**
+ * Serves `/healthz` and `/metrics` over TLS. Throws DoorError for an address that cannot be had, and what `certificate` throws. A later
+ * certificate that cannot be used is told, and leaves the old one.
+ */
+export async function openDoor(options: DoorOptions): Promise<Door> {
+  const { bindAddress, port, log } = options;
+  let shown = options.certificate();
+  const server = createServer(
+    {
+      ...shown,
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: ARRIVAL_MS_MAX,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: ARRIVAL_MS_MAX,
+      requestTimeout: ARRIVAL_MS_MAX,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
+    (request, response) => {
+      answer(options, request, response).catch((error: unknown) => {
+        log.warn({ error }, 'a request to this process failed');
+        response.destroy();
+      });
+    },
+  );
+  server.maxConnections = CONNECTIONS_MAX;
+  // Node's own list has none of those that are not through with their handshake.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.setTimeout(SOCKET_IDLE_MS_MAX);
+  await listen(server, bindAddress, port);
+  server.on('error', (error) => log.warn({ error }, 'a connection could not be taken'));
+  const timer = setInterval(() => {
+    try {
+      const now = options.certificate();
+      if (now.cert === shown.cert && now.key === shown.key) return;
+      server.setSecureContext(now);
+      shown = now;
+      log.info({}, 'serving with a new certificate');
+    } catch (error) {
+      log.warn({ error }, 'the certificate cannot be read again, the old one stays');
+    }
+  }, options.certificatePollMs ?? CERTIFICATE_POLL_MS).unref();
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      clearInterval(timer);
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  try {
+    const listening = once(server, 'listening');
+    server.listen({ host, port });
+    await listening;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DoorError(`--secure-port ${String(port)} cannot be had: ${why}`, error);
+  }
+}
+
+async function answer(
+  { access, metrics }: DoorOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  request.resume();
+  const verb = (request.method ?? '').toLowerCase();
+  const path = (request.url ?? '').split('?')[0] ?? '';
+  const { code, message } = await access({ verb, path, token: bearerOf(request) });
+  if (code !== 200) send(response, code, message);
+  else if (verb !== 'get' && verb !== 'head') send(response, 405, 'Method Not Allowed');
+  else if (path === '/healthz') send(response, 200, 'ok');
+  else if (path === '/metrics') {
+    response.writeHead(200, { 'Content-Type': metrics.contentType }).end(await metrics.text());
+  } else send(response, 404, 'Not Found');
+}
+
+function send(response: ServerResponse, code: number, text: string): void {
+  response.writeHead(code, { 'Content-Type': TEXT, 'X-Content-Type-Options': 'nosniff' }).end(text);
+}
+
+function bearerOf({ headers }: IncomingMessage): string {
+  return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+}

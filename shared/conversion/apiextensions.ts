@@ -1,0 +1,68 @@
+import { deepEqual } from '../object/clone';
+import type { ApiObject } from '../object/object';
+import type { Conversion } from './conversion';
+import type { Json } from './json';
+import { changeList, changeObject, compact, has, objectsAt, textAt, without } from './json';
+import { movesConversion } from './moves';
+
+/**
+ * apiextensions/v1beta1 may say what all versions have in common once, in the spec; v1 says it in every version. What is the same in
+ * every version of a v1 definition is shown in the spec again.
+ */
+export const CUSTOM_RESOURCE_DEFINITION: Conversion = {
+  toHub: (object) => changeObject(MOVED.toHub(object), 'spec', spread) as ApiObject,
+  fromHub: (object) => MOVED.fromHub(changeObject(object, 'spec', gather) as ApiObject),
+};
+
+const MOVED = movesConversion([
+  ['spec.conversion.webhookClientConfig', 'spec.conversion.webhook.clientConfig'],
+  ['spec.conversion.conversionReviewVersions', 'spec.conversion.webhook.conversionReviewVersions'],
+]);
+
+/** What the spec of v1beta1 calls what each version has. */
+const COMMON: Readonly<Record<string, string>> = {
+  subresources: 'subresources',
+  validation: 'schema',
+  additionalPrinterColumns: 'additionalPrinterColumns',
+};
+const COMMON_IN_SPEC = Object.keys(COMMON);
+
+function spread(spec: Json): Json {
+  const common = compact(
+    Object.fromEntries(
+      Object.entries(COMMON).map(([own, name]) => [name, has(spec, own) ? spec[own] : undefined]),
+    ),
+  );
+  const named = textAt(spec, 'version');
+  const given = objectsAt(spec, 'versions');
+  const versions =
+    given.length === 0 && named !== '' ? [{ name: named, served: true, storage: true }] : given;
+  return {
+    ...without(spec, 'version', 'versions', ...COMMON_IN_SPEC),
+    versions: versions.map((version) => columnsOf({ ...version, ...common }, 'JSONPath', 'jsonPath')),
+  };
+}
+
+function gather(spec: Json): Json {
+  const versions = objectsAt(spec, 'versions').map((version) => columnsOf(version, 'jsonPath', 'JSONPath'));
+  const [first, ...others] = versions;
+  const preserveUnknownFields = spec['preserveUnknownFields'] ?? false;
+  if (first === undefined) return { ...spec, preserveUnknownFields };
+  const shared = Object.entries(COMMON).filter(([, name]) =>
+    others.every((each) => deepEqual(each[name] ?? undefined, first[name] ?? undefined)),
+  );
+  const sharedNames = shared.map(([, name]) => name);
+  return compact({
+    ...spec,
+    version: first['name'],
+    versions: versions.map((version) => without(version, ...sharedNames)),
+    ...Object.fromEntries(shared.map(([own, name]) => [own, first[name]])),
+    preserveUnknownFields,
+  });
+}
+
+function columnsOf(version: Json, from: string, to: string): Json {
+  return changeList(version, 'additionalPrinterColumns', (column) =>
+    from in column ? { ...without(column, from), [to]: column[from] } : column,
+  );
+}

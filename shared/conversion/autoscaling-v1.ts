@@ -1,0 +1,110 @@
+import type { ApiObject } from '../object/object';
+import { ANNOTATION } from '../names';
+import {
+  annotationList,
+  annotationValue,
+  behaviorOf,
+  behaviorText,
+  withAnnotations,
+  withoutAnnotations,
+} from './autoscaling-annotations';
+import { flatSpec, flatStatus, nestedSpec, nestedStatus } from './autoscaling-metrics';
+import type { Conversion } from './conversion';
+import type { Json } from './json';
+import { changeObject, compact, has, objectAt, objectsAt, without } from './json';
+
+/**
+ * autoscaling/v1 has fields for the utilization of processors alone. Everything else of the hub (other metrics, the state of all
+ * metrics, conditions, behavior) travels in annotations.
+ */
+export const HORIZONTAL_POD_AUTOSCALER_V1: Conversion = { toHub, fromHub };
+
+function toHub(object: ApiObject): ApiObject {
+  const metrics = annotationList(object, ANNOTATION.autoscalerMetrics);
+  const currentMetrics = annotationList(object, ANNOTATION.autoscalerCurrentMetrics);
+  const conditions = annotationList(object, ANNOTATION.autoscalerConditions);
+  const behavior = behaviorOf(annotationValue(object, ANNOTATION.autoscalerBehavior));
+  const read = compact({
+    [ANNOTATION.autoscalerMetrics]: metrics,
+    [ANNOTATION.autoscalerCurrentMetrics]: currentMetrics,
+    [ANNOTATION.autoscalerConditions]: conditions,
+    [ANNOTATION.autoscalerBehavior]: behavior,
+  });
+  const withSpec = changeObject(withoutAnnotations(object, Object.keys(read)), 'spec', (spec) => ({
+    ...without(spec, 'targetCPUUtilizationPercentage'),
+    metrics: [...(metrics ?? []).map(nestedSpec), ...metricOfField(spec)],
+    ...(behavior === undefined ? {} : { behavior }),
+  }));
+  const status = objectAt(object, 'status') ?? {};
+  return {
+    ...withSpec,
+    status: {
+      ...without(status, 'currentCPUUtilizationPercentage'),
+      currentMetrics: currentMetrics?.map(nestedStatus) ?? currentOfField(status),
+      ...(conditions === undefined ? {} : { conditions }),
+    },
+  } as unknown as ApiObject;
+}
+
+function metricOfField(spec: Json): readonly Json[] {
+  const averageUtilization = spec['targetCPUUtilizationPercentage'];
+  if (averageUtilization === undefined || averageUtilization === null) return [];
+  return [
+    { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } },
+  ];
+}
+
+function currentOfField(status: Json): readonly Json[] | null {
+  const averageUtilization = status['currentCPUUtilizationPercentage'];
+  if (averageUtilization === undefined || averageUtilization === null) return null;
+  return [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }];
+}
+
+function fromHub(object: ApiObject): ApiObject {
+  const spec = objectAt(object, 'spec') ?? {};
+  const status = objectAt(object, 'status') ?? {};
+  const metrics = objectsAt(spec, 'metrics');
+  const ofField = metrics.find((metric) => isCpu(metric) && has(targetOf(metric), 'averageUtilization'));
+  const others = metrics.filter((metric) => metric !== ofField);
+  const currentMetrics = objectsAt(status, 'currentMetrics');
+  const current = currentMetrics.find(
+    (metric) => isCpu(metric) && has(currentOf(metric), 'averageUtilization'),
+  );
+  const conditions = objectsAt(status, 'conditions');
+  const behavior = objectAt(spec, 'behavior');
+  const converted = {
+    ...object,
+    spec: compact({
+      ...without(spec, 'metrics', 'behavior'),
+      targetCPUUtilizationPercentage:
+        ofField === undefined ? undefined : targetOf(ofField)['averageUtilization'],
+    }),
+    status: compact({
+      ...without(status, 'currentMetrics', 'conditions'),
+      currentCPUUtilizationPercentage:
+        current === undefined ? undefined : currentOf(current)['averageUtilization'],
+    }),
+  };
+  return withAnnotations(converted, {
+    [ANNOTATION.autoscalerMetrics]: listText(others.map(flatSpec)),
+    [ANNOTATION.autoscalerBehavior]: behavior === undefined ? undefined : behaviorText(behavior),
+    [ANNOTATION.autoscalerCurrentMetrics]: listText(currentMetrics.map(flatStatus)),
+    [ANNOTATION.autoscalerConditions]: listText(conditions),
+  });
+}
+
+function isCpu(metric: Json): boolean {
+  return metric['type'] === 'Resource' && objectAt(metric, 'resource')?.['name'] === 'cpu';
+}
+
+function targetOf(metric: Json): Json {
+  return objectAt(objectAt(metric, 'resource') ?? {}, 'target') ?? {};
+}
+
+function currentOf(metric: Json): Json {
+  return objectAt(objectAt(metric, 'resource') ?? {}, 'current') ?? {};
+}
+
+function listText(list: readonly Json[]): string | undefined {
+  return list.length === 0 ? undefined : JSON.stringify(list);
+}

@@ -1,0 +1,49 @@
+import type { ApiObject } from '../object/object';
+import { ANNOTATION } from '../names';
+import {
+  annotationValue,
+  behaviorOf,
+  behaviorText,
+  withAnnotations,
+  withoutAnnotations,
+} from './autoscaling-annotations';
+import { flatSpec, flatStatus, nestedSpec, nestedStatus } from './autoscaling-metrics';
+import type { Conversion } from './conversion';
+import type { Json } from './json';
+import { changeList, changeObject, objectAt, without } from './json';
+
+/** autoscaling/v2beta1 has metrics in their flat form, and no behavior: that travels in an annotation. */
+export const HORIZONTAL_POD_AUTOSCALER_V2BETA1: Conversion = {
+  toHub(object) {
+    const behavior = behaviorOf(annotationValue(object, ANNOTATION.autoscalerBehavior));
+    const converted = eachMetric(object, nestedSpec, nestedStatus);
+    if (behavior === undefined) return converted;
+    return withBehavior(withoutAnnotations(converted, [ANNOTATION.autoscalerBehavior]), behavior);
+  },
+  fromHub(object) {
+    const behavior = objectAt(objectAt(object, 'spec') ?? {}, 'behavior');
+    const converted = eachMetric(object, flatSpec, flatStatus);
+    if (behavior === undefined) return converted;
+    return withAnnotations(withBehavior(converted, undefined), {
+      [ANNOTATION.autoscalerBehavior]: behaviorText(behavior),
+    });
+  },
+};
+
+/** The object with this behavior in its spec, or without one. */
+function withBehavior(object: ApiObject, behavior: Json | undefined): ApiObject {
+  return changeObject(object, 'spec', (spec) =>
+    behavior === undefined ? without(spec, 'behavior') : { ...spec, behavior },
+  ) as ApiObject;
+}
+
+function eachMetric(
+  object: ApiObject,
+  ofSpec: (metric: Json) => Json,
+  ofStatus: (metric: Json) => Json,
+): ApiObject {
+  const converted = changeObject(object, 'spec', (spec) => changeList(spec, 'metrics', ofSpec));
+  return changeObject(converted, 'status', (status) =>
+    changeList(status, 'currentMetrics', ofStatus),
+  ) as ApiObject;
+}

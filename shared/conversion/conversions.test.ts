@@ -1,0 +1,399 @@
+import { decodeObject } from '../schema/decode';
+import { filledObject } from '../schema/testing/samples';
+import type { MessageType } from '../schema/types';
+import { messageType } from '../schema/types';
+import type { ApiObject } from '../object/object';
+import { apiVersionOf } from '../object/object';
+import { ANNOTATION, GROUP, LABEL } from '../names';
+import type { ResourceRow } from '../api/resources';
+import { resourceOf, RESOURCES } from '../api/resources';
+import { conversionOf } from './conversions';
+import { randomObject, seededRandom } from './testing/random-object';
+
+function inVersion(row: ResourceRow, object: object): ApiObject {
+  return decodeObject(messageType(row.schema), { ...object, kind: row.kind, apiVersion: apiVersionOf(row) })
+    .object;
+}
+
+function hubOf(row: ResourceRow): ResourceRow {
+  const hub = resourceOf(row.hub, row.resource);
+  if (hub === undefined) throw new Error(`${row.schema} has no hub`);
+  return hub;
+}
+
+function toHub(row: ResourceRow, object: ApiObject): ApiObject {
+  return inVersion(hubOf(row), conversionOf(row)?.toHub(object) ?? object);
+}
+
+function fromHub(row: ResourceRow, object: ApiObject): ApiObject {
+  return inVersion(row, conversionOf(row)?.fromHub(object) ?? object);
+}
+
+/** Every row that is not its own hub, and, for its kind, every other version. */
+const VERSIONS = RESOURCES.filter((row) => row.schema !== hubOf(row).schema);
+
+function rowOf(group: string, version: string, resource: string): ResourceRow {
+  const row = resourceOf({ group, version }, resource);
+  if (row === undefined) throw new Error(`${group}/${version} has no ${resource}`);
+  return row;
+}
+
+const RANDOM_OBJECTS = 40;
+
+describe('every version that is not stored', () => {
+  test.each(VERSIONS.map((row) => [row.schema, row] as const))(
+    '%s comes back from the hub as it was',
+    (_name, row) => {
+      const random = seededRandom(row.schema);
+      const filled = inVersion(row, filledObject(messageType(row.schema)));
+      const objects = [
+        filled,
+        ...Array.from({ length: RANDOM_OBJECTS }, () => inVersion(row, randomObject(row, random))),
+      ];
+      for (const object of objects.map((each) => settled(row, each, (it) => fromHub(row, toHub(row, it))))) {
+        expect(fromHub(row, toHub(row, object))).toEqual(object);
+      }
+    },
+  );
+
+  test.each(VERSIONS.map((row) => [row.schema, row] as const))(
+    '%s shows the hub without loss',
+    (_name, row) => {
+      const random = seededRandom(`hub of ${row.schema}`);
+      const hub = hubOf(row);
+      for (let count = 0; count < RANDOM_OBJECTS; count += 1) {
+        const object = settled(row, inVersion(hub, randomObject(hub, random)), (it) =>
+          toHub(row, fromHub(row, it)),
+        );
+        expect(toHub(row, fromHub(row, object))).toEqual(object);
+      }
+    },
+  );
+
+  test.each(VERSIONS.map((row) => [row.schema, row] as const))(
+    'converting %s changes no argument',
+    (_name, row) => {
+      const object = freeze(inVersion(row, filledObject(messageType(row.schema))));
+      const hub = freeze(inVersion(hubOf(row), filledObject(messageType(hubOf(row).schema))));
+      expect(() => [toHub(row, object), fromHub(row, hub)]).not.toThrow();
+    },
+  );
+
+  test('a version without a conversion has the fields of its hub', () => {
+    const plain = VERSIONS.filter((row) => conversionOf(row) === undefined);
+    expect(plain.length).toBeGreaterThan(20);
+    for (const row of plain) {
+      expect({ row: row.schema, fields: shapeOf(messageType(row.schema)) }).toEqual({
+        row: row.schema,
+        fields: shapeOf(messageType(hubOf(row).schema)),
+      });
+    }
+  });
+});
+
+const METRIC_TARGET =
+  /^\.(?:spec\.metrics|status\.currentMetrics)\[\]\.\w+\.(?:target|current)\.(?:type|value|averageUtilization|averageValue)=/;
+
+/** Kinds with two ways to say one thing in some version: one turn settles which of them it is. What that may change, by path. */
+const AMBIGUOUS: Readonly<Record<string, RegExp>> = {
+  // Common parts in the spec or in each version.
+  'apiextensions/v1beta1.CustomResourceDefinition':
+    /^\.spec\.(?:version=|(?:versions\[\]\.)?(?:schema|validation|subresources|additionalPrinterColumns)\b)/,
+  // Targets whose type does not fit their values, second metrics of processors; validation refuses them.
+  'autoscaling/v1.HorizontalPodAutoscaler': METRIC_TARGET,
+  'autoscaling/v2beta1.HorizontalPodAutoscaler': METRIC_TARGET,
+  // Without a signer or with an empty one.
+  'certificates/v1beta1.CertificateSigningRequest': /^$/,
+  // Zone and host name in the topology.
+  'discovery/v1beta1.EndpointSlice': /^$/,
+  // A port without a service.
+  'extensions/v1beta1.Ingress': /^$/,
+  'networking/v1beta1.Ingress': /^$/,
+  // The apiVersion follows from the kind.
+  'rbac/v1alpha1.ClusterRoleBinding': /^\.subjects\[\]\.(?:apiVersion|apiGroup|kind|name)=/,
+  'rbac/v1alpha1.RoleBinding': /^\.subjects\[\]\.(?:apiVersion|apiGroup|kind|name)=/,
+};
+
+/** The object itself, or what an ambiguous one is after a turn; everything that the turn changes must be in the table. */
+function settled(row: ResourceRow, object: ApiObject, turn: (object: ApiObject) => ApiObject): ApiObject {
+  const allowed = AMBIGUOUS[row.schema];
+  if (allowed === undefined) return object;
+  const after = turn(object);
+  const changed = leaves(object).filter((leaf) => !leaves(after).includes(leaf));
+  expect(changed.filter((leaf) => !allowed.test(leaf))).toEqual([]);
+  return after;
+}
+
+/** `path=value` of every value that says something. */
+function leaves(value: unknown, path = ''): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((each) => leaves(each, `${path}[]`));
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([name, each]) => leaves(each, `${path}.${name}`));
+  }
+  return value === null || value === '' || value === 0 || value === '0'
+    ? []
+    : [`${path}=${JSON.stringify(value)}`];
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const each of Object.values(value)) freeze(each);
+  return Object.freeze(value);
+}
+
+/** Names and kinds of all fields, with those of the messages in it. */
+function shapeOf(type: MessageType, above: readonly string[] = []): unknown {
+  const name = type.name.slice(type.name.indexOf('.') + 1);
+  if (above.includes(name)) return name;
+  return type.fields.map(({ name: field, kind, list, map, message }) => [
+    field,
+    kind,
+    list,
+    map,
+    message === undefined ? undefined : shapeOf(message, [...above, name]),
+  ]);
+}
+
+describe('endpoint slices', () => {
+  const row = rowOf(GROUP.discovery, 'v1beta1', 'endpointslices');
+  const slice = (endpoint: object): ApiObject =>
+    inVersion(row, {
+      metadata: { name: 'a' },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['10.0.0.1'], ...endpoint }],
+    });
+
+  test('zone and node leave the topology; a host name that is not the node stays in it', () => {
+    const object = slice({
+      nodeName: 'n1',
+      topology: { [LABEL.hostname]: 'n1', [LABEL.topologyZone]: 'z', other: 'o' },
+    });
+    expect(toHub(row, object)).toMatchObject({
+      endpoints: [{ nodeName: 'n1', zone: 'z', deprecatedTopology: { other: 'o' } }],
+    });
+    expect(fromHub(row, toHub(row, object))).toEqual(object);
+    const elsewhere = slice({ nodeName: 'n1', topology: { [LABEL.hostname]: 'n2' } });
+    expect(toHub(row, elsewhere)).toMatchObject({
+      endpoints: [{ deprecatedTopology: { [LABEL.hostname]: 'n2' } }],
+    });
+    expect(fromHub(row, toHub(row, elsewhere))).toEqual(elsewhere);
+  });
+});
+
+describe('ingresses', () => {
+  const row = rowOf(GROUP.extensions, 'v1beta1', 'ingresses');
+
+  test('a port by number, one by name, and a backend that is a resource', () => {
+    const path = (backend: object): object => ({ path: '/', pathType: 'Prefix', backend });
+    const object = inVersion(row, {
+      metadata: { name: 'a' },
+      spec: {
+        backend: { serviceName: 's', servicePort: 80 },
+        rules: [
+          {
+            host: 'h',
+            http: {
+              paths: [
+                path({ serviceName: 's', servicePort: 'web' }),
+                path({ resource: { kind: 'Bucket', name: 'b' } }),
+              ],
+            },
+          },
+        ],
+      },
+    });
+    const hub = toHub(row, object);
+    expect(hub).toMatchObject({
+      apiVersion: apiVersionOf({ group: GROUP.networking, version: 'v1' }),
+      spec: {
+        defaultBackend: { service: { name: 's', port: { number: 80 } } },
+        rules: [
+          {
+            http: {
+              paths: [
+                { backend: { service: { name: 's', port: { name: 'web' } } } },
+                { backend: { resource: { kind: 'Bucket', name: 'b' } } },
+              ],
+            },
+          },
+        ],
+      },
+    });
+    expect(JSON.stringify(hub)).not.toContain('servicePort');
+    expect(fromHub(row, hub)).toEqual(object);
+  });
+});
+
+describe('disruption budgets', () => {
+  const row = rowOf(GROUP.policy, 'v1beta1', 'poddisruptionbudgets');
+  const budget = (selector: object | undefined): ApiObject =>
+    inVersion(row, {
+      metadata: { name: 'a' },
+      spec: { minAvailable: 1, ...(selector === undefined ? {} : { selector }) },
+    });
+  const selectorOf = (object: ApiObject): unknown => (object['spec'] as { selector?: unknown }).selector;
+
+  test('an empty selector of v1beta1 selects nothing in v1, and shows as empty again', () => {
+    const hub = toHub(row, budget({}));
+    expect(selectorOf(hub)).toEqual({
+      matchExpressions: [{ key: LABEL.budgetOfEmptySelector, operator: 'Exists' }],
+    });
+    expect(selectorOf(fromHub(row, hub))).toEqual({});
+  });
+
+  test('an empty selector of v1 selects everything in v1beta1 too', () => {
+    const hub = inVersion(hubOf(row), { metadata: { name: 'a' }, spec: { selector: {} } });
+    const shown = fromHub(row, hub);
+    expect(selectorOf(shown)).toEqual({
+      matchExpressions: [{ key: LABEL.budgetOfEmptySelector, operator: 'DoesNotExist' }],
+    });
+    expect(selectorOf(toHub(row, shown))).toEqual({});
+  });
+
+  test('an absent selector stays absent, and the mark never shows beside other terms', () => {
+    expect(selectorOf(toHub(row, budget(undefined)))).toBeUndefined();
+    const mixed = {
+      matchLabels: { a: 'b' },
+      matchExpressions: [{ key: LABEL.budgetOfEmptySelector, operator: 'Exists' }],
+    };
+    expect(selectorOf(toHub(row, budget(mixed)))).toEqual({ matchLabels: { a: 'b' } });
+  });
+});
+
+describe('autoscalers', () => {
+  const v1 = rowOf(GROUP.autoscaling, 'v1', 'horizontalpodautoscalers');
+  const v2beta1 = rowOf(GROUP.autoscaling, 'v2beta1', 'horizontalpodautoscalers');
+  const hub = inVersion(hubOf(v1), {
+    metadata: { name: 'a', annotations: { own: 'kept' } },
+    spec: {
+      scaleTargetRef: { kind: 'Deployment', name: 'd' },
+      maxReplicas: 3,
+      metrics: [
+        {
+          type: 'Pods',
+          pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '5' } },
+        },
+        {
+          type: 'Resource',
+          resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 60 } },
+        },
+      ],
+      behavior: { scaleDown: { selectPolicy: 'Disabled', stabilizationWindowSeconds: 3 } },
+    },
+    status: {
+      currentReplicas: 1,
+      desiredReplicas: 1,
+      currentMetrics: [
+        {
+          type: 'Resource',
+          resource: { name: 'cpu', current: { averageUtilization: 40, averageValue: '100m' } },
+        },
+      ],
+      conditions: [{ type: 'AbleToScale', status: 'True', lastTransitionTime: '2021-04-08T16:31:21Z' }],
+    },
+  });
+
+  test('v1 has a field for processors and annotations for the rest', () => {
+    const shown = fromHub(v1, hub);
+    expect(shown['spec']).toMatchObject({ targetCPUUtilizationPercentage: 60 });
+    expect(shown['status']).toMatchObject({ currentCPUUtilizationPercentage: 40 });
+    expect(Object.keys(shown.metadata.annotations ?? {}).toSorted()).toEqual(
+      [
+        'own',
+        ANNOTATION.autoscalerBehavior,
+        ANNOTATION.autoscalerConditions,
+        ANNOTATION.autoscalerCurrentMetrics,
+        ANNOTATION.autoscalerMetrics,
+      ].toSorted(),
+    );
+    expect(shown.metadata.annotations?.[ANNOTATION.autoscalerMetrics]).toBe(
+      '[{"type":"Pods","pods":{"metricName":"m","targetAverageValue":"5"}}]',
+    );
+    expect(shown.metadata.annotations?.[ANNOTATION.autoscalerBehavior]).toBe(
+      '{"ScaleUp":null,"ScaleDown":{"StabilizationWindowSeconds":3,"SelectPolicy":"Disabled","Policies":null}}',
+    );
+    expect(toHub(v1, shown)).toEqual(hub);
+  });
+
+  test('v2beta1 has flat metrics and an annotation for the behavior', () => {
+    const shown = fromHub(v2beta1, hub);
+    expect(shown['spec']).toMatchObject({
+      metrics: [
+        { type: 'Pods', pods: { metricName: 'm', targetAverageValue: '5' } },
+        { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 60 } },
+      ],
+    });
+    expect(toHub(v2beta1, shown)).toEqual(hub);
+  });
+
+  test('text in an annotation that is no JSON stays an annotation', () => {
+    const object = inVersion(v1, {
+      metadata: { name: 'a', annotations: { [ANNOTATION.autoscalerMetrics]: '{' } },
+      spec: { maxReplicas: 1, targetCPUUtilizationPercentage: 5, scaleTargetRef: { kind: 'k', name: 'n' } },
+    });
+    expect(toHub(v1, object).metadata.annotations).toEqual({ [ANNOTATION.autoscalerMetrics]: '{' });
+  });
+});
+
+describe('custom resource definitions', () => {
+  const row = rowOf(GROUP.apiextensions, 'v1beta1', 'customresourcedefinitions');
+
+  test('what the spec of v1beta1 says once, each version of v1 says', () => {
+    const object = inVersion(row, {
+      metadata: { name: 'things.example.com' },
+      spec: {
+        group: 'example.com',
+        names: { plural: 'things', kind: 'Thing' },
+        scope: 'Namespaced',
+        version: 'v1',
+        versions: [
+          { name: 'v1', served: true, storage: true },
+          { name: 'v2', served: true, storage: false },
+        ],
+        subresources: { status: {} },
+        validation: { openAPIV3Schema: { type: 'object' } },
+        additionalPrinterColumns: [{ name: 'Age', type: 'date', JSONPath: '.metadata.creationTimestamp' }],
+        conversion: {
+          strategy: 'Webhook',
+          webhookClientConfig: { url: 'https://example.com' },
+          conversionReviewVersions: ['v1'],
+        },
+        preserveUnknownFields: false,
+      },
+    });
+    const version = {
+      subresources: { status: {} },
+      schema: { openAPIV3Schema: { type: 'object' } },
+      additionalPrinterColumns: [{ name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }],
+    };
+    const hub = toHub(row, object);
+    expect(hub).toMatchObject({
+      spec: {
+        versions: [
+          { name: 'v1', ...version },
+          { name: 'v2', ...version },
+        ],
+        conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'] } },
+      },
+    });
+    expect(fromHub(row, hub)).toEqual(object);
+  });
+});
+
+test('the user * of rbac/v1alpha1 is everybody who is known', () => {
+  const row = rowOf(GROUP.rbac, 'v1alpha1', 'clusterrolebindings');
+  const object = inVersion(row, {
+    metadata: { name: 'a' },
+    subjects: [
+      { kind: 'User', name: '*' },
+      { kind: 'ServiceAccount', name: 'sa', namespace: 'ns', apiVersion: 'v1' },
+    ],
+    roleRef: { kind: 'ClusterRole', name: 'r', apiGroup: GROUP.rbac },
+  });
+  expect(toHub(row, object)).toMatchObject({
+    subjects: [
+      { kind: 'Group', name: 'system:authenticated', apiGroup: GROUP.rbac },
+      { kind: 'ServiceAccount', name: 'sa', namespace: 'ns' },
+    ],
+  });
+});

@@ -1,0 +1,51 @@
+import type { ApiObject } from '../object/object';
+import type { Conversion } from './conversion';
+import type { Json } from './json';
+import { changeList, changeObject, objectAt, textAt, without } from './json';
+import { movesConversion } from './moves';
+
+const DEFAULT_BACKEND = movesConversion([['spec.backend', 'spec.defaultBackend']]);
+
+/** Ingress of extensions/v1beta1 and networking/v1beta1: a backend names its service in two flat fields. */
+export const INGRESS: Conversion = {
+  toHub: (object) => eachBackend(DEFAULT_BACKEND.toHub(object), nestedBackend) as ApiObject,
+  fromHub: (object) => DEFAULT_BACKEND.fromHub(eachBackend(object, flatBackend) as ApiObject),
+};
+
+/** Of an Ingress in which the default backend has its hub name. */
+function eachBackend(ingress: Json, change: (backend: Json) => Json): Json {
+  return changeObject(ingress, 'spec', (spec) =>
+    changeList(changeObject(spec, 'defaultBackend', change), 'rules', (rule) =>
+      changeObject(rule, 'http', (http) =>
+        changeList(http, 'paths', (path) => changeObject(path, 'backend', change)),
+      ),
+    ),
+  );
+}
+
+function nestedBackend(backend: Json): Json {
+  const { serviceName, servicePort } = backend;
+  const rest = without(backend, 'serviceName', 'servicePort');
+  const isService = textAt(backend, 'serviceName') !== '' || isPort(servicePort);
+  if (!isService) return rest;
+  const port = typeof servicePort === 'string' ? { name: servicePort } : { number: servicePort ?? 0 };
+  return { ...rest, service: { name: serviceName ?? '', port } };
+}
+
+/** A number other than 0, or any text. */
+function isPort(value: unknown): boolean {
+  return typeof value === 'string' || (typeof value === 'number' && value !== 0);
+}
+
+function flatBackend(backend: Json): Json {
+  const service = objectAt(backend, 'service');
+  const rest = without(backend, 'service');
+  if (service === undefined) return rest;
+  const port = objectAt(service, 'port') ?? {};
+  const name = textAt(port, 'name');
+  return {
+    ...rest,
+    serviceName: service['name'],
+    servicePort: name === '' ? (port['number'] ?? 0) : name,
+  };
+}

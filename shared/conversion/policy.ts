@@ -1,0 +1,66 @@
+import { deepEqual } from '../object/clone';
+import type { ApiObject } from '../object/object';
+import { LABEL } from '../names';
+import type { Conversion } from './conversion';
+import type { Json } from './json';
+import { changeObject, isJson, objectsAt, without } from './json';
+
+/**
+ * An empty selector selects no pod in policy/v1beta1 and every pod in policy/v1. Each meaning is carried in the other version by a
+ * selector over a label that no pod has; that label never shows beside others.
+ */
+export const POD_DISRUPTION_BUDGET: Conversion = {
+  toHub: (object) => withSelector(object, NONE_IN_V1BETA1, { none: NONE_IN_V1, all: EMPTY }),
+  fromHub: (object) => withSelector(object, NONE_IN_V1, { none: EMPTY, all: ALL_IN_V1BETA1 }),
+};
+
+const EMPTY: Json = {};
+const NONE_IN_V1: Json = { matchExpressions: [{ key: LABEL.budgetOfEmptySelector, operator: 'Exists' }] };
+const ALL_IN_V1BETA1: Json = {
+  matchExpressions: [{ key: LABEL.budgetOfEmptySelector, operator: 'DoesNotExist' }],
+};
+const NONE_IN_V1BETA1 = EMPTY;
+
+function withSelector(
+  object: ApiObject,
+  none: Json,
+  becomes: { readonly none: Json; readonly all: Json },
+): ApiObject {
+  const all = none === EMPTY ? ALL_IN_V1BETA1 : EMPTY;
+  return changeObject(object, 'spec', (spec) =>
+    changeObject(spec, 'selector', (selector) => {
+      const said = withoutEmptyLists(selector);
+      if (deepEqual(said, none)) return becomes.none;
+      return deepEqual(said, all) ? becomes.all : withoutMark(said);
+    }),
+  ) as ApiObject;
+}
+
+function withoutEmptyLists(selector: Json): Json {
+  return Object.fromEntries(
+    Object.entries(selector)
+      .filter(([, value]) => !isEmpty(value))
+      .map(([name, value]) => [
+        name,
+        name === 'matchExpressions' && Array.isArray(value) ? value.map(withoutEmptyValues) : value,
+      ]),
+  );
+}
+
+function withoutEmptyValues(requirement: unknown): unknown {
+  if (!isJson(requirement) || !isEmpty(requirement['values'])) return requirement;
+  return without(requirement, 'values');
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  return Array.isArray(value) ? value.length === 0 : isJson(value) && Object.keys(value).length === 0;
+}
+
+function withoutMark(selector: Json): Json {
+  const requirements = objectsAt(selector, 'matchExpressions');
+  const kept = requirements.filter((each) => each['key'] !== LABEL.budgetOfEmptySelector);
+  if (kept.length === requirements.length) return selector;
+  const rest = without(selector, 'matchExpressions');
+  return kept.length === 0 ? rest : { ...rest, matchExpressions: kept };
+}

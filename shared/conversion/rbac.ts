@@ -1,0 +1,39 @@
+import type { ApiObject } from '../object/object';
+import { apiVersionOf } from '../object/object';
+import { GROUP, USER_GROUP } from '../names';
+import type { Conversion } from './conversion';
+import type { Json } from './json';
+import { changeList, textAt, without } from './json';
+
+/** A subject of rbac/v1alpha1 names its kind's apiVersion, later ones the group alone; the user `*` means everybody who is known. */
+export const SUBJECTS: Conversion = {
+  toHub: (object) => changeList(object, 'subjects', withGroup) as ApiObject,
+  fromHub: (object) => changeList(object, 'subjects', withApiVersion) as ApiObject,
+};
+
+const OWN_VERSION = apiVersionOf({ group: GROUP.rbac, version: 'v1alpha1' });
+
+function withGroup(subject: Json): Json {
+  const rest = without(subject, 'apiVersion');
+  const kind = textAt(subject, 'kind');
+  if (kind === 'User' && subject['name'] === '*') {
+    return { ...rest, kind: 'Group', apiGroup: GROUP.rbac, name: USER_GROUP.authenticated };
+  }
+  const group = groupOf(kind, textAt(subject, 'apiVersion'));
+  return group === '' ? rest : { ...rest, apiGroup: group };
+}
+
+function groupOf(kind: string, apiVersion: string): string {
+  if (kind === 'ServiceAccount') return '';
+  if (kind === 'User' || kind === 'Group') return GROUP.rbac;
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+}
+
+function withApiVersion(subject: Json): Json {
+  const rest = without(subject, 'apiGroup');
+  const kind = textAt(subject, 'kind');
+  if (kind === 'ServiceAccount') return { ...rest, apiVersion: 'v1' };
+  if (kind === 'User' || kind === 'Group') return { ...rest, apiVersion: OWN_VERSION };
+  const group = textAt(subject, 'apiGroup');
+  return group === '' ? rest : { ...rest, apiVersion: `${group}/` };
+}

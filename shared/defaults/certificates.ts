@@ -1,0 +1,42 @@
+import type { CertificateRequest } from '../certs/certificate-request';
+import { CertificateRequestError, parseCertificateRequest } from '../certs/certificate-request';
+import { SIGNER_RULES } from '../certs/signer-rules';
+import { SIGNER } from '../names';
+import type { Json } from '../conversion/json';
+import { textAt } from '../conversion/json';
+import type { DefaultsTable } from './contract';
+
+/** v1 demands what v1beta1 fills in. */
+export const CERTIFICATES: DefaultsTable = {
+  'certificates/v1beta1.CertificateSigningRequestSpec': { derive: ofSpec },
+  'certificates/v1beta1.CertificateSigningRequestCondition': { values: { status: 'True' } },
+};
+
+const USAGES = ['digital signature', 'key encipherment'];
+
+function ofSpec(spec: Json): Json {
+  const usages = Array.isArray(spec['usages']) ? (spec['usages'] as readonly unknown[]) : USAGES;
+  const isSigned = spec['signerName'] !== undefined && spec['signerName'] !== null;
+  return { usages, ...(isSigned ? {} : { signerName: signerOf(textAt(spec, 'request'), usages) }) };
+}
+
+/** Requests of node agents are recognised by what they ask for; everything else is for no known signer. */
+function signerOf(encoded: string, usages: readonly unknown[]): string {
+  const request = requestOf(encoded);
+  if (request === undefined) return SIGNER.legacyUnknown;
+  const signers = [SIGNER.apiServerClientNodeAgent, SIGNER.nodeAgentServing];
+  return (
+    signers.find((signer) => SIGNER_RULES[signer]?.(request, usages.map(String)) === undefined) ??
+    SIGNER.legacyUnknown
+  );
+}
+
+/** Undefined for what cannot be read, which validation refuses. */
+function requestOf(encoded: string): CertificateRequest | undefined {
+  try {
+    return parseCertificateRequest(Buffer.from(encoded, 'base64').toString('latin1'));
+  } catch (error) {
+    if (error instanceof CertificateRequestError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,152 @@
+import type { ApiObject } from '../object/object';
+import type { MessageType } from '../schema/types';
+import { messageType } from '../schema/types';
+import type { Json } from '../conversion/json';
+import { isJson } from '../conversion/json';
+import { ADMISSIONREGISTRATION } from './admissionregistration';
+import { APIEXTENSIONS, APIREGISTRATION } from './apiextensions';
+import { APPS } from './apps';
+import { AUTOSCALING } from './autoscaling';
+import { BATCH } from './batch';
+import { CERTIFICATES } from './certificates';
+import type { DefaultsTable, MessageDefaults } from './contract';
+import { CORE_PODS } from './core-pods';
+import { CORE_VOLUMES } from './core-volumes';
+import { CORE } from './core';
+import { DISCOVERY, NETWORKING } from './networking';
+import { AUTHENTICATION, FLOWCONTROL, POLICY, RBAC, SCHEDULING, STORAGE } from './others';
+import { roundUpToMilli } from './resource-list';
+
+/** Returns the object with everything filled in that was left out; the argument is never changed and may be returned itself. */
+export type ApplyDefaults = (object: ApiObject) => ApiObject;
+
+const TABLE: DefaultsTable = {
+  ...CORE,
+  ...CORE_PODS,
+  ...CORE_VOLUMES,
+  ...ADMISSIONREGISTRATION,
+  ...APIEXTENSIONS,
+  ...APIREGISTRATION,
+  ...APPS,
+  ...AUTHENTICATION,
+  ...AUTOSCALING,
+  ...BATCH,
+  ...CERTIFICATES,
+  ...DISCOVERY,
+  ...FLOWCONTROL,
+  ...NETWORKING,
+  ...POLICY,
+  ...RBAC,
+  ...SCHEDULING,
+  ...STORAGE,
+};
+
+/** The messages the table speaks of; for the test that they exist. */
+export const MESSAGES_WITH_DEFAULTS: readonly string[] = Object.keys(TABLE);
+
+/**
+ * The defaults of a kind's message (`core/v1.Pod`) and of all messages in it, for objects in canonical form; undefined for a kind
+ * without any.
+ */
+export function defaultsOf(schema: string): ApplyDefaults | undefined {
+  const plan = planOf(messageType(schema));
+  return plan === undefined ? undefined : (object) => fill(plan, object) as ApiObject;
+}
+
+/** What is to be done to one message; made once per message. */
+interface Plan {
+  readonly own: MessageDefaults | undefined;
+  readonly values: readonly (readonly [name: string, value: unknown])[];
+  readonly children: readonly Child[];
+  /** Names of fields that hold amounts of resources by name. */
+  readonly resourceLists: readonly string[];
+}
+
+interface Child {
+  readonly name: string;
+  readonly shape: 'one' | 'list' | 'map';
+  readonly plan: Plan;
+}
+
+function fill(plan: Plan, object: Json): Json {
+  let filled = fillOwn(plan, object);
+  for (const child of plan.children) {
+    const value = filled[child.name];
+    if (value === undefined || value === null) continue;
+    const next = fillChild(child, value);
+    if (next !== value) filled = withMember(object, filled, { name: child.name, value: next });
+  }
+  for (const name of plan.resourceLists) {
+    const value = filled[name];
+    if (!isJson(value)) continue;
+    const next = roundUpToMilli(value);
+    if (next !== value) filled = withMember(object, filled, { name, value: next });
+  }
+  return filled;
+}
+
+function fillOwn({ own, values }: Plan, object: Json): Json {
+  let filled = object;
+  for (const [name, value] of values) {
+    const given = filled[name];
+    if (given === undefined || given === null || given === '')
+      filled = withMember(object, filled, { name, value });
+  }
+  const derived = own?.derive?.(filled);
+  return derived === undefined ? filled : { ...filled, ...derived };
+}
+
+/** `filled` with one member more or another one; copied only while it is still the original. */
+function withMember(
+  original: Json,
+  filled: Json,
+  member: { readonly name: string; readonly value: unknown },
+): Json {
+  const copy: Record<string, unknown> = filled === original ? { ...filled } : filled;
+  copy[member.name] = member.value;
+  return copy;
+}
+
+function fillChild({ shape, plan }: Child, value: unknown): unknown {
+  if (shape === 'one') return isJson(value) ? fill(plan, value) : value;
+  if (shape === 'list') return Array.isArray(value) ? fillList(plan, value) : value;
+  if (!isJson(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, isJson(each) ? fill(plan, each) : each]),
+  );
+}
+
+function fillList(plan: Plan, list: readonly unknown[]): readonly unknown[] {
+  let changed: unknown[] | undefined;
+  for (const [index, each] of list.entries()) {
+    const next = isJson(each) ? fill(plan, each) : each;
+    if (next === each) continue;
+    changed ??= [...list];
+    changed[index] = next;
+  }
+  return changed ?? list;
+}
+
+const plans = new Map<string, Plan | undefined>();
+
+/** Undefined when neither the message nor one below it has defaults. A message that contains itself has none below itself. */
+function planOf(type: MessageType, above: readonly string[] = []): Plan | undefined {
+  if (plans.has(type.name)) return plans.get(type.name);
+  if (above.includes(type.name)) return undefined;
+  const own = TABLE[type.name];
+  const children = type.fields.flatMap((field): readonly Child[] => {
+    if (field.kind !== 'message' || field.message === undefined) return [];
+    const plan = planOf(field.message, [...above, type.name]);
+    const shape = field.list ? 'list' : field.map ? 'map' : 'one';
+    return plan === undefined ? [] : [{ name: field.name, shape, plan }];
+  });
+  const resourceLists = type.fields
+    .filter((field) => field.map && field.kind === 'quantity')
+    .map((field) => field.name);
+  const isEmpty = own === undefined && children.length === 0 && resourceLists.length === 0;
+  const plan = isEmpty
+    ? undefined
+    : { own, values: Object.entries(own?.values ?? {}), children, resourceLists };
+  plans.set(type.name, plan);
+  return plan;
+}
