@@ -4,7 +4,7 @@ import { StatusError, alreadyExists } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
 import { invalidObject } from '../../shared/errors/field-error';
 import { generateName } from '../../shared/meta/generate-name';
-import { nameRuleOf } from '../../shared/meta/name-rules';
+import { subdomainName } from '../../shared/meta/name-rules';
 import { validateObjectMeta } from '../../shared/meta/validate-metadata';
 import { tracked, withTrackedFieldsOnly } from './field-tracking';
 import { toHub } from './hub';
@@ -137,7 +137,7 @@ function validateNew(
   const errors = [
     ...validateObjectMeta(object.metadata, {
       namespaced: stored.namespaced,
-      validateName: nameRuleOf(stored),
+      validateName: stored.strategy.nameRule ?? subdomainName,
       path: 'metadata',
       freeFinalizers: stored.custom !== undefined,
     }),

@@ -1,12 +1,11 @@
 import type { ApiObject, ObjectMeta } from '../../shared/object/object';
 import { conflict, notFound } from '../../shared/errors/status-error';
-import { GROUP } from '../../shared/names';
 import type { AdmissionAttributes } from './admission';
 import type { DeleteOptions } from './deletion';
 import { planDeletion } from './deletion';
 import { withTrackedFieldsOnly } from './field-tracking';
 import type { StoreContext, WriteRequest } from './object-store';
-import { writeTarget } from './object-store';
+import { kindInErrors, writeTarget } from './object-store';
 import type { Endpoint } from './resource';
 import type { Strategy } from './strategy';
 import type { Intent, Written } from './write';
@@ -45,28 +44,22 @@ function strategyOf({ row, stored }: Endpoint): Strategy {
   return own === undefined ? strategy : { ...strategy, defaultPropagation: own };
 }
 
-/** Kinds that once lived in extensions and are still called by that group when a precondition fails. */
-const FORMERLY_EXTENSIONS: ReadonlySet<string> = new Set(['Ingress', 'NetworkPolicy', 'PodSecurityPolicy']);
-
-/** Kinds whose deletion looks at preconditions by itself: in words of its own, with the resource where others name the kind. */
-const SELF_CHECKED: ReadonlySet<string> = new Set(['CustomResourceDefinition', 'Namespace']);
-
 function checkPreconditions(
   { endpoint, name }: WriteRequest,
   { preconditions = {} }: DeleteOptions,
   current: ApiObject,
 ): void {
-  const { kind, resource, group } = endpoint.stored;
+  const { resource, group, strategy } = endpoint.stored;
   const failed = failedPrecondition(preconditions, current.metadata);
   if (failed === undefined) return;
   const { what, wanted, found, because } = failed;
-  if (SELF_CHECKED.has(kind)) {
+  if (strategy.refusesPreconditionsByResource === true) {
     const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
     throw conflict({ group, resource }, name, why);
   }
   const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found}). The object might have been ${because}`;
-  const groupOfKind = FORMERLY_EXTENSIONS.has(kind) ? GROUP.extensions : group;
-  throw conflict({ group: groupOfKind, resource: kind }, name, why);
+  const named = kindInErrors(endpoint.stored);
+  throw conflict({ group: named.group, resource: named.kind }, name, why);
 }
 
 interface FailedPrecondition {

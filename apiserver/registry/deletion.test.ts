@@ -2,7 +2,7 @@ import { FINALIZER } from '../../shared/names';
 import type { ApiObject } from '../../shared/object/object';
 import type { DeleteOptions } from './deletion';
 import { isFinished, planDeletion } from './deletion';
-import { core } from '../kinds/core/strategies';
+import { kindOf } from '../kinds/kinds';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const NONE: DeleteOptions = { dryRun: false };
@@ -19,8 +19,8 @@ function pod(fields: { spec?: object; status?: object; metadata?: ApiObject['met
   };
 }
 
-const pods = core['pods'] ?? {};
-const namespaces = core['namespaces'] ?? {};
+const { strategy: pods = {} } = kindOf('', 'pods');
+const { strategy: namespaces = {} } = kindOf('', 'namespaces');
 
 describe('a kind without grace', () => {
   test('goes at once when nothing holds it', () => {

@@ -3,7 +3,7 @@ import { GROUP } from '../../shared/names';
 import { deprecationOf } from './deprecation';
 import { createRegistry } from './registry';
 import { isEnabled, parseRuntimeConfig } from './runtime-config';
-import { servedDefinitions } from '../kinds/kinds';
+import { servedDefinitions } from '../kinds/served';
 
 function config(...items: readonly string[]): ReadonlyMap<string, boolean> {
   const parsed = parseRuntimeConfig(items);

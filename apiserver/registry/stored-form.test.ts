@@ -11,7 +11,7 @@ import {
 } from './stored-form';
 import { createRegistry } from './registry';
 import { DEFAULT_RUNTIME_CONFIG } from './runtime-config';
-import { servedDefinitions } from '../kinds/kinds';
+import { servedDefinitions } from '../kinds/served';
 import { DEFAULT_KIND_SETTINGS } from './strategy';
 
 const endpoint = createRegistry(servedDefinitions(DEFAULT_RUNTIME_CONFIG, DEFAULT_KIND_SETTINGS), 1).endpoint(

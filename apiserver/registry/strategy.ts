@@ -1,4 +1,5 @@
 import type { ApiObject, GroupVersion } from '../../shared/object/object';
+import type { NameRule } from '../../shared/meta/name-rules';
 import type { FieldError } from '../../shared/errors/field-error';
 import type { UserInfo } from '../exchange/exchange';
 import type { Guard } from '../storage/backend';
@@ -54,6 +55,10 @@ export interface Strategy {
   readonly statusLeavesMetadata?: boolean;
   /** The object is removed by the store after `--event-ttl`. */
   readonly expires?: boolean;
+  /** What its names may be. Default: a DNS subdomain. */
+  readonly nameRule?: NameRule;
+  /** A failed precondition of a deletion is told in the words of the kind's own storage, with the resource where others name the kind. */
+  readonly refusesPreconditionsByResource?: boolean;
   /** The group by which a refusal names the kind, where that is not its own: upstream names the home it had first. */
   readonly groupInErrors?: string;
   /** Field selectors of the kind beyond metadata.name and metadata.namespace, with the text of an absent value. */

@@ -30,7 +30,7 @@ import { RecentObjects } from '../registry/recent-objects';
 import { createRegistry } from '../registry/registry';
 import type { RuntimeConfig } from '../registry/runtime-config';
 import { DEFAULT_RUNTIME_CONFIG } from '../registry/runtime-config';
-import { servedDefinitions } from '../kinds/kinds';
+import { servedDefinitions } from '../kinds/served';
 import type { KindSettings } from '../registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from '../registry/strategy';
 import { currentOfEntry } from '../registry/stored-form';

@@ -3,7 +3,7 @@ import { apiVersionFromNeutral } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/object/object';
 import { createRegistry } from '../../registry/registry';
 import { DEFAULT_RUNTIME_CONFIG } from '../../registry/runtime-config';
-import { servedDefinitions } from '../../kinds/kinds';
+import { servedDefinitions } from '../../kinds/served';
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { Endpoint } from '../../registry/resource';
 import type { ClusterReader } from '../cluster-reader';

@@ -1,3 +1,5 @@
+import type { SubresourceStrategy } from '../../registry/strategy';
+import { statusSubresource } from '../../registry/strategy';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import type { ApiObject } from '../../../shared/object/object';
@@ -110,4 +112,9 @@ export function validateWorkloadStatus(
       ),
     ];
   };
+}
+
+/** The `status` subresource of a kind, with its rules. */
+export function workloadStatus(kind: WorkloadWithStatus): { readonly status: SubresourceStrategy } {
+  return { status: { ...statusSubresource, validateUpdate: validateWorkloadStatus(kind) } };
 }

@@ -5,7 +5,7 @@ import { ageOf, at, listAt, nameOf, numberAt, scalarOr, textAt } from '../column
 
 const METRICS_SHOWN_MAX = 2;
 
-const horizontalPodAutoscalerRow: RowOf = (autoscaler) => [
+export const horizontalPodAutoscalerRow: RowOf = (autoscaler) => [
   nameOf(autoscaler),
   `${textAt(autoscaler, 'spec', 'scaleTargetRef', 'kind')}/${textAt(autoscaler, 'spec', 'scaleTargetRef', 'name')}`,
   metricsText(autoscaler),
@@ -61,7 +61,3 @@ function percent(absent: string, metric: unknown): string {
   const value = scalarOr('', metric, 'averageUtilization');
   return value === '' ? absent : `${value}%`;
 }
-
-export const autoscaling: Readonly<Record<string, RowOf>> = {
-  horizontalpodautoscalers: horizontalPodAutoscalerRow,
-};

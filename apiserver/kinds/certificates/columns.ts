@@ -3,7 +3,7 @@ import type { RowOf } from '../columns/cells';
 import { NONE } from '../columns/format';
 import { ageOf, listAt, nameOf, textAt, textOr } from '../columns/read';
 
-const signingRequestRow: RowOf = (request) => [
+export const signingRequestRow: RowOf = (request) => [
   nameOf(request),
   ageOf(request),
   textOr(NONE, request, 'spec', 'signerName'),
@@ -19,7 +19,3 @@ function conditionText(request: ApiObject): string {
   const issued = textAt(request, 'status', 'certificate') === '' ? '' : ',Issued';
   return `${decision}${failed}${issued}`;
 }
-
-export const certificates: Readonly<Record<string, RowOf>> = {
-  certificatesigningrequests: signingRequestRow,
-};

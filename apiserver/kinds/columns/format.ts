@@ -53,6 +53,14 @@ export function shortList(items: readonly string[], max: number): string {
   return items.length > max ? `${shown} + ${String(items.length - max)} more...` : shown;
 }
 
+const SLICE_ITEMS_SHOWN_MAX = 3;
+
+/** A short list that says so when it is empty. */
+export function sliceItems(items: readonly string[]): string {
+  const text = shortList(items, SLICE_ITEMS_SHOWN_MAX);
+  return text === '' ? UNSET : text;
+}
+
 /** Addresses of a load balancer's status, sorted, each once. */
 export function loadBalancerText(status: unknown): string {
   const addresses = listAt(status, 'loadBalancer', 'ingress').map((each) => {

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../shared/object/object';
 import { normalizeChangedService, normalizeNewService } from '../service-allocation/service-spec';
+import { label1035Name } from '../../../shared/meta/name-rules';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource, withStatus } from '../../registry/strategy';
 import { optionalRecord, record, records } from '../../../shared/object/accessors';
@@ -15,6 +16,7 @@ const SWITCHED_OFF = [
 
 /** A Service: an address, and ports of nodes, that are its own. */
 export const services: Strategy = {
+  nameRule: label1035Name,
   ...serviceRules,
   createsOnUpdate: true,
   reserves: 'service addresses',

@@ -2,7 +2,7 @@ import type { RowOf } from '../columns/cells';
 import { NONE } from '../columns/format';
 import { ageOf, at, listAt, nameOf, numberAt, textAt, textOr } from '../columns/read';
 
-const flowSchemaRow: RowOf = (schema) => {
+export const flowSchemaRow: RowOf = (schema) => {
   const dangling = listAt(schema, 'status', 'conditions').find((each) => textAt(each, 'type') === 'Dangling');
   return [
     nameOf(schema),
@@ -14,7 +14,7 @@ const flowSchemaRow: RowOf = (schema) => {
   ];
 };
 
-const priorityLevelRow: RowOf = (level) => {
+export const priorityLevelRow: RowOf = (level) => {
   const limited = at(level, 'spec', 'limited');
   const queuing = at(limited, 'limitResponse', 'queuing');
   const ofQueuing = (field: string): string | number | bigint =>
@@ -28,9 +28,4 @@ const priorityLevelRow: RowOf = (level) => {
     ofQueuing('queueLengthLimit'),
     ageOf(level),
   ];
-};
-
-export const flowcontrol: Readonly<Record<string, RowOf>> = {
-  flowschemas: flowSchemaRow,
-  prioritylevelconfigurations: priorityLevelRow,
 };

@@ -1,12 +1,11 @@
 import type { ApiObject } from '../../../shared/object/object';
 import type { RowOf } from '../columns/cells';
-import { loadBalancerText, NONE, selectorText, shortList, UNSET } from '../columns/format';
-import { ageOf, at, listAt, nameOf, scalarOr, textAt, textsAt } from '../columns/read';
+import { loadBalancerText, NONE, selectorText } from '../columns/format';
+import { ageOf, at, listAt, nameOf, scalarOr, textAt } from '../columns/read';
 
 const HOSTS_SHOWN_MAX = 3;
-const SLICE_ITEMS_SHOWN_MAX = 3;
 
-const ingressRow: RowOf = (ingress) => [
+export const ingressRow: RowOf = (ingress) => [
   nameOf(ingress),
   scalarOr(NONE, ingress, 'spec', 'ingressClassName'),
   hostsText(ingress),
@@ -28,7 +27,7 @@ function hostsText(ingress: ApiObject): string {
   return shown.length === 0 ? '*' : shown.join(',');
 }
 
-const ingressClassRow: RowOf = (ingressClass) => [
+export const ingressClassRow: RowOf = (ingressClass) => [
   nameOf(ingressClass),
   textAt(ingressClass, 'spec', 'controller'),
   parametersText(at(ingressClass, 'spec', 'parameters')),
@@ -43,30 +42,8 @@ function parametersText(parameters: unknown): string {
   return `${qualified}/${textAt(parameters, 'name')}`;
 }
 
-const networkPolicyRow: RowOf = (policy) => [
+export const networkPolicyRow: RowOf = (policy) => [
   nameOf(policy),
   selectorText(at(policy, 'spec', 'podSelector')),
   ageOf(policy),
 ];
-
-const endpointSliceRow: RowOf = (slice) => [
-  nameOf(slice),
-  textAt(slice, 'addressType'),
-  sliceItems(listAt(slice, 'ports').map((port) => scalarOr(scalarOr('*', port, 'name'), port, 'port'))),
-  sliceItems(listAt(slice, 'endpoints').flatMap((each) => textsAt(each, 'addresses'))),
-  ageOf(slice),
-];
-
-/** A short list that says so when it is empty. */
-export function sliceItems(items: readonly string[]): string {
-  const text = shortList(items, SLICE_ITEMS_SHOWN_MAX);
-  return text === '' ? UNSET : text;
-}
-
-export const networking: Readonly<Record<string, RowOf>> = {
-  ingressclasses: ingressClassRow,
-  ingresses: ingressRow,
-  networkpolicies: networkPolicyRow,
-};
-
-export const discovery: Readonly<Record<string, RowOf>> = { endpointslices: endpointSliceRow };

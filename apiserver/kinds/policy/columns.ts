@@ -1,7 +1,7 @@
 import type { RowOf } from '../columns/cells';
 import { ageOf, flagAt, nameOf, numberAt, scalarOr, textAt, textsAt } from '../columns/read';
 
-const podDisruptionBudgetRow: RowOf = (budget) => [
+export const podDisruptionBudgetRow: RowOf = (budget) => [
   nameOf(budget),
   scalarOr('N/A', budget, 'spec', 'minAvailable'),
   scalarOr('N/A', budget, 'spec', 'maxUnavailable'),
@@ -9,7 +9,7 @@ const podDisruptionBudgetRow: RowOf = (budget) => [
   ageOf(budget),
 ];
 
-const podSecurityPolicyRow: RowOf = (policy) => [
+export const podSecurityPolicyRow: RowOf = (policy) => [
   nameOf(policy),
   String(flagAt(false, policy, 'spec', 'privileged')),
   textsAt(policy, 'spec', 'allowedCapabilities').join(','),
@@ -20,8 +20,3 @@ const podSecurityPolicyRow: RowOf = (policy) => [
   flagAt(false, policy, 'spec', 'readOnlyRootFilesystem'),
   textsAt(policy, 'spec', 'volumes').join(','),
 ];
-
-export const policy: Readonly<Record<string, RowOf>> = {
-  poddisruptionbudgets: podDisruptionBudgetRow,
-  podsecuritypolicies: podSecurityPolicyRow,
-};

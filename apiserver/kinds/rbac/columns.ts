@@ -1,9 +1,8 @@
 import type { ApiObject } from '../../../shared/object/object';
 import type { RowOf } from '../columns/cells';
-import { createdAtRow } from '../columns/created-at';
 import { ageOf, listAt, nameOf, textAt } from '../columns/read';
 
-const bindingRow: RowOf = (binding) => [
+export const bindingRow: RowOf = (binding) => [
   nameOf(binding),
   `${textAt(binding, 'roleRef', 'kind')}/${textAt(binding, 'roleRef', 'name')}`,
   ageOf(binding),
@@ -22,10 +21,3 @@ function subjects(binding: ApiObject, kind: 'User' | 'Group' | 'ServiceAccount')
     )
     .join(', ');
 }
-
-export const rbac: Readonly<Record<string, RowOf>> = {
-  clusterrolebindings: bindingRow,
-  clusterroles: createdAtRow,
-  rolebindings: bindingRow,
-  roles: createdAtRow,
-};

@@ -1,11 +1,10 @@
 import type { ApiObject } from '../../../shared/object/object';
 import { ANNOTATION } from '../../../shared/names';
 import type { RowOf } from '../columns/cells';
-import { createdAtRow } from '../columns/created-at';
 import { NONE, UNSET } from '../columns/format';
 import { ageOf, flagAt, listAt, nameOf, textAt, textOr, textsAt } from '../columns/read';
 
-const csiDriverRow: RowOf = (driver) => {
+export const csiDriverRow: RowOf = (driver) => {
   const modes = textsAt(driver, 'spec', 'volumeLifecycleModes');
   const audiences = listAt(driver, 'spec', 'tokenRequests').map((each) => textAt(each, 'audience'));
   return [
@@ -20,9 +19,13 @@ const csiDriverRow: RowOf = (driver) => {
   ];
 };
 
-const csiNodeRow: RowOf = (node) => [nameOf(node), listAt(node, 'spec', 'drivers').length, ageOf(node)];
+export const csiNodeRow: RowOf = (node) => [
+  nameOf(node),
+  listAt(node, 'spec', 'drivers').length,
+  ageOf(node),
+];
 
-const storageClassRow: RowOf = (storageClass) => [
+export const storageClassRow: RowOf = (storageClass) => [
   isDefault(storageClass) ? `${nameOf(storageClass)} (default)` : nameOf(storageClass),
   textAt(storageClass, 'provisioner'),
   textOr('Delete', storageClass, 'reclaimPolicy'),
@@ -37,7 +40,7 @@ function isDefault({ metadata: { annotations } }: ApiObject): boolean {
   );
 }
 
-const volumeAttachmentRow: RowOf = (attachment) => [
+export const volumeAttachmentRow: RowOf = (attachment) => [
   nameOf(attachment),
   textAt(attachment, 'spec', 'attacher'),
   textAt(attachment, 'spec', 'source', 'persistentVolumeName'),
@@ -45,11 +48,3 @@ const volumeAttachmentRow: RowOf = (attachment) => [
   flagAt(false, attachment, 'status', 'attached'),
   ageOf(attachment),
 ];
-
-export const storage: Readonly<Record<string, RowOf>> = {
-  csidrivers: csiDriverRow,
-  csinodes: csiNodeRow,
-  csistoragecapacities: createdAtRow,
-  storageclasses: storageClassRow,
-  volumeattachments: volumeAttachmentRow,
-};

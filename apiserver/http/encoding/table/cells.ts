@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ColumnRow, ResourceRow } from '../../../../shared/api/resources';
 import { Age } from '../../../kinds/columns/age';
 import type { RowOf } from '../../../kinds/columns/cells';
-import { ROW_CONDITIONS, ROWS } from '../../../kinds/columns/columns';
+import { kindOf } from '../../../kinds/kinds';
 import { createdAtRow } from '../../../kinds/columns/created-at';
 import { customColumns, customRow } from '../../../custom-resources/custom-columns';
 import type { ApiObject } from '../../../../shared/object/object';
@@ -31,9 +31,8 @@ const DEFAULT_TABLE: TableOf = {
 
 /** The table of a resource; of one without columns of its own, that with Name and Created At. */
 export function tableOf(row: ResourceRow): TableOf {
-  const rowOf = ROWS[`${row.hub.group}/${row.resource}`] ?? ROWS[`${row.group}/${row.resource}`];
+  const { row: rowOf, rowConditions: conditionsOf } = kindOf(row.hub.group, row.resource);
   if (rowOf === undefined || row.columns.length === 0) return DEFAULT_TABLE;
-  const conditionsOf = ROW_CONDITIONS[`${row.group}/${row.resource}`];
   return { columns: row.columns, rowOf, ...(conditionsOf === undefined ? {} : { conditionsOf }) };
 }
 

@@ -1,18 +1,17 @@
+import { pathSegmentName } from '../../../shared/meta/name-rules';
 import type { ApiObject } from '../../../shared/object/object';
 import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { csrApproval, csrStatus } from './csr-approval';
 import { record } from '../../../shared/object/accessors';
 import { certificateRequestRules, withCertificateRules } from './certificate-requests-rules';
 
-/** certificates. */
-export const certificates: Readonly<Record<string, Strategy>> = {
-  certificatesigningrequests: {
-    ...certificateRequestRules,
-    selectableFields: { 'spec.signerName': '' },
-    prepareForCreate: ofRequester,
-    prepareForUpdate: (next, previous) => ({ ...next, spec: previous['spec'] }),
-    subresources: { approval: csrApproval, status: withCertificateRules(csrStatus) },
-  },
+export const certificateRequests: Strategy = {
+  nameRule: pathSegmentName,
+  ...certificateRequestRules,
+  selectableFields: { 'spec.signerName': '' },
+  prepareForCreate: ofRequester,
+  prepareForUpdate: (next, previous) => ({ ...next, spec: previous['spec'] }),
+  subresources: { approval: csrApproval, status: withCertificateRules(csrStatus) },
 };
 
 /** Who asks for a certificate is who sent the request, whatever it says. */

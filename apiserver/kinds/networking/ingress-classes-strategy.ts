@@ -1,14 +1,11 @@
-import { GROUP } from '../../../shared/names';
 import type { ApiObject } from '../../../shared/object/object';
 import type { Strategy } from '../../registry/strategy';
 import type { Json } from '../../../shared/object/accessors';
 import { optionalRecord, record } from '../../../shared/object/accessors';
 import { ingressClassRules } from './ingress-classes-rules';
-import { ingressRules } from './ingresses-rules';
-import { networkPolicyRules } from './network-policies-rules';
 
 /** Parameters have no scope in v1.21: it belongs to a feature that is off there. A class that has had one keeps it. */
-const ingressClasses: Strategy = {
+export const ingressClasses: Strategy = {
   tracksGeneration: true,
   ...ingressClassRules,
   prepareForCreate: withoutScope,
@@ -30,10 +27,3 @@ function withoutScope(object: ApiObject): ApiObject {
   const { scope: _scope, namespace: _namespace, ...parameters } = given;
   return { ...object, spec: { ...record(object['spec']), parameters } };
 }
-
-/** networking; an Ingress of the extensions group is the same object. */
-export const networking: Readonly<Record<string, Strategy>> = {
-  ingresses: { tracksGeneration: true, groupInErrors: GROUP.extensions, ...ingressRules },
-  ingressclasses: ingressClasses,
-  networkpolicies: { tracksGeneration: true, groupInErrors: GROUP.extensions, ...networkPolicyRules },
-};

@@ -6,20 +6,18 @@ import type { Strategy } from '../../registry/strategy';
 import { withStatus } from '../../registry/strategy';
 import { customResourceDefinitionRules } from './custom-resource-definitions-rules';
 
-/** apiextensions. */
-export const apiextensions: Readonly<Record<string, Strategy>> = {
-  customresourcedefinitions: {
-    ...customResourceDefinitionRules,
-    statusLeavesMetadata: true,
-    tracksGeneration: true,
-    requiresResourceVersion: true,
-    beginDeletion: awaitCleanup,
-    subresources: {
-      // Not for clients: as which the server itself lets a definition go, whatever would be asked of a new one.
-      cleanup: {
-        prepareForUpdate: (next, previous) =>
-          withStatus({ ...previous, metadata: next.metadata }, next['status']),
-      },
+export const customResourceDefinitions: Strategy = {
+  refusesPreconditionsByResource: true,
+  ...customResourceDefinitionRules,
+  statusLeavesMetadata: true,
+  tracksGeneration: true,
+  requiresResourceVersion: true,
+  beginDeletion: awaitCleanup,
+  subresources: {
+    // Not for clients: as which the server itself lets a definition go, whatever would be asked of a new one.
+    cleanup: {
+      prepareForUpdate: (next, previous) =>
+        withStatus({ ...previous, metadata: next.metadata }, next['status']),
     },
   },
 };

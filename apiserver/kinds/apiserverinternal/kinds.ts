@@ -1,0 +1,31 @@
+import { GROUP } from '../../../shared/names';
+import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import type { NameRule } from '../../../shared/meta/name-rules';
+import { storageVersionRow } from './columns';
+import { storageVersionRules } from './storage-versions-rules';
+import type { KindGroup } from '../kind';
+
+/** `<group>.<resource>`. */
+const storageVersionName: NameRule = (name) => {
+  const dot = name.lastIndexOf('.');
+  if (dot < 0) return ['name must be in the form of <group>.<resource>'];
+  return [
+    ...dns1123SubdomainProblems(name.slice(0, dot)).map((problem) => `the group segment ${problem}`),
+    ...dns1035LabelProblems(name.slice(dot + 1)).map((problem) => `the resource segment ${problem}`),
+  ];
+};
+
+export const apiserverinternal: KindGroup = {
+  group: GROUP.apiserverinternal,
+  kinds: {
+    storageversions: {
+      strategy: {
+        nameRule: storageVersionName,
+        statusLeavesMetadata: true,
+        requiresResourceVersion: true,
+        ...storageVersionRules,
+      },
+      row: storageVersionRow,
+    },
+  },
+};
