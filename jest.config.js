@@ -10,9 +10,16 @@ const transform = {
   ],
 };
 
+/**
+ * The longest that one test or hook may take, whatever the machine: it ends what hangs and measures nothing. It is longer than the patience
+ * of the waits (shared/testing/eventually.ts), whose errors say what did not happen. The full sizes of e2e take their time.
+ */
+const TEST_MINUTES_MAX = process.env.ORCH_E2E_SCALE === 'full' ? 60 : 10;
+
 const common = { transform, testEnvironment: 'node', modulePathIgnorePatterns: ['<rootDir>/dist/'] };
 
 module.exports = {
+  testTimeout: TEST_MINUTES_MAX * 60_000,
   projects: [
     {
       ...common,

@@ -3,8 +3,6 @@ import path from 'node:path';
 import { findKubectls, type KubectlResult, runKubectl } from './support/kubectl';
 import { suiteLocalServer } from './support/suite';
 
-jest.setTimeout(120_000);
-
 const local = suiteLocalServer('kubernetes');
 
 describe.each(findKubectls())('$title', ({ title, program }) => {

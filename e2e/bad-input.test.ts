@@ -2,8 +2,6 @@ import type { RequestOptions } from './support/client';
 import { configMap } from './support/objects';
 import { suiteLocalServer } from './support/suite';
 
-jest.setTimeout(60_000);
-
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
 

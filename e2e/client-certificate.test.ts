@@ -8,8 +8,6 @@ import { findKubectls, runKubectl } from './support/kubectl';
 import { suiteHaSet } from './support/suite';
 import { explained, makeWorkspace } from './support/workspace';
 
-jest.setTimeout(120_000);
-
 const DEADLINE_MS = 15_000;
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const BINDINGS = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';

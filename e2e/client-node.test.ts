@@ -9,8 +9,6 @@ import { suiteHaSet } from './support/suite';
 import { explained, remember } from './support/workspace';
 import { runWriters } from './support/writers';
 
-jest.setTimeout(sized({ full: 600_000, small: 180_000 }));
-
 const NAMESPACE = 'informed';
 const COLLECTION = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 

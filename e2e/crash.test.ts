@@ -7,8 +7,6 @@ import { sized } from './support/scale';
 import { suiteLocalServer } from './support/suite';
 import { explained, remember } from './support/workspace';
 
-jest.setTimeout(sized({ full: 600_000, small: 120_000 }));
-
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const WRITERS = 8;
 

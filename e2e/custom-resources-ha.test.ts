@@ -5,8 +5,6 @@ import { configMap, namespace } from './support/objects';
 import { suiteHaSet } from './support/suite';
 import { explained } from './support/workspace';
 
-jest.setTimeout(240_000);
-
 const DEFINITIONS = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
 const WAIT_MS = 30_000;
 

@@ -11,8 +11,6 @@ import { sized } from './support/scale';
 import { suiteHaSet } from './support/suite';
 import { explained, remember } from './support/workspace';
 
-jest.setTimeout(180_000);
-
 const DIALECT = 'kubernetes';
 const GONE_WITHIN_MS = 30_000;
 const MANY_GONE_WITHIN_MS = 90_000;

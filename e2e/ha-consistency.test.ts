@@ -8,8 +8,6 @@ import { suiteHaSet } from './support/suite';
 import { explained } from './support/workspace';
 import { runWriters } from './support/writers';
 
-jest.setTimeout(sized({ full: 900_000, small: 240_000 }));
-
 describe('three replicas on three etcd members', () => {
   const followers = new AbortController();
   // A test that fails leaves its followers behind, and they would look for the replicas for ever.

@@ -5,8 +5,6 @@ import { findKubectls, followKubectl, type KubectlResult, runKubectl } from './s
 import { configMap, deployment, namespace, pod, secret, service } from './support/objects';
 import { suiteLocalServer } from './support/suite';
 
-jest.setTimeout(120_000);
-
 /** The plural name, the singular one kubectl prints, and an object. */
 const KINDS: readonly (readonly [string, string, (name: string) => object])[] = [
   ['configmaps', 'configmap', (name) => configMap(name, { text: 'hello' })],

@@ -5,8 +5,6 @@ import { findKubectls, type KubectlResult, runKubectl } from './support/kubectl'
 import { suiteLocalServer } from './support/suite';
 import { WIDE_ROWS } from './support/wide-rows';
 
-jest.setTimeout(120_000);
-
 const EXAMPLES = path.join(repositoryRoot, 'e2e', 'examples');
 
 /** The examples' own word in everything whose name must be unique on a server; each copy has another one there. */

@@ -6,8 +6,6 @@ import { sized } from './support/scale';
 import { suiteHaSet } from './support/suite';
 import { explained } from './support/workspace';
 
-jest.setTimeout(180_000);
-
 const GONE_WITHIN_MS = 30_000;
 /** A standby takes over when the leader's Lease has run out. */
 const TAKEN_OVER_WITHIN_MS = 60_000;

@@ -6,8 +6,6 @@ import { findKubectls, runKubectl } from './support/kubectl';
 import { suiteHaSet } from './support/suite';
 import { explained, makeWorkspace } from './support/workspace';
 
-jest.setTimeout(120_000);
-
 const DEADLINE_MS = 10_000;
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
 

@@ -15,8 +15,6 @@ import { findKubectls, runKubectl } from './support/kubectl';
 import { configMap, namespace } from './support/objects';
 import { makeWorkspace } from './support/workspace';
 
-jest.setTimeout(180_000);
-
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const READY = /^orch: ready at (https:\/\/\S+)$/u;
 

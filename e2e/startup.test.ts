@@ -4,8 +4,6 @@ import { configMap, namespace } from './support/objects';
 import { isFullScale, sized } from './support/scale';
 import { explained } from './support/workspace';
 
-jest.setTimeout(sized({ full: 900_000, small: 180_000 }));
-
 const STARTS = 5;
 const NAMESPACES = 10;
 const WRITERS = 32;

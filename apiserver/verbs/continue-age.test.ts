@@ -12,7 +12,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     // A version is too old as soon as there is a newer one.
     api = await startInProcessApi(await open(), { limits: { continueAgeMaxMs: 0 } });
     for (const name of ['a', 'b', 'c']) await create(CMS, name);
-  }, 30_000);
+  });
   afterAll(async () => {
     await api.close();
   });

@@ -24,7 +24,7 @@ describe.each(STORES)('over %s', (_name, open) => {
       versionOf(await api.call('POST', CMS, { body: { metadata: { name, labels: { app: name } } } }));
     rv = { a: await create('a'), b: await create('b'), c: await create('c'), a2: 0 };
     rv.a2 = versionOf(await api.call('PATCH', `${CMS}/a`, { body: { data: { k: 'new' } } }));
-  }, 30_000);
+  });
   afterAll(async () => {
     await api.close();
   });

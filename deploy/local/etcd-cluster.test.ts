@@ -1,8 +1,6 @@
 import { startEtcdCluster } from './etcd-cluster';
 
 describe('startEtcdCluster', () => {
-  jest.setTimeout(60_000);
-
   test('a set of three has one leader, and another one after the leader was killed', async () => {
     const cluster = await startEtcdCluster({ size: 3 });
     try {

@@ -14,8 +14,6 @@ import { createRandom } from './chaos/seeded-random';
 import { followTruth, type Truth } from './chaos/truth';
 import { labelSelectorOf, NAMESPACES, pathOf, VIEWS } from './chaos/views';
 
-jest.setTimeout(sized({ full: 3_600_000, small: 240_000 }));
-
 /** Repeats the choices of an earlier run: ORCH_E2E_SEED=<the number it printed>. What runs at the same time is left to the machine. */
 const SEED = Number(process.env['ORCH_E2E_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const WRITES = Number(process.env['ORCH_E2E_WRITES'] ?? sized({ full: 200_000, small: 2_000 }));

@@ -5,8 +5,6 @@ import { configMap } from '../support/objects';
 import { suiteHaSet } from '../support/suite';
 import { explained } from '../support/workspace';
 
-jest.setTimeout(180_000);
-
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const WATCHERS = 200;
 const DELAY_MS = 4_000;

@@ -4,8 +4,6 @@ import { configMap } from '../support/objects';
 import { suiteHaSet } from '../support/suite';
 import { explained } from '../support/workspace';
 
-jest.setTimeout(240_000);
-
 describe('three replicas', () => {
   const set = suiteHaSet({
     replicas: 3,

@@ -7,8 +7,6 @@ import { configMap } from '../support/objects';
 import { suiteLocalServer } from '../support/suite';
 import { explained } from '../support/workspace';
 
-jest.setTimeout(120_000);
-
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const CLIENT = 'sleepy-client/1.0';
 /** 60 versions of 700 KB are more than a queue of 16 MiB and the buffers of a connection hold. */

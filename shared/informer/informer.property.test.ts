@@ -131,4 +131,4 @@ test('whatever is written, cut and forgotten, the store ends as the server is, a
     { numRuns: 60, endOnFailure: true },
   );
   await server.close();
-}, 120_000);
+});

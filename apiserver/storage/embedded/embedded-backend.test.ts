@@ -126,7 +126,7 @@ describe('a killed process', () => {
       floor = current;
       await backend.close();
     }
-  }, 60_000);
+  });
 
   test('that was forgetting history leaves a store that opens whole', async () => {
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -155,7 +155,7 @@ describe('a killed process', () => {
       await expect(backend.list('/', { revision: 2 }, signal)).rejects.toMatchObject({ code: 'compacted' });
       await backend.close();
     }
-  }, 60_000);
+  });
 
   test('leaves a directory that the next process opens at once', async () => {
     const holder = new Writer(writer.program, directory, 0);
@@ -167,7 +167,7 @@ describe('a killed process', () => {
     await holder.kill();
     const backend = await open();
     expect(await backend.currentRevision(signal)).toBe(1);
-  }, 30_000);
+  });
 });
 
 describe('exclusive use', () => {
@@ -181,7 +181,7 @@ describe('exclusive use', () => {
     const next = new Writer(writer.program, directory, 0);
     expect(await next.opened).toBe('open');
     await next.kill();
-  }, 30_000);
+  });
 });
 
 test.each(['/proc/orch-nowhere/data', '/dev/null/data'])(
@@ -448,7 +448,7 @@ describe('damage is told as corrupt', () => {
     await process.reach(50);
     await process.kill();
     await expect(readEverything()).resolves.toBeUndefined();
-  }, 30_000);
+  });
 });
 
 function changeBit(path: string, where: number): void {

@@ -16,8 +16,6 @@ import { makeCertificates, type TestCertificates } from './testing/certificates'
 import { freeze } from './testing/freeze';
 import { startProxy } from './testing/proxy';
 
-jest.setTimeout(90_000);
-
 const PREFIX = '/registry';
 const FAST = ['--unsafe-no-fsync'];
 const longEnough = (): AbortSignal => AbortSignal.timeout(60_000);

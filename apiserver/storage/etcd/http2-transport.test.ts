@@ -22,8 +22,6 @@ import { startProxy } from './testing/proxy';
 import { secureContextOf } from './tls-files';
 import { STATUS, type Transport, TransportError } from './transport';
 
-jest.setTimeout(30_000);
-
 const LONG_MS = 20_000;
 /** The code of RST_STREAM. */
 const REFUSED = 7;

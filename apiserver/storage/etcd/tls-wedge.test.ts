@@ -10,8 +10,6 @@ import { createEtcdBackend, type EtcdBackend } from './etcd-backend';
 import { makeCertificates } from './testing/certificates';
 import { startProxy, type TestProxy } from './testing/proxy';
 
-jest.setTimeout(120_000);
-
 const PREFIX = '/registry';
 /** Nearly every connection that is reset in this way costs the seconds until it is noticed: they are waited for side by side. */
 const LANES = 15;

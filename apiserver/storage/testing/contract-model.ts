@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { randomInt } from 'node:crypto';
-import { bytes, isFullScale, storageErrorOf, testTimeoutMs } from './suite';
+import { bytes, isFullScale, storageErrorOf } from './suite';
 import type { Suite } from './suite';
 import { StoreModel } from './store-model';
 import { linesOf, WatchRecorder } from './watch-recorder';
@@ -10,22 +10,18 @@ const NAMES = ['a', 'a/b', 'b', 'c', 'é', '\uffee', '😀', 'z'];
 
 /** Random operations against a simple model in memory: every answer of the store must be the model's. */
 export function describeModel(suite: Suite): void {
-  test(
-    'random operations answer like a simple model',
-    async () => {
-      const seed = Number(process.env['ORCH_CONTRACT_SEED'] ?? randomInt(2 ** 31));
-      const run = new RandomRun(suite, createRandom(seed));
-      try {
-        await run.start();
-        for (let step = 0; step < STEPS; step += 1) await run.step();
-        await run.finish();
-      } catch (error) {
-        const told = error instanceof Error ? error.message : String(error);
-        throw new Error(`ORCH_CONTRACT_SEED=${String(seed)} repeats this: ${told}`, { cause: error });
-      }
-    },
-    testTimeoutMs,
-  );
+  test('random operations answer like a simple model', async () => {
+    const seed = Number(process.env['ORCH_CONTRACT_SEED'] ?? randomInt(2 ** 31));
+    const run = new RandomRun(suite, createRandom(seed));
+    try {
+      await run.start();
+      for (let step = 0; step < STEPS; step += 1) await run.step();
+      await run.finish();
+    } catch (error) {
+      const told = error instanceof Error ? error.message : String(error);
+      throw new Error(`ORCH_CONTRACT_SEED=${String(seed)} repeats this: ${told}`, { cause: error });
+    }
+  });
 }
 
 /** Numbers in [0, 1) that depend on the seed alone (mulberry32). */

@@ -1,3 +1,4 @@
+import { patience } from '../../../shared/testing/eventually';
 import type { Backend, StorageErrorCode } from '../backend';
 import { StorageError } from '../backend';
 
@@ -17,27 +18,22 @@ export interface Suite {
   readonly folder: () => string;
   /** A folder that does not belong to the served keys, with a slash at the end. */
   readonly foreignFolder: () => string;
-  /** Aborts when a call of a test takes too long. */
+  /** Aborts when a call of a test hangs. */
   readonly deadline: () => AbortSignal;
 }
 
 export const isFullScale = process.env['ORCH_E2E_SCALE'] === 'full';
 
-/** The longest one test may take, in milliseconds. */
-export const testTimeoutMs = isFullScale ? 600_000 : 90_000;
-
-const callTimeoutMs = isFullScale ? 300_000 : 60_000;
-
-/** Opens the store before the first test and closes it behind the last one. */
+/** Opens the store before the first test and closes it after the last one. */
 export function createSuite(setup: () => Promise<BackendSetup>): Suite {
   let opened: BackendSetup | undefined;
   let folders = 0;
   beforeAll(async () => {
     opened = await setup();
-  }, testTimeoutMs);
+  });
   afterAll(async () => {
     await opened?.teardown();
-  }, testTimeoutMs);
+  });
   const setupOf = (): BackendSetup => {
     if (opened === undefined) throw new Error('the store of the contract suite is not open');
     return opened;
@@ -51,7 +47,7 @@ export function createSuite(setup: () => Promise<BackendSetup>): Suite {
     backend: () => setupOf().backend,
     folder: () => `${setupOf().prefix}/${nextFolder()}`,
     foreignFolder: () => `/elsewhere/${nextFolder()}`,
-    deadline: () => AbortSignal.timeout(callTimeoutMs),
+    deadline: () => patience(),
   };
 }
 

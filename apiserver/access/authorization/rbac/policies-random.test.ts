@@ -21,8 +21,6 @@ const RESOURCES = ['pods', 'pods/log', '*/log', 'pods/*', '*', 'logs', 'deployme
 const URLS = ['/a', '/a/', '/a/*', '/a*', '*', '/a/b', '/*', '/a/**', '/a/*/b'];
 const PATHS = ['/a', '/a/', '/a/b', '/ab', '/', '/A', '/a/*', '//a', '/a/x/b'];
 const ROUNDS = 200;
-/** It takes 2 s where nobody else wants the processor. */
-const TEST_MS_MAX = 60_000;
 const QUESTIONS_OF_ROUND = 50;
 
 interface Rule {
@@ -206,35 +204,31 @@ function listedRules({ resourceRules, nonResourceRules }: AccessRules): readonly
   return [...resourceRules, ...nonResourceRules];
 }
 
-test(
-  'every decision, and every list of rules, is that of whoever goes through all objects',
-  async () => {
-    const seen = { allowed: 0, refused: 0 };
-    // Collected, as comparing by `expect` takes longer than all the rest.
-    const wrong: unknown[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await change();
-      if (round % 25 === 24)
-        api.plane.cache.rebuildResource(
-          `${GROUP.rbac}/${round % 2 === 0 ? 'clusterroles' : 'rolebindings'}/`,
-          'a test',
-        );
-      for (let asked = 0; asked < QUESTIONS_OF_ROUND; asked += 1) {
-        const question = newQuestion();
-        const { user, namespace } = question;
-        const isAllowed = rulesOf(user, namespace).some((rule) => ruleAllows(rule, question));
-        const { decision } = await authorize(question, signal);
-        if (decision !== (isAllowed ? 'allow' : 'no-opinion')) wrong.push({ round, question, decision });
-        seen[isAllowed ? 'allowed' : 'refused'] += 1;
-        if (asked % 10 > 0) continue;
-        const listed = listedRules(await api.plane.access.rulesOf(user, namespace, signal));
-        if (listed.some((rule) => ruleAllows(rule, question)) !== isAllowed)
-          wrong.push({ round, question, listed });
-      }
+test('every decision, and every list of rules, is that of whoever goes through all objects', async () => {
+  const seen = { allowed: 0, refused: 0 };
+  // Collected, as comparing by `expect` takes longer than all the rest.
+  const wrong: unknown[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await change();
+    if (round % 25 === 24)
+      api.plane.cache.rebuildResource(
+        `${GROUP.rbac}/${round % 2 === 0 ? 'clusterroles' : 'rolebindings'}/`,
+        'a test',
+      );
+    for (let asked = 0; asked < QUESTIONS_OF_ROUND; asked += 1) {
+      const question = newQuestion();
+      const { user, namespace } = question;
+      const isAllowed = rulesOf(user, namespace).some((rule) => ruleAllows(rule, question));
+      const { decision } = await authorize(question, signal);
+      if (decision !== (isAllowed ? 'allow' : 'no-opinion')) wrong.push({ round, question, decision });
+      seen[isAllowed ? 'allowed' : 'refused'] += 1;
+      if (asked % 10 > 0) continue;
+      const listed = listedRules(await api.plane.access.rulesOf(user, namespace, signal));
+      if (listed.some((rule) => ruleAllows(rule, question)) !== isAllowed)
+        wrong.push({ round, question, listed });
     }
-    expect(wrong).toEqual([]);
-    // Both must have been put to the test.
-    expect(Math.min(seen.allowed, seen.refused)).toBeGreaterThan(1_000);
-  },
-  TEST_MS_MAX,
-);
+  }
+  expect(wrong).toEqual([]);
+  // Both must have been put to the test.
+  expect(Math.min(seen.allowed, seen.refused)).toBeGreaterThan(1_000);
+});
