@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { Clock } from '../concurrency/clock';
 import { systemClock } from '../concurrency/clock';
 import * as der from './der';
-import { ipBytes } from './ip-bytes';
+import { ipBytes } from '../meta/ip-address';
 import { signingAuthorityOf } from './sign-certificate-request';
 import type { Validity } from './signed-certificate';
 import {

@@ -9,7 +9,7 @@ import { silentLog } from '../log/log';
 import { writeFileAtomically } from '../files/atomic-file';
 import type { KeyedCertificate } from './certificate';
 import { issueCertificate, makeCa } from './certificate';
-import { ipBytes } from './ip-bytes';
+import { ipBytes } from '../meta/ip-address';
 import { makeDirectory } from '../files/make-directory';
 
 export interface ServingCertificateOptions {

@@ -140,6 +140,11 @@ testKind('NetworkPolicy', {
       from({ ipBlock: { cidr: 'fd00::/8', except: ['fd00::/8'] } }),
       [`Invalid ${PEER}.ipBlock.except[0]`],
     ],
+    [
+      'an exception of everything in another writing',
+      from({ ipBlock: { cidr: '10.0.0.0/8', except: ['010.0.0.0/8'] } }),
+      [`Invalid ${PEER}.ipBlock.except[0]`],
+    ],
     ['a block with pods', from({ ipBlock: { cidr: '10.0.0.0/8' }, podSelector: {} }), [`Forbidden ${PEER}`]],
     ['an unknown direction', { spec: { policyTypes: ['Odd'] } }, ['NotSupported spec.policyTypes[0]']],
     [
@@ -162,6 +167,11 @@ testKind('EndpointSlice', {
   bad: [
     ['no type of address', { addressType: '' }, ['Required addressType']],
     ['an unknown type of address', { addressType: 'Odd' }, ['NotSupported addressType']],
+    [
+      'a loopback address in IPv6 form',
+      { addressType: 'IPv6', endpoints: [{ addresses: ['::ffff:127.0.0.1'] }] },
+      ['Invalid endpoints[0].addresses[0]'],
+    ],
     [
       'an address of the other family',
       { endpoints: [{ addresses: ['fd00::1'] }] },

@@ -1,6 +1,7 @@
-import { BlockList, isIPv6 } from 'node:net';
+import { parseCIDR } from 'ipaddr.js';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
+import { ipAddressOf, withoutMapping } from '../../../shared/meta/ip-address';
 import { isCidr, isIpAddress, isIpv4Address } from './primitives';
 
 /** An address of one family as it is written, or undefined for text that is none. */
@@ -20,20 +21,20 @@ const SPECIAL: readonly (readonly [block: string, bits: number, problem: string]
   ['ff02::', 16, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
 ];
 
-const blocks = SPECIAL.map(([block, bits, problem]) => {
-  const list = new BlockList();
-  list.addSubnet(block, bits, isIPv6(block) ? 'ipv6' : 'ipv4');
-  return { list, family: isIPv6(block) ? 'IPv6' : 'IPv4', problem };
-});
+const blocks = SPECIAL.map(([block, bits, problem]) => ({
+  network: parseCIDR(`${block}/${String(bits)}`),
+  problem,
+}));
 
-/** An address that another machine can reach: not unspecified, loopback, link-local or link-local multicast. */
+/**
+ * An address that another machine can reach: not unspecified, loopback, link-local or link-local multicast. An IPv4 address in IPv6
+ * form counts as what it is.
+ */
 export function reachableAddress(address: string, path: string): FieldError[] {
-  const family = familyOf(address);
-  if (family === undefined) return [invalid(path, address, 'must be a valid IP address')];
-  const plain = address.replace(/(^|\.)0+(?=\d)/g, '$1');
-  const type = family === 'IPv6' ? 'ipv6' : 'ipv4';
+  if (familyOf(address) === undefined) return [invalid(path, address, 'must be a valid IP address')];
+  const found = withoutMapping(ipAddressOf(address));
   return blocks
-    .filter((each) => each.family === family && each.list.check(plain, type))
+    .filter(({ network }) => network[0].kind() === found.kind() && found.match(network))
     .map(({ problem }) => invalid(path, address, problem));
 }
 
@@ -42,12 +43,9 @@ export function isStrictlyInside(outer: string, inner: string): boolean {
   if (!isCidr(outer) || !isCidr(inner)) return false;
   const [outerAddress = '', outerBits = ''] = outer.split('/');
   const [innerAddress = '', innerBits = ''] = inner.split('/');
-  const family = familyOf(outerAddress);
-  if (family !== familyOf(innerAddress) || Number(innerBits) <= Number(outerBits)) return false;
-  const type = family === 'IPv6' ? 'ipv6' : 'ipv4';
-  const list = new BlockList();
-  list.addSubnet(outerAddress, Number(outerBits), type);
-  return list.check(innerAddress, type);
+  if (familyOf(outerAddress) !== familyOf(innerAddress) || Number(innerBits) <= Number(outerBits))
+    return false;
+  return ipAddressOf(innerAddress).match(ipAddressOf(outerAddress), Number(outerBits));
 }
 
 /** True when the list holds at most one address or network of each family, and both. */

@@ -52,3 +52,11 @@ test('ports are an interval, or a first one and how many follow', () => {
   expect(parsePortRange('30000')).toMatchObject({ size: 1 });
   expect(['', '0-1', '2-1', '1-65536', 'a-b', '1-2-3'].map(parsePortRange)).toEqual(Array(6).fill(undefined));
 });
+
+test('an address that differs from those of the network further up is none of them', () => {
+  const range = addresses('fd00::/64');
+  expect(['fd00::1:0:0:1', 'fd01::1', 'fd00::1', 'fd00::1.2.3.4'].map((each) => range.indexOf(each))).toEqual(
+    [undefined, undefined, 0, undefined],
+  );
+  expect(addresses('fd00:0:0:ffff::ff00/120').at(9)).toBe('fd00:0:0:ffff::ff0a');
+});

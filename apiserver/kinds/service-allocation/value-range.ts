@@ -1,5 +1,6 @@
+import { fromByteArray, IPv4, IPv6 } from 'ipaddr.js';
 import { isIP } from 'node:net';
-import { ipBytes } from '../../../shared/certs/ip-bytes';
+import { ipBytes } from '../../../shared/meta/ip-address';
 
 /** A numbered set of values of which each may have one owner: the addresses of a network, the ports of an interval. */
 export interface ValueRange {
@@ -57,21 +58,32 @@ function addressRange(
     hostBits,
   }: { readonly version: number; readonly prefixBits: number; readonly hostBits: number },
 ): AddressRange {
-  const network = (toInteger(address) >> BigInt(hostBits)) << BigInt(hostBits);
-  const write = version === 4 ? writeIpv4 : writeIpv6;
+  const family = version === 4 ? IPv4 : IPv6;
+  const cidr = `${write(ipBytes(address))}/${String(prefixBits)}`;
+  const network = Buffer.from(family.networkAddressFromCIDR(cidr).toByteArray());
   const size = version === 4 ? 2 ** hostBits - 2 : 2 ** Math.min(hostBits, IPV6_BITS_USED_MAX) - 1;
-  const first = network + 1n;
+  // So few addresses are used that they differ in their last four bytes only.
+  const end = network.length - LAST_BYTES;
+  const first = network.readUInt32BE(end) + 1;
   return {
     family: version === 4 ? 'IPv4' : 'IPv6',
     size,
     text: `${write(network)}/${String(prefixBits)}`,
-    at: (index) => write(first + BigInt(index)),
+    at: (index) => {
+      const bytes = Buffer.from(network);
+      bytes.writeUInt32BE(first + index, end);
+      return write(bytes);
+    },
     indexOf: (value) => {
       if (isIP(value) !== version) return undefined;
-      return withinSize(Number(toInteger(value) - first), size);
+      const bytes = ipBytes(value);
+      if (bytes.compare(network, 0, end, 0, end) !== 0) return undefined;
+      return withinSize(bytes.readUInt32BE(end) - first, size);
     },
   };
 }
+
+const LAST_BYTES = 4;
 
 /** Reads `30000-32767`, or `30000+100` for a first port and how many follow. Undefined when it is no interval of ports. */
 export function parsePortRange(text: string): ValueRange | undefined {
@@ -92,16 +104,8 @@ function withinSize(index: number, size: number): number | undefined {
   return index >= 0 && index < size ? index : undefined;
 }
 
-function toInteger(address: string): bigint {
-  return BigInt(`0x${ipBytes(address).toString('hex')}`);
-}
-
-function writeIpv4(value: bigint): string {
-  return [24n, 16n, 8n, 0n].map((shift) => String((value >> shift) & 255n)).join('.');
-}
-
-function writeIpv6(value: bigint): string {
-  const groups = value.toString(16).padStart(32, '0').match(/.{4}/g) ?? [];
-  // The URL parser knows the canonical writing of an address: lower case, the longest run of zeros compressed.
-  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+/** The one canonical writing (RFC 5952 for IPv6). */
+function write(bytes: Buffer): string {
+  const address = fromByteArray([...bytes]);
+  return address instanceof IPv6 ? address.toRFC5952String() : address.toString();
 }

@@ -1,0 +1,41 @@
+import * as fc from 'fast-check';
+import { isIP } from 'node:net';
+import { ipAddressOf, ipBytes, withoutMapping } from './ip-address';
+
+test.each([
+  ['10.1.2.3', '0a010203'],
+  ['010.001.000.09', '0a010009'],
+  ['::', '00'.repeat(16)],
+  ['::1', `${'00'.repeat(15)}01`],
+  ['FE80::1%eth0', `fe80${'00'.repeat(13)}01`],
+  ['1:2:3:4:5:6:7::', '00010002000300040005000600070000'],
+  ['::1.2.3.4', `${'00'.repeat(12)}01020304`],
+  ['::ffff:1.2.3.4', `${'00'.repeat(10)}ffff01020304`],
+  ['64:ff9b::010.2.3.4', `0064ff9b${'00'.repeat(8)}0a020304`],
+])('%s has the bytes %s', (text, bytes) => {
+  expect(ipBytes(text).toString('hex')).toBe(bytes);
+});
+
+test('the runtime reads every address in the same way', () => {
+  const anything = fc.oneof(
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.ipV4().map((tail) => `::${tail}`),
+  );
+  fc.assert(
+    fc.property(anything, (text) => {
+      const url = new URL(isIP(text) === 4 ? `http://${text}` : `http://[${text}]`);
+      expect(ipBytes(text)).toEqual(ipBytes(url.hostname.replaceAll(/[[\]]/g, '')));
+    }),
+  );
+});
+
+test('an IPv4 address in IPv6 form is that IPv4 address, and nothing else is', () => {
+  const plain = (text: string): string => withoutMapping(ipAddressOf(text)).toString();
+  expect(['::ffff:7f00:1', '::7f00:1', '127.0.0.1', 'fd00::1'].map(plain)).toEqual([
+    '127.0.0.1',
+    '::7f00:1',
+    '127.0.0.1',
+    'fd00::1',
+  ]);
+});
