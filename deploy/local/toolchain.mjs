@@ -27,7 +27,7 @@ export function ensureInstalled() {
   const lockFile = path.join(repositoryRoot, 'package-lock.json');
   if (existsSync(INSTALL_STAMP) && modifiedAt(INSTALL_STAMP) >= modifiedAt(lockFile)) return;
   say('installing npm packages (npm ci)');
-  runStep('npm', ['ci', '--no-audit', '--no-fund']);
+  runStep('npm', ['ci', '--no-audit', '--no-fund', '--no-update-notifier']);
 }
 
 /** Builds when `dist/` is missing or older than any source. */

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const ROOT = path.resolve(__dirname, '../..');
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+}
+
+function readJson(file: string): unknown {
+  return JSON.parse(readFileSync(path.join(ROOT, file), 'utf8'));
+}
+
+// npm warns of every package that is not named, and asks whoever installs to decide.
+test('every package that brings an install script is allowed or denied it in package.json', () => {
+  const { packages } = readJson('package-lock.json') as Lock;
+  const { allowScripts } = readJson('package.json') as { readonly allowScripts: object };
+  const scripted = Object.entries(packages)
+    .filter(([, { hasInstallScript }]) => hasInstallScript === true)
+    .map(([place]) => place.replace(/^.*node_modules\//u, ''));
+  expect(Object.keys(allowScripts)).toEqual([...new Set(scripted)].sort());
+});
