@@ -4,6 +4,7 @@ import { encodeObject } from '../../shared/schema/encode';
 import type { StoredRecord } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
 import type { Entry } from '../cache/state/entry';
+import { isMadeOf, storedOfEntry } from '../cache/entry-layout';
 import type { StoredResource } from './resource';
 import { storedVersionOf } from './resource';
 import { withoutMetadata } from './metadata';
@@ -28,27 +29,16 @@ export function asDefined({ custom, apiVersion }: StoredResource, current: Curre
   return { ...current, object: custom.read(object, apiVersion), stale: stale || isOfOther };
 }
 
-const ENTRY_HEAD = '"metadata":{"resourceVersion":"';
-
 /** True when this is the very object that the entry holds: a revision alone may come again after a store was put back. */
-export function isOfEntry({ plain, revision }: Current, { bytes, revision: cached }: Entry): boolean {
-  if (revision !== cached) return false;
-  const tail = bytes.length - tailStartOf(revision);
-  return plain.compare(bytes, bytes.length - tail, bytes.length, Math.max(0, plain.length - tail)) === 0;
+export function isOfEntry({ plain, revision }: Current, entry: Entry): boolean {
+  return revision === entry.revision && isMadeOf(entry, plain);
 }
 
 /** The current object from the cache's bytes. */
 export function currentOfEntry(resource: StoredResource, entry: Entry): Current {
-  const tailStart = tailStartOf(entry.revision);
-  const apiVersion = storedVersionOf(resource, entry.fields);
-  const head = `{"kind":"${resource.kind}","apiVersion":"${apiVersion}","metadata":{`;
-  const plain = Buffer.concat([Buffer.from(head), entry.bytes.subarray(tailStart)]);
+  const { kind } = resource;
+  const plain = storedOfEntry(entry, { kind, apiVersion: storedVersionOf(resource, entry.fields) });
   return { object: parse(plain, entry.revision), plain, revision: entry.revision, stale: false };
-}
-
-/** Where what is stored begins in an entry's bytes, behind the version. */
-function tailStartOf(revision: number): number {
-  return ENTRY_HEAD.length + String(revision).length + '",'.length;
 }
 
 /** The current object after it was written. */

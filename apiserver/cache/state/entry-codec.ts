@@ -1,4 +1,5 @@
 import type { CachedResource, Entry } from './entry';
+import { atRevision, contentOfStored, entryHead } from '../entry-layout';
 import type { Slab, Slabs } from './slab';
 
 /** An entry whose bytes lie in a slab, or (`slab` undefined) in memory of their own. */
@@ -68,24 +69,10 @@ export function decodeEntry(resource: CachedResource, stored: StoredObject, slab
 
 /** The same object with another resourceVersion, in memory of its own: what a DELETED event carries. */
 export function withRevision(entry: Entry, revision: number): Entry {
-  const quote = entry.bytes.indexOf(QUOTE, VERSION_OFFSET);
-  const bytes = Buffer.concat([
-    Buffer.from(VERSION_HEAD + String(revision), 'latin1'),
-    entry.bytes.subarray(quote),
-  ]);
-  return new CacheEntry({ ...entry, revision }, bytes);
+  return new CacheEntry({ ...entry, revision }, atRevision(entry, revision));
 }
 
 const NO_BYTES = Buffer.alloc(0);
-const QUOTE = 0x22;
-const CLOSING_BRACE = 0x7d;
-const VERSION_HEAD = '"metadata":{"resourceVersion":"';
-/** Where the digits of the version begin in `Entry.bytes`. */
-const VERSION_OFFSET = VERSION_HEAD.length;
-
-/** How the codec writes stored objects. Names of kinds and versions are short, so the first bytes tell. */
-const STORED_LAYOUT = /^\{"kind":"[^"\\]*","apiVersion":"[^"\\]*","metadata":\{/;
-const LAYOUT_BYTES_MAX = 512;
 
 /** `head` + `tail` is the object from its metadata on, with the version in front of all other metadata. */
 function splice(
@@ -93,12 +80,9 @@ function splice(
   object: unknown,
   metadata: Readonly<Record<string, unknown>>,
 ): { readonly head: string; readonly tail: Buffer } {
-  const head = `${VERSION_HEAD}${stored.revision}"`;
-  const layout = STORED_LAYOUT.exec(stored.plain.toString('latin1', 0, LAYOUT_BYTES_MAX));
-  if (layout !== null && metadata['resourceVersion'] === undefined) {
-    const start = layout[0].length;
-    const separator = stored.plain[start] === CLOSING_BRACE ? '' : ',';
-    return { head: head + separator, tail: stored.plain.subarray(start) };
+  const content = contentOfStored(stored.plain);
+  if (content !== undefined && metadata['resourceVersion'] === undefined) {
+    return { head: entryHead(stored.revision, content), tail: content };
   }
   const {
     kind: _kind,
@@ -107,10 +91,11 @@ function splice(
     ...rest
   } = object as Record<string, unknown>;
   const { resourceVersion: _version, ...others } = metadata;
-  const tail =
+  const written =
     JSON.stringify(others).slice(1) +
     (Object.keys(rest).length === 0 ? '}' : `,${JSON.stringify(rest).slice(1)}`);
-  return { head: head + (tail.startsWith('}') ? '' : ','), tail: Buffer.from(tail, 'utf8') };
+  const tail = Buffer.from(written, 'utf8');
+  return { head: entryHead(stored.revision, tail), tail };
 }
 
 function recordAt(value: unknown, member: string): Readonly<Record<string, unknown>> | undefined {

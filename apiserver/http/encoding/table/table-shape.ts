@@ -3,6 +3,7 @@ import { apiVersionOf } from '../../../../shared/object/object';
 import type { Clock } from '../../../../shared/concurrency/clock';
 import { GROUP } from '../../../../shared/names';
 import type { Endpoint } from '../../../registry/resource';
+import { versionIn } from '../../../cache/entry-layout';
 import { Batch } from '../batch';
 import { EncodedCache, PROCESS_BUDGET } from '../encoded-cache';
 import type { Shape } from '../negotiation';
@@ -59,7 +60,7 @@ export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: 
   };
   const oneRow = (source: Source, definitionsJson: string): readonly Buffer[] => {
     const batch = new Batch();
-    const metadata = JSON.stringify({ resourceVersion: resourceVersionOf(source) });
+    const metadata = JSON.stringify({ resourceVersion: versionIn(source.bytes) });
     batch.text(`${head}${metadata},"columnDefinitions":${definitionsJson},"rows":[`);
     element(batch, source);
     batch.text(']}');
@@ -101,12 +102,4 @@ function rowsOf(endpoint: Endpoint): Rows {
     id: `${custom.id} ${table.id}`,
     objectOf: (source) => parseSource({ bytes: versionedBytes(endpoint, source) }, { kind, apiVersion }),
   };
-}
-
-const VERSION_HEAD = Buffer.from('"metadata":{"resourceVersion":"');
-
-/** Entries begin with their version; what a dry run would have made has none. */
-function resourceVersionOf({ bytes }: Source): string | undefined {
-  if (!bytes.subarray(0, VERSION_HEAD.length).equals(VERSION_HEAD)) return undefined;
-  return bytes.toString('latin1', VERSION_HEAD.length, bytes.indexOf('"', VERSION_HEAD.length));
 }
