@@ -15,8 +15,8 @@ import { HistoryGate } from './fan-out/history-gate';
 import { KeyRouter } from './feed/key-router';
 import type { CacheLimits } from './limits';
 import { DEFAULT_LIMITS } from './limits';
-import { OwnWrites } from './state/own-writes';
 import { ReadIndex } from './feed/read-index';
+import { RecentObjects } from './recent-objects';
 import { ResourceCache } from './resource-cache';
 import { ResourceFill } from './feed/resource-fill';
 import { RevisionAges } from './feed/revision-ages';
@@ -45,6 +45,8 @@ export interface ClusterCacheOptions {
  * moves from one to the next in a single step, for all resources together.
  */
 export class ClusterCache {
+  /** What this replica wrote a moment ago: writers tell it, so that their events need not be parsed. */
+  readonly recent = new RecentObjects();
   readonly #context: CacheContext;
   readonly #router: KeyRouter<ResourceCache>;
   /** Resources that are filled on their own while the feed goes on. */
@@ -90,7 +92,7 @@ export class ClusterCache {
         turnMsMax: limits.historyTurnMsMax,
         pauseMsMax: limits.historyPauseMsMax,
       }),
-      ownWrites: new OwnWrites(),
+      recent: this.recent,
       revision: () => this.#revision,
       refusesWatches: () => this.#drain.refusesNew,
       waitForRevision: (revision, wait) => this.#waitForRevision(revision, wait),
@@ -192,11 +194,6 @@ export class ClusterCache {
   /** Compares every resource with the store once, and builds those anew that differ. Runs by itself every `checkIntervalMs`. */
   async check(signal: AbortSignal): Promise<void> {
     await checkAll(this.#checkTarget(), signal);
-  }
-
-  /** What is about to be written to this absolute key: spares the cache to parse it when its event comes. */
-  announce(key: string, { plain, object }: { readonly plain: Buffer; readonly object: object }): void {
-    this.#context.ownWrites.announce(key, plain, object);
   }
 
   /** A revision at or above every write acknowledged before this call. Shared: see {@link ReadIndex}. */

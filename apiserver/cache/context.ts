@@ -6,7 +6,7 @@ import type { DerivedBudget } from './state/derived-budget';
 import type { Delays } from '../../shared/metrics/duration-histogram';
 import type { HistoryGate } from './fan-out/history-gate';
 import type { CacheLimits } from './limits';
-import type { OwnWrites } from './state/own-writes';
+import type { RecentObjects } from './recent-objects';
 import type { RingBudget } from './state/ring';
 import type { FlushScheduler } from './fan-out/scheduler';
 import type { SnapshotBudget } from './state/snapshot-budget';
@@ -28,7 +28,7 @@ export interface CacheContext {
   readonly rings: RingBudget;
   readonly snapshots: SnapshotBudget;
   readonly history: HistoryGate;
-  readonly ownWrites: OwnWrites;
+  readonly recent: RecentObjects;
   /** The newest revision fully applied; 0 while there is no state. */
   readonly revision: () => number;
   /** True when watches that begin now are not to be served any more. */

@@ -9,7 +9,6 @@ import { conflict, timeout } from '../../shared/errors/status-error';
 import type { Reserved, Reserver } from './reservation';
 import type { Admission, AdmissionAttributes, AdmissionOperation } from './admission';
 import type { ApiObject } from '../../shared/object/object';
-import type { RecentObjects } from './recent-objects';
 import type { Endpoint, StoredResource } from './resource';
 import { relativeKey } from './resource';
 import {
@@ -29,7 +28,6 @@ export interface StoreContext {
   readonly backend: Backend;
   readonly cache: ClusterCache;
   readonly transformer: Transformer;
-  readonly recent: RecentObjects;
   /** `/registry`, without a trailing slash. */
   readonly prefix: string;
   readonly clock: Clock;
@@ -105,14 +103,14 @@ export function currentFromCache(
   key: string,
 ): Current | undefined {
   const { stored } = endpoint;
-  const { recent } = context;
+  const { recent } = context.cache;
   const entry = context.cache.resource(stored.keyPrefix).get(key);
   if (entry === undefined) return undefined;
   const absolute = absoluteKey(context, endpoint, key);
   const known = recent.get(absolute);
   if (known !== undefined && isOfEntry(known, entry)) return known;
   const current = currentOfEntry(stored, entry);
-  recent.set(absolute, current);
+  recent.read(absolute, current);
   return current;
 }
 
@@ -126,7 +124,7 @@ export function lastSeen(
   key: string,
 ): Current | undefined {
   const absolute = absoluteKey(context, endpoint, key);
-  const written = context.recent.writtenSince(absolute, context.clock.now() - CACHE_LAG_MS);
+  const written = context.cache.recent.writtenSince(absolute, context.clock.now() - CACHE_LAG_MS);
   const { revision } = context.cache.resource(endpoint.stored.keyPrefix);
   return written !== undefined && written.revision > revision
     ? written
@@ -176,11 +174,12 @@ export function writeTarget(
     decode: (record) => asDefined(stored, currentOfRecord(context.transformer, record)),
     encode: (object) => encodeForStorage(stored, object),
     announce: (encoded) => {
-      context.cache.announce(absolute, encoded);
+      context.cache.recent.announce(absolute, encoded);
     },
     remember: (written) => {
-      if (written === undefined) context.recent.delete(absolute);
-      else context.recent.set(absolute, currentOfWritten(written), context.clock.now());
+      const { recent } = context.cache;
+      if (written === undefined) recent.delete(absolute);
+      else recent.written(absolute, currentOfWritten(written), context.clock.now());
     },
     ...reserveOf(context, request),
     exhausted: () =>

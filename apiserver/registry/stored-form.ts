@@ -24,7 +24,7 @@ export function encodeForStorage(resource: StoredResource, object: ApiObject): E
 /** The current object of a custom resource as its definition shows it, in the version in which objects are stored now. */
 export function asDefined({ custom, apiVersion }: StoredResource, current: Current): Current {
   if (custom === undefined) return current;
-  const { object, stale } = current;
+  const { object, stale = false } = current;
   const isOfOther = object.apiVersion !== apiVersion;
   return { ...current, object: custom.read(object, apiVersion), stale: stale || isOfOther };
 }
@@ -38,7 +38,7 @@ export function isOfEntry({ plain, revision }: Current, entry: Entry): boolean {
 export function currentOfEntry(resource: StoredResource, entry: Entry): Current {
   const { kind } = resource;
   const plain = storedOfEntry(entry, { kind, apiVersion: storedVersionOf(resource, entry.fields) });
-  return { object: parse(plain, entry.revision), plain, revision: entry.revision, stale: false };
+  return { object: parse(plain, entry.revision), plain, revision: entry.revision };
 }
 
 /** The current object after it was written. */
@@ -47,7 +47,7 @@ export function currentOfWritten({
   plain,
   revision,
 }: Encoded & { readonly revision: number }): Current {
-  return { object: withVersion(object, revision), plain, revision, stale: false };
+  return { object: withVersion(object, revision), plain, revision };
 }
 
 /** The current object from a record of the store. */

@@ -2,19 +2,16 @@ import type { ApiObject } from '../../shared/object/object';
 import type { Backend, Guard, StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
+import type { KnownObject } from '../cache/recent-objects';
 import type { Reservation, ReservedWrite } from './reservation';
 
 /** How often one request may lose the race for its object before it gives up. */
 export const WRITE_ATTEMPTS_MAX = 12;
 
-/** The object as a write finds it. */
-export interface Current {
-  readonly object: ApiObject;
-  /** What is stored, as the codec wrote it; compared with what would be written, to recognise a no-op. */
-  readonly plain: Buffer;
-  readonly revision: number;
+/** The object as a write finds it. What is stored is compared with what would be written, to recognise a no-op. */
+export interface Current extends KnownObject {
   /** The stored form is not the one that would be written now, so that an unchanged object is written all the same. */
-  readonly stale: boolean;
+  readonly stale?: boolean;
 }
 
 /** What an attempt wants done with the object it was shown. */
@@ -171,7 +168,7 @@ function sameRevision(a: Current | undefined, b: Current | undefined): boolean {
 }
 
 function isNoOp(current: Current | undefined, plain: Buffer): boolean {
-  return current !== undefined && !current.stale && current.plain.equals(plain);
+  return current !== undefined && current.stale !== true && current.plain.equals(plain);
 }
 
 interface Pending {

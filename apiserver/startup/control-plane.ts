@@ -26,7 +26,6 @@ import type { AddressRange, ValueRange } from '../kinds/service-allocation/value
 import { parseAddressRange, parsePortRange } from '../kinds/service-allocation/value-range';
 import type { StoreContext } from '../registry/object-store';
 import type { Registry } from '../registry/registry';
-import { RecentObjects } from '../registry/recent-objects';
 import { createRegistry } from '../registry/registry';
 import type { RuntimeConfig } from '../registry/runtime-config';
 import { DEFAULT_RUNTIME_CONFIG } from '../registry/runtime-config';
@@ -123,7 +122,6 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     backend,
     cache,
     transformer: identityTransformer,
-    recent: new RecentObjects(),
     prefix,
     clock,
     newUid: randomUUID,

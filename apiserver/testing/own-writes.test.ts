@@ -2,7 +2,7 @@ import { MEDIA_TYPE } from '../../shared/names';
 import type { StoredRecord } from '../storage/backend';
 import type { Entry } from '../cache/state/entry';
 import { decodeEntry } from '../cache/state/entry-codec';
-import { OwnWrites } from '../cache/state/own-writes';
+import { RecentObjects } from '../cache/recent-objects';
 import { caughtUp } from '../cache/testing/fixtures';
 import { MemoryBackend } from '../storage/testing/memory-backend';
 import type { InProcessApi } from './in-process-api';
@@ -12,7 +12,7 @@ import { ALL_KINDS, collectionOf, endpointOf, STORED_ROWS } from './stored-rows'
 
 let backend: MemoryBackend;
 let api: InProcessApi;
-const told = jest.spyOn(OwnWrites.prototype, 'take');
+const told = jest.spyOn(RecentObjects.prototype, 'saidBy');
 
 beforeAll(async () => {
   backend = new MemoryBackend();

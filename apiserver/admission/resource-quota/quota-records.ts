@@ -58,7 +58,7 @@ export function quotaRecords(registry: Registry, store: () => StoreContext): Quo
       const outcome = await reported(name, context.backend.update(key, value, { expected }, signal));
       if (outcome.ok) {
         const current = currentOfWritten({ ...encoded, revision: outcome.revision });
-        context.recent.set(key, current, context.clock.now());
+        context.cache.recent.written(key, current, context.clock.now());
         return { isWritten: true, quota: current.object };
       }
       if (outcome.current === undefined) return { isWritten: false, quota: undefined };

@@ -7,14 +7,14 @@ import type { Slabs } from './slab';
 /** Undoes the transformer and decodes. Without slabs the entry has memory of its own. */
 export function decodeStored(
   resource: CachedResource,
-  { transformer, prefix, log, counters, ownWrites }: CacheContext,
+  { transformer, prefix, log, counters, recent }: CacheContext,
   stored: { readonly key: string; readonly value: Buffer; readonly revision: number; readonly slabs?: Slabs },
 ): CacheEntry | undefined {
   const { key, value, revision, slabs } = stored;
   try {
     const absolute = `${prefix}/${resource.keyPrefix}${key}`;
     const { plain } = transformer.fromStorage(absolute, value);
-    return decodeEntry(resource, { key, plain, revision, parsed: ownWrites.take(absolute, plain) }, slabs);
+    return decodeEntry(resource, { key, plain, revision, parsed: recent.saidBy(absolute, plain) }, slabs);
   } catch (error) {
     counters.undecodable += 1;
     log.error(

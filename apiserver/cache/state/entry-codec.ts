@@ -32,7 +32,7 @@ export interface StoredObject {
   /** The object's JSON as it comes out of the transformer. */
   readonly plain: Buffer;
   readonly revision: number;
-  /** What `plain` says, where that is known already. */
+  /** What `plain` says, where that is known already; its resourceVersion may be set, which that of `plain` then is not. */
   readonly parsed?: object | undefined;
 }
 
@@ -81,7 +81,8 @@ function splice(
   metadata: Readonly<Record<string, unknown>>,
 ): { readonly head: string; readonly tail: Buffer } {
   const content = contentOfStored(stored.plain);
-  if (content !== undefined && metadata['resourceVersion'] === undefined) {
+  const isBare = stored.parsed !== undefined || metadata['resourceVersion'] === undefined;
+  if (content !== undefined && isBare) {
     return { head: entryHead(stored.revision, content), tail: content };
   }
   const {
