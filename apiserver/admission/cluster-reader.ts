@@ -1,4 +1,3 @@
-import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import { serviceUnavailable, timeout } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/object/object';
 import type { StoreContext } from '../registry/object-store';
@@ -103,10 +102,9 @@ class CacheReading implements Reading {
   }
 
   async freshen(signal: AbortSignal): Promise<void> {
-    const { cache, cacheWaitMs } = this.#store;
-    const revision = await cache.readIndex(signal);
-    const inTime = await cache.waitForRevision(revision, { timeoutMs: cacheWaitMs, signal });
-    if (!inTime || !(await areFilled(this.#filling ?? new Set(), cacheWaitMs, signal))) {
+    const { cache, cacheWaitMs: timeoutMs } = this.#store;
+    const of = [...(this.#filling ?? [])];
+    if ((await cache.freshen({ of, timeoutMs, refill: 'wait' }, signal)) === 'behind') {
       throw timeout('admission waits for a cache that is behind the store', RETRY_AFTER_SECONDS);
     }
     this.#isFresh = true;
@@ -128,24 +126,6 @@ class CacheReading implements Reading {
     const { object } = currentOfEntry(stored, entry);
     this.#parsed.set(entry, object);
     return object;
-  }
-}
-
-/** False when that takes longer. */
-async function areFilled(
-  caches: ReadonlySet<ResourceCache>,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (caches.size === 0) return true;
-  try {
-    await withTimeLimit(signal, timeoutMs, async (inTime) =>
-      Promise.all([...caches].map(async (cache) => cache.whenReady(inTime))),
-    );
-    return true;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return false;
   }
 }
 

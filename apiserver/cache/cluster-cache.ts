@@ -11,6 +11,8 @@ import { WatchDrain } from './fan-out/drain';
 import { createDelays } from '../../shared/metrics/duration-histogram';
 import type { CachedResource } from './state/entry';
 import { Feed } from './feed/feed';
+import type { Freshness, FreshnessNeeds } from './freshness';
+import { freshen } from './freshness';
 import { HistoryGate } from './fan-out/history-gate';
 import { KeyRouter } from './feed/key-router';
 import type { CacheLimits } from './limits';
@@ -196,10 +198,15 @@ export class ClusterCache {
     await checkAll(this.#checkTarget(), signal);
   }
 
+  /** Waits until what somebody will look at is as fresh as they need it; see {@link freshen}. */
+  async freshen(needs: FreshnessNeeds, signal: AbortSignal): Promise<Freshness> {
+    return freshen(this, needs, signal);
+  }
+
   /** A revision at or above every write acknowledged before this call. Shared: see {@link ReadIndex}. */
-  async readIndex(signal: AbortSignal): Promise<number> {
+  async readIndex(signal: AbortSignal, timeoutMs?: number): Promise<number> {
     const askedAt = this.#confirmation.now();
-    const revision = await this.#readIndex.read(signal);
+    const revision = await this.#readIndex.read(signal, timeoutMs);
     this.#confirmation.told(revision, { askedAt, seen: this.#revision });
     return revision;
   }

@@ -6,7 +6,6 @@ import { DefinitionChangedError, definitionTerminating } from '../registry/custo
 import type { Registry } from '../registry/registry';
 import type { StoredResource } from '../registry/resource';
 import { currentOfEntry } from '../registry/stored-form';
-import { StorageError } from '../storage/backend';
 import type { ClusterCache } from '../cache/cluster-cache';
 import type { Entry } from '../cache/state/entry';
 import type { CacheListener } from '../cache/resource-cache';
@@ -119,15 +118,14 @@ export class CustomResources implements CacheListener {
 
   /**
    * Waits until every definition that was established before this call is served. Throws ServiceUnavailable (503) when that cannot be
-   * known in time.
+   * known in time, and the store's error.
    */
   async confirm(signal: AbortSignal): Promise<void> {
     if (this.#stored === undefined) return;
-    const revision = await this.#readIndex(signal);
-    const wait = { timeoutMs: CONFIRM_WAIT_MS, signal };
-    const isThere = await this.#cache.waitForRevision(revision, wait);
-    const { isReady } = this.#cache.resource(this.#stored.keyPrefix);
-    if (isThere && isReady && this.#notReady === undefined) return;
+    const of = [this.#cache.resource(this.#stored.keyPrefix)];
+    const needs = { of, timeoutMs: CONFIRM_WAIT_MS, refill: 'wait' } as const;
+    const freshness = await this.#cache.freshen(needs, signal);
+    if (freshness === 'fresh' && this.#notReady === undefined) return;
     throw serviceUnavailable(
       'the definitions of custom resources are being read, so that nothing can be said of this path',
       RETRY_AFTER_SECONDS,
@@ -263,19 +261,6 @@ export class CustomResources implements CacheListener {
 
   #tell(name: string): void {
     for (const listener of this.#listeners) listener(name);
-  }
-
-  async #readIndex(signal: AbortSignal): Promise<number> {
-    try {
-      return await this.#cache.readIndex(signal);
-    } catch (error) {
-      if (signal.aborted || !(error instanceof StorageError)) throw error;
-      throw serviceUnavailable(
-        'the store does not answer, so that it is not known what is served',
-        RETRY_AFTER_SECONDS,
-        error,
-      );
-    }
   }
 }
 

@@ -75,9 +75,9 @@ export async function readFresh(
   key: string,
   signal: AbortSignal,
 ): Promise<Current | undefined> {
-  const revision = await context.cache.readIndex(signal);
-  const inTime = await context.cache.waitForRevision(revision, { timeoutMs: context.cacheWaitMs, signal });
-  if (inTime && context.cache.resource(endpoint.stored.keyPrefix).isReady) {
+  const { cache, cacheWaitMs: timeoutMs } = context;
+  const of = [cache.resource(endpoint.stored.keyPrefix)];
+  if ((await cache.freshen({ of, timeoutMs, refill: 'behind' }, signal)) === 'fresh') {
     return currentFromCache(context, endpoint, key);
   }
   const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
@@ -86,13 +86,16 @@ export async function readFresh(
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Waits until admission cannot judge by anything older than `revision`; throws Timeout (504) when that takes too long. */
+/**
+ * Waits until admission cannot judge by anything older than `revision`; throws Timeout (504) when that takes too long. What admission looks
+ * at is up to its plugins, whose reader refuses what is being read anew.
+ */
 async function catchUp(
-  { cache, cacheWaitMs }: StoreContext,
+  { cache, cacheWaitMs: timeoutMs }: StoreContext,
   revision: number,
   signal: AbortSignal,
 ): Promise<void> {
-  if (await cache.waitForRevision(revision, { timeoutMs: cacheWaitMs, signal })) return;
+  if ((await cache.freshen({ of: [], revision, timeoutMs, refill: 'wait' }, signal)) === 'fresh') return;
   throw timeout('the cache of this server is behind the store', RETRY_AFTER_SECONDS);
 }
 

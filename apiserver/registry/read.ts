@@ -1,9 +1,10 @@
-import { StatusError, serviceUnavailable } from '../../shared/errors/status-error';
+import { StatusError } from '../../shared/errors/status-error';
 import type { ListMeta } from '../../shared/object/object';
 import { StorageError } from '../storage/backend';
 import type { Entry } from '../cache/state/entry';
 import { decodeEntry } from '../cache/state/entry-codec';
 import { compareKeys } from '../../shared/meta/key-order';
+import type { FreshnessNeeds } from '../cache/freshness';
 import type { ResourceCache } from '../cache/resource-cache';
 import { Slices } from '../../shared/concurrency/slices';
 import type { Snapshot } from '../cache/state/snapshot';
@@ -48,7 +49,7 @@ export async function readObject(
   const { endpoint } = target;
   const key = relativeKey(endpoint.stored, target.namespace, target.name);
   const cache = context.cache.resource(endpoint.stored.keyPrefix);
-  if ((await awaitFreshness(context, plan, signal)) && cache.isReady) return cache.get(key);
+  if (await isAsFresh(context, plan, [cache], signal)) return cache.get(key);
   const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
   if (record === undefined) return undefined;
   return entryOf(context, endpoint, { key, value: record.value, revision: record.revision });
@@ -68,12 +69,12 @@ export async function readList(
   const cache = context.cache.resource(endpoint.stored.keyPrefix);
   if (plan.read.kind === 'exact') {
     if (plan.after !== undefined && context.cache.isTooOldToContinue(plan.read.revision)) throw expired(plan);
-    await awaitFreshness(context, { kind: 'not older than', revision: plan.read.revision }, signal);
+    await isAsFresh(context, { kind: 'not older than', revision: plan.read.revision }, [cache], signal);
     const snapshot = await cache.snapshotAt(plan.read.revision);
     if (snapshot !== undefined) return keptPage(cache, snapshot, { selection, plan });
     return pageOfStore(context, target, { ...plan, revision: plan.read.revision }, signal);
   }
-  if ((await awaitFreshness(context, plan.read, signal)) && cache.isReady) {
+  if (await isAsFresh(context, plan.read, [cache], signal)) {
     // In the same step as the snapshot, so that both are of one moment.
     const indexed = cache.byLabels(selection.labelEquals ?? []);
     return keptPage(cache, cache.snapshot(), {
@@ -86,38 +87,22 @@ export async function readList(
 }
 
 /**
- * Waits until the cache is as fresh as the plan asks. False: it did not get there in time and the store must be asked. Throws
- * Timeout (504) for a version from the future.
+ * Waits until the cache is as fresh as the plan asks. False: it did not get there in time, or what is looked at is being read anew, and
+ * the store must be asked. Throws Timeout (504) for a version from the future, and the store's error.
  */
-export async function awaitFreshness(
-  context: StoreContext,
+export async function isAsFresh(
+  { cache, cacheWaitMs: timeoutMs }: StoreContext,
   plan: ReadPlan,
+  of: FreshnessNeeds['of'],
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (plan.kind === 'any') return true;
-  const startedAt = performance.now();
-  const wanted = plan.kind === 'most recent' ? await readIndex(context, signal) : plan.revision;
-  // The cache gets what the store has left of the time, so that both together never take more of it.
-  const timeoutMs = context.cacheWaitMs - (performance.now() - startedAt);
-  if (await context.cache.waitForRevision(wanted, { timeoutMs, signal })) return true;
-  if (plan.kind === 'most recent') return false;
+  if (plan.kind === 'any') return of.every(({ isReady }) => isReady);
+  const wanted = plan.kind === 'most recent' ? {} : { revision: plan.revision };
+  if ((await cache.freshen({ of, ...wanted, timeoutMs, refill: 'behind' }, signal)) === 'fresh') return true;
+  if (plan.kind === 'most recent' || cache.revision >= plan.revision) return false;
   // A cache that is being filled knows of no version at all; only the store can tell whether this one has happened.
-  if (context.cache.notReadyReason() !== undefined && (await readIndex(context, signal)) >= wanted)
-    return false;
-  throw tooLargeResourceVersion(wanted, context.cache.revision);
-}
-
-async function readIndex(context: StoreContext, signal: AbortSignal): Promise<number> {
-  try {
-    return await context.cache.readIndex(signal);
-  } catch (error) {
-    if (signal.aborted || !(error instanceof StorageError)) throw error;
-    throw serviceUnavailable(
-      'the store does not answer, so that no consistent read is possible',
-      RETRY_AFTER_SECONDS,
-      error,
-    );
-  }
+  if (cache.notReadyReason() !== undefined && (await cache.readIndex(signal)) >= plan.revision) return false;
+  throw tooLargeResourceVersion(plan.revision, cache.revision);
 }
 
 function tooLargeResourceVersion(wanted: number, current: number): StatusError {

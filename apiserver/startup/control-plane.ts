@@ -111,7 +111,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     ...(options.services ?? defaultServiceRanges()),
     randomInt: (bound) => randomInt(bound),
     log,
-    services: servicesIn(registry, () => store),
+    services: servicesIn(registry, cache),
   });
   const policies = new Policies({ stored: registry.stored, cache });
   const access = options.accessControl(policies);
@@ -218,20 +218,21 @@ async function provideNamespace(
   await createMissing(store, endpoint, { metadata: { name } }, signal);
 }
 
-/** All Services from the cache, once it has come to the revision asked for. */
+/** All Services from the cache, once it has come to the revision asked for and holds all of them: those that it lacks would lose what they use. */
 function servicesIn(
   registry: Registry,
-  store: () => StoreContext,
+  cache: ClusterCache,
 ): (revision: number, signal: AbortSignal) => Promise<readonly AllocatedService[]> {
   const endpoint = registry.endpoint(GROUP.core, 'v1', 'services');
   if (endpoint === undefined) throw new Error('services are not served');
   const { stored } = endpoint;
   return async (revision, signal) => {
-    const { cache } = store();
-    if (!(await cache.waitForRevision(revision, { timeoutMs: CACHE_WAIT_MS, signal }))) {
+    const cached = cache.resource(stored.keyPrefix);
+    const needs = { of: [cached], revision, timeoutMs: CACHE_WAIT_MS, refill: 'wait' } as const;
+    if ((await cache.freshen(needs, signal)) === 'behind') {
       throw new Error('the watch cache is behind the store');
     }
-    return [...cache.resource(stored.keyPrefix).snapshot().entries()].map((entry) => ({
+    return [...cached.snapshot().entries()].map((entry) => ({
       namespace: entry.namespace,
       name: entry.name,
       uid: entry.uid,

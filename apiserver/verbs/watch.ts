@@ -5,7 +5,7 @@ import { boolParameter } from '../exchange/bool-parameter';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { isWebSocketRequest } from '../exchange/web-socket';
 import type { ListQuery, ReadPlan } from '../registry/list-plan';
-import { awaitFreshness } from '../registry/read';
+import { isAsFresh } from '../registry/read';
 import type { WatchPlan } from '../registry/watch-plan';
 import { planWatch } from '../registry/watch-plan';
 import { SlowReaderError } from '../exchange/slow-reader-error';
@@ -97,7 +97,8 @@ async function startOf(
 }
 
 async function requireFreshness(context: VerbContext, plan: ReadPlan, signal: AbortSignal): Promise<void> {
-  if (await awaitFreshness(context.store, plan, signal)) return;
+  // A watch of what is being read anew begins when that is done.
+  if (await isAsFresh(context.store, plan, [], signal)) return;
   throw serviceUnavailable('the watch cache is behind the store', RETRY_AFTER_SECONDS);
 }
 

@@ -141,10 +141,17 @@ test('a binding that cannot be made anew holds nothing up, and the others are br
 
 test('a store that fails for a moment is tried again', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] });
-  const create = jest.spyOn(api.backend, 'create').mockRejectedValueOnce(new Error('out of reach'));
-  const running = hook().run(new AbortController().signal);
-  while (create.mock.calls.length === 0) await new Promise(setImmediate);
-  await jest.advanceTimersByTimeAsync(2_000);
+  jest.spyOn(api.backend, 'create').mockRejectedValueOnce(new Error('out of reach'));
+  const work = { isDone: false };
+  const running = hook()
+    .run(new AbortController().signal)
+    .finally(() => {
+      work.isDone = true;
+    });
+  while (!work.isDone) {
+    await jest.advanceTimersByTimeAsync(100);
+    await new Promise(setImmediate);
+  }
   await running;
   jest.useRealTimers();
   expect((await api.call('GET', DISCOVERY)).code).toBe(200);

@@ -70,7 +70,7 @@ async function reconcilePolicy(
   { store, registry, log }: PolicyHookParts,
   signal: AbortSignal,
 ): Promise<void> {
-  await catchUp(store, signal);
+  await catchUp({ store, registry }, signal);
   for (const { resource, objects } of POLICY_OBJECTS) {
     const endpoint = registry().endpoint(GROUP.rbac, 'v1', resource);
     if (endpoint === undefined) continue;
@@ -89,9 +89,14 @@ async function reconcilePolicy(
 }
 
 /** What somebody has just deleted or changed must not pass for what is there. */
-async function catchUp({ cache, cacheWaitMs }: StoreContext, signal: AbortSignal): Promise<void> {
-  const revision = await cache.readIndex(signal);
-  if (await cache.waitForRevision(revision, { timeoutMs: cacheWaitMs, signal })) return;
+async function catchUp(
+  { store: { cache, cacheWaitMs: timeoutMs }, registry }: Pick<PolicyHookParts, 'store' | 'registry'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const of = POLICY_OBJECTS.flatMap(
+    ({ resource }) => registry().endpoint(GROUP.rbac, 'v1', resource) ?? [],
+  ).map(({ stored }) => cache.resource(stored.keyPrefix));
+  if ((await cache.freshen({ of, timeoutMs, refill: 'wait' }, signal)) === 'fresh') return;
   throw timeout('the cache of this server is behind the store', RETRY_AFTER_SECONDS);
 }
 

@@ -96,9 +96,9 @@ export class Policies {
   async freshen(signal: AbortSignal): Promise<boolean> {
     return withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => {
       try {
-        const revision = await this.#cache.readIndex(inTime);
-        if (!(await this.#cache.waitForRevision(revision, { timeoutMs: WAIT_MS_MAX, signal: inTime })))
-          return false;
+        const needs = { of: [], timeoutMs: WAIT_MS_MAX, refill: 'wait' } as const;
+        if ((await this.#cache.freshen(needs, inTime)) === 'behind') return false;
+        // What follows the cache is prepared some time after it.
         await this.whenReady(inTime);
         return true;
       } catch (error) {

@@ -1,0 +1,34 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MemoryBackend } from '../storage/testing/memory-backend';
+import type { InProcessApi } from './in-process-api';
+import { startInProcessApi } from './in-process-api';
+
+/** Far more than a round of repair takes that waits for nothing. */
+const TURNS = 200;
+
+let backend: MemoryBackend;
+let api: InProcessApi;
+
+beforeEach(async () => {
+  backend = new MemoryBackend();
+  api = await startInProcessApi(backend);
+});
+afterEach(async () => {
+  await api.close();
+});
+
+test('an address is not taken for one that nobody uses because Services are being read anew', async () => {
+  const body = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } };
+  expect((await api.call('POST', '/api/v1/namespaces/default/services', { body })).code).toBe(201);
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  backend.beforeList = async (prefix) => (prefix.includes('/core/services/') ? released : undefined);
+  api.plane.cache.rebuildResource('core/services/', 'a test');
+  const repaired = api.plane.serviceAllocation.repair(new AbortController().signal);
+  for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
+  release();
+  for (const { freed, suspected } of await repaired)
+    expect({ freed, suspected }).toEqual({ freed: 0, suspected: 0 });
+});
