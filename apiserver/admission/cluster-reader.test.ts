@@ -22,7 +22,7 @@ const plane = createControlPlane({
   admission: { ...DEFAULT_ADMISSION, disable: PLUGIN_NAMES },
 });
 const registry = plane.registry();
-const newReading: () => Reading = clusterReadings(registry, () => plane.store);
+const newReading: () => Reading = clusterReadings(registry, plane.store);
 
 async function write(namespace: string, name: string): Promise<void> {
   const endpoint = registry.endpoint('', 'v1', 'serviceaccounts');

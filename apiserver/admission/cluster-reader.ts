@@ -1,7 +1,7 @@
 import { serviceUnavailable, timeout } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/object/object';
-import type { StoreContext } from '../registry/object-store';
-import { absoluteKey, lastSeen } from '../registry/object-store';
+import type { ReadContext } from '../registry/read-context';
+import { absoluteKey, lastSeen } from '../registry/current';
 import type { Registry } from '../registry/registry';
 import type { StoredResource } from '../registry/resource';
 import { relativeKey } from '../registry/resource';
@@ -43,10 +43,10 @@ const RETRY_AFTER_SECONDS = 1;
 export const UNCONFIRMED_MS_MAX = 1_000;
 
 /** Makes a reader for each decision. Objects are parsed once for each of their versions, when they are first looked at. */
-export function clusterReadings(registry: Registry, store: () => StoreContext): () => Reading {
+export function clusterReadings(registry: Registry, context: ReadContext): () => Reading {
   const storedByName = new Map(registry.stored.map((stored) => [keyOf(stored), stored]));
   const parsed = new WeakMap<Entry, ApiObject>();
-  return () => new CacheReading(storedByName, parsed, store());
+  return () => new CacheReading(storedByName, parsed, context);
 }
 
 interface Found {
@@ -57,7 +57,7 @@ interface Found {
 class CacheReading implements Reading {
   readonly #storedByName: ReadonlyMap<string, StoredResource>;
   readonly #parsed: WeakMap<Entry, ApiObject>;
-  readonly #store: StoreContext;
+  readonly #context: ReadContext;
   /** What was read while it was being filled anew. */
   #filling: Set<ResourceCache> | undefined;
   #hasRead = false;
@@ -66,11 +66,11 @@ class CacheReading implements Reading {
   constructor(
     storedByName: ReadonlyMap<string, StoredResource>,
     parsed: WeakMap<Entry, ApiObject>,
-    store: StoreContext,
+    context: ReadContext,
   ) {
     this.#storedByName = storedByName;
     this.#parsed = parsed;
-    this.#store = store;
+    this.#context = context;
   }
 
   isStale(): boolean {
@@ -78,18 +78,18 @@ class CacheReading implements Reading {
   }
 
   isOutdated(): boolean {
-    return this.isStale() && !this.#store.cache.isConfirmedWithin(UNCONFIRMED_MS_MAX);
+    return this.isStale() && !this.#context.cache.isConfirmedWithin(UNCONFIRMED_MS_MAX);
   }
 
   get(resource: ResourceName, name: string, namespace = ''): ApiObject | undefined {
     const found = this.#cacheOf(resource);
-    return found && lastSeen(this.#store, found, relativeKey(found.stored, namespace, name))?.object;
+    return found && lastSeen(this.#context, found, relativeKey(found.stored, namespace, name))?.object;
   }
 
   guardOf(resource: ResourceName, { metadata }: ApiObject): Guard {
     const stored = this.#storedByName.get(keyOf(resource));
     if (stored === undefined) throw new Error(`nothing is stored as ${keyOf(resource)}`);
-    const key = absoluteKey(this.#store, { stored }, relativeKey(stored, '', metadata.name ?? ''));
+    const key = absoluteKey(this.#context, { stored }, relativeKey(stored, '', metadata.name ?? ''));
     return { key, revision: Number(metadata.resourceVersion) };
   }
 
@@ -102,7 +102,7 @@ class CacheReading implements Reading {
   }
 
   async freshen(signal: AbortSignal): Promise<void> {
-    const { cache, cacheWaitMs: timeoutMs } = this.#store;
+    const { cache, cacheWaitMs: timeoutMs } = this.#context;
     const of = [...(this.#filling ?? [])];
     if ((await cache.freshen({ of, timeoutMs, refill: 'wait' }, signal)) === 'behind') {
       throw timeout('admission waits for a cache that is behind the store', RETRY_AFTER_SECONDS);
@@ -114,7 +114,7 @@ class CacheReading implements Reading {
     this.#hasRead = true;
     const stored = this.#storedByName.get(keyOf(resource));
     if (stored === undefined) return undefined;
-    const cache = this.#store.cache.resource(stored.keyPrefix);
+    const cache = this.#context.cache.resource(stored.keyPrefix);
     if (cache.isReady) return { stored, cache };
     (this.#filling ??= new Set()).add(cache);
     throw serviceUnavailable(`admission waits for ${stored.name} to be read anew`, RETRY_AFTER_SECONDS);

@@ -7,7 +7,7 @@ import { API_SERVER_USER } from '../registry/api-server-user';
 import type { Condition } from '../registry/conditions';
 import { withCondition } from '../registry/conditions';
 import { deleteObject } from '../registry/delete';
-import type { StoreContext } from '../registry/object-store';
+import type { WriteContext } from '../registry/write-context';
 import type { Entry } from '../cache/state/entry';
 import type { CustomEndpoints } from './custom-endpoints';
 import type { CustomResources } from './custom-resources';
@@ -20,7 +20,7 @@ const EMPTY_WAIT_MS = 60_000;
 const EMPTY_LOOK_MS = 100;
 
 export interface CleanupParts {
-  readonly store: StoreContext;
+  readonly store: WriteContext;
   readonly custom: CustomResources;
   readonly writer: DefinitionWriter;
 }

@@ -4,7 +4,7 @@ import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
 import type { ApiObject } from '../../shared/object/object';
 import type { Registry } from '../registry/registry';
-import type { StoreContext } from '../registry/object-store';
+import type { WriteContext } from '../registry/write-context';
 import { Cleanup } from './cleanup';
 import type { CustomResources } from './custom-resources';
 import type { Definition } from './definition';
@@ -17,7 +17,7 @@ const WORKERS = 4;
 const RETRIES = { retryInitialMs: 200, retryMaxMs: 30_000 };
 
 export interface DefinitionControllerOptions {
-  readonly store: StoreContext;
+  readonly store: WriteContext;
   readonly builtIn: Registry;
   readonly custom: CustomResources;
   readonly log: Log;

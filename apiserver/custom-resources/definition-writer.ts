@@ -2,7 +2,8 @@ import { API_SERVER_MANAGER } from '../../shared/names';
 import { StatusError, conflict } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/object/object';
 import { API_SERVER_USER } from '../registry/api-server-user';
-import type { StoreContext, WriteRequest } from '../registry/object-store';
+import type { WriteContext } from '../registry/write-context';
+import type { WriteRequest } from '../registry/write-request';
 import type { Registry } from '../registry/registry';
 import type { Endpoint } from '../registry/resource';
 import { updateObject } from '../registry/update';
@@ -13,10 +14,10 @@ export type DefinitionPart = 'status' | 'cleanup';
 
 /** Writes what the server itself says of definitions. */
 export class DefinitionWriter {
-  readonly #store: StoreContext;
+  readonly #store: WriteContext;
   readonly #endpoint: Endpoint | undefined;
 
-  constructor(store: StoreContext, builtIn: Registry) {
+  constructor(store: WriteContext, builtIn: Registry) {
     this.#store = store;
     this.#endpoint = builtIn.endpoint(DEFINITIONS.group, DEFINITIONS.version, DEFINITIONS.resource);
   }

@@ -9,8 +9,13 @@ import { validateObjectMeta } from '../../shared/meta/validate-metadata';
 import { tracked, withTrackedFieldsOnly } from './field-tracking';
 import { toHub } from './hub';
 import { isTerminating, metadataForCreate, timestamp } from './metadata';
-import type { Admitted, StoreContext, WriteRequest } from './object-store';
-import { admit, kindInErrors, writeInfo, writeTarget } from './object-store';
+import type { Admitted } from './admit';
+import type { WriteContext } from './write-context';
+import type { WriteRequest } from './write-request';
+import { admit } from './admit';
+import { kindInErrors } from './resource';
+import { writeInfo } from './write-context';
+import { writeTarget } from './write-target';
 import { withStatus } from './strategy';
 import type { Written } from './write';
 import { writeOptimistically } from './write';
@@ -19,7 +24,7 @@ const GENERATED_NAME_TRIES_MAX = 8;
 
 /** Creates the object, which is in the endpoint's version. Refuses with AlreadyExists, Invalid, or whatever admission says. */
 export async function createObject(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   object: ApiObject,
   signal: AbortSignal,
@@ -44,7 +49,7 @@ function isNameTaken(error: unknown): boolean {
 }
 
 async function createNamed(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   object: ApiObject,
   signal: AbortSignal,
@@ -71,7 +76,7 @@ async function createNamed(
 
 /** The object as it will be stored for the first time; also the way in which a PUT creates. */
 export async function admitNew(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   created: { readonly object: ApiObject; readonly uid: string; readonly sent: readonly FieldError[] },
   signal: AbortSignal,
@@ -96,7 +101,7 @@ export async function admitNew(
 }
 
 function prepareForCreate(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   { object, uid }: { readonly object: ApiObject; readonly uid: string },
 ): ApiObject {
@@ -119,7 +124,7 @@ function prepareForCreate(
 
 /** What is wrong with an object as it was sent, in the version of the request. */
 export function validateSent(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   object: ApiObject,
 ): readonly FieldError[] {
@@ -128,7 +133,7 @@ export function validateSent(
 }
 
 function validateNew(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   { object, sent }: { readonly object: ApiObject; readonly sent: readonly FieldError[] },
 ): void {

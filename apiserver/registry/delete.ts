@@ -4,8 +4,10 @@ import type { AdmissionAttributes } from './admission';
 import type { DeleteOptions } from './deletion';
 import { planDeletion } from './deletion';
 import { withTrackedFieldsOnly } from './field-tracking';
-import type { StoreContext, WriteRequest } from './object-store';
-import { kindInErrors, writeTarget } from './object-store';
+import { kindInErrors } from './resource';
+import type { WriteContext } from './write-context';
+import type { WriteRequest } from './write-request';
+import { writeTarget } from './write-target';
 import type { Endpoint } from './resource';
 import type { Strategy } from './strategy';
 import type { Intent, Written } from './write';
@@ -17,7 +19,7 @@ import { writeOptimistically } from './write';
  * admission says.
  */
 export async function deleteObject(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   options: DeleteOptions,
   signal: AbortSignal,
@@ -85,7 +87,7 @@ function failedPrecondition(
 }
 
 async function admitDeletion(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest & { readonly deleteOptions: DeleteOptions },
   current: ApiObject,
   signal: AbortSignal,

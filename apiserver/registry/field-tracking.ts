@@ -15,7 +15,8 @@ import type { ObjectShape } from '../../shared/fieldset/shape';
 import { rootShape } from '../../shared/fieldset/shape';
 import { objectShapeOf } from '../../shared/structural/object-shape';
 import { withoutMetadata } from './metadata';
-import type { StoreContext, WriteRequest } from './object-store';
+import type { WriteContext } from './write-context';
+import type { WriteRequest } from './write-request';
 import type { Endpoint } from './resource';
 
 /**
@@ -23,7 +24,7 @@ import type { Endpoint } from './resource';
  * where the request tells no manager, and where server-side apply is off.
  */
 export function tracked(
-  { clock, serverSideApply }: StoreContext,
+  { clock, serverSideApply }: WriteContext,
   { endpoint, subresource, manager }: WriteRequest,
   { live, next }: { readonly live: ApiObject | undefined; readonly next: ApiObject },
 ): ApiObject {
@@ -33,13 +34,13 @@ export function tracked(
 }
 
 /** The object as it may be stored: without managedFields where server-side apply is off. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */
-export function withTrackedFieldsOnly({ serverSideApply }: StoreContext, object: ApiObject): ApiObject {
+export function withTrackedFieldsOnly({ serverSideApply }: WriteContext, object: ApiObject): ApiObject {
   return serverSideApply ? object : withoutMetadata(object, 'managedFields');
 }
 
 /** The live object with a configuration applied to it; both are in the version of the request. */
 export function applied(
-  { clock }: StoreContext,
+  { clock }: WriteContext,
   { endpoint, subresource, manager = '' }: WriteRequest,
   apply: Pick<ApplyRequest, 'live' | 'config' | 'force' | 'read'>,
 ): ApiObject {

@@ -7,7 +7,8 @@ import type { ApiObject } from '../../shared/object/object';
 import { messageType } from '../../shared/schema/types';
 import type { Admission, AdmissionAttributes } from './admission';
 import { applied } from './field-tracking';
-import type { StoreContext, WriteRequest } from './object-store';
+import type { WriteContext } from './write-context';
+import type { WriteRequest } from './write-request';
 import type { Endpoint } from './resource';
 import type { Change } from './update';
 import { updateObject } from './update';
@@ -55,7 +56,7 @@ export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): 
  * where a request does not bring the resource's own kind.
  */
 export async function updateThroughView(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   { view, change }: { readonly view: ObjectView; readonly change: Change },
   signal: AbortSignal,
@@ -86,7 +87,7 @@ export interface AppliedView {
  * known: a value that differs is a conflict, unless it is forced, and the object's managedFields stay as they are.
  */
 export async function applyThroughView(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   { view, shown, apply }: AppliedView,
   signal: AbortSignal,

@@ -1,7 +1,8 @@
 import type { ApiObject } from '../../shared/object/object';
 import type { AccessControl } from '../exchange/access';
 import type { UserInfo } from '../exchange/exchange';
-import type { StoreContext, WriteRequest } from './object-store';
+import type { WriteContext } from './write-context';
+import type { WriteRequest } from './write-request';
 import type { Registry } from './registry';
 
 /** A part of the control plane whose health can be asked. */
@@ -44,7 +45,7 @@ export interface OperationServices extends AccessControl {
 }
 
 export interface OperationContext {
-  readonly store: StoreContext;
+  readonly store: WriteContext;
   readonly registry: () => Registry;
   readonly services: OperationServices;
 }

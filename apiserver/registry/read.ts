@@ -11,8 +11,8 @@ import type { Snapshot } from '../cache/state/snapshot';
 import { namespaceRange } from '../cache/state/snapshot';
 import { encodeContinueToken } from './continue-token';
 import type { ListPlan, ReadPlan } from './list-plan';
-import type { StoreContext } from './object-store';
-import { absoluteKey } from './object-store';
+import type { ReadContext } from './read-context';
+import { absoluteKey } from './current';
 import type { Endpoint } from './resource';
 import { relativeKey } from './resource';
 
@@ -41,7 +41,7 @@ export interface ListPage {
 
 /** One object, as fresh as the plan asks; undefined when there is none. */
 export async function readObject(
-  context: StoreContext,
+  context: ReadContext,
   target: { readonly endpoint: Endpoint; readonly namespace: string; readonly name: string },
   plan: ReadPlan,
   signal: AbortSignal,
@@ -60,7 +60,7 @@ export async function readObject(
  * for a client that was paging, and Timeout (504) for a version that has not happened yet.
  */
 export async function readList(
-  context: StoreContext,
+  context: ReadContext,
   target: { readonly endpoint: Endpoint; readonly selection: Selection },
   plan: ListPlan,
   signal: AbortSignal,
@@ -91,7 +91,7 @@ export async function readList(
  * the store must be asked. Throws Timeout (504) for a version from the future, and the store's error.
  */
 export async function isAsFresh(
-  { cache, cacheWaitMs: timeoutMs }: StoreContext,
+  { cache, cacheWaitMs: timeoutMs }: ReadContext,
   plan: ReadPlan,
   of: FreshnessNeeds['of'],
   signal: AbortSignal,
@@ -216,7 +216,7 @@ function pageMeta(
 
 /** The same from the store itself, for a version that the cache does not have. */
 async function pageOfStore(
-  context: StoreContext,
+  context: ReadContext,
   { endpoint, selection }: { readonly endpoint: Endpoint; readonly selection: Selection },
   plan: ListPlan & { readonly revision: number | undefined },
   signal: AbortSignal,
@@ -250,7 +250,7 @@ async function pageOfStore(
 }
 
 async function listStore(
-  context: StoreContext,
+  context: ReadContext,
   at: {
     readonly prefix: string;
     readonly revision: number | undefined;
@@ -258,7 +258,7 @@ async function listStore(
     readonly plan: ListPlan;
   },
   signal: AbortSignal,
-): ReturnType<StoreContext['backend']['list']> {
+): ReturnType<ReadContext['backend']['list']> {
   try {
     return await context.backend.list(
       at.prefix,
@@ -293,7 +293,7 @@ function expired({ after }: ListPlan, cause?: StorageError): StatusError {
 }
 
 function entryOf(
-  context: StoreContext,
+  context: ReadContext,
   endpoint: Endpoint,
   stored: { readonly key: string; readonly value: Buffer; readonly revision: number },
 ): Entry {

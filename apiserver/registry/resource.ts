@@ -143,6 +143,14 @@ export function storedVersionOf(
   return found === '' ? apiVersion : found;
 }
 
+/** The kind as a refusal names it. */
+export function kindInErrors({ kind, group, strategy }: StoredResource): {
+  readonly group: string;
+  readonly kind: string;
+} {
+  return { group: strategy.groupInErrors ?? group, kind };
+}
+
 /** The key of an object relative to its resource's prefix. */
 export function relativeKey(resource: CachedResource, namespace: string, name: string): string {
   return resource.namespaced ? `${namespace}/${name}` : name;

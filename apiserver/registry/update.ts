@@ -10,8 +10,12 @@ import { isFinished } from './deletion';
 import { tracked, withTrackedFieldsOnly } from './field-tracking';
 import { fromHub, toHub } from './hub';
 import { desiredStateDiffers, metadataForUpdate } from './metadata';
-import type { StoreContext, WriteRequest } from './object-store';
-import { admit, kindInErrors, writeInfo, writeTarget } from './object-store';
+import type { WriteContext } from './write-context';
+import type { WriteRequest } from './write-request';
+import { admit } from './admit';
+import { kindInErrors } from './resource';
+import { writeInfo } from './write-context';
+import { writeTarget } from './write-target';
 import type { SubresourceStrategy } from './strategy';
 import { statusSubresource, withStatus } from './strategy';
 import type { Intent, Written } from './write';
@@ -34,7 +38,7 @@ export interface UpdateOptions {
  * terminating object removes the object.
  */
 export async function updateObject(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   { change, options }: { readonly change: Change; readonly options: UpdateOptions },
   signal: AbortSignal,
@@ -97,7 +101,7 @@ function mayCreate({ endpoint, subresource }: WriteRequest, { creates }: UpdateO
 }
 
 async function replace(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   { next, sent, current, options }: Replacement,
   signal: AbortSignal,
@@ -168,7 +172,7 @@ function checkPreconditions(
 }
 
 function prepareForUpdate(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   { next, current }: { readonly next: ApiObject; readonly current: ApiObject },
 ): ApiObject {
@@ -203,7 +207,7 @@ function subresourceStrategy({ endpoint, subresource }: WriteRequest): Subresour
 }
 
 function validateChanged(
-  context: StoreContext,
+  context: WriteContext,
   request: WriteRequest,
   { next, sent, current }: Omit<Replacement, 'options'>,
 ): void {

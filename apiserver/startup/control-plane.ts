@@ -24,7 +24,8 @@ import type { AllocatedService, ServiceAllocation } from '../kinds/service-alloc
 import { createServiceAllocation } from '../kinds/service-allocation/service-allocation';
 import type { AddressRange, ValueRange } from '../kinds/service-allocation/value-range';
 import { parseAddressRange, parsePortRange } from '../kinds/service-allocation/value-range';
-import type { StoreContext } from '../registry/object-store';
+import type { ReadContext } from '../registry/read-context';
+import type { WriteContext } from '../registry/write-context';
 import type { Registry } from '../registry/registry';
 import { createRegistry } from '../registry/registry';
 import type { RuntimeConfig } from '../registry/runtime-config';
@@ -80,7 +81,7 @@ export interface ServiceRanges {
 export interface ControlPlane {
   readonly registry: () => Registry;
   readonly cache: ClusterCache;
-  readonly store: StoreContext;
+  readonly store: WriteContext;
   /** What is served beside the built-in resources. */
   readonly custom: CustomResources;
   readonly definitions: DefinitionController;
@@ -95,9 +96,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { kindSettings = DEFAULT_KIND_SETTINGS, runtimeConfig = DEFAULT_RUNTIME_CONFIG } = options;
   const registry = createRegistry(servedDefinitions(runtimeConfig, kindSettings), 1);
   const { backend, prefix, clock, log } = options;
+  const transformer = identityTransformer;
   const cache = new ClusterCache({
     backend,
-    transformer: identityTransformer,
+    transformer,
     prefix,
     resources: registry.stored,
     log,
@@ -117,19 +119,18 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const access = options.accessControl(policies);
   const { authorize } = access;
   const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics() };
-  const admission = admissionOf(options, { registry, cache, custom, authorize, metrics, store: () => store });
-  const store: StoreContext = {
-    backend,
-    cache,
-    transformer: identityTransformer,
-    prefix,
-    clock,
+  const read: ReadContext = { backend, cache, transformer, prefix, clock, cacheWaitMs: CACHE_WAIT_MS };
+  // A namespace that a plugin makes is admitted like any other.
+  const provideNamespace: PluginContext['provideNamespace'] = async (name, signal) =>
+    createNamespace(store, registry, { name, signal });
+  const admission = admissionOf(options, { registry, custom, authorize, metrics, read, provideNamespace });
+  const store: WriteContext = {
+    ...read,
     newUid: randomUUID,
     randomInt: (bound) => randomInt(bound),
     admission: withCreatePermission(withoutEscalation(admission, { authorize, policies }), authorize),
     reservers: new Map([['service addresses', serviceAllocation.reserve]]),
     eventTtlSeconds: options.eventTtlSeconds === 0 ? undefined : options.eventTtlSeconds,
-    cacheWaitMs: CACHE_WAIT_MS,
     serverSideApply: options.serverSideApply ?? true,
     kindSettings,
   };
@@ -148,19 +149,19 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 
 interface AdmissionSources {
   readonly registry: Registry;
-  readonly cache: ClusterCache;
   readonly custom: CustomResources;
   readonly authorize: AccessControl['authorize'];
   readonly metrics: { readonly plugins: AdmissionMetrics; readonly webhooks: WebhookMetrics };
-  readonly store: () => StoreContext;
+  readonly read: ReadContext;
+  readonly provideNamespace: PluginContext['provideNamespace'];
 }
 
 /** The plugins that are switched on, as one. */
 function admissionOf(
   { admission = DEFAULT_ADMISSION, clock, log }: ControlPlaneOptions,
-  { registry, cache, custom, authorize, metrics, store }: AdmissionSources,
+  { registry, custom, authorize, metrics, read, provideNamespace }: AdmissionSources,
 ): Admission {
-  const newReading = clusterReadings(registry, store);
+  const newReading = clusterReadings(registry, read);
   return createAdmission({
     plugins: choosePlugins(admission, {
       authorize,
@@ -168,10 +169,10 @@ function admissionOf(
       randomInt: (bound) => randomInt(bound),
       tolerationSeconds: admission.tolerationSeconds,
       configurations: admission.configurations,
-      quotas: quotaRecords(registry, store),
+      quotas: quotaRecords(registry, read),
       webhooks: {
         stored: registry.stored,
-        cache,
+        cache: read.cache,
         newReading,
         limits: admission.webhookCalls ?? DEFAULT_CALL_LIMITS,
         metrics: metrics.webhooks,
@@ -179,7 +180,7 @@ function admissionOf(
         log,
         recentWrites: new RecentConfigurationWrites(),
       },
-      provideNamespace: async (name, signal) => provideNamespace(store(), registry, { name, signal }),
+      provideNamespace,
       resourceOfKind: ({ group, version, kind }) =>
         custom.registry.endpointsOf(group, version).find(({ row }) => row.kind === kind)?.row,
     }),
@@ -208,8 +209,8 @@ function defaultServiceRanges(): ServiceRanges {
   return { addresses: addresses.range, nodePorts };
 }
 
-async function provideNamespace(
-  store: StoreContext,
+async function createNamespace(
+  store: WriteContext,
   registry: Registry,
   { name, signal }: { readonly name: string; readonly signal: AbortSignal },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { StoreContext } from '../registry/object-store';
+import type { WriteContext } from '../registry/write-context';
 import type { Registry } from '../registry/registry';
 import type { OperationServices } from '../registry/operation';
 
@@ -11,7 +11,7 @@ export interface VerbContext {
    * that cannot be known in time.
    */
   readonly confirmRegistry: (signal: AbortSignal) => Promise<void>;
-  readonly store: StoreContext;
+  readonly store: WriteContext;
   /** What operations ask of authentication, authorization and health. */
   readonly services: OperationServices;
   /** The shortest time a watch lasts unless its client says otherwise, in milliseconds; the longest is just under twice as long. */

@@ -5,7 +5,7 @@ import { documentAnswer } from '../http/encoding/document';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { tracked } from '../registry/field-tracking';
 import { checkListOptions } from '../registry/list-plan';
-import type { StoreContext } from '../registry/object-store';
+import type { WriteContext } from '../registry/write-context';
 import { shownEndpoint } from '../registry/object-view';
 import type { Operation, OperationRequest, VirtualResource } from '../registry/operation';
 import { checkAcceptable, listAnswer, objectAnswer } from './answers';
@@ -82,7 +82,7 @@ async function run(
 const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const;
 
 async function admit(
-  { admission }: StoreContext,
+  { admission }: WriteContext,
   request: OperationRequest,
   signal: AbortSignal,
 ): Promise<OperationRequest> {

@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange/exchange';
 import type { RequestInfo } from '../exchange/request-info';
 import { managerOf } from '../registry/fieldmanager/manager-name';
 import type { Endpoint } from '../registry/resource';
-import type { WriteRequest } from '../registry/object-store';
+import type { WriteRequest } from '../registry/write-request';
 import { customTarget } from './custom-target';
 
 /** A request whose path was found in the registry. */

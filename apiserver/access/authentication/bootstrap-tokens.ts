@@ -4,8 +4,8 @@ import type { ApiObject } from '../../../shared/object/object';
 import { parseTime } from '../../../shared/meta/time';
 import { GROUP, NAMESPACE, SECRET_TYPE } from '../../../shared/names';
 import type { UserInfo } from '../../exchange/exchange';
-import type { StoreContext } from '../../registry/object-store';
-import { currentFromCache, readFresh } from '../../registry/object-store';
+import type { ReadContext } from '../../registry/read-context';
+import { currentFromCache, readFresh } from '../../registry/current';
 import type { Registry } from '../../registry/registry';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
@@ -98,7 +98,7 @@ function groupsOf(extra: string): readonly string[] | undefined {
 }
 
 /** Reads the Secrets from the watch cache. */
-export function systemSecrets(store: StoreContext, registry: () => Registry): SystemSecrets {
+export function systemSecrets(context: ReadContext, registry: () => Registry): SystemSecrets {
   const placeOf = (name: string): { readonly endpoint: Endpoint; readonly key: string } => {
     const endpoint = registry().endpoint(GROUP.core, 'v1', 'secrets');
     if (endpoint === undefined) throw new Error('secrets are not served');
@@ -107,11 +107,11 @@ export function systemSecrets(store: StoreContext, registry: () => Registry): Sy
   return {
     cached: async (name) => {
       const { endpoint, key } = placeOf(name);
-      return Promise.resolve(currentFromCache(store, endpoint, key)?.object);
+      return Promise.resolve(currentFromCache(context, endpoint, key)?.object);
     },
     fresh: async (name, signal) => {
       const { endpoint, key } = placeOf(name);
-      return (await readFresh(store, endpoint, key, signal))?.object;
+      return (await readFresh(context, endpoint, key, signal))?.object;
     },
   };
 }

@@ -2,8 +2,8 @@ import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/object/object';
 import type { Amounts } from '../../../shared/quota/amounts';
 import { listOf } from '../../../shared/quota/amounts';
-import type { StoreContext } from '../../registry/object-store';
-import { absoluteKey, lastSeen } from '../../registry/object-store';
+import type { ReadContext } from '../../registry/read-context';
+import { absoluteKey, lastSeen } from '../../registry/current';
 import type { Registry } from '../../registry/registry';
 import { relativeKey } from '../../registry/resource';
 import { currentOfRecord, currentOfWritten, encodeForStorage } from '../../registry/stored-form';
@@ -33,12 +33,11 @@ export interface WrittenQuota {
 const RETRY_AFTER_SECONDS = 1;
 
 /** Reads from the cache, and writes past admission and validation: the status is the server's own. */
-export function quotaRecords(registry: Registry, store: () => StoreContext): QuotaRecords {
+export function quotaRecords(registry: Registry, context: ReadContext): QuotaRecords {
   const stored = registry.endpoint(RESOURCE_QUOTAS.group, 'v1', RESOURCE_QUOTAS.resource)?.stored;
   if (stored === undefined) throw new Error('resourcequotas are not served');
   return {
     ofNamespace: (namespace) => {
-      const context = store();
       const cache = context.cache.resource(stored.keyPrefix);
       if (!cache.isReady) {
         throw serviceUnavailable(`admission waits for ${stored.name} to be read anew`, RETRY_AFTER_SECONDS);
@@ -48,7 +47,6 @@ export function quotaRecords(registry: Registry, store: () => StoreContext): Quo
       }).filter((quota) => quota !== undefined);
     },
     writeUsed: async (quota, used, signal) => {
-      const context = store();
       const { namespace = '', name = '', resourceVersion } = quota.metadata;
       const key = absoluteKey(context, { stored }, relativeKey(stored, namespace, name));
       const status = { ...record(quota['status']), used: listOf(used) };

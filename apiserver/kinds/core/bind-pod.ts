@@ -4,7 +4,7 @@ import { badRequest, conflict, notFound } from '../../../shared/errors/status-er
 import type { ApiObject } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
 import { isTerminating, timestamp } from '../../registry/metadata';
-import { writeTarget } from '../../registry/object-store';
+import { writeTarget } from '../../registry/write-target';
 import { record, records, text } from '../../../shared/object/accessors';
 import type { Operation } from '../../registry/operation';
 import { writeOptimistically } from '../../registry/write';

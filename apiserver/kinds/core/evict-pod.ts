@@ -4,7 +4,7 @@ import type { ApiObject } from '../../../shared/object/object';
 import type { Admission } from '../../registry/admission';
 import { deleteObject } from '../../registry/delete';
 import type { DeleteOptions } from '../../registry/deletion';
-import { readFresh } from '../../registry/object-store';
+import { readFresh } from '../../registry/current';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
 import { integer, optionalRecord, record, records, strings, text } from '../../../shared/object/accessors';

@@ -4,7 +4,7 @@ import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import { badRequest, conflict, notFound } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/object/object';
 import { timestamp, withoutMetadata } from '../../registry/metadata';
-import { readFresh } from '../../registry/object-store';
+import { readFresh } from '../../registry/current';
 import { relativeKey } from '../../registry/resource';
 import type { Json } from '../../../shared/object/accessors';
 import { integer, optionalRecord, record, strings, text } from '../../../shared/object/accessors';

@@ -7,7 +7,7 @@ import { timestamp } from '../../registry/metadata';
 import { currentOfEntry } from '../../registry/stored-form';
 import { readList } from '../../registry/read';
 import type { Endpoint } from '../../registry/resource';
-import { writeTarget } from '../../registry/object-store';
+import { writeTarget } from '../../registry/write-target';
 import { withStatus } from '../../registry/strategy';
 import type { Json } from '../../../shared/object/accessors';
 import { integer, optionalRecord, record, records } from '../../../shared/object/accessors';

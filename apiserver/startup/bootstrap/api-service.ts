@@ -3,7 +3,7 @@ import type { Log } from '../../../shared/log/log';
 import { API_SERVICE_NAME, GROUP, NAMESPACE } from '../../../shared/names';
 import { deepEqual } from '../../../shared/object/clone';
 import type { ApiObject } from '../../../shared/object/object';
-import type { StoreContext } from '../../registry/object-store';
+import type { WriteContext } from '../../registry/write-context';
 import type { Registry } from '../../registry/registry';
 import type { Endpoint } from '../../registry/resource';
 import { updateObject } from '../../registry/update';
@@ -20,7 +20,7 @@ const HTTPS_PORT = 443;
 const LABELS = translated(apiServiceData);
 
 export interface ApiServiceOptions {
-  readonly store: StoreContext;
+  readonly store: WriteContext;
   readonly registry: () => Registry;
   readonly replicas: LiveReplicas;
   /** This replica, as other members of the cluster reach it. */

@@ -7,7 +7,7 @@ import { GROUP, LABEL } from '../../../shared/names';
 import { StatusError } from '../../../shared/errors/status-error';
 import { priorityOf } from '../../documents/discovery/group-order';
 import { deleteObject } from '../../registry/delete';
-import type { StoreContext } from '../../registry/object-store';
+import type { WriteContext } from '../../registry/write-context';
 import type { Registry } from '../../registry/registry';
 import type { Endpoint } from '../../registry/resource';
 import { currentOfEntry } from '../../registry/stored-form';
@@ -24,7 +24,7 @@ const ON_START = 'onstart';
 const ALWAYS = 'true';
 
 export interface ApiVersionsOptions {
-  readonly store: StoreContext;
+  readonly store: WriteContext;
   readonly registry: () => Registry;
   readonly log: Log;
 }
@@ -97,7 +97,7 @@ function serviceOf(registry: Registry, { group, version }: GroupVersion): ApiObj
 
 /** Creates what is missing and puts right what is still marked as the server's own; without the mark it is somebody else's. */
 async function put(
-  store: StoreContext,
+  store: WriteContext,
   { endpoint, service }: { readonly endpoint: Endpoint; readonly service: ApiObject },
   signal: AbortSignal,
 ): Promise<void> {
@@ -125,7 +125,7 @@ interface LeftOvers {
 }
 
 async function removeLeftOvers(
-  store: StoreContext,
+  store: WriteContext,
   { endpoint, wanted, removed }: LeftOvers,
   signal: AbortSignal,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import type { RequestHeaderNames } from '../../access/authentication/request-hea
 import type { CaBundle } from '../../access/authentication/x509/ca-bundle';
 import type { Certificate } from '../../access/authentication/x509/certificate';
 import { certificatesOfPem } from '../../access/authentication/x509/certificate';
-import type { StoreContext } from '../../registry/object-store';
+import type { WriteContext } from '../../registry/write-context';
 import type { Registry } from '../../registry/registry';
 import { record, text } from '../../../shared/object/accessors';
 import { updateObject } from '../../registry/update';
@@ -31,7 +31,7 @@ const NAME_KEYS = [
 ] as const satisfies readonly (readonly [string, keyof RequestHeaderNames])[];
 
 export interface AuthenticationInfoOptions {
-  readonly store: StoreContext;
+  readonly store: WriteContext;
   readonly registry: () => Registry;
   readonly clients: Pick<CaBundle, 'current'> | undefined;
   readonly proxies:

@@ -1,14 +1,14 @@
 import { StatusError } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/object/object';
 import { createObject } from '../../registry/create';
-import type { StoreContext } from '../../registry/object-store';
+import type { WriteContext } from '../../registry/write-context';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
 import { ownRequest } from './own-request';
 
 /** Creates an object of the endpoint's version unless there is one. Replicas that start together may all try. */
 export async function createMissing(
-  store: StoreContext,
+  store: WriteContext,
   endpoint: Endpoint,
   object: ApiObject,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { forEachLimited } from '../../../shared/concurrency/for-each-limited';
 import type { ApiObject, ObjectMeta } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
-import type { StoreContext } from '../../registry/object-store';
+import type { WriteContext } from '../../registry/write-context';
 import type { Registry } from '../../registry/registry';
 import { createMissing } from './create-missing';
 import objectsData from './data/objects.json';
@@ -40,7 +40,7 @@ const FIRST_OBJECTS: readonly FirstObjects[] = [
 
 /** Creates what is missing of the kinds that are served. What exists is left as it is. */
 export async function createFirstObjects(
-  store: StoreContext,
+  store: WriteContext,
   registry: Registry,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { GROUP, NAMESPACE } from '../../../shared/names';
-import type { StoreContext } from '../../registry/object-store';
+import type { WriteContext } from '../../registry/write-context';
 import type { Registry } from '../../registry/registry';
 import { createMissing } from './create-missing';
 
@@ -12,7 +12,7 @@ const FIRST_NAMESPACES: readonly string[] = [
 
 /** Creates the namespaces that every cluster has, where they are missing. Replicas that start together may all try. */
 export async function createFirstNamespaces(
-  store: StoreContext,
+  store: WriteContext,
   registry: Registry,
   signal: AbortSignal,
 ): Promise<void> {

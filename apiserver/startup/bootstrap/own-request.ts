@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../../shared/object/object';
 import { API_SERVER_USER } from '../../registry/api-server-user';
-import type { WriteRequest } from '../../registry/object-store';
+import type { WriteRequest } from '../../registry/write-request';
 import type { Endpoint } from '../../registry/resource';
 
 /** A write of the server's own to one object. */

@@ -8,8 +8,8 @@ import type { HealthCheck } from '../../observability/health/health-check';
 import { HEALTH_PATHS } from '../../observability/health/health-check';
 import { createObject } from '../../registry/create';
 import { deleteObject } from '../../registry/delete';
-import type { StoreContext } from '../../registry/object-store';
-import { currentFromCache, readFresh } from '../../registry/object-store';
+import type { WriteContext } from '../../registry/write-context';
+import { currentFromCache, readFresh } from '../../registry/current';
 import type { Registry } from '../../registry/registry';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
@@ -29,7 +29,7 @@ const RETRY_AFTER_SECONDS = 1;
 const SERVER_ERRORS_MIN = 500;
 
 export interface PolicyHookParts {
-  readonly store: StoreContext;
+  readonly store: WriteContext;
   readonly registry: () => Registry;
   readonly log: Log;
 }
@@ -106,7 +106,7 @@ function isRefusal(error: unknown): error is StatusError {
 }
 
 interface Wanted {
-  readonly store: StoreContext;
+  readonly store: WriteContext;
   readonly endpoint: Endpoint;
   readonly expected: ApiObject;
   /** Undefined: the object must go, and be made anew. */

@@ -1,8 +1,8 @@
 import type { ApiObject } from '../../../../shared/object/object';
 import { GROUP } from '../../../../shared/names';
 import type { Registry } from '../../../registry/registry';
-import { readFresh } from '../../../registry/object-store';
-import type { StoreContext } from '../../../registry/object-store';
+import { readFresh } from '../../../registry/current';
+import type { ReadContext } from '../../../registry/read-context';
 import type { Endpoint } from '../../../registry/resource';
 import { relativeKey } from '../../../registry/resource';
 import { currentOfEntry } from '../../../registry/stored-form';
@@ -34,7 +34,7 @@ export interface AccountObjects {
 }
 
 /** Reads them from the watch cache, where each is looked into once. */
-export function accountObjects(store: StoreContext, registry: () => Registry): AccountObjects {
+export function accountObjects(context: ReadContext, registry: () => Registry): AccountObjects {
   const seen = new WeakMap<Entry, AccountObject>();
   const endpointOf = (resource: AccountResource): Endpoint => {
     const endpoint = registry().endpoint(GROUP.core, 'v1', resource);
@@ -45,7 +45,7 @@ export function accountObjects(store: StoreContext, registry: () => Registry): A
     cached: async (resource, { namespace, name }) => {
       const endpoint = endpointOf(resource);
       const key = relativeKey(endpoint.stored, namespace, name);
-      const entry = store.cache.resource(endpoint.stored.keyPrefix).get(key);
+      const entry = context.cache.resource(endpoint.stored.keyPrefix).get(key);
       if (entry === undefined) return Promise.resolve(undefined);
       const known = seen.get(entry);
       if (known !== undefined) return Promise.resolve(known);
@@ -58,7 +58,7 @@ export function accountObjects(store: StoreContext, registry: () => Registry): A
       async (resource, { namespace, name }) => {
         const endpoint = endpointOf(resource);
         const current = await readFresh(
-          store,
+          context,
           endpoint,
           relativeKey(endpoint.stored, namespace, name),
           signal,

@@ -1,0 +1,59 @@
+import type { ReadContext } from './read-context';
+import type { Endpoint } from './resource';
+import { currentOfEntry, currentOfRecord, isOfEntry } from './stored-form';
+import type { Current } from './write';
+
+/** The object at least as fresh as a read index taken now: from the cache as soon as that has caught up, else from the store. */
+export async function readFresh(
+  context: ReadContext,
+  endpoint: Endpoint,
+  key: string,
+  signal: AbortSignal,
+): Promise<Current | undefined> {
+  const { cache, cacheWaitMs: timeoutMs } = context;
+  const of = [cache.resource(endpoint.stored.keyPrefix)];
+  if ((await cache.freshen({ of, timeoutMs, refill: 'behind' }, signal)) === 'fresh') {
+    return currentFromCache(context, endpoint, key);
+  }
+  const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
+  return record === undefined ? undefined : currentOfRecord(context.transformer, record);
+}
+
+/** The object as the cache has it now. */
+export function currentFromCache(
+  context: ReadContext,
+  endpoint: Pick<Endpoint, 'stored'>,
+  key: string,
+): Current | undefined {
+  const { stored } = endpoint;
+  const { recent } = context.cache;
+  const entry = context.cache.resource(stored.keyPrefix).get(key);
+  if (entry === undefined) return undefined;
+  const absolute = absoluteKey(context, endpoint, key);
+  const known = recent.get(absolute);
+  if (known !== undefined && isOfEntry(known, entry)) return known;
+  const current = currentOfEntry(stored, entry);
+  recent.read(absolute, current);
+  return current;
+}
+
+/** How long the cache may take to hear of a write. Far too short for a store to be put back and come to the same revision again. */
+const CACHE_LAG_MS = 1_000;
+
+/** The same, but what this server wrote itself a moment ago counts before the cache has heard of it. */
+export function lastSeen(
+  context: ReadContext,
+  endpoint: Pick<Endpoint, 'stored'>,
+  key: string,
+): Current | undefined {
+  const absolute = absoluteKey(context, endpoint, key);
+  const written = context.cache.recent.writtenSince(absolute, context.clock.now() - CACHE_LAG_MS);
+  const { revision } = context.cache.resource(endpoint.stored.keyPrefix);
+  return written !== undefined && written.revision > revision
+    ? written
+    : currentFromCache(context, endpoint, key);
+}
+
+export function absoluteKey(context: ReadContext, endpoint: Pick<Endpoint, 'stored'>, key: string): string {
+  return `${context.prefix}/${endpoint.stored.keyPrefix}${key}`;
+}

@@ -1,0 +1,16 @@
+import type { Clock } from '../../shared/concurrency/clock';
+import type { Backend } from '../storage/backend';
+import type { Transformer } from '../storage/transformer';
+import type { ClusterCache } from '../cache/cluster-cache';
+
+/** What a read needs of the process. */
+export interface ReadContext {
+  readonly backend: Backend;
+  readonly cache: ClusterCache;
+  readonly transformer: Transformer;
+  /** `/registry`, without a trailing slash. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  /** How long a consistent read waits for the cache before it asks the store itself. */
+  readonly cacheWaitMs: number;
+}

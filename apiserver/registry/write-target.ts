@@ -1,0 +1,71 @@
+import { conflict, timeout } from '../../shared/errors/status-error';
+import { absoluteKey, lastSeen, readFresh } from './current';
+import type { ReadContext } from './read-context';
+import { relativeKey } from './resource';
+import { asDefined, currentOfRecord, currentOfWritten, encodeForStorage } from './stored-form';
+import type { Current, WriteTarget } from './write';
+import type { WriteContext } from './write-context';
+import type { WriteRequest } from './write-request';
+
+/** The target of one write, for the optimistic loop. */
+export function writeTarget(
+  context: WriteContext,
+  request: WriteRequest,
+  options: { readonly assumeAbsent: boolean },
+): WriteTarget {
+  const { endpoint, namespace, name, dryRun } = request;
+  const { stored } = endpoint;
+  const key = relativeKey(stored, namespace, name);
+  const absolute = absoluteKey(context, endpoint, key);
+  const defined = (current: Current | undefined): Current | undefined =>
+    current === undefined ? undefined : asDefined(stored, current);
+  return {
+    backend: context.backend,
+    transformer: context.transformer,
+    key: absolute,
+    ttlSeconds: stored.strategy.expires === true ? context.eventTtlSeconds : undefined,
+    dryRun,
+    assumeAbsent: options.assumeAbsent,
+    cached: () => defined(lastSeen(context, endpoint, key)),
+    fresh: async (signal) => defined(await readFresh(context, endpoint, key, signal)),
+    catchUp: (revision, signal) => catchUp(context, revision, signal),
+    decode: (record) => asDefined(stored, currentOfRecord(context.transformer, record)),
+    encode: (object) => encodeForStorage(stored, object),
+    announce: (encoded) => {
+      context.cache.recent.announce(absolute, encoded);
+    },
+    remember: (written) => {
+      const { recent } = context.cache;
+      if (written === undefined) recent.delete(absolute);
+      else recent.written(absolute, currentOfWritten(written), context.clock.now());
+    },
+    ...reserveOf(context, request),
+    exhausted: () =>
+      conflict(endpoint.row, name, 'too many other writers changed it at the same time; please try again'),
+  };
+}
+
+function reserveOf(
+  { reservers }: WriteContext,
+  { endpoint, namespace, name }: WriteRequest,
+): Pick<WriteTarget, 'reserve'> {
+  const { reserves } = endpoint.stored.strategy;
+  const reserver = reserves === undefined ? undefined : reservers?.get(reserves);
+  if (reserver === undefined) return {};
+  return { reserve: (write, signal) => reserver({ ...write, namespace, name }, signal) };
+}
+
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * Waits until admission cannot judge by anything older than `revision`; throws Timeout (504) when that takes too long. What admission looks
+ * at is up to its plugins, whose reader refuses what is being read anew.
+ */
+async function catchUp(
+  { cache, cacheWaitMs: timeoutMs }: ReadContext,
+  revision: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if ((await cache.freshen({ of: [], revision, timeoutMs, refill: 'wait' }, signal)) === 'fresh') return;
+  throw timeout('the cache of this server is behind the store', RETRY_AFTER_SECONDS);
+}
