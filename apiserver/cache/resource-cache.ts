@@ -2,10 +2,10 @@ import { untilAborted } from '../../shared/concurrency/abort';
 import type { StoreEvent, StoredRecord } from '../storage/backend';
 import type { CacheContext } from './context';
 import type { CachedResource, Entry } from './state/entry';
-import { ObjectStore } from './state/resource-state';
 import type { Ring } from './state/ring';
 import type { Snapshot } from './state/snapshot';
 import type { SnapshotOwner } from './state/snapshot-budget';
+import { ResourceState } from './state/resource-state';
 import { ResourceWatches } from './fan-out/resource-watches';
 import type { ResourceStats } from './stats';
 import type { WatchRequest } from './fan-out/watch-request';
@@ -28,7 +28,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   readonly resource: CachedResource;
   readonly context: CacheContext;
   readonly watches: ResourceWatches;
-  #store: ObjectStore;
+  #state: ResourceState;
   #isReady = false;
   readonly #readyWaiters = new Set<() => void>();
   readonly #followers: CacheListener[] = [];
@@ -37,7 +37,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
     this.resource = resource;
     this.context = context;
     this.watches = new ResourceWatches(this);
-    this.#store = new ObjectStore(resource, context, 0);
+    this.#state = new ResourceState(resource, context, 0);
   }
 
   /** False while the resource is being filled; its objects must then be read from the store. */
@@ -52,25 +52,25 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
 
   /** A watch that starts after this revision, or a later one, is served from memory. */
   get oldestWatchable(): number {
-    return this.#store.ring.floor;
+    return this.#state.ring.floor;
   }
 
   get ring(): Ring {
-    return this.#store.ring;
+    return this.#state.ring;
   }
 
   get departedBytes(): number {
-    return this.#store.departedBytes;
+    return this.#state.departedBytes;
   }
 
   /** The current object under a key relative to the resource: `<namespace>/<name>` or `<name>`. */
   get(key: string): Entry | undefined {
-    return this.#store.get(key);
+    return this.#state.get(key);
   }
 
   /** The current state. Constant time; shared by all who ask before the next change. */
   snapshot(): Snapshot {
-    return this.#store.snapshot(this.revision);
+    return this.#state.snapshot(this.revision);
   }
 
   /**
@@ -78,23 +78,23 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
    * is no index that helps: then all have to be looked at.
    */
   byLabels(equals: readonly (readonly [label: string, value: string])[]): readonly Entry[] | undefined {
-    return this.#store.byLabels(equals);
+    return this.#state.byLabels(equals);
   }
 
   /** Keeps a snapshot for later pages of a list, as long as budgets allow; not one from before the cache was built anew. */
   retain(snapshot: Snapshot): void {
-    if (!this.#store.owns(snapshot)) return;
-    const validFrom = snapshot.revision >= this.#store.changedAt ? this.#store.changedAt : snapshot.revision;
+    if (!this.#state.owns(snapshot)) return;
+    const validFrom = snapshot.revision >= this.#state.changedAt ? this.#state.changedAt : snapshot.revision;
     this.context.snapshots.retain(this, { snapshot, validFrom, now: this.context.clock.now() });
   }
 
   /** The state of exactly this revision, if memory still has it: current, retained, or by undoing the ring's events. */
   async snapshotAt(revision: number): Promise<Snapshot | undefined> {
     if (!this.#isReady || revision > this.revision) return undefined;
-    if (revision >= this.#store.changedAt) return this.snapshot().at(revision);
+    if (revision >= this.#state.changedAt) return this.snapshot().at(revision);
     const retained = this.context.snapshots.find(this, revision);
     if (retained !== undefined) return retained.at(revision);
-    return this.#store.rewind(revision, this.context.limits.undoEventsMax);
+    return this.#state.rewind(revision, this.context.limits.undoEventsMax);
   }
 
   /**
@@ -123,9 +123,9 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   stats(): ResourceStats {
     return {
       resource: this.resource.name,
-      objects: this.#store.size,
-      objectBytes: this.#store.slabs.liveBytes,
-      slabBytes: this.#store.slabs.allocatedBytes,
+      objects: this.#state.size,
+      objectBytes: this.#state.slabs.liveBytes,
+      slabBytes: this.#state.slabs.allocatedBytes,
       ringEvents: this.ring.size,
       ringBytes: this.ring.bytes,
       oldestWatchable: this.oldestWatchable,
@@ -147,14 +147,14 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
     this.#isReady = false;
     this.watches.expire();
     this.context.snapshots.forget(this);
-    this.#store.close();
-    this.#store = new ObjectStore(this.resource, this.context, revision);
+    this.#state.close();
+    this.#state = new ResourceState(this.resource, this.context, revision);
   }
 
   load(key: string, record: StoredRecord): void {
     const { value, revision } = record;
-    const entry = this.#store.decode({ key, value, revision });
-    if (entry !== undefined) this.#store.load(entry);
+    const entry = this.#state.decode({ key, value, revision });
+    if (entry !== undefined) this.#state.load(entry);
   }
 
   endFill(): void {
@@ -168,8 +168,8 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   apply(key: string, stored: StoreEvent, revision: number): void {
     this.context.counters.events += 1;
     const current =
-      stored.type === 'put' ? this.#store.decode({ key, value: stored.value, revision }) : undefined;
-    const event = this.#store.apply(key, current, revision);
+      stored.type === 'put' ? this.#state.decode({ key, value: stored.value, revision }) : undefined;
+    const event = this.#state.apply(key, current, revision);
     if (event === undefined) return;
     this.watches.dispatch(event);
     for (const listener of this.#followers) listener.changed(key, current);
@@ -178,8 +178,8 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   /** Drops what is too old and sends the bookmarks that are due. */
   sweep(now: number): void {
     this.ring.trim(now);
-    this.#store.dropIdleSnapshot();
-    this.#store.trimIndexes(now);
+    this.#state.dropIdleSnapshot();
+    this.#state.trimIndexes(now);
     if (this.#isReady) this.watches.sendBookmarks(now);
   }
 
@@ -187,7 +187,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   close(): void {
     this.watches.close();
     this.context.snapshots.forget(this);
-    this.#store.close();
+    this.#state.close();
     this.#isReady = false;
   }
 }

@@ -15,7 +15,7 @@ import { Snapshot } from './snapshot';
  * The state of one resource: its objects, the slabs with their bytes and the ring of recent events. It is made empty, loaded at one
  * revision, and from then on changed by events only; a rebuild makes a new one.
  */
-export class ObjectStore {
+export class ResourceState {
   readonly resource: CachedResource;
   readonly slabs = new Slabs();
   readonly ring: Ring;
