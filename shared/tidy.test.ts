@@ -55,6 +55,8 @@ const STRANGERS: readonly (readonly [from: string, to: string])[] = [
 ];
 
 const CODE_LINES_MAX = 350;
+/** Nobody writes these. */
+const GENERATED = 'shared/api/types/';
 /** Files that may be longer, each with the reason. */
 const LONG_FILES: Readonly<Record<string, string>> = {};
 
@@ -110,7 +112,8 @@ describe('text', () => {
   });
 
   test('no source file is too long for one sitting', () => {
-    const long = program.filter((file) => !(file in LONG_FILES) && codeLines(read(file)) > CODE_LINES_MAX);
+    const written = program.filter((file) => !file.startsWith(GENERATED));
+    const long = written.filter((file) => !(file in LONG_FILES) && codeLines(read(file)) > CODE_LINES_MAX);
     expect(long.map((file) => `${file}: ${String(codeLines(read(file)))} lines`)).toEqual([]);
     const settled = Object.keys(LONG_FILES).filter((file) => codeLines(read(file)) <= CODE_LINES_MAX);
     expect(settled).toEqual([]);

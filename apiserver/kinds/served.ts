@@ -5,7 +5,7 @@ import type { ResourceRow } from '../../shared/api/resources';
 import { resourceOf, RESOURCES } from '../../shared/api/resources';
 import type { ApplyDefaults } from '../../shared/defaults/defaults';
 import { defaultsOf } from '../../shared/defaults/defaults';
-import { messageType } from '../../shared/schema/types';
+import { kindType } from '../../shared/schema/types';
 import type { ResourceDefinition } from '../registry/resource';
 import type { RuntimeConfig } from '../registry/runtime-config';
 import { isEnabled } from '../registry/runtime-config';
@@ -43,8 +43,8 @@ function definitionOf(row: ResourceRow, settings: KindSettings): ResourceDefinit
   const applyDefaults = inSequence(received, defaultsOf(row.schema));
   return {
     row,
-    type: messageType(row.schema),
-    hub: { row: hub, type: messageType(hub.schema) },
+    type: kindType(row.schema),
+    hub: { row: hub, type: kindType(hub.schema) },
     strategy,
     servedSubresources: [...STORED_SUBRESOURCES, ...Object.keys(subresources)].filter(
       (name) => subresources[name]?.isServed?.(settings) ?? true,

@@ -4,8 +4,8 @@ import type { Conversion } from '../../shared/conversion/conversion';
 import type { ResourceRow } from '../../shared/api/resources';
 import { parseGroupVersion, resourceOf } from '../../shared/api/resources';
 import { decodeObject } from '../../shared/schema/decode';
-import type { MessageType } from '../../shared/schema/types';
-import { messageType } from '../../shared/schema/types';
+import type { KindType } from '../../shared/schema/types';
+import { kindType } from '../../shared/schema/types';
 import type { ApplyRequest } from './fieldmanager/apply';
 import { applyConfiguration } from './fieldmanager/apply';
 import { ignoredFields, managedKind } from './fieldmanager/built-in-kind';
@@ -87,7 +87,7 @@ function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: strin
   const row = resourceOf(parseGroupVersion(apiVersion), endpoint.row.resource);
   const { hub } = endpoint.row;
   if (row === undefined || row.hub.group !== hub.group || row.hub.version !== hub.version) return undefined;
-  const type = messageType(row.schema);
+  const type = kindType(row.schema);
   const there = { apiVersion, type, conversion: conversionOf(row) };
   return {
     apiVersion,
@@ -117,7 +117,7 @@ function otherCustomVersion(
 
 interface Version {
   readonly apiVersion: string;
-  readonly type: MessageType;
+  readonly type: KindType;
   readonly conversion?: Conversion | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../shared/object/object';
 import { badRequest } from '../../shared/errors/status-error';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
 import { withStoredEmpties } from '../../shared/schema/stored-empties';
-import type { MessageType } from '../../shared/schema/types';
+import type { KindType } from '../../shared/schema/types';
 import type { Endpoint } from './resource';
 
 /**
@@ -35,6 +35,6 @@ export function fromHub(endpoint: Endpoint, object: ApiObject): ApiObject {
   return canonical(type, { ...conversion.fromHub(object), kind, apiVersion });
 }
 
-function canonical(type: MessageType, object: ApiObject): ApiObject {
+function canonical(type: KindType, object: ApiObject): ApiObject {
   return decodeObject(type, object).object;
 }

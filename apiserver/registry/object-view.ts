@@ -4,7 +4,7 @@ import type { ApplyRequest } from './fieldmanager/apply';
 import { notFound } from '../../shared/errors/status-error';
 import { apiVersionOf } from '../../shared/object/object';
 import type { ApiObject } from '../../shared/object/object';
-import { messageType } from '../../shared/schema/types';
+import { kindType } from '../../shared/schema/types';
 import type { Admission, AdmissionAttributes } from './admission';
 import { applied } from './field-tracking';
 import type { WriteContext } from './write-context';
@@ -43,7 +43,7 @@ export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): 
     ...rest,
     row: { ...endpoint.row, kind, listKind: '', version, schema, columns: [] },
     apiVersion: apiVersionOf(subresource),
-    type: messageType(schema),
+    type: kindType(schema),
     ...(applyDefaults === undefined ? {} : { applyDefaults }),
   };
   shownEndpoints.set(subresource, shown);

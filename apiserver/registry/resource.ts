@@ -1,7 +1,7 @@
 import type { Conversion } from '../../shared/conversion/conversion';
 import type { ApplyDefaults } from '../../shared/defaults/defaults';
 import type { ResourceRow, SubresourceRow } from '../../shared/api/resources';
-import type { MessageType } from '../../shared/schema/types';
+import type { KindType } from '../../shared/schema/types';
 import type { StructuralSchema } from '../../shared/structural/structural-schema';
 import type { ApiObject } from '../../shared/object/object';
 import { apiVersionOf, resourceNameOf } from '../../shared/object/object';
@@ -18,7 +18,7 @@ export interface StoredResource extends CachedResource {
   readonly resource: string;
   readonly kind: string;
   readonly apiVersion: string;
-  readonly type: MessageType;
+  readonly type: KindType;
   readonly strategy: Strategy;
   /** Only of custom resources. */
   readonly custom?: CustomStorage;
@@ -67,7 +67,7 @@ export interface CustomVersion {
 export interface Endpoint {
   readonly row: ResourceRow;
   readonly apiVersion: string;
-  readonly type: MessageType;
+  readonly type: KindType;
   readonly stored: StoredResource;
   /** To and from the hub version; absent when only the apiVersion differs, or nothing. */
   readonly conversion?: Conversion;
@@ -92,9 +92,9 @@ export interface Endpoint {
 /** What the registry needs to serve one row of the tables. */
 export interface ResourceDefinition {
   readonly row: ResourceRow;
-  readonly type: MessageType;
+  readonly type: KindType;
   /** The version in which objects of the resource are stored; the row itself, or another one that need not be served. */
-  readonly hub: { readonly row: ResourceRow; readonly type: MessageType };
+  readonly hub: { readonly row: ResourceRow; readonly type: KindType };
   /** Of the stored kind. */
   readonly strategy: Strategy;
   readonly conversion?: Conversion;

@@ -1,3 +1,4 @@
+import type { StoredKinds } from '../../shared/api/types/message-types';
 import type { ApiObject, GroupVersion } from '../../shared/object/object';
 import type { NameRule } from '../../shared/meta/name-rules';
 import type { FieldError } from '../../shared/errors/field-error';
@@ -32,8 +33,9 @@ export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
 /**
  * How one kind differs from the generic object. Every hook is optional; a kind without behaviour of its own is an empty row.
  * Hooks get objects they must not change and return new ones. Defaults below are those of kube-apiserver v1.21's generic registry.
+ * `T` is the stored version of the kind; objects are decoded, but for what earlier hooks and admission have made of them.
  */
-export interface Strategy {
+export interface Strategy<T extends ApiObject = ApiObject> {
   /** `metadata.generation` starts at 1 and grows with every change outside metadata and status. Default: no generation. */
   readonly tracksGeneration?: boolean;
   /** With `tracksGeneration`: a change of the status counts as well. That of a kind with a status subresource only changes there. */
@@ -75,43 +77,63 @@ export interface Strategy {
    * A record (by its key below the store's prefix) that must stay as it is for an object of the kind to be stored; undefined for none.
    * Throws when there is to be no such write.
    */
-  reliesOn?(operation: 'CREATE' | 'UPDATE'): Guard | undefined;
-  prepareForCreate?(object: ApiObject, info: WriteInfo): ApiObject;
-  prepareForUpdate?(next: ApiObject, previous: ApiObject, info: WriteInfo): ApiObject;
+  readonly reliesOn?: (operation: 'CREATE' | 'UPDATE') => Guard | undefined;
+  readonly prepareForCreate?: (object: T, info: WriteInfo) => T;
+  readonly prepareForUpdate?: (next: T, previous: T, info: WriteInfo) => T;
   /** Rules of what was sent, in the version of the request, that the stored version cannot show any more. */
-  validateSent?(object: ApiObject, info: WriteInfo): readonly FieldError[];
+  readonly validateSent?: (object: ApiObject, info: WriteInfo) => readonly FieldError[];
   /** The rules of every write. */
-  validate?(object: ApiObject, info: WriteInfo): readonly FieldError[];
+  readonly validate?: (object: T, info: WriteInfo) => readonly FieldError[];
   /** Further rules of new objects alone. */
-  validateNew?(object: ApiObject, info: WriteInfo): readonly FieldError[];
-  validateUpdate?(next: ApiObject, previous: ApiObject, info: WriteInfo): readonly FieldError[];
+  readonly validateNew?: (object: T, info: WriteInfo) => readonly FieldError[];
+  readonly validateUpdate?: (next: T, previous: T, info: WriteInfo) => readonly FieldError[];
   /**
    * The grace period of a deletion in seconds, from what the client asked for; undefined when the kind is removed at once. Only
    * kinds with this hook are deleted gracefully.
    */
-  graceSeconds?(object: ApiObject, requested: number | undefined): number | undefined;
+  readonly graceSeconds?: (object: T, requested: number | undefined) => number | undefined;
   /** Why a terminating object without finalizers must still stay (a Namespace with content); undefined = it may go. */
-  holdsBack?(object: ApiObject): boolean;
+  readonly holdsBack?: (object: T) => boolean;
   /** What the first deletion of an object makes of it instead of all that deletions do otherwise: a later one goes on from there. */
-  beginDeletion?(object: ApiObject, nowMs: number): ApiObject;
+  readonly beginDeletion?: (object: T, nowMs: number) => T;
   /** What a deletion that cannot finish at once changes besides metadata. */
-  markTerminating?(object: ApiObject): ApiObject;
-  readonly subresources?: Readonly<Record<string, SubresourceStrategy>>;
+  readonly markTerminating?: (object: T) => T;
+  readonly subresources?: Readonly<Record<string, SubresourceStrategy<T>>>;
 }
 
 /** A subresource that is another view of the same object: what it may change is what it copies from `next`. */
-export interface SubresourceStrategy {
-  prepareForUpdate(next: ApiObject, previous: ApiObject, info: WriteInfo): ApiObject;
-  validateUpdate?(next: ApiObject, previous: ApiObject, info: WriteInfo): readonly FieldError[];
+export interface SubresourceStrategy<T extends ApiObject = ApiObject> {
+  readonly prepareForUpdate: (next: T, previous: T, info: WriteInfo) => T;
+  readonly validateUpdate?: (next: T, previous: T, info: WriteInfo) => readonly FieldError[];
+}
+
+/** The strategies of a group, by resource. */
+export type StrategiesOf<Group extends keyof StoredKinds> = {
+  readonly [Resource in keyof StoredKinds[Group]]?: StoredKinds[Group][Resource] extends ApiObject
+    ? Strategy<StoredKinds[Group][Resource]>
+    : never;
+};
+
+/**
+ * A group's strategies as the registry takes them, which knows no kinds. The one place where a kind's type is let go: the registry
+ * gives each strategy only objects that were decoded as the kind that is stored under this resource.
+ */
+export function strategiesOf<Group extends keyof StoredKinds>(
+  _group: Group,
+  strategies: StrategiesOf<Group>,
+): Readonly<Record<string, Strategy>> {
+  return strategies as unknown as Readonly<Record<string, Strategy>>;
 }
 
 /** The `status` subresource of most kinds: status and metadata come from the request, everything else stays. */
 export const statusSubresource = {
-  prepareForUpdate: (next, previous) => withStatus({ ...previous, metadata: next.metadata }, next['status']),
+  prepareForUpdate: <T extends ApiObject>(next: T, previous: T): T =>
+    withStatus<T>({ ...previous, metadata: next.metadata }, next['status'] as T['status']),
 } satisfies SubresourceStrategy;
 
 /** `object` with this status, or without one. */
-export function withStatus(object: ApiObject, status: unknown): ApiObject {
+export function withStatus<T extends ApiObject>(object: T, status: T['status'] | undefined): T {
+  if (status !== undefined) return { ...object, status };
   const { status: _replaced, ...rest } = object;
-  return status === undefined ? rest : { ...rest, status };
+  return rest as unknown as T;
 }

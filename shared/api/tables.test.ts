@@ -1,8 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { messageNames, messageType } from '../schema/types';
 import type * as Groups from './groups';
 import type * as Resources from './resources';
 import { parseGroupVersion, resourceOf, RESOURCES } from './resources';
-import { KIND_DATA, POINTER_DATA, SCHEMA_DATA } from './tables';
+import { SCHEMA_DATA } from './tables';
 
 test('every message links, and each field is unique by number and by its name in JSON', () => {
   for (const name of messageNames()) {
@@ -18,17 +20,77 @@ test('no field has a name that every JavaScript object inherits', () => {
   expect(names.filter((name) => name in {})).toEqual([]);
 });
 
-test('the pointer and kind tables name fields and messages that exist', () => {
-  const unknownPointers = Object.entries(POINTER_DATA).flatMap(([packageName, messages]) =>
-    Object.entries(messages).flatMap(([message, fields]) =>
-      fields.filter((field) => SCHEMA_DATA[packageName]?.[message]?.[field] === undefined),
-    ),
-  );
-  expect(unknownPointers).toEqual([]);
-  const unknownKinds = Object.entries(KIND_DATA).flatMap(([packageName, kinds]) =>
-    kinds.filter((kind) => SCHEMA_DATA[packageName]?.[kind] === undefined),
-  );
-  expect(unknownKinds).toEqual([]);
+/** Messages that no row leads to, and what they are for. */
+const ROOTS = [
+  // Asked of webhooks.
+  'admission/v1.AdmissionReview',
+  'admission/v1beta1.AdmissionReview',
+  // Discovery.
+  'meta/v1.APIGroup',
+  'meta/v1.APIGroupList',
+  'meta/v1.APIResourceList',
+  'meta/v1.APIVersions',
+  // What every group version has.
+  'meta/v1.DeleteOptions',
+  'meta/v1.Status',
+  'meta/v1.WatchEvent',
+  // Forms in which any object is shown.
+  'meta/v1.PartialObjectMetadata',
+  'meta/v1.PartialObjectMetadataList',
+  'meta/v1beta1.PartialObjectMetadataList',
+];
+
+test('every message is of use: a row leads to it, or it is a root', () => {
+  const rows = RESOURCES.flatMap(({ schema, listKind, subresources }) => [
+    schema,
+    ...(listKind === '' ? [] : [`${schema}List`]),
+    ...subresources.map((each) => each.schema),
+  ]);
+  const reached = new Set([...rows, ...ROOTS]);
+  for (const name of reached) {
+    for (const { message } of messageType(name).declared)
+      if (message !== undefined) reached.add(message.name);
+  }
+  expect(messageNames().filter((name) => !reached.has(name))).toEqual([]);
+  expect(ROOTS.filter((name) => rows.includes(name))).toEqual([]);
+});
+
+const MESSAGE_PROPERTIES = ['kind', 'doc', 'fields'];
+const FIELD_PROPERTIES = [
+  'default',
+  'doc',
+  'inline',
+  'list',
+  'listMapKeys',
+  'listType',
+  'map',
+  'mapType',
+  'n',
+  'omitempty',
+  'optional',
+  'patchMergeKey',
+  'patchStrategy',
+  'protoName',
+  'ptr',
+  'structType',
+  't',
+];
+
+test('a group has a file of its own, and nothing in it has a property that nobody reads', () => {
+  const folder = path.join(__dirname, 'data', 'schema');
+  for (const file of readdirSync(folder)) {
+    const packages = JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as typeof SCHEMA_DATA;
+    for (const [packageName, messages] of Object.entries(packages)) {
+      expect(`${packageName.split('/')[0]}.json`).toBe(file);
+      expect(SCHEMA_DATA[packageName]).toEqual(messages);
+      for (const message of Object.values(messages)) {
+        expect(MESSAGE_PROPERTIES).toEqual(expect.arrayContaining(Object.keys(message)));
+        for (const field of Object.values(message.fields)) {
+          expect(FIELD_PROPERTIES).toEqual(expect.arrayContaining(Object.keys(field)));
+        }
+      }
+    }
+  }
 });
 
 test('a required message without a pointer never contains itself, so that its zero value is finite', () => {

@@ -1,9 +1,40 @@
-import kindsData from './data/kinds.json';
-import pointersData from './data/pointers.json';
 import resourcesData from './data/resources.json';
-import schemaData from './data/schema.json';
+import admission from './data/schema/admission.json';
+import admissionregistration from './data/schema/admissionregistration.json';
+import apiextensions from './data/schema/apiextensions.json';
+import apiregistration from './data/schema/apiregistration.json';
+import apiserverinternal from './data/schema/apiserverinternal.json';
+import apps from './data/schema/apps.json';
+import authentication from './data/schema/authentication.json';
+import authorization from './data/schema/authorization.json';
+import autoscaling from './data/schema/autoscaling.json';
+import batch from './data/schema/batch.json';
+import certificates from './data/schema/certificates.json';
+import coordination from './data/schema/coordination.json';
+import core from './data/schema/core.json';
+import discovery from './data/schema/discovery.json';
+import events from './data/schema/events.json';
+import extensions from './data/schema/extensions.json';
+import flowcontrol from './data/schema/flowcontrol.json';
+import meta from './data/schema/meta.json';
+import networking from './data/schema/networking.json';
+import node from './data/schema/node.json';
+import policy from './data/schema/policy.json';
+import rbac from './data/schema/rbac.json';
+import scheduling from './data/schema/scheduling.json';
+import storage from './data/schema/storage.json';
 
-/** One field of a message, as `data/schema.json` states it. */
+/** One message, as the file of its group in `data/schema/` states it. */
+export interface MessageData {
+  /** It is a kind: it carries `kind` and `apiVersion` beside its fields. */
+  readonly kind?: boolean;
+  /** What it is, in a sentence. */
+  readonly doc?: string;
+  /** By their JSON names, in the order in which JSON shows them. */
+  readonly fields: Readonly<Record<string, FieldData>>;
+}
+
+/** One field of a message. */
 export interface FieldData {
   /** Protobuf field number. */
   readonly n: number;
@@ -11,6 +42,8 @@ export interface FieldData {
   readonly t: string;
   readonly list?: boolean;
   readonly map?: boolean;
+  /** Absent and zero differ. All other singular fields always have a value. */
+  readonly ptr?: boolean;
   /** The fields of the message stand in the parent in JSON; in Protobuf they are a nested message. */
   readonly inline?: boolean;
   readonly optional?: boolean;
@@ -23,6 +56,8 @@ export interface FieldData {
   readonly patchMergeKey?: string;
   readonly default?: string;
   readonly protoName?: string;
+  /** What it is, in a sentence. */
+  readonly doc?: string;
 }
 
 /** One resource of one group version, as `data/resources.json` states it, in neutral names. */
@@ -49,17 +84,36 @@ export interface SubresourceData {
   readonly groupVersion?: string;
 }
 
-/** A table by package (`core/v1`), then by message. */
+/** A table by package or group version, then by message or resource. */
 type ByMessage<T> = Readonly<Record<string, Readonly<Record<string, T>>>>;
 
-/** Package → message → JSON field name → field, in the order in which JSON shows the fields. */
-export const SCHEMA_DATA = schemaData as unknown as ByMessage<Readonly<Record<string, FieldData>>>;
-
-/** Package → message → the fields that tell "absent" from "zero". All other singular fields always have a value. */
-export const POINTER_DATA = pointersData as unknown as ByMessage<readonly string[]>;
-
-/** Package → the messages that are kinds: they carry `kind` and `apiVersion` beside their fields. */
-export const KIND_DATA = kindsData as unknown as Readonly<Record<string, readonly string[]>>;
+/** Package (`core/v1`) → message → its row. */
+export const SCHEMA_DATA: ByMessage<MessageData> = {
+  ...admission,
+  ...admissionregistration,
+  ...apiextensions,
+  ...apiregistration,
+  ...apiserverinternal,
+  ...apps,
+  ...authentication,
+  ...authorization,
+  ...autoscaling,
+  ...batch,
+  ...certificates,
+  ...coordination,
+  ...core,
+  ...discovery,
+  ...events,
+  ...extensions,
+  ...flowcontrol,
+  ...meta,
+  ...networking,
+  ...node,
+  ...policy,
+  ...rbac,
+  ...scheduling,
+  ...storage,
+};
 
 /** Group version → resource → its row. */
 export const RESOURCE_DATA = resourcesData as unknown as ByMessage<ResourceData>;

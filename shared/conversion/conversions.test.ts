@@ -1,7 +1,7 @@
 import { decodeObject } from '../schema/decode';
 import { filledObject } from '../schema/testing/samples';
 import type { MessageType } from '../schema/types';
-import { messageType } from '../schema/types';
+import { kindType, messageType } from '../schema/types';
 import type { ApiObject } from '../object/object';
 import { apiVersionOf } from '../object/object';
 import { ANNOTATION, GROUP, LABEL } from '../names';
@@ -11,7 +11,7 @@ import { conversionOf } from './conversions';
 import { randomObject, seededRandom } from './testing/random-object';
 
 function inVersion(row: ResourceRow, object: object): ApiObject {
-  return decodeObject(messageType(row.schema), { ...object, kind: row.kind, apiVersion: apiVersionOf(row) })
+  return decodeObject(kindType(row.schema), { ...object, kind: row.kind, apiVersion: apiVersionOf(row) })
     .object;
 }
 

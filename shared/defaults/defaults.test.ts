@@ -2,14 +2,14 @@ import { ANNOTATION, GROUP, SIGNER } from '../names';
 import type { ApiObject } from '../object/object';
 import { decodeObject } from '../schema/decode';
 import { filledObject } from '../schema/testing/samples';
-import { messageType } from '../schema/types';
+import { kindType, messageType } from '../schema/types';
 import { RESOURCES } from '../api/resources';
 import { defaultsOf, MESSAGES_WITH_DEFAULTS } from './defaults';
 import { imageTag } from './image-tag';
 
 /** The object of a kind with its defaults, in canonical form. */
 function filled(schema: string, object: object): ApiObject {
-  const type = messageType(schema);
+  const type = kindType(schema);
   const { object: canonical } = decodeObject(type, { metadata: {}, ...object });
   return decodeObject(type, defaultsOf(schema)?.(canonical) ?? canonical).object;
 }
@@ -465,7 +465,7 @@ test('every message of the table exists, and every value in it is a field of the
 
 test('what a client says stays: applying defaults to an object with every field changes only what follows from others', () => {
   for (const { schema } of RESOURCES) {
-    const type = messageType(schema);
+    const type = kindType(schema);
     const { object } = decodeObject(type, {
       ...filledObject(type),
       metadata: { name: 'a', labels: { a: 'b' } },
@@ -482,7 +482,7 @@ test('the argument is never changed', () => {
     return Object.freeze(value);
   };
   for (const [schema, sent] of ROWS) {
-    const { object } = decodeObject(messageType(schema), { metadata: {}, ...sent });
+    const { object } = decodeObject(kindType(schema), { metadata: {}, ...sent });
     expect(() => defaultsOf(schema)?.(freeze(object))).not.toThrow();
   }
 });

@@ -22,6 +22,7 @@ export interface ObjectMeta {
   readonly name?: string;
   readonly generateName?: string;
   readonly namespace?: string;
+  readonly selfLink?: string;
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly generation?: number;
@@ -45,6 +46,7 @@ export interface ApiObject {
 }
 
 export interface ListMeta {
+  readonly selfLink?: string;
   readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;

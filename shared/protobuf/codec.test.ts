@@ -8,7 +8,7 @@ import { kindMessages, withoutTypeMeta } from './testing/kinds';
 import { plainDecode, wireFields } from './testing/plain-decoder';
 
 function canonical(type: MessageType, value: object): Record<string, unknown> {
-  return withoutTypeMeta(type, decodeObject(type, value).object);
+  return withoutTypeMeta(type, decodeObject(type, value).object as Record<string, unknown>);
 }
 
 describe.each(kindMessages())('%s', (name) => {

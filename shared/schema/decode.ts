@@ -1,4 +1,3 @@
-import type { ApiObject } from '../object/object';
 import { DecodeError } from './decode-error';
 import { parseExact } from './exact-json';
 import { jsonSyntaxProblem } from './json-syntax';
@@ -18,9 +17,9 @@ export interface DecodeOptions {
   readonly empty?: 'null' | 'keep';
 }
 
-export interface Decoded {
+export interface Decoded<T> {
   /** Shares with the input what was in canonical form already, the whole included: treat both as frozen. Maps have no prototype. */
-  readonly object: ApiObject;
+  readonly object: T;
   /** Paths of at most `UNKNOWN_FIELDS_MAX` unknown fields; empty unless asked for. */
   readonly unknownFields: readonly string[];
 }
@@ -59,15 +58,15 @@ function refuseInfinite(value: unknown): void {
 /**
  * Reads a JSON value as a message of the schema: checks types, drops unknown fields and null, writes times, quantities and base64 in
  * their canonical form and empty values as upstream's encoder does, with `kind`, `apiVersion` and `metadata` first.
- * Reading its own result gives the same again. Throws a DecodeError that names the path.
+ * Reading its own result gives the same again. The types in `shared/api/types` say what is there afterwards. Throws a DecodeError that names the path.
  */
-export function decodeObject(
-  type: MessageType,
+export function decodeObject<T extends object>(
+  type: MessageType<T>,
   value: unknown,
   { unknown = 'drop', empty = 'null' }: DecodeOptions = {},
-): Decoded {
+): Decoded<T> {
   const decoding = { report: unknown === 'report', keepsEmpty: empty === 'keep', unknown: [], depth: 0 };
-  const object = decodeMessage(type, value, decoding) as unknown as ApiObject;
+  const object = decodeMessage(type, value, decoding) as unknown as T;
   return { object, unknownFields: decoding.unknown };
 }
 

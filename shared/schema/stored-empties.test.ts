@@ -1,9 +1,9 @@
 import { decodeObject } from './decode';
 import { withStoredEmpties } from './stored-empties';
-import { messageNames, messageType } from './types';
+import { kindType, messageNames, messageType } from './types';
 
 const read = (name: string, value: object, empty: 'keep' | 'null') =>
-  decodeObject(messageType(name), value, { empty }).object;
+  decodeObject(kindType(name), value, { empty }).object;
 
 const POD_TEMPLATE = {
   template: {

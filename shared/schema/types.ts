@@ -1,7 +1,8 @@
 import { packageOf } from '../api/resources';
 import type { FieldData } from '../api/tables';
-import { KIND_DATA, POINTER_DATA, SCHEMA_DATA } from '../api/tables';
-import type { GroupVersionKind } from '../object/object';
+import { SCHEMA_DATA } from '../api/tables';
+import type { MessageTypes } from '../api/types/message-types';
+import type { ApiObject, GroupVersionKind } from '../object/object';
 
 /** The types of values. What each of them accepts and how it is written is stated in `scalars.ts` and `unions.ts`. */
 export type FieldKind =
@@ -62,7 +63,12 @@ export interface FieldType {
   readonly protoName?: string;
 }
 
-export interface MessageType {
+/** The key of what `MessageType` tells the compiler alone: no value has it. */
+declare const DECODED: unique symbol;
+
+/** A message; `T` is what `decodeObject` makes of its values. */
+export interface MessageType<out T extends object = object> {
+  readonly [DECODED]?: T;
   /** `core/v1.Pod`. */
   readonly name: string;
   /** The fields of the JSON form in its order, those of inlined messages in the place of the inlined one. */
@@ -77,23 +83,24 @@ export interface MessageType {
   readonly open: boolean;
 }
 
+/** The type of a kind: its values are objects. */
+export type KindType = MessageType<ApiObject>;
+
 /** The type of a message of the tables (`core/v1.Pod`), linked on first use. Throws if there is no such message: a defect. */
+export function messageType<Name extends keyof MessageTypes>(name: Name): MessageType<MessageTypes[Name]>;
+export function messageType(name: string): MessageType;
 export function messageType(name: string): MessageType {
   const known = types.get(name);
   if (known !== undefined) return known;
-  const dot = name.lastIndexOf('.');
-  const packageName = name.slice(0, dot);
-  const message = name.slice(dot + 1);
+  const { packageName, message } = partsOf(name);
   const data = SCHEMA_DATA[packageName]?.[message];
   if (data === undefined) throw new Error(`no message ${name} in the schema`);
-  const pointers = new Set(POINTER_DATA[packageName]?.[message]);
   const type = new LinkedMessage(name, {
-    typeMeta: KIND_DATA[packageName]?.includes(message) === true,
+    typeMeta: data.kind === true,
     open: false,
     declare: () =>
-      Object.entries(data).map(([field, each]) =>
+      Object.entries(data.fields).map(([field, each]) =>
         fieldType(field, each, {
-          pointer: pointers.has(field),
           emptyIsNull: !KEEPS_EMPTY.has(packageName.split('/')[0] ?? '') && field !== 'items',
         }),
       ),
@@ -102,10 +109,17 @@ export function messageType(name: string): MessageType {
   return type;
 }
 
+/** The type of a kind of the tables that is known at run time only. Throws if there is none of that name: a defect. */
+export function kindType(name: string): KindType {
+  const type = messageType(name);
+  if (!type.typeMeta) throw new Error(`${name} is not a kind`);
+  return type as KindType;
+}
+
 /** The type of a built-in kind, in the names of this process's dialect, or undefined if there is none. */
-export function messageTypeOfKind({ group, version, kind }: GroupVersionKind): MessageType | undefined {
+export function messageTypeOfKind({ group, version, kind }: GroupVersionKind): KindType | undefined {
   const packageName = packageOf({ group, version });
-  return KIND_DATA[packageName]?.includes(kind) === true ? messageType(`${packageName}.${kind}`) : undefined;
+  return SCHEMA_DATA[packageName]?.[kind]?.kind === true ? kindType(`${packageName}.${kind}`) : undefined;
 }
 
 /** Every message of the tables. */
@@ -113,6 +127,12 @@ export function messageNames(): readonly string[] {
   return Object.entries(SCHEMA_DATA).flatMap(([packageName, messages]) =>
     Object.keys(messages).map((message) => `${packageName}.${message}`),
   );
+}
+
+/** `core/v1.Pod` in two. */
+function partsOf(name: string): { readonly packageName: string; readonly message: string } {
+  const dot = name.lastIndexOf('.');
+  return { packageName: name.slice(0, dot), message: name.slice(dot + 1) };
 }
 
 /** Links its fields when they are first asked for, so that messages may contain themselves and start-up pays for what it uses. */
@@ -192,11 +212,7 @@ const SPECIAL_MESSAGES: Readonly<Record<string, FieldKind>> = {
   JSONSchemaPropsOrStringArray: 'schemaOrStringArray',
 };
 
-function fieldType(
-  name: string,
-  data: FieldData,
-  options: { readonly pointer: boolean; readonly emptyIsNull: boolean },
-): FieldType {
+function fieldType(name: string, data: FieldData, options: { readonly emptyIsNull: boolean }): FieldType {
   const special = SPECIAL_KINDS[data.t];
   const shortName = data.t.slice(data.t.lastIndexOf('.') + 1);
   return {
@@ -208,7 +224,7 @@ function fieldType(
     map: data.map === true,
     optional: data.optional === true,
     omitempty: data.omitempty === true,
-    pointer: options.pointer,
+    pointer: data.ptr === true,
     emptyIsNull: options.emptyIsNull && data.omitempty !== true && (data.list === true || data.map === true),
     inline: data.inline === true,
     ...markers(data),
@@ -231,8 +247,8 @@ function markers(data: FieldData): Partial<FieldType> {
 const METADATA: FieldData = { n: 1, t: 'meta/v1.ObjectMeta', optional: true, omitempty: true };
 
 /** An object without a schema, as a custom resource: only its envelope is typed, the rest is kept. */
-export const UNSTRUCTURED: MessageType = new LinkedMessage('unstructured', {
+export const UNSTRUCTURED: KindType = new LinkedMessage('unstructured', {
   typeMeta: true,
   open: true,
-  declare: () => [fieldType('metadata', METADATA, { pointer: false, emptyIsNull: false })],
+  declare: () => [fieldType('metadata', METADATA, { emptyIsNull: false })],
 });

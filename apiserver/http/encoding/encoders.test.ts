@@ -6,7 +6,7 @@ import { unwrapEnvelope } from '../../../shared/protobuf/envelope';
 import { wireFields } from '../../../shared/protobuf/testing/plain-decoder';
 import { decodeObject } from '../../../shared/schema/decode';
 import { encodeObject } from '../../../shared/schema/encode';
-import { messageType, UNSTRUCTURED } from '../../../shared/schema/types';
+import { kindType, UNSTRUCTURED } from '../../../shared/schema/types';
 import { createRegistry } from '../../registry/registry';
 import type { Endpoint } from '../../registry/resource';
 import type { Entry } from '../../cache/state/entry';
@@ -24,7 +24,7 @@ import { parseYaml } from './yaml';
 function endpointOf(resource: string): Endpoint {
   const row = resourceOf({ group: '', version: 'v1' }, resource);
   if (row === undefined) throw new Error(`no ${resource}`);
-  const type = messageType(row.schema);
+  const type = kindType(row.schema);
   const definition = { row, type, hub: { row, type }, strategy: {}, servedSubresources: [] };
   const endpoint = createRegistry([definition], 1).endpoint('', 'v1', resource);
   if (endpoint === undefined) throw new Error(`${resource} is not served`);
@@ -148,7 +148,7 @@ describe('YAML', () => {
 describe('Protobuf', () => {
   const read = (bytes: Buffer, message: string): unknown => {
     const { kind, apiVersion, raw } = unwrapEnvelope(bytes);
-    return JSON.parse(JSON.stringify({ kind, apiVersion, ...decodeProtobuf(messageType(message), raw) }));
+    return JSON.parse(JSON.stringify({ kind, apiVersion, ...decodeProtobuf(kindType(message), raw) }));
   };
 
   test('an object says the same as in JSON', () => {
@@ -337,7 +337,7 @@ describe('documents', () => {
     };
     const answer = await documentAnswer(asking(MEDIA_TYPE.protobuf), 200, document);
     const { raw } = unwrapEnvelope(await all(answer.body));
-    expect(decodeProtobuf(messageType('meta/v1.APIResourceList'), raw)).toMatchObject({
+    expect(decodeProtobuf(kindType('meta/v1.APIResourceList'), raw)).toMatchObject({
       groupVersion: 'v1',
       resources: [{ name: 'pods', verbs: ['get'] }],
     });

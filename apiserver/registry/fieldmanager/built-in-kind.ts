@@ -1,5 +1,5 @@
 import { decodeObject } from '../../../shared/schema/decode';
-import type { MessageType } from '../../../shared/schema/types';
+import type { KindType, MessageType } from '../../../shared/schema/types';
 import type { FieldSet } from '../../../shared/fieldset/field-set';
 import { EMPTY_SET, setOf } from '../../../shared/fieldset/field-set';
 import { fieldElement } from '../../../shared/fieldset/path-element';
@@ -9,7 +9,7 @@ import type { ManagedKind, OtherVersion } from './managed-kind';
 
 export interface KindOptions {
   readonly apiVersion: string;
-  readonly type: MessageType;
+  readonly type: KindType;
   /** That of the type, if it is not given: the schema of a custom resource says more than its type. */
   readonly shape?: ObjectShape;
   /** The kind has a status subresource, so that a write to the object itself does not change the status. */

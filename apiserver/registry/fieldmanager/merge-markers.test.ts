@@ -1,6 +1,6 @@
 import { StatusError } from '../../../shared/errors/status-error';
-import { messageType, UNSTRUCTURED } from '../../../shared/schema/types';
-import type { MessageType } from '../../../shared/schema/types';
+import { kindType, UNSTRUCTURED } from '../../../shared/schema/types';
+import type { KindType } from '../../../shared/schema/types';
 import { ManagedObject } from './testing/managed-object';
 
 /** The field of a conflict, or undefined when the write went through. */
@@ -14,14 +14,14 @@ function conflictOf(run: () => unknown): string | undefined {
   }
 }
 
-const POD = messageType('core/v1.Pod');
-const SERVICE = messageType('core/v1.Service');
+const POD = kindType('core/v1.Pod');
+const SERVICE = kindType('core/v1.Service');
 const container = (fields: object): object => ({ spec: { containers: [{ name: 'c', ...fields }] } });
 
 /** What two managers apply to one place, and whether the second is in conflict with the first: only where the place is one unit. */
 const MARKERS: readonly (readonly [
   what: string,
-  type: MessageType,
+  type: KindType,
   one: object,
   two: object,
   conflict: string | undefined,
@@ -78,7 +78,7 @@ const MARKERS: readonly (readonly [
   ],
   [
     'an atomic struct',
-    messageType('apps/v1.Deployment'),
+    kindType('apps/v1.Deployment'),
     { spec: { selector: { matchLabels: { a: '1' } } } },
     { spec: { selector: { matchExpressions: [{ key: 'b', operator: 'Exists' }] } } },
     '.spec.selector',
@@ -116,7 +116,7 @@ describe('rule 7: the markers say what is one unit', () => {
 });
 
 describe('rule 8: a change of the markers', () => {
-  const DEPLOYMENT = messageType('apps/v1.Deployment');
+  const DEPLOYMENT = kindType('apps/v1.Deployment');
   const PARTS = { 'f:spec': { 'f:selector': { 'f:matchLabels': { 'f:a': {} } } } };
 
   test('into one unit makes everybody who owned a part of it an owner of the whole', () => {

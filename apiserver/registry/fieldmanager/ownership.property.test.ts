@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { StatusError } from '../../../shared/errors/status-error';
-import { messageType, UNSTRUCTURED } from '../../../shared/schema/types';
-import type { MessageType } from '../../../shared/schema/types';
+import { kindType, UNSTRUCTURED } from '../../../shared/schema/types';
+import type { KindType } from '../../../shared/schema/types';
 import { pathsOf } from '../../../shared/fieldset/field-set';
 import { parseFieldSet } from '../../../shared/fieldset/parse';
 import { ManagedObject } from './testing/managed-object';
@@ -146,8 +146,8 @@ function write(object: ManagedObject, { verb, manager, data }: Step, field: stri
   }
 }
 
-test.each<[string, MessageType, string, boolean]>([
-  ['a config map', messageType('core/v1.ConfigMap'), 'data', true],
+test.each<[string, KindType, string, boolean]>([
+  ['a config map', kindType('core/v1.ConfigMap'), 'data', true],
   ['an object without schema', UNSTRUCTURED, 'spec', false],
 ])('random writes to %s leave what the plain rules say', (_what, type, field, fillsUnits) => {
   fc.assert(
@@ -171,7 +171,7 @@ test.each<[string, MessageType, string, boolean]>([
 });
 
 test('random writes of keyed items: only what was owned goes, and the same again changes nothing', () => {
-  const type = messageType('core/v1.Service');
+  const type = kindType('core/v1.Service');
   const ports = (data: Data): object[] =>
     Object.entries(data).map(([key, value]) => ({ port: key.charCodeAt(0), protocol: 'TCP', name: value }));
   fc.assert(

@@ -1,11 +1,9 @@
-import { KIND_DATA } from '../../api/tables';
 import type { MessageType } from '../../schema/types';
+import { messageNames, messageType } from '../../schema/types';
 
 /** The messages of all kinds. */
 export function kindMessages(): readonly string[] {
-  return Object.entries(KIND_DATA).flatMap(([packageName, kinds]) =>
-    kinds.map((kind) => `${packageName}.${kind}`),
-  );
+  return messageNames().filter((name) => messageType(name).typeMeta);
 }
 
 /** The object without the kind and apiVersion of objects inside it, which Protobuf does not carry. */

@@ -6,7 +6,7 @@ import { SCHEMA_DATA } from '../../api/tables';
  */
 export function plainDecode(message: string, bytes: Buffer): Record<string, unknown> {
   const dot = message.lastIndexOf('.');
-  const fields = Object.entries(SCHEMA_DATA[message.slice(0, dot)]![message.slice(dot + 1)]!);
+  const fields = Object.entries(SCHEMA_DATA[message.slice(0, dot)]![message.slice(dot + 1)]!.fields);
   const object: Record<string, unknown> = {};
   for (const [number, values] of wireFields(bytes)) {
     const found = fields.find(([, data]) => data.n === number);

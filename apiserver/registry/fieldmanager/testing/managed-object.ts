@@ -1,7 +1,7 @@
 import type { ApiObject, ManagedFieldsEntry } from '../../../../shared/object/object';
 import { applyMergePatch } from '../../../../shared/patch/merge-patch';
 import { decodeObject } from '../../../../shared/schema/decode';
-import type { MessageType } from '../../../../shared/schema/types';
+import type { KindType } from '../../../../shared/schema/types';
 import { applyConfiguration } from '../apply';
 import type { KindOptions } from '../built-in-kind';
 import { managedKind } from '../built-in-kind';
@@ -9,12 +9,12 @@ import { trackUpdate } from '../track-update';
 
 /** One object and its owners, without a server around them. Time passes by a second with every write. */
 export class ManagedObject {
-  readonly #type: MessageType;
+  readonly #type: KindType;
   readonly #options: Omit<KindOptions, 'subresource'>;
   object: ApiObject | undefined;
   #nowMs = Date.UTC(2021, 3, 8);
 
-  constructor(type: MessageType, apiVersion = 'v1', options: Partial<KindOptions> = {}) {
+  constructor(type: KindType, apiVersion = 'v1', options: Partial<KindOptions> = {}) {
     this.#type = type;
     this.#options = { apiVersion, type, hasStatus: false, ...options };
   }

@@ -1,0 +1,14 @@
+/** `npm run generate`: writes the types of `shared/api/types` from the tables, whether or not the program compiles with them. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { repositoryRoot, runStep } from './toolchain.mjs';
+
+runStep('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json', '--noCheck']);
+
+const require = createRequire(import.meta.url);
+const { generateTypes } = require('../../dist/shared/api/generate-types.js');
+const folder = path.join(repositoryRoot, 'shared', 'api', 'types');
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder);
+for (const [name, text] of generateTypes()) writeFileSync(path.join(folder, name), text);

@@ -1,0 +1,244 @@
+import type { FieldKind, FieldType, MessageType } from '../schema/types';
+import { messageNames, messageType } from '../schema/types';
+import { describeMessage } from './descriptions';
+import { packageOf, RESOURCES } from './resources';
+
+/** The file of `shared/api/types` that knows all others. */
+const INDEX = 'message-types.ts';
+
+/** What all objects share stands below the tables, in `shared/object/object.ts`. */
+export const HAND_WRITTEN: readonly string[] = [
+  'ListMeta',
+  'ManagedFieldsEntry',
+  'ObjectMeta',
+  'OwnerReference',
+];
+const HAND_WRITTEN_PACKAGE = 'meta/v1';
+
+/** The text of every file of `shared/api/types`, by its name: one for each group version, and an index. `npm run generate` writes them. */
+export function generateTypes(): ReadonlyMap<string, string> {
+  const packages = grouped(jsonMessages(), packageNameOf);
+  const files = [...packages].map(([name, messages]): [string, string] => [
+    `${fileOf(name)}.ts`,
+    packageText(name, messages),
+  ]);
+  return new Map([...files, [INDEX, indexText([...packages.keys()])]]);
+}
+
+const HEAD = '// Written by `npm run generate` from shared/api/data/schema. Change it there.\n';
+
+function packageText(packageName: string, messages: readonly string[]): string {
+  const handWritten = packageName === HAND_WRITTEN_PACKAGE ? HAND_WRITTEN : [];
+  const imports = new Imports(packageName);
+  for (const name of handWritten) imports.add('../../meta/object', name);
+  const declared = messages
+    .filter((message) => !handWritten.includes(shortNameOf(message)))
+    .map((message) => declaration(messageType(message), imports));
+  const exported = handWritten.length === 0 ? '' : `\nexport type { ${handWritten.join(', ')} };\n`;
+  return `${HEAD}${imports.text()}${exported}${declared.join('')}`;
+}
+
+/** A type and not an interface: only types may be given where any map of fields is taken. */
+function declaration(type: MessageType, imports: Imports): string {
+  const said = describeMessage(type.name);
+  const doc = said === undefined ? '' : `/** ${said} */\n`;
+  const members = [
+    ...(type.typeMeta ? ['readonly kind?: string;', 'readonly apiVersion?: string;'] : []),
+    ...type.fields.map((field) => member(type, field, imports)),
+  ];
+  const body = members.length === 0 ? '{}' : `{\n${members.map((each) => `  ${each}\n`).join('')}}`;
+  const empty = 'Readonly<Record<string, never>>';
+  return `\n${doc}export type ${shortNameOf(type.name)} = ${members.length === 0 ? empty : body};\n`;
+}
+
+function member(type: MessageType, field: FieldType, imports: Imports): string {
+  const name = /^[A-Za-z$_][\w$]*$/u.test(field.name) ? field.name : `'${field.name}'`;
+  const presence = presenceOf(type, field);
+  const optional = presence === 'absent' ? '?' : '';
+  const orNull = presence === 'null' ? ' | null' : '';
+  return `readonly ${name}${optional}: ${valueText(field, imports)}${orNull};`;
+}
+
+/** What stands in a decoded message where nothing was given: a value, null, or nothing at all. `plan.ts` decides. */
+function presenceOf(type: MessageType, field: FieldType): 'value' | 'null' | 'absent' {
+  // A new object has no status before it is stored for the first time.
+  if (type.typeMeta && field.name === 'status') return 'absent';
+  if (field.pointer || field.list || field.map || EMPTY_IS_ABSENT.has(field.kind)) {
+    return field.omitempty ? 'absent' : 'null';
+  }
+  if (field.omitempty && !STRUCTURES.has(field.kind)) return 'absent';
+  return ZERO_IS_NULL.has(field.kind) ? 'null' : 'value';
+}
+
+const EMPTY_IS_ABSENT: ReadonlySet<FieldKind> = new Set(['bytes', 'stringList']);
+
+/** Structures are written even where they are empty. */
+const STRUCTURES: ReadonlySet<FieldKind> = new Set([
+  'time',
+  'microTime',
+  'quantity',
+  'intOrString',
+  'rawExtension',
+  'fieldsV1',
+  'json',
+  'schemaOrArray',
+  'schemaOrBool',
+  'schemaOrStringArray',
+  'message',
+]);
+
+const ZERO_IS_NULL: ReadonlySet<FieldKind> = new Set([
+  'bytes',
+  'stringList',
+  'time',
+  'microTime',
+  'schemaOrArray',
+  'schemaOrBool',
+  'schemaOrStringArray',
+]);
+
+function valueText(field: FieldType, imports: Imports): string {
+  const one = elementText(field, imports);
+  const element = (field.list || field.map) && ZERO_IS_NULL.has(field.kind) ? `${one} | null` : one;
+  if (field.list) return element.includes(' ') ? `readonly (${element})[]` : `readonly ${element}[]`;
+  return field.map ? `Readonly<Record<string, ${element}>>` : element;
+}
+
+const VALUES = '../../schema/values';
+
+const ELEMENTS: Readonly<Record<Exclude<FieldKind, 'message'>, string>> = {
+  string: 'string',
+  bool: 'boolean',
+  int32: 'number',
+  int64: 'Int64',
+  double: 'number',
+  bytes: 'Base64',
+  time: 'Time',
+  microTime: 'MicroTime',
+  quantity: 'Quantity',
+  intOrString: 'IntOrString',
+  rawExtension: 'unknown',
+  fieldsV1: 'unknown',
+  json: 'unknown',
+  stringList: 'readonly string[]',
+  schemaOrArray: 'JSONSchemaProps | readonly JSONSchemaProps[]',
+  schemaOrBool: 'JSONSchemaProps | boolean',
+  schemaOrStringArray: 'JSONSchemaProps | readonly string[]',
+};
+
+/** Special types come from the file of values; a schema is always of the own package. */
+function elementText({ kind, message }: FieldType, imports: Imports): string {
+  if (kind !== 'message') {
+    const text = ELEMENTS[kind];
+    if (/^[A-Z]\w+$/u.test(text)) imports.add(VALUES, text);
+    return text;
+  }
+  if (message === undefined) throw new Error('a message without its type');
+  const packageName = packageNameOf(message.name);
+  const name = shortNameOf(message.name);
+  return packageName === imports.packageName ? name : imports.add(`./${fileOf(packageName)}`, name);
+}
+
+/** The imports of one file. */
+class Imports {
+  readonly packageName: string;
+  readonly #names = new Map<string, Set<string>>();
+
+  constructor(packageName: string) {
+    this.packageName = packageName;
+  }
+
+  add(from: string, name: string): string {
+    const names = this.#names.get(from) ?? new Set();
+    this.#names.set(from, names.add(name));
+    return name;
+  }
+
+  text(): string {
+    return [...this.#names]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([from, names]) => importText([...names].sort(), from))
+      .join('');
+  }
+}
+
+const LINE_LENGTH_MAX = 110;
+
+function importText(names: readonly string[], from: string): string {
+  const line = `import type { ${names.join(', ')} } from '${from}';\n`;
+  if (line.length <= LINE_LENGTH_MAX + 1) return line;
+  return `import type {\n${names.map((name) => `  ${name},\n`).join('')}} from '${from}';\n`;
+}
+
+function indexText(packages: readonly string[]): string {
+  const imports = packages.map((name) => `import type * as ${aliasOf(name)} from './${fileOf(name)}';\n`);
+  const messages = jsonMessages().map((name) => `  '${name}': ${referenceTo(name)};\n`);
+  const stored = grouped(RESOURCES.filter(isStored), ({ schema }) => groupOf(schema));
+  const groups = [...stored].map(([group, rows]) => {
+    const members = rows.map(({ resource, schema }) => `    ${resource}: ${referenceTo(schema)};\n`);
+    return `  ${group}: {\n${members.join('')}  };\n`;
+  });
+  return [
+    `${HEAD}${imports.sort().join('')}`,
+    `/** What a decoded message is, by its name in the tables. */\nexport interface MessageTypes {\n${messages.join('')}}\n`,
+    '/** What is stored, by the name of the group in `GROUP` and by resource, in the version in which it is stored. */\n' +
+      `export interface StoredKinds {\n${groups.join('')}}\n`,
+  ].join('\n');
+}
+
+function isStored(row: (typeof RESOURCES)[number]): boolean {
+  return (
+    row.verbs.includes('create') &&
+    row.verbs.includes('list') &&
+    packageOf(row.hub) === packageNameOf(row.schema)
+  );
+}
+
+function referenceTo(message: string): string {
+  return `${aliasOf(packageNameOf(message))}.${shortNameOf(message)}`;
+}
+
+/** All messages but those that are something else in JSON: a list, a union, a value of any kind. */
+function jsonMessages(): readonly string[] {
+  const fields = messageNames().flatMap((name) => messageType(name).declared);
+  const carriers = new Set(
+    fields.flatMap(({ kind, message }) => (kind === 'message' ? [] : [message?.name])),
+  );
+  return messageNames().filter((name) => !carriers.has(name));
+}
+
+function grouped<T>(
+  items: readonly T[],
+  groupOfItem: (item: T) => string,
+): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groupOfItem(item);
+    groups.set(group, [...(groups.get(group) ?? []), item]);
+  }
+  return groups;
+}
+
+/** `core/v1` of `core/v1.Pod`. */
+function packageNameOf(message: string): string {
+  return message.slice(0, message.lastIndexOf('.'));
+}
+
+/** `Pod` of `core/v1.Pod`. */
+function shortNameOf(message: string): string {
+  return message.slice(message.lastIndexOf('.') + 1);
+}
+
+function groupOf(message: string): string {
+  return message.slice(0, message.indexOf('/'));
+}
+
+/** `core-v1` of `core/v1`. */
+function fileOf(packageName: string): string {
+  return packageName.replace('/', '-');
+}
+
+/** `coreV1` of `core/v1`. */
+function aliasOf(packageName: string): string {
+  return packageName.replace(/\/(.)/u, (_match, first: string) => first.toUpperCase());
+}

@@ -1,0 +1,30 @@
+// Written by `npm run generate` from shared/api/data/schema. Change it there.
+import type { ObjectMeta } from './meta-v1';
+
+/** Asks whose token it is. */
+export type TokenReview = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: TokenReviewSpec;
+  readonly status?: TokenReviewStatus;
+};
+
+export type TokenReviewSpec = {
+  readonly token?: string;
+  readonly audiences?: readonly string[];
+};
+
+export type TokenReviewStatus = {
+  readonly authenticated?: boolean;
+  readonly user: UserInfo;
+  readonly audiences?: readonly string[];
+  readonly error?: string;
+};
+
+export type UserInfo = {
+  readonly username?: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[] | null>>;
+};

@@ -1,0 +1,27 @@
+// Written by `npm run generate` from shared/api/data/schema. Change it there.
+import type { MicroTime } from '../../schema/values';
+import type { ListMeta, ObjectMeta } from './meta-v1';
+
+/** Who holds something, and until when unless it is renewed. */
+export type Lease = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: LeaseSpec;
+};
+
+/** A list of objects of the kind Lease. */
+export type LeaseList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly Lease[] | null;
+};
+
+export type LeaseSpec = {
+  readonly holderIdentity?: string;
+  readonly leaseDurationSeconds?: number;
+  readonly acquireTime?: MicroTime;
+  readonly renewTime?: MicroTime;
+  readonly leaseTransitions?: number;
+};

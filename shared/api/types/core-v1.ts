@@ -1,0 +1,1625 @@
+// Written by `npm run generate` from shared/api/data/schema. Change it there.
+import type { Base64, Int64, IntOrString, MicroTime, Quantity, Time } from '../../schema/values';
+import type { Condition, LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
+
+export type AWSElasticBlockStoreVolumeSource = {
+  readonly volumeID: string;
+  readonly fsType?: string;
+  readonly partition?: number;
+  readonly readOnly?: boolean;
+};
+
+export type Affinity = {
+  readonly nodeAffinity?: NodeAffinity;
+  readonly podAffinity?: PodAffinity;
+  readonly podAntiAffinity?: PodAntiAffinity;
+};
+
+export type AttachedVolume = {
+  readonly name: string;
+  readonly devicePath: string;
+};
+
+export type AzureDiskVolumeSource = {
+  readonly diskName: string;
+  readonly diskURI: string;
+  readonly cachingMode?: string;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+  readonly kind?: string;
+};
+
+export type AzureFilePersistentVolumeSource = {
+  readonly secretName: string;
+  readonly shareName: string;
+  readonly readOnly?: boolean;
+  readonly secretNamespace: string | null;
+};
+
+export type AzureFileVolumeSource = {
+  readonly secretName: string;
+  readonly shareName: string;
+  readonly readOnly?: boolean;
+};
+
+/** Puts a pod on a node. */
+export type Binding = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly target: ObjectReference;
+};
+
+export type CSIPersistentVolumeSource = {
+  readonly driver: string;
+  readonly volumeHandle: string;
+  readonly readOnly?: boolean;
+  readonly fsType?: string;
+  readonly volumeAttributes?: Readonly<Record<string, string>>;
+  readonly controllerPublishSecretRef?: SecretReference;
+  readonly nodeStageSecretRef?: SecretReference;
+  readonly nodePublishSecretRef?: SecretReference;
+  readonly controllerExpandSecretRef?: SecretReference;
+};
+
+export type CSIVolumeSource = {
+  readonly driver: string;
+  readonly readOnly?: boolean;
+  readonly fsType?: string;
+  readonly volumeAttributes?: Readonly<Record<string, string>>;
+  readonly nodePublishSecretRef?: LocalObjectReference;
+};
+
+export type Capabilities = {
+  readonly add?: readonly string[];
+  readonly drop?: readonly string[];
+};
+
+export type CephFSPersistentVolumeSource = {
+  readonly monitors: readonly string[] | null;
+  readonly path?: string;
+  readonly user?: string;
+  readonly secretFile?: string;
+  readonly secretRef?: SecretReference;
+  readonly readOnly?: boolean;
+};
+
+export type CephFSVolumeSource = {
+  readonly monitors: readonly string[] | null;
+  readonly path?: string;
+  readonly user?: string;
+  readonly secretFile?: string;
+  readonly secretRef?: LocalObjectReference;
+  readonly readOnly?: boolean;
+};
+
+export type CinderPersistentVolumeSource = {
+  readonly volumeID: string;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+  readonly secretRef?: SecretReference;
+};
+
+export type CinderVolumeSource = {
+  readonly volumeID: string;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+  readonly secretRef?: LocalObjectReference;
+};
+
+export type ClientIPConfig = {
+  readonly timeoutSeconds?: number;
+};
+
+export type ComponentCondition = {
+  readonly type: string;
+  readonly status: string;
+  readonly message?: string;
+  readonly error?: string;
+};
+
+/** How a component of the control plane is. Deprecated. */
+export type ComponentStatus = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly conditions?: readonly ComponentCondition[];
+};
+
+/** A list of objects of the kind ComponentStatus. */
+export type ComponentStatusList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly ComponentStatus[] | null;
+};
+
+/** Configuration for pods, as keys and values. */
+export type ConfigMap = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly immutable?: boolean;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, Base64 | null>>;
+};
+
+export type ConfigMapEnvSource = {
+  readonly name?: string;
+  readonly optional?: boolean;
+};
+
+export type ConfigMapKeySelector = {
+  readonly name?: string;
+  readonly key: string;
+  readonly optional?: boolean;
+};
+
+/** A list of objects of the kind ConfigMap. */
+export type ConfigMapList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly ConfigMap[] | null;
+};
+
+export type ConfigMapNodeConfigSource = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly kubeletConfigKey: string;
+};
+
+export type ConfigMapProjection = {
+  readonly name?: string;
+  readonly items?: readonly KeyToPath[];
+  readonly optional?: boolean;
+};
+
+export type ConfigMapVolumeSource = {
+  readonly name?: string;
+  readonly items?: readonly KeyToPath[];
+  readonly defaultMode?: number;
+  readonly optional?: boolean;
+};
+
+/** A program in a pod: its image, and how it is run. */
+export type Container = {
+  readonly name: string;
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly workingDir?: string;
+  readonly ports?: readonly ContainerPort[];
+  readonly envFrom?: readonly EnvFromSource[];
+  readonly env?: readonly EnvVar[];
+  readonly resources: ResourceRequirements;
+  readonly volumeMounts?: readonly VolumeMount[];
+  readonly volumeDevices?: readonly VolumeDevice[];
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly startupProbe?: Probe;
+  readonly lifecycle?: Lifecycle;
+  readonly terminationMessagePath?: string;
+  readonly terminationMessagePolicy?: string;
+  readonly imagePullPolicy?: string;
+  readonly securityContext?: SecurityContext;
+  readonly stdin?: boolean;
+  readonly stdinOnce?: boolean;
+  readonly tty?: boolean;
+};
+
+export type ContainerImage = {
+  readonly names: readonly string[] | null;
+  readonly sizeBytes?: Int64;
+};
+
+/** A port on which a container listens. */
+export type ContainerPort = {
+  readonly name?: string;
+  readonly hostPort?: number;
+  readonly containerPort: number;
+  readonly protocol?: string;
+  readonly hostIP?: string;
+};
+
+export type ContainerState = {
+  readonly waiting?: ContainerStateWaiting;
+  readonly running?: ContainerStateRunning;
+  readonly terminated?: ContainerStateTerminated;
+};
+
+export type ContainerStateRunning = {
+  readonly startedAt: Time | null;
+};
+
+export type ContainerStateTerminated = {
+  readonly exitCode: number;
+  readonly signal?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly startedAt: Time | null;
+  readonly finishedAt: Time | null;
+  readonly containerID?: string;
+};
+
+export type ContainerStateWaiting = {
+  readonly reason?: string;
+  readonly message?: string;
+};
+
+export type ContainerStatus = {
+  readonly name: string;
+  readonly state: ContainerState;
+  readonly lastState: ContainerState;
+  readonly ready: boolean;
+  readonly restartCount: number;
+  readonly image: string;
+  readonly imageID: string;
+  readonly containerID?: string;
+  readonly started?: boolean;
+};
+
+export type DaemonEndpoint = {
+  readonly Port: number;
+};
+
+export type DownwardAPIProjection = {
+  readonly items?: readonly DownwardAPIVolumeFile[];
+};
+
+export type DownwardAPIVolumeFile = {
+  readonly path: string;
+  readonly fieldRef?: ObjectFieldSelector;
+  readonly resourceFieldRef?: ResourceFieldSelector;
+  readonly mode?: number;
+};
+
+export type DownwardAPIVolumeSource = {
+  readonly items?: readonly DownwardAPIVolumeFile[];
+  readonly defaultMode?: number;
+};
+
+export type EmptyDirVolumeSource = {
+  readonly medium?: string;
+  readonly sizeLimit?: Quantity;
+};
+
+export type EndpointAddress = {
+  readonly ip: string;
+  readonly hostname?: string;
+  readonly nodeName?: string;
+  readonly targetRef?: ObjectReference;
+};
+
+export type EndpointPort = {
+  readonly name?: string;
+  readonly port: number;
+  readonly protocol?: string;
+  readonly appProtocol?: string;
+};
+
+export type EndpointSubset = {
+  readonly addresses?: readonly EndpointAddress[];
+  readonly notReadyAddresses?: readonly EndpointAddress[];
+  readonly ports?: readonly EndpointPort[];
+};
+
+/** All of the addresses behind a Service. */
+export type Endpoints = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly subsets?: readonly EndpointSubset[];
+};
+
+/** A list of objects of the kind Endpoints. */
+export type EndpointsList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly Endpoints[] | null;
+};
+
+export type EnvFromSource = {
+  readonly prefix?: string;
+  readonly configMapRef?: ConfigMapEnvSource;
+  readonly secretRef?: SecretEnvSource;
+};
+
+/** A variable in the environment of a container. */
+export type EnvVar = {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: EnvVarSource;
+};
+
+export type EnvVarSource = {
+  readonly fieldRef?: ObjectFieldSelector;
+  readonly resourceFieldRef?: ResourceFieldSelector;
+  readonly configMapKeyRef?: ConfigMapKeySelector;
+  readonly secretKeyRef?: SecretKeySelector;
+};
+
+export type EphemeralContainer = {
+  readonly name: string;
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly workingDir?: string;
+  readonly ports?: readonly ContainerPort[];
+  readonly envFrom?: readonly EnvFromSource[];
+  readonly env?: readonly EnvVar[];
+  readonly resources: ResourceRequirements;
+  readonly volumeMounts?: readonly VolumeMount[];
+  readonly volumeDevices?: readonly VolumeDevice[];
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly startupProbe?: Probe;
+  readonly lifecycle?: Lifecycle;
+  readonly terminationMessagePath?: string;
+  readonly terminationMessagePolicy?: string;
+  readonly imagePullPolicy?: string;
+  readonly securityContext?: SecurityContext;
+  readonly stdin?: boolean;
+  readonly stdinOnce?: boolean;
+  readonly tty?: boolean;
+  readonly targetContainerName?: string;
+};
+
+export type EphemeralContainerCommon = {
+  readonly name: string;
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly workingDir?: string;
+  readonly ports?: readonly ContainerPort[];
+  readonly envFrom?: readonly EnvFromSource[];
+  readonly env?: readonly EnvVar[];
+  readonly resources: ResourceRequirements;
+  readonly volumeMounts?: readonly VolumeMount[];
+  readonly volumeDevices?: readonly VolumeDevice[];
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly startupProbe?: Probe;
+  readonly lifecycle?: Lifecycle;
+  readonly terminationMessagePath?: string;
+  readonly terminationMessagePolicy?: string;
+  readonly imagePullPolicy?: string;
+  readonly securityContext?: SecurityContext;
+  readonly stdin?: boolean;
+  readonly stdinOnce?: boolean;
+  readonly tty?: boolean;
+};
+
+/** The containers that were added to a running pod. */
+export type EphemeralContainers = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly ephemeralContainers: readonly EphemeralContainer[] | null;
+};
+
+export type EphemeralVolumeSource = {
+  readonly volumeClaimTemplate?: PersistentVolumeClaimTemplate;
+};
+
+/** Something that happened to an object, kept for a while. */
+export type Event = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly involvedObject: ObjectReference;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly source: EventSource;
+  readonly firstTimestamp: Time | null;
+  readonly lastTimestamp: Time | null;
+  readonly count?: number;
+  readonly type?: string;
+  readonly eventTime: MicroTime | null;
+  readonly series?: EventSeries;
+  readonly action?: string;
+  readonly related?: ObjectReference;
+  readonly reportingComponent: string;
+  readonly reportingInstance: string;
+};
+
+/** A list of objects of the kind Event. */
+export type EventList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly Event[] | null;
+};
+
+export type EventSeries = {
+  readonly count?: number;
+  readonly lastObservedTime: MicroTime | null;
+};
+
+export type EventSource = {
+  readonly component?: string;
+  readonly host?: string;
+};
+
+export type ExecAction = {
+  readonly command?: readonly string[];
+};
+
+export type FCVolumeSource = {
+  readonly targetWWNs?: readonly string[];
+  readonly lun?: number;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+  readonly wwids?: readonly string[];
+};
+
+export type FlexPersistentVolumeSource = {
+  readonly driver: string;
+  readonly fsType?: string;
+  readonly secretRef?: SecretReference;
+  readonly readOnly?: boolean;
+  readonly options?: Readonly<Record<string, string>>;
+};
+
+export type FlexVolumeSource = {
+  readonly driver: string;
+  readonly fsType?: string;
+  readonly secretRef?: LocalObjectReference;
+  readonly readOnly?: boolean;
+  readonly options?: Readonly<Record<string, string>>;
+};
+
+export type FlockerVolumeSource = {
+  readonly datasetName?: string;
+  readonly datasetUUID?: string;
+};
+
+export type GCEPersistentDiskVolumeSource = {
+  readonly pdName: string;
+  readonly fsType?: string;
+  readonly partition?: number;
+  readonly readOnly?: boolean;
+};
+
+export type GitRepoVolumeSource = {
+  readonly repository: string;
+  readonly revision?: string;
+  readonly directory?: string;
+};
+
+export type GlusterfsPersistentVolumeSource = {
+  readonly endpoints: string;
+  readonly path: string;
+  readonly readOnly?: boolean;
+  readonly endpointsNamespace?: string;
+};
+
+export type GlusterfsVolumeSource = {
+  readonly endpoints: string;
+  readonly path: string;
+  readonly readOnly?: boolean;
+};
+
+export type HTTPGetAction = {
+  readonly path?: string;
+  readonly port: IntOrString;
+  readonly host?: string;
+  readonly scheme?: string;
+  readonly httpHeaders?: readonly HTTPHeader[];
+};
+
+export type HTTPHeader = {
+  readonly name: string;
+  readonly value: string;
+};
+
+export type Handler = {
+  readonly exec?: ExecAction;
+  readonly httpGet?: HTTPGetAction;
+  readonly tcpSocket?: TCPSocketAction;
+};
+
+export type HostAlias = {
+  readonly ip?: string;
+  readonly hostnames?: readonly string[];
+};
+
+export type HostPathVolumeSource = {
+  readonly path: string;
+  readonly type?: string;
+};
+
+export type ISCSIPersistentVolumeSource = {
+  readonly targetPortal: string;
+  readonly iqn: string;
+  readonly lun: number;
+  readonly iscsiInterface?: string;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+  readonly portals?: readonly string[];
+  readonly chapAuthDiscovery?: boolean;
+  readonly chapAuthSession?: boolean;
+  readonly secretRef?: SecretReference;
+  readonly initiatorName?: string;
+};
+
+export type ISCSIVolumeSource = {
+  readonly targetPortal: string;
+  readonly iqn: string;
+  readonly lun: number;
+  readonly iscsiInterface?: string;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+  readonly portals?: readonly string[];
+  readonly chapAuthDiscovery?: boolean;
+  readonly chapAuthSession?: boolean;
+  readonly secretRef?: LocalObjectReference;
+  readonly initiatorName?: string;
+};
+
+export type KeyToPath = {
+  readonly key: string;
+  readonly path: string;
+  readonly mode?: number;
+};
+
+export type Lifecycle = {
+  readonly postStart?: Handler;
+  readonly preStop?: Handler;
+};
+
+/** Bounds and defaults for what the objects of a namespace may ask for. */
+export type LimitRange = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: LimitRangeSpec;
+};
+
+export type LimitRangeItem = {
+  readonly type: string;
+  readonly max?: Readonly<Record<string, Quantity>>;
+  readonly min?: Readonly<Record<string, Quantity>>;
+  readonly default?: Readonly<Record<string, Quantity>>;
+  readonly defaultRequest?: Readonly<Record<string, Quantity>>;
+  readonly maxLimitRequestRatio?: Readonly<Record<string, Quantity>>;
+};
+
+/** A list of objects of the kind LimitRange. */
+export type LimitRangeList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly LimitRange[] | null;
+};
+
+export type LimitRangeSpec = {
+  readonly limits: readonly LimitRangeItem[] | null;
+};
+
+export type LoadBalancerIngress = {
+  readonly ip?: string;
+  readonly hostname?: string;
+  readonly ports?: readonly PortStatus[];
+};
+
+export type LoadBalancerStatus = {
+  readonly ingress?: readonly LoadBalancerIngress[];
+};
+
+export type LocalObjectReference = {
+  readonly name?: string;
+};
+
+export type LocalVolumeSource = {
+  readonly path: string;
+  readonly fsType?: string;
+};
+
+export type NFSVolumeSource = {
+  readonly server: string;
+  readonly path: string;
+  readonly readOnly?: boolean;
+};
+
+/** A place for objects, in which their names are their own. */
+export type Namespace = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: NamespaceSpec;
+  readonly status?: NamespaceStatus;
+};
+
+export type NamespaceCondition = {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime: Time | null;
+  readonly reason?: string;
+  readonly message?: string;
+};
+
+/** A list of objects of the kind Namespace. */
+export type NamespaceList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly Namespace[] | null;
+};
+
+export type NamespaceSpec = {
+  readonly finalizers?: readonly string[];
+};
+
+export type NamespaceStatus = {
+  readonly phase?: string;
+  readonly conditions?: readonly NamespaceCondition[];
+};
+
+/** A machine on which pods run. */
+export type Node = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: NodeSpec;
+  readonly status?: NodeStatus;
+};
+
+export type NodeAddress = {
+  readonly type: string;
+  readonly address: string;
+};
+
+export type NodeAffinity = {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector;
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly PreferredSchedulingTerm[];
+};
+
+export type NodeCondition = {
+  readonly type: string;
+  readonly status: string;
+  readonly lastHeartbeatTime: Time | null;
+  readonly lastTransitionTime: Time | null;
+  readonly reason?: string;
+  readonly message?: string;
+};
+
+export type NodeConfigSource = {
+  readonly configMap?: ConfigMapNodeConfigSource;
+};
+
+export type NodeConfigStatus = {
+  readonly assigned?: NodeConfigSource;
+  readonly active?: NodeConfigSource;
+  readonly lastKnownGood?: NodeConfigSource;
+  readonly error?: string;
+};
+
+export type NodeDaemonEndpoints = {
+  readonly kubeletEndpoint: DaemonEndpoint;
+};
+
+/** A list of objects of the kind Node. */
+export type NodeList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly Node[] | null;
+};
+
+export type NodeProxyOptions = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly path?: string;
+};
+
+export type NodeSelector = {
+  readonly nodeSelectorTerms: readonly NodeSelectorTerm[] | null;
+};
+
+export type NodeSelectorRequirement = {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+};
+
+export type NodeSelectorTerm = {
+  readonly matchExpressions?: readonly NodeSelectorRequirement[];
+  readonly matchFields?: readonly NodeSelectorRequirement[];
+};
+
+export type NodeSpec = {
+  readonly podCIDR?: string;
+  readonly podCIDRs?: readonly string[];
+  readonly providerID?: string;
+  readonly unschedulable?: boolean;
+  readonly taints?: readonly Taint[];
+  readonly configSource?: NodeConfigSource;
+  readonly externalID?: string;
+};
+
+export type NodeStatus = {
+  readonly capacity?: Readonly<Record<string, Quantity>>;
+  readonly allocatable?: Readonly<Record<string, Quantity>>;
+  readonly phase?: string;
+  readonly conditions?: readonly NodeCondition[];
+  readonly addresses?: readonly NodeAddress[];
+  readonly daemonEndpoints: NodeDaemonEndpoints;
+  readonly nodeInfo: NodeSystemInfo;
+  readonly images?: readonly ContainerImage[];
+  readonly volumesInUse?: readonly string[];
+  readonly volumesAttached?: readonly AttachedVolume[];
+  readonly config?: NodeConfigStatus;
+};
+
+export type NodeSystemInfo = {
+  readonly machineID: string;
+  readonly systemUUID: string;
+  readonly bootID: string;
+  readonly kernelVersion: string;
+  readonly osImage: string;
+  readonly containerRuntimeVersion: string;
+  readonly kubeletVersion: string;
+  readonly kubeProxyVersion: string;
+  readonly operatingSystem: string;
+  readonly architecture: string;
+};
+
+export type ObjectFieldSelector = {
+  readonly apiVersion?: string;
+  readonly fieldPath: string;
+};
+
+export type ObjectReference = {
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly uid?: string;
+  readonly apiVersion?: string;
+  readonly resourceVersion?: string;
+  readonly fieldPath?: string;
+};
+
+/** Storage that the cluster has, whoever uses it. */
+export type PersistentVolume = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: PersistentVolumeSpec;
+  readonly status?: PersistentVolumeStatus;
+};
+
+/** A wish for storage, which a PersistentVolume can fulfil. */
+export type PersistentVolumeClaim = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: PersistentVolumeClaimSpec;
+  readonly status?: PersistentVolumeClaimStatus;
+};
+
+export type PersistentVolumeClaimCondition = {
+  readonly type: string;
+  readonly status: string;
+  readonly lastProbeTime: Time | null;
+  readonly lastTransitionTime: Time | null;
+  readonly reason?: string;
+  readonly message?: string;
+};
+
+/** A list of objects of the kind PersistentVolumeClaim. */
+export type PersistentVolumeClaimList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly PersistentVolumeClaim[] | null;
+};
+
+export type PersistentVolumeClaimSpec = {
+  readonly accessModes?: readonly string[];
+  readonly selector?: LabelSelector;
+  readonly resources: ResourceRequirements;
+  readonly volumeName?: string;
+  readonly storageClassName?: string;
+  readonly volumeMode?: string;
+  readonly dataSource?: TypedLocalObjectReference;
+};
+
+export type PersistentVolumeClaimStatus = {
+  readonly phase?: string;
+  readonly accessModes?: readonly string[];
+  readonly capacity?: Readonly<Record<string, Quantity>>;
+  readonly conditions?: readonly PersistentVolumeClaimCondition[];
+};
+
+export type PersistentVolumeClaimTemplate = {
+  readonly metadata: ObjectMeta;
+  readonly spec: PersistentVolumeClaimSpec;
+};
+
+export type PersistentVolumeClaimVolumeSource = {
+  readonly claimName: string;
+  readonly readOnly?: boolean;
+};
+
+/** A list of objects of the kind PersistentVolume. */
+export type PersistentVolumeList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly PersistentVolume[] | null;
+};
+
+export type PersistentVolumeSource = {
+  readonly gcePersistentDisk?: GCEPersistentDiskVolumeSource;
+  readonly awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
+  readonly hostPath?: HostPathVolumeSource;
+  readonly glusterfs?: GlusterfsPersistentVolumeSource;
+  readonly nfs?: NFSVolumeSource;
+  readonly rbd?: RBDPersistentVolumeSource;
+  readonly iscsi?: ISCSIPersistentVolumeSource;
+  readonly cinder?: CinderPersistentVolumeSource;
+  readonly cephfs?: CephFSPersistentVolumeSource;
+  readonly fc?: FCVolumeSource;
+  readonly flocker?: FlockerVolumeSource;
+  readonly flexVolume?: FlexPersistentVolumeSource;
+  readonly azureFile?: AzureFilePersistentVolumeSource;
+  readonly vsphereVolume?: VsphereVirtualDiskVolumeSource;
+  readonly quobyte?: QuobyteVolumeSource;
+  readonly azureDisk?: AzureDiskVolumeSource;
+  readonly photonPersistentDisk?: PhotonPersistentDiskVolumeSource;
+  readonly portworxVolume?: PortworxVolumeSource;
+  readonly scaleIO?: ScaleIOPersistentVolumeSource;
+  readonly local?: LocalVolumeSource;
+  readonly storageos?: StorageOSPersistentVolumeSource;
+  readonly csi?: CSIPersistentVolumeSource;
+};
+
+export type PersistentVolumeSpec = {
+  readonly capacity?: Readonly<Record<string, Quantity>>;
+  readonly gcePersistentDisk?: GCEPersistentDiskVolumeSource;
+  readonly awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
+  readonly hostPath?: HostPathVolumeSource;
+  readonly glusterfs?: GlusterfsPersistentVolumeSource;
+  readonly nfs?: NFSVolumeSource;
+  readonly rbd?: RBDPersistentVolumeSource;
+  readonly iscsi?: ISCSIPersistentVolumeSource;
+  readonly cinder?: CinderPersistentVolumeSource;
+  readonly cephfs?: CephFSPersistentVolumeSource;
+  readonly fc?: FCVolumeSource;
+  readonly flocker?: FlockerVolumeSource;
+  readonly flexVolume?: FlexPersistentVolumeSource;
+  readonly azureFile?: AzureFilePersistentVolumeSource;
+  readonly vsphereVolume?: VsphereVirtualDiskVolumeSource;
+  readonly quobyte?: QuobyteVolumeSource;
+  readonly azureDisk?: AzureDiskVolumeSource;
+  readonly photonPersistentDisk?: PhotonPersistentDiskVolumeSource;
+  readonly portworxVolume?: PortworxVolumeSource;
+  readonly scaleIO?: ScaleIOPersistentVolumeSource;
+  readonly local?: LocalVolumeSource;
+  readonly storageos?: StorageOSPersistentVolumeSource;
+  readonly csi?: CSIPersistentVolumeSource;
+  readonly accessModes?: readonly string[];
+  readonly claimRef?: ObjectReference;
+  readonly persistentVolumeReclaimPolicy?: string;
+  readonly storageClassName?: string;
+  readonly mountOptions?: readonly string[];
+  readonly volumeMode?: string;
+  readonly nodeAffinity?: VolumeNodeAffinity;
+};
+
+export type PersistentVolumeStatus = {
+  readonly phase?: string;
+  readonly message?: string;
+  readonly reason?: string;
+};
+
+export type PhotonPersistentDiskVolumeSource = {
+  readonly pdID: string;
+  readonly fsType?: string;
+};
+
+/** Containers that run together on one node. */
+export type Pod = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: PodSpec;
+  readonly status?: PodStatus;
+};
+
+export type PodAffinity = {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[];
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly WeightedPodAffinityTerm[];
+};
+
+export type PodAffinityTerm = {
+  readonly labelSelector?: LabelSelector;
+  readonly namespaces?: readonly string[];
+  readonly topologyKey: string;
+  readonly namespaceSelector?: LabelSelector;
+};
+
+export type PodAntiAffinity = {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[];
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly WeightedPodAffinityTerm[];
+};
+
+export type PodAttachOptions = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly stdin?: boolean;
+  readonly stdout?: boolean;
+  readonly stderr?: boolean;
+  readonly tty?: boolean;
+  readonly container?: string;
+};
+
+export type PodCondition = {
+  readonly type: string;
+  readonly status: string;
+  readonly lastProbeTime: Time | null;
+  readonly lastTransitionTime: Time | null;
+  readonly reason?: string;
+  readonly message?: string;
+};
+
+export type PodDNSConfig = {
+  readonly nameservers?: readonly string[];
+  readonly searches?: readonly string[];
+  readonly options?: readonly PodDNSConfigOption[];
+};
+
+export type PodDNSConfigOption = {
+  readonly name?: string;
+  readonly value?: string;
+};
+
+export type PodExecOptions = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly stdin?: boolean;
+  readonly stdout?: boolean;
+  readonly stderr?: boolean;
+  readonly tty?: boolean;
+  readonly container?: string;
+  readonly command: readonly string[] | null;
+};
+
+export type PodIP = {
+  readonly ip?: string;
+};
+
+/** A list of objects of the kind Pod. */
+export type PodList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly Pod[] | null;
+};
+
+export type PodPortForwardOptions = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly ports?: readonly number[];
+};
+
+export type PodProxyOptions = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly path?: string;
+};
+
+export type PodReadinessGate = {
+  readonly conditionType: string;
+};
+
+export type PodSecurityContext = {
+  readonly seLinuxOptions?: SELinuxOptions;
+  readonly windowsOptions?: WindowsSecurityContextOptions;
+  readonly runAsUser?: Int64;
+  readonly runAsGroup?: Int64;
+  readonly runAsNonRoot?: boolean;
+  readonly supplementalGroups?: readonly Int64[];
+  readonly fsGroup?: Int64;
+  readonly sysctls?: readonly Sysctl[];
+  readonly fsGroupChangePolicy?: string;
+  readonly seccompProfile?: SeccompProfile;
+};
+
+/** What a pod should be like. */
+export type PodSpec = {
+  readonly volumes?: readonly Volume[];
+  readonly initContainers?: readonly Container[];
+  readonly containers: readonly Container[] | null;
+  readonly ephemeralContainers?: readonly EphemeralContainer[];
+  readonly restartPolicy?: string;
+  readonly terminationGracePeriodSeconds?: Int64;
+  readonly activeDeadlineSeconds?: Int64;
+  readonly dnsPolicy?: string;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly serviceAccountName?: string;
+  readonly serviceAccount?: string;
+  readonly automountServiceAccountToken?: boolean;
+  readonly nodeName?: string;
+  readonly hostNetwork?: boolean;
+  readonly hostPID?: boolean;
+  readonly hostIPC?: boolean;
+  readonly shareProcessNamespace?: boolean;
+  readonly securityContext?: PodSecurityContext;
+  readonly imagePullSecrets?: readonly LocalObjectReference[];
+  readonly hostname?: string;
+  readonly subdomain?: string;
+  readonly affinity?: Affinity;
+  readonly schedulerName?: string;
+  readonly tolerations?: readonly Toleration[];
+  readonly hostAliases?: readonly HostAlias[];
+  readonly priorityClassName?: string;
+  readonly priority?: number;
+  readonly dnsConfig?: PodDNSConfig;
+  readonly readinessGates?: readonly PodReadinessGate[];
+  readonly runtimeClassName?: string;
+  readonly enableServiceLinks?: boolean;
+  readonly preemptionPolicy?: string;
+  readonly overhead?: Readonly<Record<string, Quantity>>;
+  readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[];
+  readonly setHostnameAsFQDN?: boolean;
+};
+
+export type PodStatus = {
+  readonly phase?: string;
+  readonly conditions?: readonly PodCondition[];
+  readonly message?: string;
+  readonly reason?: string;
+  readonly nominatedNodeName?: string;
+  readonly hostIP?: string;
+  readonly podIP?: string;
+  readonly podIPs?: readonly PodIP[];
+  readonly startTime?: Time;
+  readonly initContainerStatuses?: readonly ContainerStatus[];
+  readonly containerStatuses?: readonly ContainerStatus[];
+  readonly qosClass?: string;
+  readonly ephemeralContainerStatuses?: readonly ContainerStatus[];
+};
+
+/** A template for pods. */
+export type PodTemplate = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly template: PodTemplateSpec;
+};
+
+/** A list of objects of the kind PodTemplate. */
+export type PodTemplateList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly PodTemplate[] | null;
+};
+
+/** The metadata and the spec that new pods get. */
+export type PodTemplateSpec = {
+  readonly metadata: ObjectMeta;
+  readonly spec: PodSpec;
+};
+
+export type PortStatus = {
+  readonly port: number;
+  readonly protocol: string;
+  readonly error?: string;
+};
+
+export type PortworxVolumeSource = {
+  readonly volumeID: string;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+};
+
+export type PreferredSchedulingTerm = {
+  readonly weight: number;
+  readonly preference: NodeSelectorTerm;
+};
+
+export type Probe = {
+  readonly exec?: ExecAction;
+  readonly httpGet?: HTTPGetAction;
+  readonly tcpSocket?: TCPSocketAction;
+  readonly initialDelaySeconds?: number;
+  readonly timeoutSeconds?: number;
+  readonly periodSeconds?: number;
+  readonly successThreshold?: number;
+  readonly failureThreshold?: number;
+  readonly terminationGracePeriodSeconds?: Int64;
+};
+
+export type ProjectedVolumeSource = {
+  readonly sources: readonly VolumeProjection[] | null;
+  readonly defaultMode?: number;
+};
+
+export type QuobyteVolumeSource = {
+  readonly registry: string;
+  readonly volume: string;
+  readonly readOnly?: boolean;
+  readonly user?: string;
+  readonly group?: string;
+  readonly tenant?: string;
+};
+
+export type RBDPersistentVolumeSource = {
+  readonly monitors: readonly string[] | null;
+  readonly image: string;
+  readonly fsType?: string;
+  readonly pool?: string;
+  readonly user?: string;
+  readonly keyring?: string;
+  readonly secretRef?: SecretReference;
+  readonly readOnly?: boolean;
+};
+
+export type RBDVolumeSource = {
+  readonly monitors: readonly string[] | null;
+  readonly image: string;
+  readonly fsType?: string;
+  readonly pool?: string;
+  readonly user?: string;
+  readonly keyring?: string;
+  readonly secretRef?: LocalObjectReference;
+  readonly readOnly?: boolean;
+};
+
+/** Keeps a number of equal pods running. A Deployment does it better. */
+export type ReplicationController = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: ReplicationControllerSpec;
+  readonly status?: ReplicationControllerStatus;
+};
+
+export type ReplicationControllerCondition = {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime: Time | null;
+  readonly reason?: string;
+  readonly message?: string;
+};
+
+/** A list of objects of the kind ReplicationController. */
+export type ReplicationControllerList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly ReplicationController[] | null;
+};
+
+export type ReplicationControllerSpec = {
+  readonly replicas?: number;
+  readonly minReadySeconds?: number;
+  readonly selector?: Readonly<Record<string, string>>;
+  readonly template?: PodTemplateSpec;
+};
+
+export type ReplicationControllerStatus = {
+  readonly replicas: number;
+  readonly fullyLabeledReplicas?: number;
+  readonly readyReplicas?: number;
+  readonly availableReplicas?: number;
+  readonly observedGeneration?: Int64;
+  readonly conditions?: readonly ReplicationControllerCondition[];
+};
+
+export type ResourceFieldSelector = {
+  readonly containerName?: string;
+  readonly resource: string;
+  readonly divisor: Quantity;
+};
+
+/** How much all objects of a namespace together may use. */
+export type ResourceQuota = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: ResourceQuotaSpec;
+  readonly status?: ResourceQuotaStatus;
+};
+
+/** A list of objects of the kind ResourceQuota. */
+export type ResourceQuotaList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly ResourceQuota[] | null;
+};
+
+export type ResourceQuotaSpec = {
+  readonly hard?: Readonly<Record<string, Quantity>>;
+  readonly scopes?: readonly string[];
+  readonly scopeSelector?: ScopeSelector;
+};
+
+export type ResourceQuotaStatus = {
+  readonly hard?: Readonly<Record<string, Quantity>>;
+  readonly used?: Readonly<Record<string, Quantity>>;
+};
+
+/** What a container needs, and how much it may use at most. */
+export type ResourceRequirements = {
+  readonly limits?: Readonly<Record<string, Quantity>>;
+  readonly requests?: Readonly<Record<string, Quantity>>;
+};
+
+export type SELinuxOptions = {
+  readonly user?: string;
+  readonly role?: string;
+  readonly type?: string;
+  readonly level?: string;
+};
+
+export type ScaleIOPersistentVolumeSource = {
+  readonly gateway: string;
+  readonly system: string;
+  readonly secretRef: SecretReference | null;
+  readonly sslEnabled?: boolean;
+  readonly protectionDomain?: string;
+  readonly storagePool?: string;
+  readonly storageMode?: string;
+  readonly volumeName?: string;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+};
+
+export type ScaleIOVolumeSource = {
+  readonly gateway: string;
+  readonly system: string;
+  readonly secretRef: LocalObjectReference | null;
+  readonly sslEnabled?: boolean;
+  readonly protectionDomain?: string;
+  readonly storagePool?: string;
+  readonly storageMode?: string;
+  readonly volumeName?: string;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+};
+
+export type ScopeSelector = {
+  readonly matchExpressions?: readonly ScopedResourceSelectorRequirement[];
+};
+
+export type ScopedResourceSelectorRequirement = {
+  readonly scopeName: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+};
+
+export type SeccompProfile = {
+  readonly type: string;
+  readonly localhostProfile?: string;
+};
+
+/** Confidential data for pods, as keys and values. */
+export type Secret = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly immutable?: boolean;
+  readonly data?: Readonly<Record<string, Base64 | null>>;
+  readonly stringData?: Readonly<Record<string, string>>;
+  readonly type?: string;
+};
+
+export type SecretEnvSource = {
+  readonly name?: string;
+  readonly optional?: boolean;
+};
+
+export type SecretKeySelector = {
+  readonly name?: string;
+  readonly key: string;
+  readonly optional?: boolean;
+};
+
+/** A list of objects of the kind Secret. */
+export type SecretList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly Secret[] | null;
+};
+
+export type SecretProjection = {
+  readonly name?: string;
+  readonly items?: readonly KeyToPath[];
+  readonly optional?: boolean;
+};
+
+export type SecretReference = {
+  readonly name?: string;
+  readonly namespace?: string;
+};
+
+export type SecretVolumeSource = {
+  readonly secretName?: string;
+  readonly items?: readonly KeyToPath[];
+  readonly defaultMode?: number;
+  readonly optional?: boolean;
+};
+
+export type SecurityContext = {
+  readonly capabilities?: Capabilities;
+  readonly privileged?: boolean;
+  readonly seLinuxOptions?: SELinuxOptions;
+  readonly windowsOptions?: WindowsSecurityContextOptions;
+  readonly runAsUser?: Int64;
+  readonly runAsGroup?: Int64;
+  readonly runAsNonRoot?: boolean;
+  readonly readOnlyRootFilesystem?: boolean;
+  readonly allowPrivilegeEscalation?: boolean;
+  readonly procMount?: string;
+  readonly seccompProfile?: SeccompProfile;
+};
+
+/** A lasting address for the pods that it selects. */
+export type Service = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: ServiceSpec;
+  readonly status?: ServiceStatus;
+};
+
+/** An identity for programs in pods. */
+export type ServiceAccount = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly secrets?: readonly ObjectReference[];
+  readonly imagePullSecrets?: readonly LocalObjectReference[];
+  readonly automountServiceAccountToken?: boolean;
+};
+
+/** A list of objects of the kind ServiceAccount. */
+export type ServiceAccountList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly ServiceAccount[] | null;
+};
+
+export type ServiceAccountTokenProjection = {
+  readonly audience?: string;
+  readonly expirationSeconds?: Int64;
+  readonly path: string;
+};
+
+/** A list of objects of the kind Service. */
+export type ServiceList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly Service[] | null;
+};
+
+/** A port of a Service, and where its traffic goes. */
+export type ServicePort = {
+  readonly name?: string;
+  readonly protocol?: string;
+  readonly appProtocol?: string;
+  readonly port: number;
+  readonly targetPort: IntOrString;
+  readonly nodePort?: number;
+};
+
+export type ServiceProxyOptions = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly path?: string;
+};
+
+/** What a Service should be like. */
+export type ServiceSpec = {
+  readonly ports?: readonly ServicePort[];
+  readonly selector?: Readonly<Record<string, string>>;
+  readonly clusterIP?: string;
+  readonly clusterIPs?: readonly string[];
+  readonly type?: string;
+  readonly externalIPs?: readonly string[];
+  readonly sessionAffinity?: string;
+  readonly loadBalancerIP?: string;
+  readonly loadBalancerSourceRanges?: readonly string[];
+  readonly externalName?: string;
+  readonly externalTrafficPolicy?: string;
+  readonly healthCheckNodePort?: number;
+  readonly publishNotReadyAddresses?: boolean;
+  readonly sessionAffinityConfig?: SessionAffinityConfig;
+  readonly topologyKeys?: readonly string[];
+  readonly ipFamilies?: readonly string[];
+  readonly ipFamilyPolicy?: string;
+  readonly allocateLoadBalancerNodePorts?: boolean;
+  readonly loadBalancerClass?: string;
+  readonly internalTrafficPolicy?: string;
+};
+
+export type ServiceStatus = {
+  readonly loadBalancer: LoadBalancerStatus;
+  readonly conditions?: readonly Condition[];
+};
+
+export type SessionAffinityConfig = {
+  readonly clientIP?: ClientIPConfig;
+};
+
+export type StorageOSPersistentVolumeSource = {
+  readonly volumeName?: string;
+  readonly volumeNamespace?: string;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+  readonly secretRef?: ObjectReference;
+};
+
+export type StorageOSVolumeSource = {
+  readonly volumeName?: string;
+  readonly volumeNamespace?: string;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+  readonly secretRef?: LocalObjectReference;
+};
+
+export type Sysctl = {
+  readonly name: string;
+  readonly value: string;
+};
+
+export type TCPSocketAction = {
+  readonly port: IntOrString;
+  readonly host?: string;
+};
+
+export type Taint = {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+  readonly timeAdded?: Time;
+};
+
+export type Toleration = {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly value?: string;
+  readonly effect?: string;
+  readonly tolerationSeconds?: Int64;
+};
+
+export type TopologySelectorLabelRequirement = {
+  readonly key: string;
+  readonly values: readonly string[] | null;
+};
+
+export type TopologySelectorTerm = {
+  readonly matchLabelExpressions?: readonly TopologySelectorLabelRequirement[];
+};
+
+export type TopologySpreadConstraint = {
+  readonly maxSkew: number;
+  readonly topologyKey: string;
+  readonly whenUnsatisfiable: string;
+  readonly labelSelector?: LabelSelector;
+};
+
+export type TypedLocalObjectReference = {
+  readonly apiGroup: string | null;
+  readonly kind: string;
+  readonly name: string;
+};
+
+export type Volume = {
+  readonly name: string;
+  readonly hostPath?: HostPathVolumeSource;
+  readonly emptyDir?: EmptyDirVolumeSource;
+  readonly gcePersistentDisk?: GCEPersistentDiskVolumeSource;
+  readonly awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
+  readonly gitRepo?: GitRepoVolumeSource;
+  readonly secret?: SecretVolumeSource;
+  readonly nfs?: NFSVolumeSource;
+  readonly iscsi?: ISCSIVolumeSource;
+  readonly glusterfs?: GlusterfsVolumeSource;
+  readonly persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
+  readonly rbd?: RBDVolumeSource;
+  readonly flexVolume?: FlexVolumeSource;
+  readonly cinder?: CinderVolumeSource;
+  readonly cephfs?: CephFSVolumeSource;
+  readonly flocker?: FlockerVolumeSource;
+  readonly downwardAPI?: DownwardAPIVolumeSource;
+  readonly fc?: FCVolumeSource;
+  readonly azureFile?: AzureFileVolumeSource;
+  readonly configMap?: ConfigMapVolumeSource;
+  readonly vsphereVolume?: VsphereVirtualDiskVolumeSource;
+  readonly quobyte?: QuobyteVolumeSource;
+  readonly azureDisk?: AzureDiskVolumeSource;
+  readonly photonPersistentDisk?: PhotonPersistentDiskVolumeSource;
+  readonly projected?: ProjectedVolumeSource;
+  readonly portworxVolume?: PortworxVolumeSource;
+  readonly scaleIO?: ScaleIOVolumeSource;
+  readonly storageos?: StorageOSVolumeSource;
+  readonly csi?: CSIVolumeSource;
+  readonly ephemeral?: EphemeralVolumeSource;
+};
+
+export type VolumeDevice = {
+  readonly name: string;
+  readonly devicePath: string;
+};
+
+export type VolumeMount = {
+  readonly name: string;
+  readonly readOnly?: boolean;
+  readonly mountPath: string;
+  readonly subPath?: string;
+  readonly mountPropagation?: string;
+  readonly subPathExpr?: string;
+};
+
+export type VolumeNodeAffinity = {
+  readonly required?: NodeSelector;
+};
+
+export type VolumeProjection = {
+  readonly secret?: SecretProjection;
+  readonly downwardAPI?: DownwardAPIProjection;
+  readonly configMap?: ConfigMapProjection;
+  readonly serviceAccountToken?: ServiceAccountTokenProjection;
+};
+
+export type VolumeSource = {
+  readonly hostPath?: HostPathVolumeSource;
+  readonly emptyDir?: EmptyDirVolumeSource;
+  readonly gcePersistentDisk?: GCEPersistentDiskVolumeSource;
+  readonly awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
+  readonly gitRepo?: GitRepoVolumeSource;
+  readonly secret?: SecretVolumeSource;
+  readonly nfs?: NFSVolumeSource;
+  readonly iscsi?: ISCSIVolumeSource;
+  readonly glusterfs?: GlusterfsVolumeSource;
+  readonly persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
+  readonly rbd?: RBDVolumeSource;
+  readonly flexVolume?: FlexVolumeSource;
+  readonly cinder?: CinderVolumeSource;
+  readonly cephfs?: CephFSVolumeSource;
+  readonly flocker?: FlockerVolumeSource;
+  readonly downwardAPI?: DownwardAPIVolumeSource;
+  readonly fc?: FCVolumeSource;
+  readonly azureFile?: AzureFileVolumeSource;
+  readonly configMap?: ConfigMapVolumeSource;
+  readonly vsphereVolume?: VsphereVirtualDiskVolumeSource;
+  readonly quobyte?: QuobyteVolumeSource;
+  readonly azureDisk?: AzureDiskVolumeSource;
+  readonly photonPersistentDisk?: PhotonPersistentDiskVolumeSource;
+  readonly projected?: ProjectedVolumeSource;
+  readonly portworxVolume?: PortworxVolumeSource;
+  readonly scaleIO?: ScaleIOVolumeSource;
+  readonly storageos?: StorageOSVolumeSource;
+  readonly csi?: CSIVolumeSource;
+  readonly ephemeral?: EphemeralVolumeSource;
+};
+
+export type VsphereVirtualDiskVolumeSource = {
+  readonly volumePath: string;
+  readonly fsType?: string;
+  readonly storagePolicyName?: string;
+  readonly storagePolicyID?: string;
+};
+
+export type WeightedPodAffinityTerm = {
+  readonly weight: number;
+  readonly podAffinityTerm: PodAffinityTerm;
+};
+
+export type WindowsSecurityContextOptions = {
+  readonly gmsaCredentialSpecName?: string;
+  readonly gmsaCredentialSpec?: string;
+  readonly runAsUserName?: string;
+};

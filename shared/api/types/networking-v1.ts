@@ -1,0 +1,150 @@
+// Written by `npm run generate` from shared/api/data/schema. Change it there.
+import type { IntOrString } from '../../schema/values';
+import type { LoadBalancerStatus, TypedLocalObjectReference } from './core-v1';
+import type { LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
+
+export type HTTPIngressPath = {
+  readonly path?: string;
+  readonly pathType?: string;
+  readonly backend: IngressBackend;
+};
+
+export type HTTPIngressRuleValue = {
+  readonly paths: readonly HTTPIngressPath[] | null;
+};
+
+export type IPBlock = {
+  readonly cidr: string;
+  readonly except?: readonly string[];
+};
+
+/** How HTTP requests from outside find their Service. */
+export type Ingress = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: IngressSpec;
+  readonly status?: IngressStatus;
+};
+
+export type IngressBackend = {
+  readonly service?: IngressServiceBackend;
+  readonly resource?: TypedLocalObjectReference;
+};
+
+/** Which controller serves an Ingress. */
+export type IngressClass = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: IngressClassSpec;
+};
+
+/** A list of objects of the kind IngressClass. */
+export type IngressClassList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly IngressClass[] | null;
+};
+
+export type IngressClassParametersReference = {
+  readonly kind: string;
+  readonly name: string;
+  readonly scope: string | null;
+  readonly namespace?: string;
+  readonly apiGroup?: string;
+};
+
+export type IngressClassSpec = {
+  readonly controller?: string;
+  readonly parameters?: IngressClassParametersReference;
+};
+
+/** A list of objects of the kind Ingress. */
+export type IngressList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly Ingress[] | null;
+};
+
+export type IngressRule = {
+  readonly host?: string;
+  readonly http?: HTTPIngressRuleValue;
+};
+
+export type IngressRuleValue = {
+  readonly http?: HTTPIngressRuleValue;
+};
+
+export type IngressServiceBackend = {
+  readonly name: string;
+  readonly port: ServiceBackendPort;
+};
+
+export type IngressSpec = {
+  readonly ingressClassName?: string;
+  readonly defaultBackend?: IngressBackend;
+  readonly tls?: readonly IngressTLS[];
+  readonly rules?: readonly IngressRule[];
+};
+
+export type IngressStatus = {
+  readonly loadBalancer: LoadBalancerStatus;
+};
+
+export type IngressTLS = {
+  readonly hosts?: readonly string[];
+  readonly secretName?: string;
+};
+
+/** Which traffic the selected pods may have. */
+export type NetworkPolicy = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: NetworkPolicySpec;
+};
+
+export type NetworkPolicyEgressRule = {
+  readonly ports?: readonly NetworkPolicyPort[];
+  readonly to?: readonly NetworkPolicyPeer[];
+};
+
+export type NetworkPolicyIngressRule = {
+  readonly ports?: readonly NetworkPolicyPort[];
+  readonly from?: readonly NetworkPolicyPeer[];
+};
+
+/** A list of objects of the kind NetworkPolicy. */
+export type NetworkPolicyList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly NetworkPolicy[] | null;
+};
+
+export type NetworkPolicyPeer = {
+  readonly podSelector?: LabelSelector;
+  readonly namespaceSelector?: LabelSelector;
+  readonly ipBlock?: IPBlock;
+};
+
+export type NetworkPolicyPort = {
+  readonly protocol?: string;
+  readonly port?: IntOrString;
+  readonly endPort?: number;
+};
+
+export type NetworkPolicySpec = {
+  readonly podSelector: LabelSelector;
+  readonly ingress?: readonly NetworkPolicyIngressRule[];
+  readonly egress?: readonly NetworkPolicyEgressRule[];
+  readonly policyTypes?: readonly string[];
+};
+
+export type ServiceBackendPort = {
+  readonly name?: string;
+  readonly number?: number;
+};

@@ -1,0 +1,36 @@
+// Written by `npm run generate` from shared/api/data/schema. Change it there.
+import type { Int64, IntOrString, Time } from '../../schema/values';
+import type { Condition, LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
+
+/** How many of the selected pods may be taken away at a time. */
+export type PodDisruptionBudget = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: PodDisruptionBudgetSpec;
+  readonly status?: PodDisruptionBudgetStatus;
+};
+
+/** A list of objects of the kind PodDisruptionBudget. */
+export type PodDisruptionBudgetList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly PodDisruptionBudget[] | null;
+};
+
+export type PodDisruptionBudgetSpec = {
+  readonly minAvailable?: IntOrString;
+  readonly selector?: LabelSelector;
+  readonly maxUnavailable?: IntOrString;
+};
+
+export type PodDisruptionBudgetStatus = {
+  readonly observedGeneration?: Int64;
+  readonly disruptedPods?: Readonly<Record<string, Time | null>>;
+  readonly disruptionsAllowed: number;
+  readonly currentHealthy: number;
+  readonly desiredHealthy: number;
+  readonly expectedPods: number;
+  readonly conditions?: readonly Condition[];
+};

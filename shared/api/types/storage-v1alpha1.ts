@@ -1,0 +1,44 @@
+// Written by `npm run generate` from shared/api/data/schema. Change it there.
+import type { Time } from '../../schema/values';
+import type { PersistentVolumeSpec } from './core-v1';
+import type { ListMeta, ObjectMeta } from './meta-v1';
+
+/** Asks for a volume to be attached to a node, and tells how far that is. */
+export type VolumeAttachment = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec: VolumeAttachmentSpec;
+  readonly status?: VolumeAttachmentStatus;
+};
+
+/** A list of objects of the kind VolumeAttachment. */
+export type VolumeAttachmentList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly VolumeAttachment[] | null;
+};
+
+export type VolumeAttachmentSource = {
+  readonly persistentVolumeName?: string;
+  readonly inlineVolumeSpec?: PersistentVolumeSpec;
+};
+
+export type VolumeAttachmentSpec = {
+  readonly attacher: string;
+  readonly source: VolumeAttachmentSource;
+  readonly nodeName: string;
+};
+
+export type VolumeAttachmentStatus = {
+  readonly attached: boolean;
+  readonly attachmentMetadata?: Readonly<Record<string, string>>;
+  readonly attachError?: VolumeError;
+  readonly detachError?: VolumeError;
+};
+
+export type VolumeError = {
+  readonly time: Time | null;
+  readonly message?: string;
+};
