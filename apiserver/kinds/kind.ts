@@ -1,3 +1,5 @@
+import type { StoredKinds } from '../../shared/api/types/message-types';
+import { GROUP } from '../../shared/names';
 import type { ApplyDefaults } from '../../shared/defaults/defaults';
 import type { ApiObject } from '../../shared/object/object';
 import type { SpecialSubresource } from '../registry/special-subresource';
@@ -5,14 +7,17 @@ import type { Strategy } from '../registry/strategy';
 import type { VirtualResource } from '../registry/operation';
 import type { RowOf } from './columns/cells';
 
-/** What is particular to one kind. Everything is optional: a kind that behaves like all others is `{}`. */
-export interface Kind {
+/**
+ * What is particular to one kind. Everything is optional: a kind that behaves like all others is `{}`. `T` is the stored version of the kind;
+ * objects are decoded, but for what earlier hooks and admission have made of them.
+ */
+export interface Kind<T extends ApiObject = ApiObject> {
   /** How its objects are made, changed, validated and deleted, where that differs from other objects. */
-  readonly strategy?: Strategy;
+  readonly strategy?: Strategy<T>;
   /** The row of an object in a Table. Default: its name and when it was created. */
-  readonly row?: RowOf;
+  readonly row?: RowOf<T>;
   /** What a Table's row says of an object beside its cells. */
-  readonly rowConditions?: (object: ApiObject) => readonly object[];
+  readonly rowConditions?: (object: T) => readonly object[];
   /** Subresources of another kind, by name; `status`, `approval` and `finalize` show the object itself, and the strategy has their rules. */
   readonly subresources?: Readonly<Record<string, SpecialSubresource>>;
   /** The resource is an operation, or made up on demand: nothing is stored. */
@@ -25,4 +30,23 @@ export interface Kind {
 export interface KindGroup {
   readonly group: string;
   readonly kinds: Readonly<Record<string, Kind>>;
+}
+
+/** The stored kinds of a group, each with the type of its objects. */
+export type KindsOf<Group extends keyof StoredKinds> = {
+  readonly [Resource in keyof StoredKinds[Group]]: StoredKinds[Group][Resource] extends ApiObject
+    ? Kind<StoredKinds[Group][Resource]>
+    : never;
+};
+
+/**
+ * A group's kinds as the registry takes them, which knows no kinds; `virtual` are those that are not stored. The one place where a kind's
+ * type is let go: each gets only objects that were decoded as the kind that is stored under this resource.
+ */
+export function kindsOf<Group extends keyof StoredKinds>(
+  group: Group,
+  kinds: KindsOf<Group>,
+  virtual: Readonly<Record<string, Kind>> = {},
+): KindGroup {
+  return { group: GROUP[group], kinds: { ...(kinds as unknown as Record<string, Kind>), ...virtual } };
 }

@@ -1,4 +1,3 @@
-import type { StoredKinds } from '../../shared/api/types/message-types';
 import type { ApiObject, GroupVersion } from '../../shared/object/object';
 import type { NameRule } from '../../shared/meta/name-rules';
 import type { FieldError } from '../../shared/errors/field-error';
@@ -105,24 +104,6 @@ export interface Strategy<T extends ApiObject = ApiObject> {
 export interface SubresourceStrategy<T extends ApiObject = ApiObject> {
   readonly prepareForUpdate: (next: T, previous: T, info: WriteInfo) => T;
   readonly validateUpdate?: (next: T, previous: T, info: WriteInfo) => readonly FieldError[];
-}
-
-/** The strategies of a group, by resource. */
-export type StrategiesOf<Group extends keyof StoredKinds> = {
-  readonly [Resource in keyof StoredKinds[Group]]?: StoredKinds[Group][Resource] extends ApiObject
-    ? Strategy<StoredKinds[Group][Resource]>
-    : never;
-};
-
-/**
- * A group's strategies as the registry takes them, which knows no kinds. The one place where a kind's type is let go: the registry
- * gives each strategy only objects that were decoded as the kind that is stored under this resource.
- */
-export function strategiesOf<Group extends keyof StoredKinds>(
-  _group: Group,
-  strategies: StrategiesOf<Group>,
-): Readonly<Record<string, Strategy>> {
-  return strategies as unknown as Readonly<Record<string, Strategy>>;
 }
 
 /** The `status` subresource of most kinds: status and metadata come from the request, everything else stays. */

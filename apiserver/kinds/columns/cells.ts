@@ -1,4 +1,3 @@
-import type { StoredKinds } from '../../../shared/api/types/message-types';
 import type { ApiObject } from '../../../shared/object/object';
 import { Age } from './age';
 
@@ -7,21 +6,6 @@ export type Cell = string | number | bigint | boolean | null | Age;
 
 /** The cells of an object in its hub version, in the order of the kind's columns. The result may be kept as long as the object. */
 export type RowOf<T extends ApiObject = ApiObject> = (object: T) => readonly Cell[];
-
-/** The rows of a group, by resource. */
-export type RowsOf<Group extends keyof StoredKinds> = {
-  readonly [Resource in keyof StoredKinds[Group]]?: StoredKinds[Group][Resource] extends ApiObject
-    ? RowOf<StoredKinds[Group][Resource]>
-    : never;
-};
-
-/** A group's rows as Tables take them, which know no kinds: each gets only decoded objects of the kind that is stored under this resource. */
-export function rowsOf<Group extends keyof StoredKinds>(
-  _group: Group,
-  rows: RowsOf<Group>,
-): Readonly<Record<string, RowOf>> {
-  return rows as unknown as Readonly<Record<string, RowOf>>;
-}
 
 /** The cells of an object in its hub version as they stand in JSON. `now` is in milliseconds since the epoch. */
 export type CellsOf = (object: ApiObject, now: number) => readonly unknown[];
