@@ -5,7 +5,7 @@ import path from 'node:path';
  * How often the program reads a field by a name that the compiler does not check. Fields of kinds have types (ADR 27); where the key is
  * data (tables, schemas of custom resources, environment, headers) there is nothing to be typed. Lower it when you have lowered it.
  */
-const UNTYPED_ACCESSES = 2914;
+const UNTYPED_ACCESSES = 2671;
 
 const ROOT = path.resolve(__dirname, '..');
 const FOLDERS = ['apiserver', 'controller-manager', 'deploy', 'e2e', 'shared'];
@@ -20,7 +20,7 @@ const VIEWS = /(?<![.\w])(?:record|records|optionalRecord)\(/gu;
 const PATHS = /(?<![.\w])(?:at|textAt|textOr|numberAt|flagAt|listAt|textsAt|mapAt|scalarOr)\(/gu;
 
 /** What the views and paths are made of. */
-const DEFINITIONS = new Set(['shared/object/accessors.ts', 'apiserver/kinds/columns/read.ts']);
+const DEFINITIONS = new Set(['shared/object/accessors.ts']);
 
 test('no new code reads fields by names that the compiler does not check', () => {
   const counts = programFiles().map((file) => [file, accessesOf(file)] as const);

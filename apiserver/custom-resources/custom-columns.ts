@@ -7,7 +7,6 @@ import { canonicalTime } from '../../shared/meta/time';
 import { Age } from '../kinds/columns/age';
 import type { Cell, RowOf } from '../kinds/columns/cells';
 import { printedText } from './printed-text';
-import { nameOf } from '../kinds/columns/read';
 
 /** A member of `additionalPrinterColumns`, as far as it is known. */
 export interface CustomColumn {
@@ -70,7 +69,7 @@ export function customRow(columns: readonly CustomColumn[]): RowOf {
   const cells = columns.map(({ type, jsonPath }) => ({ type, find: jsonPathGetter(jsonPath) }));
   return (object) => {
     const visits = createVisits();
-    return [nameOf(object), ...cells.map(({ type, find }) => cellOf(type, find, { object, visits }))];
+    return [object.metadata.name ?? '', ...cells.map(({ type, find }) => cellOf(type, find, { object, visits }))];
   };
 }
 

@@ -110,7 +110,6 @@ function rowOf(definition: Definition, version: DefinitionVersion): ResourceRow 
     shortNames,
     categories,
     subresources: subresourcesOf(version, { ...groupVersion, kind }),
-    columns: [],
     schema: schemaName({ ...groupVersion, kind }),
     isServedByDefault: true,
     hub: { group, version: hub.name },

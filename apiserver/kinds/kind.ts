@@ -5,7 +5,7 @@ import type { ApiObject } from '../../shared/object/object';
 import type { SpecialSubresource } from '../registry/special-subresource';
 import type { Strategy } from '../registry/strategy';
 import type { VirtualResource } from '../registry/operation';
-import type { RowOf } from './columns/cells';
+import type { KindTable } from './columns/table';
 
 /**
  * What is particular to one kind. Everything is optional: a kind that behaves like all others is `{}`. `T` is the stored version of the kind;
@@ -13,9 +13,9 @@ import type { RowOf } from './columns/cells';
  */
 export interface Kind<T extends ApiObject = ApiObject> {
   /** How its objects are made, changed, validated and deleted, where that differs from other objects. */
-  readonly strategy?: Strategy<T>;
-  /** The row of an object in a Table. Default: its name and when it was created. */
-  readonly row?: RowOf<T>;
+  readonly strategy?: Strategy<T> | Strategy;
+  /** How an object is shown in a Table. Default: its name and when it was created. */
+  readonly table?: KindTable<T>;
   /** What a Table's row says of an object beside its cells. */
   readonly rowConditions?: (object: T) => readonly object[];
   /** Subresources of another kind, by name; `status`, `approval` and `finalize` show the object itself, and the strategy has their rules. */

@@ -41,7 +41,7 @@ export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): 
   const applyDefaults = defaultsOf(schema);
   const shown: Endpoint = {
     ...rest,
-    row: { ...endpoint.row, kind, listKind: '', version, schema, columns: [] },
+    row: { ...endpoint.row, kind, listKind: '', version, schema },
     apiVersion: apiVersionOf(subresource),
     type: kindType(schema),
     ...(applyDefaults === undefined ? {} : { applyDefaults }),

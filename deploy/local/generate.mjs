@@ -7,7 +7,7 @@ import { repositoryRoot, runStep } from './toolchain.mjs';
 runStep('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json', '--noCheck']);
 
 const require = createRequire(import.meta.url);
-const { generateTypes } = require('../../dist/shared/api/generate-types.js');
+const { generateTypes } = require('../../dist/shared/schema/generate-types.js');
 const folder = path.join(repositoryRoot, 'shared', 'api', 'types');
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);

@@ -15,14 +15,6 @@ export interface SubresourceRow {
   readonly schema: string;
 }
 
-export interface ColumnRow {
-  readonly name: string;
-  readonly type: string;
-  readonly format: string;
-  /** 0 is always shown, 1 only in wide output. */
-  readonly priority: number;
-}
-
 export interface ResourceRow {
   readonly group: string;
   readonly version: string;
@@ -37,7 +29,6 @@ export interface ResourceRow {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly subresources: readonly SubresourceRow[];
-  readonly columns: readonly ColumnRow[];
   /** Releases, as `1.21`: the first one with it, the first one that warns, the first one without it. */
   readonly introduced?: string;
   readonly deprecated?: string;
@@ -99,7 +90,6 @@ function resourceRow(neutralGroupVersion: string, resource: string, data: Resour
     subresources: Object.entries(data.subresources ?? {}).map(([name, each]) =>
       subresourceRow(name, each, { groupVersion, schema: data.schema }),
     ),
-    columns: (data.columns ?? []).map(([name, typed, priority]) => columnRow(name, typed, priority)),
     ...lifecycle(data),
     schema: data.schema,
     isServedByDefault: isServedByDefault(groupVersion.version),
@@ -129,11 +119,6 @@ function subresourceRow(
 export function packageOf({ group, version }: GroupVersion): string {
   const name = Object.entries(GROUP).find(([, each]) => each === group)?.[0] ?? group;
   return `${name}/${version}`;
-}
-
-function columnRow(name: string, typed: string, priority: number): ColumnRow {
-  const [type = '', format = ''] = typed.split(':');
-  return { name, type, format, priority };
 }
 
 function lifecycle(data: ResourceData): Partial<ResourceRow> {

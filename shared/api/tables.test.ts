@@ -180,12 +180,6 @@ test('the core group comes first, falling priority decides, and stable versions 
   expect(preferredVersion('example.com')).toBeUndefined();
 });
 
-test('a column has a type, a format where there is one, and a priority', () => {
-  const events = resourceOf({ group: '', version: 'v1' }, 'events');
-  expect(events?.columns[9]).toEqual({ name: 'Name', type: 'string', format: 'name', priority: 1 });
-  expect(events?.columns[0]).toEqual({ name: 'Last Seen', type: 'string', format: '', priority: 0 });
-});
-
 test('an apiVersion is a version in the core group, or a group and a version', () => {
   expect(parseGroupVersion('v1')).toEqual({ group: '', version: 'v1' });
   expect(parseGroupVersion('apps/v1')).toEqual({ group: 'apps', version: 'v1' });

@@ -69,7 +69,6 @@ export interface ResourceData {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   /** Name, `type` or `type:format`, priority. */
-  readonly columns?: readonly (readonly [string, string, number])[];
   readonly subresources?: Readonly<Record<string, SubresourceData>>;
   readonly introduced?: string;
   readonly deprecated?: string;

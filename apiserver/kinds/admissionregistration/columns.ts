@@ -1,8 +1,8 @@
-import type { RowOf } from '../columns/cells';
-import { ageOf, listAt, nameOf } from '../columns/read';
+import type { MutatingWebhookConfiguration } from '../../../shared/api/types/admissionregistration-v1';
+import { AGE, NAME } from '../columns/common';
+import { tableOf } from '../columns/table';
 
-export const webhookConfigurationRow: RowOf = (configuration) => [
-  nameOf(configuration),
-  listAt(configuration, 'webhooks').length,
-  ageOf(configuration),
-];
+/** Of mutating and of validating webhooks. */
+export const webhookConfigurationTable = tableOf<
+  Pick<MutatingWebhookConfiguration, 'metadata'> & { readonly webhooks?: readonly unknown[] }
+>([NAME, { name: 'Webhooks', type: 'integer', cell: ({ webhooks = [] }) => webhooks.length }, AGE]);

@@ -1,18 +1,14 @@
-import { GROUP } from '../../../shared/names';
-import { webhookConfigurationRow } from './columns';
+import { webhookConfigurationTable } from './columns';
 import { webhookConfigurationRules } from './webhooks-rules';
 import type { Kind } from '../kind';
-import type { KindGroup } from '../kind';
+import { kindsOf } from '../kind';
 
 const webhookConfiguration: Kind = {
   strategy: { tracksGeneration: true, requiresResourceVersion: true, ...webhookConfigurationRules },
-  row: webhookConfigurationRow,
+  table: webhookConfigurationTable,
 };
 
-export const admissionregistration: KindGroup = {
-  group: GROUP.admissionregistration,
-  kinds: {
-    mutatingwebhookconfigurations: webhookConfiguration,
-    validatingwebhookconfigurations: webhookConfiguration,
-  },
-};
+export const admissionregistration = kindsOf('admissionregistration', {
+  mutatingwebhookconfigurations: webhookConfiguration,
+  validatingwebhookconfigurations: webhookConfiguration,
+});

@@ -1,11 +1,7 @@
-import { GROUP } from '../../../shared/names';
-import { createdAtRow } from '../columns/created-at';
+import { CREATED_AT_TABLE } from '../columns/common';
 import { customResourceDefinitions } from './custom-resource-definitions-strategy';
-import type { KindGroup } from '../kind';
+import { kindsOf } from '../kind';
 
-export const apiextensions: KindGroup = {
-  group: GROUP.apiextensions,
-  kinds: {
-    customresourcedefinitions: { strategy: customResourceDefinitions, row: createdAtRow },
-  },
-};
+export const apiextensions = kindsOf('apiextensions', {
+  customresourcedefinitions: { strategy: customResourceDefinitions, table: CREATED_AT_TABLE },
+});

@@ -1,22 +1,20 @@
-import type { ApiObject } from '../../../shared/object/object';
-import type { RowOf } from '../columns/cells';
-import { ageOf, at, listAt, nameOf, textAt } from '../columns/read';
+import type { APIService } from '../../../shared/api/types/apiregistration-v1';
+import { AGE, NAME } from '../columns/common';
+import { tableOf } from '../columns/table';
 
-export const apiServiceRow: RowOf = (apiService) => {
-  const service = at(apiService, 'spec', 'service');
-  return [
-    nameOf(apiService),
-    service === undefined ? 'Local' : `${textAt(service, 'namespace')}/${textAt(service, 'name')}`,
-    availability(apiService),
-    ageOf(apiService),
-  ];
-};
+export const apiServiceTable = tableOf<APIService>([
+  NAME,
+  {
+    name: 'Service',
+    cell: ({ spec: { service } }) =>
+      service === undefined ? 'Local' : `${service.namespace ?? ''}/${service.name ?? ''}`,
+  },
+  { name: 'Available', cell: availability },
+  AGE,
+]);
 
-function availability(apiService: ApiObject): string {
-  const found = listAt(apiService, 'status', 'conditions').find(
-    (each) => textAt(each, 'type') === 'Available',
-  );
+function availability({ status }: APIService): string {
+  const found = status?.conditions?.find(({ type }) => type === 'Available');
   if (found === undefined) return 'Unknown';
-  const status = textAt(found, 'status');
-  return status === 'True' ? status : `${status} (${textAt(found, 'reason')})`;
+  return found.status === 'True' ? found.status : `${found.status} (${found.reason ?? ''})`;
 }

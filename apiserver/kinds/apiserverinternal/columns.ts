@@ -1,14 +1,19 @@
-import type { RowOf } from '../columns/cells';
+import type { StorageVersion } from '../../../shared/api/types/apiserverinternal-v1alpha1';
+import { AGE, NAME } from '../columns/common';
 import { sliceItems, UNSET } from '../columns/format';
-import { ageOf, listAt, nameOf, textAt, textOr } from '../columns/read';
+import { tableOf } from '../columns/table';
 
-export const storageVersionRow: RowOf = (version) => [
-  nameOf(version),
-  textOr(UNSET, version, 'status', 'commonEncodingVersion'),
-  sliceItems(
-    listAt(version, 'status', 'storageVersions').map(
-      (each) => `${textAt(each, 'apiServerID')}=${textAt(each, 'encodingVersion')}`,
-    ),
-  ),
-  ageOf(version),
-];
+export const storageVersionTable = tableOf<StorageVersion>([
+  NAME,
+  { name: 'CommonEncodingVersion', cell: ({ status }) => status?.commonEncodingVersion ?? UNSET },
+  {
+    name: 'StorageVersions',
+    cell: ({ status }) =>
+      sliceItems(
+        (status?.storageVersions ?? []).map(
+          ({ apiServerID = '', encodingVersion = '' }) => `${apiServerID}=${encodingVersion}`,
+        ),
+      ),
+  },
+  AGE,
+]);

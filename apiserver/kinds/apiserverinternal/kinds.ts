@@ -1,9 +1,8 @@
-import { GROUP } from '../../../shared/names';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { NameRule } from '../../../shared/meta/name-rules';
-import { storageVersionRow } from './columns';
+import { storageVersionTable } from './columns';
 import { storageVersionRules } from './storage-versions-rules';
-import type { KindGroup } from '../kind';
+import { kindsOf } from '../kind';
 
 /** `<group>.<resource>`. */
 const storageVersionName: NameRule = (name) => {
@@ -15,17 +14,14 @@ const storageVersionName: NameRule = (name) => {
   ];
 };
 
-export const apiserverinternal: KindGroup = {
-  group: GROUP.apiserverinternal,
-  kinds: {
-    storageversions: {
-      strategy: {
-        nameRule: storageVersionName,
-        statusLeavesMetadata: true,
-        requiresResourceVersion: true,
-        ...storageVersionRules,
-      },
-      row: storageVersionRow,
+export const apiserverinternal = kindsOf('apiserverinternal', {
+  storageversions: {
+    strategy: {
+      nameRule: storageVersionName,
+      statusLeavesMetadata: true,
+      requiresResourceVersion: true,
+      ...storageVersionRules,
     },
+    table: storageVersionTable,
   },
-};
+});

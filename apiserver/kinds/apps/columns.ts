@@ -1,18 +1,24 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type {
+  ControllerRevision,
+  DaemonSet,
+  Deployment,
+  ReplicaSet,
+  StatefulSet,
+} from '../../../shared/api/types/apps-v1';
 import { parseGroupVersion } from '../../../shared/api/resources';
-import type { RowOf } from '../columns/cells';
-import { containerCells, labelsText, NONE, plainSelectorText, workloadCells } from '../columns/format';
-import { ageOf, at, mapAt, nameOf, numberAt } from '../columns/read';
+import { AGE, containerColumns, NAME, WORKLOAD_COLUMNS } from '../columns/common';
+import { labelsText, NONE, plainSelectorText } from '../columns/format';
+import { tableOf } from '../columns/table';
 
-export const controllerRevisionRow: RowOf = (revision) => [
-  nameOf(revision),
-  controllerOf(revision),
-  numberAt(revision, 'revision'),
-  ageOf(revision),
-];
+export const controllerRevisionTable = tableOf<ControllerRevision>([
+  NAME,
+  { name: 'Controller', cell: controllerOf },
+  { name: 'Revision', cell: ({ revision }) => revision },
+  AGE,
+]);
 
 /** `statefulset.apps/web`. */
-function controllerOf({ metadata }: ApiObject): string {
+function controllerOf({ metadata }: ControllerRevision): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined) return NONE;
   const { group } = parseGroupVersion(owner.apiVersion);
@@ -20,45 +26,44 @@ function controllerOf({ metadata }: ApiObject): string {
   return `${kind.toLowerCase()}/${owner.name}`;
 }
 
-export const daemonSetRow: RowOf = (set) => [
-  nameOf(set),
-  numberAt(set, 'status', 'desiredNumberScheduled'),
-  numberAt(set, 'status', 'currentNumberScheduled'),
-  numberAt(set, 'status', 'numberReady'),
-  numberAt(set, 'status', 'updatedNumberScheduled'),
-  numberAt(set, 'status', 'numberAvailable'),
-  labelsText(mapAt(set, 'spec', 'template', 'spec', 'nodeSelector')),
-  ageOf(set),
-  ...workloadCells(set),
-];
+export const daemonSetTable = tableOf<DaemonSet>([
+  NAME,
+  { name: 'Desired', type: 'integer', cell: ({ status }) => status?.desiredNumberScheduled ?? 0 },
+  { name: 'Current', type: 'integer', cell: ({ status }) => status?.currentNumberScheduled ?? 0 },
+  { name: 'Ready', type: 'integer', cell: ({ status }) => status?.numberReady ?? 0 },
+  { name: 'Up-to-date', type: 'integer', cell: ({ status }) => status?.updatedNumberScheduled ?? 0 },
+  { name: 'Available', type: 'integer', cell: ({ status }) => status?.numberAvailable ?? 0 },
+  { name: 'Node Selector', cell: ({ spec }) => labelsText(spec.template.spec.nodeSelector) },
+  AGE,
+  ...WORKLOAD_COLUMNS,
+]);
 
-export const deploymentRow: RowOf = (deployment) => [
-  nameOf(deployment),
-  readyOfDesired(deployment),
-  numberAt(deployment, 'status', 'updatedReplicas'),
-  numberAt(deployment, 'status', 'availableReplicas'),
-  ageOf(deployment),
-  ...containerCells(at(deployment, 'spec', 'template')),
-  plainSelectorText(at(deployment, 'spec', 'selector')),
-];
+export const deploymentTable = tableOf<Deployment>([
+  NAME,
+  { name: 'Ready', cell: readyOfDesired },
+  { name: 'Up-to-date', cell: ({ status }) => status?.updatedReplicas ?? 0 },
+  { name: 'Available', cell: ({ status }) => status?.availableReplicas ?? 0 },
+  AGE,
+  ...containerColumns<Deployment>(({ spec }) => spec.template),
+  { name: 'Selector', isWide: true, cell: ({ spec }) => plainSelectorText(spec.selector) },
+]);
 
-export const replicaSetRow: RowOf = (set) => [
-  nameOf(set),
-  numberAt(set, 'spec', 'replicas'),
-  numberAt(set, 'status', 'replicas'),
-  numberAt(set, 'status', 'readyReplicas'),
-  ageOf(set),
-  ...workloadCells(set),
-];
+export const replicaSetTable = tableOf<ReplicaSet>([
+  NAME,
+  { name: 'Desired', type: 'integer', cell: ({ spec }) => spec.replicas ?? 0 },
+  { name: 'Current', type: 'integer', cell: ({ status }) => status?.replicas ?? 0 },
+  { name: 'Ready', type: 'integer', cell: ({ status }) => status?.readyReplicas ?? 0 },
+  AGE,
+  ...WORKLOAD_COLUMNS,
+]);
 
-export const statefulSetRow: RowOf = (set) => [
-  nameOf(set),
-  readyOfDesired(set),
-  ageOf(set),
-  ...containerCells(at(set, 'spec', 'template')),
-];
+export const statefulSetTable = tableOf<StatefulSet>([
+  NAME,
+  { name: 'Ready', cell: readyOfDesired },
+  AGE,
+  ...containerColumns<StatefulSet>(({ spec }) => spec.template),
+]);
 
-function readyOfDesired(workload: ApiObject): string {
-  const ready = numberAt(workload, 'status', 'readyReplicas');
-  return `${String(ready)}/${String(numberAt(workload, 'spec', 'replicas'))}`;
+function readyOfDesired({ spec, status }: Deployment | StatefulSet): string {
+  return `${String(status?.readyReplicas ?? 0)}/${String(spec.replicas ?? 0)}`;
 }

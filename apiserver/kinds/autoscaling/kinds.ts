@@ -1,11 +1,7 @@
-import { GROUP } from '../../../shared/names';
-import { horizontalPodAutoscalerRow } from './columns';
+import { horizontalPodAutoscalerTable } from './columns';
 import { autoscalerRules } from './horizontal-pod-autoscalers-rules';
-import type { KindGroup } from '../kind';
+import { kindsOf } from '../kind';
 
-export const autoscaling: KindGroup = {
-  group: GROUP.autoscaling,
-  kinds: {
-    horizontalpodautoscalers: { strategy: autoscalerRules, row: horizontalPodAutoscalerRow },
-  },
-};
+export const autoscaling = kindsOf('autoscaling', {
+  horizontalpodautoscalers: { strategy: autoscalerRules, table: horizontalPodAutoscalerTable },
+});

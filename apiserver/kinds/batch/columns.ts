@@ -1,51 +1,50 @@
+import type { CronJob, Job } from '../../../shared/api/types/batch-v1';
 import { parseTime } from '../../../shared/meta/time';
-import type { ApiObject } from '../../../shared/object/object';
 import { Age, humanDuration } from '../columns/age';
-import type { Cell, RowOf } from '../columns/cells';
-import { containerCells, NONE, selectorText, UNSET, workloadCells } from '../columns/format';
-import { ageOf, at, listAt, nameOf, numberAt, textAt } from '../columns/read';
+import type { Cell } from '../columns/cells';
+import { AGE, containerColumns, NAME } from '../columns/common';
+import { NONE, selectorText, UNSET } from '../columns/format';
+import { tableOf } from '../columns/table';
 
-export const jobRow: RowOf = (job) => [
-  nameOf(job),
-  completions(job),
-  duration(job),
-  ageOf(job),
-  ...workloadCells(job),
-];
+export const jobTable = tableOf<Job>([
+  NAME,
+  { name: 'Completions', cell: completions },
+  { name: 'Duration', cell: duration },
+  AGE,
+  ...containerColumns<Job>(({ spec }) => spec.template),
+  { name: 'Selector', isWide: true, cell: ({ spec }) => selectorText(spec.selector) },
+]);
 
-function completions(job: ApiObject): string {
-  const succeeded = String(numberAt(job, 'status', 'succeeded'));
-  const wanted = at(job, 'spec', 'completions');
-  if (wanted !== undefined) return `${succeeded}/${String(numberAt(job, 'spec', 'completions'))}`;
-  const parallelism = numberAt(job, 'spec', 'parallelism');
+function completions({ spec: { completions: wanted, parallelism = 0 }, status }: Job): string {
+  const succeeded = String(status?.succeeded ?? 0);
+  if (wanted !== undefined) return `${succeeded}/${String(wanted)}`;
   return parallelism > 1 ? `${succeeded}/1 of ${String(parallelism)}` : `${succeeded}/1`;
 }
 
 /** Counts on while the job runs; empty before it starts. */
-function duration(job: ApiObject): Cell {
-  const start = parseTime(textAt(job, 'status', 'startTime'));
+function duration({ status: { startTime, completionTime } = {} }: Pick<Job, 'status'>): Cell {
+  const start = parseTime(startTime ?? '');
   if (start === undefined) return '';
-  const end = parseTime(textAt(job, 'status', 'completionTime'));
-  return end === undefined ? new Age(at(job, 'status', 'startTime')) : humanDuration(end - start);
+  const end = parseTime(completionTime ?? '');
+  return end === undefined ? new Age(startTime) : humanDuration(end - start);
 }
 
-export const cronJobRow: RowOf = (job) => {
-  const last = at(job, 'status', 'lastScheduleTime');
-  const template = at(job, 'spec', 'jobTemplate');
-  return [
-    nameOf(job),
-    textAt(job, 'spec', 'schedule'),
-    suspended(at(job, 'spec', 'suspend')),
-    listAt(job, 'status', 'active').length,
-    last === undefined ? NONE : new Age(last),
-    ageOf(job),
-    ...containerCells(at(template, 'spec', 'template')),
-    selectorText(at(template, 'spec', 'selector')),
-  ];
-};
+export const cronJobTable = tableOf<CronJob>([
+  NAME,
+  { name: 'Schedule', cell: ({ spec }) => spec.schedule },
+  { name: 'Suspend', type: 'boolean', cell: ({ spec }) => suspended(spec.suspend) },
+  { name: 'Active', type: 'integer', cell: ({ status }) => status?.active?.length ?? 0 },
+  {
+    name: 'Last Schedule',
+    cell: ({ status }) => (status?.lastScheduleTime === undefined ? NONE : new Age(status.lastScheduleTime)),
+  },
+  AGE,
+  ...containerColumns<CronJob>(({ spec }) => spec.jobTemplate.spec.template),
+  { name: 'Selector', isWide: true, cell: ({ spec }) => selectorText(spec.jobTemplate.spec.selector) },
+]);
 
 /** Text, although the column is declared as a boolean. */
-function suspended(value: unknown): string {
-  if (typeof value !== 'boolean') return UNSET;
+function suspended(value: boolean | undefined): string {
+  if (value === undefined) return UNSET;
   return value ? 'True' : 'False';
 }

@@ -1,21 +1,21 @@
-import type { ApiObject } from '../../../shared/object/object';
-import type { RowOf } from '../columns/cells';
+import type { CertificateSigningRequest } from '../../../shared/api/types/certificates-v1';
+import { AGE, NAME } from '../columns/common';
 import { NONE } from '../columns/format';
-import { ageOf, listAt, nameOf, textAt, textOr } from '../columns/read';
+import { tableOf } from '../columns/table';
 
-export const signingRequestRow: RowOf = (request) => [
-  nameOf(request),
-  ageOf(request),
-  textOr(NONE, request, 'spec', 'signerName'),
-  textAt(request, 'spec', 'username'),
-  conditionText(request),
-];
+export const signingRequestTable = tableOf<CertificateSigningRequest>([
+  NAME,
+  AGE,
+  { name: 'SignerName', cell: ({ spec }) => (spec.signerName === '' ? NONE : spec.signerName) },
+  { name: 'Requestor', cell: ({ spec }) => spec.username ?? '' },
+  { name: 'Condition', cell: conditionText },
+]);
 
 /** A denial outweighs an approval. */
-function conditionText(request: ApiObject): string {
-  const types = new Set(listAt(request, 'status', 'conditions').map((each) => textAt(each, 'type')));
+function conditionText({ status }: CertificateSigningRequest): string {
+  const types = new Set((status?.conditions ?? []).map(({ type }) => type));
   const decision = types.has('Denied') ? 'Denied' : types.has('Approved') ? 'Approved' : 'Pending';
   const failed = types.has('Failed') ? ',Failed' : '';
-  const issued = textAt(request, 'status', 'certificate') === '' ? '' : ',Issued';
+  const issued = status?.certificate === undefined ? '' : ',Issued';
   return `${decision}${failed}${issued}`;
 }

@@ -1,11 +1,7 @@
-import { GROUP } from '../../../shared/names';
 import { certificateRequests } from './certificate-requests-strategy';
-import { signingRequestRow } from './columns';
-import type { KindGroup } from '../kind';
+import { signingRequestTable } from './columns';
+import { kindsOf } from '../kind';
 
-export const certificates: KindGroup = {
-  group: GROUP.certificates,
-  kinds: {
-    certificatesigningrequests: { strategy: certificateRequests, row: signingRequestRow },
-  },
-};
+export const certificates = kindsOf('certificates', {
+  certificatesigningrequests: { strategy: certificateRequests, table: signingRequestTable },
+});

@@ -7,9 +7,6 @@ export type Cell = string | number | bigint | boolean | null | Age;
 /** The cells of an object in its hub version, in the order of the kind's columns. The result may be kept as long as the object. */
 export type RowOf<T extends ApiObject = ApiObject> = (object: T) => readonly Cell[];
 
-/** The cells of an object in its hub version as they stand in JSON. `now` is in milliseconds since the epoch. */
-export type CellsOf = (object: ApiObject, now: number) => readonly unknown[];
-
 /** The cells of a row at one moment, in milliseconds since the epoch. */
 export function cellsAt(
   row: readonly Cell[],

@@ -3,78 +3,110 @@ import type { ApiObject } from '../../../shared/object/object';
 import { ANNOTATION, GROUP, LABEL } from '../../../shared/names';
 import { Age } from './age';
 import { KINDS, kindOf } from '../kinds';
-import type { Cell, RowOf } from './cells';
+import { decodeObject } from '../../../shared/schema/decode';
+import { kindType } from '../../../shared/schema/types';
 import { cellsAt } from './cells';
+import { CREATED_AT_TABLE } from './common';
+import type { KindTable } from './table';
 import { podRowConditions } from '../core/pods-columns';
 
 const NOW = Date.parse('2026-01-01T00:10:00Z');
+/** How many columns v1.21 has of all built-in kinds. */
+const COLUMNS = 268;
 const CREATED = '2026-01-01T00:05:00Z';
 
 function object(fields: Record<string, unknown>, metadata: ApiObject['metadata'] = {}): ApiObject {
   return { metadata: { name: 'a', creationTimestamp: CREATED, ...metadata }, ...fields };
 }
 
-function rowOf(key: string): RowOf | undefined {
+const WITH_TABLES = KINDS.flatMap(({ group, kinds }) =>
+  Object.entries(kinds).flatMap(([resource, { table }]) =>
+    table === undefined ? [] : [{ key: `${group}/${resource}`, table }],
+  ),
+);
+
+function tableAt(key: string): KindTable {
   const [group = '', resource = ''] = key.split('/');
-  return kindOf(group, resource).row;
+  return kindOf(group, resource).table ?? CREATED_AT_TABLE;
 }
 
-function cellsOf(key: string, value: ApiObject): readonly Cell[] {
-  return cellsAt(rowOf(key)?.(value) ?? [], NOW);
+/** The cells of an object that is given in part, as they stand in JSON. */
+function cellsOf(key: string, value: ApiObject): readonly unknown[] {
+  const row = RESOURCES.find(({ hub, resource }) => `${hub.group}/${resource}` === key);
+  const hub = row && resourceOf(row.hub, row.resource);
+  const { object: decoded } = decodeObject(kindType(hub?.schema ?? ''), value);
+  return cellsAt(tableAt(key).row(decoded), NOW);
 }
 
 /** The cells of an object by column name. */
-function table(key: string, value: ApiObject): Record<string, unknown> {
+function shown(key: string, value: ApiObject): Record<string, unknown> {
   const cells = cellsOf(key, value);
-  const at = key.indexOf('/');
-  const row = RESOURCES.find(
-    (each) => each.group === key.slice(0, at) && each.resource === key.slice(at + 1),
-  );
-  return Object.fromEntries((row?.columns ?? []).map(({ name }, index) => [name, cells[index]]));
+  return Object.fromEntries(tableAt(key).columns.map(({ name }, index) => [name, cells[index]]));
 }
 
 describe('every kind', () => {
-  const withColumns = RESOURCES.filter(({ columns }) => columns.length > 0);
-
-  test('has as many cells as columns, also for an object that has nothing but a name', () => {
-    const counts = withColumns.map((row) => ({
-      resource: `${row.group}/${row.version}/${row.resource}`,
-      cells: cellsOf(`${row.hub.group}/${row.resource}`, { metadata: { name: 'a' } }).length,
-    }));
-    expect(counts).toEqual(
-      withColumns.map((row) => ({
-        resource: `${row.group}/${row.version}/${row.resource}`,
-        cells: row.columns.length,
-      })),
-    );
+  test('has a table, but for those that nobody lists', () => {
+    const tables = new Set(WITH_TABLES.map(({ key }) => key));
+    const listed = RESOURCES.filter(({ verbs }) => verbs.includes('list'));
+    const without = listed
+      .map(({ hub, resource }) => `${hub.group}/${resource}`)
+      .filter((key) => !tables.has(key));
+    expect(without).toEqual([]);
   });
 
-  test('shows its name where the column of the format name stands, and its age in the column Age', () => {
-    for (const row of withColumns) {
-      const cells = cellsOf(`${row.hub.group}/${row.resource}`, object({}));
-      expect(cells[row.columns.findIndex(({ name }) => name === 'Name')]).toBe('a');
-      const age = row.columns.findIndex(({ name }) => name === 'Age');
-      expect({ resource: row.schema, age: age < 0 ? '5m' : cells[age] }).toEqual({
-        resource: row.schema,
-        age: '5m',
-      });
+  test('has columns that differ in their names, one of them with the name of the object', () => {
+    for (const {
+      key,
+      table: { columns },
+    } of WITH_TABLES) {
+      const names = columns.map(({ name }) => name);
+      expect({ key, names: new Set(names).size }).toEqual({ key, names: names.length });
+      expect(columns.find(({ name }) => name === 'Name')?.format).toBe('name');
     }
   });
 
-  test('that has a row has columns in the tables, and the other way round', () => {
-    const rows = KINDS.flatMap(({ group, kinds }) =>
-      Object.keys(kinds)
-        .filter((resource) => kindOf(group, resource).row !== undefined)
-        .map((resource) => `${group}/${resource}`),
-    );
-    const inTables = new Set(withColumns.map(({ hub, resource }) => `${hub.group}/${resource}`));
-    expect(rows.toSorted()).toEqual([...inTables].toSorted());
+  test('fills its cells also from an object that has nothing but a name', () => {
+    for (const {
+      key,
+      table: { columns },
+    } of WITH_TABLES) {
+      const cells = cellsOf(key, { metadata: { name: 'a' } });
+      expect({ key, absent: cells.filter((cell) => cell === undefined || cell === null) }).toEqual({
+        key,
+        absent: [],
+      });
+      expect(cells.length).toBe(columns.length);
+    }
+  });
+
+  test('shows its name where the column of the format name stands, and its age in the column Age', () => {
+    for (const { key } of WITH_TABLES) {
+      const cells = shown(key, object({}));
+      expect(cells['Name']).toBe('a');
+      expect({ key, age: cells['Age'] ?? '5m' }).toEqual({ key, age: '5m' });
+    }
   });
 
   test('has a row that only its ages keep from being constant', () => {
-    const row = rowOf('/configmaps')?.(object({ data: { x: '1', y: '2' }, binaryData: { z: '' } })) ?? [];
+    const row = tableAt('/configmaps').row(object({ data: { x: '1', y: '2' }, binaryData: { z: '' } }));
     expect(row.map((cell) => cell instanceof Age)).toEqual([false, false, true]);
     expect(row.slice(0, 2)).toEqual(['a', 3]);
+  });
+
+  test('says of each column what it is, and whether it is shown in wide output only', () => {
+    expect(tableAt('/events').columns[9]).toEqual({
+      name: 'Name',
+      type: 'string',
+      format: 'name',
+      priority: 1,
+    });
+    expect(tableAt('/events').columns[0]).toEqual({
+      name: 'Last Seen',
+      type: 'string',
+      format: '',
+      priority: 0,
+    });
+    expect(WITH_TABLES.flatMap((each) => each.table.columns).length).toBe(COLUMNS);
   });
 });
 
@@ -220,7 +252,7 @@ describe('a pod', () => {
       0,
     ],
   ])('%s', (_title, status, metadata, reason, ready, restarts) => {
-    expect(table('/pods', object({ spec, status }, metadata))).toMatchObject({
+    expect(shown('/pods', object({ spec, status }, metadata))).toMatchObject({
       Status: reason,
       Ready: ready,
       Restarts: restarts,
@@ -242,13 +274,13 @@ describe('a pod', () => {
         conditions,
       },
     });
-    expect(table('/pods', pod)).toMatchObject({
+    expect(shown('/pods', pod)).toMatchObject({
       IP: '10.0.0.1',
       Node: 'n',
       'Nominated Node': 'm',
       'Readiness Gates': '1/2',
     });
-    expect(table('/pods', object({}))).toMatchObject({
+    expect(shown('/pods', object({}))).toMatchObject({
       IP: '<none>',
       Node: '<none>',
       'Nominated Node': '<none>',
@@ -257,8 +289,8 @@ describe('a pod', () => {
   });
 
   test('has a condition on its row once it has ended', () => {
-    expect(podRowConditions(object({ status: { phase: 'Running' } }))).toEqual([]);
-    expect(podRowConditions(object({ status: { phase: 'Failed' } }))).toEqual([
+    expect(podRowConditions({ status: { phase: 'Running' } })).toEqual([]);
+    expect(podRowConditions({ status: { phase: 'Failed' } })).toEqual([
       { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' },
     ]);
   });
@@ -665,7 +697,7 @@ test.each<[string, string, ApiObject, Record<string, unknown>]>([
     `${GROUP.certificates}/certificatesigningrequests`,
     object({
       spec: { username: 'me' },
-      status: { conditions: [{ type: 'Approved' }, { type: 'Failed' }], certificate: 'x' },
+      status: { conditions: [{ type: 'Approved' }, { type: 'Failed' }], certificate: 'eA==' },
     }),
     { SignerName: '<none>', Requestor: 'me', Condition: 'Approved,Failed,Issued' },
   ],
@@ -749,18 +781,10 @@ test.each<[string, string, ApiObject, Record<string, unknown>]>([
   ],
   ['a role', `${GROUP.rbac}/clusterroles`, object({}), { 'Created At': CREATED }],
 ])('%s reads as kubectl users know it', (_title, key, value, expected) => {
-  const columns = new Set(resourceColumns(key));
+  const columns = new Set(tableAt(key).columns.map(({ name }) => name));
   expect(Object.keys(expected).filter((name) => !columns.has(name))).toEqual([]);
-  expect(table(key, value)).toMatchObject(expected);
+  expect(shown(key, value)).toMatchObject(expected);
 });
-
-function resourceColumns(key: string): readonly string[] {
-  const [group = '', resource = ''] = key.split('/');
-  const row = ['v1', 'v1beta1']
-    .map((version) => resourceOf({ group, version }, resource))
-    .find((each) => each !== undefined);
-  return row?.columns.map(({ name }) => name) ?? [];
-}
 
 test('a node shows its roles, each once, from both forms of the label', () => {
   const labels = {
@@ -768,11 +792,11 @@ test('a node shows its roles, each once, from both forms of the label', () => {
     [`${LABEL.nodeRolePrefix}a`]: 'x',
     [LABEL.nodeRole]: 'worker',
   };
-  expect(table('/nodes', object({}, { labels }))['Roles']).toBe('a,worker');
-  expect(table('/nodes', object({}))['Roles']).toBe('<none>');
+  expect(shown('/nodes', object({}, { labels }))['Roles']).toBe('a,worker');
+  expect(shown('/nodes', object({}))['Roles']).toBe('<none>');
 });
 
 test('the default storage class says so behind its name', () => {
   const annotations = { [ANNOTATION.isDefaultStorageClass]: 'true' };
-  expect(table(`${GROUP.storage}/storageclasses`, object({}, { annotations }))['Name']).toBe('a (default)');
+  expect(shown(`${GROUP.storage}/storageclasses`, object({}, { annotations }))['Name']).toBe('a (default)');
 });

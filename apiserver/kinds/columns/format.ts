@@ -1,22 +1,22 @@
-import type { LabelSelectorObject } from '../../../shared/meta/labels';
+import type { LoadBalancerStatus } from '../../../shared/api/types/core-v1';
+import type { LabelSelector } from '../../../shared/api/types/meta-v1';
 import { formatLabelSelector, labelSelectorOf, NO_LABEL } from '../../../shared/meta/labels';
 import { SelectorError } from '../../../shared/meta/selector-error';
-import { at, listAt, mapAt, textAt } from './read';
 
 export const NONE = '<none>';
 export const UNSET = '<unset>';
 export const UNKNOWN = '<unknown>';
 
 /** A map of labels as `a=1,b=2`, sorted by key; `<none>` when empty. */
-export function labelsText(labels: Readonly<Record<string, unknown>>): string {
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${String(value)}`);
+export function labelsText(labels: Readonly<Record<string, string>> = {}): string {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   return pairs.length === 0 ? NONE : pairs.toSorted().join(',');
 }
 
 /** A LabelSelector as it is written in a query; empty for none and for the one that selects everything. */
-export function plainSelectorText(selector: unknown): string {
+export function plainSelectorText(selector: LabelSelector | null | undefined): string {
   try {
-    const parsed = labelSelectorOf(selector as LabelSelectorObject | undefined);
+    const parsed = labelSelectorOf(selector ?? undefined);
     return parsed === NO_LABEL ? '' : formatLabelSelector(parsed);
   } catch (error) {
     if (error instanceof SelectorError) return '<error>';
@@ -25,26 +25,9 @@ export function plainSelectorText(selector: unknown): string {
 }
 
 /** As `plainSelectorText`, with `<none>` for an empty text. */
-export function selectorText(selector: unknown): string {
+export function selectorText(selector: LabelSelector | null | undefined): string {
   const text = plainSelectorText(selector);
   return text === '' ? NONE : text;
-}
-
-/** The cells Containers and Images of a pod template. */
-export function containerCells(template: unknown): readonly [string, string] {
-  const containers = listAt(template, 'spec', 'containers');
-  return [
-    containers.map((each) => textAt(each, 'name')).join(','),
-    containers.map((each) => textAt(each, 'image')).join(','),
-  ];
-}
-
-/** The cells Containers, Images and Selector of a workload. */
-export function workloadCells(workload: unknown): readonly string[] {
-  return [
-    ...containerCells(at(workload, 'spec', 'template')),
-    selectorText(at(workload, 'spec', 'selector')),
-  ];
 }
 
 /** The first items of a list, and how many more there are. */
@@ -61,15 +44,24 @@ export function sliceItems(items: readonly string[]): string {
   return text === '' ? UNSET : text;
 }
 
-/** Addresses of a load balancer's status, sorted, each once. */
-export function loadBalancerText(status: unknown): string {
-  const addresses = listAt(status, 'loadBalancer', 'ingress').map((each) => {
-    const ip = textAt(each, 'ip');
-    return ip === '' ? textAt(each, 'hostname') : ip;
-  });
+/** Addresses of a load balancer, sorted, each once. */
+export function loadBalancerText({ ingress = [] }: LoadBalancerStatus): string {
+  const addresses = ingress.map(({ ip = '', hostname = '' }) => (ip === '' ? hostname : ip));
   return [...new Set(addresses.filter((each) => each !== ''))].toSorted().join(',');
 }
 
-export function countOf(map: unknown, ...path: readonly string[]): number {
-  return Object.keys(mapAt(map, ...path)).length;
+/** How many keys a map has. */
+export function countOf(map: object = {}): number {
+  return Object.keys(map).length;
+}
+
+/** The phase of an object, or that it is on its way out. */
+export function phaseOf({
+  metadata,
+  status,
+}: {
+  readonly metadata: { readonly deletionTimestamp?: string | null };
+  readonly status?: { readonly phase?: string };
+}): string {
+  return metadata.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating';
 }

@@ -1,8 +1,9 @@
-import type { RowOf } from '../columns/cells';
-import { ageOf, nameOf, textAt } from '../columns/read';
+import type { Lease } from '../../../shared/api/types/coordination-v1';
+import { AGE, NAME } from '../columns/common';
+import { tableOf } from '../columns/table';
 
-export const leaseRow: RowOf = (lease) => [
-  nameOf(lease),
-  textAt(lease, 'spec', 'holderIdentity'),
-  ageOf(lease),
-];
+export const leaseTable = tableOf<Lease>([
+  NAME,
+  { name: 'Holder', cell: ({ spec }) => spec.holderIdentity ?? '' },
+  AGE,
+]);

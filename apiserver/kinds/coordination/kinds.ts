@@ -1,14 +1,10 @@
-import { GROUP } from '../../../shared/names';
-import { leaseRow } from './columns';
+import { leaseTable } from './columns';
 import { leaseRules } from './leases-rules';
-import type { KindGroup } from '../kind';
+import { kindsOf } from '../kind';
 
-export const coordination: KindGroup = {
-  group: GROUP.coordination,
-  kinds: {
-    leases: {
-      strategy: { createsOnUpdate: true, requiresResourceVersion: true, ...leaseRules },
-      row: leaseRow,
-    },
+export const coordination = kindsOf('coordination', {
+  leases: {
+    strategy: { createsOnUpdate: true, requiresResourceVersion: true, ...leaseRules },
+    table: leaseTable,
   },
-};
+});

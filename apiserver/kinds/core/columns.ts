@@ -1,67 +1,93 @@
-import type { RowOf } from '../columns/cells';
-import { containerCells, countOf, labelsText } from '../columns/format';
-import { ageOf, at, listAt, mapAt, nameOf, numberAt, scalarOr, textAt } from '../columns/read';
+import type {
+  ComponentStatus,
+  ConfigMap,
+  Namespace,
+  PodTemplate,
+  ReplicationController,
+  ResourceQuota,
+  Secret,
+  ServiceAccount,
+} from '../../../shared/api/types/core-v1';
+import { AGE, containerColumns, NAME } from '../columns/common';
+import { countOf, labelsText } from '../columns/format';
+import type { Column } from '../columns/table';
+import { derivedTableOf, tableOf } from '../columns/table';
 
-export const componentStatusRow: RowOf = (status) => {
-  const healthy = listAt(status, 'conditions').find((each) => textAt(each, 'type') === 'Healthy');
-  const word =
-    healthy === undefined ? 'Unknown' : textAt(healthy, 'status') === 'True' ? 'Healthy' : 'Unhealthy';
-  return [nameOf(status), word, textAt(healthy, 'message'), textAt(healthy, 'error')];
-};
+const HEALTH_WORDS: Readonly<Record<string, string>> = { True: 'Healthy' };
 
-export const configMapRow: RowOf = (map) => [
-  nameOf(map),
-  countOf(map, 'data') + countOf(map, 'binaryData'),
-  ageOf(map),
-];
+export const componentStatusTable = derivedTableOf(
+  ({ conditions = [] }: ComponentStatus) => conditions.find(({ type }) => type === 'Healthy'),
+  [
+    NAME,
+    {
+      name: 'Status',
+      cell: (_status, healthy) =>
+        healthy === undefined ? 'Unknown' : (HEALTH_WORDS[healthy.status] ?? 'Unhealthy'),
+    },
+    { name: 'Message', cell: (_status, healthy) => healthy?.message ?? '' },
+    { name: 'Error', cell: (_status, healthy) => healthy?.error ?? '' },
+  ],
+);
 
-export const namespaceRow: RowOf = (namespace) => [
-  nameOf(namespace),
-  textAt(namespace, 'status', 'phase'),
-  ageOf(namespace),
-];
+export const configMapTable = tableOf<ConfigMap>([
+  NAME,
+  { name: 'Data', cell: ({ data, binaryData }) => countOf(data) + countOf(binaryData) },
+  AGE,
+]);
 
-export const podTemplateRow: RowOf = (template) => [
-  nameOf(template),
-  ...containerCells(at(template, 'template')),
-  labelsText(mapAt(template, 'template', 'metadata', 'labels')),
-];
+export const namespaceTable = tableOf<Namespace>([
+  NAME,
+  { name: 'Status', cell: ({ status }) => status?.phase ?? '' },
+  AGE,
+]);
 
-export const replicationControllerRow: RowOf = (controller) => [
-  nameOf(controller),
-  numberAt(controller, 'spec', 'replicas'),
-  numberAt(controller, 'status', 'replicas'),
-  numberAt(controller, 'status', 'readyReplicas'),
-  ageOf(controller),
-  ...containerCells(at(controller, 'spec', 'template')),
-  labelsText(mapAt(controller, 'spec', 'selector')),
-];
+export const podTemplateTable = tableOf<PodTemplate>([
+  NAME,
+  ...containerColumns<PodTemplate>(({ template }) => template).map(({ isWide: _always, ...shown }) => shown),
+  { name: 'Pod Labels', cell: ({ template }) => labelsText(template.metadata.labels) },
+]);
 
-export const resourceQuotaRow: RowOf = (quota) => {
-  const names = Object.keys(mapAt(quota, 'status', 'hard')).toSorted();
-  const isLimit = (name: string): boolean => name.startsWith('limits.');
-  const usage = (name: string): string =>
-    `${name}: ${scalarOr('0', quota, 'status', 'used', name)}/${scalarOr('0', quota, 'status', 'hard', name)}`;
-  return [
-    nameOf(quota),
-    ageOf(quota),
-    names
-      .filter((name) => !isLimit(name))
-      .map(usage)
-      .join(', '),
-    names.filter(isLimit).map(usage).join(', '),
-  ];
-};
+export const replicationControllerTable = tableOf<ReplicationController>([
+  NAME,
+  { name: 'Desired', type: 'integer', cell: ({ spec }) => spec.replicas ?? 0 },
+  { name: 'Current', type: 'integer', cell: ({ status }) => status?.replicas ?? 0 },
+  { name: 'Ready', type: 'integer', cell: ({ status }) => status?.readyReplicas ?? 0 },
+  AGE,
+  ...containerColumns<ReplicationController>(({ spec }) => spec.template),
+  { name: 'Selector', isWide: true, cell: ({ spec }) => labelsText(spec.selector) },
+]);
 
-export const secretRow: RowOf = (secret) => [
-  nameOf(secret),
-  textAt(secret, 'type'),
-  countOf(secret, 'data'),
-  ageOf(secret),
-];
+const isLimit = (name: string): boolean => name.startsWith('limits.');
 
-export const serviceAccountRow: RowOf = (account) => [
-  nameOf(account),
-  listAt(account, 'secrets').length,
-  ageOf(account),
-];
+/** `cpu: 1/2` of every resource that is counted in the column. */
+function usage(name: string, counts: (resource: string) => boolean): Column<ResourceQuota> {
+  return {
+    name,
+    cell: ({ status: { hard = {}, used = {} } = {} }) =>
+      Object.entries(hard)
+        .filter(([resource]) => counts(resource))
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([resource, most]) => `${resource}: ${used[resource] ?? '0'}/${most}`)
+        .join(', '),
+  };
+}
+
+export const resourceQuotaTable = tableOf<ResourceQuota>([
+  NAME,
+  AGE,
+  usage('Request', (resource) => !isLimit(resource)),
+  usage('Limit', isLimit),
+]);
+
+export const secretTable = tableOf<Secret>([
+  NAME,
+  { name: 'Type', cell: ({ type = '' }) => type },
+  { name: 'Data', cell: ({ data }) => countOf(data) },
+  AGE,
+]);
+
+export const serviceAccountTable = tableOf<ServiceAccount>([
+  NAME,
+  { name: 'Secrets', cell: ({ secrets = [] }) => secrets.length },
+  AGE,
+]);

@@ -1,45 +1,42 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { Event } from '../../../shared/api/types/core-v1';
 import { Age } from '../columns/age';
-import type { RowOf } from '../columns/cells';
-import { at, nameOf, numberAt, textAt, textOr } from '../columns/read';
+import { NAME } from '../columns/common';
+import { derivedTableOf } from '../columns/table';
 
-export const eventRow: RowOf = (event) => {
-  const first = new Age(at(event, 'firstTimestamp') ?? at(event, 'eventTime'));
-  return [
-    lastSeen(event, first),
-    textAt(event, 'type'),
-    textAt(event, 'reason'),
-    target(event),
-    textAt(event, 'involvedObject', 'fieldPath'),
-    source(event),
-    textAt(event, 'message').trim(),
-    first,
-    count(event),
-    nameOf(event),
-  ];
-};
+export const eventTable = derivedTableOf(
+  ({ firstTimestamp, eventTime }: Event) => new Age(firstTimestamp ?? eventTime),
+  [
+    { name: 'Last Seen', cell: lastSeen },
+    { name: 'Type', cell: ({ type = '' }) => type },
+    { name: 'Reason', cell: ({ reason = '' }) => reason },
+    { name: 'Object', cell: target },
+    { name: 'Subobject', isWide: true, cell: ({ involvedObject }) => involvedObject.fieldPath ?? '' },
+    { name: 'Source', isWide: true, cell: source },
+    { name: 'Message', cell: ({ message = '' }) => message.trim() },
+    { name: 'First Seen', isWide: true, cell: (_event, first) => first },
+    { name: 'Count', isWide: true, cell: count },
+    { ...NAME, isWide: true },
+  ],
+);
 
-function lastSeen(event: ApiObject, first: Age): Age {
-  if (at(event, 'series') !== undefined) return new Age(at(event, 'series', 'lastObservedTime'));
-  const last = new Age(at(event, 'lastTimestamp'));
+function lastSeen({ series, lastTimestamp }: Event, first: Age): Age {
+  if (series !== undefined) return new Age(series.lastObservedTime);
+  const last = new Age(lastTimestamp);
   return last.isUnknown ? first : last;
 }
 
 /** An event that stands for itself has no count in the newer API. */
-function count(event: ApiObject): number | bigint {
-  if (at(event, 'series') !== undefined) return numberAt(event, 'series', 'count');
-  const own = numberAt(event, 'count');
+function count({ series, count: own = 0 }: Event): number {
+  if (series !== undefined) return series.count ?? 0;
   return own === 0 ? 1 : own;
 }
 
-function target(event: ApiObject): string {
-  const kind = textAt(event, 'involvedObject', 'kind').toLowerCase();
-  const name = textAt(event, 'involvedObject', 'name');
-  return name === '' ? kind : `${kind}/${name}`;
+function target({ involvedObject: { kind = '', name = '' } }: Event): string {
+  return name === '' ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`;
 }
 
-function source(event: ApiObject): string {
-  const component = textOr(textAt(event, 'reportingComponent'), event, 'source', 'component');
-  const instance = textOr(textAt(event, 'reportingInstance'), event, 'source', 'host');
-  return instance === '' ? component : `${component}, ${instance}`;
+function source({ source: { component, host }, reportingComponent, reportingInstance }: Event): string {
+  const who = component ?? reportingComponent;
+  const where = host ?? reportingInstance;
+  return where === '' ? who : `${who}, ${where}`;
 }

@@ -1,52 +1,49 @@
-import { GROUP } from '../../../shared/names';
 import { pathSegmentName } from '../../../shared/meta/name-rules';
 import { scaleBySelectorMap } from '../autoscaling/scale';
-import { createdAtRow } from '../columns/created-at';
-import type { KindGroup } from '../kind';
+import { CREATED_AT_TABLE } from '../columns/common';
+import { kindsOf } from '../kind';
 import { TEMPLATE } from '../pod-template/kept-template';
 import { withPrivilegeRule } from '../pod-template/privileged-containers';
 import { bindPod } from './bind-pod';
 import {
-  componentStatusRow,
-  configMapRow,
-  namespaceRow,
-  podTemplateRow,
-  replicationControllerRow,
-  resourceQuotaRow,
-  secretRow,
-  serviceAccountRow,
+  componentStatusTable,
+  configMapTable,
+  namespaceTable,
+  podTemplateTable,
+  replicationControllerTable,
+  resourceQuotaTable,
+  secretTable,
+  serviceAccountTable,
 } from './columns';
 import { componentStatuses } from './component-status';
 import { configMapRules } from './config-maps-rules';
 import { endpointsRules } from './endpoints-rules';
 import { ephemeralContainersView } from './ephemeral-containers';
-import { eventRow } from './events-columns';
+import { eventTable } from './events-columns';
 import { eventRules } from './events-rules';
 import { evictPod } from './evict-pod';
 import { limitRangeRules } from './limit-ranges-rules';
 import { namespaces } from './namespaces-strategy';
-import { nodeRow } from './nodes-columns';
+import { nodeTable } from './nodes-columns';
 import { nodeRules } from './nodes-rules';
 import { persistentVolumeClaimRules } from './persistent-volume-claims-rules';
 import { persistentVolumeRules } from './persistent-volumes-rules';
-import { podRow, podRowConditions } from './pods-columns';
+import { podTable, podRowConditions } from './pods-columns';
 import { pods } from './pods-strategy';
 import { resourceQuotaRules } from './resource-quotas-rules';
 import { secretTextAsData } from './secret-text';
 import { secretRules } from './secrets-rules';
-import { endpointsRow, serviceRow } from './services-columns';
+import { endpointsTable, serviceTable } from './services-columns';
 import { services } from './services-strategy';
 import { requestToken } from './token-request';
-import { persistentVolumeClaimRow, persistentVolumeRow } from './volumes-columns';
+import { persistentVolumeClaimTable, persistentVolumeTable } from './volumes-columns';
 import { podTemplates, replicationControllers } from './workload-strategies';
 
-export const core: KindGroup = {
-  group: GROUP.core,
-  kinds: {
-    bindings: { virtual: { create: bindPod } },
-    componentstatuses: { virtual: componentStatuses, row: componentStatusRow },
-    configmaps: { strategy: configMapRules, row: configMapRow },
-    endpoints: { strategy: { createsOnUpdate: true, ...endpointsRules }, row: endpointsRow },
+export const core = kindsOf(
+  'core',
+  {
+    configmaps: { strategy: configMapRules, table: configMapTable },
+    endpoints: { strategy: { createsOnUpdate: true, ...endpointsRules }, table: endpointsTable },
     events: {
       strategy: {
         nameRule: pathSegmentName,
@@ -70,32 +67,32 @@ export const core: KindGroup = {
         fieldSources: { source: ['source.component', 'reportingComponent'] },
         indexedFields: ['involvedObject.uid'],
       },
-      row: eventRow,
+      table: eventTable,
     },
     limitranges: {
       strategy: { createsOnUpdate: true, isNamedByUid: true, ...limitRangeRules },
-      row: createdAtRow,
+      table: CREATED_AT_TABLE,
     },
-    namespaces: { strategy: namespaces, row: namespaceRow },
+    namespaces: { strategy: namespaces, table: namespaceTable },
     nodes: {
       strategy: {
         ...nodeRules,
         keepsStatusOnCreate: true,
         selectableFields: { 'spec.unschedulable': 'false' },
       },
-      row: nodeRow,
+      table: nodeTable,
     },
     persistentvolumeclaims: {
       strategy: { returnsDeletedObject: true, ...persistentVolumeClaimRules },
-      row: persistentVolumeClaimRow,
+      table: persistentVolumeClaimTable,
     },
     persistentvolumes: {
       strategy: { returnsDeletedObject: true, ...persistentVolumeRules },
-      row: persistentVolumeRow,
+      table: persistentVolumeTable,
     },
     pods: {
       strategy: pods,
-      row: podRow,
+      table: podTable,
       rowConditions: podRowConditions,
       subresources: {
         binding: { is: 'operation', run: bindPod },
@@ -107,26 +104,30 @@ export const core: KindGroup = {
         eviction: { is: 'operation', run: evictPod },
       },
     },
-    podtemplates: { strategy: withPrivilegeRule(podTemplates, 'template'), row: podTemplateRow },
+    podtemplates: { strategy: withPrivilegeRule(podTemplates, 'template'), table: podTemplateTable },
     replicationcontrollers: {
       strategy: withPrivilegeRule(replicationControllers, TEMPLATE),
-      row: replicationControllerRow,
+      table: replicationControllerTable,
       subresources: { scale: { is: 'view', view: scaleBySelectorMap } },
     },
     resourcequotas: {
       strategy: { returnsDeletedObject: true, ...resourceQuotaRules },
-      row: resourceQuotaRow,
+      table: resourceQuotaTable,
     },
     secrets: {
       strategy: { selectableFields: { type: '' }, ...secretRules },
-      row: secretRow,
+      table: secretTable,
       received: secretTextAsData,
     },
     serviceaccounts: {
       strategy: { returnsDeletedObject: true },
-      row: serviceAccountRow,
+      table: serviceAccountTable,
       subresources: { token: { is: 'operation', run: requestToken } },
     },
-    services: { strategy: services, row: serviceRow },
+    services: { strategy: services, table: serviceTable },
   },
-};
+  {
+    bindings: { virtual: { create: bindPod } },
+    componentstatuses: { virtual: componentStatuses, table: componentStatusTable },
+  },
+);

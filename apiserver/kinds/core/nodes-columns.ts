@@ -1,31 +1,35 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { Node } from '../../../shared/api/types/core-v1';
 import { LABEL } from '../../../shared/names';
-import type { RowOf } from '../columns/cells';
+import { AGE, NAME } from '../columns/common';
 import { NONE, UNKNOWN } from '../columns/format';
-import { ageOf, flagAt, listAt, nameOf, textAt, textOr } from '../columns/read';
+import { tableOf } from '../columns/table';
 
-export const nodeRow: RowOf = (node) => [
-  nameOf(node),
-  nodeStatus(node),
-  nodeRoles(node),
-  ageOf(node),
-  textAt(node, 'status', 'nodeInfo', 'kubeletVersion'),
-  addressOf(node, 'InternalIP'),
-  addressOf(node, 'ExternalIP'),
-  textOr(UNKNOWN, node, 'status', 'nodeInfo', 'osImage'),
-  textOr(UNKNOWN, node, 'status', 'nodeInfo', 'kernelVersion'),
-  textOr(UNKNOWN, node, 'status', 'nodeInfo', 'containerRuntimeVersion'),
-];
+export const nodeTable = tableOf<Node>([
+  NAME,
+  { name: 'Status', cell: nodeStatus },
+  { name: 'Roles', cell: nodeRoles },
+  AGE,
+  { name: 'Version', cell: ({ status }) => status?.nodeInfo.kubeletVersion ?? '' },
+  { name: 'Internal-IP', isWide: true, cell: (node) => addressOf(node, 'InternalIP') },
+  { name: 'External-IP', isWide: true, cell: (node) => addressOf(node, 'ExternalIP') },
+  { name: 'OS-Image', isWide: true, cell: ({ status }) => status?.nodeInfo.osImage || UNKNOWN },
+  { name: 'Kernel-Version', isWide: true, cell: ({ status }) => status?.nodeInfo.kernelVersion || UNKNOWN },
+  {
+    name: 'Container-Runtime',
+    isWide: true,
+    cell: ({ status }) => status?.nodeInfo.containerRuntimeVersion || UNKNOWN,
+  },
+]);
 
-function nodeStatus(node: ApiObject): string {
-  const ready = listAt(node, 'status', 'conditions').findLast((each) => textAt(each, 'type') === 'Ready');
-  const word = ready === undefined ? 'Unknown' : textAt(ready, 'status') === 'True' ? 'Ready' : 'NotReady';
-  return flagAt(false, node, 'spec', 'unschedulable') ? `${word},SchedulingDisabled` : word;
+function nodeStatus({ spec: { unschedulable = false }, status }: Node): string {
+  const ready = status?.conditions?.findLast(({ type }) => type === 'Ready');
+  const word = ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady';
+  return unschedulable ? `${word},SchedulingDisabled` : word;
 }
 
-function nodeRoles({ metadata }: ApiObject): string {
+function nodeRoles({ metadata: { labels = {} } }: Node): string {
   const roles = new Set<string>();
-  for (const [key, value] of Object.entries(metadata.labels ?? {})) {
+  for (const [key, value] of Object.entries(labels)) {
     const role = key.startsWith(LABEL.nodeRolePrefix)
       ? key.slice(LABEL.nodeRolePrefix.length)
       : key === LABEL.nodeRole
@@ -36,7 +40,6 @@ function nodeRoles({ metadata }: ApiObject): string {
   return roles.size === 0 ? NONE : [...roles].toSorted().join(',');
 }
 
-function addressOf(node: ApiObject, type: string): string {
-  const found = listAt(node, 'status', 'addresses').find((each) => textAt(each, 'type') === type);
-  return found === undefined ? NONE : textAt(found, 'address');
+function addressOf({ status }: Node, wanted: string): string {
+  return status?.addresses?.find(({ type }) => type === wanted)?.address ?? NONE;
 }

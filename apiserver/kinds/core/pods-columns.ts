@@ -1,23 +1,22 @@
-import type { ApiObject } from '../../../shared/object/object';
-import type { RowOf } from '../columns/cells';
+import type { ContainerStateTerminated, Pod } from '../../../shared/api/types/core-v1';
+import { AGE, NAME } from '../columns/common';
 import { NONE } from '../columns/format';
-import { ageOf, at, flagAt, listAt, nameOf, numberAt, textAt, textOr } from '../columns/read';
+import { derivedTableOf } from '../columns/table';
 
-export const podRow: RowOf = (pod) => {
-  const containers = listAt(pod, 'spec', 'containers').length;
-  const { ready, restarts, reason } = podState(pod);
-  return [
-    nameOf(pod),
-    `${String(ready)}/${String(containers)}`,
-    reason,
-    restarts,
-    ageOf(pod),
-    podIp(pod),
-    textOr(NONE, pod, 'spec', 'nodeName'),
-    textOr(NONE, pod, 'status', 'nominatedNodeName'),
-    readinessGates(pod),
-  ];
-};
+export const podTable = derivedTableOf(podState, [
+  NAME,
+  {
+    name: 'Ready',
+    cell: ({ spec: { containers } }, { ready }) => `${String(ready)}/${String(containers?.length ?? 0)}`,
+  },
+  { name: 'Status', cell: (_pod, { reason }) => reason },
+  { name: 'Restarts', type: 'integer', cell: (_pod, { restarts }) => restarts },
+  AGE,
+  { name: 'IP', isWide: true, cell: podIp },
+  { name: 'Node', isWide: true, cell: ({ spec }) => spec.nodeName ?? NONE },
+  { name: 'Nominated Node', isWide: true, cell: ({ status }) => status?.nominatedNodeName ?? NONE },
+  { name: 'Readiness Gates', isWide: true, cell: readinessGates },
+]);
 
 /** `status.reason` of a pod whose node no longer answers. */
 const NODE_LOST = 'NodeLost';
@@ -29,29 +28,27 @@ interface PodState {
   readonly reason: string;
 }
 
-function podState(pod: ApiObject): PodState {
-  const phase = textOr(textAt(pod, 'status', 'phase'), pod, 'status', 'reason');
-  const state = initState(pod) ?? containersState(pod, phase);
-  if (at(pod, 'metadata', 'deletionTimestamp') === undefined) return state;
-  const isLost = textAt(pod, 'status', 'reason') === NODE_LOST;
-  return { ...state, reason: isLost ? 'Unknown' : 'Terminating' };
+function podState(pod: Pod): PodState {
+  const { phase = '', reason = phase } = pod.status ?? {};
+  const state = initState(pod) ?? containersState(pod, reason);
+  if (pod.metadata.deletionTimestamp === undefined) return state;
+  return { ...state, reason: reason === NODE_LOST ? 'Unknown' : 'Terminating' };
 }
 
 /** The state of a pod whose init containers are not through, or undefined. The first one that is not done tells the reason. */
-function initState(pod: ApiObject): PodState | undefined {
+function initState({ spec: { initContainers = [] }, status }: Pod): PodState | undefined {
   let restarts = 0;
-  for (const [index, status] of listAt(pod, 'status', 'initContainerStatuses').entries()) {
-    restarts += restartCount(status);
-    const terminated = at(status, 'state', 'terminated');
-    if (terminated !== undefined && exitCode(terminated) === 0) continue;
-    const waiting = textAt(status, 'state', 'waiting', 'reason');
-    const total = listAt(pod, 'spec', 'initContainers').length;
-    const progress = `${String(index)}/${String(total)}`;
+  for (const [index, { state, restartCount }] of (status?.initContainerStatuses ?? []).entries()) {
+    restarts += restartCount;
+    const { terminated, waiting } = state;
+    if (terminated !== undefined && terminated.exitCode === 0) continue;
+    const why = waiting?.reason ?? '';
+    const progress = `${String(index)}/${String(initContainers.length)}`;
     const detail =
       terminated !== undefined
         ? terminationReason(terminated)
-        : waiting !== '' && waiting !== 'PodInitializing'
-          ? waiting
+        : why !== '' && why !== 'PodInitializing'
+          ? why
           : progress;
     return { ready: 0, restarts, reason: `Init:${detail}` };
   }
@@ -59,63 +56,46 @@ function initState(pod: ApiObject): PodState | undefined {
 }
 
 /** The first container that is waiting or has ended tells the reason. */
-function containersState(pod: ApiObject, phase: string): PodState {
-  let reason = phase;
+function containersState(pod: Pod, ofPod: string): PodState {
+  let reason = ofPod;
   let restarts = 0;
   let ready = 0;
-  for (const status of listAt(pod, 'status', 'containerStatuses').toReversed()) {
-    restarts += restartCount(status);
-    const waiting = textAt(status, 'state', 'waiting', 'reason');
-    const terminated = at(status, 'state', 'terminated');
-    if (waiting !== '') reason = waiting;
+  for (const status of (pod.status?.containerStatuses ?? []).toReversed()) {
+    const { waiting, terminated, running } = status.state;
+    restarts += status.restartCount;
+    if (waiting?.reason !== undefined) reason = waiting.reason;
     else if (terminated !== undefined) reason = terminationReason(terminated);
-    else if (flagAt(false, status, 'ready') && at(status, 'state', 'running') !== undefined) ready += 1;
+    else if (status.ready && running !== undefined) ready += 1;
   }
   // A pod of which one container still runs has not completed.
   if (reason === 'Completed' && ready > 0) reason = isReady(pod) ? 'Running' : 'NotReady';
   return { ready, restarts, reason };
 }
 
-function terminationReason(terminated: unknown): string {
-  const signal = numberAt(terminated, 'signal');
-  const fallback = signal === 0 ? `ExitCode:${String(exitCode(terminated))}` : `Signal:${String(signal)}`;
-  return textOr(fallback, terminated, 'reason');
+function terminationReason({ reason = '', signal = 0, exitCode }: ContainerStateTerminated): string {
+  if (reason !== '') return reason;
+  return signal === 0 ? `ExitCode:${String(exitCode)}` : `Signal:${String(signal)}`;
 }
 
-function exitCode(terminated: unknown): number {
-  return Number(numberAt(terminated, 'exitCode'));
+function isReady({ status: { conditions = [] } = {} }: Pod): boolean {
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
-function restartCount(status: unknown): number {
-  return Number(numberAt(status, 'restartCount'));
+function podIp({ status: { podIP, podIPs = [] } = {} }: Pick<Pod, 'status'>): string {
+  return podIPs[0]?.ip ?? podIP ?? NONE;
 }
 
-function isReady(pod: ApiObject): boolean {
-  return listAt(pod, 'status', 'conditions').some(
-    (each) => textAt(each, 'type') === 'Ready' && textAt(each, 'status') === 'True',
-  );
-}
-
-function podIp(pod: ApiObject): string {
-  const [first] = listAt(pod, 'status', 'podIPs');
-  return textOr(textOr(NONE, pod, 'status', 'podIP'), first, 'ip');
-}
-
-function readinessGates(pod: ApiObject): string {
-  const gates = listAt(pod, 'spec', 'readinessGates');
+function readinessGates({ spec: { readinessGates: gates = [] }, status }: Pod): string {
   if (gates.length === 0) return NONE;
-  const conditions = listAt(pod, 'status', 'conditions');
-  const open = gates.filter((gate) => {
-    const type = textAt(gate, 'conditionType');
-    const condition = conditions.find((each) => textAt(each, 'type') === type);
-    return textAt(condition, 'status') === 'True';
-  });
+  const conditions = status?.conditions ?? [];
+  const open = gates.filter(
+    ({ conditionType }) => conditions.find(({ type }) => type === conditionType)?.status === 'True',
+  );
   return `${String(open.length)}/${String(gates.length)}`;
 }
 
 /** The conditions of a Table's row; only pods that have ended carry one. */
-export function podRowConditions(pod: ApiObject): readonly object[] {
-  const phase = textAt(pod, 'status', 'phase');
+export function podRowConditions({ status: { phase = '' } = {} }: Pick<Pod, 'status'>): readonly object[] {
   const message = ENDED[phase];
   return message === undefined ? [] : [{ type: 'Completed', status: 'True', reason: phase, message }];
 }

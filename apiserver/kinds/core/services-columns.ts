@@ -1,65 +1,60 @@
-import type { ApiObject } from '../../../shared/object/object';
-import type { RowOf } from '../columns/cells';
+import type { Endpoints, Service } from '../../../shared/api/types/core-v1';
+import { AGE, NAME } from '../columns/common';
 import { labelsText, loadBalancerText, NONE, shortList, UNKNOWN } from '../columns/format';
-import { ageOf, at, listAt, mapAt, nameOf, numberAt, textAt, textOr, textsAt } from '../columns/read';
+import { tableOf } from '../columns/table';
 
-export const serviceRow: RowOf = (service) => [
-  nameOf(service),
-  textAt(service, 'spec', 'type'),
-  textsAt(service, 'spec', 'clusterIPs')[0] ?? textOr(NONE, service, 'spec', 'clusterIP'),
-  externalAddress(service),
-  portsText(service),
-  ageOf(service),
-  labelsText(mapAt(service, 'spec', 'selector')),
-];
+export const serviceTable = tableOf<Service>([
+  NAME,
+  { name: 'Type', cell: ({ spec }) => spec.type ?? '' },
+  { name: 'Cluster-IP', cell: ({ spec }) => spec.clusterIPs?.[0] ?? spec.clusterIP ?? NONE },
+  { name: 'External-IP', cell: externalAddress },
+  { name: 'Port(s)', cell: portsText },
+  AGE,
+  { name: 'Selector', isWide: true, cell: ({ spec }) => labelsText(spec.selector) },
+]);
 
-function externalAddress(service: ApiObject): string {
-  const external = textsAt(service, 'spec', 'externalIPs');
-  switch (textAt(service, 'spec', 'type')) {
+function externalAddress({
+  spec: { type = '', externalIPs = [], externalName = '' },
+  status,
+}: Service): string {
+  switch (type) {
     case 'ClusterIP':
     case 'NodePort':
-      return external.length === 0 ? NONE : external.join(',');
+      return externalIPs.length === 0 ? NONE : externalIPs.join(',');
     case 'LoadBalancer': {
-      const balancer = loadBalancerText(at(service, 'status'));
-      const all = balancer === '' ? external : [balancer, ...external];
+      const balancer = loadBalancerText(status?.loadBalancer ?? {});
+      const all = balancer === '' ? externalIPs : [balancer, ...externalIPs];
       return all.length === 0 ? '<pending>' : all.join(',');
     }
     case 'ExternalName':
-      return textAt(service, 'spec', 'externalName');
+      return externalName;
     default:
       return UNKNOWN;
   }
 }
 
-function portsText(service: ApiObject): string {
-  const ports = listAt(service, 'spec', 'ports').map((each) => {
-    const nodePort = numberAt(each, 'nodePort');
+function portsText({ spec: { ports = [] } }: Service): string {
+  const texts = ports.map(({ port, nodePort = 0, protocol = '' }) => {
     const through = nodePort === 0 ? '' : `:${String(nodePort)}`;
-    return `${String(numberAt(each, 'port'))}${through}/${textAt(each, 'protocol')}`;
+    return `${String(port)}${through}/${protocol}`;
   });
-  return ports.length === 0 ? NONE : ports.join(',');
+  return texts.length === 0 ? NONE : texts.join(',');
 }
 
 const ENDPOINTS_SHOWN_MAX = 3;
 
-export const endpointsRow: RowOf = (endpoints) => [
-  nameOf(endpoints),
-  endpointsText(endpoints),
-  ageOf(endpoints),
-];
+export const endpointsTable = tableOf<Endpoints>([NAME, { name: 'Endpoints', cell: endpointsText }, AGE]);
 
-function endpointsText(endpoints: ApiObject): string {
-  const subsets = listAt(endpoints, 'subsets');
+function endpointsText({ subsets = [] }: Endpoints): string {
   if (subsets.length === 0) return NONE;
-  const addresses = subsets.flatMap((subset) => {
-    const ips = listAt(subset, 'addresses').map((each) => textAt(each, 'ip'));
-    const ports = listAt(subset, 'ports').map((each) => String(numberAt(each, 'port')));
+  const all = subsets.flatMap(({ addresses = [], ports = [] }) => {
+    const ips = addresses.map(({ ip }) => ip);
     // A headless service may have no ports at all.
-    return ports.length === 0 ? ips : ports.flatMap((port) => ips.map((ip) => hostPort(ip, port)));
+    return ports.length === 0 ? ips : ports.flatMap(({ port }) => ips.map((ip) => hostPort(ip, port)));
   });
-  return shortList(addresses, ENDPOINTS_SHOWN_MAX);
+  return shortList(all, ENDPOINTS_SHOWN_MAX);
 }
 
-function hostPort(ip: string, port: string): string {
-  return ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
+function hostPort(ip: string, port: number): string {
+  return ip.includes(':') ? `[${ip}]:${String(port)}` : `${ip}:${String(port)}`;
 }

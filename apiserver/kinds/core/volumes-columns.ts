@@ -1,36 +1,41 @@
-import type { ApiObject } from '../../../shared/object/object';
-import type { RowOf } from '../columns/cells';
-import { UNSET } from '../columns/format';
-import { ageOf, at, nameOf, phaseOf, scalarOr, textAt, textOr, textsAt } from '../columns/read';
-import { storageClassOf } from './storage-class';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../shared/api/types/core-v1';
+import { ANNOTATION } from '../../../shared/names';
+import type { ObjectMeta } from '../../../shared/object/object';
+import { AGE, NAME } from '../columns/common';
+import { phaseOf, UNSET } from '../columns/format';
+import { tableOf } from '../columns/table';
 
-export const persistentVolumeRow: RowOf = (volume) => [
-  nameOf(volume),
-  scalarOr('0', volume, 'spec', 'capacity', 'storage'),
-  accessModes(textsAt(volume, 'spec', 'accessModes')),
-  textAt(volume, 'spec', 'persistentVolumeReclaimPolicy'),
-  phaseOf(volume),
-  claimOf(volume),
-  storageClassOf(volume),
-  textAt(volume, 'status', 'reason'),
-  ageOf(volume),
-  textOr(UNSET, volume, 'spec', 'volumeMode'),
-];
+export const persistentVolumeTable = tableOf<PersistentVolume>([
+  NAME,
+  { name: 'Capacity', cell: ({ spec }) => spec.capacity?.['storage'] ?? '0' },
+  { name: 'Access Modes', cell: ({ spec }) => accessModes(spec.accessModes) },
+  { name: 'Reclaim Policy', cell: ({ spec }) => spec.persistentVolumeReclaimPolicy ?? '' },
+  { name: 'Status', cell: phaseOf },
+  { name: 'Claim', cell: claimOf },
+  { name: 'StorageClass', cell: storageClassOf },
+  { name: 'Reason', cell: ({ status }) => status?.reason ?? '' },
+  AGE,
+  { name: 'VolumeMode', isWide: true, cell: ({ spec }) => spec.volumeMode ?? UNSET },
+]);
 
 /** Capacity and modes are those of the volume that was bound, not those that were asked for. */
-export const persistentVolumeClaimRow: RowOf = (claim) => {
-  const isBound = textAt(claim, 'spec', 'volumeName') !== '';
-  return [
-    nameOf(claim),
-    phaseOf(claim),
-    textAt(claim, 'spec', 'volumeName'),
-    isBound ? scalarOr('0', claim, 'status', 'capacity', 'storage') : '',
-    isBound ? accessModes(textsAt(claim, 'status', 'accessModes')) : '',
-    storageClassOf(claim),
-    ageOf(claim),
-    textOr(UNSET, claim, 'spec', 'volumeMode'),
-  ];
-};
+export const persistentVolumeClaimTable = tableOf<PersistentVolumeClaim>([
+  NAME,
+  { name: 'Status', cell: phaseOf },
+  { name: 'Volume', cell: ({ spec }) => spec.volumeName ?? '' },
+  {
+    name: 'Capacity',
+    cell: (claim) => (isBound(claim) ? (claim.status?.capacity?.['storage'] ?? '0') : ''),
+  },
+  { name: 'Access Modes', cell: (claim) => (isBound(claim) ? accessModes(claim.status?.accessModes) : '') },
+  { name: 'StorageClass', cell: storageClassOf },
+  AGE,
+  { name: 'VolumeMode', isWide: true, cell: ({ spec }) => spec.volumeMode ?? UNSET },
+]);
+
+function isBound({ spec }: PersistentVolumeClaim): boolean {
+  return spec.volumeName !== undefined && spec.volumeName !== '';
+}
 
 const SHORT_MODES: readonly (readonly [mode: string, short: string])[] = [
   ['ReadWriteOnce', 'RWO'],
@@ -38,13 +43,23 @@ const SHORT_MODES: readonly (readonly [mode: string, short: string])[] = [
   ['ReadWriteMany', 'RWX'],
 ];
 
-function accessModes(modes: readonly string[]): string {
+function accessModes(modes: readonly string[] = []): string {
   return SHORT_MODES.filter(([mode]) => modes.includes(mode))
     .map(([, short]) => short)
     .join(',');
 }
 
-function claimOf(volume: ApiObject): string {
-  const claim = at(volume, 'spec', 'claimRef');
-  return claim === undefined ? '' : `${textAt(claim, 'namespace')}/${textAt(claim, 'name')}`;
+function claimOf({ spec: { claimRef } }: PersistentVolume): string {
+  return claimRef === undefined ? '' : `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`;
+}
+
+/** The class of a volume or claim; the annotation of the time before the field wins. */
+function storageClassOf({
+  metadata,
+  spec,
+}: {
+  readonly metadata: ObjectMeta;
+  readonly spec: { readonly storageClassName?: string };
+}): string {
+  return metadata.annotations?.[ANNOTATION.betaStorageClass] ?? spec.storageClassName ?? '';
 }

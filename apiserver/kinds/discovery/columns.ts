@@ -1,11 +1,18 @@
-import type { RowOf } from '../columns/cells';
+import type { EndpointSlice } from '../../../shared/api/types/discovery-v1';
+import { AGE, NAME } from '../columns/common';
 import { sliceItems } from '../columns/format';
-import { ageOf, listAt, nameOf, scalarOr, textAt, textsAt } from '../columns/read';
+import { tableOf } from '../columns/table';
 
-export const endpointSliceRow: RowOf = (slice) => [
-  nameOf(slice),
-  textAt(slice, 'addressType'),
-  sliceItems(listAt(slice, 'ports').map((port) => scalarOr(scalarOr('*', port, 'name'), port, 'port'))),
-  sliceItems(listAt(slice, 'endpoints').flatMap((each) => textsAt(each, 'addresses'))),
-  ageOf(slice),
-];
+export const endpointSliceTable = tableOf<EndpointSlice>([
+  NAME,
+  { name: 'AddressType', cell: ({ addressType }) => addressType },
+  {
+    name: 'Ports',
+    cell: ({ ports }) => sliceItems((ports ?? []).map(({ name = '*', port = name }) => String(port))),
+  },
+  {
+    name: 'Endpoints',
+    cell: ({ endpoints }) => sliceItems((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
+  },
+  AGE,
+]);

@@ -1,11 +1,7 @@
-import { GROUP } from '../../../shared/names';
-import { endpointSliceRow } from './columns';
+import { endpointSliceTable } from './columns';
 import { endpointSlices } from './endpoint-slices-strategy';
-import type { KindGroup } from '../kind';
+import { kindsOf } from '../kind';
 
-export const discovery: KindGroup = {
-  group: GROUP.discovery,
-  kinds: {
-    endpointslices: { strategy: endpointSlices, row: endpointSliceRow },
-  },
-};
+export const discovery = kindsOf('discovery', {
+  endpointslices: { strategy: endpointSlices, table: endpointSliceTable },
+});

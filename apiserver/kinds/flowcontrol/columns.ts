@@ -1,31 +1,37 @@
-import type { RowOf } from '../columns/cells';
+import type {
+  FlowSchema,
+  PriorityLevelConfiguration,
+  QueuingConfiguration,
+} from '../../../shared/api/types/flowcontrol-v1beta1';
+import { AGE, NAME } from '../columns/common';
 import { NONE } from '../columns/format';
-import { ageOf, at, listAt, nameOf, numberAt, textAt, textOr } from '../columns/read';
+import type { Column } from '../columns/table';
+import { tableOf } from '../columns/table';
 
-export const flowSchemaRow: RowOf = (schema) => {
-  const dangling = listAt(schema, 'status', 'conditions').find((each) => textAt(each, 'type') === 'Dangling');
-  return [
-    nameOf(schema),
-    textAt(schema, 'spec', 'priorityLevelConfiguration', 'name'),
-    numberAt(schema, 'spec', 'matchingPrecedence'),
-    textOr(NONE, schema, 'spec', 'distinguisherMethod', 'type'),
-    ageOf(schema),
-    dangling === undefined ? '?' : textAt(dangling, 'status'),
-  ];
-};
+export const flowSchemaTable = tableOf<FlowSchema>([
+  NAME,
+  { name: 'PriorityLevel', cell: ({ spec }) => spec.priorityLevelConfiguration.name },
+  { name: 'MatchingPrecedence', cell: ({ spec }) => spec.matchingPrecedence },
+  { name: 'DistinguisherMethod', cell: ({ spec }) => spec.distinguisherMethod?.type ?? NONE },
+  AGE,
+  { name: 'MissingPL', cell: missingPriorityLevel },
+]);
 
-export const priorityLevelRow: RowOf = (level) => {
-  const limited = at(level, 'spec', 'limited');
-  const queuing = at(limited, 'limitResponse', 'queuing');
-  const ofQueuing = (field: string): string | number | bigint =>
-    queuing === undefined ? NONE : numberAt(queuing, field);
-  return [
-    nameOf(level),
-    textAt(level, 'spec', 'type'),
-    limited === undefined ? NONE : numberAt(limited, 'assuredConcurrencyShares'),
-    ofQueuing('queues'),
-    ofQueuing('handSize'),
-    ofQueuing('queueLengthLimit'),
-    ageOf(level),
-  ];
-};
+function missingPriorityLevel({ status }: FlowSchema): string {
+  const dangling = status?.conditions?.find(({ type }) => type === 'Dangling');
+  return dangling === undefined ? '?' : (dangling.status ?? '');
+}
+
+export const priorityLevelTable = tableOf<PriorityLevelConfiguration>([
+  NAME,
+  { name: 'Type', cell: ({ spec }) => spec.type },
+  { name: 'AssuredConcurrencyShares', cell: ({ spec }) => spec.limited?.assuredConcurrencyShares ?? NONE },
+  ofQueuing('Queues', 'queues'),
+  ofQueuing('HandSize', 'handSize'),
+  ofQueuing('QueueLengthLimit', 'queueLengthLimit'),
+  AGE,
+]);
+
+function ofQueuing(name: string, field: keyof QueuingConfiguration): Column<PriorityLevelConfiguration> {
+  return { name, cell: ({ spec }) => spec.limited?.limitResponse.queuing?.[field] ?? NONE };
+}

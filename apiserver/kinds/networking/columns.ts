@@ -1,24 +1,23 @@
-import type { ApiObject } from '../../../shared/object/object';
-import type { RowOf } from '../columns/cells';
+import type { Ingress, IngressClass, NetworkPolicy } from '../../../shared/api/types/networking-v1';
+import { AGE, NAME } from '../columns/common';
 import { loadBalancerText, NONE, selectorText } from '../columns/format';
-import { ageOf, at, listAt, nameOf, scalarOr, textAt } from '../columns/read';
+import { tableOf } from '../columns/table';
 
 const HOSTS_SHOWN_MAX = 3;
 
-export const ingressRow: RowOf = (ingress) => [
-  nameOf(ingress),
-  scalarOr(NONE, ingress, 'spec', 'ingressClassName'),
-  hostsText(ingress),
-  loadBalancerText(at(ingress, 'status')),
-  listAt(ingress, 'spec', 'tls').length === 0 ? '80' : '80, 443',
-  ageOf(ingress),
-];
+export const ingressTable = tableOf<Ingress>([
+  NAME,
+  { name: 'Class', cell: ({ spec }) => spec.ingressClassName ?? NONE },
+  { name: 'Hosts', cell: hostsText },
+  { name: 'Address', cell: ({ status }) => loadBalancerText(status?.loadBalancer ?? {}) },
+  { name: 'Ports', cell: ({ spec }) => (spec.tls === undefined ? '80' : '80, 443') },
+  AGE,
+]);
 
 /** Rules without a host are not shown, but count among those that are more than fit. */
-function hostsText(ingress: ApiObject): string {
-  const rules = listAt(ingress, 'spec', 'rules').map((each) => textAt(each, 'host'));
+function hostsText({ spec: { rules = [] } }: Ingress): string {
   const shown: string[] = [];
-  for (const host of rules) {
+  for (const { host = '' } of rules) {
     if (shown.length === HOSTS_SHOWN_MAX) {
       return `${shown.join(',')} + ${String(rules.length - HOSTS_SHOWN_MAX)} more...`;
     }
@@ -27,23 +26,21 @@ function hostsText(ingress: ApiObject): string {
   return shown.length === 0 ? '*' : shown.join(',');
 }
 
-export const ingressClassRow: RowOf = (ingressClass) => [
-  nameOf(ingressClass),
-  textAt(ingressClass, 'spec', 'controller'),
-  parametersText(at(ingressClass, 'spec', 'parameters')),
-  ageOf(ingressClass),
-];
+export const ingressClassTable = tableOf<IngressClass>([
+  NAME,
+  { name: 'Controller', cell: ({ spec }) => spec.controller ?? '' },
+  { name: 'Parameters', cell: parametersText },
+  AGE,
+]);
 
-function parametersText(parameters: unknown): string {
+function parametersText({ spec: { parameters } }: IngressClass): string {
   if (parameters === undefined) return NONE;
-  const group = at(parameters, 'apiGroup');
-  const kind = textAt(parameters, 'kind');
-  const qualified = group === undefined ? kind : `${kind}.${textAt(parameters, 'apiGroup')}`;
-  return `${qualified}/${textAt(parameters, 'name')}`;
+  const { apiGroup, kind, name } = parameters;
+  return apiGroup === undefined ? `${kind}/${name}` : `${kind}.${apiGroup}/${name}`;
 }
 
-export const networkPolicyRow: RowOf = (policy) => [
-  nameOf(policy),
-  selectorText(at(policy, 'spec', 'podSelector')),
-  ageOf(policy),
-];
+export const networkPolicyTable = tableOf<NetworkPolicy>([
+  NAME,
+  { name: 'Pod-Selector', cell: ({ spec }) => selectorText(spec.podSelector) },
+  AGE,
+]);

@@ -1,21 +1,18 @@
 import { GROUP } from '../../../shared/names';
-import { ingressClassRow, ingressRow, networkPolicyRow } from './columns';
+import { ingressClassTable, ingressTable, networkPolicyTable } from './columns';
 import { ingressClasses } from './ingress-classes-strategy';
 import { ingressRules } from './ingresses-rules';
 import { networkPolicyRules } from './network-policies-rules';
-import type { KindGroup } from '../kind';
+import { kindsOf } from '../kind';
 
-export const networking: KindGroup = {
-  group: GROUP.networking,
-  kinds: {
-    ingressclasses: { strategy: ingressClasses, row: ingressClassRow },
-    ingresses: {
-      strategy: { tracksGeneration: true, groupInErrors: GROUP.extensions, ...ingressRules },
-      row: ingressRow,
-    },
-    networkpolicies: {
-      strategy: { tracksGeneration: true, groupInErrors: GROUP.extensions, ...networkPolicyRules },
-      row: networkPolicyRow,
-    },
+export const networking = kindsOf('networking', {
+  ingressclasses: { strategy: ingressClasses, table: ingressClassTable },
+  ingresses: {
+    strategy: { tracksGeneration: true, groupInErrors: GROUP.extensions, ...ingressRules },
+    table: ingressTable,
   },
-};
+  networkpolicies: {
+    strategy: { tracksGeneration: true, groupInErrors: GROUP.extensions, ...networkPolicyRules },
+    table: networkPolicyTable,
+  },
+});

@@ -1,8 +1,9 @@
-import type { RowOf } from '../columns/cells';
-import { ageOf, nameOf, textAt } from '../columns/read';
+import type { RuntimeClass } from '../../../shared/api/types/node-v1';
+import { AGE, NAME } from '../columns/common';
+import { tableOf } from '../columns/table';
 
-export const runtimeClassRow: RowOf = (runtimeClass) => [
-  nameOf(runtimeClass),
-  textAt(runtimeClass, 'handler'),
-  ageOf(runtimeClass),
-];
+export const runtimeClassTable = tableOf<RuntimeClass>([
+  NAME,
+  { name: 'Handler', cell: ({ handler }) => handler },
+  AGE,
+]);

@@ -1,14 +1,10 @@
-import { GROUP } from '../../../shared/names';
-import { runtimeClassRow } from './columns';
+import { runtimeClassTable } from './columns';
 import { runtimeClassRules } from './runtime-classes-rules';
-import type { KindGroup } from '../kind';
+import { kindsOf } from '../kind';
 
-export const node: KindGroup = {
-  group: GROUP.node,
-  kinds: {
-    runtimeclasses: {
-      strategy: { requiresResourceVersion: true, ...runtimeClassRules },
-      row: runtimeClassRow,
-    },
+export const node = kindsOf('node', {
+  runtimeclasses: {
+    strategy: { requiresResourceVersion: true, ...runtimeClassRules },
+    table: runtimeClassTable,
   },
-};
+});

@@ -1,22 +1,26 @@
-import type { RowOf } from '../columns/cells';
-import { ageOf, flagAt, nameOf, numberAt, scalarOr, textAt, textsAt } from '../columns/read';
+import type { PodDisruptionBudget } from '../../../shared/api/types/policy-v1';
+import type { PodSecurityPolicy } from '../../../shared/api/types/policy-v1beta1';
+import { AGE, NAME } from '../columns/common';
+import { tableOf } from '../columns/table';
 
-export const podDisruptionBudgetRow: RowOf = (budget) => [
-  nameOf(budget),
-  scalarOr('N/A', budget, 'spec', 'minAvailable'),
-  scalarOr('N/A', budget, 'spec', 'maxUnavailable'),
-  numberAt(budget, 'status', 'disruptionsAllowed'),
-  ageOf(budget),
-];
+const NOT_GIVEN = 'N/A';
 
-export const podSecurityPolicyRow: RowOf = (policy) => [
-  nameOf(policy),
-  String(flagAt(false, policy, 'spec', 'privileged')),
-  textsAt(policy, 'spec', 'allowedCapabilities').join(','),
-  textAt(policy, 'spec', 'seLinux', 'rule'),
-  textAt(policy, 'spec', 'runAsUser', 'rule'),
-  textAt(policy, 'spec', 'fsGroup', 'rule'),
-  textAt(policy, 'spec', 'supplementalGroups', 'rule'),
-  flagAt(false, policy, 'spec', 'readOnlyRootFilesystem'),
-  textsAt(policy, 'spec', 'volumes').join(','),
-];
+export const podDisruptionBudgetTable = tableOf<PodDisruptionBudget>([
+  NAME,
+  { name: 'Min Available', cell: ({ spec }) => String(spec.minAvailable ?? NOT_GIVEN) },
+  { name: 'Max Unavailable', cell: ({ spec }) => String(spec.maxUnavailable ?? NOT_GIVEN) },
+  { name: 'Allowed Disruptions', type: 'integer', cell: ({ status }) => status?.disruptionsAllowed ?? 0 },
+  AGE,
+]);
+
+export const podSecurityPolicyTable = tableOf<PodSecurityPolicy>([
+  NAME,
+  { name: 'Priv', cell: ({ spec }) => String(spec.privileged ?? false) },
+  { name: 'Caps', cell: ({ spec }) => (spec.allowedCapabilities ?? []).join(',') },
+  { name: 'SELinux', cell: ({ spec }) => spec.seLinux.rule },
+  { name: 'RunAsUser', cell: ({ spec }) => spec.runAsUser.rule },
+  { name: 'FsGroup', cell: ({ spec }) => spec.fsGroup.rule ?? '' },
+  { name: 'SupGroup', cell: ({ spec }) => spec.supplementalGroups.rule ?? '' },
+  { name: 'ReadOnlyRootFs', cell: ({ spec }) => spec.readOnlyRootFilesystem ?? false },
+  { name: 'Volumes', cell: ({ spec }) => (spec.volumes ?? []).join(',') },
+]);

@@ -1,22 +1,18 @@
-import { GROUP } from '../../../shared/names';
 import { pathSegmentName } from '../../../shared/meta/name-rules';
-import { podDisruptionBudgetRow, podSecurityPolicyRow } from './columns';
+import { podDisruptionBudgetTable, podSecurityPolicyTable } from './columns';
 import { disruptionBudgetRules } from './disruption-budgets-rules';
 import { podSecurityPolicies } from './pod-security-policies-strategy';
-import type { KindGroup } from '../kind';
+import { kindsOf } from '../kind';
 
-export const policy: KindGroup = {
-  group: GROUP.policy,
-  kinds: {
-    poddisruptionbudgets: {
-      strategy: {
-        nameRule: pathSegmentName,
-        tracksGeneration: true,
-        requiresResourceVersion: true,
-        ...disruptionBudgetRules,
-      },
-      row: podDisruptionBudgetRow,
+export const policy = kindsOf('policy', {
+  poddisruptionbudgets: {
+    strategy: {
+      nameRule: pathSegmentName,
+      tracksGeneration: true,
+      requiresResourceVersion: true,
+      ...disruptionBudgetRules,
     },
-    podsecuritypolicies: { strategy: podSecurityPolicies, row: podSecurityPolicyRow },
+    table: podDisruptionBudgetTable,
   },
-};
+  podsecuritypolicies: { strategy: podSecurityPolicies, table: podSecurityPolicyTable },
+});

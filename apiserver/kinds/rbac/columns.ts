@@ -1,23 +1,29 @@
-import type { ApiObject } from '../../../shared/object/object';
-import type { RowOf } from '../columns/cells';
-import { ageOf, listAt, nameOf, textAt } from '../columns/read';
+import type { ClusterRoleBinding } from '../../../shared/api/types/rbac-v1';
+import { AGE, NAME } from '../columns/common';
+import type { Column } from '../columns/table';
+import { tableOf } from '../columns/table';
 
-export const bindingRow: RowOf = (binding) => [
-  nameOf(binding),
-  `${textAt(binding, 'roleRef', 'kind')}/${textAt(binding, 'roleRef', 'name')}`,
-  ageOf(binding),
-  subjects(binding, 'User'),
-  subjects(binding, 'Group'),
-  subjects(binding, 'ServiceAccount'),
-];
+/** Of bindings in a namespace and of those of the cluster. */
+export const bindingTable = tableOf<ClusterRoleBinding>([
+  NAME,
+  { name: 'Role', cell: ({ roleRef }) => `${roleRef.kind}/${roleRef.name}` },
+  AGE,
+  subjects('Users', 'User'),
+  subjects('Groups', 'Group'),
+  subjects('ServiceAccounts', 'ServiceAccount'),
+]);
 
-function subjects(binding: ApiObject, kind: 'User' | 'Group' | 'ServiceAccount'): string {
-  return listAt(binding, 'subjects')
-    .filter((each) => textAt(each, 'kind') === kind)
-    .map((each) =>
-      kind === 'ServiceAccount'
-        ? `${textAt(each, 'namespace')}/${textAt(each, 'name')}`
-        : textAt(each, 'name'),
-    )
-    .join(', ');
+function subjects(
+  column: string,
+  wanted: 'User' | 'Group' | 'ServiceAccount',
+): Column<Pick<ClusterRoleBinding, 'subjects'>> {
+  return {
+    name: column,
+    isWide: true,
+    cell: ({ subjects: all = [] }) =>
+      all
+        .filter(({ kind }) => kind === wanted)
+        .map(({ name, namespace = '' }) => (wanted === 'ServiceAccount' ? `${namespace}/${name}` : name))
+        .join(', '),
+  };
 }

@@ -1,9 +1,10 @@
-import type { RowOf } from '../columns/cells';
-import { ageOf, flagAt, nameOf, numberAt } from '../columns/read';
+import type { PriorityClass } from '../../../shared/api/types/scheduling-v1';
+import { AGE, NAME } from '../columns/common';
+import { tableOf } from '../columns/table';
 
-export const priorityClassRow: RowOf = (priorityClass) => [
-  nameOf(priorityClass),
-  numberAt(priorityClass, 'value'),
-  flagAt(false, priorityClass, 'globalDefault'),
-  ageOf(priorityClass),
-];
+export const priorityClassTable = tableOf<PriorityClass>([
+  NAME,
+  { name: 'Value', type: 'integer', cell: ({ value }) => value },
+  { name: 'Global-Default', type: 'boolean', cell: ({ globalDefault = false }) => globalDefault },
+  AGE,
+]);

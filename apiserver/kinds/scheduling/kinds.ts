@@ -1,18 +1,18 @@
-import { GROUP } from '../../../shared/names';
-import { priorityClassRow } from './columns';
+import { priorityClassTable } from './columns';
 import { priorityClassRules } from './priority-classes-rules';
-import type { KindGroup } from '../kind';
+import type { PriorityClass } from '../../../shared/api/types/scheduling-v1';
+import { kindsOf } from '../kind';
 
-export const scheduling: KindGroup = {
-  group: GROUP.scheduling,
-  kinds: {
-    priorityclasses: {
-      strategy: {
-        ...priorityClassRules,
-        // It has a generation, which never changes because its value cannot.
-        prepareForCreate: (object) => ({ ...object, metadata: { ...object.metadata, generation: 1 } }),
-      },
-      row: priorityClassRow,
+export const scheduling = kindsOf('scheduling', {
+  priorityclasses: {
+    strategy: {
+      ...priorityClassRules,
+      // It has a generation, which never changes because its value cannot.
+      prepareForCreate: (object: PriorityClass) => ({
+        ...object,
+        metadata: { ...object.metadata, generation: 1 },
+      }),
     },
+    table: priorityClassTable,
   },
-};
+});

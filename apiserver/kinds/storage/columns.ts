@@ -1,50 +1,57 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type {
+  CSIDriver,
+  CSINode,
+  StorageClass,
+  VolumeAttachment,
+} from '../../../shared/api/types/storage-v1';
 import { ANNOTATION } from '../../../shared/names';
-import type { RowOf } from '../columns/cells';
+import { AGE, NAME } from '../columns/common';
 import { NONE, UNSET } from '../columns/format';
-import { ageOf, flagAt, listAt, nameOf, textAt, textOr, textsAt } from '../columns/read';
+import { tableOf } from '../columns/table';
 
-export const csiDriverRow: RowOf = (driver) => {
-  const modes = textsAt(driver, 'spec', 'volumeLifecycleModes');
-  const audiences = listAt(driver, 'spec', 'tokenRequests').map((each) => textAt(each, 'audience'));
-  return [
-    nameOf(driver),
-    flagAt(true, driver, 'spec', 'attachRequired'),
-    flagAt(false, driver, 'spec', 'podInfoOnMount'),
-    flagAt(false, driver, 'spec', 'storageCapacity'),
-    audiences.length === 0 ? UNSET : audiences.join(','),
-    flagAt(false, driver, 'spec', 'requiresRepublish'),
-    modes.length === 0 ? NONE : modes.join(','),
-    ageOf(driver),
-  ];
-};
+export const csiDriverTable = tableOf<CSIDriver>([
+  NAME,
+  { name: 'AttachRequired', type: 'boolean', cell: ({ spec }) => spec.attachRequired ?? true },
+  { name: 'PodInfoOnMount', type: 'boolean', cell: ({ spec }) => spec.podInfoOnMount ?? false },
+  { name: 'StorageCapacity', type: 'boolean', cell: ({ spec }) => spec.storageCapacity ?? false },
+  {
+    name: 'TokenRequests',
+    cell: ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(',') ?? UNSET,
+  },
+  { name: 'RequiresRepublish', type: 'boolean', cell: ({ spec }) => spec.requiresRepublish ?? false },
+  { name: 'Modes', cell: ({ spec }) => spec.volumeLifecycleModes?.join(',') ?? NONE },
+  AGE,
+]);
 
-export const csiNodeRow: RowOf = (node) => [
-  nameOf(node),
-  listAt(node, 'spec', 'drivers').length,
-  ageOf(node),
-];
+export const csiNodeTable = tableOf<CSINode>([
+  NAME,
+  { name: 'Drivers', type: 'integer', cell: ({ spec }) => spec.drivers?.length ?? 0 },
+  AGE,
+]);
 
-export const storageClassRow: RowOf = (storageClass) => [
-  isDefault(storageClass) ? `${nameOf(storageClass)} (default)` : nameOf(storageClass),
-  textAt(storageClass, 'provisioner'),
-  textOr('Delete', storageClass, 'reclaimPolicy'),
-  textOr('Immediate', storageClass, 'volumeBindingMode'),
-  flagAt(false, storageClass, 'allowVolumeExpansion'),
-  ageOf(storageClass),
-];
+export const storageClassTable = tableOf<StorageClass>([
+  {
+    ...NAME,
+    cell: ({ metadata }) => `${metadata.name ?? ''}${isDefault(metadata.annotations) ? ' (default)' : ''}`,
+  },
+  { name: 'Provisioner', cell: ({ provisioner }) => provisioner },
+  { name: 'ReclaimPolicy', cell: ({ reclaimPolicy = 'Delete' }) => reclaimPolicy },
+  { name: 'VolumeBindingMode', cell: ({ volumeBindingMode = 'Immediate' }) => volumeBindingMode },
+  { name: 'AllowVolumeExpansion', cell: ({ allowVolumeExpansion = false }) => allowVolumeExpansion },
+  AGE,
+]);
 
-function isDefault({ metadata: { annotations } }: ApiObject): boolean {
+function isDefault(annotations: Readonly<Record<string, string>> = {}): boolean {
   return [ANNOTATION.isDefaultStorageClass, ANNOTATION.betaIsDefaultStorageClass].some(
-    (key) => annotations?.[key] === 'true',
+    (key) => annotations[key] === 'true',
   );
 }
 
-export const volumeAttachmentRow: RowOf = (attachment) => [
-  nameOf(attachment),
-  textAt(attachment, 'spec', 'attacher'),
-  textAt(attachment, 'spec', 'source', 'persistentVolumeName'),
-  textAt(attachment, 'spec', 'nodeName'),
-  flagAt(false, attachment, 'status', 'attached'),
-  ageOf(attachment),
-];
+export const volumeAttachmentTable = tableOf<VolumeAttachment>([
+  NAME,
+  { name: 'Attacher', format: 'name', cell: ({ spec }) => spec.attacher },
+  { name: 'PV', cell: ({ spec }) => spec.source.persistentVolumeName ?? '' },
+  { name: 'Node', cell: ({ spec }) => spec.nodeName },
+  { name: 'Attached', type: 'boolean', cell: ({ status }) => status?.attached ?? false },
+  AGE,
+]);

@@ -1,5 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { Base64 } from '../../schema/values';
+import type { Base64 } from '../../object/values';
 import type { UserInfo } from './authentication-v1';
 import type { GroupVersionKind, GroupVersionResource, Status } from './meta-v1';
 

@@ -1,5 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { Base64 } from '../../schema/values';
+import type { Base64 } from '../../object/values';
 import type { LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
 
 export type MutatingWebhook = {

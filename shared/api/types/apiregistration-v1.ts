@@ -1,5 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { Base64, Time } from '../../schema/values';
+import type { Base64, Time } from '../../object/values';
 import type { ListMeta, ObjectMeta } from './meta-v1';
 
 /** Says which server answers for a version of an API group. */

@@ -1,5 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { Int64, Time } from '../../schema/values';
+import type { Int64, Time } from '../../object/values';
 import type { ObjectMeta } from './meta-v1';
 
 export type BoundObjectReference = {

@@ -1,5 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { Base64, Time } from '../../schema/values';
+import type { Base64, Time } from '../../object/values';
 import type { ListMeta, ObjectMeta } from './meta-v1';
 
 /** A request for a certificate, which has to be approved and is then signed. */

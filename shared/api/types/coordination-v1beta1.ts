@@ -1,5 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { MicroTime } from '../../schema/values';
+import type { MicroTime } from '../../object/values';
 import type { ListMeta, ObjectMeta } from './meta-v1';
 
 /** Who holds something, and until when unless it is renewed. */

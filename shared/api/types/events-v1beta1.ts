@@ -1,5 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { MicroTime, Time } from '../../schema/values';
+import type { MicroTime, Time } from '../../object/values';
 import type { EventSource, ObjectReference } from './core-v1';
 import type { ListMeta, ObjectMeta } from './meta-v1';
 

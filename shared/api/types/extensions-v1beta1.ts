@@ -1,5 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { IntOrString } from '../../schema/values';
+import type { IntOrString } from '../../object/values';
 import type { LoadBalancerStatus, TypedLocalObjectReference } from './core-v1';
 import type { ListMeta, ObjectMeta } from './meta-v1';
 

@@ -1,5 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { Time } from '../../schema/values';
+import type { Time } from '../../object/values';
 import type { ListMeta, ObjectMeta } from './meta-v1';
 
 export type FlowDistinguisherMethod = {

@@ -1,6 +1,6 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
 import type { ListMeta, ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../../object/object';
-import type { Int64, Time } from '../../schema/values';
+import type { Int64, Time } from '../../object/values';
 
 export type { ListMeta, ManagedFieldsEntry, ObjectMeta, OwnerReference };
 

@@ -1,5 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { Quantity } from '../../schema/values';
+import type { Quantity } from '../../object/values';
 import type { Toleration } from './core-v1';
 import type { ListMeta, ObjectMeta } from './meta-v1';
 

@@ -1,5 +1,5 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { Int64, IntOrString, Time } from '../../schema/values';
+import type { Int64, IntOrString, Time } from '../../object/values';
 import type { Condition, LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
 
 /** How many of the selected pods may be taken away at a time. */

@@ -1,58 +1,46 @@
 import { createHash } from 'node:crypto';
-import type { ColumnRow, ResourceRow } from '../../../../shared/api/resources';
+import { resourceOf } from '../../../../shared/api/resources';
+import type { ResourceRow } from '../../../../shared/api/resources';
 import { Age } from '../../../kinds/columns/age';
-import type { RowOf } from '../../../kinds/columns/cells';
+import { CREATED_AT_TABLE } from '../../../kinds/columns/common';
+import type { ColumnHeader, KindTable } from '../../../kinds/columns/table';
 import { kindOf } from '../../../kinds/kinds';
-import { createdAtRow } from '../../../kinds/columns/created-at';
 import { customColumns, customRow } from '../../../custom-resources/custom-columns';
 import type { ApiObject } from '../../../../shared/object/object';
 import type { CustomVersion } from '../../../registry/resource';
 
-/** A column, with what it is about where its name does not tell. */
-export interface TableColumn extends ColumnRow {
-  readonly description?: string;
-}
-
-/** The columns of a kind and how an object fills them. */
-export interface TableOf {
-  readonly columns: readonly TableColumn[];
-  /** The object is in the version it is stored in; of a custom resource, in the version that is served. */
-  readonly rowOf: RowOf;
+/** The columns of a kind, how an object fills them, and what its row says beside. */
+export interface TableOf extends KindTable {
   /** What the row says of the object beside its cells. */
   readonly conditionsOf?: (object: ApiObject) => readonly object[];
 }
 
-const NAME: TableColumn = { name: 'Name', type: 'string', format: 'name', priority: 0 };
-
-const DEFAULT_TABLE: TableOf = {
-  columns: [NAME, { name: 'Created At', type: 'date', format: '', priority: 0 }],
-  rowOf: createdAtRow,
-};
-
-/** The table of a resource; of one without columns of its own, that with Name and Created At. */
-export function tableOf(row: ResourceRow): TableOf {
-  const { row: rowOf, rowConditions: conditionsOf } = kindOf(row.hub.group, row.resource);
-  if (rowOf === undefined || row.columns.length === 0) return DEFAULT_TABLE;
-  return { columns: row.columns, rowOf, ...(conditionsOf === undefined ? {} : { conditionsOf }) };
+/** The table of a resource; of what a subresource shows as another kind, that of a kind without columns of its own. */
+export function tableOf({ hub, resource, kind }: ResourceRow): TableOf {
+  if (resourceOf(hub, resource)?.kind !== kind) return CREATED_AT_TABLE;
+  const { table = CREATED_AT_TABLE, rowConditions } = kindOf(hub.group, resource);
+  return rowConditions === undefined ? table : { ...table, conditionsOf: rowConditions };
 }
+
+const NAME: ColumnHeader = { name: 'Name', type: 'string', format: 'name', priority: 0 };
 
 /** The table of a custom resource, made from the columns that its definition names; the id is that of these columns. */
 export function customTable({ version }: CustomVersion): { readonly table: TableOf; readonly id: string } {
   const columns = customColumns(version);
   const id = createHash('sha256').update(JSON.stringify(columns)).digest('base64url');
-  return { table: { columns: [NAME, ...columns], rowOf: customRow(columns) }, id };
+  return { table: { columns: [NAME, ...columns], row: customRow(columns) }, id };
 }
 
 /** The JSON of a row's cells, and of its conditions if it has any. Ages stand between the text around them, because they change while the object does not. */
 export type CellsJson = readonly (string | Age)[];
 
 export function cellsJson(
-  { rowOf, conditionsOf }: Pick<TableOf, 'rowOf' | 'conditionsOf'>,
+  { row, conditionsOf }: Pick<TableOf, 'row' | 'conditionsOf'>,
   object: ApiObject,
 ): CellsJson {
   const pieces: (string | Age)[] = [];
   let text = '[';
-  rowOf(object).forEach((cell, index) => {
+  row(object).forEach((cell, index) => {
     if (index > 0) text += ',';
     if (cell instanceof Age) {
       pieces.push(text, cell);

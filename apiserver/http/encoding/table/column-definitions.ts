@@ -1,4 +1,4 @@
-import type { TableColumn } from './cells';
+import type { ColumnHeader } from '../../../kinds/columns/table';
 
 /** What columns that many kinds have are about; the others say nothing but their name. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
@@ -9,7 +9,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** The `columnDefinitions` of a Table, as JSON. */
-export function columnDefinitionsJson(columns: readonly TableColumn[]): string {
+export function columnDefinitionsJson(columns: readonly ColumnHeader[]): string {
   return JSON.stringify(
     columns.map(({ name, type, format, priority, description = '' }) => ({
       name,

@@ -1,7 +1,7 @@
-import type { FieldKind, FieldType, MessageType } from '../schema/types';
-import { messageNames, messageType } from '../schema/types';
-import { describeMessage } from './descriptions';
-import { packageOf, RESOURCES } from './resources';
+import type { FieldKind, FieldType, MessageType } from './types';
+import { messageNames, messageType } from './types';
+import { describeMessage } from '../api/descriptions';
+import { packageOf, RESOURCES } from '../api/resources';
 
 /** The file of `shared/api/types` that knows all others. */
 const INDEX = 'message-types.ts';
@@ -30,7 +30,7 @@ const HEAD = '// Written by `npm run generate` from shared/api/data/schema. Chan
 function packageText(packageName: string, messages: readonly string[]): string {
   const handWritten = packageName === HAND_WRITTEN_PACKAGE ? HAND_WRITTEN : [];
   const imports = new Imports(packageName);
-  for (const name of handWritten) imports.add('../../meta/object', name);
+  for (const name of handWritten) imports.add('../../object/object', name);
   const declared = messages
     .filter((message) => !handWritten.includes(shortNameOf(message)))
     .map((message) => declaration(messageType(message), imports));
@@ -104,7 +104,7 @@ function valueText(field: FieldType, imports: Imports): string {
   return field.map ? `Readonly<Record<string, ${element}>>` : element;
 }
 
-const VALUES = '../../schema/values';
+const VALUES = '../../object/values';
 
 const ELEMENTS: Readonly<Record<Exclude<FieldKind, 'message'>, string>> = {
   string: 'string',

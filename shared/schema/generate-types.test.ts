@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { messageType } from '../schema/types';
+import { messageType } from './types';
 import { generateTypes, HAND_WRITTEN } from './generate-types';
 
-const FOLDER = path.join(__dirname, 'types');
+const FOLDER = path.join(__dirname, '../api/types');
 
 test('the types are those that the tables give: after a change of the tables run `npm run generate`', () => {
   const expected = generateTypes();
@@ -14,7 +14,7 @@ test('the types are those that the tables give: after a change of the tables run
 });
 
 test.each(HAND_WRITTEN)('%s, which is written by hand, has the fields of its message', (name) => {
-  const text = readFileSync(path.join(__dirname, '../meta/object.ts'), 'utf8');
+  const text = readFileSync(path.join(__dirname, '../object/object.ts'), 'utf8');
   const body = new RegExp(`export interface ${name} \\{\\n([^}]*)\\}`, 'u').exec(text)?.[1] ?? '';
   const fields = [...body.matchAll(/^ {2}readonly (\w+)\??:/gmu)].map(([, field]) => field);
   const expected = messageType(`meta/v1.${name}`).fields.map((field) => field.name);
