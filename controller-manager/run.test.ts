@@ -3,6 +3,7 @@ import type { FakeApiServer } from '../shared/client/testing/fake-api-server';
 import { createFakeApiServer } from '../shared/client/testing/fake-api-server';
 import { LEASES, NAMESPACES } from '../shared/client/testing/fake-resources';
 import { silentLog } from '../shared/log/log';
+import { PATIENCE_MS } from '../shared/testing/eventually';
 import type { Controller } from './runtime/controller';
 import { selectControllers } from './controllers';
 import type { RunOptions } from './run';
@@ -10,7 +11,13 @@ import { runControllerManager } from './run';
 import { createMetrics } from './runtime/serving/metrics';
 
 const lease = { namespace: 'system', name: 'controllers' };
-const election = { lease, leaseDurationMs: 1_000, renewDeadlineMs: 400, retryPeriodMs: 40 };
+/** However slow the machine is, nobody loses the lease by this. */
+const election = {
+  lease,
+  leaseDurationMs: PATIENCE_MS,
+  renewDeadlineMs: PATIENCE_MS / 2,
+  retryPeriodMs: 40,
+};
 
 let server: FakeApiServer;
 beforeEach(async () => {
@@ -91,7 +98,10 @@ test('losing the lease ends the controllers and is told', async () => {
   const controller = idle(log, 'a', () => {
     server.fault = () => 'cut';
   });
-  expect(await runControllerManager(optionsOf([controller]), new AbortController().signal)).toBe('lost');
+  const options = optionsOf([controller], {
+    election: { ...election, leaseDurationMs: 1_000, renewDeadlineMs: 400 },
+  });
+  expect(await runControllerManager(options, new AbortController().signal)).toBe('lost');
   expect(log).toEqual(['a starts', 'a ends']);
 });
 

@@ -1,3 +1,4 @@
+import { PATIENCE_MS, patience } from '../../shared/testing/eventually';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 import type { Entry } from './state/entry';
@@ -49,23 +50,19 @@ async function remove(name: string): Promise<void> {
 }
 
 async function caughtUp(): Promise<void> {
-  const signal = AbortSignal.timeout(2_000);
+  const signal = patience();
   const revision = await api.plane.cache.readIndex(signal);
-  await api.plane.cache.waitForRevision(revision, { timeoutMs: 2_000, signal });
+  await api.plane.cache.waitForRevision(revision, { timeoutMs: PATIENCE_MS, signal });
 }
 
 function state(): Map<string, number> {
   return new Map(Array.from(cache.snapshot().entries(), ({ key, revision }) => [key, revision]));
 }
 
-function soon(): AbortSignal {
-  return AbortSignal.timeout(2_000);
-}
-
 test('the first look is at all objects, later ones are at changes alone', async () => {
   await write('a');
   await write('b');
-  await follower.whenPrepared(soon());
+  await follower.whenPrepared(patience());
   expect(told).toEqual(['reset', 'default/a', 'default/b']);
   expect(follower.catchUp()).toBe(false);
   told = [];
@@ -97,7 +94,7 @@ test('what is read anew is forgotten until it is there', async () => {
   expect(seen.size).toBe(0);
   expect(follower.catchUp()).toBe(false);
   isReady.mockRestore();
-  await follower.whenPrepared(soon());
+  await follower.whenPrepared(patience());
   expect(seen).toEqual(state());
 });
 
@@ -105,7 +102,7 @@ test('a state that came anew replaces the old one', async () => {
   await write('a');
   follower.catchUp();
   api.plane.cache.rebuildResource(PREFIX, 'a test');
-  await follower.whenPrepared(soon());
+  await follower.whenPrepared(patience());
   expect(seen).toEqual(state());
   await write('b');
   follower.catchUp();
@@ -115,8 +112,8 @@ test('a state that came anew replaces the old one', async () => {
 test('changes in the middle of the first look are not lost, and all who wait share it', async () => {
   for (const name of ['a', 'b', 'c']) await write(name);
   jest.spyOn(Slices.prototype, 'due').mockReturnValue(true);
-  const first = follower.whenPrepared(soon());
-  const second = follower.whenPrepared(soon());
+  const first = follower.whenPrepared(patience());
+  const second = follower.whenPrepared(patience());
   await remove('c');
   await write('d');
   await Promise.all([first, second]);
@@ -128,7 +125,7 @@ test('changes in the middle of the first look are not lost, and all who wait sha
 test('a look at once in the middle of one in slices counts', async () => {
   for (const name of ['a', 'b', 'c']) await write(name);
   jest.spyOn(Slices.prototype, 'due').mockReturnValue(true);
-  const waiting = follower.whenPrepared(soon());
+  const waiting = follower.whenPrepared(patience());
   while (!told.includes('default/a')) await new Promise(setImmediate);
   expect(follower.isPrepared).toBe(false);
   follower.catchUp();

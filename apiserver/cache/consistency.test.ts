@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { StorageError } from '../storage/backend';
 import type { ClusterCache } from './cluster-cache';
 import type { Entry } from './state/entry';
@@ -275,7 +276,10 @@ async function play(
   }
   world.isCalm = true;
   expect(
-    await cache.waitForRevision(world.backend.revision, { timeoutMs: 10_000, signal: controller.signal }),
+    await cache.waitForRevision(world.backend.revision, {
+      timeoutMs: PATIENCE_MS,
+      signal: controller.signal,
+    }),
   ).toBe(true);
   // Those still reading history join before the end, so that their last bookmark is about the last revision.
   while (cache.watchers().filter(({ isLive }) => isLive).length < clients.length) {

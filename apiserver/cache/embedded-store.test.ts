@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../shared/log/log';
+import { PATIENCE_MS } from '../../shared/testing/eventually';
 import type { Backend } from '../storage/backend';
 import { openEmbeddedBackend } from '../storage/embedded/embedded-backend';
 import { createCache, FrameReader, podBytes, podKey, PODS, PREFIX, requestFor } from './testing/fixtures';
@@ -42,7 +43,9 @@ test('on a durable store a cache sees every acknowledged write at the read index
       const revision = await create(name);
       const index = await cache.readIndex(controller.signal);
       expect(index).toBeGreaterThanOrEqual(revision);
-      expect(await cache.waitForRevision(index, { timeoutMs: 5_000, signal: controller.signal })).toBe(true);
+      expect(await cache.waitForRevision(index, { timeoutMs: PATIENCE_MS, signal: controller.signal })).toBe(
+        true,
+      );
       expect(pods.get(`a/${name}`)?.revision).toBe(revision);
       return revision;
     }),

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { silentLog } from '../../shared/log/log';
+import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { StorageError } from '../storage/backend';
 import type { ClusterCache } from './cluster-cache';
 import type { ResourceCache } from './resource-cache';
@@ -57,7 +58,7 @@ function watch(parts: Parameters<typeof requestFor>[0] = {}): FrameReader {
 
 async function caughtUp(): Promise<void> {
   expect(
-    await cluster.waitForRevision(backend.revision, { timeoutMs: 5_000, signal: controller.signal }),
+    await cluster.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: controller.signal }),
   ).toBe(true);
 }
 
@@ -189,7 +190,7 @@ test('a watch from the future waits and then delivers what comes after its start
 test('a watch ends at its timeout with a bookmark of what it has seen, and none if its start never came', async () => {
   put(X);
   await start();
-  expect(await watch({ bookmarks: true, timeoutMs: 20 }).rest()).toEqual(['ADDED a/x@1', 'BOOKMARK @1']);
+  expect(await watch({ bookmarks: true, timeoutMs: 1_000 }).rest()).toEqual(['ADDED a/x@1', 'BOOKMARK @1']);
   expect(await watch({ bookmarks: true, timeoutMs: 20, from: 99 }).rest()).toEqual([]);
   expect(cluster.stats().watchesEnded.timeout).toBe(2);
 });

@@ -6,6 +6,7 @@ import { ACCOUNT_TOKEN, USER_GROUP } from '../../shared/names';
 import { systemClock } from '../../shared/concurrency/clock';
 import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
+import { PATIENCE_MS } from '../../shared/testing/eventually';
 import type { AccessControl } from '../exchange/access';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { TestExchange } from '../exchange/testing/new-exchange';
@@ -152,7 +153,7 @@ export async function startInProcessApi(
       services: { ...SERVICES, ...plane.access, ...services },
       minRequestTimeoutMs: 1_800_000,
     },
-    requestTimeoutMs: 10_000,
+    requestTimeoutMs: PATIENCE_MS,
     serverAddress: () => '127.0.0.1:6443',
     build: { version: '0.0.0', commit: '', date: '' },
   });

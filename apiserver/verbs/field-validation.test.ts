@@ -1,4 +1,5 @@
 import { GROUP, MEDIA_TYPE } from '../../shared/names';
+import { eventually } from '../../shared/testing/eventually';
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 
@@ -214,11 +215,7 @@ describe('a custom resource', () => {
     const version = 'preserveUnknownFields' in spec ? 'v1beta1' : 'v1';
     const reply = await api.call('POST', DEFINITIONS.replace('/v1/', `/${version}/`), { body });
     expect(reply).toMatchObject({ code: 201 });
-    const deadline = Date.now() + 5_000;
-    while ((await api.call('GET', THINGS)).code !== 200) {
-      if (Date.now() > deadline) throw new Error('the definition is not served');
-      await new Promise(setImmediate);
-    }
+    await eventually('the definition is served', async () => (await api.call('GET', THINGS)).code === 200);
   }
 
   async function defineWithSchema(): Promise<void> {

@@ -1,3 +1,4 @@
+import { patience } from '../../shared/testing/eventually';
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 
@@ -120,7 +121,7 @@ test('an absent field selects like the text its kind has for it, in lists and in
   const seen: unknown[] = [];
   for await (const { type, object } of api.watch(
     `/api/v1/nodes?watch=1&timeoutSeconds=1&${selector}`,
-    AbortSignal.timeout(5_000),
+    patience(),
   )) {
     seen.push([type, (object['metadata'] as { name: string }).name]);
   }
@@ -128,7 +129,7 @@ test('an absent field selects like the text its kind has for it, in lists and in
 });
 
 test('a server that goes at once refuses a watch such that its client asks again, and answers everything else', async () => {
-  await api.plane.cache.drain({ spreadMs: 0, refuseNew: true }, AbortSignal.timeout(5_000));
+  await api.plane.cache.drain({ spreadMs: 0, refuseNew: true }, patience());
   const { json } = await api.call('GET', `${CMS}?watch=1`);
   expect(json).toMatchObject({ code: 429, reason: 'TooManyRequests', details: { retryAfterSeconds: 1 } });
   expect((await api.call('GET', CMS)).code).toBe(200);

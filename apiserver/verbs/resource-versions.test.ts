@@ -1,3 +1,4 @@
+import { patience } from '../../shared/testing/eventually';
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 import { STORES, removeStores } from '../testing/stores';
@@ -244,7 +245,7 @@ describe.each(STORES)('over %s', (_name, open) => {
 
   describe('watch', () => {
     const watched = async (query: string, count: number): Promise<string[]> => {
-      const reader = api.watch(`${CMS}?watch=1&${query}`, AbortSignal.timeout(5_000));
+      const reader = api.watch(`${CMS}?watch=1&${query}`, patience());
       const seen: string[] = [];
       for await (const { type, object } of reader) {
         const { name = '', annotations } = object['metadata'] as { name?: string; annotations?: object };
@@ -306,7 +307,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     });
 
     test('of one name, by the deprecated path or by its field, is about that object alone', async () => {
-      const reply = api.watch(`/api/v1/watch/namespaces/default/configmaps/b`, AbortSignal.timeout(5_000));
+      const reply = api.watch(`/api/v1/watch/namespaces/default/configmaps/b`, patience());
       expect((await reply.next()).value).toMatchObject({
         type: 'ADDED',
         object: { metadata: { name: 'b' } },
@@ -330,15 +331,15 @@ describe.each(STORES)('over %s', (_name, open) => {
     });
 
     test('an exact state that memory has is still there', async () => {
-      const now = await api.backend.currentRevision(AbortSignal.timeout(5_000));
-      await api.backend.compact(now, AbortSignal.timeout(5_000));
+      const now = await api.backend.currentRevision(patience());
+      await api.backend.compact(now, patience());
       const reply = await list(`resourceVersionMatch=Exact&resourceVersion=${rv.b}`);
       expect([names(reply), version(reply)]).toEqual([['a', 'b'], rv.b]);
     });
 
     test('an exact state that nobody has is Expired', async () => {
       api.plane.cache.rebuildResource('core/configmaps/', 'the test wants an empty history');
-      await api.plane.cache.resource('core/configmaps/').whenReady(AbortSignal.timeout(5_000));
+      await api.plane.cache.resource('core/configmaps/').whenReady(patience());
       const reply = await list(`resourceVersionMatch=Exact&resourceVersion=${forgotten}`);
       expect(reply.json).toMatchObject({ code: 410, reason: 'Expired' });
     });
@@ -355,7 +356,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     });
 
     test('a watch from there is told so in its stream', async () => {
-      const reader = api.watch(`${CMS}?watch=1&resourceVersion=${forgotten}`, AbortSignal.timeout(5_000));
+      const reader = api.watch(`${CMS}?watch=1&resourceVersion=${forgotten}`, patience());
       expect((await reader.next()).value).toMatchObject({
         type: 'ERROR',
         object: { code: 410, reason: 'Expired' },

@@ -1,3 +1,4 @@
+import { patience } from '../../shared/testing/eventually';
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 
@@ -337,10 +338,7 @@ describe('watch', () => {
     const { metadata } = await createConfigMap('a');
     await api.call('PATCH', `${CMS}/a`, { body: { data: { k: '2' } } });
     await api.call('DELETE', `${CMS}/a`);
-    const reader = api.watch(
-      `${CMS}?watch=1&resourceVersion=${metadata.resourceVersion}`,
-      AbortSignal.timeout(5_000),
-    );
+    const reader = api.watch(`${CMS}?watch=1&resourceVersion=${metadata.resourceVersion}`, patience());
     const seen: string[] = [];
     for await (const event of reader) {
       seen.push(event.type);
@@ -351,7 +349,7 @@ describe('watch', () => {
 
   test('without a version begins with the state', async () => {
     await createConfigMap('a');
-    const reader = api.watch(`${CMS}?watch=true`, AbortSignal.timeout(5_000));
+    const reader = api.watch(`${CMS}?watch=true`, patience());
     const first = await reader.next();
     expect(first.value).toMatchObject({
       type: 'ADDED',

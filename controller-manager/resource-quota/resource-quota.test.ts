@@ -11,6 +11,7 @@ import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { silentLog } from '../../shared/log/log';
 import type { ApiObject } from '../../shared/object/object';
 import { GROUP, NAMESPACE } from '../../shared/names';
+import { patience } from '../../shared/testing/eventually';
 import type { QuotaTimings } from './resource-quota';
 import { runResourceQuota } from './resource-quota';
 
@@ -114,7 +115,7 @@ async function makeQuota(hard: object, more: object = {}): Promise<void> {
 /** The quota, once this is what it says of its use. */
 async function used(wanted: Record<string, string>): Promise<ApiObject> {
   const url = `${QUOTAS}?watch=1&fieldSelector=metadata.name%3Dq`;
-  const limit = AbortSignal.timeout(4_000);
+  const limit = patience();
   let last: unknown;
   for await (const { object } of api.watch(url, limit)) {
     last = (object['status'] as { used?: unknown } | undefined)?.used;
@@ -248,7 +249,7 @@ test('what was charged for a pod that is just being stored is not given back', a
   lateIsStored = new Promise((resolve) => {
     store = resolve;
   });
-  runController({ settleMs: 300, paceMs: 0 });
+  runController({ settleMs: 3_000, paceMs: 0 });
   await makeQuota({ pods: '5' });
   const { metadata } = await used({ pods: '0' });
   const late = api.call('POST', PODS, { body: pod('late') });
@@ -265,7 +266,7 @@ test('what was charged for a pod that is just being stored is not given back', a
 /** Resolves once its status is told, so that all that was to be done before is done. */
 async function makeLaterQuota(): Promise<void> {
   await write('POST', QUOTAS, { metadata: { name: 'later' }, spec: { hard: { pods: '1' } } });
-  const limit = AbortSignal.timeout(4_000);
+  const limit = patience();
   for await (const { object } of api.watch(`${QUOTAS}?watch=1&fieldSelector=metadata.name%3Dlater`, limit)) {
     if ((object['status'] as { used?: object } | undefined)?.used !== undefined) return;
   }
@@ -275,7 +276,7 @@ async function makeLaterQuota(): Promise<void> {
 async function historyOf(name: string, resourceVersion: string, end: string): Promise<readonly string[]> {
   const history: string[] = [];
   const url = `${QUOTAS}?watch=1&fieldSelector=metadata.name%3D${name}&resourceVersion=${resourceVersion}`;
-  for await (const { object } of api.watch(url, AbortSignal.timeout(4_000))) {
+  for await (const { object } of api.watch(url, patience())) {
     const { pods } = (object['status'] as { used: { pods: string } }).used;
     history.push(pods);
     if (history.length > 1 && Number(pods) <= Number(end)) return history;
@@ -289,7 +290,7 @@ test('pods that come and go while a quota is nearly full never exceed it, and ar
   await used({ pods: '0' });
   let most = 0;
   let made = 0;
-  const limit = AbortSignal.timeout(8_000);
+  const limit = patience();
   while (made < 30) {
     limit.throwIfAborted();
     const names = [0, 1, 2, 3, 4].map((index) => `p${String(made)}-${String(index)}`);

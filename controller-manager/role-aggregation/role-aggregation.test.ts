@@ -9,6 +9,7 @@ import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { silentLog } from '../../shared/log/log';
 import { GROUP, NAMESPACE } from '../../shared/names';
+import { patience } from '../../shared/testing/eventually';
 import { runRoleAggregation } from './role-aggregation';
 
 const ROLES = `/apis/${GROUP.rbac}/v1/clusterroles`;
@@ -86,7 +87,7 @@ async function gathered(name: string, rules: readonly object[]): Promise<void> {
 async function whole(rules: readonly object[]): Promise<Reply['json']> {
   const wanted = JSON.stringify(rules);
   const url = `${ROLES}?watch=1&fieldSelector=metadata.name%3Dwhole`;
-  const limit = AbortSignal.timeout(4_000);
+  const limit = patience();
   for await (const { object } of api.watch(url, limit)) {
     if (JSON.stringify(object['rules'] ?? []) === wanted) return object;
   }
@@ -177,7 +178,7 @@ test('the roles that users are given have what the server brings along for them'
 
 /** What the role `admin` is about, once it has gathered what it gathers. */
 async function resourcesOfAdmin(): Promise<readonly string[]> {
-  const limit = AbortSignal.timeout(4_000);
+  const limit = patience();
   const url = `${ROLES}?watch=1&fieldSelector=metadata.name%3Dadmin`;
   for await (const { object } of api.watch(url, limit)) {
     const rules = (object['rules'] ?? []) as readonly { readonly resources: readonly string[] }[];

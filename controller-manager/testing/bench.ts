@@ -9,6 +9,7 @@ import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { silentLog } from '../../shared/log/log';
 import type { ApiObject, OwnerReference } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
+import { PATIENCE_MS } from '../../shared/testing/eventually';
 import type { ControllerContext } from '../runtime/controller';
 
 /** A fake API server with a controller running against it. */
@@ -33,7 +34,7 @@ export const TEST_NAMESPACE = 'team';
 
 export async function createBench(): Promise<Bench> {
   const server = await createFakeApiServer();
-  const client = createClient({ server: server.url, timeoutMs: 5_000 });
+  const client = createClient({ server: server.url, timeoutMs: PATIENCE_MS });
   const stop = linkedAbort(new AbortController().signal);
   const running: Promise<void>[] = [];
   const { store } = server;

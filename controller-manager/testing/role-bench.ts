@@ -12,6 +12,7 @@ import type { Log } from '../../shared/log/log';
 import { silentLog } from '../../shared/log/log';
 import type { ApiObject } from '../../shared/object/object';
 import { NAMESPACE, USER } from '../../shared/names';
+import { patience } from '../../shared/testing/eventually';
 import type { Controller, ControllerContext } from '../runtime/controller';
 import type { ControllerOptions } from '../runtime/controller-options';
 
@@ -42,7 +43,6 @@ export type RoleBenchServices = NonNullable<NonNullable<Parameters<typeof startI
 
 type Run = (context: ControllerContext, signal: AbortSignal) => Promise<void>;
 
-const DEADLINE_MS = 8_000;
 const OPTIONS: ControllerOptions = {
   concurrentNamespaceSyncs: 1,
   namespaceSyncPeriodMs: 60_000,
@@ -90,11 +90,11 @@ export async function createRoleBench(
       if (holds(items[0])) return items[0];
       const { resourceVersion } = metadata;
       const url = collection + queryString({ ...query, watch: true, resourceVersion });
-      for await (const { type, object } of api.watch(url, AbortSignal.timeout(DEADLINE_MS))) {
+      for await (const { type, object } of api.watch(url, patience())) {
         const now = type === 'DELETED' ? undefined : (object as unknown as T);
         if (holds(now)) return now;
       }
-      throw new Error(`${collection}/${name} did not come to be as it should in ${String(DEADLINE_MS)} ms`);
+      throw new Error(`${collection}/${name} did not come to be as it should`);
     },
     close: async () => {
       stop.abort(new Error('the test is over'));

@@ -5,6 +5,7 @@ import type { FakeApiServer } from '../client/testing/fake-api-server';
 import { createFakeApiServer } from '../client/testing/fake-api-server';
 import { CONFIG_MAPS } from '../client/testing/fake-resources';
 import type { ApiObject } from '../object/object';
+import { PATIENCE_MS } from '../testing/eventually';
 import { createInformer } from './informer';
 import { keyOfObject } from './store';
 
@@ -117,7 +118,7 @@ test('whatever is written, cut and forgotten, the store ends as the server is, a
         } else act(server, each);
       }
       const expected = (): string => content(server.store.list(CONFIG_MAPS)).join();
-      const deadline = performance.now() + 5_000;
+      const deadline = performance.now() + PATIENCE_MS;
       while (content(informer.store.list()).join() !== expected() && performance.now() < deadline) {
         await new Promise((resolve) => setTimeout(resolve, 1));
       }

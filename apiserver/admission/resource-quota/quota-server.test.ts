@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { GROUP } from '../../../shared/names';
+import { eventually, PATIENCE_MS } from '../../../shared/testing/eventually';
 import type { Backend } from '../../storage/backend';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
@@ -90,7 +91,7 @@ async function limit(api: InProcessApi, hard: object, used: object): Promise<voi
   const told = await api.call('PUT', `${QUOTAS}/q/status`, { body });
   expect(told.code).toBe(200);
   const revision = Number(told.json.metadata.resourceVersion);
-  const waiting = { timeoutMs: 4_000, signal: new AbortController().signal };
+  const waiting = { timeoutMs: PATIENCE_MS, signal: new AbortController().signal };
   for (const { plane } of replicas) expect(await plane.cache.waitForRevision(revision, waiting)).toBe(true);
 }
 
@@ -213,9 +214,5 @@ test('a custom resource is charged under its own name', async () => {
 });
 
 async function served(api: InProcessApi, path: string): Promise<void> {
-  const limitMs = AbortSignal.timeout(4_000);
-  while ((await api.call('GET', path)).code !== 200) {
-    limitMs.throwIfAborted();
-    await turn();
-  }
+  await eventually(`${path} is served`, async () => (await api.call('GET', path)).code === 200);
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makeCa } from '../../../shared/certs/certificate';
 import { GROUP } from '../../../shared/names';
+import { eventually, PATIENCE_MS } from '../../../shared/testing/eventually';
 import type { AdmissionOptions } from '../../startup/control-plane';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
@@ -63,6 +64,11 @@ async function metric(name: string): Promise<string[]> {
 }
 
 const hang: Behaviour = () => undefined;
+/** Fails at once, and so that it is not asked a second time, as after a cut. */
+const noHttp: Behaviour = (_asked, { request }) => {
+  request.socket.end('no HTTP\r\n\r\n');
+  return undefined;
+};
 const say =
   (text: string, code = 200): Behaviour =>
   (_asked, { response }) => {
@@ -201,33 +207,41 @@ describe('an outage', () => {
 
   test('is over in no time for those who come when it is known, and ends with the first answer', async () => {
     await start({ failuresMax: 2, pauseMs: 1 });
-    await configure(hookAt(webhook, { timeoutSeconds: 1 }));
-    webhook.behave = hang;
+    await configure(hookAt(webhook, { timeoutSeconds: 30 }));
+    webhook.behave = noHttp;
     expect(await Promise.all([refuse(), refuse()])).toEqual([
-      expect.stringMatching(/deadline/),
-      expect.stringMatching(/deadline/),
+      expect.stringMatching(/^Post/),
+      expect.stringMatching(/^Post/),
     ]);
     // This one tries, and those beside it do not wait for it.
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    webhook.behave = async (asked, raw) => {
+      await ended;
+      return noHttp(asked, raw);
+    };
     const trying = createMap();
     await webhook.askedTimes(3);
     const text = await refuse();
     expect(text).toMatch(
-      /^it has not answered since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ and is not asked until it answers again \(2 calls in a row failed, the last one with: Post "https:.*": context deadline exceeded\)$/,
+      /^it has not answered since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ and is not asked until it answers again \(2 calls in a row failed, the last one with: Post "https:.*": .+\)$/,
     );
     expect(webhook.asked).toHaveLength(3);
     expect(await metric('outage')).toEqual([
       'apiserver_admission_webhook_outage{name="a.example.org",configuration="conf",type="validating"} 1',
     ]);
     webhook.behave = allow;
-    expect(why(await trying)).toMatch(/deadline/);
-    let reply = await createMap();
-    while (reply.code !== 201) reply = await createMap();
+    end();
+    expect(why(await trying)).toMatch(/^Post /);
+    await eventually('the webhook is asked again', async () => (await createMap()).code === 201);
     expect((await createMap()).code).toBe(201);
     expect(await metric('outage')).toEqual([expect.stringMatching(/ 0$/)]);
   });
 
   test('of a webhook that may be done without lets requests through at once', async () => {
-    await start({ failuresMax: 1, pauseMs: 60_000 });
+    await start({ failuresMax: 1, pauseMs: PATIENCE_MS });
     await configure(hookAt(webhook, { timeoutSeconds: 1, failurePolicy: 'Ignore' }));
     webhook.behave = hang;
     for (let times = 0; times < 20; times += 1) expect((await createMap()).code).toBe(201);
@@ -254,17 +268,17 @@ describe('an outage', () => {
 
   test('can be ended by whoever deletes the configuration, or mends it', async () => {
     const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }];
-    await start({ failuresMax: 1, pauseMs: 60_000 });
+    await start({ failuresMax: 1, pauseMs: PATIENCE_MS });
     await configure(hookAt(webhook, { timeoutSeconds: 1, rules }));
     webhook.behave = hang;
     await refuse();
     const { path: at } = configurationOf('Validating', '', []);
     webhook.behave = allow;
-    const mended = [{ op: 'replace', path: '/webhooks/0/timeoutSeconds', value: 2 }];
+    const mended = [{ op: 'replace', path: '/webhooks/0/timeoutSeconds', value: 30 }];
     const headers = { 'content-type': 'application/json-patch+json' };
     expect((await api.call('PATCH', `${at}/conf`, { body: mended, headers })).code).toBe(200);
     expect((await createMap()).code).toBe(201);
-    webhook.behave = hang;
+    webhook.behave = noHttp;
     await refuse();
     expect((await api.call('DELETE', `${at}/conf`)).code).toBe(200);
     expect((await createMap()).code).toBe(201);

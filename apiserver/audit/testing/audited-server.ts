@@ -7,6 +7,7 @@ import { parseFlags } from '../../../shared/flags/parse-flags';
 import type { Log } from '../../../shared/log/log';
 import { silentLog } from '../../../shared/log/log';
 import { GROUP } from '../../../shared/names';
+import { PATIENCE_MS } from '../../../shared/testing/eventually';
 import { completeOptions } from '../../startup/options/complete-options';
 import { FLAG_ROWS } from '../../startup/options/flag-rows';
 import { runServer } from '../../run-server';
@@ -45,8 +46,6 @@ export interface AuditedServer {
   untilLogged(text: RegExp): Promise<void>;
   stop(): Promise<void>;
 }
-
-const WAIT_MS_MAX = 10_000;
 
 const POLICY_HEAD = { apiVersion: `${GROUP.audit}/v1`, kind: 'Policy' };
 
@@ -125,7 +124,7 @@ async function untilChanged(dir: string, condition: () => boolean): Promise<void
     const timer = setTimeout(() => {
       watcher.close();
       reject(new Error('what was waited for did not happen'));
-    }, WAIT_MS_MAX);
+    }, PATIENCE_MS);
     const look = (): void => {
       if (!condition()) return;
       clearTimeout(timer);

@@ -1,3 +1,4 @@
+import { PATIENCE_MS, patience } from '../../../shared/testing/eventually';
 import type { ClusterCache } from '../cluster-cache';
 import { createCache, podBytes, podKey, PODS } from '../testing/fixtures';
 import { MemoryBackend } from '../../storage/testing/memory-backend';
@@ -27,7 +28,7 @@ async function started(pods: number): Promise<Setting> {
 }
 
 async function readyAgain(cache: ClusterCache): Promise<void> {
-  await cache.resource(PODS.keyPrefix).whenReady(AbortSignal.timeout(5_000));
+  await cache.resource(PODS.keyPrefix).whenReady(patience());
 }
 
 test('a cache of several pages that equals the store stays as it is', async () => {
@@ -45,7 +46,7 @@ test('writes that go on during the comparison are no difference', async () => {
     const pod = { namespace: 'a', name: `p${backend.revision % 1_100}` };
     backend.put(podKey(pod), podBytes(pod));
     backend.remove(podKey({ namespace: 'a', name: `p${(backend.revision * 7) % 1_100}` }));
-    await cache.waitForRevision(backend.revision, { timeoutMs: 5_000, signal: life.signal });
+    await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: life.signal });
   };
   await cache.check(life.signal);
   expect(cache.stats().checks).toMatchObject({ different: 0, skipped: 0 });
@@ -88,7 +89,7 @@ test('a store that forgets the revision or does not answer ends the comparison w
   backend.beforeList = async (): Promise<void> => {
     const pod = { namespace: 'a', name: 'p1' };
     backend.put(podKey(pod), podBytes(pod));
-    await cache.waitForRevision(backend.revision, { timeoutMs: 5_000, signal: life.signal });
+    await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: life.signal });
     await backend.compact(backend.revision);
   };
   await cache.check(life.signal);

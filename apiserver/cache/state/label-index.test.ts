@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from '../../../shared/testing/eventually';
 import type { ResourceCache } from '../resource-cache';
 import type { ClusterCache } from '../cluster-cache';
 import { createCache, podBytes, podKey, PODS } from '../testing/fixtures';
@@ -29,7 +30,7 @@ async function start(count: number, valueOf: (at: number) => string = (at) => `v
 }
 
 async function caughtUp(): Promise<void> {
-  await cache.waitForRevision(backend.revision, { timeoutMs: 5_000, signal: life.signal });
+  await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: life.signal });
 }
 
 function indexed(...equals: (readonly [string, string])[]): string[] | undefined {

@@ -2,6 +2,7 @@ import { systemClock } from '../../../shared/concurrency/clock';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { silentLog } from '../../../shared/log/log';
 import type { Log } from '../../../shared/log/log';
+import { PATIENCE_MS, patience } from '../../../shared/testing/eventually';
 import type { Backend } from '../../storage/backend';
 import { identityTransformer } from '../../storage/transformer';
 import { ClusterCache } from '../cluster-cache';
@@ -209,7 +210,7 @@ export async function live(cluster: ClusterCache, count: number): Promise<void> 
 
 /** Resolves once the cache has everything that the store has. */
 export async function caughtUp(cache: ClusterCache, backend: { readonly revision: number }): Promise<void> {
-  const signal = AbortSignal.timeout(10_000);
-  const isThere = await cache.waitForRevision(backend.revision, { timeoutMs: 10_000, signal });
+  const signal = patience();
+  const isThere = await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal });
   if (!isThere) throw new Error('the cache did not catch up');
 }

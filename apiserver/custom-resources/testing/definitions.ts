@@ -1,4 +1,6 @@
+import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import { GROUP } from '../../../shared/names';
+import { patience } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 
 export const DEFINITIONS_PATH = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
@@ -9,8 +11,6 @@ export const GIZMOS_PATH = '/apis/example.com/v1/namespaces/default/gizmos';
 export function gizmo(name: string, rest: object = {}): object {
   return { apiVersion: 'example.com/v1', kind: 'Gizmo', metadata: { name }, ...rest };
 }
-
-const WAIT_MS = 10_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -74,10 +74,7 @@ export async function untilStatus(
   name: string,
   isRight: (status: Json) => boolean,
 ): Promise<Json> {
-  const stop = new AbortController();
-  const timer = setTimeout(() => {
-    stop.abort();
-  }, WAIT_MS);
+  const stop = linkedAbort(patience());
   let last: unknown;
   try {
     const path = `${DEFINITIONS_PATH}?watch=1&fieldSelector=metadata.name%3D${name}`;
@@ -86,8 +83,7 @@ export async function untilStatus(
       if (isRight((last ?? {}) as Json)) return last as Json;
     }
   } finally {
-    clearTimeout(timer);
-    stop.abort();
+    stop.abort(new Error('it has come'));
   }
   throw new Error(`${name} has the status ${JSON.stringify(last)}`);
 }
@@ -99,18 +95,14 @@ export function conditionOf(status: Json, type: string): Json | undefined {
 
 /** Resolves when a definition is gone. */
 export async function untilGone(api: InProcessApi, name: string): Promise<void> {
-  const stop = new AbortController();
-  const timer = setTimeout(() => {
-    stop.abort();
-  }, WAIT_MS);
+  const stop = linkedAbort(patience());
   try {
     const from = (await api.call('GET', `${DEFINITIONS_PATH}/${name}`)).json;
     if (from.code === 404) return;
     const path = `${DEFINITIONS_PATH}?watch=1&resourceVersion=${from.metadata.resourceVersion}&fieldSelector=metadata.name%3D${name}`;
     for await (const { type } of api.watch(path, stop.signal)) if (type === 'DELETED') return;
   } finally {
-    clearTimeout(timer);
-    stop.abort();
+    stop.abort(new Error('it has come'));
   }
   throw new Error(`${name} is still there`);
 }

@@ -1,4 +1,5 @@
 import { FINALIZER, GROUP } from '../../../shared/names';
+import { eventually } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 
@@ -42,11 +43,7 @@ async function define(
 
 /** For what the server does by itself after a write. */
 async function until(check: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!(await check())) {
-    if (Date.now() > deadline) throw new Error('not in time');
-    await new Promise(setImmediate);
-  }
+  await eventually('what the server does by itself after a write', check);
 }
 
 async function document(path: string): Promise<{ readonly [field: string]: unknown }> {

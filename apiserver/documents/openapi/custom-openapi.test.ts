@@ -1,5 +1,6 @@
 import type { Exchange } from '../../exchange/exchange';
 import { GROUP, MEDIA_TYPE } from '../../../shared/names';
+import { eventually } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { createDocumentSets } from './document-set';
@@ -67,11 +68,10 @@ async function defineCronTabs(schema: object = SPEC): Promise<void> {
 
 /** What is served follows the definitions at once; that they are established takes a write of the server's own. */
 async function served(path: string, code: number): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while ((await api.call('GET', path)).code !== code) {
-    if (Date.now() > deadline) throw new Error(`${path} does not answer ${String(code)}`);
-    await new Promise(setImmediate);
-  }
+  await eventually(
+    `${path} answers ${String(code)}`,
+    async () => (await api.call('GET', path)).code === code,
+  );
 }
 
 async function document(path: string): Promise<Json> {

@@ -69,6 +69,29 @@ function renameOnce(certFile: string): void {
   }
 }
 
+/** Lets the delay of a shutdown that begins now take until `end` is called. */
+function heldDelay(delayMs: number): { readonly end: () => Promise<void> } {
+  jest.useFakeTimers({ doNotFake: [...ALL_BUT_TIMEOUTS] });
+  return {
+    end: async () => {
+      await jest.advanceTimersByTimeAsync(delayMs);
+      jest.useRealTimers();
+    },
+  };
+}
+
+const ALL_BUT_TIMEOUTS = [
+  'Date',
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setInterval',
+  'clearInterval',
+] as const;
+
 describe('closing', () => {
   test('a request in flight finishes, and its connection closes', async () => {
     const entered = deferred();
@@ -96,9 +119,11 @@ describe('closing', () => {
       { onShutdown: () => (isReady = false) },
     );
     expect(await send({})).toMatchObject({ text: 'ready' });
+    const delay = heldDelay(300);
     const closed = server.close({ delayMs: 300, graceMs: 60_000 });
     expect(await send({})).toMatchObject({ text: 'leaving', headers: { connection: 'keep-alive' } });
     (await connect()).destroy();
+    await delay.end();
     await closed;
     await expect(connect()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
@@ -155,6 +180,7 @@ describe('closing', () => {
     );
     const watching = send({ path: '/watch' });
     while (server.inFlight() === 0) await new Promise(setImmediate);
+    const delay = heldDelay(500);
     const closed = server.close({ delayMs: 500, graceMs: 60_000 });
     await leaving.promise;
     const gone = Object.values(agent.sockets).flatMap((sockets) =>
@@ -165,6 +191,7 @@ describe('closing', () => {
     expect(gone).toHaveLength(1);
     await Promise.all(gone);
     expect(await send({ path: '/plain' })).toMatchObject({ headers: { connection: 'keep-alive' } });
+    await delay.end();
     await closed;
   });
 

@@ -1,3 +1,4 @@
+import { patience } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { StorageError } from '../../storage/backend';
@@ -40,14 +41,14 @@ function service(name: string, spec: object = {}): object {
 
 async function claims(kind: string): Promise<readonly string[]> {
   const prefix = `/registry.claims/${kind}/`;
-  const { records } = await backend.list(prefix, {}, AbortSignal.timeout(1_000));
+  const { records } = await backend.list(prefix, {}, patience());
   return records.map(({ key }) => key.slice(prefix.length));
 }
 
 async function repairTwice(
   api: InProcessApi,
 ): ReturnType<InProcessApi['plane']['serviceAllocation']['repair']> {
-  const signal = AbortSignal.timeout(5_000);
+  const signal = patience();
   await api.plane.serviceAllocation.repair(signal);
   return api.plane.serviceAllocation.repair(signal);
 }
@@ -218,7 +219,7 @@ test('what a server took before it was killed is free again after two rounds of 
   expect((await api.call('POST', SERVICES, { body: service('lost') })).json.message).toMatch('killed');
   backend.create = create;
   expect(await claims('clusterip')).toHaveLength(1);
-  const signal = AbortSignal.timeout(5_000);
+  const signal = patience();
   const [first] = await api.plane.serviceAllocation.repair(signal);
   expect(first).toMatchObject({ freed: 0, suspected: 1 });
   const [second] = await api.plane.serviceAllocation.repair(signal);
@@ -249,7 +250,7 @@ test('repair claims a value in use that lost its claim, and tells of one that tw
   const key = `/registry.claims/clusterip/${address}`;
   const { record } = await backend.get(key);
   await backend.delete(key, record?.revision ?? 0);
-  const [report] = await api.plane.serviceAllocation.repair(AbortSignal.timeout(5_000));
+  const [report] = await api.plane.serviceAllocation.repair(patience());
   expect(report).toMatchObject({ claimed: 1, duplicates: 0 });
   expect(await claims('clusterip')).toEqual([address]);
 
@@ -258,7 +259,7 @@ test('repair claims a value in use that lost its claim, and tells of one that tw
     .replace('"name":"first"', '"name":"twin"')
     .replace(String(first.json.metadata.uid), '00000000-0000-4000-8000-000000000000');
   await backend.create('/registry/core/services/default/twin', Buffer.from(twin), {});
-  const [next] = await api.plane.serviceAllocation.repair(AbortSignal.timeout(5_000));
+  const [next] = await api.plane.serviceAllocation.repair(patience());
   expect(next).toMatchObject({ duplicates: 1, claimed: 0, freed: 0 });
 });
 

@@ -1,5 +1,6 @@
 import { GROUP, LABEL } from '../../../shared/names';
 import { silentLog } from '../../../shared/log/log';
+import { eventually, patience } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { MemoryBackend } from '../../storage/testing/memory-backend';
@@ -19,10 +20,6 @@ afterEach(async () => {
   await api.close();
 });
 
-function soon(): AbortSignal {
-  return AbortSignal.timeout(5_000);
-}
-
 function replica(of: InProcessApi = api): ApiVersions {
   return createApiVersions({ store: of.plane.store, registry: of.plane.registry, log: silentLog });
 }
@@ -35,7 +32,7 @@ async function services(of: InProcessApi = api): Promise<ReadonlyMap<string, { s
 }
 
 test('every served group version but that of the APIServices has one, available because it is local', async () => {
-  await replica().reconcile(soon());
+  await replica().reconcile(patience());
   const names = api.plane
     .registry()
     .groups.filter(({ group }) => group !== GROUP.apiregistration)
@@ -53,51 +50,51 @@ test('every served group version but that of the APIServices has one, available 
 
 test('one that was deleted or changed is put right, and what is in order is not written again', async () => {
   const keeper = replica();
-  await keeper.reconcile(soon());
+  await keeper.reconcile(patience());
   const before = await services();
   await api.call('DELETE', `${SERVICES}/v1.apps`);
   await api.call('PATCH', `${SERVICES}/v1.batch`, { body: { spec: { versionPriority: 3 } } });
   await services();
-  await keeper.reconcile(soon());
+  await keeper.reconcile(patience());
   const after = await services();
   expect(after.get('v1.apps')?.spec).toEqual(before.get('v1.apps')?.spec);
   expect(after.get('v1.batch')?.spec).toEqual(before.get('v1.batch')?.spec);
-  await keeper.reconcile(soon());
+  await keeper.reconcile(patience());
   expect(await services()).toEqual(after);
 });
 
 test('one without the mark is somebody else’s and stays as it is', async () => {
   const keeper = replica();
-  await keeper.reconcile(soon());
+  await keeper.reconcile(patience());
   const body = { metadata: { labels: { [LABEL.automanaged]: null } }, spec: { versionPriority: 3 } };
   await api.call('PATCH', `${SERVICES}/v1.batch`, { body });
   await services();
-  await keeper.reconcile(soon());
+  await keeper.reconcile(patience());
   expect((await services()).get('v1.batch')?.spec).toMatchObject({ versionPriority: 3 });
 });
 
 test('replicas that start at the same moment all succeed and leave one object each', async () => {
-  await Promise.all([replica(), replica(), replica()].map((each) => each.reconcile(soon())));
+  await Promise.all([replica(), replica(), replica()].map((each) => each.reconcile(patience())));
   const { json } = await api.call('GET', `${SERVICES}?labelSelector=${OWN}`);
   const created: readonly { metadata: { uid: string } }[] = json.items;
-  await replica().reconcile(soon());
+  await replica().reconcile(patience());
   expect((await api.call('GET', `${SERVICES}?labelSelector=${OWN}`)).json.items).toEqual(created);
 });
 
 test('a version that is no longer served loses its APIService when a replica starts, and not later', async () => {
   const backend = new MemoryBackend();
   const both = await startInProcessApi(backend, { runtimeConfig: new Map([['api/alpha', true]]) });
-  await replica(both).reconcile(soon());
+  await replica(both).reconcile(patience());
   expect((await services(both)).has(`v1alpha1.${GROUP.node}`)).toBe(true);
   const fewer = await startInProcessApi(backend);
   await services(fewer);
   const keeper = replica(fewer);
-  await keeper.reconcile(soon());
+  await keeper.reconcile(patience());
   expect((await services(fewer)).has(`v1alpha1.${GROUP.node}`)).toBe(false);
   await services(both);
-  await replica(both).reconcile(soon());
+  await replica(both).reconcile(patience());
   await services(fewer);
-  await keeper.reconcile(soon());
+  await keeper.reconcile(patience());
   expect((await services(fewer)).has(`v1alpha1.${GROUP.node}`)).toBe(true);
   await both.close();
 });
@@ -128,11 +125,7 @@ describe('the versions of custom resources', () => {
 
   /** For what the server does by itself after a write. */
   async function until(check: () => Promise<boolean>): Promise<void> {
-    const deadline = Date.now() + 5_000;
-    while (!(await check())) {
-      if (Date.now() > deadline) throw new Error('not in time');
-      await new Promise(setImmediate);
-    }
+    await eventually('what the server does by itself after a write', check);
   }
 
   async function exists(name: string): Promise<boolean> {
@@ -163,11 +156,11 @@ describe('the versions of custom resources', () => {
     const spec = { group: 'example.com', version: 'v1', groupPriorityMinimum: 5, versionPriority: 5 };
     await api.call('POST', SERVICES, { body: { metadata: { name: 'v1.example.com' }, spec } });
     await define('things', ['v1']);
-    await replica().reconcile(soon());
+    await replica().reconcile(patience());
     expect((await api.call('GET', `${SERVICES}/v1.example.com`)).json.spec).toEqual(spec);
     await api.call('DELETE', `${DEFINITIONS}/things.example.com`);
     await until(async () => (await api.call('GET', '/apis/example.com/v1')).code === 404);
-    await replica().reconcile(soon());
+    await replica().reconcile(patience());
     expect(await exists('v1.example.com')).toBe(true);
   });
 });

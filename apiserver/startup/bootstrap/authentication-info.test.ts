@@ -1,5 +1,6 @@
 import { silentLog } from '../../../shared/log/log';
 import { NAMESPACE } from '../../../shared/names';
+import { patience } from '../../../shared/testing/eventually';
 import type { TestCertificate } from '../../access/authentication/testing/test-certificates';
 import { testAuthority } from '../../access/authentication/testing/test-certificates';
 import type { InProcessApi } from '../../testing/in-process-api';
@@ -42,7 +43,7 @@ function replica(parts: Partial<AuthenticationInfoOptions>): AuthenticationInfo 
 }
 
 async function reconcile(parts: Partial<AuthenticationInfoOptions>): Promise<void> {
-  await replica(parts).reconcile(AbortSignal.timeout(5_000));
+  await replica(parts).reconcile(patience());
 }
 
 async function data(): Promise<Record<string, string>> {

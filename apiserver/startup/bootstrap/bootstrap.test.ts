@@ -1,5 +1,6 @@
 import { API_SERVICE_NAME, GROUP } from '../../../shared/names';
 import { silentLog } from '../../../shared/log/log';
+import { patience } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import type { ApiService } from './api-service';
@@ -21,10 +22,6 @@ afterEach(async () => {
   await api.close();
 });
 
-function soon(): AbortSignal {
-  return AbortSignal.timeout(5_000);
-}
-
 function replica(ip: string, port = 6443): ApiService {
   const { store, registry, serviceAllocation } = api.plane;
   return createApiService({
@@ -39,7 +36,7 @@ function replica(ip: string, port = 6443): ApiService {
 }
 
 test('the Service of the API has the first address of the range, which nobody else can get', async () => {
-  await replica('192.0.2.1').reconcile(soon());
+  await replica('192.0.2.1').reconcile(patience());
   const { json } = await api.call('GET', SERVICE);
   expect(json.spec).toMatchObject({
     clusterIP: '10.0.0.1',
@@ -51,8 +48,8 @@ test('the Service of the API has the first address of the range, which nobody el
 
 test('Endpoints and their slice hold all live replicas, and one that stops takes itself out', async () => {
   const [one, two] = [replica('192.0.2.2'), replica('192.0.2.1')];
-  await one.reconcile(soon());
-  await two.reconcile(soon());
+  await one.reconcile(patience());
+  await two.reconcile(patience());
   const both = await api.call('GET', ENDPOINTS);
   expect(both.json.subsets).toEqual([
     {
@@ -65,33 +62,33 @@ test('Endpoints and their slice hold all live replicas, and one that stops takes
     ['192.0.2.1'],
     ['192.0.2.2'],
   ]);
-  await one.withdraw(soon());
+  await one.withdraw(patience());
   expect((await api.call('GET', ENDPOINTS)).json.subsets[0].addresses).toEqual([{ ip: '192.0.2.1' }]);
 });
 
 test('the last replica leaves the Endpoints as they are', async () => {
   const only = replica('192.0.2.1');
-  await only.reconcile(soon());
-  await only.withdraw(soon());
+  await only.reconcile(patience());
+  await only.withdraw(patience());
   expect((await api.call('GET', ENDPOINTS)).json.subsets[0].addresses).toEqual([{ ip: '192.0.2.1' }]);
 });
 
 test('what somebody changed in the Endpoints is put right, and what is right is not written again', async () => {
   const only = replica('192.0.2.1');
-  await only.reconcile(soon());
+  await only.reconcile(patience());
   await api.call('PATCH', ENDPOINTS, { body: { subsets: null, metadata: { labels: { mine: 'x' } } } });
-  await only.reconcile(soon());
+  await only.reconcile(patience());
   const { json } = await api.call('GET', ENDPOINTS);
   expect(json.subsets[0].addresses).toEqual([{ ip: '192.0.2.1' }]);
   expect(json.metadata.labels).toMatchObject({ mine: 'x' });
-  await only.reconcile(soon());
+  await only.reconcile(patience());
   expect((await api.call('GET', ENDPOINTS)).json.metadata.resourceVersion).toBe(
     json.metadata.resourceVersion,
   );
 });
 
 test('a loopback address never comes into the Endpoints', async () => {
-  await replica('127.0.0.1').reconcile(soon());
+  await replica('127.0.0.1').reconcile(patience());
   expect((await api.call('GET', SERVICE)).code).toBe(200);
   expect((await api.call('GET', ENDPOINTS)).code).toBe(404);
 });
@@ -103,13 +100,13 @@ test('the record of a replica asks the store to forget it when the replica falls
     if (key.includes('.replicas/')) ttls.push(options.ttlSeconds);
     return create(key, value, options, signal);
   };
-  await replica('192.0.2.1').reconcile(soon());
+  await replica('192.0.2.1').reconcile(patience());
   expect(ttls).toEqual([15]);
 });
 
 test('first objects are created once, valid by the rules of their kinds, and changes to them stay', async () => {
   const { store, registry } = api.plane;
-  await createFirstObjects(store, registry(), soon());
+  await createFirstObjects(store, registry(), patience());
   const classes = `/apis/${GROUP.scheduling}/v1/priorityclasses`;
   const critical = await api.call('GET', `${classes}/system-node-critical`);
   expect(critical.json.value).toBe(2_000_001_000);
@@ -117,6 +114,6 @@ test('first objects are created once, valid by the rules of their kinds, and cha
     body: { metadata: { labels: { mine: 'x' } } },
   });
   const changed = await api.call('GET', `${classes}/system-node-critical`);
-  await createFirstObjects(store, registry(), soon());
+  await createFirstObjects(store, registry(), patience());
   expect((await api.call('GET', `${classes}/system-node-critical`)).json).toEqual(changed.json);
 });

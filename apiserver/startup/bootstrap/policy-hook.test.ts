@@ -1,5 +1,6 @@
 import { ANNOTATION, GROUP, NAMESPACE } from '../../../shared/names';
 import { silentLog } from '../../../shared/log/log';
+import { patience } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import type { PolicyHook } from './policy-hook';
@@ -18,10 +19,6 @@ afterEach(async () => {
   await api.close();
 });
 
-function soon(): AbortSignal {
-  return AbortSignal.timeout(5_000);
-}
-
 function hook(): PolicyHook {
   const { store, registry } = api.plane;
   return createPolicyHook({ store, registry, log: silentLog });
@@ -30,7 +27,7 @@ function hook(): PolicyHook {
 /** What a replica that starts now makes of the object. */
 // eslint-disable-next-line typescript/no-explicit-any
 async function afterStart(path: string): Promise<any> {
-  await hook().run(soon());
+  await hook().run(patience());
   return (await api.call('GET', path)).json;
 }
 
@@ -45,9 +42,9 @@ test('an empty store gets all roles and bindings, in their namespaces, and the c
     paths: ['healthz', 'livez', 'readyz'],
     isStartup: true,
   });
-  expect(await first.check.check(soon())).toBe('not finished');
-  await first.run(soon());
-  expect(await first.check.check(soon())).toBeUndefined();
+  expect(await first.check.check(patience())).toBe('not finished');
+  await first.run(patience());
+  expect(await first.check.check(patience())).toBeUndefined();
   expect((await api.call('GET', `${RBAC}/clusterroles/cluster-admin`)).json.rules).toHaveLength(2);
   expect((await api.call('GET', `${RBAC}/clusterroles`)).json.items.length).toBeGreaterThan(50);
   const inSystem = await api.call('GET', `${RBAC}/namespaces/${NAMESPACE.system}/rolebindings`);
@@ -55,9 +52,9 @@ test('an empty store gets all roles and bindings, in their namespaces, and the c
 });
 
 test('replicas that start together, and later ones, write each object once', async () => {
-  await Promise.all([hook(), hook(), hook()].map((each) => each.run(soon())));
+  await Promise.all([hook(), hook(), hook()].map((each) => each.run(patience())));
   const before = (await api.call('GET', `${RBAC}/clusterroles`)).json.items;
-  await hook().run(soon());
+  await hook().run(patience());
   expect((await api.call('GET', `${RBAC}/clusterroles`)).json.items).toEqual(before);
 });
 
@@ -84,7 +81,7 @@ test('marks come back, but not those that say something else', async () => {
 });
 
 test('a role or binding that is protected stays as it is', async () => {
-  await hook().run(soon());
+  await hook().run(patience());
   const annotations = { [ANNOTATION.autoUpdate]: 'false' };
   await patch(DISCOVERY, { rules: [], metadata: { annotations } });
   await patch(DISCOVERERS, { subjects: [], metadata: { annotations } });
@@ -121,7 +118,7 @@ test('aggregation gathers at least what it must, leaves rules to the controller,
 });
 
 test('what was deleted is there again', async () => {
-  await hook().run(soon());
+  await hook().run(patience());
   await api.call('DELETE', DISCOVERY);
   await api.call('DELETE', DISCOVERERS);
   expect((await afterStart(DISCOVERY)).rules).toHaveLength(1);
@@ -141,18 +138,15 @@ test('a binding that cannot be made anew holds nothing up, and the others are br
 
 test('a store that fails for a moment is tried again', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] });
-  jest.spyOn(api.backend, 'create').mockRejectedValueOnce(new Error('out of reach'));
-  const work = { isDone: false };
-  const running = hook()
-    .run(new AbortController().signal)
-    .finally(() => {
-      work.isDone = true;
-    });
-  while (!work.isDone) {
-    await jest.advanceTimersByTimeAsync(100);
+  const create = jest.spyOn(api.backend, 'create').mockRejectedValueOnce(new Error('out of reach'));
+  const over = jest.fn();
+  const running = hook().run(new AbortController().signal).finally(over);
+  while (over.mock.calls.length === 0) {
+    await jest.advanceTimersByTimeAsync(1_000);
     await new Promise(setImmediate);
   }
   await running;
+  expect(create.mock.calls.length).toBeGreaterThan(1);
   jest.useRealTimers();
   expect((await api.call('GET', DISCOVERY)).code).toBe(200);
 });

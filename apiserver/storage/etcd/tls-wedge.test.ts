@@ -4,6 +4,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { type EtcdCluster, startEtcdCluster } from '../../../deploy/local/etcd-cluster';
 import { silentLog } from '../../../shared/log/log';
+import { eventually, patience } from '../../../shared/testing/eventually';
 import type { Revision, WriteOutcome } from '../backend';
 import { StorageError } from '../backend';
 import { createEtcdBackend, type EtcdBackend } from './etcd-backend';
@@ -15,7 +16,6 @@ const PREFIX = '/registry';
 const LANES = 15;
 const ROUNDS = 2;
 const WRITERS = 24;
-const longEnough = (): AbortSignal => AbortSignal.timeout(90_000);
 
 let folder: string;
 let cluster: EtcdCluster;
@@ -56,43 +56,26 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/**
- * A silent connection with calls under way is asked after at most two seconds, if it was not asked within the last ten, and has five to
- * answer. Shorter would not do: etcd ends connections that ask more often than each five seconds, and on a machine that is starved for
- * a few seconds every false alarm would make the outcome of all writes under way unknown.
- */
-const NOTICED_WITHIN_MS = 2_000 + 10_000 + 5_000;
-
 interface Ended<T> {
   readonly value: T | undefined;
   readonly error: unknown;
 }
 
-/** How the call ended, which it must within the bound, and not by the patience of the test. */
-async function ended<T>(call: Promise<T>): Promise<Ended<T>> {
-  const startedAt = performance.now();
-  const result = await call.then(
+/** How the call ended, which it must by itself, and not by the patience of the test. */
+async function ended<T>(begin: (signal: AbortSignal) => Promise<T>): Promise<Ended<T>> {
+  const signal = patience();
+  const result = await begin(signal).then(
     (value) => ({ value, error: undefined }),
     (error: unknown) => ({ value: undefined, error }),
   );
-  expect(performance.now() - startedAt).toBeLessThan(NOTICED_WITHIN_MS + SLACK_MS);
+  expect(signal.aborted).toBe(false);
   return result;
 }
-
-const SLACK_MS = 10_000;
 
 function firstLane(): Lane {
   const [lane] = lanes;
   if (lane === undefined) throw new Error('There is no lane.');
   return lane;
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) {
-    await new Promise((resolve) => {
-      setTimeout(resolve, 5);
-    });
-  }
 }
 
 /** Follows every revision behind `from` until it has seen one, and checks that none is missing and none comes twice. */
@@ -108,7 +91,10 @@ function follow(
   return {
     seen,
     async reach(revision) {
-      await Promise.race([until(() => (seen.at(-1)?.revision ?? 0) >= revision), running]);
+      await Promise.race([
+        eventually('the watch has come so far', () => (seen.at(-1)?.revision ?? 0) >= revision),
+        running,
+      ]);
       stop.abort();
       await running;
       expect(seen.map((each) => each.revision)).toEqual(
@@ -121,33 +107,33 @@ function follow(
 
 test('connections that fall silent in the middle end their calls, and the watch loses nothing', async () => {
   const { backend, proxy } = firstLane();
-  const from = await backend.currentRevision(longEnough());
+  const from = await backend.currentRevision(patience());
   const following = follow(backend, from);
-  await direct.create(`${PREFIX}/silent/first`, Buffer.from('x'), {}, longEnough());
-  await until(() => following.seen.length === 1);
+  await direct.create(`${PREFIX}/silent/first`, Buffer.from('x'), {}, patience());
+  await eventually('the watch has begun', () => following.seen.length === 1);
 
   proxy.swallowAfter(100_000);
   const filled = Array.from({ length: 300 }, async (_, at) =>
-    direct.create(`${PREFIX}/silent/${String(at)}`, Buffer.alloc(1_000, 'v'), {}, longEnough()),
+    direct.create(`${PREFIX}/silent/${String(at)}`, Buffer.alloc(1_000, 'v'), {}, patience()),
   );
-  await until(() => proxy.swallowed() === 1);
+  await eventually('a connection is silent', () => proxy.swallowed() === 1);
   proxy.swallowAfter(0);
   const key = `${PREFIX}/silent/first`;
   const [read, write] = await Promise.all([
-    ended(backend.get(key, longEnough())),
-    ended(backend.create(`${PREFIX}/silent/unknown`, Buffer.from('w'), {}, longEnough())),
+    ended(async (signal) => backend.get(key, signal)),
+    ended(async (signal) => backend.create(`${PREFIX}/silent/unknown`, Buffer.from('w'), {}, signal)),
   ]);
   expect(proxy.swallowed()).toBe(2);
   // A read is made again elsewhere; a write is not made twice.
   expect(read.value?.record?.value.toString()).toBe('x');
   expect(write.error).toMatchObject({ code: 'unknown-outcome' });
   await Promise.all(filled);
-  const last = await direct.create(`${PREFIX}/silent/last`, Buffer.from('x'), {}, longEnough());
-  await ended(following.reach(last.revision));
+  const last = await direct.create(`${PREFIX}/silent/last`, Buffer.from('x'), {}, patience());
+  await following.reach(last.revision);
 });
 
 test('connections that are reset without a farewell while they are written to end every call at once or unknown', async () => {
-  const from = await direct.currentRevision(longEnough());
+  const from = await direct.currentRevision(patience());
   const following = follow(firstLane().backend, from);
   const outcomes = new Map<string, Ended<WriteOutcome>>();
   await Promise.all(
@@ -156,9 +142,9 @@ test('connections that are reset without a farewell while they are written to en
         const writing = Array.from({ length: WRITERS }, async (_, writer) => {
           const key = `${PREFIX}/reset/${String(lane)}-${String(round)}-${String(writer)}`;
           const value = Buffer.alloc(randomInt(200_000), key);
-          outcomes.set(key, await ended(backend.create(key, value, {}, longEnough())));
+          outcomes.set(key, await ended(async (signal) => backend.create(key, value, {}, signal)));
         });
-        const reading = ended(backend.list(`${PREFIX}/silent/`, {}, longEnough()));
+        const reading = ended(async (signal) => backend.list(`${PREFIX}/silent/`, {}, signal));
         if (round % 2 === 0) proxy.cutAfter(randomInt(50_000));
         else {
           for (let turns = randomInt(20); turns > 0; turns -= 1) await new Promise(setImmediate);
@@ -170,13 +156,13 @@ test('connections that are reset without a farewell while they are written to en
       proxy.cutAfter(Number.POSITIVE_INFINITY);
     }),
   );
-  const { records } = await direct.list(`${PREFIX}/reset/`, { keysOnly: true }, longEnough());
+  const { records } = await direct.list(`${PREFIX}/reset/`, { keysOnly: true }, patience());
   const stored = new Map(records.map(({ key, revision }) => [key, revision]));
   const wrong = [...outcomes].filter(([key, outcome]) => !isTrue(outcome, stored.get(key)));
   expect(wrong).toEqual([]);
   expect([...outcomes.values()].filter(({ error }) => error !== undefined)).not.toHaveLength(0);
-  const last = await direct.create(`${PREFIX}/reset/last`, Buffer.from('x'), {}, longEnough());
-  await ended(following.reach(last.revision));
+  const last = await direct.create(`${PREFIX}/reset/last`, Buffer.from('x'), {}, patience());
+  await following.reach(last.revision);
   const seen = following.seen.flatMap(({ events }) => events.map((event) => event.key));
   expect(seen.filter((key) => key.startsWith(`${PREFIX}/reset/`))).toHaveLength(stored.size + 1);
 });

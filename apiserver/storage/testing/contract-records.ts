@@ -220,9 +220,9 @@ export function describeRecords(suite: Suite): void {
 
   test('an update without a time to live clears an earlier one', async () => {
     const folder = suite.folder();
-    const created = await mustCreate(suite, `${folder}kept`, 'one', 1);
+    const created = await mustCreate(suite, `${folder}kept`, 'one', 5);
     const updated = await mustUpdate(suite, `${folder}kept`, created, 'two');
-    const witness = await mustCreate(suite, `${folder}witness`, 'late', 2);
+    const witness = await mustCreate(suite, `${folder}witness`, 'late', 6);
     const recorder = new WatchRecorder(suite.backend(), { from: updated + 1, prefix: folder });
     await recorder.reach(witness + 1);
     await recorder.stop();

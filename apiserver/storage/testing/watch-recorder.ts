@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from '../../../shared/testing/eventually';
 import type { Backend, Revision, StorageError, WatchOptions } from '../backend';
 
 /** A watch that is read in the background and keeps everything it was shown. */
@@ -37,12 +38,12 @@ export class WatchRecorder {
   }
 
   /** Waits until a revision at or above this one was shown. */
-  async reach(revision: number, timeoutMs = 60_000): Promise<void> {
+  async reach(revision: number, timeoutMs = PATIENCE_MS): Promise<void> {
     await this.until(() => this.newest >= revision, `revision ${String(revision)}`, timeoutMs);
   }
 
   /** Waits until the condition holds; it is asked after every batch. Fails when the watch ends before. */
-  async until(holds: () => boolean, what: string, timeoutMs = 60_000): Promise<void> {
+  async until(holds: () => boolean, what: string, timeoutMs = PATIENCE_MS): Promise<void> {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;

@@ -1,4 +1,5 @@
 import { GROUP } from '../../../../shared/names';
+import { eventually } from '../../../../shared/testing/eventually';
 import type { InProcessApi } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
 import { rowsMade } from './table-shape';
@@ -48,11 +49,10 @@ async function define(versions: readonly object[]): Promise<void> {
   const spec = { group: 'example.com', scope: 'Cluster', names, versions };
   const body = { metadata: { name: 'things.example.com' }, spec };
   expect(await api.call('POST', DEFINITIONS, { body })).toMatchObject({ code: 201 });
-  const deadline = Date.now() + 5_000;
-  while ((await api.call('GET', '/apis/example.com/v1/things')).code !== 200) {
-    if (Date.now() > deadline) throw new Error('the definition is not served');
-    await new Promise(setImmediate);
-  }
+  await eventually(
+    'the definition is served',
+    async () => (await api.call('GET', '/apis/example.com/v1/things')).code === 200,
+  );
 }
 
 async function create(name: string, spec: object): Promise<void> {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { silentLog } from '../../../../shared/log/log';
+import { patience } from '../../../../shared/testing/eventually';
 import { createEtcdBackend, type EtcdBackend } from '../etcd-backend';
 
 /*
@@ -37,7 +38,7 @@ async function many(count: number, call: (index: number) => Promise<unknown>): P
 
 async function readWatch(backend: EtcdBackend, from: number, count: number): Promise<void> {
   let seen = 0;
-  for await (const batch of backend.watch({ from }, AbortSignal.timeout(60_000))) {
+  for await (const batch of backend.watch({ from }, patience())) {
     seen += batch.length;
     if (seen >= count) return;
   }

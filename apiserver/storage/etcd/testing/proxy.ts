@@ -5,6 +5,8 @@ export interface TestProxy {
   readonly url: string;
   /** Cuts one connection in the middle of a frame after the server has sent this many more bytes. */
   cutAfter(bytes: number): void;
+  /** How many bytes of the server's have come here. */
+  passedBytes(): number;
   /** How often `cutAfter` took effect. */
   cuts(): number;
   /**
@@ -29,6 +31,7 @@ export async function startProxy(
   { bytesPerMs = Number.POSITIVE_INFINITY } = {},
 ): Promise<TestProxy> {
   let target = new URL(targetUrl);
+  let passed = 0;
   let budget = Number.POSITIVE_INFINITY;
   let cuts = 0;
   let swallowBudget = Number.POSITIVE_INFINITY;
@@ -50,6 +53,7 @@ export async function startProxy(
     let isSwallowing = false;
     socket.pipe(upstream);
     upstream.on('data', (chunk: Buffer) => {
+      passed += chunk.length;
       if (isSwallowing) return;
       swallowBudget -= chunk.length;
       if (swallowBudget < 0) {
@@ -89,6 +93,7 @@ export async function startProxy(
     cutAfter: (bytes) => {
       budget = bytes;
     },
+    passedBytes: () => passed,
     cuts: () => cuts,
     swallowAfter: (bytes) => {
       swallowBudget = bytes;
