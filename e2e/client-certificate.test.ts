@@ -3,12 +3,11 @@ import path from 'node:path';
 import { newCertificateRequest } from '../shared/certs/testing/new-certificate-request';
 import type { Client } from '../shared/client/client';
 import { createClient } from '../shared/client/client';
-import { eventually } from './support/eventually';
+import { eventually } from '../shared/testing/eventually';
 import { findKubectls, runKubectl } from './support/kubectl';
 import { suiteHaSet } from './support/suite';
 import { explained, makeWorkspace } from './support/workspace';
 
-const DEADLINE_MS = 15_000;
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const BINDINGS = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
 
@@ -60,15 +59,11 @@ describe('a certificate that the set has signed', () => {
 
   async function certificateOf(name: string): Promise<string> {
     let encoded = '';
-    await eventually(
-      `the request ${name} is signed`,
-      async () => {
-        const { body } = await set.client.get(`${REQUESTS}/${name}`);
-        encoded = (body.status as { readonly certificate?: string }).certificate ?? '';
-        return encoded !== '';
-      },
-      DEADLINE_MS,
-    );
+    await eventually(`the request ${name} is signed`, async () => {
+      const { body } = await set.client.get(`${REQUESTS}/${name}`);
+      encoded = (body.status as { readonly certificate?: string }).certificate ?? '';
+      return encoded !== '';
+    });
     return Buffer.from(encoded, 'base64').toString();
   }
 
@@ -111,14 +106,11 @@ describe('a certificate that the set has signed', () => {
       );
       await bind('developers', 'view', { kind: 'Group', name: 'dev' });
       // The role gathers others, which a controller has to have done once.
-      await eventually(
-        'the role lets her list pods',
-        async () =>
-          jane.list(pods, { namespace: 'default' }).then(
-            ({ items }) => items.length === 0,
-            () => false,
-          ),
-        DEADLINE_MS,
+      await eventually('the role lets her list pods', async () =>
+        jane.list(pods, { namespace: 'default' }).then(
+          ({ items }) => items.length === 0,
+          () => false,
+        ),
       );
     }),
   );

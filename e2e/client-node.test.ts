@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { repositoryRoot } from '../deploy/local/repository';
 import { type StartedProcess, startProcess } from '../deploy/local/started-process';
-import { eventually } from './support/eventually';
+import { eventually } from '../shared/testing/eventually';
 import { configMap, namespace } from './support/objects';
 import type { Replica } from './support/replica';
 import { sized } from './support/scale';
@@ -60,11 +60,7 @@ describe('@kubernetes/client-node behind the balancer of three replicas', () => 
   test(
     'a list holds what is there',
     explained(async () => {
-      await eventually(
-        'the informer has started',
-        async () => lines.some((line) => line.type === 'started'),
-        30_000,
-      );
+      await eventually('the informer has started', async () => lines.some((line) => line.type === 'started'));
       const [list] = lines.filter((line) => line.from === 'list');
       expect(list?.items?.map(([name]) => name)).toContain('before');
     }),
@@ -96,13 +92,10 @@ describe('@kubernetes/client-node behind the balancer of three replicas', () => 
 
       const end = await set.client.create(COLLECTION, configMap('end'));
       const endVersion = end.body.metadata?.resourceVersion;
-      await eventually(
-        'watch and informer have seen the last write',
-        async () =>
-          [seenBy('watch', 'ADDED'), seenBy('informer', 'add')].every((seen) =>
-            seen.some(([, version]) => version === endVersion),
-          ),
-        60_000,
+      await eventually('watch and informer have seen the last write', async () =>
+        [seenBy('watch', 'ADDED'), seenBy('informer', 'add')].every((seen) =>
+          seen.some(([, version]) => version === endVersion),
+        ),
       );
 
       expect(seenBy('watch', 'ERROR')).toEqual([]);

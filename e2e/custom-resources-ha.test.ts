@@ -1,12 +1,11 @@
 import { GROUP } from '../shared/names';
+import { eventually, patience } from '../shared/testing/eventually';
 import type { Answer, ApiClient } from './support/client';
-import { eventually } from './support/eventually';
 import { configMap, namespace } from './support/objects';
 import { suiteHaSet } from './support/suite';
 import { explained } from './support/workspace';
 
 const DEFINITIONS = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
-const WAIT_MS = 30_000;
 
 const set = suiteHaSet({
   replicas: 2,
@@ -40,7 +39,7 @@ function definition(plural: string, kind: string, more: object = {}): object {
 /** Waits, at one replica, until a definition is established. */
 async function established(client: ApiClient, plural: string): Promise<void> {
   const path = `${DEFINITIONS}?watch=1&fieldSelector=metadata.name%3D${plural}.example.com`;
-  for await (const { object } of client.watch(path, AbortSignal.timeout(WAIT_MS))) {
+  for await (const { object } of client.watch(path, patience())) {
     const { conditions } = object.status as {
       readonly conditions: { type: string; status: string }[] | null;
     };
@@ -81,10 +80,8 @@ test(
       (await set.of(0).create(place('quick3s'), custom('Quick3', 'bad', { spec: { size: 0 } }))).status,
     ).toBe(422);
     await b.delete(`${DEFINITIONS}/alones.example.com`);
-    await eventually(
-      'the definition is gone',
-      async () => isGone(set.of(0), `${DEFINITIONS}/alones.example.com`),
-      WAIT_MS,
+    await eventually('the definition is gone', async () =>
+      isGone(set.of(0), `${DEFINITIONS}/alones.example.com`),
     );
     expect((await set.of(0).get(place('alones', 'one'))).status).toBe(404);
   }),
@@ -114,17 +111,12 @@ test(
         (await isGone(client, place('gizmos', 'owner'))) &&
         (await isGone(client, place('gizmos', 'owned'))) &&
         (await isGone(client, '/api/v1/namespaces/default/configmaps/owned')),
-      WAIT_MS * 2,
     );
     expect((await client.create('/api/v1/namespaces', namespace('short'))).status).toBe(201);
     const inShort = '/apis/example.com/v1/namespaces/short/gizmos';
     expect((await client.create(inShort, custom('Gizmo', 'one'))).status).toBe(201);
     await client.delete('/api/v1/namespaces/short');
-    await eventually(
-      'the namespace is gone',
-      async () => isGone(client, '/api/v1/namespaces/short'),
-      WAIT_MS,
-    );
+    await eventually('the namespace is gone', async () => isGone(client, '/api/v1/namespaces/short'));
     expect((await client.get(inShort)).body.items).toEqual([]);
   }),
 );

@@ -1,5 +1,5 @@
+import { eventually } from '../shared/testing/eventually';
 import type { WatchEvent } from './support/client';
-import { eventually } from './support/eventually';
 import { follow } from './support/follow';
 import { freshCollection } from './support/fresh-collection';
 import { configMap } from './support/objects';
@@ -158,7 +158,7 @@ describe('three replicas on three etcd members', () => {
         log.at(-1)?.object.metadata?.resourceVersion === lastVersion;
       await Promise.race([
         Promise.all(following),
-        eventually('every watcher has seen the last write', async () => logs.every(isComplete), 30_000),
+        eventually('every watcher has seen the last write', async () => logs.every(isComplete)),
       ]);
       followers.abort();
       await Promise.all(following);

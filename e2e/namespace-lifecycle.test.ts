@@ -1,14 +1,10 @@
+import { eventually } from '../shared/testing/eventually';
 import { NAMES } from './support/dialect';
-import { eventually } from './support/eventually';
 import type { HaSet } from './support/ha-set';
 import { configMap, deployment, namespace, pod, secret, service } from './support/objects';
 import { sized } from './support/scale';
 import { suiteHaSet } from './support/suite';
 import { explained } from './support/workspace';
-
-const GONE_WITHIN_MS = 30_000;
-/** A standby takes over when the leader's Lease has run out. */
-const TAKEN_OVER_WITHIN_MS = 60_000;
 
 describe('namespaces on two replicas with two controller-managers', () => {
   const set = suiteHaSet({
@@ -84,12 +80,11 @@ describe('namespaces on two replicas with two controller-managers', () => {
         'the held object is being deleted',
         async () =>
           (await set.client.get(`${path}/configmaps/held`)).body.metadata?.deletionTimestamp !== undefined,
-        GONE_WITHIN_MS,
       );
       expect((await set.of(1).get(path)).body.status).toMatchObject({ phase: 'Terminating' });
 
       await set.of(1).mergePatch(`${path}/configmaps/held`, { metadata: { finalizers: null } });
-      await eventually('the namespace is gone', () => isGone(path), GONE_WITHIN_MS);
+      await eventually('the namespace is gone', () => isGone(path));
     }),
   );
 
@@ -109,7 +104,7 @@ describe('namespaces on two replicas with two controller-managers', () => {
         expect([collection, (await set.client.create(collection, object)).status]).toEqual([collection, 201]);
       }
       await set.client.delete(path);
-      await eventually('the namespace is gone', () => isGone(path), GONE_WITHIN_MS);
+      await eventually('the namespace is gone', () => isGone(path));
       for (const [collection] of objects) expect((await set.client.get(collection)).body.items).toEqual([]);
     }),
   );
@@ -125,7 +120,7 @@ describe('namespaces on two replicas with two controller-managers', () => {
         kind: 'DeleteOptions',
         propagationPolicy,
       });
-      await eventually('the object is gone', () => isGone(`${deployments}/${name}`), GONE_WITHIN_MS);
+      await eventually('the object is gone', () => isGone(`${deployments}/${name}`));
     },
   );
 
@@ -138,7 +133,7 @@ describe('namespaces on two replicas with two controller-managers', () => {
       const path = await makeNamespace('after-the-kill');
       expect((await set.client.create(`${path}/configmaps`, configMap('one'))).status).toBe(201);
       await set.client.delete(path);
-      await eventually('the namespace is gone', () => isGone(path), TAKEN_OVER_WITHIN_MS);
+      await eventually('the namespace is gone', () => isGone(path));
     }),
   );
 

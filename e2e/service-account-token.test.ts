@@ -1,12 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { eventually } from '../shared/testing/eventually';
 import { ApiClient } from './support/client';
-import { eventually } from './support/eventually';
 import { findKubectls, runKubectl } from './support/kubectl';
 import { suiteHaSet } from './support/suite';
 import { explained, makeWorkspace } from './support/workspace';
 
-const DEADLINE_MS = 10_000;
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
 
 describe('two replicas with one key', () => {
@@ -68,7 +67,6 @@ describe('two replicas with one key', () => {
         await eventually(
           'the token of a deleted account is refused',
           async () => (await other.get('/api/v1/namespaces/default')).status === 401,
-          DEADLINE_MS,
         );
       }
     }),

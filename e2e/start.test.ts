@@ -9,8 +9,8 @@ import { ensureCredentials } from '../deploy/local/credentials';
 import { guardProcess } from '../deploy/local/guard';
 import { freePort, isPortFree, LOOPBACK } from '../deploy/local/ports';
 import { repositoryRoot } from '../deploy/local/repository';
+import { eventually } from '../shared/testing/eventually';
 import { ApiClient } from './support/client';
-import { eventually } from './support/eventually';
 import { findKubectls, runKubectl } from './support/kubectl';
 import { configMap, namespace } from './support/objects';
 import { makeWorkspace } from './support/workspace';
@@ -42,7 +42,6 @@ class Terminal {
     await eventually(
       'the command says where it is',
       async () => this.server() !== undefined || this.hasEnded(),
-      90_000,
     );
     const server = this.server();
     if (server === undefined) throw new Error(`It ended:\n${this.lines.join('\n')}`);
@@ -99,10 +98,8 @@ describe('npm start', () => {
     expect(await terminal.ready()).toBe(serverUrl(port));
     const kubeconfig = path.join(dataDir, 'kubeconfig');
     expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
-    await eventually(
-      'the welcome is printed to its end',
-      async () => terminal.lines.some((line) => line.includes('Ctrl-C')),
-      10_000,
+    await eventually('the welcome is printed to its end', async () =>
+      terminal.lines.some((line) => line.includes('Ctrl-C')),
     );
     expect(terminal.lines).toContain(`    export KUBECONFIG=${kubeconfig}`);
 
@@ -125,7 +122,6 @@ describe('npm start', () => {
     await eventually(
       'the controller-manager has removed the namespace',
       async () => (await api.get('/api/v1/namespaces/short-lived')).status === 404,
-      30_000,
     );
     api.close();
 
@@ -196,23 +192,19 @@ describe('npm run start:ha', () => {
     const api = new ApiClient({ server, caFile, token: ensureCredentials(workspace.dir).adminToken });
     expect((await api.create(COLLECTION, configMap('kept'))).status).toBe(201);
 
-    await eventually('every part is named', async () => programs().size === 9, 10_000);
+    await eventually('every part is named', async () => programs().size === 9);
     const pids = programs();
     for (const name of ['apiserver-0', 'etcd-0', 'controller-manager-0']) {
       process.kill(pids.get(name) ?? 0, 'SIGKILL');
       await eventually(
         `the set answers without ${name}`,
         async () => (await api.get(`${COLLECTION}/kept`).catch(() => undefined))?.status === 200,
-        20_000,
       );
     }
-    await eventually(
-      'the killed replica is started again',
-      async () =>
-        terminal.lines.some((line) =>
-          line.includes('apiserver-0 stopped with signal SIGKILL; starting it again'),
-        ),
-      10_000,
+    await eventually('the killed replica is started again', async () =>
+      terminal.lines.some((line) =>
+        line.includes('apiserver-0 stopped with signal SIGKILL; starting it again'),
+      ),
     );
     api.close();
     // What was started again is on no list that was printed, so that it is looked for by its folder.

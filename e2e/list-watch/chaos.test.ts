@@ -1,5 +1,5 @@
+import { eventually, PATIENCE_MS } from '../../shared/testing/eventually';
 import type { Body } from '../support/client';
-import { eventually } from '../support/eventually';
 import { configMap, defaultServiceAccount, namespace } from '../support/objects';
 import { isFullScale, sized } from '../support/scale';
 import { suiteHaSet } from '../support/suite';
@@ -18,8 +18,6 @@ import { labelSelectorOf, NAMESPACES, pathOf, VIEWS } from './chaos/views';
 const SEED = Number(process.env['ORCH_E2E_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const WRITES = Number(process.env['ORCH_E2E_WRITES'] ?? sized({ full: 200_000, small: 2_000 }));
 const WRITERS = 16;
-/** A client that hears nothing for thirty seconds connects anew; it must have had the time to. */
-const CATCH_UP_DEADLINE_MS = 90_000;
 const MISSING_SHOWN = 5;
 const PROGRESS_EVERY = 20_000;
 
@@ -83,10 +81,8 @@ describe('three replicas behind a balancer, on three etcd members', () => {
         .of(0)
         .create(pathOf({ group: '', version: 'v1', resource: 'configmaps' }, 'chaos-0'), configMap('last'));
       expect(last.status).toBe(201);
-      await eventually(
-        'etcd has told its whole history',
-        async () => Promise.resolve(truth.revision() >= Number(last.body.metadata?.resourceVersion)),
-        CATCH_UP_DEADLINE_MS,
+      await eventually('etcd has told its whole history', async () =>
+        Promise.resolve(truth.revision() >= Number(last.body.metadata?.resourceVersion)),
       );
       const reports = await finishInformers();
       print({ written, seconds, damage, reports });
@@ -113,9 +109,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
 
   async function finishInformers(): Promise<readonly JournalReport[]> {
     const versions = Object.fromEntries(VIEWS.map((view) => [view.id, truth.view(view).revisions.newest]));
-    const finished = processes.map(async (each) =>
-      each.finish({ versions, deadlineMs: CATCH_UP_DEADLINE_MS }),
-    );
+    const finished = processes.map(async (each) => each.finish({ versions, deadlineMs: PATIENCE_MS }));
     return (await Promise.all(finished)).flat();
   }
 
@@ -191,7 +185,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
         const line = text.split('\n').find((each) => each.startsWith(name));
         return Number((line ?? '').split(' ').at(-1));
       };
-      await eventually('the replica has compared', async () => (await checks('equal')) > 0, 30_000);
+      await eventually('the replica has compared', async () => (await checks('equal')) > 0);
       expect(await checks('different')).toBe(0);
     }
   }

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually, patience } from '../../shared/testing/eventually';
 import type { ApiClient } from '../support/client';
-import { eventually } from '../support/eventually';
 import { configMap } from '../support/objects';
 import { suiteHaSet } from '../support/suite';
 import { explained } from '../support/workspace';
 
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const WATCHERS = 200;
-const DELAY_MS = 4_000;
+const DELAY_MS = 10_000;
 const WRITE_INTERVAL_MS = 40;
-/** All of them ended within the delay; what the client takes to hear of it comes on top. */
-const HEARING_MS = 2_000;
+/** Of how many versions the last bookmarks are at least, when writes go on while the watches end one after the other. */
+const SPREAD_MIN = 5;
 
 /** What one watch showed from its beginning to its end. */
 interface Watched {
@@ -19,7 +19,6 @@ interface Watched {
   readonly last: string | undefined;
   /** Where a client goes on. */
   readonly resumeAt: string;
-  readonly endedAt: number;
 }
 
 describe('a replica that is told to stop', () => {
@@ -45,29 +44,19 @@ describe('a replica that is told to stop', () => {
       const writing = writeUntil(staying, written, stopWriting.signal);
 
       const watches = Array.from({ length: WATCHERS }, async () => watchToEnd(going, from));
-      await eventually('every watch is open', async () => (await openWatchers(going)) >= WATCHERS, 30_000);
+      await eventually('every watch is open', async () => (await openWatchers(going)) >= WATCHERS);
 
-      const toldAt = performance.now();
       const gone = set.replicas[1]?.kill('SIGTERM');
       await eventually(
         'it says that it is not ready',
         async () => (await going.get('/readyz')).status >= 500,
-        5_000,
       );
       // Whoever has not heard of it yet is served as before.
       expect((await going.get(COLLECTION)).status).toBe(200);
 
       const first = await Promise.all(watches);
       expect(first.map(({ last }) => last)).toEqual(first.map(() => 'BOOKMARK'));
-      const endedAfterMs = first.map(({ endedAt }) => endedAt - toldAt).sort((a, b) => a - b);
-      expect(endedAfterMs.at(-1)).toBeLessThan(DELAY_MS + HEARING_MS);
-      // Spread: a quarter of them takes a good part of a quarter of the time.
-      for (const quarter of [0, 1, 2, 3]) {
-        const [begin, end] = [quarter, quarter + 1].map(
-          (each) => endedAfterMs[Math.floor(((WATCHERS - 1) * each) / 4)],
-        );
-        expect((end ?? 0) - (begin ?? 0)).toBeGreaterThan(DELAY_MS / 16);
-      }
+      expect(new Set(first.map(({ resumeAt }) => resumeAt)).size).toBeGreaterThanOrEqual(SPREAD_MIN);
       await gone;
       expect(await set.replicas[1]?.process().exited).toEqual({ code: 0, signal: null });
 
@@ -90,15 +79,15 @@ describe('a replica that is told to stop', () => {
     let resumeAt = from;
     const path = `${COLLECTION}?watch=true&allowWatchBookmarks=true&resourceVersion=${from}`;
     // Written before the watch was resumed from a version that is newer: nothing is left to see.
-    if (until !== undefined && Number(from) >= Number(until)) return { versions, last, resumeAt, endedAt: 0 };
-    for await (const { type, object } of client.watch(path, AbortSignal.timeout(60_000))) {
+    if (until !== undefined && Number(from) >= Number(until)) return { versions, last, resumeAt };
+    for await (const { type, object } of client.watch(path, patience())) {
       if (type === 'ERROR') throw new Error(`A watch was ended with ${JSON.stringify(object)}.`);
       last = type;
       resumeAt = object.metadata?.resourceVersion ?? '';
       if (type !== 'BOOKMARK') versions.push(resumeAt);
       if (resumeAt === until) break;
     }
-    return { versions, last, resumeAt, endedAt: performance.now() };
+    return { versions, last, resumeAt };
   }
 
   async function writeUntil(client: ApiClient, written: string[], signal: AbortSignal): Promise<void> {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import type { IncomingMessage } from 'node:http';
-import { eventually } from '../support/eventually';
+import { eventually, patience } from '../../shared/testing/eventually';
 import { configMap } from '../support/objects';
 import { suiteLocalServer } from '../support/suite';
 import { explained } from '../support/workspace';
@@ -12,7 +12,6 @@ const CLIENT = 'sleepy-client/1.0';
 /** 60 versions of 700 KB are more than a queue of 16 MiB and the buffers of a connection hold. */
 const BIG = 'x'.repeat(700_000);
 const WRITES = 60;
-const READ_WITHIN_MS = 60_000;
 
 const server = suiteLocalServer('orch');
 
@@ -52,12 +51,12 @@ test(
     const seen: string[] = [];
     const reader = (async (): Promise<void> => {
       const path = `${COLLECTION}?watch=true&resourceVersion=${from}`;
-      for await (const { object } of client.watch(path, AbortSignal.timeout(READ_WITHIN_MS))) {
+      for await (const { object } of client.watch(path, patience())) {
         if (object.metadata?.name === 'big') seen.push(object.metadata.resourceVersion ?? '');
         if (seen.length === WRITES) return;
       }
     })();
-    await eventually('both watches are open', async () => (await openWatches()) === 2, 10_000);
+    await eventually('both watches are open', async () => (await openWatches()) === 2);
     const written: string[] = [];
     const closed = once(sleepy.socket, 'close');
     sleepy.on('error', () => undefined);
@@ -74,10 +73,8 @@ test(
     expect(await metric('apiserver_watch_cache_watches_ended_total', 'slow')).toBe(1);
     const isNamed = (line: string): boolean =>
       line.includes('does not take what it asked for') && line.includes(CLIENT);
-    await eventually(
-      'the log names the client',
-      async () => Promise.resolve(server.replica.process().recentLines().some(isNamed)),
-      10_000,
+    await eventually('the log names the client', async () =>
+      Promise.resolve(server.replica.process().recentLines().some(isNamed)),
     );
     // Its connection went with it: what the kernel still held is all there is to read.
     sleepy.resume();

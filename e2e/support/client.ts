@@ -161,7 +161,7 @@ export class ApiClient {
 }
 
 const SOCKETS_MAX = 64;
-const REQUEST_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 60_000;
 
 function encodeBody(body: unknown): Buffer | undefined {
   if (body === undefined) return undefined;

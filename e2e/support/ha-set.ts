@@ -8,6 +8,7 @@ import { freePort } from '../../deploy/local/ports';
 import { waitUntilReady } from '../../deploy/local/readiness';
 import type { StartedProcess } from '../../deploy/local/started-process';
 import type { Dialect } from '../../shared/names';
+import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { ApiClient } from './client';
 import { NAMES } from './dialect';
 import { type Replica, startReplica } from './replica';
@@ -55,7 +56,6 @@ export async function startHaSet(options: HaSetOptions): Promise<HaSet> {
   }
 }
 
-const READY_DEADLINE_MS = 60_000;
 const GRACE_MS = 5_000;
 
 interface SetParts {
@@ -104,7 +104,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
     cleanups.push(async () => {
       await balancer.stop(GRACE_MS);
     });
-    await waitUntilReady(balancer, { server, caFile, token, deadlineMs: READY_DEADLINE_MS });
+    await waitUntilReady(balancer, { server, caFile, token, deadlineMs: PATIENCE_MS });
   }
 
   const kubeconfig = path.join(dir, 'kubeconfig');

@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { repositoryRoot } from '../../deploy/local/repository';
+import { PATIENCE_MS } from '../../shared/testing/eventually';
 
 export interface Kubectl {
   /** What the title of a test says: `kubectl 1.20`. */
@@ -45,7 +46,7 @@ export function runKubectl(
     const child = execFile(
       program,
       args,
-      { env: environment(options), timeout: KUBECTL_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX },
+      { env: environment(options), timeout: PATIENCE_MS, maxBuffer: OUTPUT_BYTES_MAX },
       (error, stdout, stderr) => {
         const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
         resolve({ exitCode, stdout, stderr });
@@ -71,7 +72,6 @@ export function followKubectl(
 }
 
 const OLD_VERSION = '1.20';
-const KUBECTL_TIMEOUT_MS = 30_000;
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A home of its own, so that kubectl's discovery cache is not shared between servers, and what an edit leaves behind goes with it. */
@@ -93,7 +93,7 @@ function versionOf(program: string): string | undefined {
   try {
     const text = execFileSync(program, ['version', '--client', '-o', 'json'], {
       encoding: 'utf8',
-      timeout: KUBECTL_TIMEOUT_MS,
+      timeout: PATIENCE_MS,
     });
     const { clientVersion } = JSON.parse(text) as { clientVersion?: { gitVersion?: string } };
     return /^v(\d+\.\d+)/u.exec(clientVersion?.gitVersion ?? '')?.[1];

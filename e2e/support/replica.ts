@@ -5,6 +5,7 @@ import { freePort } from '../../deploy/local/ports';
 import { waitUntilReady } from '../../deploy/local/readiness';
 import type { StartedProcess } from '../../deploy/local/started-process';
 import type { Dialect } from '../../shared/names';
+import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { ApiClient } from './client';
 import { remember } from './workspace';
 
@@ -76,7 +77,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
         ...(env === undefined ? {} : { env }),
       }),
     );
-    await waitUntilReady(program, { server, caFile, token, deadlineMs: READY_DEADLINE_MS }).catch(
+    await waitUntilReady(program, { server, caFile, token, deadlineMs: PATIENCE_MS }).catch(
       async (error: unknown) => {
         await program.stop(GRACE_MS);
         throw error;
@@ -119,5 +120,4 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   };
 }
 
-const READY_DEADLINE_MS = 60_000;
 const GRACE_MS = 5_000;

@@ -4,11 +4,11 @@ import { loadKubeconfig } from '../../../shared/client/kubeconfig';
 import { StatusError } from '../../../shared/errors/status-error';
 import { createInformer } from '../../../shared/informer/informer';
 import type { ApiObject } from '../../../shared/object/object';
+import { patience } from '../../../shared/testing/eventually';
 import { type InformerTarget, runInformerProgram, type TestedInformer } from './informer-program';
 import { cachedObject, Journal, reportOf } from './journal';
 import { labelSelectorOf, type View } from './views';
 
-const SYNC_DEADLINE_MS = 60_000;
 const RETRY = { initialMs: 50, maxMs: 1_000 };
 
 runInformerProgram((view: View, target: InformerTarget, base: number): TestedInformer => {
@@ -36,7 +36,7 @@ runInformerProgram((view: View, target: InformerTarget, base: number): TestedInf
   return {
     view,
     journal,
-    whenSynced: async () => informer.whenSynced(AbortSignal.timeout(SYNC_DEADLINE_MS)),
+    whenSynced: async () => informer.whenSynced(patience()),
     report: () =>
       reportOf(journal, {
         view: view.id,
