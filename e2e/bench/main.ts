@@ -10,6 +10,7 @@ import { measureIdleWatchers } from './idle-watchers';
 import { measureListMemory } from './list-memory';
 import { measureAllocations } from './patch-allocations';
 import { type Bench, SIZES, withBench } from './rig';
+import { measureStarts } from './start-times';
 import { printTable, type Table } from './table';
 
 type Parts = Readonly<Record<string, (bench: Bench) => Promise<Table>>>;
@@ -24,6 +25,7 @@ const GROUPS: readonly Parts[] = [
     allocations: measureAllocations,
   },
   { idle: measureIdleWatchers },
+  { starts: measureStarts },
 ];
 
 async function main(words: readonly string[]): Promise<void> {

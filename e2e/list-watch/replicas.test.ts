@@ -1,3 +1,4 @@
+import { patience } from '../../shared/testing/eventually';
 import type { Body } from '../support/client';
 import { freshCollection } from '../support/fresh-collection';
 import { configMap } from '../support/objects';
@@ -61,7 +62,7 @@ describe('three replicas', () => {
       }
       const seen: string[] = [];
       const watched = `${path}?watch=1&resourceVersion=${first}`;
-      for await (const { type, object } of set.of(1).watch(watched, AbortSignal.timeout(20_000))) {
+      for await (const { type, object } of set.of(1).watch(watched, patience())) {
         seen.push(`${type} ${object.metadata?.name ?? ''}`);
         if (seen.length === 2) break;
       }
@@ -92,7 +93,7 @@ describe('three replicas', () => {
       await set.replicas[1]?.restart();
       const seen: (string | undefined)[] = [];
       const watched = `${path}?watch=true&resourceVersion=${body.metadata?.resourceVersion ?? ''}`;
-      for await (const { type, object } of set.of(1).watch(watched, AbortSignal.timeout(20_000))) {
+      for await (const { type, object } of set.of(1).watch(watched, patience())) {
         expect(type).toBe('ADDED');
         seen.push(object.metadata?.resourceVersion);
         if (seen.length === written.length) break;
