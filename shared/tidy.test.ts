@@ -127,6 +127,21 @@ describe('text', () => {
   });
 });
 
+describe('tests hold on any machine', () => {
+  const tests = sources.filter((file) => !program.includes(file) || file.startsWith('e2e/'));
+
+  test('nobody but jest.config.js limits how long a test or a hook may take', () => {
+    const limited = tests.flatMap((file) => limitsIn(read(file)).map((line) => `${file}: ${line}`));
+    expect(limited).toEqual([]);
+  });
+
+  test('nobody asserts how long something took, or what it cost', () => {
+    const measured =
+      /expect\((?:(?!;\n)[\s\S])*?(?:performance\.now|Date\.now|hrtime|memoryUsage|cpuUsage|[eE]lapsed|\btook\b|PerSecond|[a-z]Ms\b)(?:(?!;\n)[\s\S])*?\.toBeLess/u;
+    expect(tests.filter((file) => measured.test(read(file)))).toEqual([]);
+  });
+});
+
 describe('documents', () => {
   test('every relative link leads somewhere', () => {
     const broken = documents.flatMap((file) =>
@@ -198,6 +213,20 @@ function layerOf(file: string): string | undefined {
 function rankOf(file: string): number {
   const layer = layerOf(file);
   return LAYERS.findIndex((row) => layer !== undefined && row.includes(layer));
+}
+
+/** The lines that give a test or a hook a limit of its own, in the form that prettier leaves. */
+function limitsIn(text: string): readonly string[] {
+  const opened = new Map<number, string>();
+  let before = '';
+  return text.split('\n').filter((line) => {
+    const indent = line.search(/\S/u);
+    const isTest = /^(?:(?:test|it|(?:before|after)(?:All|Each))\b|\]\)\()/u.test(opened.get(indent) ?? '');
+    const isLimit = /^\s*\}, .+\);$/u.test(line) || (/^\s*\);$/u.test(line) && /^\s*[\w.]+,$/u.test(before));
+    if (indent >= 0 && !/^[})]/u.test(line.trim())) opened.set(indent, line.trim());
+    before = line;
+    return /jest\.setTimeout\(/u.test(line) || (isTest && isLimit);
+  });
 }
 
 function withoutComments(text: string): string {

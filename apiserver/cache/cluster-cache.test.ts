@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { StorageError } from '../storage/backend';
 import type { ClusterCache } from './cluster-cache';
 import {
@@ -40,7 +41,9 @@ async function started(
 }
 
 async function caughtUp(cache: ClusterCache, backend: MemoryBackend): Promise<void> {
-  expect(await cache.waitForRevision(backend.revision, { timeoutMs: 5_000, signal: life() })).toBe(true);
+  expect(await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: life() })).toBe(
+    true,
+  );
 }
 
 test('a started cache holds every object of the store, of every page, at one revision', async () => {
@@ -266,10 +269,10 @@ test('rebuilding one resource ends its watches with 410 and leaves the others al
 test('waiting for a revision ends with true when it is there, with false in the end or when the caller leaves', async () => {
   const backend = new MemoryBackend();
   const cache = await started(backend);
-  const there = cache.waitForRevision(2, { timeoutMs: 5_000, signal: life() });
+  const there = cache.waitForRevision(2, { timeoutMs: PATIENCE_MS, signal: life() });
   const late = cache.waitForRevision(99, { timeoutMs: 1, signal: life() });
   const leaver = new AbortController();
-  const left = cache.waitForRevision(99, { timeoutMs: 5_000, signal: leaver.signal });
+  const left = cache.waitForRevision(99, { timeoutMs: PATIENCE_MS, signal: leaver.signal });
   leaver.abort();
   put(backend, 'p1');
   put(backend, 'p2');

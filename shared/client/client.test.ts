@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { StatusError } from '../errors/status-error';
 import { MEDIA_TYPE } from '../names';
 import type { ApiObject } from '../object/object';
+import { PATIENCE_MS } from '../testing/eventually';
 import type { Client } from './client';
 import { createClient } from './client';
 import { ConnectionError } from './connection-error';
@@ -23,7 +24,7 @@ beforeEach(async () => {
     { resource: NAMESPACES, namespace: '', name: 'default' },
     { metadata: { name: 'default' } },
   );
-  client = createClient({ server: server.url, timeoutMs: 5_000 });
+  client = createClient({ server: server.url, timeoutMs: PATIENCE_MS });
 });
 afterEach(async () => {
   client.close();
@@ -232,7 +233,7 @@ test('a call ends after its time with ETIMEDOUT, or with the reason of its signa
     code: 'ETIMEDOUT',
     outcomeUnknown: false,
   });
-  await expect(client.delete(CONFIG_MAPS, ref('a'), {}, { timeoutMs: 30 })).rejects.toMatchObject({
+  await expect(client.delete(CONFIG_MAPS, ref('a'), {}, { timeoutMs: 1_000 })).rejects.toMatchObject({
     outcomeUnknown: true,
   });
   const stop = new AbortController();

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { PATIENCE_MS } from '../testing/eventually';
 import { createTransport } from './transport';
 
-const timeoutMs = 5_000;
+const timeoutMs = PATIENCE_MS;
 const get = { method: 'GET', headers: {} } as const;
 
 test('closing ends idle connections at once, and one in use once its answer is there', async () => {

@@ -563,12 +563,14 @@ describe('a connection', () => {
       stream.session?.close();
     });
     const transport = connect(server.url);
-    const start = performance.now();
+    const timers = jest.spyOn(globalThis, 'setTimeout');
     while (server.connections() < 5) {
       expect(await failureOf(call(transport, 'x'))).toMatchObject({ mayHaveRun: false });
     }
-    // At least the lower halves of 100, 200, 400 and 800 ms lie between them.
-    expect(performance.now() - start).toBeGreaterThan(700);
+    const pauses = timers.mock.calls.flatMap(([, ms = 0]) => (ms < 1_000 ? [ms] : []));
+    timers.mockRestore();
+    // Drawn from the upper halves of 100, 200, 400 and 800 ms.
+    expect(pauses.map((ms) => Math.floor(Math.log2(ms / 50)))).toEqual([0, 1, 2, 3]);
   });
 
   test('that is allowed its first stream late begins the calls that wait for it then', async () => {
