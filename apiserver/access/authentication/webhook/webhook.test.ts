@@ -9,6 +9,7 @@ import { issueCertificate, makeCa } from '../../../../shared/certs/certificate';
 import type { Log } from '../../../../shared/log/log';
 import { silentLog } from '../../../../shared/log/log';
 import { GROUP } from '../../../../shared/names';
+import { PATIENCE_MS } from '../../../../shared/testing/eventually';
 import { whyUnauthorized } from '../authenticator';
 import type { TokenAuthenticator } from '../token-authenticator';
 import type { ReviewVersion } from '../../webhook/review-call';
@@ -118,7 +119,7 @@ function authenticator({ version = 'v1beta1', ...options }: Setup = {}): TokenAu
     configFile: path.join(dir, 'config'),
     version,
     initialBackoffMs: 1,
-    tryTimeoutMs: 5_000,
+    tryTimeoutMs: PATIENCE_MS,
   });
   return webhookTokens({
     ask,
