@@ -596,6 +596,7 @@ describe('a connection', () => {
 
   test('that is refused fails at once, and again without an attempt for a while', async () => {
     const transport = connect('http://127.0.0.1:1');
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     const error = await failureOf(Promise.resolve(transport.ready(LONG_MS, never())));
     expect(error).toMatchObject({ code: STATUS.unavailable, mayHaveRun: false });
     expect(error.details).toMatch(/ECONNREFUSED/);
@@ -604,6 +605,7 @@ describe('a connection', () => {
     expect(await failureOf(transport.unary(ECHO, 'x', options))).toMatchObject({ mayHaveRun: false });
     const reading = transport.stream(ECHO, 'x', {})[Symbol.asyncIterator]();
     expect(await failureOf(reading.next())).toMatchObject({ mayHaveRun: false });
+    clock.mockRestore();
   });
 
   test('to a server that says nothing fails in the time for it; the caller may leave before', async () => {
