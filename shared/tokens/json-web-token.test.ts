@@ -1,4 +1,4 @@
-import { createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { isSignedByOneOf, parseToken, signToken } from './json-web-token';
 import { newKeyPem } from '../certs/testing/new-key-pem';
 import type { SigningKey } from './token-key';
@@ -90,6 +90,7 @@ test.each([
   ['a header without an algorithm', 'e30.e30.AA'],
   ['claims that are a list', `${part({ alg: 'ES256' })}.W10.AA`],
   ['an extension that must be understood', `${part({ alg: 'ES256', crit: ['b64'] })}.e30.AA`],
+  ['an extension that the library knows', `${part({ alg: 'ES256', crit: ['b64'], b64: true })}.e30.AA`],
   ['padding', `${part({ alg: 'ES256' })}.e30=.AA`],
   ['characters between those of the signature', `${part({ alg: 'ES256' })}.e30.A!A`],
   ['the alphabet with + and /', `${part({ alg: 'ES256' })}.e30.+/8`],
@@ -127,6 +128,9 @@ describe('keys', () => {
     expect(() => signingKeyOf(edwards.privateKey)).toThrow('not ed25519');
     expect(() => signingKeyOf(newKeyPem('secp256k1').privateKey)).toThrow('not secp256k1');
     expect(() => signingKeyOf(broken)).toThrow(/^a key cannot be parsed$/);
+    const short = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+    const shortPem = short.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    expect(() => signingKeyOf(shortPem)).toThrow('tokens need an RSA key of at least 2048 bits');
   });
 });
 

@@ -1,4 +1,6 @@
-import { constants, sign, verify } from 'node:crypto';
+import { JWSSignatureVerificationFailed } from 'jose/errors';
+import { flattenedVerify } from 'jose/jws/flattened/verify';
+import { SignJWT } from 'jose/jwt/sign';
 import { repeatedKeys } from '../meta/repeated-keys';
 import type { SigningKey, TokenKey } from './token-key';
 
@@ -18,26 +20,16 @@ export interface ParsedToken {
   readonly signature: Buffer;
 }
 
-/** Signs claims with the key's algorithm, in a thread of its own: an RSA signature takes a millisecond. */
+/** Signs claims with the key's algorithm. Elliptic signatures take a tenth of a millisecond, those of RSA three times as long. */
 export async function signToken(key: SigningKey, claims: Claims): Promise<string> {
-  const signed = `${encode({ alg: key.algorithm, kid: key.keyId })}.${encode(claims)}`;
-  const signature = await new Promise<Buffer>((resolve, reject) => {
-    sign(
-      key.hash,
-      Buffer.from(signed),
-      { key: key.privateKey, dsaEncoding: 'ieee-p1363' },
-      (error, result) => {
-        if (error === null) resolve(result);
-        else reject(error);
-      },
-    );
-  });
-  return `${signed}.${signature.toString('base64url')}`;
+  return new SignJWT({ ...claims })
+    .setProtectedHeader({ alg: key.algorithm, kid: key.keyId })
+    .sign(key.privateKey);
 }
 
 /**
  * Takes a token apart; undefined for a text that is none, whose header says something twice, or that asks for extensions nobody here
- * knows.
+ * knows. The library would take all of that but the first, and every spelling of one token.
  */
 export function parseToken(token: string): ParsedToken | undefined {
   const [head, body, tail, ...more] = token.split('.');
@@ -73,27 +65,15 @@ export async function isSignedByOneOf(token: ParsedToken, keys: readonly TokenKe
 }
 
 async function isSignedBy({ signed, signature }: ParsedToken, key: TokenKey): Promise<boolean> {
-  return new Promise<boolean>((resolve, reject) => {
-    verify(
-      key.hash,
-      Buffer.from(signed),
-      { key: key.publicKey, dsaEncoding: 'ieee-p1363', ...paddingOf(key) },
-      signature,
-      (error, result) => {
-        if (error === null) resolve(result);
-        else reject(error);
-      },
-    );
-  });
-}
-
-function paddingOf({ algorithm }: TokenKey): object {
-  if (!algorithm.startsWith('PS')) return {};
-  return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
-}
-
-function encode(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url');
+  const [head = '', body = ''] = signed.split('.');
+  const token = { protected: head, payload: body, signature: signature.toString('base64url') };
+  try {
+    await flattenedVerify(token, key.publicKey, { algorithms: [key.algorithm] });
+    return true;
+  } catch (error) {
+    if (error instanceof JWSSignatureVerificationFailed) return false;
+    throw error;
+  }
 }
 
 /** Undefined unless the text is the one way to write its bytes: a token has one spelling. */

@@ -1,12 +1,6 @@
-import type { KeyObject } from 'node:crypto';
-import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
-
-/** How signatures are made with a key (JWA, RFC 7518), by the key's kind and curve. */
-const ALGORITHM_OF_CURVE: Readonly<Record<string, Pick<TokenKey, 'algorithm' | 'hash'>>> = {
-  prime256v1: { algorithm: 'ES256', hash: 'sha256' },
-  secp384r1: { algorithm: 'ES384', hash: 'sha384' },
-  secp521r1: { algorithm: 'ES512', hash: 'sha512' },
-};
+import { createHash, createPrivateKey, createPublicKey, KeyObject } from 'node:crypto';
+import type { JWK } from 'jose';
+import { createLocalJWKSet } from 'jose/jwks/local';
 
 /** The ways to sign tokens that are known here, as their headers call them. */
 export const TOKEN_ALGORITHMS = [
@@ -27,7 +21,6 @@ export interface TokenKey {
   /** What the header of a token calls its key. For own keys the digest of the public key, so that every holder of the key names it alike. */
   readonly keyId: string;
   readonly algorithm: TokenAlgorithm;
-  readonly hash: 'sha256' | 'sha384' | 'sha512';
   readonly publicKey: KeyObject;
 }
 
@@ -64,37 +57,38 @@ export function verificationKeysOf(pem: string): readonly TokenKey[] {
 
 /**
  * A key that somebody has published as a JSON Web Key (RFC 7517), once for each of the algorithms that it may be used with. Empty for a
- * key that is not for signatures, or of a kind that nothing here verifies with.
+ * key that is not for signatures, that is private or too short, or of a kind that nothing here verifies with.
  */
-export function tokenKeysOfJwk(
+export async function tokenKeysOfJwk(
   jwk: Readonly<Record<string, unknown>>,
   algorithms: readonly TokenAlgorithm[],
-): readonly TokenKey[] {
-  const { kty, kid, use, alg } = jwk;
-  if ((kty !== 'RSA' && kty !== 'EC') || (use !== undefined && use !== 'sig')) return [];
-  let publicKey: KeyObject;
-  try {
-    publicKey = createPublicKey({ key: jwk, format: 'jwk' });
-  } catch {
-    return [];
-  }
-  const curve = kty === 'EC' ? (publicKey.asymmetricKeyDetails?.namedCurve ?? '') : '';
+): Promise<readonly TokenKey[]> {
+  const { kid, kty, use, alg } = jwk;
+  // The library takes what is no text here for absent.
+  const isPlain = [use, alg].every((each) => each === undefined || typeof each === 'string');
+  if (typeof kty !== 'string' || !isPlain) return [];
   const keyId = typeof kid === 'string' ? kid : '';
-  return algorithms
-    .filter((each) =>
-      kty === 'RSA' ? !each.startsWith('ES') : ALGORITHM_OF_CURVE[curve]?.algorithm === each,
-    )
-    .filter((each) => alg === undefined || alg === each)
-    .map((algorithm) => ({
-      keyId,
-      algorithm,
-      hash: `sha${algorithm.slice(2)}` as TokenKey['hash'],
-      publicKey,
-    }));
+  const found = await Promise.all(
+    algorithms.map(async (algorithm) => {
+      const publicKey = await publicKeyOf({ ...jwk, kty }, algorithm);
+      return publicKey === undefined ? [] : [{ keyId, algorithm, publicKey }];
+    }),
+  );
+  return found.flat();
+}
+
+/** Undefined where the key is not for the algorithm. */
+async function publicKeyOf(jwk: JWK, algorithm: TokenAlgorithm): Promise<KeyObject | undefined> {
+  try {
+    const key = await createLocalJWKSet({ keys: [jwk] })({ alg: algorithm });
+    return key instanceof KeyObject && isLongEnough(key) ? key : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function tokenKeyOf(publicKey: KeyObject): TokenKey {
-  return { keyId: keyIdOf(publicKey), ...algorithmOf(publicKey), publicKey };
+  return { keyId: keyIdOf(publicKey), algorithm: algorithmOf(publicKey), publicKey };
 }
 
 function keyIdOf(publicKey: KeyObject): string {
@@ -102,16 +96,31 @@ function keyIdOf(publicKey: KeyObject): string {
   return createHash('sha256').update(info).digest('base64url');
 }
 
-function algorithmOf({
-  asymmetricKeyType,
-  asymmetricKeyDetails,
-}: KeyObject): Pick<TokenKey, 'algorithm' | 'hash'> {
-  if (asymmetricKeyType === 'rsa') return { algorithm: 'RS256', hash: 'sha256' };
+/** How own keys sign, by their curve. */
+const ALGORITHM_OF_CURVE: Readonly<Record<string, TokenAlgorithm>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+};
+
+function algorithmOf(publicKey: KeyObject): TokenAlgorithm {
+  const { asymmetricKeyType, asymmetricKeyDetails } = publicKey;
+  if (asymmetricKeyType === 'rsa') {
+    if (isLongEnough(publicKey)) return 'RS256';
+    throw new KeyError(`tokens need an RSA key of at least ${String(RSA_BITS_MIN)} bits`);
+  }
   const curve = asymmetricKeyType === 'ec' ? (asymmetricKeyDetails?.namedCurve ?? '') : '';
   const known = ALGORITHM_OF_CURVE[curve];
   if (known !== undefined) return known;
   const what = curve === '' ? (asymmetricKeyType ?? 'unknown') : curve;
   throw new KeyError(`tokens need an RSA key or an elliptic one on P-256, P-384 or P-521, not ${what}`);
+}
+
+/** Of RFC 7518; the library signs and verifies nothing with shorter ones. */
+const RSA_BITS_MIN = 2_048;
+
+function isLongEnough({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+  return asymmetricKeyType !== 'rsa' || (asymmetricKeyDetails?.modulusLength ?? 0) >= RSA_BITS_MIN;
 }
 
 interface PemBlock {

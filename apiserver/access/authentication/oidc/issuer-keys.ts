@@ -109,9 +109,8 @@ async function publishedKeys(
     throw new Error(`the document is of another issuer: ${JSON.stringify(document['issuer'])}`);
   }
   const { keys } = record(await fetchJson(text(document['jwks_uri']), signal));
-  const usable = records(keys)
-    .slice(0, KEYS_MAX)
-    .flatMap((key) => tokenKeysOfJwk(key, algorithms));
+  const published = records(keys).slice(0, KEYS_MAX);
+  const usable = (await Promise.all(published.map(async (key) => tokenKeysOfJwk(key, algorithms)))).flat();
   if (usable.length === 0) throw new Error(`there is no key for ${algorithms.join(', ')}`);
   return usable;
 }

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
 import type { TokenAlgorithm } from '../../../../shared/tokens/token-key';
 import { TOKEN_ALGORITHMS } from '../../../../shared/tokens/token-key';
 import type { Log } from '../../../../shared/log/log';
@@ -114,8 +114,18 @@ describe('signatures', () => {
     for (const token of [none, keyed, stranger]) expect(await outcome(token, { keys })).toMatch(/signature/);
   });
 
-  test('keys that are not for signatures, or of no known kind, are passed over', async () => {
-    issuer.keys = [{ ...rsa.jwk, use: 'enc' }, { kty: 'oct', k: 'c2VjcmV0', kid: 'o' }, { kty: 'RSA' }];
+  test('keys that are not for signatures, short, private or of no known kind are passed over', async () => {
+    const short = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+    issuer.keys = [
+      { ...rsa.jwk, use: 'enc' },
+      { ...rsa.jwk, use: 1 },
+      { ...rsa.jwk, key_ops: ['encrypt'] },
+      { ...rsa.privateKey.export({ format: 'jwk' }), kid: 'r' },
+      { ...short.publicKey.export({ format: 'jwk' }), kid: 'short' },
+      { kty: 'oct', k: 'c2VjcmV0', kid: 'o' },
+      { kty: 'RSA' },
+      {},
+    ];
     expect((await follow()).tokens()).toBeUndefined();
     expect(logged.at(-1)).toMatch(/there is no key for/);
   });
