@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../shared/concurrency/clock';
+import { linkedAbort } from '../shared/concurrency/linked-abort';
 import { keepServingCertificate } from '../shared/certs/keep-serving-certificate';
 import { ensureServingCertificate } from '../shared/certs/serving-certificate';
 import type { Log } from '../shared/log/log';
@@ -170,27 +171,33 @@ async function withdraw(apiService: ApiService, log: Log): Promise<void> {
   }
 }
 
-async function becomeReady(
-  {
-    plane,
-    policyHook,
-    log,
-  }: { readonly plane: ControlPlane; readonly policyHook: PolicyHook; readonly log: Log },
-  life: AbortSignal,
-  stop: AbortSignal,
-): Promise<void> {
-  const starting = AbortSignal.any([life, stop]);
-  await Promise.race([plane.cache.start(life), aborted(stop)]);
+interface StartParts {
+  readonly plane: ControlPlane;
+  readonly policyHook: PolicyHook;
+  readonly log: Log;
+}
+
+async function becomeReady(parts: StartParts, life: AbortSignal, stop: AbortSignal): Promise<void> {
+  await Promise.race([parts.plane.cache.start(life), aborted(stop)]);
   if (stop.aborted) return;
-  await plane.custom.start(starting);
-  // Services that have no claims yet must have them before anybody can ask for their addresses.
+  const { signal, unlink } = linkedAbort(life, stop);
+  try {
+    await fillStore(parts, signal);
+  } finally {
+    unlink();
+  }
+  parts.log.info({ revision: parts.plane.cache.revision, uptimeMs: Math.round(performance.now()) }, 'ready');
+}
+
+async function fillStore({ plane, policyHook, log }: StartParts, signal: AbortSignal): Promise<void> {
+  await plane.custom.start(signal);
   const outlasting = async (step: () => Promise<unknown>): Promise<unknown> =>
-    outlastOutage(step, { log, clock: systemClock }, starting);
-  await outlasting(async () => plane.serviceAllocation.repair(starting));
-  await outlasting(async () => createFirstNamespaces(plane.store, plane.registry(), starting));
-  await outlasting(async () => createFirstObjects(plane.store, plane.registry(), starting));
-  await policyHook.run(starting);
-  log.info({ revision: plane.cache.revision, uptimeMs: Math.round(performance.now()) }, 'ready');
+    outlastOutage(step, { log, clock: systemClock }, signal);
+  // Services that have no claims yet must have them before anybody can ask for their addresses.
+  await outlasting(async () => plane.serviceAllocation.repair(signal));
+  await outlasting(async () => createFirstNamespaces(plane.store, plane.registry(), signal));
+  await outlasting(async () => createFirstObjects(plane.store, plane.registry(), signal));
+  await policyHook.run(signal);
 }
 
 interface DoorParts {

@@ -1,4 +1,5 @@
 import { sleep } from '../../shared/concurrency/abort';
+import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { pause } from '../../shared/concurrency/pause';
 import type { Connection } from '../../shared/client/connection';
 import { GROUP } from '../../shared/names';
@@ -50,8 +51,13 @@ async function wait(
   ms: number,
   { hurry, signal }: { readonly hurry: AbortSignal; readonly signal: AbortSignal },
 ): Promise<void> {
-  if (hurry.aborted) await sleep(Math.min(ms, HURRIED_WAIT_MS), signal);
-  else await pause(ms, AbortSignal.any([hurry, signal]));
+  if (hurry.aborted) {
+    await sleep(Math.min(ms, HURRIED_WAIT_MS), signal);
+    return;
+  }
+  const either = linkedAbort(hurry, signal);
+  await pause(ms, either.signal);
+  either.unlink();
 }
 
 async function post(connection: Connection, body: Buffer, signal: AbortSignal): Promise<void> {

@@ -62,8 +62,8 @@ export interface Exchange {
   /** Milliseconds since the epoch at which the request's head was complete. */
   readonly receivedAt: number;
   /**
-   * Aborts when the client is gone, the deadline has passed or the server closes. Everything that waits takes it; `AbortSignal.any` does
-   * not (see `LightSignal`), `linkedAbort` does.
+   * Aborts when the client is gone, the deadline has passed or the server closes. Everything that waits takes it. To join it with others
+   * there is `linkedAbort`.
    */
   readonly signal: AbortSignal;
   /** Gives the exchange up: aborts `signal`, and cuts an answer that the client does not take. The first reason counts. */

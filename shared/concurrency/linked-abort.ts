@@ -1,23 +1,31 @@
 import { setMaxListeners } from 'node:events';
 
 export interface LinkedAbort {
-  /** Aborts with the parent, and on its own by `abort`. */
+  /** Aborts with the first parent that does and with its reason, and on its own by `abort`. */
   readonly signal: AbortSignal;
   readonly abort: (reason: Error) => void;
-  /** Takes the listener off the parent. To be called when the work is over. */
+  /** Takes the listeners off the parents. To be called when the work is over. */
   readonly unlink: () => void;
 }
 
-/** An abort of one's own below another's. Any number of waits may hang on its signal without Node taking that for a leak. */
-export function linkedAbort(parent: AbortSignal): LinkedAbort {
+/**
+ * An abort of one's own below others', of whatever kind their signals are: that of a request (`LightSignal`) among them, which
+ * `AbortSignal.any` cannot take. Any number of waits may hang on each without Node taking that for a leak.
+ */
+export function linkedAbort(...parents: readonly AbortSignal[]): LinkedAbort {
   const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  const onAbort = (): void => controller.abort(parent.reason);
-  parent.addEventListener('abort', onAbort, { once: true });
-  if (parent.aborted) onAbort();
+  setMaxListeners(0, controller.signal, ...parents);
+  const links = parents.map((parent) => {
+    const onAbort = (): void => controller.abort(parent.reason);
+    parent.addEventListener('abort', onAbort, { once: true });
+    if (parent.aborted) onAbort();
+    return () => parent.removeEventListener('abort', onAbort);
+  });
   return {
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
-    unlink: () => parent.removeEventListener('abort', onAbort),
+    unlink: () => {
+      for (const unlink of links) unlink();
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import type { Revision } from '../../storage/backend';
 import { StorageError } from '../../storage/backend';
 import type { CacheContext } from '../context';
@@ -38,13 +39,13 @@ export async function* readHistory(
 ): AsyncIterable<HistoryPart> {
   const turn = await context.history.enter(signal);
   context.counters.historyStreams += 1;
-  const stop = new AbortController();
+  const stop = linkedAbort(signal, turn.over);
   const prefix = `${context.prefix}/${request.resource.keyPrefix}`;
   const slices = new Slices();
   try {
     const batches = context.backend.watch(
       { from: request.from + 1, withPrevious: true, ...(request.isFloorVisible ? { prefix } : {}) },
-      AbortSignal.any([signal, stop.signal, turn.over]),
+      stop.signal,
     );
     let through = request.from;
     for await (const batch of batches) {
@@ -75,7 +76,8 @@ export async function* readHistory(
     if (turn.over.aborted) return;
     throw new StorageError('unavailable', 'the watch of past revisions ended early');
   } finally {
-    stop.abort();
+    stop.unlink();
+    stop.abort(new Error('the history is read'));
     turn.leave();
   }
 }

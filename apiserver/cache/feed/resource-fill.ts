@@ -1,4 +1,5 @@
 import { Backoff } from '../../../shared/concurrency/backoff';
+import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import { pause } from '../../../shared/concurrency/pause';
 import type { StoreEvent } from '../../storage/backend';
 import { fill } from './fill';
@@ -42,7 +43,15 @@ export class ResourceFill {
 
   /** Tries until it succeeds or is cancelled. */
   async run(life: AbortSignal | undefined): Promise<void> {
-    const signal = life === undefined ? this.#stop.signal : AbortSignal.any([life, this.#stop.signal]);
+    const { signal, unlink } = linkedAbort(this.#stop.signal, ...(life === undefined ? [] : [life]));
+    try {
+      await this.#run(signal);
+    } finally {
+      unlink();
+    }
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
     const { log, limits } = this.#cache.context;
     const backoff = new Backoff({ initialMs: limits.retryDelayMinMs, maxMs: limits.retryDelayMaxMs });
     while (!signal.aborted) {

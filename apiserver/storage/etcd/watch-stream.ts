@@ -1,4 +1,5 @@
 import { sleep } from '../../../shared/concurrency/abort';
+import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import type { Log } from '../../../shared/log/log';
 import { type Revision, StorageError } from '../backend';
 import type { Tokens } from './auth';
@@ -68,29 +69,33 @@ export async function* watchStream(
   closing: AbortSignal,
 ): AsyncGenerator<readonly Revision[]> {
   if (closing.aborted) throw closing.reason as Error;
-  const signal = AbortSignal.any([caller, closing]);
+  const { signal, unlink } = linkedAbort(caller, closing);
   const { endpoints, log } = options;
   const failures = { total: 0, inRow: 0, denied: 0 };
-  while (!signal.aborted) {
-    const endpoint = endpoints[failures.total % endpoints.length] ?? '';
-    try {
-      for await (const revisions of oneStream(options, endpoint, signal)) {
-        failures.denied = 0;
-        failures.inRow = 0;
-        yield revisions;
+  try {
+    while (!signal.aborted) {
+      const endpoint = endpoints[failures.total % endpoints.length] ?? '';
+      try {
+        for await (const revisions of oneStream(options, endpoint, signal)) {
+          failures.denied = 0;
+          failures.inRow = 0;
+          yield revisions;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        throwIfFinal(error, failures, endpoints.length);
+        if (failures.inRow % FAILURES_PER_LOG_LINE === 0) {
+          const why = error instanceof Error ? error.message : String(error);
+          const fields = { endpoint, why, resumeBehind: options.state.lastRevision };
+          log.warn(fields, 'the watch of etcd broke and is opened again');
+        }
       }
-    } catch (error) {
-      if (signal.aborted) return;
-      throwIfFinal(error, failures, endpoints.length);
-      if (failures.inRow % FAILURES_PER_LOG_LINE === 0) {
-        const why = error instanceof Error ? error.message : String(error);
-        const fields = { endpoint, why, resumeBehind: options.state.lastRevision };
-        log.warn(fields, 'the watch of etcd broke and is opened again');
-      }
+      failures.total++;
+      failures.inRow++;
+      if (!(await pause(signal))) return;
     }
-    failures.total++;
-    failures.inRow++;
-    if (!(await pause(signal))) return;
+  } finally {
+    unlink();
   }
 }
 

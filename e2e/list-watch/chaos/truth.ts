@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Etcd3, type IWatchResponse, type Watcher } from 'etcd3';
 import type { EtcdCluster } from '../../../deploy/local/etcd-cluster';
 import type { Body } from '../../support/client';
+import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import { RevisionSet } from './revision-set';
 import { VIEWS, type View } from './views';
 
@@ -30,6 +31,7 @@ export interface Truth {
 const ROOT = '/registry/';
 const RECONNECT_DELAY_MS = 200;
 const CONNECT_TIMEOUT_MS = 3_000;
+const OVER = new Error('the watch of etcd is over');
 
 interface Known {
   readonly resource: string;
@@ -143,9 +145,9 @@ async function follow({ etcd, from, take }: Following, signal: AbortSignal): Pro
 
 /** Resolves when this connection tells no more; throws when the history it asks for is gone. */
 async function untilBroken(watcher: Watcher, take: Following['take'], signal: AbortSignal): Promise<void> {
-  const over = new AbortController();
+  const over = linkedAbort(signal);
   const connecting = setTimeout(() => {
-    over.abort();
+    over.abort(OVER);
   }, CONNECT_TIMEOUT_MS);
   let failure: Error | undefined;
   watcher.on('connected', () => {
@@ -155,15 +157,15 @@ async function untilBroken(watcher: Watcher, take: Following['take'], signal: Ab
     if (!over.signal.aborted) take(response);
   });
   watcher.on('disconnected', () => {
-    over.abort();
+    over.abort(OVER);
   });
   watcher.on('error', (error) => {
     if (error.message.includes('compacted')) failure = error;
-    over.abort();
+    over.abort(OVER);
   });
-  const either = AbortSignal.any([signal, over.signal]);
-  if (!either.aborted) await once(either, 'abort');
-  over.abort();
+  if (!over.signal.aborted) await once(over.signal, 'abort');
+  over.unlink();
+  over.abort(OVER);
   clearTimeout(connecting);
   // Not waited for: a member that is gone confirms nothing. Without it the library would go on connecting for ever.
   watcher.cancel().catch(() => undefined);
