@@ -301,7 +301,7 @@ async function disaster(
 ): Promise<void> {
   switch (random(40)) {
     case 0:
-      return backend.compact(random(backend.revision + 1));
+      return backend.compact(random(backend.revision + 1), new AbortController().signal);
     case 1:
       if (cache.notReadyReason() === undefined) cache.rebuildResource(PODS.keyPrefix, 'a test');
       return;

@@ -337,7 +337,7 @@ test('those who give up waiting for a resource to be filled are forgotten', asyn
 test('history that the store has compacted is a 410 in the stream', async () => {
   for (let at = 0; at < 5; at += 1) put({ ...X, data: String(at) });
   await start();
-  await backend.compact(4);
+  await backend.compact(4, controller.signal);
   const reader = watch({ from: 1 });
   expect((await reader.next())?.object).toMatchObject({
     code: 410,

@@ -25,7 +25,7 @@ function configMap(data: string): ApiObject {
 }
 
 async function stored(): Promise<Current | undefined> {
-  const { record } = await backend.get(KEY);
+  const { record } = await backend.get(KEY, SIGNAL);
   return record === undefined ? undefined : currentOfRecord(identityTransformer, record);
 }
 
@@ -53,8 +53,8 @@ function target(over: Partial<WriteTarget> = {}): WriteTarget {
 async function put(data: string): Promise<void> {
   const now = await stored();
   const value = encode(configMap(data));
-  if (now === undefined) await backend.create(KEY, value, {});
-  else await backend.update(KEY, value, { expected: now.revision });
+  if (now === undefined) await backend.create(KEY, value, {}, SIGNAL);
+  else await backend.update(KEY, value, { expected: now.revision }, SIGNAL);
 }
 
 beforeEach(() => {

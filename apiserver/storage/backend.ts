@@ -1,12 +1,13 @@
 /**
- * The one interface between orch and a store of bytes. Two implementations stand behind it (`etcd/`, `embedded/`), and one
- * contract suite (`testing/contract.ts`) states and checks every promise made here.
+ * The one interface between orch and a store of bytes. One contract suite (`testing/contract.ts`) states every promise made here, and
+ * checks it on each implementation: `etcd/`, `embedded/`, and the one in memory that tests stand on.
  *
  * A revision is one global, strictly increasing, positive integer (safe in a double). Every successful write takes exactly one
  * new revision; an expiry is a delete with a revision of its own. Keys are absolute, e.g. `/registry/core/pods/default/web`;
  * their order is that of their UTF-8 bytes.
  *
- * Expected outcomes are values; an outage is a thrown {@link StorageError}.
+ * Expected outcomes are values; an outage is a thrown {@link StorageError}. Signals are of any kind: mostly those of requests, which are
+ * `LightSignal`s.
  */
 
 /** One stored value as of `revision`, the revision of its last write. */

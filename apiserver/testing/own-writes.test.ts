@@ -67,7 +67,7 @@ async function settled(
 ): Promise<{ readonly entry: Entry; readonly record: StoredRecord }> {
   for (;;) {
     await caughtUp(api.plane.cache, backend);
-    const { record } = await backend.get(absolute);
+    const { record } = await backend.get(absolute, new AbortController().signal);
     const entry = api.plane.cache.resource(keyPrefix).get(key);
     if (record !== undefined && entry?.revision === record.revision) return { entry, record };
   }

@@ -36,13 +36,13 @@ class FaultyBackend extends MemoryBackend {
     }
   }
 
-  override async delete(key: string, expected: number): Promise<DeleteOutcome> {
+  override async delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {
     if (key.endsWith(this.undeletable)) throw new StorageError('unavailable', 'not now');
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
     this.deletions += 1;
-    return super.delete(key, expected);
+    return super.delete(key, expected, signal);
   }
 
   /** The cache loses its state, and does not get another one. */

@@ -33,9 +33,9 @@ let lateIsStored: Promise<void>;
 function slowBackend(): MemoryBackend {
   const backend = new MemoryBackend();
   const create = backend.create.bind(backend);
-  backend.create = async (key, value, options) => {
-    if (key.endsWith('/pods/default/late')) await lateIsStored;
-    return create(key, value, options);
+  backend.create = async (...asked) => {
+    if (asked[0].endsWith('/pods/default/late')) await lateIsStored;
+    return create(...asked);
   };
   return backend;
 }

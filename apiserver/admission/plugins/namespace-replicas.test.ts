@@ -19,15 +19,15 @@ async function startReplica(common: MemoryBackend, lateTurns = 0): Promise<Repli
   let held: Promise<void> = Promise.resolve();
   const creates: Replica['creates'] = [];
   const backend: Backend = {
-    get: (key) => common.get(key),
+    get: (...asked) => common.get(...asked),
     list: (...asked) => common.list(...asked),
-    create: async (key, value, options) => {
-      const outcome = await common.create(key, value, options);
-      creates.push({ key, outcome });
+    create: async (...asked) => {
+      const outcome = await common.create(...asked);
+      creates.push({ key: asked[0], outcome });
       return outcome;
     },
-    update: (key, value, options) => common.update(key, value, options),
-    delete: (key, expected) => common.delete(key, expected),
+    update: (...asked) => common.update(...asked),
+    delete: (...asked) => common.delete(...asked),
     async *watch(options, signal) {
       for await (const batch of common.watch(options, signal)) {
         for (let turns = randomInt(lateTurns + 1); turns > 0; turns -= 1) await turn();
@@ -36,7 +36,7 @@ async function startReplica(common: MemoryBackend, lateTurns = 0): Promise<Repli
       }
     },
     currentRevision: (signal) => common.currentRevision(signal),
-    compact: (revision) => common.compact(revision),
+    compact: (...asked) => common.compact(...asked),
     close: async () => undefined,
   };
   return {

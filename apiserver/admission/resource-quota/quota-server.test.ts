@@ -39,24 +39,24 @@ function hold(): void {
 /** A server on the common store, to which everything takes a while: its writes, and what its cache hears. */
 async function start(): Promise<InProcessApi> {
   const backend: Backend = {
-    get: (key) => common.get(key),
+    get: (...asked) => common.get(...asked),
     list: (...asked) => common.list(...asked),
-    create: async (key, value, options) => {
+    create: async (...asked) => {
       await turns(randomInt(LATE_TURNS));
-      const outcome = await common.create(key, value, options);
+      const outcome = await common.create(...asked);
       if (!outcome.ok) {
         lostRaces.creates += 1;
         release();
       }
       return outcome;
     },
-    update: async (key, value, options) => {
+    update: async (...asked) => {
       await turns(randomInt(LATE_TURNS));
-      const outcome = await common.update(key, value, options);
+      const outcome = await common.update(...asked);
       if (!outcome.ok) lostRaces.updates += 1;
       return outcome;
     },
-    delete: (key, expected) => common.delete(key, expected),
+    delete: (...asked) => common.delete(...asked),
     async *watch(options, signal) {
       for await (const batch of common.watch(options, signal)) {
         await turns(LATE_TURNS);
@@ -65,7 +65,7 @@ async function start(): Promise<InProcessApi> {
       }
     },
     currentRevision: (signal) => common.currentRevision(signal),
-    compact: (revision) => common.compact(revision),
+    compact: (...asked) => common.compact(...asked),
     close: async () => undefined,
   };
   const api = await startInProcessApi(backend);

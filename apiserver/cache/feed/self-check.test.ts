@@ -90,7 +90,7 @@ test('a store that forgets the revision or does not answer ends the comparison w
     const pod = { namespace: 'a', name: 'p1' };
     backend.put(podKey(pod), podBytes(pod));
     await cache.waitForRevision(backend.revision, { timeoutMs: PATIENCE_MS, signal: life.signal });
-    await backend.compact(backend.revision);
+    await backend.compact(backend.revision, life.signal);
   };
   await cache.check(life.signal);
   expect(cache.stats().checks).toMatchObject({ different: 0 });

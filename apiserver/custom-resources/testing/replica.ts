@@ -30,19 +30,19 @@ export async function startReplica(common: MemoryBackend): Promise<Replica> {
   };
   const writes = { create: 0, update: 0, delete: 0 };
   const backend: Backend = {
-    get: async (key) => common.get(key),
+    get: async (...asked) => common.get(...asked),
     list: async (...asked) => common.list(...asked),
-    create: async (key, value, options) => {
+    create: async (...asked) => {
       writes.create += 1;
-      return common.create(key, value, options);
+      return common.create(...asked);
     },
-    update: async (key, value, options) => {
+    update: async (...asked) => {
       writes.update += 1;
-      return common.update(key, value, options);
+      return common.update(...asked);
     },
-    delete: async (key, expected) => {
+    delete: async (...asked) => {
       writes.delete += 1;
-      return common.delete(key, expected);
+      return common.delete(...asked);
     },
     async *watch(options, signal) {
       for await (const batch of common.watch(options, signal)) {
@@ -51,7 +51,7 @@ export async function startReplica(common: MemoryBackend): Promise<Replica> {
       }
     },
     currentRevision: async (signal) => common.currentRevision(signal),
-    compact: async (revision) => common.compact(revision),
+    compact: async (...asked) => common.compact(...asked),
     close: async () => undefined,
   };
   return {

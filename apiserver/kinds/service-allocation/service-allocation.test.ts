@@ -212,9 +212,9 @@ test('what a server took before it was killed is free again after two rounds of 
   const api = await start(1);
   // The store dies behind the claim and before the Service: what a killed server leaves is exactly this.
   const create = backend.create.bind(backend);
-  backend.create = async (key, value, options) => {
-    if (key.startsWith('/registry/core/services/')) throw new StorageError('unknown-outcome', 'killed');
-    return create(key, value, options);
+  backend.create = async (...asked) => {
+    if (asked[0].startsWith('/registry/core/services/')) throw new StorageError('unknown-outcome', 'killed');
+    return create(...asked);
   };
   expect((await api.call('POST', SERVICES, { body: service('lost') })).json.message).toMatch('killed');
   backend.create = create;
@@ -230,9 +230,10 @@ test('what a server took before it was killed is free again after two rounds of 
 test('what was taken for a Service whose write came through all the same is left to it by repair', async () => {
   const api = await start(1);
   const create = backend.create.bind(backend);
-  backend.create = async (key, value, options) => {
-    const outcome = await create(key, value, options);
-    if (key.startsWith('/registry/core/services/')) throw new StorageError('unknown-outcome', 'no answer');
+  backend.create = async (...asked) => {
+    const outcome = await create(...asked);
+    if (asked[0].startsWith('/registry/core/services/'))
+      throw new StorageError('unknown-outcome', 'no answer');
     return outcome;
   };
   expect((await api.call('POST', SERVICES, { body: service('web') })).json.message).toMatch('no answer');
@@ -248,17 +249,22 @@ test('repair claims a value in use that lost its claim, and tells of one that tw
   const first = await api.call('POST', SERVICES, { body: service('first') });
   const address = String(first.json.spec.clusterIP);
   const key = `/registry.claims/clusterip/${address}`;
-  const { record } = await backend.get(key);
-  await backend.delete(key, record?.revision ?? 0);
+  const { record } = await backend.get(key, new AbortController().signal);
+  await backend.delete(key, record?.revision ?? 0, new AbortController().signal);
   const [report] = await api.plane.serviceAllocation.repair(patience());
   expect(report).toMatchObject({ claimed: 1, duplicates: 0 });
   expect(await claims('clusterip')).toEqual([address]);
 
-  const stored = await backend.get('/registry/core/services/default/first');
+  const stored = await backend.get('/registry/core/services/default/first', new AbortController().signal);
   const twin = (stored.record?.value.toString('utf8') ?? '')
     .replace('"name":"first"', '"name":"twin"')
     .replace(String(first.json.metadata.uid), '00000000-0000-4000-8000-000000000000');
-  await backend.create('/registry/core/services/default/twin', Buffer.from(twin), {});
+  await backend.create(
+    '/registry/core/services/default/twin',
+    Buffer.from(twin),
+    {},
+    new AbortController().signal,
+  );
   const [next] = await api.plane.serviceAllocation.repair(patience());
   expect(next).toMatchObject({ duplicates: 1, claimed: 0, freed: 0 });
 });
@@ -270,13 +276,13 @@ test('a value given up by one version of a Service and asked for by the next sta
   // The second update comes through while the first is about to give the port back.
   const get = backend.get.bind(backend);
   const codes: number[] = [];
-  backend.get = async (key) => {
-    if (key === '/registry.claims/nodeport/30001' && codes.length === 0) {
+  backend.get = async (...asked) => {
+    if (asked[0] === '/registry.claims/nodeport/30001' && codes.length === 0) {
       codes.push(0);
       const back = await api.call('PATCH', `${SERVICES}/web`, { body: { spec } });
       codes.push(back.code);
     }
-    return get(key);
+    return get(...asked);
   };
   await api.call('PATCH', `${SERVICES}/web`, {
     body: { spec: { type: 'ClusterIP', externalTrafficPolicy: null, ports: [{ port: 80 }] } },

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Suite } from './suite';
-import { bytes, isFullScale, mustCreate, mustDelete, mustUpdate, storageErrorOf } from './suite';
+import {
+  abortedSignal,
+  bytes,
+  isFullScale,
+  mustCreate,
+  mustDelete,
+  mustUpdate,
+  storageErrorOf,
+} from './suite';
 import { WatchRecorder } from './watch-recorder';
 
 const WRITERS = 16;
@@ -247,7 +255,7 @@ export function describeRecords(suite: Suite): void {
 
   test('a call whose signal has aborted rejects and writes nothing', async () => {
     const key = `${suite.folder()}a`;
-    const aborted = AbortSignal.abort(new Error('the caller went away'));
+    const aborted = abortedSignal();
     await expect(suite.backend().create(key, bytes('one'), {}, aborted)).rejects.toThrow();
     await expect(suite.backend().get(key, aborted)).rejects.toThrow();
     expect((await suite.backend().get(key, deadline())).record).toBeUndefined();

@@ -1,5 +1,6 @@
+import { LightSignal } from '../../../shared/concurrency/light-signal';
 import type { Suite } from './suite';
-import { bytes, isFullScale, mustCreate, mustDelete, mustUpdate } from './suite';
+import { abortedSignal, bytes, isFullScale, mustCreate, mustDelete, mustUpdate } from './suite';
 import { isContiguous, linesOf, WatchRecorder } from './watch-recorder';
 
 const RESUME_WRITES = isFullScale ? 200 : 30;
@@ -154,7 +155,7 @@ export function describeWatches(suite: Suite): void {
     const folder = suite.folder();
     const from = await mustCreate(suite, `${folder}a`, 'a');
     const shown: unknown[] = [];
-    for await (const batch of suite.backend().watch({ from, prefix: folder }, AbortSignal.abort())) {
+    for await (const batch of suite.backend().watch({ from, prefix: folder }, abortedSignal())) {
       shown.push(batch);
     }
     expect(shown).toEqual([]);
@@ -170,9 +171,8 @@ export function describeWatches(suite: Suite): void {
   test('a reader that leaves the loop ends its watch', async () => {
     const folder = suite.folder();
     const from = await mustCreate(suite, `${folder}a`, 'a');
-    const controller = new AbortController();
     let batches = 0;
-    for await (const batch of suite.backend().watch({ from, prefix: folder }, controller.signal)) {
+    for await (const batch of suite.backend().watch({ from, prefix: folder }, new LightSignal())) {
       batches += batch.length;
       break;
     }

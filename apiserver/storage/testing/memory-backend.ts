@@ -2,6 +2,7 @@ import type {
   Backend,
   CreateOptions,
   DeleteOutcome,
+  Guard,
   ListOptions,
   ListResult,
   Revision,
@@ -9,9 +10,11 @@ import type {
   StoreEvent,
   WatchOptions,
   UpdateOptions,
+  WriteOptions,
   WriteOutcome,
 } from '../backend';
 import { StorageError } from '../backend';
+import { TIMER_MAX_MS } from '../../../shared/concurrency/timer-max';
 import { compareKeys } from '../../../shared/meta/key-order';
 
 type Change = StoreEvent & { readonly previous?: StoredRecord };
@@ -19,9 +22,11 @@ type Change = StoreEvent & { readonly previous?: StoredRecord };
 /** Revisions handed to a watch in one batch at most. */
 const BATCH_REVISIONS_MAX = 100;
 
+const SECOND_MS = 1_000;
+
 /**
- * A Backend in memory, for tests: complete history, compaction and watches, and switches for the faults that a real store shows.
- * Values do not expire.
+ * A Backend in memory, for tests: it keeps every promise of a backend but to outlive its process, shows its complete history, and has
+ * switches for the faults that a real store shows.
  */
 export class MemoryBackend implements Backend {
   /** While set, every call fails with it and running watches throw it. */
@@ -32,61 +37,86 @@ export class MemoryBackend implements Backend {
   readonly lostRevisions = new Set<number>();
   readonly calls = { list: 0, currentRevision: 0, watch: 0 };
   readonly watches: WatchOptions[] = [];
+  /** What served keys begin with; a watch of the whole keyspace leaves the events of others out. */
+  readonly #prefix: string;
   /** `#history[i]` is revision i + 1. */
   readonly #history: (readonly Change[])[] = [];
   readonly #records = new Map<string, StoredRecord>();
   #sortedKeys: string[] | undefined;
   #compacted = 0;
   readonly #wake = new Set<() => void>();
+  /** Of the records that the store will delete by itself, by key. */
+  readonly #expiries = new Map<string, NodeJS.Timeout>();
+  #isClosed = false;
+
+  /** `prefix` is the root of the served keys, without a slash at the end. */
+  constructor(prefix = '/registry') {
+    this.#prefix = `${prefix}/`;
+  }
 
   get revision(): number {
     return this.#history.length;
   }
 
-  async get(key: string): Promise<{ record: StoredRecord | undefined; revision: number }> {
-    this.#check();
+  async get(
+    key: string,
+    signal: AbortSignal,
+  ): Promise<{ record: StoredRecord | undefined; revision: number }> {
+    this.#check(signal);
     return { record: this.#records.get(key), revision: this.revision };
   }
 
   async list(prefix: string, options: ListOptions, signal: AbortSignal): Promise<ListResult> {
     this.calls.list += 1;
     await this.beforeList?.(prefix, options);
-    signal.throwIfAborted();
-    this.#check();
+    this.#check(signal);
     const revision = options.revision ?? this.revision;
     if (revision > this.revision) throw new StorageError('future', `${revision} is not there yet`);
     if (revision < this.#compacted) throw this.#compactedError(revision);
     const { after, limit = Infinity } = options;
     const keys = this.#keysAt(revision);
-    const start = lowerBound(keys, (key) =>
-      after === undefined ? key >= prefix : compareKeys(key, after) > 0,
-    );
+    const first = lowerBound(keys, (key) => compareKeys(key, prefix) >= 0);
     const end = lowerBound(keys, (key) => !key.startsWith(prefix) && compareKeys(key, prefix) > 0);
+    const next = after === undefined ? first : lowerBound(keys, (key) => compareKeys(key, after) > 0);
+    const start = Math.min(Math.max(first, next), end);
     const records = keys
       .slice(start, Math.min(end, start + limit))
-      .map((key) => this.#recordAt(key, revision)!)
+      .map((key) => this.#recordAt(key, revision))
+      .filter((record) => record !== undefined)
       .map((record) => (options.keysOnly === true ? { ...record, value: Buffer.alloc(0) } : record));
     return { records, revision, remaining: end - start - records.length };
   }
 
-  async create(key: string, value: Buffer, { guards = [] }: CreateOptions): Promise<WriteOutcome> {
-    this.#check();
+  async create(
+    key: string,
+    value: Buffer,
+    options: CreateOptions,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome> {
+    this.#check(signal);
     const current = this.#records.get(key);
-    const stands = guards.every((each) => this.#records.get(each.key)?.revision === each.revision);
-    if (current !== undefined || !stands) return { ok: false, current, revision: this.revision };
-    return { ok: true, revision: this.put(key, value) };
+    if (current !== undefined || !this.#stand(options.guards)) {
+      return { ok: false, current, revision: this.revision };
+    }
+    return this.#write(key, value, options);
   }
 
-  async update(key: string, value: Buffer, { expected, guards = [] }: UpdateOptions): Promise<WriteOutcome> {
-    this.#check();
+  async update(
+    key: string,
+    value: Buffer,
+    options: UpdateOptions,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome> {
+    this.#check(signal);
     const current = this.#records.get(key);
-    const stand = guards.every((each) => this.#records.get(each.key)?.revision === each.revision);
-    if (current?.revision !== expected || !stand) return { ok: false, current, revision: this.revision };
-    return { ok: true, revision: this.put(key, value) };
+    if (current?.revision !== options.expected || !this.#stand(options.guards)) {
+      return { ok: false, current, revision: this.revision };
+    }
+    return this.#write(key, value, options);
   }
 
-  async delete(key: string, expected: number): Promise<DeleteOutcome> {
-    this.#check();
+  async delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {
+    this.#check(signal);
     const current = this.#records.get(key);
     if (current?.revision !== expected) return { ok: false, current, revision: this.revision };
     return { ok: true, revision: this.remove(key), deleted: current };
@@ -97,7 +127,7 @@ export class MemoryBackend implements Backend {
     this.watches.push(options);
     this.#check();
     for (let next = options.from; ;) {
-      if (signal.aborted) return;
+      if (signal.aborted || this.#isClosed) return;
       this.#check();
       if (next < this.#compacted) throw this.#compactedError(next);
       const batch: Revision[] = [];
@@ -116,17 +146,20 @@ export class MemoryBackend implements Backend {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
-    signal.throwIfAborted();
-    this.#check();
+    this.#check(signal);
     return revision;
   }
 
-  async compact(revision: number): Promise<void> {
+  async compact(revision: number, signal: AbortSignal): Promise<void> {
+    this.#check(signal);
     this.#compacted = Math.max(this.#compacted, Math.min(revision, this.revision));
   }
 
   async close(): Promise<void> {
-    this.fail(new StorageError('closed', 'the store is closed'));
+    this.#isClosed = true;
+    for (const expiry of this.#expiries.values()) clearTimeout(expiry);
+    this.#expiries.clear();
+    this.#wakeAll();
   }
 
   /** Every call fails with `error` until it is cleared with undefined; running watches throw it. */
@@ -148,6 +181,8 @@ export class MemoryBackend implements Backend {
   transact(changes: readonly { readonly key: string; readonly value?: Buffer }[]): number {
     const revision = this.revision + 1;
     const events = changes.map(({ key, value }): Change => {
+      clearTimeout(this.#expiries.get(key));
+      this.#expiries.delete(key);
       const previous = this.#records.get(key);
       const before = previous === undefined ? {} : { previous };
       if (previous === undefined || value === undefined) this.#sortedKeys = undefined;
@@ -163,8 +198,23 @@ export class MemoryBackend implements Backend {
     return revision;
   }
 
-  #check(): void {
+  #check(signal?: AbortSignal): void {
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw new StorageError('closed', 'the store is closed');
     if (this.outage !== undefined) throw this.outage;
+  }
+
+  #stand(guards: readonly Guard[] = []): boolean {
+    return guards.every(({ key, revision }) => this.#records.get(key)?.revision === revision);
+  }
+
+  #write(key: string, value: Buffer, { ttlSeconds }: WriteOptions): WriteOutcome {
+    const revision = this.put(key, value);
+    if (ttlSeconds !== undefined) {
+      const ms = Math.min(ttlSeconds * SECOND_MS, TIMER_MAX_MS);
+      this.#expiries.set(key, setTimeout(() => this.remove(key), ms).unref());
+    }
+    return { ok: true, revision };
   }
 
   #compactedError(revision: number): StorageError {
@@ -194,7 +244,7 @@ export class MemoryBackend implements Backend {
   #revisionFor(revision: number, { prefix, withPrevious }: WatchOptions): Revision | undefined {
     if (this.lostRevisions.has(revision)) return undefined;
     const all = this.#history[revision - 1] ?? [];
-    const own = prefix === undefined ? all : all.filter(({ key }) => key.startsWith(prefix));
+    const own = all.filter(({ key }) => key.startsWith(prefix ?? this.#prefix));
     if (prefix !== undefined && own.length === 0) return undefined;
     if (withPrevious === true) return { revision, events: own };
     return { revision, events: own.map(({ previous: _previous, ...event }) => event) };
@@ -223,7 +273,7 @@ function lowerBound(keys: readonly string[], isBehind: (key: string) => boolean)
   let high = keys.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (isBehind(keys[middle]!)) high = middle;
+    if (isBehind(keys[middle] ?? '')) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -1,4 +1,5 @@
-import { patience } from '../../../shared/testing/eventually';
+import { PATIENCE_MS } from '../../../shared/testing/eventually';
+import { LightSignal } from '../../../shared/concurrency/light-signal';
 import type { Backend, StorageErrorCode } from '../backend';
 import { StorageError } from '../backend';
 
@@ -18,7 +19,7 @@ export interface Suite {
   readonly folder: () => string;
   /** A folder that does not belong to the served keys, with a slash at the end. */
   readonly foreignFolder: () => string;
-  /** Aborts when a call of a test hangs. */
+  /** Aborts when a call of a test takes too long: a signal of the kind that requests have, which not all can be done with. */
   readonly deadline: () => AbortSignal;
 }
 
@@ -47,8 +48,24 @@ export function createSuite(setup: () => Promise<BackendSetup>): Suite {
     backend: () => setupOf().backend,
     folder: () => `${setupOf().prefix}/${nextFolder()}`,
     foreignFolder: () => `/elsewhere/${nextFolder()}`,
-    deadline: () => patience(),
+    deadline: lightDeadline,
   };
+}
+
+function lightDeadline(): AbortSignal {
+  const signal = new LightSignal();
+  setTimeout(
+    () => signal.abort(new Error('a call of the contract suite took too long')),
+    PATIENCE_MS,
+  ).unref();
+  return signal;
+}
+
+/** A signal of the kind that requests have, that has aborted. */
+export function abortedSignal(): AbortSignal {
+  const signal = new LightSignal();
+  signal.abort(new Error('the caller went away'));
+  return signal;
 }
 
 /** The error that `promise` ends with, which must be a StorageError with this code. */

@@ -1,10 +1,11 @@
 import { PATIENCE_MS } from '../../../shared/testing/eventually';
+import { LightSignal } from '../../../shared/concurrency/light-signal';
 import type { Backend, Revision, StorageError, WatchOptions } from '../backend';
 
 /** A watch that is read in the background and keeps everything it was shown. */
 export class WatchRecorder {
   readonly revisions: Revision[] = [];
-  readonly #controller = new AbortController();
+  readonly #signal = new LightSignal();
   readonly #done: Promise<void>;
   #error: unknown;
   #isOver = false;
@@ -13,7 +14,7 @@ export class WatchRecorder {
   #openGate: (() => void) | undefined;
 
   constructor(backend: Backend, options: WatchOptions) {
-    this.#done = this.#read(backend.watch(options, this.#controller.signal));
+    this.#done = this.#read(backend.watch(options, this.#signal));
   }
 
   /** True when the iteration ended by itself, by abort or by an error. */
@@ -76,7 +77,7 @@ export class WatchRecorder {
 
   /** Aborts the watch; throws the error with which it ended, if any. */
   async stop(): Promise<void> {
-    this.#controller.abort();
+    this.#signal.abort(new Error('the recorder stops'));
     this.release();
     await this.#done;
     if (this.#error !== undefined) throw this.#error as Error;
