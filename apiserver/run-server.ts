@@ -29,14 +29,14 @@ import { impersonation } from './access/impersonation/impersonation';
 import type { Insight } from './observability/metrics/insight';
 import { createInsight } from './observability/metrics/insight';
 import { createJourney } from './journey';
-import type { OpenBackend } from './startup/open-backend';
-import { openBackend } from './startup/open-backend';
 import { operationServices } from './startup/operation-services';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
 import { outlastOutage } from './startup/outlast-outage';
 import { statusErrorOf } from './http/server/edge';
 import type { Server } from './http/server/server';
 import { createServer } from './http/server/server';
+import type { OpenedStore } from './storage/open';
+import { openStore } from './storage/open';
 import type { CacheLimits } from './cache/limits';
 
 /** How long requests in flight may take once the server has stopped accepting. */
@@ -81,10 +81,11 @@ async function serve(process: AuditedProcess, stop: AbortSignal): Promise<void> 
   const life = new AbortController();
   // Every part that goes on in the background listens to it.
   setMaxListeners(0, life.signal);
-  const opened = await openBackend(options.store, { log, clock: systemClock }, stop);
+  const start = { log, clock: systemClock };
+  const opened = await openStore(options.store, start);
   try {
     const { prefix } = options.store;
-    const start = { log, clock: systemClock };
+    await outlastOutage(async () => opened.connect(stop), start, stop);
     await outlastOutage(async () => checkDialect(opened.backend, prefix, stop), start, stop);
     const accessControl = createAuthorization(options, { clock: systemClock, log, life: life.signal });
     const plane = createControlPlane({
@@ -202,7 +203,7 @@ async function fillStore({ plane, policyHook, log }: StartParts, signal: AbortSi
 
 interface DoorParts {
   readonly plane: ControlPlane;
-  readonly opened: OpenBackend;
+  readonly opened: OpenedStore;
   readonly policyHook: PolicyHook;
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
@@ -311,9 +312,9 @@ function certificateFiles(
   return files;
 }
 
-function storeCheck({ backend, name }: OpenBackend): HealthCheck {
+function storeCheck({ backend, names }: OpenedStore): HealthCheck {
   return {
-    name: name === 'etcd' ? 'etcd' : 'store',
+    name: names.check,
     paths: ['healthz', 'livez', 'readyz'],
     check: async (signal) => {
       await backend.currentRevision(signal);

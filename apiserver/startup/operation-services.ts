@@ -1,19 +1,19 @@
 import type { Authentication } from './authentication';
 import { tokenReviewer } from '../access/authentication/token-authenticator';
 import type { AccessControl } from '../exchange/access';
-import type { OpenBackend } from './open-backend';
 import type { OperationServices } from '../registry/operation';
+import type { OpenedStore } from '../storage/open';
 
 export interface OperationParts {
   readonly authentication: Authentication;
   readonly access: AccessControl;
-  readonly opened: OpenBackend;
+  readonly opened: OpenedStore;
 }
 
 /** What reviews and component statuses are answered from: the very authenticators and authorizers that requests pass. */
 export function operationServices({ authentication, access, opened }: OperationParts): OperationServices {
   const { tokens, accountTokens } = authentication;
-  const { backend, name } = opened;
+  const { backend, names } = opened;
   return {
     reviewToken: tokenReviewer(tokens),
     apiAudiences: accountTokens.apiAudiences,
@@ -21,7 +21,7 @@ export function operationServices({ authentication, access, opened }: OperationP
     ...access,
     components: [
       {
-        name: name === 'etcd' ? 'etcd-0' : 'store',
+        name: names.component,
         check: async (signal) => {
           await backend.currentRevision(signal);
         },

@@ -77,6 +77,9 @@ test('the embedded store needs its directory and no etcd', () => {
     '--embedded-dir is needed with --storage-backend=embedded',
     '--etcd-servers needs --storage-backend=etcd3',
   ]);
+  expect(errors('--storage-backend=embedded', '--embedded-dir=d', '--etcd-prefix=//')).toEqual([
+    '--etcd-prefix must not be empty',
+  ]);
 });
 
 test('mutual TLS to etcd is one piece, and the prefix gets its slashes right', () => {

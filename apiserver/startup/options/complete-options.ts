@@ -3,6 +3,7 @@ import { reachableAddress, servingHosts } from '../../../shared/certs/serving-ho
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../../registry/runtime-config';
 import { parseAddressRange, parsePortRange } from '../../kinds/service-allocation/value-range';
+import { storeOptions, storeProblems } from '../../storage/open';
 import { accountTokenErrors } from './account-token-options';
 import { auditErrors, auditOptions, auditWarnings } from './audit-options';
 import { completeAdmission } from './admission-options';
@@ -14,7 +15,7 @@ import {
 import { authorizationWebhookErrors, authorizationWebhookOptions } from './authorization-webhook-options';
 import { parseFeatureGates } from './feature-gates';
 import type { FLAG_ROWS } from './flag-rows';
-import type { ServerOptions, ServingOptions, StoreOptions } from './server-options';
+import type { ServerOptions, ServingOptions } from './server-options';
 
 export type ServerFlags = FlagValues<typeof FLAG_ROWS>;
 
@@ -41,7 +42,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     ...(runtimeConfig.ok ? [] : runtimeConfig.errors),
     ...(featureGates.ok ? [] : featureGates.errors),
     ...servingErrors(flags),
-    ...(flags.storageBackend === 'etcd3' ? etcdErrors(flags) : embeddedErrors(flags)),
+    ...storeProblems(flags),
     ...requestErrors(flags),
     ...auditErrors(flags),
     ...(admission.ok ? [] : admission.errors),
@@ -112,32 +113,6 @@ function servingErrors(flags: ServerFlags): string[] {
   return errors;
 }
 
-function etcdErrors(flags: ServerFlags): string[] {
-  const errors: string[] = [];
-  if (flags.etcdServers.length === 0) {
-    errors.push(
-      '--etcd-servers is needed with --storage-backend=etcd3; for a store without etcd use --storage-backend=embedded',
-    );
-  }
-  for (const server of flags.etcdServers) {
-    if (!/^https?:\/\/[^/]+\/?$/.test(server))
-      errors.push(`--etcd-servers must be like https://host:2379, not "${server}"`);
-  }
-  if ((flags.etcdCertfile === '') !== (flags.etcdKeyfile === '')) {
-    errors.push('--etcd-certfile and --etcd-keyfile go together: give both or neither');
-  }
-  if (flags.embeddedDir !== '') errors.push('--embedded-dir needs --storage-backend=embedded');
-  if (!/[^/]/.test(flags.etcdPrefix)) errors.push('--etcd-prefix must not be empty');
-  return errors;
-}
-
-function embeddedErrors(flags: ServerFlags): string[] {
-  const errors: string[] = [];
-  if (flags.embeddedDir === '') errors.push('--embedded-dir is needed with --storage-backend=embedded');
-  if (flags.etcdServers.length > 0) errors.push('--etcd-servers needs --storage-backend=etcd3');
-  return errors;
-}
-
 function requestErrors(flags: ServerFlags): string[] {
   const errors: string[] = [];
   if (flags.requestTimeoutMs < SECOND_MS) errors.push('--request-timeout must be at least 1s');
@@ -158,23 +133,6 @@ function servingOptions(flags: ServerFlags, advertiseAddress: string): ServingOp
         ? { from: 'self-signed', dir: flags.certDir, hosts }
         : { from: 'files', certFile: flags.tlsCertFile, keyFile: flags.tlsPrivateKeyFile },
     minTlsVersion: flags.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
-  };
-}
-
-function storeOptions(flags: ServerFlags): StoreOptions {
-  const common = {
-    prefix: `/${flags.etcdPrefix.replaceAll(/^\/+|\/+$/g, '')}`,
-    compactionIntervalMs: flags.etcdCompactionIntervalMs,
-  };
-  if (flags.storageBackend === 'embedded') return { backend: 'embedded', dir: flags.embeddedDir, ...common };
-  return {
-    backend: 'etcd3',
-    endpoints: flags.etcdServers.map((server) => server.replace(/\/$/, '')),
-    ...(flags.etcdCafile === '' ? {} : { caFile: flags.etcdCafile }),
-    ...(flags.etcdCertfile === ''
-      ? {}
-      : { client: { certFile: flags.etcdCertfile, keyFile: flags.etcdKeyfile } }),
-    ...common,
   };
 }
 

@@ -3,6 +3,7 @@ import { LOG_FORMATS } from '../../../shared/log/pino-log';
 import { dialect, DIALECTS } from '../../../shared/names';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES } from '../../admission/plugins';
 import { MODES } from '../../access/authorization/modes';
+import { STORE_FLAGS } from '../../storage/open';
 import { ACCOUNT_TOKEN_FLAGS } from './account-token-flags';
 import { AUDIT_FLAG_ROWS } from './audit-flag-rows';
 import { AUTHENTICATION_FLAGS } from './authentication-flags';
@@ -13,7 +14,6 @@ import { WEBHOOK_FLAGS } from './webhook-flags';
 const GROUP = {
   generic: 'Generic',
   serving: 'Secure serving',
-  storage: 'Storage',
   watchCache: 'Watch cache',
   authentication: 'Authentication',
   authorization: 'Authorization',
@@ -164,63 +164,7 @@ export const FLAG_ROWS = [
     group: GROUP.serving,
     help: 'The oldest TLS version to accept.',
   },
-  {
-    name: 'storage-backend',
-    type: 'enum',
-    values: ['etcd3', 'embedded'],
-    default: 'etcd3',
-    group: GROUP.storage,
-    help: 'The store: an etcd cluster, or a directory of this process alone.',
-  },
-  {
-    name: 'embedded-dir',
-    type: 'string',
-    default: '',
-    group: GROUP.storage,
-    help: 'The directory of the embedded store.',
-  },
-  {
-    name: 'etcd-servers',
-    type: 'stringList',
-    default: [],
-    group: GROUP.storage,
-    help: 'The etcd members to connect to (scheme://host:port), separated by commas.',
-  },
-  {
-    name: 'etcd-cafile',
-    type: 'string',
-    default: '',
-    group: GROUP.storage,
-    help: 'The authority (PEM) that signed the certificates of etcd.',
-  },
-  {
-    name: 'etcd-certfile',
-    type: 'string',
-    default: '',
-    group: GROUP.storage,
-    help: 'The certificate (PEM) this server shows to etcd.',
-  },
-  {
-    name: 'etcd-keyfile',
-    type: 'string',
-    default: '',
-    group: GROUP.storage,
-    help: 'The private key (PEM) of --etcd-certfile.',
-  },
-  {
-    name: 'etcd-prefix',
-    type: 'string',
-    default: '/registry',
-    group: GROUP.storage,
-    help: 'What every key in etcd begins with.',
-  },
-  {
-    name: 'etcd-compaction-interval',
-    type: 'duration',
-    default: '5m0s',
-    group: GROUP.storage,
-    help: 'How often the store forgets its old history, and how long the version of a chunked list can be continued. 0 leaves the one to somebody else, and the other at 5m0s.',
-  },
+  ...STORE_FLAGS,
   {
     name: 'watch-cache-ring-budget',
     type: 'int',

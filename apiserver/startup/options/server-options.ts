@@ -11,6 +11,7 @@ import type { Mode } from '../../access/authorization/modes';
 import type { RuntimeConfig } from '../../registry/runtime-config';
 import type { AddressRange, ValueRange } from '../../kinds/service-allocation/value-range';
 import type { KindSettings } from '../../registry/strategy';
+import type { StoreOptions } from '../../storage/open';
 import type { AuthorizationWebhookOptions } from './authorization-webhook-options';
 import type { FeatureGates } from './feature-gates';
 
@@ -65,24 +66,6 @@ export interface RequestOptions {
   /** Watches without a timeout of their own end between this and twice this. */
   readonly minWatchTimeoutSeconds: number;
 }
-
-export type StoreOptions =
-  | {
-      readonly backend: 'etcd3';
-      readonly endpoints: readonly string[];
-      readonly caFile?: string;
-      readonly client?: { readonly certFile: string; readonly keyFile: string };
-      /** With a slash in front and none behind. */
-      readonly prefix: string;
-      /** 0 means never. */
-      readonly compactionIntervalMs: number;
-    }
-  | {
-      readonly backend: 'embedded';
-      readonly dir: string;
-      readonly prefix: string;
-      readonly compactionIntervalMs: number;
-    };
 
 export interface WatchCacheOptions {
   readonly ringBytesMax: number;

@@ -1,0 +1,79 @@
+import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
+import type { BackendRow } from '../backend-row';
+import { STORAGE_GROUP } from '../backend-row';
+import { runCompactor } from './compactor';
+import { createEtcdBackend } from './etcd-backend';
+
+const FLAGS = [
+  {
+    name: 'etcd-servers',
+    type: 'stringList',
+    default: [],
+    group: STORAGE_GROUP,
+    help: 'The etcd members to connect to (scheme://host:port), separated by commas.',
+  },
+  {
+    name: 'etcd-cafile',
+    type: 'string',
+    default: '',
+    group: STORAGE_GROUP,
+    help: 'The authority (PEM) that signed the certificates of etcd.',
+  },
+  {
+    name: 'etcd-certfile',
+    type: 'string',
+    default: '',
+    group: STORAGE_GROUP,
+    help: 'The certificate (PEM) this server shows to etcd.',
+  },
+  {
+    name: 'etcd-keyfile',
+    type: 'string',
+    default: '',
+    group: STORAGE_GROUP,
+    help: 'The private key (PEM) of --etcd-certfile.',
+  },
+] as const satisfies readonly FlagRow[];
+
+export interface EtcdStoreOptions {
+  readonly endpoints: readonly string[];
+  readonly caFile?: string;
+  readonly client?: { readonly certFile: string; readonly keyFile: string };
+}
+
+/** etcd, as the flags name it. */
+export const ETCD = {
+  help: 'an etcd cluster',
+  names: { check: 'etcd', component: 'etcd-0' },
+  flags: FLAGS,
+  needs: { flag: 'etcd-servers', hint: 'for a store without etcd use --storage-backend=embedded' },
+  isNamed: ({ etcdServers }) => etcdServers.length > 0,
+  problems: ({ etcdServers, etcdCertfile, etcdKeyfile }) => [
+    ...etcdServers
+      .filter((server) => !/^https?:\/\/[^/]+\/?$/.test(server))
+      .map((server) => `--etcd-servers must be like https://host:2379, not "${server}"`),
+    ...((etcdCertfile === '') === (etcdKeyfile === '')
+      ? []
+      : ['--etcd-certfile and --etcd-keyfile go together: give both or neither']),
+  ],
+  options: ({ etcdServers, etcdCafile, etcdCertfile, etcdKeyfile }) => ({
+    endpoints: etcdServers.map((server) => server.replace(/\/$/, '')),
+    ...(etcdCafile === '' ? {} : { caFile: etcdCafile }),
+    ...(etcdCertfile === '' ? {} : { client: { certFile: etcdCertfile, keyFile: etcdKeyfile } }),
+  }),
+  open: async ({ endpoints, caFile, client, prefix, compactionIntervalMs }, { log }) => {
+    const authority = caFile === undefined ? {} : { caFile };
+    const backend = createEtcdBackend({ endpoints, prefix, log, ...authority, ...client });
+    return Promise.resolve({
+      backend,
+      connect: async (signal) => {
+        const { version } = await backend.status(signal);
+        log.info({ version, endpoints }, 'connected to etcd');
+      },
+      keepCompact: async (signal) => {
+        if (compactionIntervalMs === 0) return;
+        await runCompactor({ backend, intervalMs: compactionIntervalMs, log }, signal);
+      },
+    });
+  },
+} as const satisfies BackendRow<FlagValues<typeof FLAGS>, EtcdStoreOptions>;

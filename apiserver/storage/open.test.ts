@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { systemClock } from '../../shared/concurrency/clock';
+import { LightSignal } from '../../shared/concurrency/light-signal';
+import { silentLog } from '../../shared/log/log';
+import { openStore } from './open';
+
+const COMMON = { prefix: '/registry', compactionIntervalMs: 0 };
+const PARTS = { clock: systemClock, log: silentLog };
+
+test('the embedded store answers as soon as it is open, and looks after its own history', async () => {
+  const dir = await mkdtemp(path.join(tmpdir(), 'open-'));
+  const opened = await openStore({ backend: 'embedded', dir, ...COMMON }, PARTS);
+  const signal = new LightSignal();
+  await opened.connect(signal);
+  await opened.keepCompact(signal);
+  expect(opened.names).toEqual({ check: 'store', component: 'store' });
+  expect(await opened.backend.currentRevision(signal)).toBeGreaterThan(0);
+  await opened.backend.close();
+  await rm(dir, { recursive: true });
+});
+
+test('etcd opens without being there, and is waited for until the caller gives up', async () => {
+  const endpoints = ['http://127.0.0.1:1'];
+  const opened = await openStore({ backend: 'etcd3', endpoints, ...COMMON }, PARTS);
+  expect(opened.names).toEqual({ check: 'etcd', component: 'etcd-0' });
+  const signal = new LightSignal();
+  const connecting = opened.connect(signal);
+  const reason = new Error('enough');
+  signal.abort(reason);
+  await expect(connecting).rejects.toBe(reason);
+  await opened.backend.close();
+});

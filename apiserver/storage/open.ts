@@ -1,0 +1,90 @@
+import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
+import type { BackendRow, CommonStoreOptions, OpenParts, OpenStore } from './backend-row';
+import { STORAGE_GROUP } from './backend-row';
+import { EMBEDDED } from './embedded/embedded-row';
+import { ETCD } from './etcd/etcd-row';
+
+/** The stores that a server can stand on, by the value of `--storage-backend`; the first is the default. Another one is a row here and a folder. */
+const BACKENDS = { etcd3: ETCD, embedded: EMBEDDED } as const;
+
+export type BackendName = keyof typeof BACKENDS;
+
+type OptionsOf<Name extends BackendName> = ReturnType<(typeof BACKENDS)[Name]['options']>;
+
+/** What the flags say of the store, checked and complete. */
+export type StoreOptions = {
+  readonly [Name in BackendName]: { readonly backend: Name } & OptionsOf<Name> & CommonStoreOptions;
+}[BackendName];
+
+const NAMES = Object.keys(BACKENDS) as readonly BackendName[];
+const [DEFAULT = 'etcd3'] = NAMES;
+
+/** The flags of all stores. */
+export const STORE_FLAGS = [
+  {
+    name: 'storage-backend',
+    type: 'enum',
+    values: NAMES,
+    default: DEFAULT,
+    group: STORAGE_GROUP,
+    help: `The store: ${NAMES.map((name) => BACKENDS[name].help).join(', or ')}.`,
+  },
+  ...NAMES.flatMap((name): (typeof BACKENDS)[BackendName]['flags'][number][] => [...BACKENDS[name].flags]),
+  {
+    name: 'etcd-prefix',
+    type: 'string',
+    default: '/registry',
+    group: STORAGE_GROUP,
+    help: 'What every key in etcd begins with.',
+  },
+  {
+    name: 'etcd-compaction-interval',
+    type: 'duration',
+    default: '5m0s',
+    group: STORAGE_GROUP,
+    help: 'How often the store forgets its old history, and how long the version of a chunked list can be continued. 0 leaves the one to somebody else, and the other at 5m0s.',
+  },
+] as const satisfies readonly FlagRow[];
+
+type StoreFlags = FlagValues<typeof STORE_FLAGS>;
+
+/** Every row as one that takes all flags and any options: it is only given what it made itself. */
+const ROWS: Readonly<Record<BackendName, BackendRow<StoreFlags, object>>> = BACKENDS;
+
+/** How the flags of the store do not fit together, each a sentence for the user. */
+export function storeProblems(flags: StoreFlags): readonly string[] {
+  const { storageBackend: chosen, etcdPrefix } = flags;
+  const row = ROWS[chosen];
+  const { flag, hint } = row.needs;
+  const needed = `--${flag} is needed with --storage-backend=${chosen}${hint === undefined ? '' : `; ${hint}`}`;
+  return [
+    ...(row.isNamed(flags) ? [] : [needed]),
+    ...row.problems(flags),
+    ...NAMES.filter((name) => name !== chosen && ROWS[name].isNamed(flags)).map(
+      (name) => `--${ROWS[name].needs.flag} needs --storage-backend=${name}`,
+    ),
+    ...(/[^/]/.test(etcdPrefix) ? [] : ['--etcd-prefix must not be empty']),
+  ];
+}
+
+/** The options of the chosen store, of flags without a problem. */
+export function storeOptions(flags: StoreFlags): StoreOptions {
+  const backend = flags.storageBackend;
+  return {
+    backend,
+    ...ROWS[backend].options(flags),
+    prefix: `/${flags.etcdPrefix.replaceAll(/^\/+|\/+$/g, '')}`,
+    compactionIntervalMs: flags.etcdCompactionIntervalMs,
+  } as StoreOptions;
+}
+
+export interface OpenedStore extends OpenStore {
+  /** What health checks and component statuses call it. */
+  readonly names: { readonly check: string; readonly component: string };
+}
+
+/** Opens the store the options name. Throws a StorageError that says what to do when it cannot be used at all. */
+export async function openStore(options: StoreOptions, parts: OpenParts): Promise<OpenedStore> {
+  const row = ROWS[options.backend];
+  return { names: row.names, ...(await row.open(options, parts)) };
+}
