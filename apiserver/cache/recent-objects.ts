@@ -1,4 +1,4 @@
-import { ByteBoundedMap } from '../../shared/concurrency/byte-bounded-map';
+import { LRUCache } from 'lru-cache';
 import type { ApiObject } from '../../shared/object/object';
 
 /** What the kept objects may have as JSON, in bytes; parsed they take a few times as much. */
@@ -36,27 +36,26 @@ interface Kept {
  * time. Nobody may change what it returns.
  */
 export class RecentObjects {
-  readonly #objects: ByteBoundedMap<Kept>;
+  readonly #objects: LRUCache<string, Kept>;
 
   constructor(bytesMax: number = BYTES_MAX) {
-    this.#objects = new ByteBoundedMap(bytesMax);
+    this.#objects = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf });
   }
 
   /** What the key holds as far as this replica wrote or read it; in use, it is kept for longer. */
   get(key: string): KnownObject | undefined {
-    this.#objects.touch(key);
     return this.#objects.get(key)?.known;
   }
 
   /** Only what was written, and not before this moment, in milliseconds since the epoch. */
   writtenSince(key: string, sinceMs: number): KnownObject | undefined {
-    const { known, writtenAtMs } = this.#objects.get(key) ?? {};
+    const { known, writtenAtMs } = this.#objects.peek(key) ?? {};
     return writtenAtMs !== undefined && writtenAtMs >= sinceMs ? known : undefined;
   }
 
   /** What these bytes say, if this replica wrote them, or is about to. An announcement is of one event. */
   saidBy(key: string, plain: Buffer): object | undefined {
-    const kept = this.#objects.get(key);
+    const kept = this.#objects.peek(key);
     if (kept === undefined) return undefined;
     const { known, announced } = kept;
     if (announced?.plain.equals(plain) === true) {
@@ -68,19 +67,19 @@ export class RecentObjects {
 
   /** The object will be sent to the store. What the key holds until then stays known. */
   announce(key: string, announced: AnnouncedObject): void {
-    this.#keep(key, { ...this.#objects.get(key), announced });
+    this.#keep(key, { ...this.#objects.peek(key), announced });
   }
 
   /** The write was acknowledged. */
   written(key: string, known: KnownObject, writtenAtMs: number): void {
-    const { announced } = this.#objects.get(key) ?? {};
+    const { announced } = this.#objects.peek(key) ?? {};
     const isThis = announced === undefined || announced.plain === known.plain;
     this.#keep(key, isThis ? { known, writtenAtMs } : { known, writtenAtMs, announced });
   }
 
   /** The object was read for a write. */
   read(key: string, known: KnownObject): void {
-    const { announced } = this.#objects.get(key) ?? {};
+    const { announced } = this.#objects.peek(key) ?? {};
     this.#keep(key, announced === undefined ? { known } : { known, announced });
   }
 
@@ -89,10 +88,13 @@ export class RecentObjects {
   }
 
   #keep(key: string, kept: Kept): void {
-    const bytes = (kept.known?.plain.length ?? 0) + (kept.announced?.plain.length ?? 0);
-    if (bytes === 0) this.#objects.delete(key);
-    else this.#objects.set(key, kept, bytes);
+    if (bytesOf(kept) === 0) this.#objects.delete(key);
+    else this.#objects.set(key, kept);
   }
+}
+
+function bytesOf({ known, announced }: Kept): number {
+  return (known?.plain.length ?? 0) + (announced?.plain.length ?? 0);
 }
 
 function withoutAnnounced({ announced: _told, ...kept }: Kept): Kept {

@@ -1,8 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import type { Client } from '../../shared/client/client';
 import type { ResourceRow } from '../../shared/client/discovery';
 import type { Clock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
-import { remember } from '../../shared/concurrency/remember';
 import type { ApiObject, OwnerReference } from '../../shared/object/object';
 import { FINALIZER } from '../../shared/names';
 import type { OwnershipGraph } from './graph';
@@ -38,13 +38,13 @@ export interface OwnerIdentity {
 }
 
 /**
- * Owners of whom the server said lately that they are not there, the oldest forgotten first. A uid never comes back but with a store that
+ * Owners of whom the server said lately that they are not there. A uid never comes back but with a store that
  * is restored from a backup: what it said before that does not count for long.
  */
 export class AbsentOwners {
   private readonly clock: Clock;
   /** When it was said, by owner. */
-  private readonly saidMs = new Map<string, number>();
+  private readonly saidMs = new LRUCache<string, number>({ max: ABSENT_OWNERS_MAX });
 
   constructor(clock: Clock = monotonicClock) {
     this.clock = clock;
@@ -56,7 +56,7 @@ export class AbsentOwners {
   }
 
   add(owner: OwnerIdentity): void {
-    remember(this.saidMs, keyOf(owner), this.clock.now(), { max: ABSENT_OWNERS_MAX });
+    this.saidMs.set(keyOf(owner), this.clock.now());
   }
 }
 

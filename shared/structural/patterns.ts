@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 
 /**
@@ -9,7 +10,7 @@ import { RE2JS } from 're2js';
 export const PATTERN_INSTRUCTIONS_MAX = 5_000;
 const PATTERN_CHARS_MAX = 10_000;
 
-/** What all compiled patterns may take at worst. When it could be more, all are forgotten and compiled anew when they are needed. */
+/** What all compiled patterns may take at worst. When it could be more, those that were not used for longest are forgotten. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 const INSTRUCTION_BYTES = 700;
 const PATTERN_BYTES = 2_000;
@@ -29,12 +30,11 @@ export interface Pattern {
 
 type Compiled = Pattern | { readonly problem: string };
 
-let kept = new Map<string, Compiled>();
-let keptBytes = 0;
+const kept = new LRUCache<string, Compiled>({ maxSize: KEPT_BYTES_MAX });
 
 /** What the kept patterns may take by now, at worst. */
 export function keptPatternBytes(): number {
-  return keptBytes;
+  return kept.calculatedSize;
 }
 
 /** Compiles a pattern, or says what is wrong with it: `error parsing regexp: missing closing ): ...`. */
@@ -42,17 +42,17 @@ export function compilePattern(pattern: string): Compiled {
   const known = kept.get(pattern);
   if (known !== undefined) return known;
   const made = plainPattern(pattern) ?? linearPattern(pattern);
-  const instructions = 'problem' in made ? 0 : made.instructions;
-  take(PATTERN_BYTES + 2 * pattern.length + INSTRUCTION_BYTES * instructions);
-  kept.set(pattern, made);
+  keep(pattern, made, 0);
   return made;
 }
 
-function take(bytes: number): void {
-  keptBytes += bytes;
-  if (keptBytes <= KEPT_BYTES_MAX) return;
-  kept = new Map();
-  keptBytes = bytes;
+/** `tableBytes` is what it takes besides its program. */
+function keep(pattern: string, made: Compiled, tableBytes: number): void {
+  const instructions = 'problem' in made ? 0 : made.instructions;
+  const size = PATTERN_BYTES + 2 * pattern.length + INSTRUCTION_BYTES * instructions + tableBytes;
+  // The size of what is set again is not counted anew.
+  kept.delete(pattern);
+  kept.set(pattern, made, { size });
 }
 
 function linearPattern(pattern: string): Compiled {
@@ -66,11 +66,12 @@ function linearPattern(pattern: string): Compiled {
     const test = (text: string): boolean => {
       const atMost = tableBytes + text.length * (STATE_BYTES + STATE_INSTRUCTION_BYTES * instructions);
       const grown = Math.min(TABLE_BYTES_MAX, atMost);
-      take(grown - tableBytes);
+      if (grown > tableBytes) keep(pattern, compiled, grown);
       tableBytes = grown;
       return program.test(text);
     };
-    return { test, instructions };
+    const compiled = { test, instructions };
+    return compiled;
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Claims } from '../../../shared/tokens/json-web-token';
 import { isSignedByOneOf, parseToken } from '../../../shared/tokens/json-web-token';
 import type { TokenKey } from '../../../shared/tokens/token-key';
-import { remember } from '../../../shared/concurrency/remember';
 
 /** What is longer is not looked into. */
 const TOKEN_BYTES_MAX = 65_536;
@@ -16,15 +16,14 @@ export type Verified =
   | { readonly is: 'forged' };
 
 /**
- * Verifies signatures, and remembers the newest of those that are right: a signature stays right for as long as the keys do, and what
+ * Verifies signatures, and remembers those that are right, the latest used: a signature stays right for as long as the keys do, and what
  * else a token needs is not remembered. Wrong ones are not kept, or they would push out the others.
  */
 export class VerifiedTokens {
   private readonly issuer: string;
   private readonly keys: readonly TokenKey[];
-  private readonly tokensMax: number;
-  /** In the order of their last use, by the digest of the token, so that no secret stays in memory. */
-  private readonly known = new Map<string, Claims>();
+  /** By the digest of the token, so that no secret stays in memory. */
+  private readonly known: LRUCache<string, Claims>;
 
   constructor(options: {
     readonly issuer: string;
@@ -33,23 +32,19 @@ export class VerifiedTokens {
   }) {
     this.issuer = options.issuer;
     this.keys = options.keys;
-    this.tokensMax = options.tokensMax;
+    this.known = new LRUCache({ max: options.tokensMax });
   }
 
   async verify(token: string): Promise<Verified> {
     if (token.length > TOKEN_BYTES_MAX) return { is: 'foreign' };
     const digest = createHash('sha256').update(token).digest('base64');
     const known = this.known.get(digest);
-    if (known !== undefined) {
-      remember(this.known, digest, known, { max: this.tokensMax });
-      return { is: 'verified', claims: known };
-    }
+    if (known !== undefined) return { is: 'verified', claims: known };
     const parsed = parseToken(token);
     if (parsed === undefined || parsed.claims['iss'] !== this.issuer) return { is: 'foreign' };
     // What says something twice is refused, as kube-apiserver's library for tokens does: readers differ in which they believe.
     if (parsed.repeatsClaims || !(await isSignedByOneOf(parsed, this.keys))) return { is: 'forged' };
-    if (token.length <= REMEMBERED_TOKEN_BYTES_MAX)
-      remember(this.known, digest, parsed.claims, { max: this.tokensMax });
+    if (token.length <= REMEMBERED_TOKEN_BYTES_MAX) this.known.set(digest, parsed.claims);
     return { is: 'verified', claims: parsed.claims };
   }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { untilAborted } from '../../../shared/concurrency/abort';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { linkedAbort } from '../../../shared/concurrency/linked-abort';
-import { remember } from '../../../shared/concurrency/remember';
 import type { Log } from '../../../shared/log/log';
 
 export interface QuestionsOptions<Question, Verdict> {
@@ -50,9 +50,9 @@ export class Questions<Question, Verdict> {
   readonly #options: QuestionsOptions<Question, Verdict>;
   /** That of the server, fit for as many questions as there may be. */
   readonly #life: AbortSignal;
-  /** By the digest of the question, so that no secret stays in memory; the oldest first. */
-  readonly #good = new Map<string, Remembered<Verdict>>();
-  readonly #others = new Map<string, Remembered<Verdict>>();
+  /** By the digest of the question, so that no secret stays in memory. */
+  readonly #good = new LRUCache<string, Remembered<Verdict>>({ max: REMEMBERED_MAX });
+  readonly #others = new LRUCache<string, Remembered<Verdict>>({ max: REMEMBERED_MAX });
   readonly #asking = new Map<string, Promise<Verdict>>();
   #toldAtMs = -Infinity;
   #untold = 0;
@@ -114,7 +114,7 @@ export class Questions<Question, Verdict> {
     const ttlMs = ttlMsOf(verdict);
     if (ttlMs === 0 || JSON.stringify(verdict).length > REMEMBERED_CHARS_MAX) return;
     const verdicts = isGood(verdict) ? this.#good : this.#others;
-    remember(verdicts, key, { verdict, atMs: clock.now(), ttlMs }, { max: REMEMBERED_MAX });
+    verdicts.set(key, { verdict, atMs: clock.now(), ttlMs });
   }
 
   #tell(error: unknown): void {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../shared/concurrency/clock';
-import { remember } from '../../../shared/concurrency/remember';
 import { StatusError } from '../../../shared/errors/status-error';
 import { GROUP } from '../../../shared/names';
 import { TokenBucket } from '../../../shared/concurrency/token-bucket';
@@ -96,20 +96,21 @@ function shortKey(key: string): string {
 class Buckets {
   readonly #limit: Limit;
   readonly #clock: Clock;
-  /** The one that was not used for longest first. */
-  readonly #budgets = new Map<string, TokenBucket>();
+  readonly #budgets: LRUCache<string, TokenBucket>;
 
   constructor(limit: Limit, clock: Clock) {
     this.#limit = limit;
     this.#clock = clock;
+    // By size and not by number, for which room would be set aside at once, however many the configuration says.
+    this.#budgets = new LRUCache({ maxSize: limit.budgetsMax, sizeCalculation: () => 1 });
   }
 
   /** Takes one event from the budget; what is wrong if there is none left. */
   take(attributes: AdmissionAttributes): string | undefined {
-    const { type, qps, burst, budgetsMax } = this.#limit;
+    const { type, qps, burst } = this.#limit;
     const key = shortKey(KEY_OF[type](attributes));
     const budget = this.#budgets.get(key) ?? new TokenBucket({ perSecond: qps, burst }, this.#clock);
-    remember(this.#budgets, key, budget, { max: budgetsMax });
+    this.#budgets.set(key, budget);
     return budget.take() === 0 ? undefined : `limit reached on type ${type} for key ${key}`;
   }
 }

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../shared/concurrency/clock';
-import { remember } from '../../../shared/concurrency/remember';
 import type { ApiObject } from '../../../shared/object/object';
 import { isTerminating } from '../../registry/metadata';
 import type { AdmissionAttributes } from '../../registry/admission';
@@ -63,8 +63,8 @@ const CHECK_HOLDS_MS = 30_000;
  */
 class UnlimitedNamespaces {
   readonly #clock: Clock;
-  /** When each was checked, the oldest first. */
-  readonly #checkedMs = new Map<string, number>();
+  /** When each was checked. */
+  readonly #checkedMs = new LRUCache<string, number>({ max: CHECKED_NAMESPACES_MAX });
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -77,7 +77,7 @@ class UnlimitedNamespaces {
   }
 
   noteChecked(namespace: string): void {
-    remember(this.#checkedMs, namespace, this.#clock.now(), { max: CHECKED_NAMESPACES_MAX });
+    this.#checkedMs.set(namespace, this.#clock.now());
   }
 }
 

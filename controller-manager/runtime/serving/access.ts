@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Client } from '../../../shared/client/client';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { monotonicClock } from '../../../shared/concurrency/monotonic-clock';
-import { remember } from '../../../shared/concurrency/remember';
 import type { Log } from '../../../shared/log/log';
 import type { ApiObject } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
@@ -48,6 +48,12 @@ const ACCESS_REVIEWS = {
   resource: 'subjectaccessreviews',
 } as const;
 
+interface Remembered {
+  readonly verdict: Promise<Verdict>;
+  /** By the clock. */
+  readonly untilMs: number;
+}
+
 /** Asks the API server whose token it is and whether they may: users and roles are the same here as there. */
 export function createAccess({
   client,
@@ -55,7 +61,7 @@ export function createAccess({
   log,
   clock = monotonicClock,
 }: AccessOptions): (request: DoorRequest) => Promise<Verdict> {
-  const remembered = new Map<string, { readonly verdict: Promise<Verdict>; readonly untilMs: number }>();
+  const remembered = new LRUCache<string, Remembered>({ max: REMEMBERED_MAX });
   let reviews = 0;
   return async (request) => {
     if (alwaysAllowPaths.some((allowed) => matches(allowed, request.path))) return MAY;
@@ -67,8 +73,8 @@ export function createAccess({
     const verdict = review({ client, log }, request).finally(() => {
       reviews -= 1;
     });
-    remember(remembered, key, { verdict, untilMs: clock.now() + REMEMBERED_MS }, { max: REMEMBERED_MAX });
-    if ((await verdict).code === 500 && remembered.get(key)?.verdict === verdict) remembered.delete(key);
+    remembered.set(key, { verdict, untilMs: clock.now() + REMEMBERED_MS });
+    if ((await verdict).code === 500 && remembered.peek(key)?.verdict === verdict) remembered.delete(key);
     return verdict;
   };
 }
