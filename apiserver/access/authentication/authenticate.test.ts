@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { inspect } from 'node:util';
 import { StatusError, serviceUnavailable } from '../../../shared/errors/status-error';
 import { USER, USER_GROUP } from '../../../shared/names';
 import type { Exchange } from '../../exchange/exchange';
@@ -167,6 +168,9 @@ describe('the token file', () => {
     ['a,,c', ':1: the user name is empty'],
     ['a,b,c\n\na,d,e', ':3: the token stands on line 1 already'],
     ['a,b,c,"d', ':1: a quote opens or closes in the wrong place'],
+    ['a,b,c\nd,e,f,"g\nh,i,j,"k"', ':2: a quote opens or closes in the wrong place'],
+    ['a,b"c,d', ':1: a quote opens or closes in the wrong place'],
+    ['"a"b,c,d', ':1: a quote opens or closes in the wrong place'],
   ])('%j is refused with its line', (text, problem) => {
     const file = tokenFile(text);
     expect(() => tokenFileLookup(file)).toThrow(`${file}${problem}`);
@@ -175,6 +179,27 @@ describe('the token file', () => {
   test('a missing file is told by name', () => {
     expect(() => tokenFileLookup(path.join(dir, 'none'))).toThrow(/none: the token file cannot be read/);
   });
+});
+
+test('what is wrong with a quote is told without the field, which may be a token', () => {
+  const file = tokenFile('zq7"xk9,b,c');
+  let thrown: unknown;
+  try {
+    tokenFileLookup(file);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(Error);
+  expect(inspect(thrown, { depth: Infinity })).not.toMatch(/zq7|xk9/);
+});
+
+test('lines may end in either way, and what begins with a comment sign after a field is none', () => {
+  expect(
+    parseCsv('a,b\r\n\n   \n# c,"\n \t# d\ne#,f # g\n').map(({ line, fields }) => [line, ...fields]),
+  ).toEqual([
+    [1, 'a', 'b'],
+    [6, 'e#', 'f # g'],
+  ]);
 });
 
 test('quoted fields keep commas, spaces and doubled quotes', () => {
