@@ -34,6 +34,22 @@ describe('Accept', () => {
     );
   });
 
+  test.each([
+    ['application/json;as="a\\"b"', 'a"b'],
+    ['application/json;as=first;as=second', 'first'],
+    ['application/json;as="never closed, application/yaml', undefined],
+    ['application/json; AS = Table ;q=0.5', 'Table'],
+  ])('in %j the parameter is %j', (header, as) => {
+    const [range, ...others] = parseAccept(header);
+    expect([range?.parameters.get('as'), others]).toEqual([as, []]);
+  });
+
+  test('elements that are malformed are left out, and the others count', () => {
+    expect(parseAccept(', ,json,a/b/c,application/yaml;q=x,/').map(({ subtype }) => subtype)).toEqual([
+      'yaml',
+    ]);
+  });
+
   test.each(['', 'json', 'a/b/c', '/'])('"%s" is no media type', (text) => {
     expect(parseMediaType(text)).toBeUndefined();
   });
