@@ -11,6 +11,7 @@ import { createMissing } from './create-missing';
 import apiServiceData from './data/api-service.json';
 import { keepInOrder } from './keep-in-order';
 import type { LiveReplicas, ReplicaAddress } from './live-replicas';
+import { ownObject } from './own-object';
 import { ownRequest } from './own-request';
 import { endpointSlices, endpointSubsets } from './replica-endpoints';
 import { translated } from './translate';
@@ -125,9 +126,9 @@ async function put(
   const metadata = { name: API_SERVICE_NAME, namespace: NAMESPACE.default, labels };
   await createMissing(store, endpoint, { metadata, ...content }, signal);
   const change = (current: ApiObject | undefined): ApiObject => {
-    if (current === undefined) return { metadata, ...content };
+    if (current === undefined) return ownObject(endpoint, { metadata, ...content });
     const merged = { ...current.metadata, labels: { ...current.metadata.labels, ...labels } };
-    const next = { ...current, ...content, metadata: merged };
+    const next = ownObject(endpoint, { ...current, ...content, metadata: merged });
     return deepEqual(next, current) ? current : next;
   };
   await updateObject(store, ownRequest(endpoint, metadata), { change, options: { creates: 'kind' } }, signal);

@@ -4,6 +4,7 @@ import { createObject } from '../../registry/create';
 import type { WriteContext } from '../../registry/write-context';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
+import { ownObject } from './own-object';
 import { ownRequest } from './own-request';
 
 /** Creates an object of the endpoint's version unless there is one. Replicas that start together may all try. */
@@ -16,14 +17,8 @@ export async function createMissing(
   const { name = '', namespace = '' } = object.metadata;
   const key = relativeKey(endpoint.stored, namespace, name);
   if (store.cache.resource(endpoint.stored.keyPrefix).get(key) !== undefined) return;
-  const typed = { ...object, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
   try {
-    await createObject(
-      store,
-      ownRequest(endpoint, object.metadata),
-      endpoint.applyDefaults?.(typed) ?? typed,
-      signal,
-    );
+    await createObject(store, ownRequest(endpoint, object.metadata), ownObject(endpoint, object), signal);
   } catch (error) {
     if (!(error instanceof StatusError) || error.status.reason !== 'AlreadyExists') throw error;
   }

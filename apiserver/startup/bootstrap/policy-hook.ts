@@ -14,6 +14,7 @@ import type { Registry } from '../../registry/registry';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
 import { updateObject } from '../../registry/update';
+import { ownObject } from './own-object';
 import { ownRequest } from './own-request';
 import { POLICY_OBJECTS } from './policy-objects';
 import { reconciledBinding, reconciledRole } from './reconciled-policy';
@@ -76,7 +77,7 @@ async function reconcilePolicy(
     if (endpoint === undefined) continue;
     const reconciled = resource.endsWith('bindings') ? reconciledBinding : reconciledRole;
     await forEachLimited(objects, WRITES_AT_ONCE, async (object) => {
-      const expected = { ...object, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
+      const expected = ownObject(endpoint, object);
       const wanted = { store, endpoint, expected, reconciled, log };
       try {
         await ensure(wanted, signal);
