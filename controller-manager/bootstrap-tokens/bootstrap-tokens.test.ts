@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { Secret } from '../../shared/api/types/core-v1';
 import { formatTime } from '../../shared/meta/time';
 import { NAMESPACE, SECRET_TYPE } from '../../shared/names';
 import type { RoleBench } from '../testing/role-bench';
@@ -6,7 +7,6 @@ import { createRoleBench } from '../testing/role-bench';
 import { runClusterInfoSigner } from './cluster-info-signer';
 import { detachedSignature } from './detached-signature';
 import { runTokenCleaner } from './token-cleaner';
-import type { Secret } from './token-secret';
 import { expirationOf, signingToken } from './token-secret';
 
 const SECRETS = `/api/v1/namespaces/${NAMESPACE.system}/secrets`;
@@ -94,7 +94,7 @@ test.each<[what: string, secret: Secret, signs: boolean]>([
   ['without an id', tokenSecret('aaaaaa', { 'token-id': '' }), false],
   ['not for signing', tokenSecret('aaaaaa', { 'usage-bootstrap-signing': 'false' }), false],
   ['nearly for signing', tokenSecret('aaaaaa', { 'usage-bootstrap-signing': 'True' }), false],
-  ['empty', { metadata: { name: 'bootstrap-token-aaaaaa' }, data: null }, false],
+  ['empty', { metadata: { name: 'bootstrap-token-aaaaaa' } }, false],
 ])('a token that is %s', (_what, secret, signs) => {
   expect(signingToken(secret)).toEqual(signs ? { id: 'aaaaaa', secret: SECRET } : undefined);
 });

@@ -1,26 +1,23 @@
+import type { ConfigMap } from '../../shared/api/types/core-v1';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
 import { deepEqual } from '../../shared/object/clone';
-import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
+import type { ResourceOf } from '../../shared/object/object';
 import { GROUP, NAMESPACE } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { detachedSignature } from './detached-signature';
-import type { BootstrapToken, Secret } from './token-secret';
+import type { BootstrapToken } from './token-secret';
 import { TOKEN_SECRETS, expirationOf, signingToken } from './token-secret';
 
-const CONFIG_MAPS: GroupVersionResource = { group: GROUP.core, version: 'v1', resource: 'configmaps' };
+const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: GROUP.core, version: 'v1', resource: 'configmaps' };
 const CLUSTER_INFO = 'cluster-info';
 const CONTENT_KEY = 'kubeconfig';
 const SIGNATURE_PREFIX = 'jws-kubeconfig-';
 const WORKERS = 1;
-
-interface ConfigMap extends ApiObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
 
 /**
  * Keeps a signature of every bootstrap token that is for that beside what new nodes have to know of the cluster, so that a node that has
@@ -32,8 +29,8 @@ export async function runClusterInfoSigner(
   clock: Clock = systemClock,
 ): Promise<void> {
   const queue = createQueue();
-  const secrets = createInformer<Secret>({ ...TOKEN_SECRETS, client: reader, log });
-  const maps = createInformer<ConfigMap>({
+  const secrets = createInformer({ ...TOKEN_SECRETS, client: reader, log });
+  const maps = createInformer({
     client: reader,
     resource: CONFIG_MAPS,
     namespace: NAMESPACE.public,

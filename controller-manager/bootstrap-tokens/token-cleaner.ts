@@ -1,3 +1,4 @@
+import type { Secret } from '../../shared/api/types/core-v1';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
@@ -5,7 +6,6 @@ import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
-import type { Secret } from './token-secret';
 import { SECRETS, TOKEN_SECRETS, expirationOf } from './token-secret';
 
 const WORKERS = 1;
@@ -17,7 +17,7 @@ export async function runTokenCleaner(
   clock: Clock = systemClock,
 ): Promise<void> {
   const { client, reader, log } = context;
-  const informer = createInformer<Secret>({ ...TOKEN_SECRETS, client: reader, log });
+  const informer = createInformer({ ...TOKEN_SECRETS, client: reader, log });
   const reconcile = async (secret: Secret, stop: AbortSignal): Promise<Requeue | undefined> => {
     const leftMs = expirationOf(secret) - clock.now();
     if (leftMs > 0) return leftMs === Infinity ? undefined : { requeueAfterMs: leftMs };

@@ -1,8 +1,9 @@
-import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
+import type { Secret } from '../../shared/api/types/core-v1';
+import type { ResourceOf } from '../../shared/object/object';
 import { parseTime } from '../../shared/meta/time';
 import { GROUP, NAMESPACE, SECRET_TYPE } from '../../shared/names';
 
-export const SECRETS: GroupVersionResource = { group: GROUP.core, version: 'v1', resource: 'secrets' };
+export const SECRETS: ResourceOf<Secret> = { group: GROUP.core, version: 'v1', resource: 'secrets' };
 
 /** Which Secrets hold bootstrap tokens: the only ones that controllers of tokens need to see. */
 export const TOKEN_SECRETS = {
@@ -10,12 +11,6 @@ export const TOKEN_SECRETS = {
   namespace: NAMESPACE.system,
   fieldSelector: `type=${SECRET_TYPE.bootstrapToken}`,
 } as const;
-
-/** A v1 Secret; its values are in base64. */
-export interface Secret extends ApiObject {
-  readonly type?: string;
-  readonly data?: Readonly<Record<string, string>> | null;
-}
 
 /** A bootstrap token: `<id>.<secret>`. */
 export interface BootstrapToken {

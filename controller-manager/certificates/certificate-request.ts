@@ -1,12 +1,16 @@
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+} from '../../shared/api/types/certificates-v1';
 import type { CertificateRequest } from '../../shared/certs/certificate-request';
 import { parseCertificateRequest } from '../../shared/certs/certificate-request';
 import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
-import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
+import type { ResourceOf, Sent } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 
-export const CERTIFICATE_REQUESTS: GroupVersionResource = {
+export const CERTIFICATE_REQUESTS: ResourceOf<CertificateSigningRequest> = {
   group: GROUP.certificates,
   version: 'v1',
   resource: 'certificatesigningrequests',
@@ -20,36 +24,9 @@ export function requestInformer({
   return createInformer({ client, resource: CERTIFICATE_REQUESTS, log });
 }
 
-export interface RequestCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly lastUpdateTime?: string | null;
-  readonly lastTransitionTime?: string | null;
-}
-
-/** A v1 CertificateSigningRequest. */
-export interface CertificateSigningRequest extends ApiObject {
-  readonly spec: {
-    /** PEM in base64. */
-    readonly request: string;
-    readonly signerName: string;
-    readonly usages?: readonly string[];
-    /** Who has made it, as the server saw it. */
-    readonly username?: string;
-    readonly uid?: string;
-    readonly groups?: readonly string[];
-    readonly extra?: Readonly<Record<string, readonly string[]>>;
-  };
-  readonly status?: {
-    readonly conditions?: readonly RequestCondition[];
-    /** PEM in base64. */
-    readonly certificate?: string | null;
-  };
-}
-
-export function conditionsOf({ status }: CertificateSigningRequest): readonly RequestCondition[] {
+export function conditionsOf({
+  status,
+}: CertificateSigningRequest): readonly CertificateSigningRequestCondition[] {
   return status?.conditions ?? [];
 }
 
@@ -66,11 +43,11 @@ export function isIssued({ status }: CertificateSigningRequest): boolean {
   return (status?.certificate ?? '') !== '';
 }
 
-/** The same request with one more condition. */
+/** The same request with one more condition, to be sent. */
 export function withCondition(
   request: CertificateSigningRequest,
-  condition: RequestCondition,
-): CertificateSigningRequest {
+  condition: Pick<CertificateSigningRequestCondition, 'type' | 'status' | 'reason' | 'message'>,
+): Sent<CertificateSigningRequest> {
   return {
     ...request,
     status: { ...request.status, conditions: [...conditionsOf(request), condition] },
@@ -79,5 +56,5 @@ export function withCondition(
 
 /** What is asked for. Throws CertificateRequestError for what cannot be read. */
 export function requestIn({ spec }: CertificateSigningRequest): CertificateRequest {
-  return parseCertificateRequest(Buffer.from(spec.request, 'base64').toString('latin1'));
+  return parseCertificateRequest(Buffer.from(spec.request ?? '', 'base64').toString('latin1'));
 }

@@ -2,6 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition as RequestCondition,
+} from '../../shared/api/types/certificates-v1';
 import type { KeyedCertificate } from '../../shared/certs/certificate';
 import { makeCa } from '../../shared/certs/certificate';
 import type { NewRequestOptions } from '../../shared/certs/testing/new-certificate-request';
@@ -10,7 +14,6 @@ import { silentLog } from '../../shared/log/log';
 import { GROUP, NODE_USER, SIGNER, fromNeutral } from '../../shared/names';
 import type { BenchUser, RoleBench } from '../testing/role-bench';
 import { createRoleBench } from '../testing/role-bench';
-import type { CertificateSigningRequest, RequestCondition } from './certificate-request';
 import { conditionsOf, hasCondition, isIssued } from './certificate-request';
 import { runRequestApproval } from './request-approval';
 import { endOf, runRequestCleaning } from './request-cleaning';
@@ -332,6 +335,7 @@ describe('cleaning', () => {
     type: 'Approved',
     status: 'True',
     lastUpdateTime: time,
+    lastTransitionTime: null,
   });
   const aged = (
     conditions: readonly RequestCondition[],

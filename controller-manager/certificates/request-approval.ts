@@ -1,16 +1,17 @@
+import type { SubjectAccessReview } from '../../shared/api/types/authorization-v1';
+import type { CertificateSigningRequest } from '../../shared/api/types/certificates-v1';
 import { CertificateRequestError } from '../../shared/certs/certificate-request';
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
 import type { Requeue } from '../../shared/concurrency/work-loop';
-import type { ApiObject } from '../../shared/object/object';
+import type { ResourceOf, Sent } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 import { parseTime } from '../../shared/meta/time';
 import { GROUP, SIGNER } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
-import type { CertificateSigningRequest } from './certificate-request';
 import {
   CERTIFICATE_REQUESTS,
   isDecided,
@@ -94,11 +95,11 @@ function recognizedAs(request: CertificateSigningRequest): readonly Recognized[]
   }
 }
 
-interface Review extends ApiObject {
-  readonly status?: { readonly allowed?: boolean };
-}
-
-const REVIEWS = { group: GROUP.authorization, version: 'v1', resource: 'subjectaccessreviews' } as const;
+const REVIEWS: ResourceOf<SubjectAccessReview> = {
+  group: GROUP.authorization,
+  version: 'v1',
+  resource: 'subjectaccessreviews',
+};
 
 async function isAllowed(
   client: Client,
@@ -107,7 +108,7 @@ async function isAllowed(
 ): Promise<boolean> {
   const { username, uid, groups, extra } = request.spec;
   const { group, resource } = CERTIFICATE_REQUESTS;
-  const review: Review = {
+  const review: Sent<SubjectAccessReview> = {
     apiVersion: apiVersionOf(REVIEWS),
     kind: 'SubjectAccessReview',
     metadata: {},

@@ -1,3 +1,4 @@
+import type { CertificateSigningRequest } from '../../shared/api/types/certificates-v1';
 import { X509Certificate } from 'node:crypto';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
@@ -6,7 +7,6 @@ import type { Requeue } from '../../shared/concurrency/work-loop';
 import { parseTime } from '../../shared/meta/time';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
-import type { CertificateSigningRequest } from './certificate-request';
 import { CERTIFICATE_REQUESTS, conditionsOf, requestInformer } from './certificate-request';
 
 /** How long a request stays after its state changed for the last time, whatever its state, in milliseconds. */

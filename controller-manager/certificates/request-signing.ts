@@ -1,3 +1,4 @@
+import type { CertificateSigningRequest } from '../../shared/api/types/certificates-v1';
 import type { CertificateRequest } from '../../shared/certs/certificate-request';
 import { CertificateRequestError } from '../../shared/certs/certificate-request';
 import { signCertificateRequest } from '../../shared/certs/sign-certificate-request';
@@ -5,9 +6,9 @@ import { hasCode } from '../../shared/client/status';
 import { untilAborted } from '../../shared/concurrency/abort';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
+import type { Sent } from '../../shared/object/object';
 import type { ControllerContext } from '../runtime/controller';
 import { runObjectLoop } from '../runtime/object-loop';
-import type { CertificateSigningRequest } from './certificate-request';
 import {
   CERTIFICATE_REQUESTS,
   hasCondition,
@@ -117,7 +118,7 @@ async function refuse(
 /** False for one that has gone, or that is another by now: an event tells of that. */
 async function writeStatus(
   client: ControllerContext['client'],
-  request: CertificateSigningRequest,
+  request: Sent<CertificateSigningRequest>,
   signal: AbortSignal,
 ): Promise<boolean> {
   try {

@@ -1,31 +1,31 @@
+import type { Namespace } from '../../shared/api/types/core-v1';
 import { hasCode, hasReason } from '../../shared/client/status';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
-import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
+import type { ApiObject, ResourceOf, Sent } from '../../shared/object/object';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
-import type { Namespace } from '../runtime/namespace-object';
 import { NAMESPACES, isTerminating } from '../runtime/namespace-object';
 
 /** An object that every namespace has. */
-export interface KeptObject {
-  readonly resource: GroupVersionResource;
+export interface KeptObject<T extends ApiObject> {
+  readonly resource: ResourceOf<T>;
   readonly name: string;
-  readonly objectIn: (namespace: string) => ApiObject;
+  readonly objectIn: (namespace: string) => Sent<T>;
   /** The object as it should be; undefined where it is. */
-  readonly corrected: (current: ApiObject) => ApiObject | undefined;
+  readonly corrected: (current: T) => Sent<T> | undefined;
 }
 
 const WORKERS = 5;
 
 /** Makes the object in every namespace that is not being deleted, and makes or corrects it again as often as need be. */
-export async function keepInEveryNamespace(
+export async function keepInEveryNamespace<T extends ApiObject>(
   { client, reader, log, createQueue }: ControllerContext,
-  { resource, name, objectIn, corrected }: KeptObject,
+  { resource, name, objectIn, corrected }: KeptObject<T>,
   signal: AbortSignal,
 ): Promise<void> {
   const queue = createQueue();
-  const namespaces = createInformer<Namespace>({ client: reader, resource: NAMESPACES, log });
+  const namespaces = createInformer({ client: reader, resource: NAMESPACES, log });
   const fieldSelector = `metadata.name=${name}`;
   const objects = createInformer({ client: reader, resource, fieldSelector, log });
   const enqueue = (namespace: Namespace): void => {

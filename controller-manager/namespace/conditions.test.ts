@@ -25,7 +25,8 @@ test('a pass that finds nothing wrong writes all five conditions as False, once'
 });
 
 test('what remains is listed in a stable order, and the transition time moves with the status only', () => {
-  const before = conditionsAfter([{ type: 'Other', status: 'True' }], nothing, FIRST) ?? [];
+  const before =
+    conditionsAfter([{ type: 'Other', status: 'True', lastTransitionTime: null }], nothing, FIRST) ?? [];
   const report = (pods: number): DeletionReport => ({
     ...nothing,
     remaining: new Map([
@@ -35,7 +36,7 @@ test('what remains is listed in a stable order, and the transition time moves wi
     finalizers: new Map([['example.com/hold', pods]]),
   });
   const two = conditionsAfter(before, report(2), LATER) ?? [];
-  expect(two[0]).toEqual({ type: 'Other', status: 'True' });
+  expect(two[0]).toEqual({ type: 'Other', status: 'True', lastTransitionTime: null });
   expect(two.filter(({ status, type }) => status === 'True' && type !== 'Other')).toEqual([
     {
       type: 'NamespaceContentRemaining',

@@ -1,6 +1,6 @@
+import type { NamespaceCondition } from '../../shared/api/types/core-v1';
 import type { Discovery } from '../../shared/client/discovery';
 import type { ContentReport } from './content';
-import type { NamespaceCondition } from '../runtime/namespace-object';
 
 /** What one pass over a terminating namespace found out. */
 export interface DeletionReport extends ContentReport {

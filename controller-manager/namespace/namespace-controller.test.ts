@@ -7,13 +7,13 @@ import {
   REPLICA_SETS,
   SERVICES,
 } from '../../shared/client/testing/fake-resources';
+import type { Namespace } from '../../shared/api/types/core-v1';
 import { StatusError } from '../../shared/errors/status-error';
 import type { FakeResource } from '../../shared/client/testing/fake-resources';
 import { FINALIZER, GROUP } from '../../shared/names';
 import type { Bench } from '../testing/bench';
 import { TEST_NAMESPACE, createBench } from '../testing/bench';
 import { runNamespaceController } from './namespace-controller';
-import type { Namespace } from '../runtime/namespace-object';
 import { DEFINITIONS } from './unserved-types';
 
 let bench: Bench;
@@ -29,7 +29,7 @@ function start(): void {
 }
 const deleteNamespace = async (): Promise<unknown> =>
   bench.client.delete(NAMESPACES, { name: TEST_NAMESPACE });
-const namespaceNow = (): Namespace | undefined => bench.server.store.find(place);
+const namespaceNow = (): Namespace | undefined => bench.server.store.find(place) as Namespace | undefined;
 const conditionNow = (type: string) => namespaceNow()?.status?.conditions?.find((each) => each.type === type);
 
 test('a deleted namespace is emptied, also of what can only be deleted one by one, and then goes', async () => {

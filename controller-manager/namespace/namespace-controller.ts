@@ -1,3 +1,4 @@
+import type { Namespace } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import type { Discovery } from '../../shared/client/discovery';
 import { discover, preferredResources } from '../../shared/client/discovery';
@@ -15,7 +16,6 @@ import type { ControllerContext } from '../runtime/controller';
 import { conditionsAfter } from './conditions';
 import type { DeletionReport } from './conditions';
 import { deleteContent } from './content';
-import type { Namespace } from '../runtime/namespace-object';
 import { NAMESPACES, isTerminating } from '../runtime/namespace-object';
 import { unservedTypes } from './unserved-types';
 
@@ -39,7 +39,7 @@ export async function runNamespaceController(
 ): Promise<void> {
   const queue = createQueue();
   const deleter = new NamespaceDeleter(client, log, timings);
-  const informer = createInformer<Namespace>({ client, resource: NAMESPACES, log });
+  const informer = createInformer({ client, resource: NAMESPACES, log });
   const enqueue = (namespace: Namespace): void => {
     if (!isTerminating(namespace)) return;
     deleter.noteSeen(namespace);

@@ -1,27 +1,17 @@
+import type { CustomResourceDefinition } from '../../shared/api/types/apiextensions-v1';
 import type { Client } from '../../shared/client/client';
 import { METADATA_ONLY } from '../../shared/client/client';
 import type { GroupVersionFailure, ResourceRow } from '../../shared/client/discovery';
 import { hasCode } from '../../shared/client/status';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
-import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
+import type { ResourceOf } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
 
-export const DEFINITIONS: GroupVersionResource = {
+export const DEFINITIONS: ResourceOf<CustomResourceDefinition> = {
   group: GROUP.apiextensions,
   version: 'v1',
   resource: 'customresourcedefinitions',
 };
-
-/** A CustomResourceDefinition as far as it tells whether objects of its type may exist. */
-interface Definition extends ApiObject {
-  readonly spec?: {
-    readonly group?: string;
-    readonly versions?: readonly { readonly name: string; readonly served: boolean }[];
-  };
-  readonly status?: {
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null;
-  };
-}
 
 const PARALLEL_READS = 8;
 
@@ -49,9 +39,9 @@ export async function unservedTypes(
 
 /** The first version under which objects of the definition can be made; undefined if there is none. */
 async function servedVersion(client: Client, name: string, signal: AbortSignal): Promise<string | undefined> {
-  let definition: Definition;
+  let definition: CustomResourceDefinition;
   try {
-    definition = await client.get<Definition>(DEFINITIONS, { name }, { signal });
+    definition = await client.get(DEFINITIONS, { name }, { signal });
   } catch (error) {
     if (hasCode(error, 404)) return undefined;
     throw error;
@@ -60,6 +50,6 @@ async function servedVersion(client: Client, name: string, signal: AbortSignal):
   const isEstablished = (status?.conditions ?? []).some(
     (condition) => condition.type === 'Established' && condition.status === 'True',
   );
-  const version = spec?.versions?.find(({ served }) => served);
-  return isEstablished && version !== undefined ? `${spec?.group ?? ''}/${version.name}` : undefined;
+  const version = spec.versions?.find(({ served }) => served);
+  return isEstablished && version !== undefined ? `${spec.group}/${version.name}` : undefined;
 }

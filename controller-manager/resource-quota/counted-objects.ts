@@ -119,7 +119,7 @@ export class CountedObjects {
   }
 
   #grow({ row, evaluator }: Countable, signal: AbortSignal): Branch {
-    const informer = createInformer<CountedObject>({
+    const informer = createInformer<ApiObject, CountedObject>({
       client: this.#client,
       resource: row,
       transform: (object) => ({ metadata: slim(object), measured: evaluator.measure(object) }),

@@ -1,13 +1,18 @@
+import type { ResourceList } from '../../shared/quota/amounts';
 import { amountsOf, listOf } from '../../shared/quota/amounts';
 import { nextStatus } from './next-status';
 import { RecentCharges } from './recent-charges';
 
 function next(
-  { spec, hard = spec, used }: { spec: object; hard?: object; used?: object },
-  counted: object,
-  recent: object = {},
+  { spec, hard = spec, used }: { spec: ResourceList; hard?: ResourceList; used?: ResourceList },
+  counted: ResourceList,
+  recent: ResourceList = {},
 ): { hard: unknown; used: unknown; isChanged: boolean; isSettled: boolean } {
-  const quota = { metadata: { name: 'q' }, spec: { hard: spec }, status: { hard, used } };
+  const quota = {
+    metadata: { name: 'q' },
+    spec: { hard: spec },
+    status: { hard, ...(used === undefined ? {} : { used }) },
+  };
   const result = nextStatus(quota, { counted: amountsOf(counted), recent: amountsOf(recent) });
   return { ...result, hard: listOf(result.hard), used: listOf(result.used) };
 }
@@ -62,7 +67,7 @@ test('of what cannot be counted it stays as it was, and of what is not limited a
 describe('recent charges', () => {
   let nowMs = 0;
   const charges = new RecentCharges({ now: () => nowMs }, 1_000);
-  const note = (before: object, after: object): void =>
+  const note = (before: ResourceList, after: ResourceList): void =>
     charges.note('k', amountsOf(before), amountsOf(after));
 
   test('are what is used more, for as long as they are recent', () => {

@@ -1,6 +1,6 @@
+import type { ResourceQuota } from '../../shared/api/types/core-v1';
 import { addQuantity } from '../../shared/meta/quantity';
 import type { Quantity } from '../../shared/meta/quantity';
-import type { ApiObject } from '../../shared/object/object';
 import type { Amounts } from '../../shared/quota/amounts';
 import { areEqual, isMore, only } from '../../shared/quota/amounts';
 import { hardOf, statusOf } from './quota-object';
@@ -25,7 +25,7 @@ export interface NextStatus {
  * What the status should say. What admission charged may be for an object that is just being stored: nothing of that is given back before
  * it is certain that the object would have been seen, so that a quota is never exceeded.
  */
-export function nextStatus(quota: ApiObject, { counted, recent }: Findings): NextStatus {
+export function nextStatus(quota: ResourceQuota, { counted, recent }: Findings): NextStatus {
   const hard = hardOf(quota);
   const status = statusOf(quota);
   const used = new Map<string, Quantity>();

@@ -1,18 +1,21 @@
-import type { ApiObject } from '../../shared/object/object';
+import type { ResourceQuota } from '../../shared/api/types/core-v1';
+import type { ResourceOf } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
 import type { Amounts } from '../../shared/quota/amounts';
 import { amountsOf } from '../../shared/quota/amounts';
-import { record } from '../../shared/object/accessors';
 
-export const RESOURCE_QUOTAS = { group: GROUP.core, version: 'v1', resource: 'resourcequotas' } as const;
+export const RESOURCE_QUOTAS: ResourceOf<ResourceQuota> = {
+  group: GROUP.core,
+  version: 'v1',
+  resource: 'resourcequotas',
+};
 
 /** What is asked for. */
-export function hardOf(quota: ApiObject): Amounts {
-  return amountsOf(record(quota['spec'])['hard']);
+export function hardOf({ spec }: ResourceQuota): Amounts {
+  return amountsOf(spec.hard);
 }
 
 /** What admission goes by: what is limited, and what is used of it. */
-export function statusOf(quota: ApiObject): { readonly hard: Amounts; readonly used: Amounts } {
-  const { hard, used } = record(quota['status']);
-  return { hard: amountsOf(hard), used: amountsOf(used) };
+export function statusOf({ status }: ResourceQuota): { readonly hard: Amounts; readonly used: Amounts } {
+  return { hard: amountsOf(status?.hard), used: amountsOf(status?.used) };
 }

@@ -1,3 +1,4 @@
+import type { ResourceQuota } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
@@ -11,7 +12,6 @@ import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
 import type { Log } from '../../shared/log/log';
-import type { ApiObject } from '../../shared/object/object';
 import { NOTHING, areEqual, listOf } from '../../shared/quota/amounts';
 import type { Evaluator } from '../../shared/quota/measure';
 import type { ControllerContext } from '../runtime/controller';
@@ -86,7 +86,7 @@ interface KeeperParts {
 
 class QuotaKeeper {
   readonly queue: WorkQueue;
-  readonly quotas: Informer<ApiObject>;
+  readonly quotas: Informer<ResourceQuota>;
   readonly #client: Client;
   readonly #log: Log;
   readonly #wallClock: Clock;
@@ -180,12 +180,12 @@ class QuotaKeeper {
     return again;
   }
 
-  #objectsFor({ metadata }: ApiObject, countable: Countable): readonly CountedObject[] | undefined {
+  #objectsFor({ metadata }: ResourceQuota, countable: Countable): readonly CountedObject[] | undefined {
     return this.#counted.in(metadata.namespace ?? '', countable);
   }
 
   async #calculate(
-    quota: ApiObject,
+    quota: ResourceQuota,
     countable: readonly Countable[],
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
@@ -205,7 +205,7 @@ class QuotaKeeper {
   }
 
   /** False where it was charged meanwhile: what is known of it here is too old. */
-  async #write(quota: ApiObject, { hard, used }: NextStatus, signal: AbortSignal): Promise<boolean> {
+  async #write(quota: ResourceQuota, { hard, used }: NextStatus, signal: AbortSignal): Promise<boolean> {
     const status = { hard: listOf(hard), used: listOf(used) };
     try {
       await this.#client.updateStatus(RESOURCE_QUOTAS, { ...quota, status }, { signal });
@@ -217,7 +217,7 @@ class QuotaKeeper {
     }
   }
 
-  #onQuota(before: ApiObject | undefined, after: ApiObject): void {
+  #onQuota(before: ResourceQuota | undefined, after: ResourceQuota): void {
     const key = keyOfObject(after);
     const { hard, used } = statusOf(after);
     const usedBefore = before === undefined ? NOTHING : statusOf(before).used;

@@ -1,6 +1,6 @@
+import type { ResourceQuota } from '../../shared/api/types/core-v1';
 import type { Quantity } from '../../shared/meta/quantity';
 import { ZERO_QUANTITY, addQuantity } from '../../shared/meta/quantity';
-import type { ApiObject } from '../../shared/object/object';
 import type { Amounts } from '../../shared/quota/amounts';
 import { usageAt } from '../../shared/quota/measure';
 import { matchesScope, scopesOf } from '../../shared/quota/scopes';
@@ -16,7 +16,7 @@ export interface Tally {
 
 /** Sums up what the objects of the quota's namespace use that are in its scopes. */
 export function tally(
-  quota: ApiObject,
+  quota: ResourceQuota,
   groups: readonly { readonly countable: Countable; readonly objects: readonly CountedObject[] }[],
   nowMs: number,
 ): Tally {

@@ -1,15 +1,20 @@
+import type { ClusterRole, PolicyRule } from '../../shared/api/types/rbac-v1';
 import type { Client } from '../../shared/client/client';
 import { hasCode } from '../../shared/client/status';
 import { createInformer } from '../../shared/informer/informer';
 import { deepEqual } from '../../shared/object/clone';
+import type { ResourceOf } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 import { GROUP, MEDIA_TYPE } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
-import type { ClusterRole, Rule } from './aggregated-rules';
 import { aggregatedRules } from './aggregated-rules';
 
-const CLUSTER_ROLES = { group: GROUP.rbac, version: 'v1', resource: 'clusterroles' } as const;
+const CLUSTER_ROLES: ResourceOf<ClusterRole> = {
+  group: GROUP.rbac,
+  version: 'v1',
+  resource: 'clusterroles',
+};
 const WORKERS = 5;
 /** The index of the roles that gather others', and its only value. */
 const GATHERING = 'gathering';
@@ -21,7 +26,7 @@ export async function runRoleAggregation(
   signal: AbortSignal,
 ): Promise<void> {
   const queue = createQueue();
-  const roles = createInformer<ClusterRole>({
+  const roles = createInformer({
     client,
     resource: CLUSTER_ROLES,
     log,
@@ -47,7 +52,7 @@ export async function runRoleAggregation(
 /** By an apply, which owns the rules and nothing else; where that is switched off, by an update. */
 async function writeRules(
   client: Client,
-  { role, rules }: { readonly role: ClusterRole; readonly rules: readonly Rule[] },
+  { role, rules }: { readonly role: ClusterRole; readonly rules: readonly PolicyRule[] },
   signal: AbortSignal,
 ): Promise<void> {
   const { name = '' } = role.metadata;

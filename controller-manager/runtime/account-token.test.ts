@@ -15,7 +15,7 @@ function tokenGiver(accounts: Set<string>): { client: Client; given: () => numbe
     ...real,
     create: async (_resource, object) => {
       accounts.add(object.metadata.name ?? '');
-      return Promise.resolve(object);
+      return Promise.resolve(object as never);
     },
     createSubresource: async <T extends ApiObject>(_resource: unknown, { name }: { name: string }) => {
       if (!accounts.has(name)) throw new StatusError('NotFound', 'no such account');

@@ -1,21 +1,23 @@
+import type { TokenRequest } from '../../shared/api/types/authentication-v1';
+import type { ServiceAccount } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import type { ObjectRef, TokenSource } from '../../shared/client/options';
 import { hasCode, hasReason } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
-import type { ApiObject } from '../../shared/object/object';
+import type { ResourceOf, Sent } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
 
-const ACCOUNTS = { group: GROUP.core, version: 'v1', resource: 'serviceaccounts' } as const;
+const ACCOUNTS: ResourceOf<ServiceAccount> = {
+  group: GROUP.core,
+  version: 'v1',
+  resource: 'serviceaccounts',
+};
 const LIFETIME_SECONDS = 3_600;
 const SECOND_MS = 1_000;
 /** A token is replaced long before its end, so that a server that is out of reach for a while does no harm. */
 const USED_PART_OF_LIFETIME = 0.75;
-
-interface TokenRequest extends ApiObject {
-  readonly status?: { readonly token?: string };
-}
 
 interface Held {
   readonly token: Promise<string>;
@@ -58,7 +60,7 @@ async function requestToken(
   account: ObjectRef & { readonly namespace: string },
 ): Promise<string> {
   const place = { ...account, subresource: 'token' };
-  const body: ApiObject = {
+  const body: Sent<TokenRequest> = {
     apiVersion: apiVersionOf({ group: GROUP.authentication, version: 'v1' }),
     kind: 'TokenRequest',
     metadata: {},
@@ -78,7 +80,7 @@ async function createAccount(
   { namespace, name }: ObjectRef & { readonly namespace: string },
 ): Promise<void> {
   try {
-    await client.create<ApiObject>(ACCOUNTS, { metadata: { namespace, name } });
+    await client.create(ACCOUNTS, { metadata: { namespace, name } });
   } catch (error) {
     if (!hasReason(error, 'AlreadyExists')) throw error;
   }

@@ -1,7 +1,7 @@
+import type { PersistentVolumeClaim } from '../../shared/api/types/core-v1';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
-import type { ApiObject } from '../../shared/object/object';
 import { FINALIZER } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { withoutFinalizer } from '../runtime/live-object';
@@ -22,14 +22,14 @@ export async function runClaimProtection(
 ): Promise<void> {
   const queue = createQueue();
   const claims = createInformer({ client, resource: CLAIMS, log });
-  const pods = createInformer<PodWithClaims>({
+  const pods = createInformer({
     client,
     resource: PODS,
     log,
     transform: podOf,
     indexers: { [BY_CLAIM]: claimKeysOf },
   });
-  const enqueue = (claim: ApiObject): void => queue.add(keyOfObject(claim));
+  const enqueue = (claim: PersistentVolumeClaim): void => queue.add(keyOfObject(claim));
   const enqueueClaims = (pod: PodWithClaims): void => {
     for (const key of claimKeysOf(pod)) queue.add(key);
   };
@@ -41,7 +41,7 @@ export async function runClaimProtection(
   });
 
   /** Asked of the server itself: the informer may not know a pod yet. */
-  const isUsedByUnknown = async (claim: ApiObject, stop: AbortSignal): Promise<boolean> => {
+  const isUsedByUnknown = async (claim: PersistentVolumeClaim, stop: AbortSignal): Promise<boolean> => {
     const { namespace = '' } = claim.metadata;
     const { items } = await client.listAll(PODS, { namespace, signal: stop });
     return items.some((pod) => isUsing(podOf(pod), claim));

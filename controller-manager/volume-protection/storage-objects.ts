@@ -1,16 +1,12 @@
-import type { ApiObject, GroupVersionResource } from '../../shared/object/object';
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../shared/api/types/core-v1';
+import type { ApiObject, GroupVersionResource, ResourceOf } from '../../shared/object/object';
 import { GROUP } from '../../shared/names';
 
 const core = (resource: string): GroupVersionResource => ({ group: GROUP.core, version: 'v1', resource });
 
-export const CLAIMS = core('persistentvolumeclaims');
-export const VOLUMES = core('persistentvolumes');
-export const PODS = core('pods');
-
-/** A v1 PersistentVolume as far as its protection is concerned. */
-export interface Volume extends ApiObject {
-  readonly status?: { readonly phase?: string };
-}
+export const CLAIMS: ResourceOf<PersistentVolumeClaim> = core('persistentvolumeclaims');
+export const VOLUMES: ResourceOf<PersistentVolume> = core('persistentvolumes');
+export const PODS: ResourceOf<Pod> = core('pods');
 
 /** What of a pod says which claims it uses. */
 export interface PodWithClaims extends ApiObject {
@@ -26,24 +22,15 @@ interface UsedClaim {
   readonly isPodsOwn: boolean;
 }
 
-interface PodSpec {
-  readonly nodeName?: string;
-  readonly volumes?: readonly {
-    readonly name?: string;
-    readonly persistentVolumeClaim?: { readonly claimName?: string };
-    readonly ephemeral?: object;
-  }[];
-}
-
 /**
  * Cuts a pod down to that. The claim of an ephemeral volume is named after the pod and the volume; once the pod has stopped it is no
  * longer used, or a pod that waits for its claims to go would wait for ever.
  */
-export function podOf(pod: ApiObject): PodWithClaims {
+export function podOf(pod: Pod): PodWithClaims {
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = pod.metadata;
-  const { nodeName = '', volumes = [] } = (pod['spec'] ?? {}) as PodSpec;
-  const claims = volumes.flatMap(({ name: volume = '', persistentVolumeClaim, ephemeral }) => {
-    if (persistentVolumeClaim?.claimName !== undefined) {
+  const { nodeName = '', volumes = [] } = pod.spec;
+  const claims = volumes.flatMap(({ name: volume, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim !== undefined) {
       return [{ name: persistentVolumeClaim.claimName, isPodsOwn: false }];
     }
     return ephemeral === undefined || hasStopped(pod) ? [] : [{ name: `${name}-${volume}`, isPodsOwn: true }];
@@ -51,7 +38,7 @@ export function podOf(pod: ApiObject): PodWithClaims {
   return { metadata: { name, namespace, uid, resourceVersion }, nodeName, claims };
 }
 
-function hasStopped({ metadata }: ApiObject): boolean {
+function hasStopped({ metadata }: Pod): boolean {
   return (metadata.deletionTimestamp ?? null) !== null && metadata.deletionGracePeriodSeconds === 0;
 }
 

@@ -114,7 +114,7 @@ test.each([
   [{ deletionTimestamp: '2024-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 }, true],
   [{ deletionTimestamp: '2024-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 }, false],
 ])('whether a pod with %j uses the claim of its ephemeral volume: %j', (metadata, expected) => {
-  const spec = { nodeName: 'n', volumes: [{ name: 'v', ephemeral: {} }] };
+  const spec = { containers: [], nodeName: 'n', volumes: [{ name: 'v', ephemeral: {} }] };
   const pod = podOf({ metadata: { name: 'p', uid: 'u', ...metadata }, spec });
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', controller: true };
   const claimOf = (uid: string) => ({ metadata: { name: 'p-v', ownerReferences: [{ ...owner, uid }] } });

@@ -1,10 +1,10 @@
+import type { PersistentVolume } from '../../shared/api/types/core-v1';
 import { createInformer } from '../../shared/informer/informer';
 import { FINALIZER } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { withoutFinalizer } from '../runtime/live-object';
 import { runObjectLoop } from '../runtime/object-loop';
 import { changeFinalizers, isLeaving, withFinalizer } from './protection';
-import type { Volume } from './storage-objects';
 import { VOLUMES } from './storage-objects';
 
 const WORKERS = 5;
@@ -12,8 +12,8 @@ const WORKERS = 5;
 /** Lets volumes that are being deleted go once no claim is bound to them, and protects those that are not protected. */
 export async function runVolumeProtection(context: ControllerContext, signal: AbortSignal): Promise<void> {
   const { client, log } = context;
-  const informer = createInformer<Volume>({ client, resource: VOLUMES, log });
-  const reconcile = async (volume: Volume, stop: AbortSignal): Promise<undefined> => {
+  const informer = createInformer({ client, resource: VOLUMES, log });
+  const reconcile = async (volume: PersistentVolume, stop: AbortSignal): Promise<undefined> => {
     const target = { resource: VOLUMES, known: volume };
     if (!isLeaving(volume)) {
       await changeFinalizers(client, { ...target, change: withFinalizer(FINALIZER.volumeProtection) }, stop);

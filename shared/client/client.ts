@@ -1,4 +1,4 @@
-import type { ApiObject, GroupVersionResource } from '../object/object';
+import type { ApiObject, GroupVersionResource, ResourceOf, Sent } from '../object/object';
 import { GROUP, MEDIA_TYPE } from '../names';
 import { createConnection } from './connection';
 import type {
@@ -28,35 +28,39 @@ import { decodeWatch } from './watch';
  * lists leave out.
  */
 export interface Client {
-  get<T extends ApiObject>(resource: GroupVersionResource, ref: ObjectRef, options?: GetOptions): Promise<T>;
+  get<T extends ApiObject>(resource: ResourceOf<T>, ref: ObjectRef, options?: GetOptions): Promise<T>;
   /** One page, or everything if `limit` is not given. */
-  list<T extends ApiObject>(resource: GroupVersionResource, options?: ListOptions): Promise<ApiList<T>>;
+  list<T extends ApiObject>(resource: ResourceOf<T>, options?: ListOptions): Promise<ApiList<T>>;
   /**
    * Everything, in pages of `limit` (500 if not given) of one version. If the position of a page has expired the rest cannot be
    * had in pages any more: everything is then listed at once.
    */
-  listAll<T extends ApiObject>(resource: GroupVersionResource, options?: ListOptions): Promise<ApiList<T>>;
+  listAll<T extends ApiObject>(resource: ResourceOf<T>, options?: ListOptions): Promise<ApiList<T>>;
   /** Creates in the namespace of the object. */
-  create<T extends ApiObject>(resource: GroupVersionResource, object: T, options?: WriteOptions): Promise<T>;
+  create<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    object: Sent<NoInfer<T>>,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** Creates a subresource of an object: a binding, an eviction, a token. */
   createSubresource<T extends ApiObject>(
     resource: GroupVersionResource,
     ref: ObjectRef & { readonly subresource: string },
-    object: ApiObject,
+    object: Sent<NoInfer<T>>,
     options?: WriteOptions,
   ): Promise<T>;
   update<T extends ApiObject>(
-    resource: GroupVersionResource,
-    object: T,
+    resource: ResourceOf<T>,
+    object: Sent<NoInfer<T>>,
     options?: ObjectWriteOptions,
   ): Promise<T>;
   updateStatus<T extends ApiObject>(
-    resource: GroupVersionResource,
-    object: T,
+    resource: ResourceOf<T>,
+    object: Sent<NoInfer<T>>,
     options?: WriteOptions,
   ): Promise<T>;
   patch<T extends ApiObject>(
-    resource: GroupVersionResource,
+    resource: ResourceOf<T>,
     ref: ObjectRef,
     patch: Patch,
     options?: ObjectWriteOptions,
@@ -75,10 +79,7 @@ export interface Client {
     options?: WriteOptions,
   ): Promise<void>;
   /** The watch is opened by the first step of the iteration, and closed when the iteration is left. */
-  watch<T extends ApiObject>(
-    resource: GroupVersionResource,
-    options?: WatchOptions,
-  ): AsyncIterable<WatchEvent<T>>;
+  watch<T extends ApiObject>(resource: ResourceOf<T>, options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
   /** Any request; the answer as it came, whatever its code. */
   request(request: RawRequest): Promise<RawAnswer>;
   /** The decoded JSON of any path; errors as with the typed operations. */
@@ -107,7 +108,7 @@ export function createClient(clientOptions: ClientOptions): Client {
   };
 
   const list: Client['list'] = async <T extends ApiObject>(
-    resource: GroupVersionResource,
+    resource: ResourceOf<T>,
     options: ListOptions = {},
   ): Promise<ApiList<T>> => {
     const { namespace, signal, timeoutMs, accept, ...query } = options;
@@ -191,16 +192,16 @@ async function* watch<T extends ApiObject>(
 
 async function listInPages<T extends ApiObject>(
   list: Client['list'],
-  resource: GroupVersionResource,
+  resource: ResourceOf<T>,
   options: ListOptions,
 ): Promise<ApiList<T>> {
   const limit = options.limit ?? PAGE_OBJECTS;
-  let page = await list<T>(resource, { ...options, limit });
+  let page = await list(resource, { ...options, limit });
   const items = [...page.items];
   while ((page.metadata.continue ?? '') !== '') {
     try {
       // The token carries the version; repeating it in the query is an error.
-      page = await list<T>(resource, {
+      page = await list(resource, {
         ...options,
         limit,
         continue: page.metadata.continue,
@@ -209,7 +210,7 @@ async function listInPages<T extends ApiObject>(
       });
     } catch (error) {
       if (!isExpired(error)) throw error;
-      return list<T>(resource, { ...options, limit: undefined });
+      return list(resource, { ...options, limit: undefined });
     }
     for (const item of page.items) items.push(item);
   }
@@ -230,8 +231,12 @@ function callOf(options: CallOptions = {}): CallOptions {
   return { signal: options.signal, timeoutMs: options.timeoutMs };
 }
 
-function pathOfObject(resource: GroupVersionResource, object: ApiObject, subresource?: string): string {
-  const { namespace, name } = object.metadata;
+function pathOfObject(
+  resource: GroupVersionResource,
+  { metadata }: Pick<ApiObject, 'metadata'>,
+  subresource?: string,
+): string {
+  const { namespace, name } = metadata;
   if (name === undefined || name === '') throw new RangeError('an object without a name cannot be updated');
   return resourcePath(resource, { namespace, name, subresource });
 }

@@ -1,10 +1,10 @@
+import type { Lease } from '../api/types/coordination-v1';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PATIENCE_MS } from '../testing/eventually';
 
 import { createClient } from './client';
 import type { LeaderElectionOptions } from './leader-election';
 import { runWithLeadership } from './leader-election';
-import type { Lease } from './lease-record';
 import type { FakeApiServer } from './testing/fake-api-server';
 import { createFakeApiServer } from './testing/fake-api-server';
 import { LEASES, NAMESPACES } from './testing/fake-resources';
@@ -32,7 +32,7 @@ function electionOf(identity: string, more: Partial<LeaderElectionOptions> = {})
 }
 
 function leaseNow(): Lease | undefined {
-  return server.store.find({ resource: LEASES, ...lease });
+  return server.store.find({ resource: LEASES, ...lease }) as Lease | undefined;
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Lease } from '../api/types/coordination-v1';
 import { sleep } from '../concurrency/abort';
 import type { Clock } from '../concurrency/clock';
 import { systemClock } from '../concurrency/clock';
@@ -7,7 +8,7 @@ import { monotonicClock } from '../concurrency/monotonic-clock';
 import type { Log } from '../log/log';
 import { silentLog } from '../log/log';
 import type { Client } from './client';
-import type { Lease, LeaseRef } from './lease-record';
+import type { LeaseRef } from './lease-record';
 import { LEASES, claimedLease, newLease, releasedLease } from './lease-record';
 import { hasCode } from './status';
 

@@ -1,19 +1,9 @@
-import type { ApiObject, GroupVersionResource } from '../object/object';
+import type { Lease, LeaseSpec } from '../api/types/coordination-v1';
+import type { ResourceOf } from '../object/object';
 import { apiVersionOf } from '../object/object';
 import { GROUP } from '../names';
 
-export const LEASES: GroupVersionResource = { group: GROUP.coordination, version: 'v1', resource: 'leases' };
-
-/** `coordination/v1` Lease, as far as leader election uses it. */
-export interface Lease extends ApiObject {
-  readonly spec?: {
-    readonly holderIdentity?: string | null;
-    readonly leaseDurationSeconds?: number | null;
-    readonly acquireTime?: string | null;
-    readonly renewTime?: string | null;
-    readonly leaseTransitions?: number | null;
-  } | null;
-}
+export const LEASES: ResourceOf<Lease> = { group: GROUP.coordination, version: 'v1', resource: 'leases' };
 
 export interface LeaseRef {
   readonly namespace: string;
@@ -39,7 +29,7 @@ export function newLease({ namespace, name }: LeaseRef, claim: Claim): Lease {
 
 /** The Lease renewed by its holder, or taken over from another. */
 export function claimedLease(lease: Lease, claim: Claim): Lease {
-  const { holderIdentity, acquireTime, leaseTransitions } = lease.spec ?? {};
+  const { holderIdentity, acquireTime, leaseTransitions } = lease.spec;
   const isRenewal = holderIdentity === claim.identity;
   return {
     ...lease,
@@ -59,7 +49,7 @@ export function releasedLease(lease: Lease, nowMs: number): Lease {
   return { ...lease, spec: { ...lease.spec, ...released } };
 }
 
-function heldBy({ identity, leaseDurationMs, nowMs }: Claim): NonNullable<Lease['spec']> {
+function heldBy({ identity, leaseDurationMs, nowMs }: Claim): LeaseSpec {
   return {
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),

@@ -1,99 +1,119 @@
+import type * as v2beta1 from '../api/types/autoscaling-v2beta1';
+import type * as v2beta2 from '../api/types/autoscaling-v2beta2';
+import type { Unchecked } from '../object/values';
 import type { Json } from './json';
-import { changeObject, compact, has, objectAt, without } from './json';
+import { changeObject, compact, fields, isGiven, without } from './json';
+
+/** The sources of all types of metrics in one: each has some of the fields. Those out of annotations nobody has looked at. */
+type Nested = Unchecked<
+  v2beta2.ObjectMetricSource &
+    v2beta2.ResourceMetricSource &
+    v2beta2.ObjectMetricStatus &
+    v2beta2.ResourceMetricStatus
+>;
+type Flat = Unchecked<
+  v2beta1.ObjectMetricSource &
+    v2beta1.PodsMetricSource &
+    v2beta1.ResourceMetricSource &
+    v2beta1.ExternalMetricSource &
+    v2beta1.ObjectMetricStatus &
+    v2beta1.PodsMetricStatus &
+    v2beta1.ResourceMetricStatus &
+    v2beta1.ExternalMetricStatus
+>;
 
 /**
  * Metrics of autoscaling/v2beta2 (the hub) in the flat form of autoscaling/v2beta1, which autoscaling/v1 keeps in annotations, and
  * back. Each of the four functions takes one element of `spec.metrics` or `status.currentMetrics`.
  */
 export function flatSpec(metric: Json): Json {
-  return inEach(metric, {
+  return inEach<Nested>(metric, {
     object: (source) => ({
       ...flatMetric(source, 'selector'),
-      target: source['describedObject'],
-      targetValue: at(source, 'target', 'value') ?? ZERO,
-      averageValue: at(source, 'target', 'averageValue'),
+      target: source.describedObject,
+      targetValue: targetOf(source).value ?? ZERO,
+      averageValue: targetOf(source).averageValue,
     }),
     pods: (source) => ({
       ...flatMetric(source, 'selector'),
-      targetAverageValue: at(source, 'target', 'averageValue') ?? ZERO,
+      targetAverageValue: targetOf(source).averageValue ?? ZERO,
     }),
     resource: flatTarget,
     containerResource: flatTarget,
     external: (source) => ({
       ...flatMetric(source, 'metricSelector'),
-      targetValue: at(source, 'target', 'value'),
-      targetAverageValue: at(source, 'target', 'averageValue'),
+      targetValue: targetOf(source).value,
+      targetAverageValue: targetOf(source).averageValue,
     }),
   });
 }
 
 export function nestedSpec(metric: Json): Json {
-  return inEach(metric, {
+  return inEach<Flat>(metric, {
     object: (source) => ({
-      describedObject: source['target'],
+      describedObject: source.target,
       metric: nestedMetric(source, 'selector'),
       target: compact({
-        type: has(source, 'averageValue') ? 'AverageValue' : 'Value',
-        value:
-          has(source, 'averageValue') && isZero(source['targetValue']) ? undefined : source['targetValue'],
-        averageValue: source['averageValue'],
+        type: isGiven(source.averageValue) ? 'AverageValue' : 'Value',
+        value: isGiven(source.averageValue) && isZero(source.targetValue) ? undefined : source.targetValue,
+        averageValue: source.averageValue,
       }),
     }),
     pods: (source) => ({
       metric: nestedMetric(source, 'selector'),
-      target: { type: 'AverageValue', averageValue: source['targetAverageValue'] },
+      target: { type: 'AverageValue', averageValue: source.targetAverageValue },
     }),
     resource: nestedTarget,
     containerResource: nestedTarget,
     external: (source) => ({
       metric: nestedMetric(source, 'metricSelector'),
       target: compact({
-        type: has(source, 'targetValue') ? 'Value' : 'AverageValue',
-        value: source['targetValue'],
-        averageValue: source['targetAverageValue'],
+        type: isGiven(source.targetValue) ? 'Value' : 'AverageValue',
+        value: source.targetValue,
+        averageValue: source.targetAverageValue,
       }),
     }),
   });
 }
 
 export function flatStatus(metric: Json): Json {
-  return inEach(metric, {
+  return inEach<Nested>(metric, {
     object: (source) => ({
       ...flatMetric(source, 'selector'),
-      target: source['describedObject'],
-      currentValue: at(source, 'current', 'value') ?? ZERO,
-      averageValue: at(source, 'current', 'averageValue'),
+      target: source.describedObject,
+      currentValue: currentOf(source).value ?? ZERO,
+      averageValue: currentOf(source).averageValue,
     }),
     pods: (source) => ({
       ...flatMetric(source, 'selector'),
-      currentAverageValue: at(source, 'current', 'averageValue') ?? ZERO,
+      currentAverageValue: currentOf(source).averageValue ?? ZERO,
     }),
     resource: flatCurrent,
     containerResource: flatCurrent,
     external: (source) => ({
       ...flatMetric(source, 'metricSelector'),
-      currentValue: at(source, 'current', 'value') ?? ZERO,
-      currentAverageValue: at(source, 'current', 'averageValue'),
+      currentValue: currentOf(source).value ?? ZERO,
+      currentAverageValue: currentOf(source).averageValue,
     }),
   });
 }
 
 export function nestedStatus(metric: Json): Json {
-  return inEach(metric, {
+  return inEach<Flat>(metric, {
     object: (source) => ({
-      describedObject: source['target'],
+      describedObject: source.target,
       metric: nestedMetric(source, 'selector'),
-      current: compact({ value: source['currentValue'], averageValue: source['averageValue'] }),
+      current: compact({ value: source.currentValue, averageValue: source.averageValue }),
     }),
     pods: (source) => ({
       metric: nestedMetric(source, 'selector'),
-      current: compact({ averageValue: source['currentAverageValue'] }),
+      current: compact({ averageValue: source.currentAverageValue }),
     }),
     resource: nestedCurrent,
     containerResource: nestedCurrent,
     external: (source) => ({
       metric: nestedMetric(source, 'metricSelector'),
-      current: compact({ value: source['currentValue'], averageValue: source['currentAverageValue'] }),
+      current: compact({ value: source.currentValue, averageValue: source.currentAverageValue }),
     }),
   });
 }
@@ -101,60 +121,67 @@ export function nestedStatus(metric: Json): Json {
 /** What an absent amount reads as where the flat form demands one. */
 const ZERO = '0';
 
-type Sources = Readonly<Record<string, (source: Json) => Json>>;
+type Sources<Source> = Readonly<
+  Partial<Record<keyof v2beta2.MetricSpec & keyof v2beta1.MetricSpec, (source: Source) => Json>>
+>;
 
-function inEach(metric: Json, sources: Sources): Json {
+function inEach<Source>(metric: Json, sources: Sources<Source>): Json {
   return Object.entries(sources).reduce(
-    (changed, [name, change]) => changeObject(changed, name, (source) => compact(change(source))),
+    (changed, [name, change]) => changeObject(changed, name, (source) => compact(change(source as Source))),
     metric,
   );
 }
 
-function at(source: Json, member: string, name: string): unknown {
-  return objectAt(source, member)?.[name];
+function targetOf({ target }: Nested): Unchecked<v2beta2.MetricTarget> {
+  return fields(target);
 }
 
-function flatMetric(source: Json, selectorName: string): Json {
-  return { metricName: at(source, 'metric', 'name'), [selectorName]: at(source, 'metric', 'selector') };
+function currentOf({ current }: Nested): Unchecked<v2beta2.MetricValueStatus> {
+  return fields(current);
 }
 
-function nestedMetric(source: Json, selectorName: string): Json {
-  return compact({ name: source['metricName'], selector: source[selectorName] });
+function flatMetric({ metric }: Nested, selectorName: 'selector' | 'metricSelector'): Json {
+  const { name, selector } = fields<v2beta2.MetricIdentifier>(metric);
+  return { metricName: name, [selectorName]: selector };
 }
 
-function flatTarget(source: Json): Json {
+function nestedMetric(source: Flat, selectorName: 'selector' | 'metricSelector'): Json {
+  return compact({ name: source.metricName, selector: source[selectorName] });
+}
+
+function flatTarget(source: Nested): Json {
   return {
     ...without(source, 'target'),
-    targetAverageUtilization: at(source, 'target', 'averageUtilization'),
-    targetAverageValue: at(source, 'target', 'averageValue'),
+    targetAverageUtilization: targetOf(source).averageUtilization,
+    targetAverageValue: targetOf(source).averageValue,
   };
 }
 
-function nestedTarget(source: Json): Json {
+function nestedTarget(source: Flat): Json {
   return {
     ...without(source, 'targetAverageUtilization', 'targetAverageValue'),
     target: compact({
-      type: has(source, 'targetAverageUtilization') ? 'Utilization' : 'AverageValue',
-      averageValue: source['targetAverageValue'],
-      averageUtilization: source['targetAverageUtilization'],
+      type: isGiven(source.targetAverageUtilization) ? 'Utilization' : 'AverageValue',
+      averageValue: source.targetAverageValue,
+      averageUtilization: source.targetAverageUtilization,
     }),
   };
 }
 
-function flatCurrent(source: Json): Json {
+function flatCurrent(source: Nested): Json {
   return {
     ...without(source, 'current'),
-    currentAverageUtilization: at(source, 'current', 'averageUtilization'),
-    currentAverageValue: at(source, 'current', 'averageValue') ?? ZERO,
+    currentAverageUtilization: currentOf(source).averageUtilization,
+    currentAverageValue: currentOf(source).averageValue ?? ZERO,
   };
 }
 
-function nestedCurrent(source: Json): Json {
+function nestedCurrent(source: Flat): Json {
   return {
     ...without(source, 'currentAverageUtilization', 'currentAverageValue'),
     current: compact({
-      averageValue: source['currentAverageValue'],
-      averageUtilization: source['currentAverageUtilization'],
+      averageValue: source.currentAverageValue,
+      averageUtilization: source.currentAverageUtilization,
     }),
   };
 }

@@ -1,4 +1,7 @@
 import type { ApiObject } from '../object/object';
+import type { Unchecked } from '../object/values';
+import type * as v1 from '../api/types/autoscaling-v1';
+import type * as v2beta2 from '../api/types/autoscaling-v2beta2';
 import { ANNOTATION } from '../names';
 import {
   annotationList,
@@ -11,7 +14,7 @@ import {
 import { flatSpec, flatStatus, nestedSpec, nestedStatus } from './autoscaling-metrics';
 import type { Conversion } from './conversion';
 import type { Json } from './json';
-import { changeObject, compact, has, objectAt, objectsAt, without } from './json';
+import { changeObject, compact, fields, isGiven, objectAt, objectsAt, without } from './json';
 
 /**
  * autoscaling/v1 has fields for the utilization of processors alone. Everything else of the hub (other metrics, the state of all
@@ -46,17 +49,19 @@ function toHub(object: ApiObject): ApiObject {
   } as unknown as ApiObject;
 }
 
-function metricOfField(spec: Json): readonly Json[] {
-  const averageUtilization = spec['targetCPUUtilizationPercentage'];
-  if (averageUtilization === undefined || averageUtilization === null) return [];
+function metricOfField({
+  targetCPUUtilizationPercentage: averageUtilization,
+}: Unchecked<v1.HorizontalPodAutoscalerSpec>): readonly Json[] {
+  if (!isGiven(averageUtilization)) return [];
   return [
     { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } },
   ];
 }
 
-function currentOfField(status: Json): readonly Json[] | null {
-  const averageUtilization = status['currentCPUUtilizationPercentage'];
-  if (averageUtilization === undefined || averageUtilization === null) return null;
+function currentOfField({
+  currentCPUUtilizationPercentage: averageUtilization,
+}: Unchecked<v1.HorizontalPodAutoscalerStatus>): readonly Json[] | null {
+  if (!isGiven(averageUtilization)) return null;
   return [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }];
 }
 
@@ -64,11 +69,11 @@ function fromHub(object: ApiObject): ApiObject {
   const spec = objectAt(object, 'spec') ?? {};
   const status = objectAt(object, 'status') ?? {};
   const metrics = objectsAt(spec, 'metrics');
-  const ofField = metrics.find((metric) => isCpu(metric) && has(targetOf(metric), 'averageUtilization'));
+  const ofField = metrics.find((metric) => isCpu(metric) && isGiven(targetOf(metric).averageUtilization));
   const others = metrics.filter((metric) => metric !== ofField);
   const currentMetrics = objectsAt(status, 'currentMetrics');
   const current = currentMetrics.find(
-    (metric) => isCpu(metric) && has(currentOf(metric), 'averageUtilization'),
+    (metric) => isCpu(metric) && isGiven(currentOf(metric).averageUtilization),
   );
   const conditions = objectsAt(status, 'conditions');
   const behavior = objectAt(spec, 'behavior');
@@ -77,12 +82,12 @@ function fromHub(object: ApiObject): ApiObject {
     spec: compact({
       ...without(spec, 'metrics', 'behavior'),
       targetCPUUtilizationPercentage:
-        ofField === undefined ? undefined : targetOf(ofField)['averageUtilization'],
+        ofField === undefined ? undefined : targetOf(ofField).averageUtilization,
     }),
     status: compact({
       ...without(status, 'currentMetrics', 'conditions'),
       currentCPUUtilizationPercentage:
-        current === undefined ? undefined : currentOf(current)['averageUtilization'],
+        current === undefined ? undefined : currentOf(current).averageUtilization,
     }),
   };
   return withAnnotations(converted, {
@@ -93,16 +98,16 @@ function fromHub(object: ApiObject): ApiObject {
   });
 }
 
-function isCpu(metric: Json): boolean {
-  return metric['type'] === 'Resource' && objectAt(metric, 'resource')?.['name'] === 'cpu';
+function isCpu({ type, resource }: Unchecked<v2beta2.MetricSpec>): boolean {
+  return type === 'Resource' && fields<v2beta2.ResourceMetricSource>(resource).name === 'cpu';
 }
 
-function targetOf(metric: Json): Json {
-  return objectAt(objectAt(metric, 'resource') ?? {}, 'target') ?? {};
+function targetOf({ resource }: Unchecked<v2beta2.MetricSpec>): Unchecked<v2beta2.MetricTarget> {
+  return fields(fields<v2beta2.ResourceMetricSource>(resource).target);
 }
 
-function currentOf(metric: Json): Json {
-  return objectAt(objectAt(metric, 'resource') ?? {}, 'current') ?? {};
+function currentOf({ resource }: Unchecked<v2beta2.MetricStatus>): Unchecked<v2beta2.MetricValueStatus> {
+  return fields(fields<v2beta2.ResourceMetricStatus>(resource).current);
 }
 
 function listText(list: readonly Json[]): string | undefined {

@@ -1,8 +1,15 @@
+import type { Unchecked } from '../object/values';
+
 /** Decoded JSON as conversions and defaults see it: never changed, only copied with differences. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The fields of a T that nobody has looked at; none where the value is no object. */
+export function fields<T extends object>(value: unknown): Unchecked<T> {
+  return (isJson(value) ? value : {}) as Unchecked<T>;
 }
 
 /** The object at `name`, or undefined. */
@@ -23,10 +30,13 @@ export function textAt(object: Json, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 /** True when there is a value at `name` that is neither undefined nor null. */
 export function has(object: Json, name: string): boolean {
-  const value = object[name];
-  return value !== undefined && value !== null;
+  return isGiven(object[name]);
 }
 
 /** A copy without the members that are undefined. */

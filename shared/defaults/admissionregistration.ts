@@ -11,12 +11,12 @@ const v1beta1 = {
 } as const;
 const mutating = { reinvocationPolicy: 'Never' } as const;
 
-const reviewVersions: Required<Pick<MessageDefaults, 'derive'>> = {
-  derive: ({ admissionReviewVersions: given }) =>
-    Array.isArray(given) && given.length > 0 ? undefined : { admissionReviewVersions: ['v1beta1'] },
+const reviewVersions: MessageDefaults<{ readonly admissionReviewVersions?: readonly string[] }> = {
+  derive: ({ admissionReviewVersions: given = [] }) =>
+    given.length > 0 ? undefined : { admissionReviewVersions: ['v1beta1'] },
 };
-const rule: MessageDefaults = { values: { scope: '*' } };
-const reference: MessageDefaults = { values: { port: 443 } };
+const rule: MessageDefaults<{ readonly scope?: string }> = { values: { scope: '*' } };
+const reference: MessageDefaults<{ readonly port?: number }> = { values: { port: 443 } };
 
 /** The two versions differ in nearly every default of a webhook. */
 export const ADMISSIONREGISTRATION: DefaultsTable = {

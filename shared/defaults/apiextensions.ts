@@ -1,16 +1,15 @@
-import type { Json } from '../conversion/json';
-import { has, objectAt, objectsAt, textAt } from '../conversion/json';
+import type { Part } from '../object/object';
+import type * as v1 from '../api/types/apiextensions-v1';
+import type * as v1beta1 from '../api/types/apiextensions-v1beta1';
 import type { DefaultsTable, MessageDefaults } from './contract';
 
-const reference: MessageDefaults = { values: { port: 443 } };
-const definition: MessageDefaults = { derive: ofDefinition };
-const names: MessageDefaults = { derive: ofNames };
+const reference: MessageDefaults<{ readonly port?: number }> = { values: { port: 443 } };
 
 export const APIEXTENSIONS: DefaultsTable = {
-  'apiextensions/v1.CustomResourceDefinition': definition,
+  'apiextensions/v1.CustomResourceDefinition': { derive: ofDefinition },
   'apiextensions/v1beta1.CustomResourceDefinition': {
     derive: (object) => {
-      const spec = ofVersions(objectAt(object, 'spec') ?? {});
+      const spec = ofVersions(object.spec);
       return { spec, ...ofDefinition({ ...object, spec }) };
     },
   },
@@ -19,13 +18,11 @@ export const APIEXTENSIONS: DefaultsTable = {
     values: { scope: 'Namespaced', conversion: { strategy: 'None' }, preserveUnknownFields: true },
   },
   'apiextensions/v1beta1.CustomResourceConversion': {
-    derive: ({ strategy, conversionReviewVersions: given }) =>
-      strategy !== 'Webhook' || (Array.isArray(given) && given.length > 0)
-        ? undefined
-        : { conversionReviewVersions: ['v1beta1'] },
+    derive: ({ strategy, conversionReviewVersions: given = [] }) =>
+      strategy !== 'Webhook' || given.length > 0 ? undefined : { conversionReviewVersions: ['v1beta1'] },
   },
-  'apiextensions/v1.CustomResourceDefinitionNames': names,
-  'apiextensions/v1beta1.CustomResourceDefinitionNames': names,
+  'apiextensions/v1.CustomResourceDefinitionNames': { derive: ofNames },
+  'apiextensions/v1beta1.CustomResourceDefinitionNames': { derive: ofNames },
   'apiextensions/v1.ServiceReference': reference,
   'apiextensions/v1beta1.ServiceReference': reference,
 };
@@ -35,35 +32,33 @@ export const APIREGISTRATION: DefaultsTable = {
   'apiregistration/v1beta1.ServiceReference': reference,
 };
 
+type Definition = v1.CustomResourceDefinition | v1beta1.CustomResourceDefinition;
+
 /** The status begins with the version in which the first objects will be stored. */
-function ofDefinition(object: Json): Json | undefined {
-  const status = objectAt(object, 'status') ?? {};
-  const stored = status['storedVersions'];
-  if (Array.isArray(stored) && stored.length > 0) return undefined;
-  const storage = objectsAt(objectAt(object, 'spec') ?? {}, 'versions').find(
-    (each) => each['storage'] === true,
-  );
-  return storage === undefined ? undefined : { status: { ...status, storedVersions: [storage['name']] } };
+function ofDefinition({ spec, status }: Definition): Part<Pick<Definition, 'status'>> | undefined {
+  if ((status?.storedVersions ?? []).length > 0) return undefined;
+  const storage = (spec.versions ?? []).find((each) => each.storage);
+  return storage === undefined ? undefined : { status: { ...status, storedVersions: [storage.name] } };
 }
 
 /** `version` is an older way to say `versions`, and names the first of them. */
-function ofVersions(spec: Json): Json {
-  const versions = objectsAt(spec, 'versions');
-  const version = textAt(spec, 'version');
-  if (versions.length === 0 && version !== '') {
-    return { ...spec, versions: [{ name: version, served: true, storage: true }] };
+function ofVersions(spec: v1beta1.CustomResourceDefinitionSpec): v1beta1.CustomResourceDefinitionSpec {
+  const { versions: [first] = [], version = '' } = spec;
+  if (version !== '') {
+    return first === undefined
+      ? { ...spec, versions: [{ name: version, served: true, storage: true }] }
+      : spec;
   }
-  return version === '' && versions.length > 0 ? { ...spec, version: versions[0]?.['name'] } : spec;
+  return first === undefined ? spec : { ...spec, version: first.name };
 }
 
-function ofNames(object: Json): Json {
-  const kind = textAt(object, 'kind');
+function ofNames({
+  kind,
+  singular = '',
+  listKind = '',
+}: v1.CustomResourceDefinitionNames): Part<v1.CustomResourceDefinitionNames> {
   return {
-    ...(textAt(object, 'singular') === '' ? { singular: kind.toLowerCase() } : {}),
-    ...(!has(object, 'listKind') || object['listKind'] === ''
-      ? kind === ''
-        ? {}
-        : { listKind: `${kind}List` }
-      : {}),
+    ...(singular === '' ? { singular: kind.toLowerCase() } : {}),
+    ...(listKind === '' && kind !== '' ? { listKind: `${kind}List` } : {}),
   };
 }

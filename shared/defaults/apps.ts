@@ -1,5 +1,9 @@
-import type { Json } from '../conversion/json';
-import { objectAt, textAt } from '../conversion/json';
+import type { Part } from '../object/object';
+import type {
+  RollingUpdateDaemonSet,
+  RollingUpdateDeployment,
+  StatefulSetUpdateStrategy,
+} from '../api/types/apps-v1';
 import type { DefaultsTable } from './contract';
 
 /** Revisions that workloads keep for a roll-back. */
@@ -9,14 +13,14 @@ export const APPS: DefaultsTable = {
   'apps/v1.DaemonSetSpec': { values: { revisionHistoryLimit: REVISIONS } },
   'apps/v1.DaemonSetUpdateStrategy': {
     values: { type: 'RollingUpdate' },
-    derive: rolling({ maxUnavailable: 1 }),
+    derive: rolling<RollingUpdateDaemonSet>({ maxUnavailable: 1 }),
   },
   'apps/v1.DeploymentSpec': {
     values: { replicas: 1, revisionHistoryLimit: REVISIONS, progressDeadlineSeconds: 600 },
   },
   'apps/v1.DeploymentStrategy': {
     values: { type: 'RollingUpdate' },
-    derive: rolling({ maxUnavailable: '25%', maxSurge: '25%' }),
+    derive: rolling<RollingUpdateDeployment>({ maxUnavailable: '25%', maxSurge: '25%' }),
   },
   'apps/v1.ReplicaSetSpec': { values: { replicas: 1 } },
   'apps/v1.StatefulSetSpec': {
@@ -25,18 +29,23 @@ export const APPS: DefaultsTable = {
   'apps/v1.StatefulSetUpdateStrategy': { derive: ofStatefulSet },
 };
 
+/** A workload's strategy with the parameters `P` of a rolling update. */
+interface Strategy<P> {
+  readonly type?: string;
+  readonly rollingUpdate?: P;
+}
+
 /** A rolling update has these parameters where the client gives none. */
-function rolling(parameters: Json): (strategy: Json) => Json | undefined {
-  return (strategy) =>
-    strategy['type'] === 'RollingUpdate'
-      ? { rollingUpdate: { ...parameters, ...objectAt(strategy, 'rollingUpdate') } }
-      : undefined;
+function rolling<P extends object>(parameters: P): (strategy: Strategy<P>) => Strategy<P> | undefined {
+  return ({ type, rollingUpdate }) =>
+    type === 'RollingUpdate' ? { rollingUpdate: { ...parameters, ...rollingUpdate } } : undefined;
 }
 
 /** Unlike other workloads, a stateful set gets parameters only when it gets the type, or names some. */
-function ofStatefulSet(strategy: Json): Json | undefined {
-  const isUnset = textAt(strategy, 'type') === '';
-  const given = objectAt(strategy, 'rollingUpdate');
-  if (!isUnset && (strategy['type'] !== 'RollingUpdate' || given === undefined)) return undefined;
+function ofStatefulSet({
+  type = '',
+  rollingUpdate: given,
+}: StatefulSetUpdateStrategy): Part<StatefulSetUpdateStrategy> | undefined {
+  if (type !== '' && (type !== 'RollingUpdate' || given === undefined)) return undefined;
   return { type: 'RollingUpdate', rollingUpdate: { partition: 0, ...given } };
 }

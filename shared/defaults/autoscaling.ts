@@ -1,7 +1,9 @@
 import { ANNOTATION } from '../names';
-import type { Json } from '../conversion/json';
-import { compact, has, objectAt, objectsAt } from '../conversion/json';
-import type { DefaultsTable, MessageDefaults } from './contract';
+import type { Part } from '../object/object';
+import type * as v1 from '../api/types/autoscaling-v1';
+import type * as v2beta1 from '../api/types/autoscaling-v2beta1';
+import type * as v2beta2 from '../api/types/autoscaling-v2beta2';
+import type { DefaultsTable } from './contract';
 
 const CPU_PERCENT = 80;
 const POLICY_SECONDS = 15;
@@ -10,11 +12,11 @@ const POLICY_SECONDS = 15;
 export const AUTOSCALING: DefaultsTable = {
   'autoscaling/v1.HorizontalPodAutoscaler': { derive: ofVersion1 },
   'autoscaling/v1.HorizontalPodAutoscalerSpec': { values: { minReplicas: 1 } },
-  'autoscaling/v2beta1.HorizontalPodAutoscalerSpec': withMetric({
+  'autoscaling/v2beta1.HorizontalPodAutoscalerSpec': withMetric<v2beta1.MetricSpec>({
     type: 'Resource',
     resource: { name: 'cpu', targetAverageUtilization: CPU_PERCENT },
   }),
-  'autoscaling/v2beta2.HorizontalPodAutoscalerSpec': withMetric({
+  'autoscaling/v2beta2.HorizontalPodAutoscalerSpec': withMetric<v2beta2.MetricSpec>({
     type: 'Resource',
     resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_PERCENT } },
   }),
@@ -22,24 +24,30 @@ export const AUTOSCALING: DefaultsTable = {
 };
 
 /** Metrics in the annotation count as metrics. */
-function ofVersion1(object: Json): Json | undefined {
-  const spec = objectAt(object, 'spec') ?? {};
-  const annotations = objectAt(objectAt(object, 'metadata') ?? {}, 'annotations') ?? {};
-  if (has(spec, 'targetCPUUtilizationPercentage') || has(annotations, ANNOTATION.autoscalerMetrics)) {
-    return undefined;
-  }
+function ofVersion1({
+  metadata: { annotations = {} },
+  spec,
+}: v1.HorizontalPodAutoscaler): Part<v1.HorizontalPodAutoscaler> | undefined {
+  const isSaid = annotations[ANNOTATION.autoscalerMetrics] !== undefined;
+  if (isSaid || spec.targetCPUUtilizationPercentage !== undefined) return undefined;
   return { spec: { ...spec, targetCPUUtilizationPercentage: CPU_PERCENT } };
 }
 
-function withMetric(metric: Json): MessageDefaults {
+interface MetricsSpec<Metric> {
+  readonly minReplicas?: number;
+  readonly metrics?: readonly Metric[];
+}
+
+function withMetric<Metric>(metric: Metric) {
   return {
     values: { minReplicas: 1 },
-    derive: (spec) => (objectsAt(spec, 'metrics').length === 0 ? { metrics: [metric] } : undefined),
+    derive: ({ metrics = [] }: MetricsSpec<Metric>) =>
+      metrics.length === 0 ? { metrics: [metric] } : undefined,
   };
 }
 
 /** Up: fast, by the policy that allows more. Down: to what is recommended, as soon as it is stable. */
-const SCALE_UP: Json = {
+const SCALE_UP: v2beta2.HPAScalingRules = {
   stabilizationWindowSeconds: 0,
   selectPolicy: 'Max',
   policies: [
@@ -47,22 +55,14 @@ const SCALE_UP: Json = {
     { type: 'Percent', value: 100, periodSeconds: POLICY_SECONDS },
   ],
 };
-const SCALE_DOWN: Json = {
+const SCALE_DOWN: v2beta2.HPAScalingRules = {
   selectPolicy: 'Max',
   policies: [{ type: 'Percent', value: 100, periodSeconds: POLICY_SECONDS }],
 };
 
-function ofBehavior(behavior: Json): Json {
-  return {
-    scaleUp: withRules(SCALE_UP, objectAt(behavior, 'scaleUp')),
-    scaleDown: withRules(SCALE_DOWN, objectAt(behavior, 'scaleDown')),
-  };
-}
-
-function withRules(rules: Json, given: Json | undefined): Json {
-  return { ...rules, ...compact(Object.fromEntries(Object.entries(given ?? {}).map(withoutNull))) };
-}
-
-function withoutNull([name, value]: readonly [string, unknown]): readonly [string, unknown] {
-  return [name, value ?? undefined];
+function ofBehavior({
+  scaleUp,
+  scaleDown,
+}: v2beta2.HorizontalPodAutoscalerBehavior): v2beta2.HorizontalPodAutoscalerBehavior {
+  return { scaleUp: { ...SCALE_UP, ...scaleUp }, scaleDown: { ...SCALE_DOWN, ...scaleDown } };
 }

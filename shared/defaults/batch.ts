@@ -1,8 +1,8 @@
-import type { Json } from '../conversion/json';
-import { has, objectAt } from '../conversion/json';
+import type { Part } from '../object/object';
+import type { CronJobSpec, Job } from '../api/types/batch-v1';
 import type { DefaultsTable, MessageDefaults } from './contract';
 
-const cronJobSpec: MessageDefaults = {
+const cronJobSpec: MessageDefaults<CronJobSpec> = {
   values: {
     concurrencyPolicy: 'Allow',
     suspend: false,
@@ -18,19 +18,17 @@ export const BATCH: DefaultsTable = {
 };
 
 /** A job that says nothing runs once; one that says how often may still run one at a time. A template for jobs is left alone. */
-function ofJob(job: Json): Json {
-  const spec = objectAt(job, 'spec') ?? {};
-  const isSingle = !has(spec, 'completions') && !has(spec, 'parallelism');
-  const template = objectAt(spec, 'template') ?? {};
-  const labels = objectAt(objectAt(template, 'metadata') ?? {}, 'labels');
-  const metadata = objectAt(job, 'metadata') ?? {};
-  const needsLabels = labels !== undefined && Object.keys(objectAt(metadata, 'labels') ?? {}).length === 0;
+function ofJob({ metadata, spec }: Job): Part<Job> {
+  const { completions, parallelism, backoffLimit, template } = spec;
+  const isSingle = completions === undefined && parallelism === undefined;
+  const { labels } = template.metadata;
+  const needsLabels = labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0;
   return {
     spec: {
       ...spec,
       ...(isSingle ? { completions: 1 } : {}),
-      parallelism: spec['parallelism'] ?? 1,
-      backoffLimit: spec['backoffLimit'] ?? 6,
+      parallelism: parallelism ?? 1,
+      backoffLimit: backoffLimit ?? 6,
     },
     ...(needsLabels ? { metadata: { ...metadata, labels } } : {}),
   };

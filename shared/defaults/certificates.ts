@@ -2,8 +2,8 @@ import type { CertificateRequest } from '../certs/certificate-request';
 import { CertificateRequestError, parseCertificateRequest } from '../certs/certificate-request';
 import { SIGNER_RULES } from '../certs/signer-rules';
 import { SIGNER } from '../names';
-import type { Json } from '../conversion/json';
-import { textAt } from '../conversion/json';
+import type { Part } from '../object/object';
+import type { CertificateSigningRequestSpec } from '../api/types/certificates-v1beta1';
 import type { DefaultsTable } from './contract';
 
 /** v1 demands what v1beta1 fills in. */
@@ -14,20 +14,21 @@ export const CERTIFICATES: DefaultsTable = {
 
 const USAGES = ['digital signature', 'key encipherment'];
 
-function ofSpec(spec: Json): Json {
-  const usages = Array.isArray(spec['usages']) ? (spec['usages'] as readonly unknown[]) : USAGES;
-  const isSigned = spec['signerName'] !== undefined && spec['signerName'] !== null;
-  return { usages, ...(isSigned ? {} : { signerName: signerOf(textAt(spec, 'request'), usages) }) };
+function ofSpec({
+  usages = USAGES,
+  signerName,
+  request,
+}: CertificateSigningRequestSpec): Part<CertificateSigningRequestSpec> {
+  return { usages, ...(signerName === undefined ? { signerName: signerOf(request ?? '', usages) } : {}) };
 }
 
 /** Requests of node agents are recognised by what they ask for; everything else is for no known signer. */
-function signerOf(encoded: string, usages: readonly unknown[]): string {
+function signerOf(encoded: string, usages: readonly string[]): string {
   const request = requestOf(encoded);
   if (request === undefined) return SIGNER.legacyUnknown;
   const signers = [SIGNER.apiServerClientNodeAgent, SIGNER.nodeAgentServing];
   return (
-    signers.find((signer) => SIGNER_RULES[signer]?.(request, usages.map(String)) === undefined) ??
-    SIGNER.legacyUnknown
+    signers.find((signer) => SIGNER_RULES[signer]?.(request, usages) === undefined) ?? SIGNER.legacyUnknown
   );
 }
 

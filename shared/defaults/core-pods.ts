@@ -1,13 +1,13 @@
-import type { Json } from '../conversion/json';
-import { has, isJson, objectAt, textAt } from '../conversion/json';
+import type { Part } from '../object/object';
+import type { Container, EphemeralContainer, Pod, PodSpec } from '../api/types/core-v1';
 import type { DefaultsTable, MessageDefaults } from './contract';
 import { imageTag } from './image-tag';
 
-const container: MessageDefaults = {
+const ofContainer: MessageDefaults<Container | EphemeralContainer> = {
   values: { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' },
-  derive: (object) =>
-    textAt(object, 'imagePullPolicy') === ''
-      ? { imagePullPolicy: imageTag(textAt(object, 'image')) === 'latest' ? 'Always' : 'IfNotPresent' }
+  derive: ({ image = '', imagePullPolicy = '' }) =>
+    imagePullPolicy === ''
+      ? { imagePullPolicy: imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent' }
       : undefined,
 };
 
@@ -24,8 +24,8 @@ export const CORE_PODS: DefaultsTable = {
     },
     derive: ofPodSpec,
   },
-  'core/v1.Container': container,
-  'core/v1.EphemeralContainer': container,
+  'core/v1.Container': ofContainer,
+  'core/v1.EphemeralContainer': ofContainer,
   'core/v1.ContainerPort': { values: { protocol: 'TCP' } },
   'core/v1.Probe': {
     values: { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 },
@@ -35,55 +35,55 @@ export const CORE_PODS: DefaultsTable = {
 };
 
 /** In a pod (not in a template for pods) a limit without a request is also the request. */
-function ofPod(pod: Json): Json | undefined {
-  const spec = objectAt(pod, 'spec');
-  if (spec === undefined) return undefined;
+function ofPod({ spec }: Pod): Part<Pod> | undefined {
   const changes = {
-    ...changed(spec, 'containers', withRequests),
-    ...changed(spec, 'initContainers', withRequests),
-    ...(has(spec, 'enableServiceLinks') ? {} : { enableServiceLinks: true }),
+    ...changed(spec, withRequests),
+    ...(spec.enableServiceLinks === undefined ? { enableServiceLinks: true } : {}),
   };
   return Object.keys(changes).length === 0 ? undefined : { spec: { ...spec, ...changes } };
 }
 
-function withRequests(each: Json): Json {
-  const resources = objectAt(each, 'resources');
-  const limits = resources === undefined ? undefined : objectAt(resources, 'limits');
-  const requests = objectAt(resources ?? {}, 'requests') ?? {};
-  if (limits === undefined || Object.keys(limits).every((name) => has(requests, name))) return each;
-  return {
-    ...each,
-    resources: { ...resources, requests: { ...limits, ...requests } },
-  };
+function withRequests(container: Container): Container {
+  const { limits, requests = {} } = container.resources;
+  if (limits === undefined || Object.keys(limits).every((name) => requests[name] !== undefined)) {
+    return container;
+  }
+  return { ...container, resources: { ...container.resources, requests: { ...limits, ...requests } } };
 }
 
 /** A service account under one of its two names has both; the new one wins. */
-function ofPodSpec(spec: Json): Json | undefined {
-  const name = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount');
-  const isNamed = name === '' || (spec['serviceAccountName'] === name && spec['serviceAccount'] === name);
+function ofPodSpec(spec: PodSpec): Part<PodSpec> | undefined {
+  const { serviceAccountName = '', serviceAccount = '' } = spec;
+  const name = serviceAccountName || serviceAccount;
   const onHost = ofHostNetwork(spec);
-  if (isNamed) return onHost;
+  if (serviceAccountName === name && serviceAccount === name) return onHost;
   return { ...onHost, serviceAccountName: name, serviceAccount: name };
 }
 
 /** On the network of its node a container's port is the node's. */
-function ofHostNetwork(spec: Json): Json | undefined {
-  if (spec['hostNetwork'] !== true) return undefined;
-  return { ...changed(spec, 'containers', withHostPorts), ...changed(spec, 'initContainers', withHostPorts) };
+function ofHostNetwork(spec: PodSpec): Part<PodSpec> | undefined {
+  return spec.hostNetwork === true ? changed(spec, withHostPorts) : undefined;
 }
 
-function withHostPorts(each: Json): Json {
-  const changes = changed(each, 'ports', (port) =>
-    has(port, 'hostPort') && port['hostPort'] !== 0 ? port : { ...port, hostPort: port['containerPort'] },
+function withHostPorts(container: Container): Container {
+  const { ports = [] } = container;
+  const open = ports.map((port) =>
+    (port.hostPort ?? 0) === 0 ? { ...port, hostPort: port.containerPort } : port,
   );
-  return 'ports' in changes ? { ...each, ...changes } : each;
+  return open.every((port, at) => port === ports[at]) ? container : { ...container, ports: open };
 }
 
-/** The list with its items changed, as a member of its own; nothing where none changes. */
-function changed(object: Json, name: string, change: (value: Json) => Json): Json {
-  const list = object[name];
-  if (!Array.isArray(list)) return {};
-  const items: readonly unknown[] = list;
-  const next = items.map((each) => (isJson(each) ? change(each) : each));
-  return next.every((each, at) => each === items[at]) ? {} : { [name]: next };
+/** The lists of containers in which one changes. */
+function changed(
+  { containers, initContainers }: PodSpec,
+  change: (container: Container) => Container,
+): Pick<Part<PodSpec>, 'containers' | 'initContainers'> {
+  const next = containers?.map(change);
+  const nextInit = initContainers?.map(change);
+  return {
+    ...(next?.some((each, at) => each !== containers?.[at]) === true ? { containers: next } : {}),
+    ...(nextInit?.some((each, at) => each !== initContainers?.[at]) === true
+      ? { initContainers: nextInit }
+      : {}),
+  };
 }

@@ -1,12 +1,24 @@
+import type {
+  RBDPersistentVolumeSource,
+  RBDVolumeSource,
+  ScaleIOPersistentVolumeSource,
+  ScaleIOVolumeSource,
+} from '../api/types/core-v1';
 import type { DefaultsTable, MessageDefaults } from './contract';
 
 /** rw-r--r--, as files in volumes are written unless the client says otherwise. */
 const FILE_MODE = 0o644;
 
-const files: MessageDefaults = { values: { defaultMode: FILE_MODE } };
-const iscsi: MessageDefaults = { values: { iscsiInterface: 'default' } };
-const rbd: MessageDefaults = { values: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' } };
-const scaleIo: MessageDefaults = { values: { storageMode: 'ThinProvisioned', fsType: 'xfs' } };
+const files: MessageDefaults<{ readonly defaultMode?: number }> = { values: { defaultMode: FILE_MODE } };
+const iscsi: MessageDefaults<{ readonly iscsiInterface?: string }> = {
+  values: { iscsiInterface: 'default' },
+};
+const rbd: MessageDefaults<RBDPersistentVolumeSource | RBDVolumeSource> = {
+  values: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
+};
+const scaleIo: MessageDefaults<ScaleIOPersistentVolumeSource | ScaleIOVolumeSource> = {
+  values: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
+};
 
 /** Volumes of pods, persistent volumes and claims. */
 export const CORE_VOLUMES: DefaultsTable = {

@@ -1,5 +1,5 @@
-import type { Json } from '../conversion/json';
-import { has, objectAt, textAt } from '../conversion/json';
+import type { Part } from '../object/object';
+import type { LimitRangeItem, Namespace, ReplicationController, ServiceSpec } from '../api/types/core-v1';
 import { LABEL } from '../names';
 import type { DefaultsTable } from './contract';
 
@@ -12,10 +12,8 @@ export const CORE: DefaultsTable = {
   'core/v1.Namespace': { derive: ofNamespace },
   'core/v1.NamespaceStatus': { values: { phase: 'Active' } },
   'core/v1.NodeStatus': {
-    derive: (status) =>
-      has(status, 'capacity') && !has(status, 'allocatable')
-        ? { allocatable: status['capacity'] }
-        : undefined,
+    derive: ({ capacity, allocatable }) =>
+      capacity !== undefined && allocatable === undefined ? { allocatable: capacity } : undefined,
   },
   'core/v1.ReplicationController': { derive: ofReplicationController },
   'core/v1.ReplicationControllerSpec': { values: { replicas: 1 } },
@@ -24,57 +22,53 @@ export const CORE: DefaultsTable = {
   'core/v1.ServicePort': {
     values: { protocol: 'TCP' },
     derive: ({ targetPort, port }) =>
-      targetPort === undefined || targetPort === 0 || targetPort === '' ? { targetPort: port } : undefined,
+      targetPort === 0 || targetPort === '' ? { targetPort: port } : undefined,
   },
 };
 
 /** A namespace has its name as a label. One whose name is still to be made gets it then. */
-function ofNamespace(namespace: Json): Json | undefined {
-  const metadata = objectAt(namespace, 'metadata') ?? {};
-  const name = textAt(metadata, 'name');
+function ofNamespace({ metadata }: Namespace): Part<Namespace> | undefined {
+  const { name = '', labels } = metadata;
   if (name === '') return undefined;
-  return {
-    metadata: { ...metadata, labels: { ...objectAt(metadata, 'labels'), [LABEL.metadataName]: name } },
-  };
+  return { metadata: { ...metadata, labels: { ...labels, [LABEL.metadataName]: name } } };
 }
 
-function ofService(spec: Json): Json {
-  const isOutside = spec['type'] === 'NodePort' || spec['type'] === 'LoadBalancer';
-  const needsPolicy = isOutside && textAt(spec, 'externalTrafficPolicy') === '';
+function ofService(spec: ServiceSpec): Part<ServiceSpec> {
+  const isOutside = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+  const needsPolicy = isOutside && (spec.externalTrafficPolicy ?? '') === '';
   return { ...ofAffinity(spec), ...(needsPolicy ? { externalTrafficPolicy: 'Cluster' } : {}) };
 }
 
-function ofAffinity(spec: Json): Json {
-  if (spec['sessionAffinity'] === 'None') {
-    return has(spec, 'sessionAffinityConfig') ? { sessionAffinityConfig: undefined } : {};
+function ofAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpec): Part<ServiceSpec> {
+  if (sessionAffinity === 'None') {
+    return sessionAffinityConfig === undefined ? {} : { sessionAffinityConfig: undefined };
   }
-  if (spec['sessionAffinity'] !== 'ClientIP') return {};
-  const clientIP = objectAt(objectAt(spec, 'sessionAffinityConfig') ?? {}, 'clientIP') ?? {};
-  if (has(clientIP, 'timeoutSeconds')) return {};
+  if (sessionAffinity !== 'ClientIP') return {};
+  if (sessionAffinityConfig?.clientIP?.timeoutSeconds !== undefined) return {};
   return { sessionAffinityConfig: { clientIP: { timeoutSeconds: STICKY_SECONDS } } };
 }
 
 /** The template's labels are the selector, and the labels of the controller itself. */
-function ofReplicationController(controller: Json): Json | undefined {
-  const spec = objectAt(controller, 'spec') ?? {};
-  const template = objectAt(spec, 'template') ?? {};
-  const labels = objectAt(objectAt(template, 'metadata') ?? {}, 'labels');
+function ofReplicationController({
+  metadata,
+  spec,
+}: ReplicationController): Part<ReplicationController> | undefined {
+  const labels = spec.template?.metadata.labels;
   if (labels === undefined) return undefined;
-  const metadata = objectAt(controller, 'metadata') ?? {};
   return {
-    ...(hasMembers(metadata, 'labels') ? {} : { metadata: { ...metadata, labels } }),
-    ...(hasMembers(spec, 'selector') ? {} : { spec: { ...spec, selector: labels } }),
+    ...(hasMembers(metadata.labels) ? {} : { metadata: { ...metadata, labels } }),
+    ...(hasMembers(spec.selector) ? {} : { spec: { ...spec, selector: labels } }),
   };
 }
 
-function hasMembers(object: Json, name: string): boolean {
-  return Object.keys(objectAt(object, name) ?? {}).length > 0;
+function hasMembers(map: object = {}): boolean {
+  return Object.keys(map).length > 0;
 }
 
 /** For containers: a limit is at most the maximum, a request what the limit or the minimum says. */
-function ofLimits(item: Json): Json | undefined {
-  if (item['type'] !== 'Container') return undefined;
-  const limit = { ...objectAt(item, 'max'), ...objectAt(item, 'default') };
-  const defaultRequest = { ...objectAt(item, 'min'), ...limit, ...objectAt(item, 'defaultRequest') };
+function ofLimits(item: LimitRangeItem): Part<LimitRangeItem> | undefined {
+  if (item.type !== 'Container') return undefined;
+  const limit = { ...item.max, ...item.default };
+  const defaultRequest = { ...item.min, ...limit, ...item.defaultRequest };
   return { default: limit, defaultRequest };
 }

@@ -133,7 +133,7 @@ const plans = new Map<string, Plan | undefined>();
 function planOf(type: MessageType, above: readonly string[] = []): Plan | undefined {
   if (plans.has(type.name)) return plans.get(type.name);
   if (above.includes(type.name)) return undefined;
-  const own = TABLE[type.name];
+  const own = (TABLE as Readonly<Record<string, MessageDefaults | undefined>>)[type.name];
   const children = type.fields.flatMap((field): readonly Child[] => {
     if (field.kind !== 'message' || field.message === undefined) return [];
     const plan = planOf(field.message, [...above, type.name]);

@@ -1,10 +1,13 @@
-import type { Json } from '../conversion/json';
-import { objectsAt } from '../conversion/json';
+import type { Part } from '../object/object';
+import type { EndpointPort } from '../api/types/discovery-v1';
+import type { NetworkPolicySpec } from '../api/types/networking-v1';
 import type { DefaultsTable, MessageDefaults } from './contract';
 
 /** In v1 the client has to say. */
-const pathOfBeta: MessageDefaults = { values: { pathType: 'ImplementationSpecific' } };
-const endpointPort: MessageDefaults = { values: { name: '', protocol: 'TCP' } };
+const pathOfBeta: MessageDefaults<{ readonly pathType?: string }> = {
+  values: { pathType: 'ImplementationSpecific' },
+};
+const endpointPort: MessageDefaults<EndpointPort> = { values: { name: '', protocol: 'TCP' } };
 
 export const NETWORKING: DefaultsTable = {
   'extensions/v1beta1.HTTPIngressPath': pathOfBeta,
@@ -19,8 +22,7 @@ export const DISCOVERY: DefaultsTable = {
 };
 
 /** A policy is about incoming traffic, and about outgoing traffic when it has rules for that. */
-function ofPolicy(spec: Json): Json | undefined {
-  const types = spec['policyTypes'];
-  if (Array.isArray(types) && types.length > 0) return undefined;
-  return { policyTypes: objectsAt(spec, 'egress').length > 0 ? ['Ingress', 'Egress'] : ['Ingress'] };
+function ofPolicy({ policyTypes = [], egress = [] }: NetworkPolicySpec): Part<NetworkPolicySpec> | undefined {
+  if (policyTypes.length > 0) return undefined;
+  return { policyTypes: egress.length > 0 ? ['Ingress', 'Egress'] : ['Ingress'] };
 }

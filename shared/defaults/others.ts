@@ -1,13 +1,15 @@
 import { apiVersionOf } from '../object/object';
 import { GROUP } from '../names';
-import type { Json } from '../conversion/json';
-import { textAt } from '../conversion/json';
+import type { Subject } from '../api/types/rbac-v1';
+import type { CSIDriverSpec, StorageClass } from '../api/types/storage-v1';
 import type { DefaultsTable, MessageDefaults } from './contract';
 
 /** Groups with a row or two. */
 
-const storageClass: MessageDefaults = { values: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' } };
-const csiDriverSpec: MessageDefaults = {
+const storageClass: MessageDefaults<StorageClass> = {
+  values: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
+};
+const csiDriverSpec: MessageDefaults<CSIDriverSpec> = {
   values: {
     attachRequired: true,
     podInfoOnMount: false,
@@ -15,8 +17,8 @@ const csiDriverSpec: MessageDefaults = {
     fsGroupPolicy: 'ReadWriteOnceWithFSType',
     requiresRepublish: false,
   },
-  derive: ({ volumeLifecycleModes: given }) =>
-    Array.isArray(given) && given.length > 0 ? undefined : { volumeLifecycleModes: ['Persistent'] },
+  derive: ({ volumeLifecycleModes: given = [] }) =>
+    given.length > 0 ? undefined : { volumeLifecycleModes: ['Persistent'] },
 };
 
 export const STORAGE: DefaultsTable = {
@@ -26,10 +28,10 @@ export const STORAGE: DefaultsTable = {
   'storage/v1beta1.CSIDriverSpec': csiDriverSpec,
 };
 
-const roleRef: MessageDefaults = { values: { apiGroup: GROUP.rbac } };
-const subject: MessageDefaults = {
-  derive: (object) =>
-    isPerson(object) && textAt(object, 'apiGroup') === '' ? { apiGroup: GROUP.rbac } : undefined,
+const roleRef: MessageDefaults<{ readonly apiGroup: string }> = { values: { apiGroup: GROUP.rbac } };
+const subject: MessageDefaults<Subject> = {
+  derive: ({ kind, apiGroup = '' }) =>
+    isPerson(kind) && apiGroup === '' ? { apiGroup: GROUP.rbac } : undefined,
 };
 
 export const RBAC: DefaultsTable = {
@@ -39,21 +41,23 @@ export const RBAC: DefaultsTable = {
   'rbac/v1.Subject': subject,
   'rbac/v1beta1.Subject': subject,
   'rbac/v1alpha1.Subject': {
-    derive: (object) => {
-      if (textAt(object, 'apiVersion') !== '') return undefined;
-      if (object['kind'] === 'ServiceAccount') return { apiVersion: 'v1' };
-      return isPerson(object)
+    derive: ({ kind, apiVersion = '' }) => {
+      if (apiVersion !== '') return undefined;
+      if (kind === 'ServiceAccount') return { apiVersion: 'v1' };
+      return isPerson(kind)
         ? { apiVersion: apiVersionOf({ group: GROUP.rbac, version: 'v1alpha1' }) }
         : undefined;
     },
   },
 };
 
-function isPerson({ kind }: Json): boolean {
+function isPerson(kind: string): boolean {
   return kind === 'User' || kind === 'Group';
 }
 
-const priorityClass: MessageDefaults = { values: { preemptionPolicy: 'PreemptLowerPriority' } };
+const priorityClass: MessageDefaults<{ readonly preemptionPolicy?: string }> = {
+  values: { preemptionPolicy: 'PreemptLowerPriority' },
+};
 
 export const SCHEDULING: DefaultsTable = {
   'scheduling/v1.PriorityClass': priorityClass,
@@ -83,11 +87,11 @@ export const AUTHENTICATION: DefaultsTable = {
 };
 
 /** Defaults of numbers whose zero means that nothing was said. */
-function zeros(values: Readonly<Record<string, number>>): MessageDefaults {
+function zeros<Name extends string>(values: Readonly<Record<Name, number>>) {
   return {
-    derive: (object) =>
-      Object.fromEntries(
-        Object.entries(values).filter(([name]) => object[name] === undefined || object[name] === 0),
-      ),
+    derive: (object: Readonly<Record<Name, number>>) =>
+      Object.fromEntries(Object.entries(values).filter(([name]) => object[name as Name] === 0)) as Partial<
+        typeof values
+      >,
   };
 }

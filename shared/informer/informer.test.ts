@@ -44,7 +44,7 @@ function shown(object: ApiObject): string {
   return `${object.metadata.name ?? ''}=${(object['data'] as { value: string }).value}`;
 }
 
-async function start(options: Partial<InformerOptions<ApiObject>> = {}): Promise<Watched> {
+async function start(options: Partial<InformerOptions<ApiObject, ApiObject>> = {}): Promise<Watched> {
   const informer = createInformer({
     client: createClient({ server: server.url }),
     resource: CONFIG_MAPS,

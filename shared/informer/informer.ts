@@ -9,19 +9,20 @@ import { hasCode, isExpired, retryAfterMs } from '../client/status';
 import { StatusError } from '../errors/status-error';
 import type { Log } from '../log/log';
 import { silentLog } from '../log/log';
-import type { ApiObject, GroupVersionResource } from '../object/object';
+import type { ApiObject, ResourceOf } from '../object/object';
 import { resourceNameOf } from '../object/object';
 import type { Handler } from './mirror';
 import { Mirror } from './mirror';
 import { WatchPosition } from './position';
 import type { Indexers, Store } from './store';
 
-export interface InformerOptions<T extends ApiObject> extends Selection {
+/** `Read` is what the server has, `T` what is kept of it. */
+export interface InformerOptions<Read extends ApiObject, T extends ApiObject> extends Selection {
   readonly client: Client;
-  readonly resource: GroupVersionResource;
+  readonly resource: ResourceOf<Read>;
   readonly indexers?: Indexers<T>;
   /** Cuts an object down to what is needed before it is kept; must leave name, namespace, uid and resourceVersion. */
-  readonly transform?: (object: ApiObject) => T;
+  readonly transform?: (object: Read) => T;
   /** Accept headers of the list and of the watch (METADATA_ONLY); plain JSON if not given. */
   readonly accept?: { readonly list: string; readonly object: string };
   readonly log?: Log;
@@ -61,8 +62,10 @@ const RETRY_AFTER_MAX_MS = 60_000;
 /** A watch that ends sooner with nothing in it counts as a failure, so that a server that ends every watch is not stormed. */
 const WATCH_MIN_MS = 1_000;
 
-export function createInformer<T extends ApiObject = ApiObject>(options: InformerOptions<T>): Informer<T> {
-  const loop = new ListWatch<T>(options);
+export function createInformer<Read extends ApiObject = ApiObject, T extends ApiObject = Read>(
+  options: InformerOptions<Read, T>,
+): Informer<T> {
+  const loop = new ListWatch<Read, T>(options);
   return {
     store: loop.mirror.store,
     hasSynced: () => loop.isSynced,
@@ -73,12 +76,12 @@ export function createInformer<T extends ApiObject = ApiObject>(options: Informe
   };
 }
 
-class ListWatch<T extends ApiObject> {
+class ListWatch<Read extends ApiObject, T extends ApiObject> {
   readonly mirror: Mirror<T>;
   readonly synced: Promise<void>;
   isSynced = false;
-  private readonly options: InformerOptions<T>;
-  private readonly transform: (object: ApiObject) => T;
+  private readonly options: InformerOptions<Read, T>;
+  private readonly transform: (object: Read) => T;
   private readonly backoff: Backoff;
   private readonly random: () => number;
   private readonly clock: Clock;
@@ -88,11 +91,11 @@ class ListWatch<T extends ApiObject> {
   private watchingSince: number | undefined;
   private refusals = 0;
 
-  constructor(options: InformerOptions<T>) {
+  constructor(options: InformerOptions<Read, T>) {
     this.options = options;
     this.log = (options.log ?? silentLog).child({ resource: resourceNameOf(options.resource) });
     this.mirror = new Mirror<T>(options.indexers ?? {}, this.log);
-    this.transform = options.transform ?? ((object) => object as T);
+    this.transform = options.transform ?? ((object) => object as ApiObject as T);
     this.random = options.random ?? Math.random;
     this.clock = options.clock ?? monotonicClock;
     this.backoff = new Backoff({ ...(options.retry ?? RETRY), random: this.random });
@@ -122,7 +125,7 @@ class ListWatch<T extends ApiObject> {
   private async list(signal: AbortSignal): Promise<WatchPosition> {
     const { client, resource, accept, namespace, labelSelector, fieldSelector } = this.options;
     // No resourceVersion: a consistent list, so that a relist never goes back behind what was seen.
-    const list = await client.listAll<ApiObject>(resource, {
+    const list = await client.listAll(resource, {
       namespace,
       labelSelector,
       fieldSelector,
@@ -169,7 +172,7 @@ class ListWatch<T extends ApiObject> {
     else this.progress();
   }
 
-  private take({ type, object }: WatchEvent): void {
+  private take({ type, object }: WatchEvent<Read>): void {
     const kept = this.transform(object);
     if (type === 'DELETED') this.mirror.remove(kept);
     else this.mirror.put(kept);

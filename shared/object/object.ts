@@ -62,6 +62,26 @@ export interface GroupVersionResource extends GroupVersion {
   readonly resource: string;
 }
 
+/** The key of what `ResourceOf` tells the compiler alone: no value has it. */
+declare const OBJECT: unique symbol;
+
+/** A resource, and the type of its objects: what is read of it has that type without being asked for it. */
+export interface ResourceOf<out T extends ApiObject> extends GroupVersionResource {
+  readonly [OBJECT]?: T;
+}
+
+/** An object as it may be sent: what a server fills in can be left out. */
+export type Sent<T extends ApiObject> = { readonly metadata: ObjectMeta } & {
+  readonly [Field in Exclude<keyof T, 'metadata'>]?: Part<T[Field]> | undefined;
+};
+
+/** A value in which anything may be left out. */
+export type Part<V> = V extends readonly (infer Item)[]
+  ? readonly Part<Item>[]
+  : V extends object
+    ? { readonly [Field in keyof V]?: Part<V[Field]> | undefined }
+    : V;
+
 export interface GroupVersionKind extends GroupVersion {
   readonly kind: string;
 }

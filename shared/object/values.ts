@@ -16,3 +16,6 @@ export type IntOrString = number | string;
 
 /** Canonical base64. */
 export type Base64 = string;
+
+/** The fields of a message whose values nobody has looked at yet. */
+export type Unchecked<T extends object> = Readonly<Partial<Record<keyof T, unknown>>>;

@@ -8,7 +8,6 @@ import {
   parseQuantity,
   subtractQuantity,
 } from '../meta/quantity';
-import { record, text } from '../object/accessors';
 
 /** How much there is of each resource, by its name. */
 export type Amounts = ReadonlyMap<string, Quantity>;
@@ -22,18 +21,18 @@ export function countOf(units: number): Quantity {
 
 export const ONE: Quantity = countOf(1);
 
+/** Amounts as they stand in an object, by the resource. */
+export type ResourceList = Readonly<Record<string, string>>;
+
 /** What a list of resources in an object says; what is no amount counts as zero. */
-export function amountsOf(list: unknown): Amounts {
+export function amountsOf(list: ResourceList = {}): Amounts {
   return new Map(
-    Object.entries(record(list)).map(([name, amount]) => [
-      name,
-      parseQuantity(text(amount)) ?? ZERO_QUANTITY,
-    ]),
+    Object.entries(list).map(([name, amount]) => [name, parseQuantity(amount) ?? ZERO_QUANTITY]),
   );
 }
 
 /** The list as it stands in an object, in canonical text. */
-export function listOf(amounts: Amounts): Readonly<Record<string, string>> {
+export function listOf(amounts: Amounts): ResourceList {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
@@ -45,10 +44,9 @@ export function amountsText(amounts: Amounts): string {
 }
 
 /** The same of a list in an object, each amount as the API prints it back. */
-export function listText(list: unknown, names: readonly string[]): string {
-  const all = record(list);
+export function listText(list: ResourceList, names: readonly string[]): string {
   return sortedNames(names)
-    .map((name) => `${name}=${canonicalQuantity(text(all[name])) ?? '0'}`)
+    .map((name) => `${name}=${canonicalQuantity(list[name] ?? '') ?? '0'}`)
     .join(',');
 }
 

@@ -1,8 +1,8 @@
+import type { PersistentVolumeClaim } from '../api/types/core-v1';
 import { parseQuantity } from '../meta/quantity';
 import type { Quantity } from '../meta/quantity';
 import { ANNOTATION, GROUP, STORAGE_CLASS_QUOTA } from '../names';
 import { ONE, wholeUnits } from './amounts';
-import { record, text } from '../object/accessors';
 import type { Evaluator } from './measure';
 
 const OBJECT_COUNT = 'count/persistentvolumeclaims';
@@ -11,7 +11,7 @@ const STORAGE = 'requests.storage';
 const NAMES = [CLAIMS, STORAGE];
 
 /** Claims and the storage they ask for, as a whole and by storage class. A claim may grow. */
-export const claims: Evaluator = {
+export const claims: Evaluator<PersistentVolumeClaim> = {
   group: GROUP.core,
   resource: CLAIMS,
   chargesUpdates: true,
@@ -20,11 +20,9 @@ export const claims: Evaluator = {
     name === OBJECT_COUNT ||
     NAMES.includes(name) ||
     NAMES.some((each) => name.endsWith(STORAGE_CLASS_QUOTA + each)),
-  measure: ({ metadata, ...claim }) => {
-    const spec = record(claim['spec']);
-    const storageClass =
-      metadata.annotations?.[ANNOTATION.betaStorageClass] ?? text(spec['storageClassName']);
-    const requested = parseQuantity(text(record(record(spec['resources'])['requests'])['storage']));
+  measure: ({ metadata, spec }) => {
+    const storageClass = metadata.annotations?.[ANNOTATION.betaStorageClass] ?? spec.storageClassName ?? '';
+    const requested = parseQuantity(spec.resources.requests?.['storage'] ?? '');
     const usage = new Map<string, Quantity>([
       [CLAIMS, ONE],
       [OBJECT_COUNT, ONE],

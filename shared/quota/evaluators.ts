@@ -10,7 +10,8 @@ interface ResourceName {
   readonly resource: string;
 }
 
-const SPECIAL: readonly Evaluator[] = [pods, services, claims];
+/** Each gets objects of its own resource alone. */
+const SPECIAL = [pods, services, claims] as readonly unknown[] as readonly Evaluator[];
 /** Resources of the core group that quotas also know by their bare names. */
 const BARE_NAMES: ReadonlySet<string> = new Set([
   'configmaps',

@@ -1,5 +1,8 @@
+import { resourceOf } from '../api/resources';
 import type { ApiObject } from '../object/object';
 import { ANNOTATION, GROUP, RESERVED_PREFIX, STORAGE_CLASS_QUOTA } from '../names';
+import { decodeObject } from '../schema/decode';
+import { kindType } from '../schema/types';
 import { listOf } from './amounts';
 import { evaluatorOf } from './evaluators';
 import type { Evaluator } from './measure';
@@ -12,9 +15,13 @@ function known(name: { readonly group: string; readonly resource: string }): Eva
   return found;
 }
 
-const object = (more: object): ApiObject => ({ metadata: { name: 'x' }, ...more });
+function object({ group, resource }: Evaluator, more: object): ApiObject {
+  const row = resourceOf({ group, version: 'v1' }, resource);
+  const bare = { metadata: { name: 'x' }, ...more };
+  return row === undefined ? bare : decodeObject(kindType(row.schema), bare).object;
+}
 const usageOf = (evaluator: Evaluator, more: object, nowMs = 0): unknown =>
-  listOf(usageAt(evaluator.measure(object(more)), nowMs));
+  listOf(usageAt(evaluator.measure(object(evaluator, more)), nowMs));
 
 const container = (requests: object, limits: object = {}): object => ({
   name: 'c',
@@ -126,7 +133,7 @@ describe('a pod', () => {
     ];
     const said = container({ cpu: '1', memory: '1' }, { cpu: '1' });
     const silent = container({ memory: '1' });
-    const missing = (spec: object): unknown => pods.missing(names, object({ spec }));
+    const missing = (spec: object): unknown => pods.missing(names, object(pods, { spec }));
     expect(missing({ containers: [said] })).toEqual([]);
     expect(missing({ containers: [said, silent] })).toEqual(['cpu', 'limits.cpu']);
     expect(missing({ containers: [said], initContainers: [silent] })).toEqual(['cpu', 'limits.cpu']);

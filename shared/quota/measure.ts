@@ -11,8 +11,8 @@ export interface Measured {
   readonly scopes?: PodScopes;
 }
 
-/** How the objects of one resource are counted. */
-export interface Evaluator {
+/** How the objects of one resource are counted. They are decoded. */
+export interface Evaluator<T extends ApiObject = ApiObject> {
   readonly group: string;
   readonly resource: string;
   /** Whether an update can change what an object uses. A creation always does. */
@@ -20,10 +20,10 @@ export interface Evaluator {
   /** Whether an object is counted without a look at it. */
   readonly countsOnly: boolean;
   /** Which of these resources of a quota it measures. */
-  measures(name: string): boolean;
-  measure(object: ApiObject): Measured;
+  readonly measures: (name: string) => boolean;
+  readonly measure: (object: T) => Measured;
   /** Which of these resources of a quota an object has to speak of and does not, in the order of their names. */
-  missing(names: readonly string[], object: ApiObject): readonly string[];
+  readonly missing: (names: readonly string[], object: T) => readonly string[];
 }
 
 /** What the object uses at this moment, in milliseconds since the epoch. */

@@ -1,10 +1,8 @@
-import type { ApiObject } from '../object/object';
+import type { Container, Pod, PodSpec } from '../api/types/core-v1';
 import type { Quantity } from '../meta/quantity';
 import { GROUP, RESERVED_PREFIX } from '../names';
 import type { Amounts } from './amounts';
 import { ONE, amountsOf, largestOf, plus, sortedNames, sumOf } from './amounts';
-import type { Json } from '../object/accessors';
-import { integer, record, records, text } from '../object/accessors';
 import type { Evaluator, Measured } from './measure';
 import type { PodScopes } from './scopes';
 
@@ -27,7 +25,7 @@ const FINISHED = ['Failed', 'Succeeded'];
 const SECOND_MS = 1_000;
 
 /** Pods: what they ask for as long as they run or may still run, and how many objects there are. */
-export const pods: Evaluator = {
+export const pods: Evaluator<Pod> = {
   group: GROUP.core,
   resource: 'pods',
   chargesUpdates: false,
@@ -37,26 +35,21 @@ export const pods: Evaluator = {
     name.startsWith(HUGE_PAGES) ||
     name.startsWith(REQUESTS + HUGE_PAGES) ||
     isQuotaOfExtended(name),
-  measure: (pod) => {
-    const spec = record(pod['spec']);
-    return { ...usageOf(pod, spec), scopes: podScopes(spec) };
-  },
-  missing: (names, pod) => {
+  measure: (pod) => ({ ...usageOf(pod), scopes: podScopes(pod.spec) }),
+  missing: (names, { spec }) => {
     const demanded = names.filter((name) => DEMANDED.has(name));
     if (demanded.length === 0) return [];
-    const spec = record(pod['spec']);
-    const told = [...records(spec['containers']), ...records(spec['initContainers'])].map((container) => {
-      const resources = record(container['resources']);
-      return computeUsage(amountsOf(resources['requests']), amountsOf(resources['limits']));
-    });
+    const told = containersOf(spec).map(({ resources }) =>
+      computeUsage(amountsOf(resources.requests), amountsOf(resources.limits)),
+    );
     return sortedNames(demanded.filter((name) => told.some((usage) => !usage.has(name))));
   },
 };
 
-function usageOf(pod: ApiObject, spec: Json): Measured {
+function usageOf(pod: Pod): Measured {
   const count = new Map([[OBJECT_COUNT, ONE]]);
-  if (FINISHED.includes(text(record(pod['status'])['phase']))) return { usage: count };
-  const asked = (part: 'requests' | 'limits'): Amounts => needs(spec, part);
+  if (FINISHED.includes(pod.status?.phase ?? '')) return { usage: count };
+  const asked = (part: 'requests' | 'limits'): Amounts => needs(pod.spec, part);
   const usage = plus(count, computeUsage(asked('requests'), asked('limits')));
   const goneMs = goneAtMs(pod);
   return { usage, ...(goneMs === undefined ? {} : { later: { fromMs: goneMs, usage: count } }) };
@@ -66,7 +59,7 @@ function usageOf(pod: ApiObject, spec: Json): Measured {
  * When a pod should have gone that is being deleted. It is not charged any more then, although it may stay for long: the node that
  * would have to tell its end may be lost.
  */
-function goneAtMs({ metadata }: ApiObject): number | undefined {
+function goneAtMs({ metadata }: Pod): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   if (typeof deletionTimestamp !== 'string' || typeof deletionGracePeriodSeconds !== 'number')
     return undefined;
@@ -74,12 +67,12 @@ function goneAtMs({ metadata }: ApiObject): number | undefined {
 }
 
 /** The sum of the containers, or what one init container needs where that is more, and what comes on top of it. */
-function needs(spec: Json, part: 'requests' | 'limits'): Amounts {
-  const listsOf = (containers: unknown): readonly Amounts[] =>
-    records(containers).map((container) => amountsOf(record(container['resources'])[part]));
-  const sum = sumOf(listsOf(spec['containers']));
-  const most = largestOf([sum, ...listsOf(spec['initContainers'])]);
-  return plus(most, amountsOf(spec['overhead']));
+function needs(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
+  const listsOf = (containers: readonly Container[]): readonly Amounts[] =>
+    containers.map(({ resources }) => amountsOf(resources[part]));
+  const sum = sumOf(listsOf(spec.containers ?? []));
+  const most = largestOf([sum, ...listsOf(spec.initContainers ?? [])]);
+  return plus(most, amountsOf(spec.overhead));
 }
 
 /** What quotas call it. */
@@ -111,19 +104,22 @@ function isNative(name: string): boolean {
   return !name.includes('/') || name.includes(RESERVED_PREFIX);
 }
 
-function podScopes(spec: Json): PodScopes {
+function podScopes(spec: PodSpec): PodScopes {
   return {
-    isTerminating: (integer(spec['activeDeadlineSeconds']) ?? -1) >= 0,
+    isTerminating: (spec.activeDeadlineSeconds ?? -1) >= 0,
     isBestEffort: isBestEffort(spec),
-    priorityClassName: text(spec['priorityClassName']),
+    priorityClassName: spec.priorityClassName ?? '',
   };
 }
 
-function isBestEffort(spec: Json): boolean {
-  return [...records(spec['containers']), ...records(spec['initContainers'])].every((container) => {
-    const { requests, limits } = record(container['resources']);
-    return [amountsOf(requests), amountsOf(limits)].every((amounts) =>
+function isBestEffort(spec: PodSpec): boolean {
+  return containersOf(spec).every(({ resources: { requests, limits } }) =>
+    [amountsOf(requests), amountsOf(limits)].every((amounts) =>
       ['cpu', 'memory'].every((name) => (amounts.get(name)?.unscaled ?? 0n) <= 0n),
-    );
-  });
+    ),
+  );
+}
+
+function containersOf({ containers, initContainers = [] }: PodSpec): readonly Container[] {
+  return [...(containers ?? []), ...initContainers];
 }

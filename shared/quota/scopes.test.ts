@@ -1,11 +1,15 @@
 import { GROUP } from '../names';
+import { decodeObject } from '../schema/decode';
+import { messageType } from '../schema/types';
 import { evaluatorOf } from './evaluators';
 import { matchesScope, scopesOf } from './scopes';
 
 function scopesOfPod(
   spec: object,
 ): ReturnType<NonNullable<ReturnType<typeof evaluatorOf>>['measure']>['scopes'] {
-  return evaluatorOf({ group: GROUP.core, resource: 'pods' })?.measure({ metadata: {}, spec }).scopes;
+  return evaluatorOf({ group: GROUP.core, resource: 'pods' })?.measure(
+    decodeObject(messageType('core/v1.Pod'), { spec }).object,
+  ).scopes;
 }
 const exists = (scopeName: string) => ({ scopeName, operator: 'Exists', values: [] });
 const asking = (requests: object, limits: object = {}) => ({
@@ -59,9 +63,5 @@ test('an alpha scope, an unknown one, and anything that is no pod match nothing'
 test('scopes and selectors of a quota are conditions alike', () => {
   const matchExpressions = [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }];
   const spec = { scopes: ['PriorityClass', 'BestEffort'], scopeSelector: { matchExpressions } };
-  expect(scopesOf({ metadata: {}, spec })).toEqual([
-    exists('PriorityClass'),
-    exists('BestEffort'),
-    ...matchExpressions,
-  ]);
+  expect(scopesOf({ spec })).toEqual([exists('PriorityClass'), exists('BestEffort'), ...matchExpressions]);
 });

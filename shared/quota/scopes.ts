@@ -1,6 +1,4 @@
-import type { ApiObject } from '../object/object';
-import type { Json } from '../object/accessors';
-import { record, records, strings, text } from '../object/accessors';
+import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../api/types/core-v1';
 
 /** One condition on the pods that a quota is about. */
 export interface ScopeRequirement {
@@ -20,20 +18,20 @@ export interface PodScopes {
 }
 
 /** The conditions of a quota, all of which must hold. */
-export function scopesOf(quota: ApiObject): readonly ScopeRequirement[] {
-  const spec = record(quota['spec']);
+export function scopesOf({ spec }: Pick<ResourceQuota, 'spec'>): readonly ScopeRequirement[] {
+  const { scopes = [], scopeSelector } = spec;
   return [
-    ...strings(spec['scopes']).map((scopeName) => ({ scopeName, operator: 'Exists', values: [] })),
-    ...scopeRequirementsIn(record(spec['scopeSelector'])['matchExpressions']),
+    ...scopes.map((scopeName) => ({ scopeName, operator: 'Exists', values: [] })),
+    ...(scopeSelector?.matchExpressions ?? []).map(scopeRequirementOf),
   ];
 }
 
-export function scopeRequirementsIn(expressions: unknown): readonly ScopeRequirement[] {
-  return records(expressions).map((each: Json) => ({
-    scopeName: text(each['scopeName']),
-    operator: text(each['operator']),
-    values: strings(each['values']),
-  }));
+export function scopeRequirementOf({
+  scopeName,
+  operator,
+  values = [],
+}: ScopedResourceSelectorRequirement): ScopeRequirement {
+  return { scopeName, operator, values };
 }
 
 /** What has no scopes, everything but pods, matches none. */

@@ -1,6 +1,6 @@
+import type { Service } from '../api/types/core-v1';
 import { GROUP } from '../names';
 import { ONE, countOf } from './amounts';
-import { record, records, text } from '../object/accessors';
 import type { Evaluator } from './measure';
 
 const NODE_PORTS = 'services.nodeports';
@@ -9,18 +9,16 @@ const NAMES = ['count/services', 'services', NODE_PORTS, LOAD_BALANCERS];
 const NONE = countOf(0);
 
 /** Services, and what they take of the nodes and of the world outside. Their type may change. */
-export const services: Evaluator = {
+export const services: Evaluator<Service> = {
   group: GROUP.core,
   resource: 'services',
   chargesUpdates: true,
   countsOnly: false,
   measures: (name) => NAMES.includes(name),
-  measure: (service) => {
-    const spec = record(service['spec']);
-    const type = text(spec['type']);
+  measure: ({ spec: { type, ports = [] } }) => {
     const isBalanced = type === 'LoadBalancer';
     // Ports are counted by what is asked for: they may not be given out yet.
-    const nodePorts = isBalanced || type === 'NodePort' ? records(spec['ports']).length : 0;
+    const nodePorts = isBalanced || type === 'NodePort' ? ports.length : 0;
     const usage = new Map([
       ['count/services', ONE],
       ['services', ONE],

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../object/clone';
+import type { JSONSchemaProps } from '../api/types/apiextensions-v1';
+import type { Unchecked } from '../object/values';
 import { cloneJson, isJsonObject } from '../object/clone';
 import { normalFormat } from './formats';
 
@@ -100,15 +101,18 @@ interface Pool {
 }
 
 const NO_PROPERTIES: ReadonlyMap<string, StructuralSchema> = new Map();
-const NOTHING: JsonObject = {};
+/** A schema as somebody wrote it. */
+type Source = Unchecked<JSONSchemaProps>;
+
+const NOTHING: Source = {};
 const NONE: readonly never[] = [];
 
 function compileNode(json: unknown, pool: Pool): StructuralSchema {
-  const source = isJsonObject(json) ? json : NOTHING;
-  const type = text(source['type']);
-  const properties = compileProperties(source['properties'], pool);
-  const items = isJsonObject(source['items']) ? compileNode(source['items'], pool) : undefined;
-  const additionalProperties = compileAdditional(source['additionalProperties'], pool);
+  const source: Source = isJsonObject(json) ? json : NOTHING;
+  const type = text(source.type);
+  const properties = compileProperties(source.properties, pool);
+  const items = isJsonObject(source.items) ? compileNode(source.items, pool) : undefined;
+  const additionalProperties = compileAdditional(source.additionalProperties, pool);
   const junctors = compileJunctors(source, pool);
   const listType = text(source['x-kubernetes-list-type']);
   const isEmbedded = source['x-kubernetes-embedded-resource'] === true;
@@ -118,7 +122,7 @@ function compileNode(json: unknown, pool: Pool): StructuralSchema {
   return shared(
     {
       type,
-      isNullable: source['nullable'] === true,
+      isNullable: source.nullable === true,
       isIntOrString: source['x-kubernetes-int-or-string'] === true,
       isEmbedded,
       preservesUnknown: source['x-kubernetes-preserve-unknown-fields'] === true,
@@ -126,7 +130,7 @@ function compileNode(json: unknown, pool: Pool): StructuralSchema {
       properties,
       items,
       additionalProperties,
-      default: cloneJson(source['default']) ?? undefined,
+      default: cloneJson(source.default) ?? undefined,
       defaulted: orNone(
         [...properties].filter(([, each]) => each.default !== undefined).map(([name]) => name),
       ),
@@ -171,40 +175,40 @@ function compileAdditional(json: unknown, pool: Pool): StructuralSchema | boolea
 }
 
 function compileRules(
-  source: JsonObject,
+  source: Source,
   type: string,
 ): Pick<StructuralSchema, 'text' | 'number' | 'list' | 'object' | 'choices'> {
-  const choices: unknown = source['enum'];
-  const required = texts(source['required']);
+  const choices: unknown = source.enum;
+  const required = texts(source.required);
   return {
     text: unlessEmpty({
-      minLength: number(source['minLength']),
-      maxLength: number(source['maxLength']),
-      pattern: text(source['pattern']),
-      format: normalFormat(text(source['format']), source['x-kubernetes-int-or-string'] === true ? '' : type),
+      minLength: number(source.minLength),
+      maxLength: number(source.maxLength),
+      pattern: text(source.pattern),
+      format: normalFormat(text(source.format), source['x-kubernetes-int-or-string'] === true ? '' : type),
     }),
     number: unlessEmpty({
-      minimum: number(source['minimum']),
-      maximum: number(source['maximum']),
-      isMinimumExclusive: source['exclusiveMinimum'] === true,
-      isMaximumExclusive: source['exclusiveMaximum'] === true,
-      multipleOf: number(source['multipleOf']),
+      minimum: number(source.minimum),
+      maximum: number(source.maximum),
+      isMinimumExclusive: source.exclusiveMinimum === true,
+      isMaximumExclusive: source.exclusiveMaximum === true,
+      multipleOf: number(source.multipleOf),
     }),
     list: unlessEmpty({
-      minItems: number(source['minItems']),
-      maxItems: number(source['maxItems']),
+      minItems: number(source.minItems),
+      maxItems: number(source.maxItems),
     }),
     object: unlessEmpty({
-      minProperties: number(source['minProperties']),
-      maxProperties: number(source['maxProperties']),
+      minProperties: number(source.minProperties),
+      maxProperties: number(source.maxProperties),
       required: orNone(required),
     }),
     choices: Array.isArray(choices) && choices.length > 0 ? cloneJson<unknown[]>(choices) : undefined,
   };
 }
 
-function compileJunctors(source: JsonObject, pool: Pool): Junctors | undefined {
-  const each = (field: string): readonly StructuralSchema[] => {
+function compileJunctors(source: Source, pool: Pool): Junctors | undefined {
+  const each = (field: 'allOf' | 'anyOf' | 'oneOf'): readonly StructuralSchema[] => {
     const list: unknown = source[field];
     return Array.isArray(list) ? orNone(list.map((schema) => compileNode(schema, pool))) : NONE;
   };
@@ -212,7 +216,7 @@ function compileJunctors(source: JsonObject, pool: Pool): Junctors | undefined {
     allOf: each('allOf'),
     anyOf: each('anyOf'),
     oneOf: each('oneOf'),
-    not: isJsonObject(source['not']) ? compileNode(source['not'], pool) : undefined,
+    not: isJsonObject(source.not) ? compileNode(source.not, pool) : undefined,
   });
 }
 

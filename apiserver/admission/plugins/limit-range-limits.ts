@@ -1,3 +1,4 @@
+import type { ResourceRequirements } from '../../../shared/api/types/core-v1';
 import type { ApiObject } from '../../../shared/object/object';
 import type { Quantity } from '../../../shared/meta/quantity';
 import { ZERO_QUANTITY, addQuantity, formatQuantity } from '../../../shared/meta/quantity';
@@ -119,8 +120,8 @@ function times(a: Quantity, b: Quantity): Quantity {
 }
 
 function askedBy(holder: Json): Asked {
-  const resources = record(holder['resources']);
-  return { requests: amountsOf(resources['requests']), limits: amountsOf(resources['limits']) };
+  const { requests, limits } = record(holder['resources']) as ResourceRequirements;
+  return { requests: amountsOf(requests), limits: amountsOf(limits) };
 }
 
 /** A pod needs the sum of its containers, or what one init container needs where that is more. */

@@ -1,6 +1,5 @@
 import { strings } from '../../../shared/object/accessors';
 import type { ScopeRequirement } from '../../../shared/quota/scopes';
-import { scopeRequirementsIn } from '../../../shared/quota/scopes';
 import { record, records, text } from '../../../shared/object/accessors';
 
 /** A resource that may be used only where a quota says how much of it. */
@@ -32,6 +31,10 @@ export function limitedResourcesIn(configuration: unknown): readonly LimitedReso
     group: text(each['apiGroup']),
     resource: text(each['resource']),
     parts: strings(each['matchContains']),
-    scopes: scopeRequirementsIn(each['matchScopes']),
+    scopes: records(each['matchScopes']).map((scope) => ({
+      scopeName: text(scope['scopeName']),
+      operator: text(scope['operator']),
+      values: strings(scope['values']),
+    })),
   }));
 }

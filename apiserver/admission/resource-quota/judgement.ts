@@ -1,3 +1,4 @@
+import type { ResourceQuota } from '../../../shared/api/types/core-v1';
 import type { ApiObject } from '../../../shared/object/object';
 import type { Amounts } from '../../../shared/quota/amounts';
 import {
@@ -16,7 +17,6 @@ import type { Evaluator, Measured } from '../../../shared/quota/measure';
 import { usageAt } from '../../../shared/quota/measure';
 import type { ScopeRequirement } from '../../../shared/quota/scopes';
 import { matchesScope, scopesOf } from '../../../shared/quota/scopes';
-import { record } from '../../../shared/object/accessors';
 import type { LimitedResource } from './configuration';
 
 /** A write as quotas see it. */
@@ -32,7 +32,7 @@ export interface Charge {
 
 /** A quota with what is used of it at this moment of a calculation. */
 export interface Account {
-  readonly quota: ApiObject;
+  readonly quota: ResourceQuota;
   readonly uid: string;
   readonly name: string;
   readonly scopes: readonly ScopeRequirement[];
@@ -46,8 +46,9 @@ export type Judgement =
   | { readonly refused?: never; readonly charges: ReadonlyMap<string, Amounts> };
 
 /** Before the status of a quota says what is limited, nothing is. */
-export function accountOf(quota: ApiObject): Account {
-  const { hard, used } = record(quota['status']);
+export function accountOf(object: ApiObject): Account {
+  const quota = object as ResourceQuota;
+  const { hard, used } = quota.status ?? {};
   return {
     quota,
     uid: quota.metadata.uid ?? '',
@@ -158,7 +159,7 @@ function scopeText({ scopeName, operator, values }: ScopeRequirement): string {
 
 function exceededText(account: Account, wanted: Amounts, exceeded: readonly string[]): string {
   const { name, used, quota } = account;
-  const limits = listText(record(quota['status'])['hard'], exceeded);
+  const limits = listText(quota.status?.hard ?? {}, exceeded);
   const parts = [
     `exceeded quota: ${name}`,
     `requested: ${amountsText(only(wanted, exceeded))}`,

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { TokenReview, UserInfo } from '../../../shared/api/types/authentication-v1';
+import type { SubjectAccessReview } from '../../../shared/api/types/authorization-v1';
 import type { Client } from '../../../shared/client/client';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { monotonicClock } from '../../../shared/concurrency/monotonic-clock';
 import type { Log } from '../../../shared/log/log';
-import type { ApiObject } from '../../../shared/object/object';
+import type { ResourceOf, Sent } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
 import { GROUP, USER, USER_GROUP } from '../../../shared/names';
 
@@ -41,12 +43,16 @@ const UNKNOWN = 'the API server could not be asked who may read this';
 const MAY: Verdict = { code: 200, message: '' };
 const BUSY: Verdict = { code: 503, message: 'too many ask at once who may read this' };
 const ANONYMOUS: UserInfo = { username: USER.anonymous, groups: [USER_GROUP.unauthenticated] };
-const TOKEN_REVIEWS = { group: GROUP.authentication, version: 'v1', resource: 'tokenreviews' } as const;
-const ACCESS_REVIEWS = {
+const TOKEN_REVIEWS: ResourceOf<TokenReview> = {
+  group: GROUP.authentication,
+  version: 'v1',
+  resource: 'tokenreviews',
+};
+const ACCESS_REVIEWS: ResourceOf<SubjectAccessReview> = {
   group: GROUP.authorization,
   version: 'v1',
   resource: 'subjectaccessreviews',
-} as const;
+};
 
 interface Remembered {
   readonly verdict: Promise<Verdict>;
@@ -89,21 +95,6 @@ function keyOf({ verb, path, token }: DoorRequest): string {
   return `${digest} ${verb} ${path}`;
 }
 
-interface UserInfo {
-  readonly username?: string;
-  readonly uid?: string;
-  readonly groups?: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
-
-interface TokenReview extends ApiObject {
-  readonly status?: { readonly authenticated?: boolean; readonly user?: UserInfo };
-}
-
-interface AccessReview extends ApiObject {
-  readonly status?: { readonly allowed?: boolean };
-}
-
 async function review(
   { client, log }: Pick<AccessOptions, 'client' | 'log'>,
   { verb, path, token }: DoorRequest,
@@ -122,7 +113,7 @@ async function review(
 }
 
 async function userOf(client: Client, token: string): Promise<UserInfo | undefined> {
-  const object: TokenReview = {
+  const object: Sent<TokenReview> = {
     apiVersion: apiVersionOf(TOKEN_REVIEWS),
     kind: 'TokenReview',
     metadata: {},
@@ -137,7 +128,7 @@ async function isAllowed(
   { username, uid, groups, extra }: UserInfo,
   nonResourceAttributes: { readonly verb: string; readonly path: string },
 ): Promise<boolean> {
-  const object: AccessReview = {
+  const object: Sent<SubjectAccessReview> = {
     apiVersion: apiVersionOf(ACCESS_REVIEWS),
     kind: 'SubjectAccessReview',
     metadata: {},

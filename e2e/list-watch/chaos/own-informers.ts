@@ -1,9 +1,10 @@
 /** A program: informers of `shared/informer`, each with a journal. See `informer-program.ts` for what it is told and tells. */
 import { type Client, createClient } from '../../../shared/client/client';
+import type { ListOptions, WatchOptions } from '../../../shared/client/options';
 import { loadKubeconfig } from '../../../shared/client/kubeconfig';
 import { StatusError } from '../../../shared/errors/status-error';
 import { createInformer } from '../../../shared/informer/informer';
-import type { ApiObject } from '../../../shared/object/object';
+import type { ApiObject, ResourceOf } from '../../../shared/object/object';
 import { patience } from '../../../shared/testing/eventually';
 import { type InformerTarget, runInformerProgram, type TestedInformer } from './informer-program';
 import { cachedObject, Journal, reportOf } from './journal';
@@ -50,15 +51,15 @@ runInformerProgram((view: View, target: InformerTarget, base: number): TestedInf
 function watched(client: Client, journal: Journal): Client {
   return {
     ...client,
-    listAll: async <T extends ApiObject>(...args: Parameters<Client['listAll']>) => {
-      const list = await client.listAll<T>(...args);
+    listAll: async <T extends ApiObject>(resource: ResourceOf<T>, options?: ListOptions) => {
+      const list = await client.listAll(resource, options);
       journal.listed(list.metadata.resourceVersion);
       return list;
     },
-    async *watch<T extends ApiObject>(...[resource, options]: Parameters<Client['watch']>) {
+    async *watch<T extends ApiObject>(resource: ResourceOf<T>, options?: WatchOptions) {
       const check = journal.watch(options?.resourceVersion);
       try {
-        for await (const event of client.watch<T>(resource, options)) {
+        for await (const event of client.watch(resource, options)) {
           check(event.type, event.object);
           yield event;
         }
