@@ -3,6 +3,7 @@ import { systemClock } from '../shared/concurrency/clock';
 import { linkedAbort } from '../shared/concurrency/linked-abort';
 import { keepServingCertificate } from '../shared/certs/keep-serving-certificate';
 import { ensureServingCertificate } from '../shared/certs/serving-certificate';
+import { defined } from '../shared/defined';
 import type { Log } from '../shared/log/log';
 import type { Audit } from './audit/audit';
 import { openAudit } from './audit/open-audit';
@@ -259,7 +260,7 @@ async function openDoor(
         livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
       }),
       insight: insightInto(plane, authentication, audit),
-      ...(accountTokens.documents === undefined ? {} : { issuer: accountTokens.documents }),
+      ...defined({ issuer: accountTokens.documents }),
       verbs: {
         registry: plane.registry,
         confirmRegistry: async (signal) => plane.custom.confirm(signal),

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { createClient } from '../shared/client/client';
 import { KubeconfigError, loadKubeconfig } from '../shared/client/kubeconfig';
+import { defined } from '../shared/defined';
 import type { FlagValues } from '../shared/flags/flag-row';
 import { writeHelp } from '../shared/flags/help';
 import { parseFlags } from '../shared/flags/parse-flags';
@@ -95,8 +96,7 @@ async function work({ values, given, controllers }: RunningOptions): Promise<num
         controllers,
         controllerOptions: {
           ...values,
-          ...(rootCa === undefined ? {} : { rootCa }),
-          ...(signing === undefined ? {} : { signing }),
+          ...defined({ rootCa, signing }),
         },
         election: values.leaderElect
           ? {

@@ -1,6 +1,7 @@
 import { DecodeError } from '../../shared/schema/decode';
 import { UNSTRUCTURED } from '../../shared/schema/types';
 import type { ResourceRow, SubresourceRow } from '../../shared/api/resources';
+import { defined } from '../../shared/defined';
 import type { FieldError } from '../../shared/errors/field-error';
 import type { JsonObject } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
@@ -84,7 +85,7 @@ function versionDefinition(
     ...(scale === undefined
       ? {}
       : { specialSubresources: { scale: { is: 'view', view: customScale(scale) } } }),
-    ...(deprecation === undefined ? {} : { deprecation }),
+    ...defined({ deprecation }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { ResourceRow } from '../../shared/api/resources';
 import { resourceOf, RESOURCES } from '../../shared/api/resources';
 import type { ApplyDefaults } from '../../shared/defaults/defaults';
 import { defaultsOf } from '../../shared/defaults/defaults';
+import { defined } from '../../shared/defined';
 import { kindType } from '../../shared/schema/types';
 import type { ResourceDefinition } from '../registry/resource';
 import type { RuntimeConfig } from '../registry/runtime-config';
@@ -50,9 +51,7 @@ function definitionOf(row: ResourceRow, settings: KindSettings): ResourceDefinit
       (name) => subresources[name]?.isServed?.(settings) ?? true,
     ),
     specialSubresources: subresources,
-    ...(conversion === undefined ? {} : { conversion }),
-    ...(applyDefaults === undefined ? {} : { applyDefaults }),
-    ...(virtual === undefined ? {} : { virtual }),
+    ...defined({ conversion, applyDefaults, virtual }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { defaultsOf } from '../../shared/defaults/defaults';
 import type { SubresourceRow } from '../../shared/api/resources';
+import { defined } from '../../shared/defined';
 import type { ApplyRequest } from './fieldmanager/apply';
 import { notFound } from '../../shared/errors/status-error';
 import { apiVersionOf } from '../../shared/object/object';
@@ -44,7 +45,7 @@ export function shownEndpoint(endpoint: Endpoint, subresource: SubresourceRow): 
     row: { ...endpoint.row, kind, listKind: '', version, schema },
     apiVersion: apiVersionOf(subresource),
     type: kindType(schema),
-    ...(applyDefaults === undefined ? {} : { applyDefaults }),
+    ...defined({ applyDefaults }),
   };
   shownEndpoints.set(subresource, shown);
   return shown;

@@ -1,4 +1,5 @@
 import { selectorNamesOf } from '../../shared/conversion/conversions';
+import { defined } from '../../shared/defined';
 import { apiVersionOf } from '../../shared/object/object';
 import type { Endpoint, ResourceDefinition, StoredResource } from './resource';
 import { deprecationOf } from './deprecation';
@@ -85,12 +86,7 @@ function endpointOf(
     stored: storedResources.get(own.keyPrefix) ?? own,
     selectorNames: selectorNamesOf(row),
     subresources: new Map(served.map((each) => [each.name, each])),
-    ...(conversion === undefined ? {} : { conversion }),
-    ...(applyDefaults === undefined ? {} : { applyDefaults }),
-    ...(deprecation === undefined ? {} : { deprecation }),
-    ...(specialSubresources === undefined ? {} : { specialSubresources }),
-    ...(virtual === undefined ? {} : { virtual }),
-    ...(custom === undefined ? {} : { custom }),
+    ...defined({ conversion, applyDefaults, deprecation, specialSubresources, virtual, custom }),
   };
 }
 

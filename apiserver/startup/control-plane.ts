@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/concurrency/clock';
+import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
 import { GROUP } from '../../shared/names';
 import { AdmissionMetrics } from '../admission/admission-metrics';
@@ -104,7 +105,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     resources: registry.stored,
     log,
     clock,
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...defined({ limits: options.limits }),
   });
   const custom = new CustomResources({ builtIn: registry, cache, log });
   const serviceAllocation = createServiceAllocation({

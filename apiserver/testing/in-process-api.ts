@@ -4,6 +4,7 @@ import { newKeyPem } from '../../shared/certs/testing/new-key-pem';
 import { signingKeyOf } from '../../shared/tokens/token-key';
 import { ACCOUNT_TOKEN, USER_GROUP } from '../../shared/names';
 import { systemClock } from '../../shared/concurrency/clock';
+import { defined } from '../../shared/defined';
 import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
 import { PATIENCE_MS } from '../../shared/testing/eventually';
@@ -122,9 +123,7 @@ export async function startInProcessApi(
     admission: { ...DEFAULT_ADMISSION, ...admission },
     limits,
     accessControl: (policies) => ({ ...accessControlOf(authorizationModes, policies), ...services }),
-    ...(ranges === undefined ? {} : { services: ranges }),
-    ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
-    ...(kindSettings === undefined ? {} : { kindSettings }),
+    ...defined({ services: ranges, runtimeConfig, kindSettings }),
   });
   await plane.cache.start(life.signal);
   await plane.custom.start(life.signal);

@@ -5,6 +5,7 @@ import { discover, preferredResources } from '../../shared/client/discovery';
 import type { LinkedAbort } from '../../shared/concurrency/linked-abort';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { withTimeLimit } from '../../shared/concurrency/time-limit';
+import { defined } from '../../shared/defined';
 import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
 import type { Log } from '../../shared/log/log';
@@ -197,13 +198,7 @@ function slim({ metadata }: ApiObject): ApiObject {
   const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } = metadata;
   return {
     metadata: {
-      ...(name === undefined ? {} : { name }),
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-      ...(finalizers === undefined ? {} : { finalizers }),
-      ...(ownerReferences === undefined ? {} : { ownerReferences }),
+      ...defined({ name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences }),
     },
   };
 }

@@ -9,6 +9,7 @@ import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
 import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { runWorkers } from '../../shared/concurrency/work-loop';
+import { defined } from '../../shared/defined';
 import { createInformer } from '../../shared/informer/informer';
 import type { Log } from '../../shared/log/log';
 import { FINALIZER } from '../../shared/names';
@@ -161,7 +162,7 @@ class NamespaceDeleter {
       const status = {
         ...current.status,
         phase: 'Terminating',
-        ...(conditions === undefined ? {} : { conditions }),
+        ...defined({ conditions }),
       };
       return this.client.updateStatus<Namespace>(NAMESPACES, { ...current, status }, { signal });
     });

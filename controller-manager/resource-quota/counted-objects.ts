@@ -5,6 +5,7 @@ import { discover, preferredResources } from '../../shared/client/discovery';
 import type { Clock } from '../../shared/concurrency/clock';
 import type { LinkedAbort } from '../../shared/concurrency/linked-abort';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { defined } from '../../shared/defined';
 import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
 import type { Log } from '../../shared/log/log';
@@ -146,9 +147,6 @@ function keyOf(of: Countable | ResourceRow): string {
 
 function slim({ metadata: { name, namespace, uid, resourceVersion } }: ApiObject): ApiObject['metadata'] {
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...defined({ name, namespace, uid, resourceVersion }),
   };
 }

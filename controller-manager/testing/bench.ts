@@ -6,6 +6,7 @@ import type { FakeResource } from '../../shared/client/testing/fake-resources';
 import { NAMESPACES } from '../../shared/client/testing/fake-resources';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
+import { defined } from '../../shared/defined';
 import { silentLog } from '../../shared/log/log';
 import type { ApiObject, OwnerReference } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
@@ -53,10 +54,9 @@ export async function createBench(): Promise<Bench> {
     make: (resource, name, { owners, finalizers, spec } = {}) =>
       store.create(placeOf(resource, name), {
         metadata: {
-          ...(owners === undefined ? {} : { ownerReferences: owners }),
-          ...(finalizers === undefined ? {} : { finalizers }),
+          ...defined({ ownerReferences: owners, finalizers }),
         },
-        ...(spec === undefined ? {} : { spec }),
+        ...defined({ spec }),
       }),
     find: (resource, name) => store.find(placeOf(resource, name)),
     until: async (holds) =>

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { defined } from '../../shared/defined';
 import type { Dialect } from '../../shared/names';
 import type { Credentials } from './credentials';
 import { LOOPBACK } from './ports';
@@ -63,8 +64,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Started
       `--shutdown-delay-duration=${options.shutdownDelay ?? '0s'}`,
       ...(options.extraArgs ?? []),
     ],
-    ...(options.env === undefined ? {} : { env: options.env }),
-    ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
+    ...defined({ env: options.env, onLine: options.onLine }),
   });
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { writeFileAtomically } from '../../shared/files/atomic-file';
 import { makeDirectory } from '../../shared/files/make-directory';
+import { defined } from '../../shared/defined';
 import { LOOPBACK } from './ports';
 import { startProcess, type StartedProcess } from './started-process';
 
@@ -40,7 +41,7 @@ export async function startBalancer(options: BalancerOptions): Promise<StartedPr
     name: program.name,
     command: program.file,
     args,
-    ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
+    ...defined({ onLine: options.onLine }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../shared/defined';
 import type { Dialect } from '../../shared/names';
 import type { Credentials } from './credentials';
 import { LOOPBACK } from './ports';
@@ -32,6 +33,6 @@ export async function startControllerManager(options: ControllerManagerOptions):
       `--secure-port=${String(options.securePort ?? 0)}`,
       ...(options.extraArgs ?? []),
     ],
-    ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
+    ...defined({ onLine: options.onLine }),
   });
 }

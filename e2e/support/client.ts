@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { defined } from '../../shared/defined';
 import type { ObjectMeta } from '../../shared/object/object';
 
 /** A body of the API, as loosely typed as a test needs it: an object, a list or a Status. */
@@ -90,7 +91,7 @@ export class ApiClient {
   }
 
   async delete(path: string, body?: unknown): Promise<Answer> {
-    return this.request({ method: 'DELETE', path, ...(body === undefined ? {} : { body }) });
+    return this.request({ method: 'DELETE', path, ...defined({ body }) });
   }
 
   async request(options: RequestOptions): Promise<Answer> {

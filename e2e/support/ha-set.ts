@@ -7,6 +7,7 @@ import { type EtcdCluster, startEtcdCluster } from '../../deploy/local/etcd-clus
 import { freePort } from '../../deploy/local/ports';
 import { waitUntilReady } from '../../deploy/local/readiness';
 import type { StartedProcess } from '../../deploy/local/started-process';
+import { defined } from '../../shared/defined';
 import type { Dialect } from '../../shared/names';
 import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { ApiClient } from './client';
@@ -79,8 +80,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
       dir,
       certDir: path.join(dir, 'certs'),
       credentials,
-      ...(options.shutdownDelay === undefined ? {} : { shutdownDelay: options.shutdownDelay }),
-      ...(options.extraArgs === undefined ? {} : { extraArgs: options.extraArgs }),
+      ...defined({ shutdownDelay: options.shutdownDelay, extraArgs: options.extraArgs }),
     });
     cleanups.push(() => replica.stop());
     return replica;

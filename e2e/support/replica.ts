@@ -4,6 +4,7 @@ import { type Credentials, writeKubeconfig } from '../../deploy/local/credential
 import { freePort } from '../../deploy/local/ports';
 import { waitUntilReady } from '../../deploy/local/readiness';
 import type { StartedProcess } from '../../deploy/local/started-process';
+import { defined } from '../../shared/defined';
 import type { Dialect } from '../../shared/names';
 import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { ApiClient } from './client';
@@ -71,10 +72,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
         storage,
         certDir,
         credentials,
-        ...(shutdownDelay === undefined ? {} : { shutdownDelay }),
-        ...(extraArgs === undefined ? {} : { extraArgs }),
-        ...(nodeFlags === undefined ? {} : { nodeFlags }),
-        ...(env === undefined ? {} : { env }),
+        ...defined({ shutdownDelay, extraArgs, nodeFlags, env }),
       }),
     );
     await waitUntilReady(program, { server, caFile, token, deadlineMs: PATIENCE_MS }).catch(

@@ -1,3 +1,4 @@
+import { defined } from '../defined';
 import type { GroupVersion, GroupVersionKind } from '../object/object';
 import { apiVersionFromNeutral, GROUP } from '../names';
 import { isServedByDefault } from './groups';
@@ -125,9 +126,7 @@ function lifecycle(data: ResourceData): Partial<ResourceRow> {
   const { introduced, deprecated, removed, replacement } = data;
   const [apiVersion = '', kind = ''] = replacement?.split(' ') ?? [];
   return {
-    ...(introduced === undefined ? {} : { introduced }),
-    ...(deprecated === undefined ? {} : { deprecated }),
-    ...(removed === undefined ? {} : { removed }),
+    ...defined({ introduced, deprecated, removed }),
     ...(replacement === undefined ? {} : { replacement: { ...dialectGroupVersion(apiVersion), kind } }),
   };
 }

@@ -1,4 +1,5 @@
 import type { ApiObject, GroupVersionResource, ResourceOf, Sent } from '../object/object';
+import { defined } from '../defined';
 import { GROUP, MEDIA_TYPE } from '../names';
 import { createConnection } from './connection';
 import type {
@@ -128,7 +129,7 @@ export function createClient(clientOptions: ClientOptions): Client {
         ...call,
         method: 'GET',
         path: resourcePath(resource, { ...ref, subresource }) + queryString({ resourceVersion }),
-        ...(accept === undefined ? {} : { accept }),
+        ...defined({ accept }),
       }),
     list,
     listAll: async (resource, options) => listInPages(list, resource, options ?? {}),
@@ -178,7 +179,7 @@ async function* watch<T extends ApiObject>(
     path,
     signal,
     timeoutMs,
-    ...(accept === undefined ? {} : { accept }),
+    ...defined({ accept }),
   });
   onOpen?.();
   // A half-open connection tells nothing; the server's own end of the watch is the latest sign of life.

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { load } from 'js-yaml';
 
 import type { ClientOptions } from './options';
+import { defined } from '../defined';
 
 /** What is wrong with a kubeconfig, in a sentence for the person who wrote it. */
 export class KubeconfigError extends Error {
@@ -86,9 +87,9 @@ function clusterOptions(cluster: Fields, directory: string): ClientOptions {
   const tlsServerName = string(cluster, 'tls-server-name');
   return {
     server,
-    ...(ca === undefined ? {} : { ca }),
+    ...defined({ ca }),
     ...(cluster['insecure-skip-tls-verify'] === true ? { insecureSkipTlsVerify: true } : {}),
-    ...(tlsServerName === undefined ? {} : { tlsServerName }),
+    ...defined({ tlsServerName }),
   };
 }
 
@@ -104,11 +105,10 @@ function userOptions(user: Fields, directory: string): Partial<ClientOptions> {
   const token = string(user, 'token');
   const tokenFile = string(user, 'tokenFile');
   return {
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
+    ...defined({ cert, key }),
     // As in client-go: the file wins, and the token beside it is a start value only.
     ...(tokenFile === undefined ? {} : { tokenFile: resolve(directory, tokenFile) }),
-    ...(token === undefined ? {} : { token }),
+    ...defined({ token }),
   };
 }
 

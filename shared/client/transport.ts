@@ -4,6 +4,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 
 import { TIMER_MAX_MS } from '../concurrency/timer-max';
+import { defined } from '../defined';
 import { ConnectionError } from './connection-error';
 
 export interface TransportOptions {
@@ -139,9 +140,7 @@ export function createTransport(options: TransportOptions): Transport {
 function tlsOptions(options: TransportOptions): object {
   const serverName = options.tlsServerName ?? '';
   return {
-    ...(options.ca === undefined ? {} : { ca: options.ca }),
-    ...(options.cert === undefined ? {} : { cert: options.cert }),
-    ...(options.key === undefined ? {} : { key: options.key }),
+    ...defined({ ca: options.ca, cert: options.cert, key: options.key }),
     ...(serverName === '' ? {} : { servername: serverName }),
     rejectUnauthorized: options.insecureSkipTlsVerify !== true,
   };

@@ -3,6 +3,7 @@ import type { FieldData } from '../api/tables';
 import { SCHEMA_DATA } from '../api/tables';
 import type { MessageTypes } from '../api/types/message-types';
 import type { ApiObject, GroupVersionKind } from '../object/object';
+import { defined } from '../defined';
 
 /** The types of values. What each of them accepts and how it is written is stated in `scalars.ts` and `unions.ts`. */
 export type FieldKind =
@@ -233,14 +234,16 @@ function fieldType(name: string, data: FieldData, options: { readonly emptyIsNul
 
 function markers(data: FieldData): Partial<FieldType> {
   return {
-    ...(data.listType === undefined ? {} : { listType: data.listType }),
-    ...(data.listMapKeys === undefined ? {} : { listMapKeys: data.listMapKeys }),
-    ...(data.mapType === undefined ? {} : { mapType: data.mapType }),
-    ...(data.structType === undefined ? {} : { structType: data.structType }),
-    ...(data.patchStrategy === undefined ? {} : { patchStrategy: data.patchStrategy }),
-    ...(data.patchMergeKey === undefined ? {} : { patchMergeKey: data.patchMergeKey }),
+    ...defined({
+      listType: data.listType,
+      listMapKeys: data.listMapKeys,
+      mapType: data.mapType,
+      structType: data.structType,
+      patchStrategy: data.patchStrategy,
+      patchMergeKey: data.patchMergeKey,
+    }),
     ...(data.default === undefined ? {} : { default: JSON.parse(data.default) as unknown }),
-    ...(data.protoName === undefined ? {} : { protoName: data.protoName }),
+    ...defined({ protoName: data.protoName }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../shared/defined';
 import type { ApiObject } from '../../../shared/object/object';
 import type { AdmissionAttributes } from '../../registry/admission';
 import { integer, optionalText, text } from '../../../shared/object/accessors';
@@ -57,7 +58,7 @@ function resolved(attributes: AdmissionAttributes, pod: ApiObject, cluster: Clus
   return withSpec(pod, {
     ...(found.className === '' ? {} : { priorityClassName: found.className }),
     priority: found.priority,
-    ...(preemptionPolicy === undefined ? {} : { preemptionPolicy }),
+    ...defined({ preemptionPolicy }),
   });
 }
 

@@ -1,4 +1,5 @@
 import { describeField } from '../../../shared/api/descriptions';
+import { defined } from '../../../shared/defined';
 import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
 import { validateStructure } from '../../kinds/apiextensions/crd-structure';
 import type { JsonSchema, SchemaForm } from './definitions';
@@ -140,7 +141,7 @@ function toV3(schema: JsonSchema, form: SchemaForm): JsonSchema {
     ...plainFields(schema),
     ...(text(type) === '' ? {} : { type }),
     ...(nullable === true ? { nullable } : {}),
-    ...(value === undefined ? {} : { default: value }),
+    ...defined({ default: value }),
     ...structure(schema, form),
     ...listField('required', listOf(schema['required'])),
     ...junctors(schema),

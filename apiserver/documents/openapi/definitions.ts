@@ -1,4 +1,5 @@
 import { describeField, describeMessage } from '../../../shared/api/descriptions';
+import { defined } from '../../../shared/defined';
 import { ATOMIC_MESSAGES } from '../../../shared/fieldset/shape';
 import { GROUP } from '../../../shared/names';
 import type { GroupVersion, GroupVersionKind } from '../../../shared/object/object';
@@ -136,7 +137,7 @@ function fieldSchema(
 ): JsonSchema {
   const said: JsonSchema = {
     ...description,
-    ...(field.default === undefined ? {} : { default: field.default }),
+    ...defined({ default: field.default }),
     ...markers(field),
   };
   if (!field.list && !field.map) return valueSchema(field, form, said);
@@ -157,10 +158,12 @@ function markers(field: FieldType): JsonSchema {
   const { listMapKeys, listType, mapType, structType, patchMergeKey, patchStrategy } = field;
   const whole = mapType ?? structType;
   return {
-    ...(listMapKeys === undefined ? {} : { 'x-kubernetes-list-map-keys': listMapKeys }),
-    ...(listType === undefined ? {} : { 'x-kubernetes-list-type': listType }),
-    ...(whole === undefined ? {} : { 'x-kubernetes-map-type': whole }),
-    ...(patchMergeKey === undefined ? {} : { 'x-kubernetes-patch-merge-key': patchMergeKey }),
-    ...(patchStrategy === undefined ? {} : { 'x-kubernetes-patch-strategy': patchStrategy }),
+    ...defined({
+      'x-kubernetes-list-map-keys': listMapKeys,
+      'x-kubernetes-list-type': listType,
+      'x-kubernetes-map-type': whole,
+      'x-kubernetes-patch-merge-key': patchMergeKey,
+      'x-kubernetes-patch-strategy': patchStrategy,
+    }),
   };
 }

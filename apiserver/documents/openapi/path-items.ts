@@ -3,6 +3,7 @@ import { definitionName } from './names';
 import type { Operation } from './operations';
 import type { Parameter } from './parameters';
 import { pathParameters, PRETTY } from './parameters';
+import { defined } from '../../../shared/defined';
 
 const CODE_WORDS: Readonly<Record<number, string>> = {
   200: 'OK',
@@ -16,8 +17,7 @@ function common({ id, tag, action, kind }: Operation): object {
   return {
     operationId: id,
     tags: [tag],
-    ...(action === undefined ? {} : { 'x-kubernetes-action': action }),
-    ...(kind === undefined ? {} : { 'x-kubernetes-group-version-kind': kind }),
+    ...defined({ 'x-kubernetes-action': action, 'x-kubernetes-group-version-kind': kind }),
   };
 }
 

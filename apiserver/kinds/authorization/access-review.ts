@@ -1,3 +1,4 @@
+import { defined } from '../../../shared/defined';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import type { ApiObject } from '../../../shared/object/object';
@@ -41,8 +42,7 @@ export const reviewOwnRules: Operation = async ({ services }, { object, user }, 
   if (namespace === '') throw badRequest('no namespace on request');
   const { kind, apiVersion } = object;
   return {
-    ...(kind === undefined ? {} : { kind }),
-    ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...defined({ kind, apiVersion }),
     metadata: {},
     spec: {},
     status: await services.rulesOf(user, namespace, signal),
@@ -61,7 +61,7 @@ async function decided(
     allowed: decision === 'allow',
     ...(decision === 'deny' ? { denied: true } : {}),
     ...(reason === '' ? {} : { reason }),
-    ...(error === undefined ? {} : { evaluationError: error }),
+    ...defined({ evaluationError: error }),
   };
   return { ...object, status };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../shared/defined';
 import { GROUP } from '../../../shared/names';
 import { StatusError, badRequest, notFound } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/object/object';
@@ -110,10 +111,10 @@ function deleteOptionsOf({ object: eviction, dryRun }: OperationRequest): Delete
   }
   return {
     dryRun: dryRun || asked.includes('All'),
-    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...defined({ gracePeriodSeconds: grace }),
     ...(policy === '' ? {} : { propagationPolicy: policy }),
     ...(typeof orphan === 'boolean' ? { orphanDependents: orphan } : {}),
-    ...(preconditions === undefined ? {} : { preconditions }),
+    ...defined({ preconditions }),
   };
 }
 

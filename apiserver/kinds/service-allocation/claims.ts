@@ -1,4 +1,5 @@
 import type { Backend, StoredRecord } from '../../storage/backend';
+import { defined } from '../../../shared/defined';
 
 /** Which object a value belongs to. Only the uid counts; the rest tells people whose it is. */
 export interface Owner {
@@ -97,7 +98,7 @@ export class Claims {
   ): AsyncGenerator<{ readonly claims: readonly Claim[]; readonly revision: number }> {
     let after: string | undefined;
     for (;;) {
-      const options = { limit: LIST_PAGE_RECORDS, ...(after === undefined ? {} : { after }) };
+      const options = { limit: LIST_PAGE_RECORDS, ...defined({ after }) };
       const { records, revision, remaining } = await this.#backend.list(this.#prefix, options, signal);
       yield { claims: records.map((record) => this.#claimOf(record)), revision };
       after = records.at(-1)?.key;

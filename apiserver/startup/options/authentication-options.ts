@@ -2,6 +2,7 @@ import { oidcErrors, oidcOptions } from './oidc-options';
 import { accountTokenOptions, accountTokenWarnings } from './account-token-options';
 import type { ServerFlags } from './complete-options';
 import type { AuthenticationOptions, RequestHeaderOptions, TokenWebhookOptions } from './server-options';
+import { defined } from '../../../shared/defined';
 
 /** What is wrong with the flags for authentication. */
 export function authenticationErrors(flags: ServerFlags): readonly string[] {
@@ -55,8 +56,7 @@ export function authenticationOptions(flags: ServerFlags): AuthenticationOptions
   return {
     ...(flags.tokenAuthFile === '' ? {} : { tokenFile: flags.tokenAuthFile }),
     ...(flags.clientCaFile === '' ? {} : { clientCaFile: flags.clientCaFile }),
-    ...(requestHeader === undefined ? {} : { requestHeader }),
-    ...(oidc === undefined ? {} : { oidc }),
+    ...defined({ requestHeader, oidc }),
     ...(webhookFile === '' ? {} : { tokenWebhook: tokenWebhookOptions(flags) }),
     bootstrapTokens: flags.enableBootstrapTokenAuth,
     accountTokens: accountTokenOptions(flags),

@@ -1,3 +1,4 @@
+import { defined } from '../../../shared/defined';
 /** What is written, and what of it the informers look at. */
 export interface WrittenResource {
   readonly group: string;
@@ -115,7 +116,6 @@ function viewOf(
     group,
     version,
     resource,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(half === undefined ? {} : { half }),
+    ...defined({ namespace, half }),
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 
+import { defined } from '../../defined';
 import { StatusError, alreadyExists, conflict, forbidden, notFound } from '../../errors/status-error';
 import type { ApiObject } from '../../object/object';
 import { apiVersionOf } from '../../object/object';
@@ -169,7 +170,7 @@ export class FakeStore {
       revision: this.revision,
       resource: place.resource,
       after,
-      ...(before === undefined ? {} : { before }),
+      ...defined({ before }),
     });
     this.changes.emit('events');
     return after;
@@ -210,8 +211,7 @@ function merged(current: ApiObject, object: ApiObject, subresource: string): Api
       ...object.metadata,
       uid: uid ?? '',
       resourceVersion: resourceVersion ?? '',
-      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...defined({ creationTimestamp, deletionTimestamp }),
     },
     ...('status' in current ? { status: current['status'] } : {}),
   };
