@@ -1,4 +1,4 @@
-/** Programs that npm does not bring: Debian's etcd and haproxy, and a second kubectl kept apart from the one on PATH. */
+/** Programs that npm does not bring: Debian's etcd, haproxy and openssl, and a second kubectl kept apart from the one on PATH. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { repositoryRoot, say } from './toolchain.mjs';
 export const PROGRAM = {
   etcd: { names: ['etcd'], debianPackage: 'etcd-server' },
   balancer: { names: ['haproxy', 'nginx'], debianPackage: 'haproxy' },
+  openssl: { names: ['openssl'], debianPackage: 'openssl' },
 };
 
 const KUBECTL_FOLDER = path.join(repositoryRoot, '.tools', 'kubectl-1.20');

@@ -51,6 +51,16 @@ test.each([
   ['bytes that are cut off', wrapped(Buffer.from([0x30, 0x05, 0x01])), 'malformed request'],
   ['no bytes', wrapped(Buffer.alloc(0)), 'malformed request'],
   [
+    'a length in more bytes than it needs',
+    wrapped(Buffer.from([0x30, 0x81, 0x02, 0x30, 0x00])),
+    'malformed request: bad length',
+  ],
+  [
+    'a length that is not told',
+    wrapped(Buffer.from([0x30, 0x80, 0x30, 0x00, 0x00, 0x00])),
+    'malformed request: bad length',
+  ],
+  [
     'two lists of further names',
     newCertificateRequest({ extensions: [names(), names()] }).pem,
     'malformed request: two lists of further names',

@@ -13,6 +13,8 @@ export const DER_TAG = {
   octetString: 0x04,
   objectIdentifier: 0x06,
   utf8String: 0x0c,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
   bmpString: 0x1e,
   sequence: 0x30,
   set: 0x31,
@@ -64,5 +66,8 @@ function lengths(bytes: Buffer, at: number): { readonly headerBytes: number; rea
   if (first < LONG_FORM) return { headerBytes: 2, contentBytes: first };
   const count = first - LONG_FORM;
   if (count === 0 || count > LENGTH_BYTES_MAX) throw new Error('bad length');
-  return { headerBytes: 2 + count, contentBytes: bytes.readUIntBE(at + 2, count) };
+  const contentBytes = bytes.readUIntBE(at + 2, count);
+  // DER has one way to write a length.
+  if (contentBytes < LONG_FORM || contentBytes < 2 ** (8 * (count - 1))) throw new Error('bad length');
+  return { headerBytes: 2 + count, contentBytes };
 }

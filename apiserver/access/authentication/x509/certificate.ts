@@ -65,7 +65,9 @@ export function certificateOf(x509: X509Certificate): Certificate {
   const fields = derChildren(toBeSigned, DER_TAG.sequence);
   // The version is left out of the oldest certificates, which have no extensions.
   const hasVersion = fields[0]?.tag === derContextTag(0);
-  const subject = fields[hasVersion ? 5 : 4];
+  const first = hasVersion ? 1 : 0;
+  const [notBefore, notAfter] = derChildren(fields[first + 3], DER_TAG.sequence);
+  const subject = fields[first + 4];
   const extensions = extensionsOf(fields.find(({ tag }) => tag === derContextTag(3)));
   const constraints = extensions.find(({ id }) => id === BASIC_CONSTRAINTS);
   const attributes = attributesOf(subject);
@@ -73,8 +75,8 @@ export function certificateOf(x509: X509Certificate): Certificate {
     x509,
     commonName: attributes.findLast(({ id }) => id === COMMON_NAME)?.text ?? '',
     organizations: attributes.filter(({ id }) => id === ORGANIZATION).map(({ text }) => text),
-    notBeforeMs: Date.parse(x509.validFrom),
-    notAfterMs: Date.parse(x509.validTo),
+    notBeforeMs: timeOf(notBefore),
+    notAfterMs: timeOf(notAfter),
     isAuthority: x509.ca,
     isOldVersion: !hasVersion,
     pathLengthMax: pathLengthOf(constraints),
@@ -127,6 +129,22 @@ function extensionsOf(wrapper: DerValue | undefined): readonly Extension[] {
     return { id: id.content.toString('hex'), isCritical, value: value.content };
   });
 }
+
+/** In the two forms that RFC 5280 allows, to the second and in UTC. The runtime's text of a time is none to be read: it has others, too. */
+function timeOf(value: DerValue | undefined): number {
+  const digits = value?.content.toString('latin1') ?? '';
+  const century = Number(digits.slice(0, 2)) < FIRST_YEAR_OF_1900S ? '20' : '19';
+  const whole = value?.tag === DER_TAG.utcTime ? `${century}${digits}` : digits;
+  const isTime = value?.tag === DER_TAG.utcTime || value?.tag === DER_TAG.generalizedTime;
+  const text = whole.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6.000Z');
+  const ms = Date.parse(text);
+  // The 30th of February would be taken for the 2nd of March.
+  if (!isTime || Number.isNaN(ms) || new Date(ms).toISOString() !== text) throw new Error('a malformed time');
+  return ms;
+}
+
+/** A year of two digits is one of 1950 to 2049. */
+const FIRST_YEAR_OF_1900S = 50;
 
 /** The types do not say so, but a certificate need not have any. */
 function usagesOf({ keyUsage }: { readonly keyUsage?: readonly string[] }): readonly string[] | undefined {

@@ -228,6 +228,31 @@ describe('what a certificate says', () => {
     expect(broken(Buffer.from([0x02, 0x01, 0x03]))().parsed.pathLengthMax).toBe(3);
   });
 
+  test.each([
+    ['without seconds', '3001010000Z'],
+    ['with an offset', '300101000000+0100'],
+    ['of the 30th of February', '300230000000Z'],
+    ['of letters', 'tomorrow, noon'],
+  ])('a time %s is refused', (_what, text) => {
+    const good = der.time(now - HOUR_MS);
+    const bad = Buffer.concat([Buffer.from([0x17, text.length]), Buffer.from(text)]);
+    expect(() => testCertificate({ commonName: 'a', times: [good, bad] })).toThrow('a malformed time');
+    expect(() => testCertificate({ commonName: 'a', times: [bad, good] })).toThrow('a malformed time');
+  });
+
+  test('a time is read in both of its forms, from 1950 on', () => {
+    const times = [
+      Date.UTC(1950, 0, 1),
+      Date.UTC(1999, 11, 31, 23, 59, 59),
+      Date.UTC(2049, 11, 31),
+      Date.UTC(2050, 0),
+    ];
+    for (const ms of times) {
+      const { parsed } = testCertificate({ commonName: 'a', notBeforeMs: ms, notAfterMs: ms + HOUR_MS });
+      expect([parsed.notBeforeMs, parsed.notAfterMs]).toEqual([ms, ms + HOUR_MS]);
+    }
+  });
+
   test('the last common name counts, and all organizations in their order', () => {
     const { parsed } = testCertificate({
       names: [['2.5.4.3', der.utf8String('first')]],

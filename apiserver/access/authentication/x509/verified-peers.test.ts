@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { USER_GROUP } from '../../../../shared/names';
 import type { PeerCertificates } from '../../../exchange/exchange';
 import { newExchange } from '../../../exchange/testing/new-exchange';
 import { whyUnauthorized } from '../authenticator';
-import { CLIENT_AUTH, testAuthority, testCertificate } from '../testing/test-certificates';
+import { CLIENT_AUTH, rawCertificate, testAuthority, testCertificate } from '../testing/test-certificates';
 import { openCaBundle } from './ca-bundle';
 import { clientCertificate } from './client-certificate';
 
@@ -70,6 +71,20 @@ test('on a connection that stays open, a certificate expires and its authority l
   expect(await outcomeOf(peer)).toMatchObject({ name: 'alice' });
   now = alice.parsed.notAfterMs + 1;
   expect(await outcomeOf(peer)).toMatch(/expired/);
+});
+
+test('a certificate with a time that is none is refused, and does not count among the lives of certificates', async () => {
+  const broken = Buffer.from('\x17\x0d999999999999Z', 'latin1');
+  const { der } = rawCertificate({ commonName: 'eve', issuer: root, times: [broken, broken] });
+  const lives: number[] = [];
+  const counting = clientCertificate({
+    bundle: { current: () => content },
+    clock: { now: () => now },
+    life: { observe: (ms) => lives.push(ms) },
+  });
+  const asked = counting(newExchange({ peer: [new X509Certificate(der)] }));
+  expect(await asked.catch(whyUnauthorized)).toBe('the certificate is malformed: Error: a malformed time');
+  expect(lives).toEqual([]);
 });
 
 test('a certificate that is used too early is good once its time has come', async () => {

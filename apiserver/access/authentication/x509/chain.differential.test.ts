@@ -1,0 +1,173 @@
+import { X509Certificate } from 'node:crypto';
+import { ODDITIES } from '../testing/chain-oddities';
+import { opensslVerdicts } from '../testing/openssl-verify';
+import { seededRandom } from '../testing/random';
+import type { RandomChain } from '../testing/random-chains';
+import { newKeyPool, randomChain } from '../testing/random-chains';
+import type { Certificate } from './certificate';
+import { certificateOf } from './certificate';
+import { verifyChain } from './chain';
+
+/** Chains of all kinds, good and bad, verified by us and by OpenSSL, which know nothing of each other's rules. */
+
+const CHAINS = 1_200;
+const SEED = 20_301;
+const TIMES_EACH = 5;
+const now = Date.UTC(2030, 0, 1);
+
+interface Difference {
+  readonly oddities: readonly string[];
+  /** What the stricter one says. */
+  readonly reason: RegExp;
+  readonly because: string;
+}
+
+const OURS_IS_STRICTER: readonly Difference[] = [
+  {
+    oddities: ['names that are permitted', 'other names are excluded'],
+    reason: /limits that are not understood/,
+    because: 'limits on names are not checked here, so that nothing below them is trusted',
+  },
+  {
+    oddities: ['critical limits on policies'],
+    reason: /limits that are not understood/,
+    because: 'Go does not know them either, and refuses what is critical and not known',
+  },
+  {
+    oddities: ['an issuer that does not say whether it is an authority'],
+    reason: /not authorized to sign/,
+    because: 'Go wants basic constraints in an issuer of version 3; OpenSSL is content with a key usage',
+  },
+  {
+    oddities: ['signed with SHA-1'],
+    reason: /unknown authority/,
+    because: 'Go takes no signature over SHA-1 since 1.18',
+  },
+  {
+    oddities: ['a length that is not told', 'a length in more bytes than it needs'],
+    reason: /bad length/,
+    because: 'Go reads DER only; OpenSSL reads BER',
+  },
+  {
+    oddities: [
+      'what is not needed and cannot be read is sent along',
+      'fractions of seconds',
+      'times without seconds',
+      'times with an offset',
+      'times that are none',
+      'a negative path length',
+    ],
+    reason: /malformed/,
+    because: 'what is sent along has to be readable to the last certificate, as for Go, needed or not',
+  },
+];
+
+const OPENSSL_IS_STRICTER: readonly Difference[] = [
+  {
+    oddities: ['for any use, by that name'],
+    reason: /unsuitable certificate purpose/,
+    because: 'anyExtendedKeyUsage stands for every use in Go (checkChainForKeyUsage)',
+  },
+  {
+    oddities: ['a client whose key may only encipher'],
+    reason: /unsuitable certificate purpose/,
+    because: 'Go asks for the key usage of issuers only (CheckSignatureFrom); TLS proves that the key signs',
+  },
+  {
+    oddities: ['a critical identifier of the key'],
+    reason: /unhandled critical extension/,
+    because: 'Go knows the extension; it says nothing about trust',
+  },
+  {
+    oddities: [
+      'another authority of the same name is sent first',
+      'another authority has signed the same intermediate',
+    ],
+    reason: /self-signed certificate in certificate chain|certificate signature failure|unable to get/,
+    because: 'Go tries all issuers of a name (buildChains); OpenSSL goes on with the first that fits',
+  },
+  {
+    oddities: ['the client itself is trusted'],
+    reason: /at [1-9] depth lookup/,
+    because:
+      'Go asks no further about what stands among the authorities itself; OpenSSL looks at what is sent',
+  },
+];
+
+const random = seededRandom(SEED);
+const keys = newKeyPool();
+const chains = Array.from({ length: CHAINS }, (_, number) => randomChain(number, { random, keys, now }));
+const verdicts = opensslVerdicts(chains, now);
+const outcomes = chains.map((chain, number) => {
+  const [ours, openssl] = [ownVerdict(chain), verdicts[number] ?? ''];
+  return { ...chain, ours, openssl, text: `${chain.title}: ours ${ours}, openssl ${openssl}` };
+});
+
+function ownVerdict({ leaf, sent, trusted }: RandomChain): string {
+  try {
+    const verdict = verifyChain({
+      certificate: read(leaf),
+      intermediates: sent.map(read),
+      anchors: trusted.map(read),
+      now,
+    });
+    return verdict.isTrusted ? 'trusted' : verdict.why;
+  } catch (error) {
+    return `malformed: ${String(error)}`;
+  }
+}
+
+function read(bytes: Buffer): Certificate {
+  return certificateOf(new X509Certificate(bytes));
+}
+
+function isExplained(
+  oddities: readonly string[],
+  reason: string,
+  differences: readonly Difference[],
+): boolean {
+  return differences.some(
+    (each) => each.reason.test(reason) && each.oddities.some((oddity) => oddities.includes(oddity)),
+  );
+}
+
+test('what OpenSSL refuses is refused, but where Go has a reason to trust it', () => {
+  const lax = outcomes.filter(({ ours, openssl }) => ours === 'trusted' && openssl !== 'trusted');
+  const bare = lax.filter(({ oddities, openssl }) => !isExplained(oddities, openssl, OPENSSL_IS_STRICTER));
+  expect(bare.map(({ text }) => text)).toEqual([]);
+});
+
+test('what OpenSSL trusts is trusted, but where there is a reason to be stricter', () => {
+  const strict = outcomes.filter(({ ours, openssl }) => ours !== 'trusted' && openssl === 'trusted');
+  const bare = strict.filter(({ oddities, ours }) => !isExplained(oddities, ours, OURS_IS_STRICTER));
+  expect(bare.map(({ text }) => text)).toEqual([]);
+});
+
+test.each(OURS_IS_STRICTER)('ours is stricter with $oddities: $because', (difference) => {
+  const alone = outcomesOf(difference.oddities);
+  expect(alone.filter(({ ours }) => ours === 'trusted').map(({ text }) => text)).toEqual([]);
+  const strict = outcomes.filter(({ oddities, ours }) => isExplained(oddities, ours, [difference]));
+  expect(strict.filter(({ openssl }) => openssl === 'trusted')).not.toEqual([]);
+});
+
+test.each(OPENSSL_IS_STRICTER)('OpenSSL is stricter with $oddities: $because', (difference) => {
+  const alone = outcomesOf(difference.oddities);
+  expect(alone.filter(({ ours }) => ours !== 'trusted').map(({ text }) => text)).toEqual([]);
+  const strict = outcomes.filter(({ oddities, openssl }) => isExplained(oddities, openssl, [difference]));
+  expect(strict.filter(({ ours }) => ours === 'trusted')).not.toEqual([]);
+});
+
+test('every oddity is tried several times by itself, and a good part of all chains is trusted', () => {
+  expect(ODDITIES.map(({ name }) => name).filter((name) => outcomesOf([name]).length < TIMES_EACH)).toEqual(
+    [],
+  );
+  const trusted = outcomes.filter(({ ours }) => ours === 'trusted').length;
+  expect(trusted).toBeGreaterThan(CHAINS / 4);
+  expect(trusted).toBeLessThan((CHAINS * 3) / 4);
+  expect(outcomes.filter(({ oddities, ours }) => oddities.length === 0 && ours !== 'trusted')).toEqual([]);
+});
+
+/** Of the chains that have only this about them. */
+function outcomesOf(names: readonly string[]): typeof outcomes {
+  return outcomes.filter(({ oddities }) => oddities.length === 1 && names.includes(oddities[0] ?? ''));
+}
