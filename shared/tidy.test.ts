@@ -37,11 +37,11 @@ const LAYERS: readonly (readonly string[])[] = [
   ['shared/informer'],
   ['shared/client'],
   ['shared/structural'],
-  ['shared/defaults', 'shared/fieldset', 'shared/patch', 'shared/protobuf'],
+  ['shared/conversion', 'shared/defaults', 'shared/fieldset', 'shared/patch', 'shared/protobuf'],
   ['shared/quota', 'shared/schema', 'shared/tokens'],
   ['shared/certs'],
   ['shared/meta'],
-  ['shared/api', 'shared/concurrency', 'shared/conversion', 'shared/errors'],
+  ['shared/api', 'shared/concurrency', 'shared/errors'],
   ['shared/files', 'shared/flags', 'shared/log', 'shared/metrics', 'shared/object'],
   ['shared'],
 ];
