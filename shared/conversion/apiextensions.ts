@@ -1,8 +1,8 @@
 import { deepEqual } from '../object/clone';
 import type { ApiObject } from '../object/object';
 import type { Conversion } from './conversion';
-import type { Json } from './json';
-import { changeList, changeObject, compact, has, objectsAt, textAt, without } from './json';
+import type { Json } from '../object/json';
+import { changeList, changeObject, compact, has, objectsAt, textAt, without } from '../object/json';
 import { movesConversion } from './moves';
 
 /**

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../object/object';
-import type { Json } from './json';
-import { compact, isJson, objectAt, objectsAt } from './json';
+import type { Json } from '../object/json';
+import { compact, isJson, objectAt, objectsAt } from '../object/json';
 
 /** The JSON value in an annotation; undefined when there is none or it is no JSON. */
 export function annotationValue(object: ApiObject, annotation: string): unknown {

@@ -1,8 +1,8 @@
 import type * as v2beta1 from '../api/types/autoscaling-v2beta1';
 import type * as v2beta2 from '../api/types/autoscaling-v2beta2';
 import type { Unchecked } from '../object/values';
-import type { Json } from './json';
-import { changeObject, compact, fields, isGiven, without } from './json';
+import type { Json } from '../object/json';
+import { changeObject, compact, fields, isGiven, without } from '../object/json';
 
 /** The sources of all types of metrics in one: each has some of the fields. Those out of annotations nobody has looked at. */
 type Nested = Unchecked<

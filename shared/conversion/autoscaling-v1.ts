@@ -13,8 +13,8 @@ import {
 } from './autoscaling-annotations';
 import { flatSpec, flatStatus, nestedSpec, nestedStatus } from './autoscaling-metrics';
 import type { Conversion } from './conversion';
-import type { Json } from './json';
-import { changeObject, compact, fields, isGiven, objectAt, objectsAt, without } from './json';
+import type { Json } from '../object/json';
+import { changeObject, compact, fields, isGiven, objectAt, objectsAt, without } from '../object/json';
 
 /**
  * autoscaling/v1 has fields for the utilization of processors alone. Everything else of the hub (other metrics, the state of all

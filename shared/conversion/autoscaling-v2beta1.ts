@@ -9,8 +9,8 @@ import {
 } from './autoscaling-annotations';
 import { flatSpec, flatStatus, nestedSpec, nestedStatus } from './autoscaling-metrics';
 import type { Conversion } from './conversion';
-import type { Json } from './json';
-import { changeList, changeObject, objectAt, without } from './json';
+import type { Json } from '../object/json';
+import { changeList, changeObject, objectAt, without } from '../object/json';
 
 /** autoscaling/v2beta1 has metrics in their flat form, and no behavior: that travels in an annotation. */
 export const HORIZONTAL_POD_AUTOSCALER_V2BETA1: Conversion = {

@@ -1,8 +1,8 @@
 import type { ApiObject } from '../object/object';
 import { LABEL } from '../names';
 import type { Conversion } from './conversion';
-import type { Json } from './json';
-import { changeList, objectAt, without } from './json';
+import type { Json } from '../object/json';
+import { changeList, objectAt, without } from '../object/json';
 
 /**
  * discovery/v1beta1 describes an endpoint's place in a `topology` map; v1 has fields for zone and node and keeps the rest of the

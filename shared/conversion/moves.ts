@@ -1,6 +1,6 @@
 import type { Conversion } from './conversion';
-import type { Json } from './json';
-import { changeList, changeObject, isJson, without } from './json';
+import type { Json } from '../object/json';
+import { changeList, changeObject, isJson, without } from '../object/json';
 import type { ApiObject } from '../object/object';
 
 /**

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../object/object';
 import type { Conversion } from './conversion';
-import type { Json } from './json';
-import { changeList, changeObject, objectAt, textAt, without } from './json';
+import type { Json } from '../object/json';
+import { changeList, changeObject, objectAt, textAt, without } from '../object/json';
 import { movesConversion } from './moves';
 
 const DEFAULT_BACKEND = movesConversion([['spec.backend', 'spec.defaultBackend']]);

@@ -2,8 +2,8 @@ import { deepEqual } from '../object/clone';
 import type { ApiObject } from '../object/object';
 import { LABEL } from '../names';
 import type { Conversion } from './conversion';
-import type { Json } from './json';
-import { changeObject, isJson, objectsAt, without } from './json';
+import type { Json } from '../object/json';
+import { changeObject, isJson, objectsAt, without } from '../object/json';
 
 /**
  * An empty selector selects no pod in policy/v1beta1 and every pod in policy/v1. Each meaning is carried in the other version by a

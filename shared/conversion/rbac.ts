@@ -2,8 +2,8 @@ import type { ApiObject } from '../object/object';
 import { apiVersionOf } from '../object/object';
 import { GROUP, USER_GROUP } from '../names';
 import type { Conversion } from './conversion';
-import type { Json } from './json';
-import { changeList, textAt, without } from './json';
+import type { Json } from '../object/json';
+import { changeList, textAt, without } from '../object/json';
 
 /** A subject of rbac/v1alpha1 names its kind's apiVersion, later ones the group alone; the user `*` means everybody who is known. */
 export const SUBJECTS: Conversion = {

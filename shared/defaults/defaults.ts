@@ -1,8 +1,8 @@
 import type { ApiObject } from '../object/object';
 import type { MessageType } from '../schema/types';
 import { messageType } from '../schema/types';
-import type { Json } from '../conversion/json';
-import { isJson } from '../conversion/json';
+import type { Json } from '../object/json';
+import { isJson } from '../object/json';
 import { ADMISSIONREGISTRATION } from './admissionregistration';
 import { APIEXTENSIONS, APIREGISTRATION } from './apiextensions';
 import { APPS } from './apps';

@@ -1,5 +1,5 @@
 import { formatQuantity, parseQuantity } from '../meta/quantity';
-import type { Json } from '../conversion/json';
+import type { Json } from '../object/json';
 
 /** Canonical text of an amount that may be finer than a thousandth: nano, micro, or a negative exponent. */
 const MAY_BE_FINER = /[nu]$|[eE]-/;

@@ -1,4 +1,4 @@
-import type { Unchecked } from '../object/values';
+import type { Unchecked } from './values';
 
 /** Decoded JSON as conversions and defaults see it: never changed, only copied with differences. */
 export type Json = Readonly<Record<string, unknown>>;
