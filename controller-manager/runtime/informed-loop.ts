@@ -9,7 +9,12 @@ export interface InformedLoopOptions extends WorkLoopOptions {
   }[];
 }
 
-/** Keeps the informers current, and works on keys once all of them know what there is. Resolves when everything has ended. */
+/**
+ * Keeps the informers current, and works on keys once all of them know what there is. Resolves when everything has ended.
+ *
+ * For a controller that decides on several collections, that has work to do when an object is gone, or whose keys are not those of the
+ * objects that change. One that works on each object of one collection by itself takes `runObjectLoop`.
+ */
 export async function runInformedLoop(options: InformedLoopOptions, signal: AbortSignal): Promise<void> {
   const { informers } = options;
   await Promise.all([

@@ -16,7 +16,12 @@ export interface ObjectLoopOptions<T extends ApiObject> {
   readonly reconcile: (object: T, signal: AbortSignal) => Promise<Requeue | undefined>;
 }
 
-/** Works on every object once it is there, and again whenever it has changed. Resolves when everything has ended. */
+/**
+ * Works on every object once it is there, and again whenever it has changed. Resolves when everything has ended.
+ *
+ * For a controller of one collection whose objects are worked on one by one, and that has nothing to do once one is gone. Others take
+ * `runInformedLoop`, on which this one stands.
+ */
 export async function runObjectLoop<T extends ApiObject>(
   { context, informer, workers, concerns = () => true, reconcile }: ObjectLoopOptions<T>,
   signal: AbortSignal,

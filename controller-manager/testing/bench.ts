@@ -13,7 +13,10 @@ import { apiVersionOf } from '../../shared/object/object';
 import { PATIENCE_MS } from '../../shared/testing/eventually';
 import type { ControllerContext } from '../runtime/controller';
 
-/** A fake API server with a controller running against it. */
+/**
+ * A fake API server with a controller running against it over HTTP: for tests that break requests on purpose, or serve resources that
+ * do not exist. It knows neither roles, validation nor admission; `role-bench.ts` has the real server.
+ */
 export interface Bench {
   readonly server: FakeApiServer;
   readonly client: Client;

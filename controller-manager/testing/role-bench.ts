@@ -16,7 +16,10 @@ import { patience } from '../../shared/testing/eventually';
 import type { Controller, ControllerContext } from '../runtime/controller';
 import type { ControllerOptions } from '../runtime/controller-options';
 
-/** A real server in memory where roles decide, and a controller that has no more rights than the policy of every cluster gives it. */
+/**
+ * A real server in memory where roles decide, and a controller that has no more rights than the policy of every cluster gives it. The
+ * harness to take, unless a test needs what only the fake API server of `bench.ts` does.
+ */
 export interface RoleBench {
   readonly api: InProcessApi;
   /** Requests with which controllers have written something, in their order. */
@@ -39,7 +42,10 @@ export interface BenchUser {
 }
 
 /** What the server is to do in another way. */
-export type RoleBenchServices = NonNullable<NonNullable<Parameters<typeof startInProcessApi>[1]>['services']>;
+export type RoleBenchServer = Pick<
+  NonNullable<Parameters<typeof startInProcessApi>[1]>,
+  'services' | 'serverSideApply'
+>;
 
 type Run = (context: ControllerContext, signal: AbortSignal) => Promise<void>;
 
@@ -52,10 +58,10 @@ const OPTIONS: ControllerOptions = {
 
 export async function createRoleBench(
   log: Log = silentLog,
-  services: RoleBenchServices = {},
+  server: RoleBenchServer = {},
 ): Promise<RoleBench> {
   const stop = linkedAbort(new AbortController().signal);
-  const api = await startInProcessApi(undefined, { authorizationModes: ['RBAC'], services });
+  const api = await startInProcessApi(undefined, { ...server, authorizationModes: ['RBAC'] });
   const { store, registry } = api.plane;
   await createPolicyHook({ store, registry, log: silentLog }).run(stop.signal);
   const running: Promise<void>[] = [];
@@ -115,8 +121,12 @@ function checked({ code, text, json }: Reply): ApiObject {
 
 /** As much of a client as controllers use, acting as a user. */
 function clientOf(api: InProcessApi, user: BenchUser, writes: string[]): Client {
-  const call = async (method: string, url: string, body?: object): Promise<never> => {
-    const answer = checked(await api.call(method, url, { body, headers: actingAs(user) }));
+  const call = async (method: string, url: string, body?: unknown, contentType?: string): Promise<never> => {
+    const headers = {
+      ...actingAs(user),
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
+    };
+    const answer = checked(await api.call(method, url, { body, headers }));
     if (method !== 'GET') writes.push(`${method} ${url}`);
     return answer as never;
   };
@@ -133,6 +143,8 @@ function clientOf(api: InProcessApi, user: BenchUser, writes: string[]): Client 
       call('POST', resourcePath(resource, { namespace: object.metadata.namespace }), object),
     update: async (resource, object, { subresource } = {}) =>
       call('PUT', resourcePath(resource, { ...placeOf(object), subresource }), object),
+    patch: async (resource, ref, { contentType, body, force }, { fieldManager } = {}) =>
+      call('PATCH', resourcePath(resource, ref) + queryString({ fieldManager, force }), body, contentType),
     updateStatus: async (resource, object) =>
       call('PUT', resourcePath(resource, { ...placeOf(object), subresource: 'status' }), object),
     delete: async (resource, ref, options) => call('DELETE', resourcePath(resource, ref), options),

@@ -13,16 +13,18 @@ const REVIEWS = /tokenreviews|subjectaccessreviews/;
 /** A real server where roles decide, which is asked as the user of the controller-manager. */
 async function startBench(): Promise<{ readonly bench: RoleBench; readonly client: Client }> {
   const bench = await createRoleBench(undefined, {
-    reviewToken: async ({ token }) =>
-      Promise.resolve(
-        token === 'scraper'
-          ? {
-              isKnown: true,
-              user: { name: 'scraper', uid: 'u', groups: ['watchers'], extra: {} },
-              audiences: [],
-            }
-          : { isKnown: false, why: 'nobody' },
-      ),
+    services: {
+      reviewToken: async ({ token }) =>
+        Promise.resolve(
+          token === 'scraper'
+            ? {
+                isKnown: true,
+                user: { name: 'scraper', uid: 'u', groups: ['watchers'], extra: {} },
+                audiences: [],
+              }
+            : { isKnown: false, why: 'nobody' },
+        ),
+    },
   });
   const { client } = await new Promise<{ client: Client }>((resolve) => {
     bench.run(async ({ reader }) => Promise.resolve(resolve({ client: reader })), 'namespace-controller');

@@ -1,0 +1,48 @@
+import { POLICY_OBJECTS } from '../apiserver/startup/bootstrap/policy-objects';
+import type { ApiObject } from '../shared/object/object';
+import { NAMESPACE } from '../shared/names';
+import { CONTROLLERS } from './controllers';
+
+interface Binding extends ApiObject {
+  readonly roleRef: { readonly kind: string; readonly name: string };
+  readonly subjects?: readonly {
+    readonly kind: string;
+    readonly namespace?: string;
+    readonly name: string;
+  }[];
+}
+
+const objects = (...resources: readonly string[]): readonly ApiObject[] =>
+  POLICY_OBJECTS.filter(({ resource }) => resources.includes(resource)).flatMap((each) => each.objects);
+const roles = new Set(objects('clusterroles', 'roles').map(({ metadata }) => metadata.name));
+const bindings = objects('clusterrolebindings', 'rolebindings') as readonly Binding[];
+
+/** What `apiserver/startup/bootstrap/data/policy.json` lacks for a controller that acts as this service account. */
+function missing(account: string): readonly string[] {
+  const name = `system:controller:${account}`;
+  const isBound = bindings.some(
+    ({ roleRef, subjects = [] }) =>
+      roleRef.name === name &&
+      subjects.some(
+        (subject) =>
+          subject.kind === 'ServiceAccount' &&
+          subject.namespace === NAMESPACE.system &&
+          subject.name === account,
+      ),
+  );
+  return [...(roles.has(name) ? [] : [`the role ${name}`]), ...(isBound ? [] : [`a binding of ${name}`])];
+}
+
+test('the service account of every controller is bound to a role of its name that every cluster has', () => {
+  const lacking = CONTROLLERS.flatMap(({ name, account }) =>
+    missing(account).map((what) => `${name} lacks ${what}`),
+  );
+  expect(lacking).toEqual([]);
+});
+
+test('an account without a role is noticed', () => {
+  expect(missing('made-up-controller')).toEqual([
+    'the role system:controller:made-up-controller',
+    'a binding of system:controller:made-up-controller',
+  ]);
+});
