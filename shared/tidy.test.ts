@@ -61,6 +61,10 @@ const GENERATED = 'shared/api/types/';
 /** Files that may be longer, each with the reason. */
 const LONG_FILES: Readonly<Record<string, string>> = {};
 
+const DECISIONS = 'apiserver/docs/adr';
+const DECISION_PARTS = ['Context', 'Decision', 'Consequences'] as const;
+const DECISION_STATUS = /^(?:accepted|superseded by ADR \d+)(?:; .+[^.])?$/u;
+
 const files = listFiles(ROOT).map((file) => path.relative(ROOT, file));
 const sources = files.filter((file) => file.endsWith('.ts'));
 const program = sources.filter((file) => !/\.test\.ts$|(?:^|\/)testing\//u.test(file));
@@ -153,19 +157,36 @@ describe('documents', () => {
     expect(broken).toEqual([]);
   });
 
-  test('every decision record has a number of its own, a title with that number, and the three parts', () => {
-    const records = readdirSync(path.join(ROOT, 'apiserver/docs/adr'));
+  test('every decision record has a number of its own, a title with that number, a status, and the three parts', () => {
+    const records = decisionRecords();
     const numbers = records.map((name) => /^(\d{4})-[a-z0-9-]+\.md$/u.exec(name)?.[1]);
     expect(numbers).not.toContain(undefined);
     expect(new Set(numbers).size).toBe(numbers.length);
     const incomplete = records.filter((name) => {
-      const text = read(path.join('apiserver/docs/adr', name));
-      const hasTitle = Number(/^# (\d+)[.: ]/u.exec(text)?.[1]) === Number(name.slice(0, 4));
-      return (
-        !hasTitle || !['Context', 'Decision', 'Consequence'].every((part) => text.includes(`\n## ${part}`))
-      );
+      const text = read(path.join(DECISIONS, name));
+      const { number, status } = headOf(text);
+      const hasHead = number === Number(name.slice(0, 4)) && DECISION_STATUS.test(status);
+      return !hasHead || !DECISION_PARTS.every((part) => text.includes(`\n## ${part}\n`));
     });
     expect(incomplete).toEqual([]);
+  });
+
+  test('the index of decisions has a row for every record, with its title and its status', () => {
+    const wanted = decisionRecords().map((name) => {
+      const { title, status } = headOf(read(path.join(DECISIONS, name)));
+      return `[${name.slice(0, 4)}](${name}) | ${title} | ${status}`;
+    });
+    const rows = read(path.join(DECISIONS, 'README.md'))
+      .split('\n')
+      .filter((line) => line.startsWith('| ['))
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1, 4)
+          .map((cell) => cell.trim())
+          .join(' | '),
+      );
+    expect(rows).toEqual(wanted);
   });
 
   test('every folder of the record that is a program or a library is explained in the README', () => {
@@ -179,6 +200,20 @@ describe('documents', () => {
     expect(unnamed).toEqual([]);
   });
 });
+
+function decisionRecords(): readonly string[] {
+  return readdirSync(path.join(ROOT, DECISIONS))
+    .filter((name) => name !== 'README.md')
+    .sort();
+}
+
+/** The title of a record, `# 7. A watch cache`, and its third line, `Status: accepted`. */
+function headOf(text: string): { readonly number: number; readonly title: string; readonly status: string } {
+  const [first = '', , third = ''] = text.split('\n');
+  const [, number = '', title = ''] = /^# (\d+)\. (.+)$/u.exec(first) ?? [];
+  const [, status = ''] = /^Status: (.+)$/u.exec(third) ?? [];
+  return { number: Number(number), title, status };
+}
 
 function listFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
