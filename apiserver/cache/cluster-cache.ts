@@ -204,9 +204,9 @@ export class ClusterCache {
   }
 
   /** A revision at or above every write acknowledged before this call. Shared: see {@link ReadIndex}. */
-  async readIndex(signal: AbortSignal, timeoutMs?: number): Promise<number> {
+  async readIndex(signal: AbortSignal): Promise<number> {
     const askedAt = this.#confirmation.now();
-    const revision = await this.#readIndex.read(signal, timeoutMs);
+    const revision = await this.#readIndex.read(signal);
     this.#confirmation.told(revision, { askedAt, seen: this.#revision });
     return revision;
   }

@@ -10,7 +10,7 @@ export interface FreshnessNeeds {
   readonly of: readonly FilledResource[];
   /** The revision that the cache must have come to; absent: everything that was acknowledged before the call. */
   readonly revision?: number;
-  /** For all of it together, the store's answer included. */
+  /** For all of it together; the store's answer counts, but is only cut short by its own limit (`readIndexTimeoutMs`). */
   readonly timeoutMs: number;
   /** What `of` being read anew means: `wait` for those who have nothing else to look at, `behind` at once for those who can ask the store. */
   readonly refill: 'wait' | 'behind';
@@ -27,7 +27,7 @@ interface FilledResource {
 
 /** The cache, as far as this needs it. */
 interface FollowingCache {
-  readIndex(signal: AbortSignal, timeoutMs: number): Promise<number>;
+  readIndex(signal: AbortSignal): Promise<number>;
   waitForRevision(revision: number, options: WaitOptions): Promise<boolean>;
 }
 
@@ -41,7 +41,7 @@ export async function freshen(
   signal: AbortSignal,
 ): Promise<Freshness> {
   const startedAt = performance.now();
-  const wanted = revision ?? (await cache.readIndex(signal, timeoutMs));
+  const wanted = revision ?? (await cache.readIndex(signal));
   const leftMs = (): number => timeoutMs - (performance.now() - startedAt);
   if (!(await cache.waitForRevision(wanted, { timeoutMs: leftMs(), signal }))) {
     signal.throwIfAborted();

@@ -23,16 +23,16 @@ export class ReadIndex {
   }
 
   /**
-   * Rejects with the store's error, with StorageError `unavailable` after `timeoutMs` (those of the options at most), or with the signal's
-   * reason. The time for which a read before it hangs counts.
+   * Rejects with the store's error, with StorageError `unavailable` after `timeoutMs`, or with the signal's reason. The time for which a
+   * read before it hangs counts.
    */
-  async read(signal: AbortSignal, timeoutMs: number = Infinity): Promise<number> {
+  async read(signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     this.#options.counters.readIndexRequests += 1;
     this.#waiting ??= createRound();
     const { promise } = this.#waiting;
     if (!this.#isReading) void this.#run();
-    return inTime(untilAborted(promise, signal), Math.min(timeoutMs, this.#options.timeoutMs));
+    return inTime(untilAborted(promise, signal), this.#options.timeoutMs);
   }
 
   async #run(): Promise<void> {
