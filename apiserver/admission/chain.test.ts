@@ -76,7 +76,7 @@ test('each plugin sees what the one before it made', async () => {
 test.each([
   ['of another operation', { ...creation, operation: 'UPDATE' as const }],
   ['of another resource', attributesOf('v1/nodes', { object })],
-  ['of a subresource', { ...creation, subresource: 'status' }],
+  ['of a subresource', { ...creation, write: { ...creation.write, subresource: 'status' } }],
 ])('a plugin is not asked about a write %s', async (_what, attributes) => {
   const seen: string[] = [];
   const { admission, readings } = admissionOf([noting('a', seen)]);
@@ -186,9 +186,10 @@ test('what comes back with other properties under the same name is asked about a
   const seen: string[] = [];
   const inNamespaces = noting('a', seen, { concerns: ({ namespaced }) => namespaced });
   const { admission } = admissionOf([inNamespaces]);
-  const { endpoint } = creation;
+  const { write } = creation;
+  const { endpoint } = write;
   const ofCluster = { ...endpoint, row: { ...endpoint.row, namespaced: false } };
-  await admission.mutate({ ...creation, endpoint: ofCluster }, signal);
+  await admission.mutate({ ...creation, write: { ...write, endpoint: ofCluster } }, signal);
   expect(seen).toEqual([]);
   await admission.mutate(creation, signal);
   expect(seen).toEqual(['a mutates']);

@@ -2,7 +2,8 @@ import { StatusError } from '../../shared/errors/status-error';
 import type { Admission, AdmissionAttributes } from '../registry/admission';
 import type { AdmissionMetrics, ObserveDecision, Phase } from './admission-metrics';
 import type { Reading } from './cluster-reader';
-import type { AdmissionPlugin, NamedPlugin, Passes } from './plugin';
+import type { AdmissionPlugin, NamedPlugin } from './plugin';
+import { firstPass } from './plugin';
 import { WriteKinds } from './write-kinds';
 
 export interface AdmissionParts {
@@ -35,7 +36,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
   return {
     mutate: async (attributes, signal) => {
       const { plugins, observe } = toAdmit(attributes);
-      const passes: Passes = { isSecond: false, wantsSecond: false };
+      const passes = firstPass();
       const pass = async (given: AdmissionAttributes): Promise<AdmissionAttributes> => {
         let current = given;
         for (const asked of plugins) {
@@ -81,7 +82,8 @@ function askedIn(
     type === 'admit' ? plugin.mutate !== undefined : plugin.validate !== undefined;
   return (attributes) =>
     kinds.of(attributes, () => {
-      const { operation, endpoint, subresource } = attributes;
+      const { operation } = attributes;
+      const { endpoint, subresource } = attributes.write;
       const { group, resource, namespaced } = endpoint.row;
       const subject = { operation, group, resource, subresource, namespaced };
       const kind = { type, operation };

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../shared/object/object';
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission';
+import { WriteNotes } from '../registry/write-notes';
 import type { ClusterReader } from './cluster-reader';
 
 /** What a write is about, as far as a plugin's concern in it goes. */
@@ -35,14 +36,17 @@ export interface AdmissionPlugin {
   ): Promise<void> | void;
 }
 
-/**
- * The passes of the mutating phase over one object: all plugins are asked once, and once more when one of them says so. The same object
- * stands for both passes.
- */
+/** The passes of the mutating phase over one object: all plugins are asked once, and once more when one of them says so. */
 export interface Passes {
   /** This is the second one. */
   isSecond: boolean;
   wantsSecond: boolean;
+  /** What plugins remember from the first pass to the second. */
+  readonly notes: WriteNotes;
+}
+
+export function firstPass(): Passes {
+  return { isSecond: false, wantsSecond: false, notes: new WriteNotes() };
 }
 
 /** A plugin under the name by which flags switch it on and off. */

@@ -4,10 +4,10 @@ import type { AdmissionAttributes } from '../registry/admission';
 
 /** The 403 of a plugin. An object whose name the server is to make is called by what its name will begin with. */
 export function refusal(attributes: AdmissionAttributes, why: string): StatusError {
-  return forbidden(attributes.endpoint.row, nameOf(attributes), why);
+  return forbidden(attributes.write.endpoint.row, nameOf(attributes), why);
 }
 
-function nameOf({ operation, subresource, object, name }: AdmissionAttributes): string {
+function nameOf({ write: { subresource, name }, operation, object }: AdmissionAttributes): string {
   if (operation !== 'CREATE' || subresource !== '' || object === undefined) return name;
   const { metadata } = object;
   return metadata.name ?? metadata.generateName ?? name;

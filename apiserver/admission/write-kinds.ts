@@ -9,10 +9,7 @@ export class WriteKinds<T> {
   readonly #known = new WeakMap<Endpoint, Map<string, T>>();
 
   /** Calls `findOut` for what is not known yet. */
-  of(
-    { operation, endpoint, subresource }: Pick<AdmissionAttributes, 'operation' | 'endpoint' | 'subresource'>,
-    findOut: () => T,
-  ): T {
+  of({ operation, write: { endpoint, subresource } }: AdmissionAttributes, findOut: () => T): T {
     const ofEndpoint = this.#known.get(endpoint) ?? new Map<string, T>();
     const key = `${operation} ${subresource}`;
     const known = ofEndpoint.get(key);

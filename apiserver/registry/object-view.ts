@@ -6,12 +6,12 @@ import { notFound } from '../../shared/errors/status-error';
 import { apiVersionOf } from '../../shared/object/object';
 import type { ApiObject } from '../../shared/object/object';
 import { kindType } from '../../shared/schema/types';
-import type { Admission, AdmissionAttributes } from './admission';
+import type { Change } from './draft';
 import { applied } from './field-tracking';
 import type { WriteContext } from './write-context';
 import type { WriteRequest } from './write-request';
 import type { Endpoint } from './resource';
-import type { Change } from './update';
+import type { Update } from './update';
 import { updateObject } from './update';
 import type { Written } from './write';
 
@@ -62,18 +62,22 @@ export async function updateThroughView(
   { view, change }: { readonly view: ObjectView; readonly change: Change },
   signal: AbortSignal,
 ): Promise<Written> {
-  const admission = throughView(context.admission, view, request.subresource);
-  const write = {
+  const { manager: _unused, ...untracked } = request;
+  const through = view.hasStrategy === true ? untracked : { ...untracked, subresource: '' };
+  const write: Update = {
     change: (current: ApiObject | undefined) => {
       if (current === undefined) throw notFound(request.endpoint.row, request.name);
       return view.merge(change(view.show(current)), current);
     },
     // A uid in the shown object is a precondition, as it is in a PUT.
-    options: { creates: 'kind' } as const,
+    options: { creates: 'kind' },
+    view: {
+      request: untracked,
+      show: (object) => view.show(object),
+      merge: (shown, object) => view.merge(shown, object),
+    },
   };
-  const { manager: _unused, ...untracked } = request;
-  const through = view.hasStrategy === true ? untracked : { ...untracked, subresource: '' };
-  return updateObject({ ...context, admission }, through, write, signal);
+  return updateObject(context, through, write, signal);
 }
 
 /** A configuration of the shown kind, and the endpoint as it is shown. */
@@ -96,21 +100,4 @@ export async function applyThroughView(
   const asShown = { ...request, endpoint: shown, subresource: '' };
   const change: Change = (live) => applied(context, asShown, { ...apply, live });
   return updateThroughView(context, request, { view, change }, signal);
-}
-
-function throughView(admission: Admission, view: ObjectView, subresource: string): Admission {
-  const shown = (attributes: AdmissionAttributes): AdmissionAttributes => ({
-    ...attributes,
-    subresource,
-    object: attributes.object && view.show(attributes.object),
-    oldObject: attributes.oldObject && view.show(attributes.oldObject),
-  });
-  return {
-    mutate: async (attributes, signal) => {
-      const mutated = await admission.mutate(shown(attributes), signal);
-      if (mutated === undefined || attributes.object === undefined) return attributes.object;
-      return view.merge(mutated, attributes.object);
-    },
-    validate: (attributes, signal) => admission.validate(shown(attributes), signal),
-  };
 }

@@ -1,5 +1,5 @@
 import type { RandomInt } from '../../shared/meta/generate-name';
-import type { Admission } from './admission';
+import type { Admission, WriteCheck } from './admission';
 import type { Reserved, Reserver } from './reservation';
 import type { ReadContext } from './read-context';
 import type { KindSettings, WriteInfo } from './strategy';
@@ -10,7 +10,12 @@ import type { WriteRequest } from './write-request';
 export interface WriteContext extends ReadContext {
   readonly newUid: () => string;
   readonly randomInt: RandomInt;
+  /** Plugins and webhooks. */
   readonly admission: Admission;
+  /** Forbids a write that gives away rights which its user does not have. */
+  readonly refuseEscalation: WriteCheck;
+  /** Forbids a PUT or an apply that would create what its user may not create. */
+  readonly requireCreate: WriteCheck;
   /** What kinds may ask for beyond their own key; a kind whose reserver is absent gets nothing. */
   readonly reservers?: ReadonlyMap<Reserved, Reserver>;
   /** Undefined: events stay. */

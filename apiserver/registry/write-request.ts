@@ -1,4 +1,5 @@
 import type { UserInfo } from '../exchange/exchange';
+import type { DeleteOptions } from './deletion';
 import type { Endpoint } from './resource';
 
 /** What a write is aimed at, and who asks. */
@@ -15,6 +16,8 @@ export interface WriteRequest {
   readonly dryRun: boolean;
   /** Whose fields in managedFields the change becomes; absent: nobody's, managedFields stay as they are in the object. */
   readonly manager?: string;
+  /** Only of a deletion: what its client asked for. */
+  readonly deleteOptions?: DeleteOptions;
   /** Tells the client something in a Warning header. */
   readonly warn?: (text: string) => void;
   /** What the request's `fieldManager` parameter says; absent where it says nothing. */

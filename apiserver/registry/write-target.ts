@@ -30,6 +30,7 @@ export function writeTarget(
     fresh: async (signal) => defined(await readFresh(context, endpoint, key, signal)),
     catchUp: (revision, signal) => catchUp(context, revision, signal),
     decode: (record) => asDefined(stored, currentOfRecord(context.transformer, record)),
+    // Admission may have made anything of the object: that it is in canonical form is proved again here, on purpose (ADR 30).
     encode: (object) => encodeForStorage(stored, object),
     announce: (encoded) => {
       context.cache.recent.announce(absolute, encoded);
@@ -39,20 +40,9 @@ export function writeTarget(
       if (written === undefined) recent.delete(absolute);
       else recent.written(absolute, currentOfWritten(written), context.clock.now());
     },
-    ...reserveOf(context, request),
     exhausted: () =>
       conflict(endpoint.row, name, 'too many other writers changed it at the same time; please try again'),
   };
-}
-
-function reserveOf(
-  { reservers }: WriteContext,
-  { endpoint, namespace, name }: WriteRequest,
-): Pick<WriteTarget, 'reserve'> {
-  const { reserves } = endpoint.stored.strategy;
-  const reserver = reserves === undefined ? undefined : reservers?.get(reserves);
-  if (reserver === undefined) return {};
-  return { reserve: (write, signal) => reserver({ ...write, namespace, name }, signal) };
 }
 
 const RETRY_AFTER_SECONDS = 1;

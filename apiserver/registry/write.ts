@@ -3,7 +3,7 @@ import type { Backend, Guard, StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
 import type { KnownObject } from '../cache/recent-objects';
-import type { Reservation, ReservedWrite } from './reservation';
+import type { Reservation } from './reservation';
 
 /** How often one request may lose the race for its object before it gives up. */
 export const WRITE_ATTEMPTS_MAX = 12;
@@ -15,10 +15,14 @@ export interface Current extends KnownObject {
 }
 
 /** What an attempt wants done with the object it was shown. */
-export type Intent =
-  | { readonly kind: 'put'; readonly object: ApiObject; readonly guards?: readonly Guard[] }
-  | { readonly kind: 'delete'; readonly object: ApiObject }
-  | { readonly kind: 'none'; readonly object: ApiObject };
+export interface Intent {
+  readonly kind: 'put' | 'delete' | 'none';
+  readonly object: ApiObject;
+  /** Only of a put: what must not change before it. */
+  readonly guards?: readonly Guard[];
+  /** What the attempt holds beyond its key; it is told what became of it. */
+  readonly reservation?: Reservation;
+}
 
 export interface Written {
   /** `none`: nothing was written; the object is as stored. */
@@ -57,11 +61,6 @@ export interface WriteTarget {
   readonly announce?: (encoded: Encoded) => void;
   /** Is told what stands in the store after a write; undefined: nothing does any more. */
   readonly remember?: (written: (Encoded & { readonly revision: number }) | undefined) => void;
-  /** Takes what the next object needs beyond its own key; absent for a kind that needs nothing. */
-  readonly reserve?: (
-    write: Pick<ReservedWrite, 'next' | 'previous' | 'dryRun'>,
-    signal: AbortSignal,
-  ) => Promise<Reservation>;
   /** The error for a request that lost every race. */
   exhausted(): Error;
 }
@@ -74,7 +73,7 @@ interface Seen {
 /**
  * Runs `attempt` on the cached object and writes what it intends, guarded by the object's revision; when another writer was faster,
  * runs it again on the object that stood in the way. A refusal (an error thrown by `attempt`) or a no-op decided on a cached object
- * is decided again on a fresh one before it is believed (ARCHITECTURE 5.8.1). `attempt` must therefore be repeatable.
+ * is decided again on a fresh one before it is believed. `attempt` must therefore be repeatable.
  */
 export async function writeOptimistically(
   target: WriteTarget,
@@ -100,16 +99,16 @@ async function tryOnce(
   seen: Seen,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  let intended: Intended;
+  let intent: Intent;
   try {
-    intended = await intend(target, attempt, seen, signal);
+    intent = await attempt(seen.current);
   } catch (error) {
     if (seen.fresh) throw error;
     const next = await target.fresh(signal);
     if (sameRevision(next, seen.current)) throw error;
     return { next: { current: next, fresh: true } };
   }
-  const { intent, reservation } = intended;
+  const { reservation } = intent;
   try {
     const outcome = await carryOut(target, intent, seen, signal);
     if (!('written' in outcome)) await reservation?.release();
@@ -119,26 +118,6 @@ async function tryOnce(
     if (!signal.aborted && !isUnknownOutcome(error)) await reservation?.release();
     throw error;
   }
-}
-
-interface Intended {
-  readonly intent: Intent;
-  readonly reservation: Reservation | undefined;
-}
-
-/** What the attempt intends, with what it needs beyond its key already taken and filled in. */
-async function intend(
-  target: WriteTarget,
-  attempt: (current: Current | undefined) => Promise<Intent>,
-  { current }: Seen,
-  signal: AbortSignal,
-): Promise<Intended> {
-  const intent = await attempt(current);
-  if (target.reserve === undefined || intent.kind === 'none') return { intent, reservation: undefined };
-  const next = intent.kind === 'delete' ? undefined : intent.object;
-  const write = { next, previous: current?.object, dryRun: target.dryRun };
-  const reservation = await target.reserve(write, signal);
-  return { intent: { ...intent, object: reservation.object ?? intent.object }, reservation };
 }
 
 function isUnknownOutcome(error: unknown): boolean {
@@ -206,7 +185,7 @@ async function send(
   const value = transformer.toStorage(key, encoded.plain);
   announce?.(encoded);
   const ttl = ttlSeconds === undefined ? {} : { ttlSeconds };
-  const guards = intent.kind === 'put' ? intent.guards : undefined;
+  const { guards } = intent;
   const options = guards === undefined ? ttl : { ...ttl, guards };
   if (current === undefined) return backend.create(key, value, options, signal);
   return backend.update(key, value, { ...options, expected: current.revision }, signal);

@@ -4,8 +4,8 @@ import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
 import { GROUP } from '../../shared/names';
 import { AdmissionMetrics } from '../admission/admission-metrics';
-import { withCreatePermission } from '../access/authorization/create-permission';
-import { withoutEscalation } from '../access/authorization/rbac/escalation';
+import { requireCreate } from '../access/authorization/create-permission';
+import { refuseEscalation } from '../access/authorization/rbac/escalation';
 import { Policies } from '../access/authorization/rbac/policies';
 import type { AccessControl } from '../exchange/access';
 import { CustomResources } from '../custom-resources/custom-resources';
@@ -129,7 +129,9 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     ...read,
     newUid: randomUUID,
     randomInt: (bound) => randomInt(bound),
-    admission: withCreatePermission(withoutEscalation(admission, { authorize, policies }), authorize),
+    admission,
+    refuseEscalation: refuseEscalation({ authorize, policies }),
+    requireCreate: requireCreate(authorize),
     reservers: new Map([['service addresses', serviceAllocation.reserve]]),
     eventTtlSeconds: options.eventTtlSeconds === 0 ? undefined : options.eventTtlSeconds,
     serverSideApply: options.serverSideApply ?? true,

@@ -3,11 +3,11 @@ import { methodNotSupported, notFound } from '../../shared/errors/status-error';
 import { decodeObject } from '../../shared/schema/decode';
 import { documentAnswer } from '../http/encoding/document';
 import type { Answer, Exchange } from '../exchange/exchange';
-import { tracked } from '../registry/field-tracking';
+import { ask, newDraft } from '../registry/draft';
 import { checkListOptions } from '../registry/list-plan';
-import type { WriteContext } from '../registry/write-context';
 import { shownEndpoint } from '../registry/object-view';
-import type { Operation, OperationRequest, VirtualResource } from '../registry/operation';
+import { travel } from '../registry/write-journey';
+import type { Operation, VirtualResource } from '../registry/operation';
 import { checkAcceptable, listAnswer, objectAnswer } from './answers';
 import { readObject } from './body';
 import type { VerbContext } from './context';
@@ -72,25 +72,13 @@ async function run(
   checkFieldManager(exchange.query, 'CreateOptions');
   const object = placeInNamespace(await readObject(exchange, target.endpoint), target);
   const request = writeRequestOf(exchange, target, dryRun);
-  const owned = tracked(context.store, request, { live: undefined, next: object });
-  const asked: OperationRequest = { ...request, object: owned };
-  const admitted = isAdmitted ? await admit(context.store, asked, exchange.signal) : asked;
-  const result = await operation(context, admitted, exchange.signal);
+  const draft = newDraft(ask(context.store, request, { change: () => object }), 'CREATE', undefined);
+  await travel(isAdmitted ? 'operation' : 'question', draft, exchange.signal);
+  const result = await operation(context, { ...request, object: draft.object }, exchange.signal);
   return documentAnswer(exchange, 201, result === undefined ? SUCCESS : documentOf(target, result));
 }
 
 const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const;
-
-async function admit(
-  { admission }: WriteContext,
-  request: OperationRequest,
-  signal: AbortSignal,
-): Promise<OperationRequest> {
-  const attributes = { ...request, operation: 'CREATE', oldObject: undefined } as const;
-  const object = (await admission.mutate(attributes, signal)) ?? request.object;
-  await admission.validate({ ...attributes, object }, signal);
-  return { ...request, object };
-}
 
 /** What is made up for the answer, in the canonical form of its kind. */
 function documentOf({ endpoint }: Target, object: ApiObject): { readonly kind: string } {

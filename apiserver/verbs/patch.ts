@@ -13,7 +13,7 @@ import type { MessageType } from '../../shared/schema/types';
 import { negotiateBody } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { Endpoint } from '../registry/resource';
-import type { Change } from '../registry/update';
+import type { Change } from '../registry/draft';
 import { updateObject } from '../registry/update';
 import { checkAcceptable, writtenAnswer } from './answers';
 import { applyPatch, patchMediaTypes } from './apply';

@@ -13,7 +13,7 @@ import type { Endpoint } from '../registry/resource';
 import { asDefined, currentOfEntry } from '../registry/stored-form';
 import type { ObjectView } from '../registry/object-view';
 import { applyThroughView, shownEndpoint, updateThroughView } from '../registry/object-view';
-import type { Change } from '../registry/update';
+import type { Change } from '../registry/draft';
 import type { Written } from '../registry/write';
 import { checkAcceptable, objectAnswer } from './answers';
 import { patchMediaTypes, readApply } from './apply';

@@ -96,3 +96,20 @@ test('where it is not known who may create, a PUT that would create fails, and f
   expect(json).toMatchObject({ code: 500, message: 'Internal error occurred: nobody could be asked' });
   await unsure.close();
 });
+
+test('a POST is asked about once, and a PUT that creates once more', async () => {
+  const asked: string[] = [];
+  const noting = await startInProcessApi(undefined, {
+    services: {
+      authorize: async ({ verb, resource, name }) => {
+        asked.push(`${verb} ${resource} ${name}`);
+        return Promise.resolve({ decision: 'allow', reason: '' });
+      },
+    },
+  });
+  asked.length = 0;
+  await noting.call('POST', `${CORE}/configmaps`, { body: { metadata: { name: 'c' } } });
+  await noting.call('PUT', `${CORE}/endpoints/e`, { body: { metadata: { name: 'e' } } });
+  expect(asked).toEqual(['create configmaps ', 'update endpoints e', 'create endpoints e']);
+  await noting.close();
+});

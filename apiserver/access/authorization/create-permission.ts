@@ -1,30 +1,24 @@
-import type { Admission, AdmissionAttributes } from '../../registry/admission';
 import type { Authorizer } from '../../exchange/access';
+import type { WriteCheck } from '../../registry/admission';
+import type { WriteRequest } from '../../registry/write-request';
 import { forbidden, internalError } from '../../../shared/errors/status-error';
 
 /**
  * Whoever may change objects may not make them by a change: where a PUT or an apply creates what is not there, its user must be allowed
- * to create as well. Forbidden otherwise, and InternalError where that is not known; it stands where validating admission does, so that an
- * object that is invalid is told of first.
+ * to create as well. Forbidden otherwise, and InternalError where that is not known.
  */
-export function withCreatePermission(admission: Admission, authorize: Authorizer): Admission {
-  return {
-    mutate: async (attributes, signal) => admission.mutate(attributes, signal),
-    validate: async (attributes, signal) => {
-      if (isCreatedByChange(attributes)) await checkCreate(authorize, attributes, signal);
-      await admission.validate(attributes, signal);
-    },
-  };
+export function requireCreate(authorize: Authorizer): WriteCheck {
+  return ({ write }, signal) => (isByChange(write) ? checkCreate(authorize, write, signal) : undefined);
 }
 
-/** A POST has the name of the new object in its body, and not in its path. */
-function isCreatedByChange({ operation, subresource, nameInPath }: AdmissionAttributes): boolean {
-  return operation === 'CREATE' && subresource === '' && nameInPath !== undefined;
+/** A POST has the name of the new object in its body, and not in its path; what the server makes by itself has no path. */
+function isByChange({ subresource, nameInPath = '' }: WriteRequest): boolean {
+  return subresource === '' && nameInPath !== '';
 }
 
 async function checkCreate(
   authorize: Authorizer,
-  { user, endpoint, namespace, name }: AdmissionAttributes,
+  { user, endpoint, namespace, name }: WriteRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const { group, version, resource } = endpoint.row;

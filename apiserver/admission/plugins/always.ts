@@ -17,6 +17,6 @@ export const alwaysDeny: AdmissionPlugin = {
 };
 
 function deny(attributes: AdmissionAttributes): void {
-  if (attributes.user.name === USER.apiServer) return;
+  if (attributes.write.user.name === USER.apiServer) return;
   throw refusal(attributes, 'admission control is denying all modifications');
 }

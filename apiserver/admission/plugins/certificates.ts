@@ -16,7 +16,8 @@ export function certificateApproval(authorize: Authorizer): AdmissionPlugin {
   return {
     concerns: writesOf(CERTIFICATE_REQUESTS, ['UPDATE'], 'approval'),
     async validate(attributes, _cluster, signal) {
-      const { object, user } = attributes;
+      const { object } = attributes;
+      const { user } = attributes.write;
       const signer = signerOf(object);
       if (await maySigner(authorize, { user, verb: 'approve', signer }, signal)) return;
       throw refusal(attributes, `user not permitted to approve requests with signerName "${signer}"`);
@@ -29,7 +30,8 @@ export function certificateSigning(authorize: Authorizer): AdmissionPlugin {
   return {
     concerns: writesOf(CERTIFICATE_REQUESTS, ['UPDATE'], 'status'),
     async validate(attributes, _cluster, signal) {
-      const { object, oldObject, user } = attributes;
+      const { object, oldObject } = attributes;
+      const { user } = attributes.write;
       const [next, previous] = [record(object?.['status']), record(oldObject?.['status'])];
       const isSame = ['certificate', 'conditions'].every((field) => deepEqual(next[field], previous[field]));
       const signer = signerOf(oldObject);

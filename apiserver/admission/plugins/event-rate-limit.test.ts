@@ -1,6 +1,7 @@
 import { GROUP } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
 import { eventRateLimit, eventRateLimitProblem } from './event-rate-limit';
+import type { GivenWrite } from '../testing/plugin-bench';
 import { attributesOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 
 let nowMs = 0;
@@ -10,7 +11,7 @@ beforeEach(() => {
 });
 
 const pluginOf = (...limits: readonly object[]) => eventRateLimit({ limits }, clock);
-const eventOf = (more: Partial<AdmissionAttributes> = {}, name = 'p') =>
+const eventOf = (more: GivenWrite = {}, name = 'p') =>
   attributesOf('v1/events', {
     object: { metadata: { name: 'e' }, involvedObject: { kind: 'Pod', name }, source: { component: 'c' } },
     ...more,

@@ -13,8 +13,8 @@ import { listed } from '../../../shared/errors/listed';
 /** What has a budget of its own under each type of limit. */
 const KEY_OF = {
   Server: () => '',
-  Namespace: ({ namespace }) => namespace,
-  User: ({ user }) => user.name,
+  Namespace: ({ write: { namespace } }) => namespace,
+  User: ({ write: { user } }) => user.name,
   SourceAndObject: sourceAndObject,
 } as const satisfies Readonly<Record<string, (attributes: AdmissionAttributes) => string>>;
 
@@ -39,7 +39,7 @@ export function eventRateLimit(configuration: unknown, clock: Clock): AdmissionP
   return {
     concerns: writesOf({ group: GROUP.core, resource: 'events' }, ['CREATE', 'UPDATE']),
     validate(attributes) {
-      if (attributes.dryRun) return;
+      if (attributes.write.dryRun) return;
       const problems = buckets.map((each) => each.take(attributes)).filter((each) => each !== undefined);
       if (problems.length === 0) return;
       throw new StatusError('TooManyRequests', `Too many requests: ${listed(problems)}`);

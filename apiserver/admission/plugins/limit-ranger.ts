@@ -25,7 +25,8 @@ export function limitRanger(clock: Clock): AdmissionPlugin {
   return {
     concerns: anyOf(writesOf(PODS, ['CREATE']), writesOf(CLAIMS, ['CREATE', 'UPDATE'])),
     async mutate(attributes, cluster, signal) {
-      const { object, endpoint, namespace } = attributes;
+      const { object } = attributes;
+      const { endpoint, namespace } = attributes.write;
       if (isLeaving(attributes)) return object;
       if (cluster.list(LIMIT_RANGES, namespace).length === 0 && unlimited.needsCheck(namespace)) {
         await cluster.freshen(signal);
@@ -38,7 +39,8 @@ export function limitRanger(clock: Clock): AdmissionPlugin {
       );
     },
     validate(attributes, cluster) {
-      const { object, endpoint } = attributes;
+      const { object } = attributes;
+      const { endpoint } = attributes.write;
       if (object === undefined || isLeaving(attributes)) return;
       const excessesOf = endpoint.row.resource === PODS.resource ? podExcesses : claimExcesses;
       for (const limits of limitsOf(attributes, cluster)) {
@@ -82,7 +84,10 @@ class UnlimitedNamespaces {
 }
 
 /** The limits of each range. */
-function limitsOf({ namespace }: AdmissionAttributes, cluster: ClusterReader): readonly (readonly Limit[])[] {
+function limitsOf(
+  { write: { namespace } }: AdmissionAttributes,
+  cluster: ClusterReader,
+): readonly (readonly Limit[])[] {
   return cluster.list(LIMIT_RANGES, namespace).map(limitsOfRange);
 }
 

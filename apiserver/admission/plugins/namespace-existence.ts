@@ -10,7 +10,7 @@ export type ProvideNamespace = (name: string, signal: AbortSignal) => Promise<vo
 /** Nothing is written in a namespace that does not exist. */
 export const namespaceExists: AdmissionPlugin = {
   concerns: (subject) => inNamespaces(subject) && subject.operation !== 'CONNECT',
-  validate({ namespace }, cluster) {
+  validate({ write: { namespace } }, cluster) {
     if (namespace !== '' && cluster.get(NAMESPACES, namespace) === undefined) {
       throw notFound(NAMESPACES, namespace);
     }
@@ -21,7 +21,7 @@ export const namespaceExists: AdmissionPlugin = {
 export function namespaceAutoProvision(provide: ProvideNamespace): AdmissionPlugin {
   return {
     concerns: (subject) => inNamespaces(subject) && subject.operation === 'CREATE',
-    async mutate({ namespace, dryRun, object }, cluster, signal) {
+    async mutate({ write: { namespace, dryRun }, object }, cluster, signal) {
       if (!dryRun && namespace !== '' && cluster.get(NAMESPACES, namespace) === undefined) {
         await provide(namespace, signal);
       }

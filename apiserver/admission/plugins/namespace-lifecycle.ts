@@ -26,12 +26,13 @@ export const namespaceLifecycle: AdmissionPlugin = {
   },
 };
 
-function checkProtected({ endpoint, name }: AdmissionAttributes): void {
+function checkProtected({ write: { endpoint, name } }: AdmissionAttributes): void {
   if (PROTECTED.has(name)) throw forbidden(endpoint.row, name, 'this namespace may not be deleted');
 }
 
 function checkUsable(attributes: AdmissionAttributes, cluster: ClusterReader): void {
-  const { namespace, relyOn } = attributes;
+  const { relyOn } = attributes;
+  const { namespace } = attributes.write;
   if (namespace === '') return;
   const found = cluster.get(NAMESPACES, namespace);
   if (found === undefined) throw notFound(NAMESPACES, namespace);
@@ -40,7 +41,7 @@ function checkUsable(attributes: AdmissionAttributes, cluster: ClusterReader): v
 }
 
 function beingTerminated(attributes: AdmissionAttributes): StatusError {
-  const { namespace } = attributes;
+  const { namespace } = attributes.write;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const { status, message } = refusal(attributes, why);
   return new StatusError('Forbidden', message, {

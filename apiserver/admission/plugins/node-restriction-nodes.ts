@@ -8,7 +8,8 @@ import { specOf } from './with-spec';
 
 /** A node changes only itself, and neither its taints nor labels by which pods are kept off other nodes. */
 export function nodeProblem(node: string, attributes: AdmissionAttributes): string | undefined {
-  const { name, operation, object, oldObject } = attributes;
+  const { operation, object, oldObject } = attributes;
+  const { name } = attributes.write;
   if (name !== node) return `node "${node}" is not allowed to modify node "${name}"`;
   if (operation !== 'CREATE' && operation !== 'UPDATE') return undefined;
   const [spec, before] = [specOf(object), specOf(oldObject)];
@@ -49,7 +50,7 @@ function isWithin(namespace: string, parent: string): boolean {
 
 /** A node tells how far the growth of a volume has come, and changes nothing else of a claim. */
 export function claimStatusProblem({
-  subresource,
+  write: { subresource },
   operation,
   object,
   oldObject,

@@ -72,7 +72,7 @@ export function podStatusProblem(
 
 export function podOnNodeProblem(
   node: string,
-  { namespace, name, oldObject }: AdmissionAttributes,
+  { write: { namespace, name }, oldObject }: AdmissionAttributes,
   { cluster, what }: { readonly cluster: ClusterReader; readonly what: 'delete' | 'evict' },
 ): string | undefined {
   const pod = oldObject ?? cluster.get(PODS, name, namespace);

@@ -1,8 +1,8 @@
 import type { ApiObject, OwnerReference } from '../../../shared/object/object';
 import { ANNOTATION, LABEL, NAMESPACE, NODE_LABEL, NODE_USER } from '../../../shared/names';
-import type { AdmissionAttributes } from '../../registry/admission';
 import { nodeRestriction } from './node-restriction';
 import { NODES, PODS } from './resources';
+import type { GivenWrite } from '../testing/plugin-bench';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 
 const userOf = (name: string, groups: readonly string[] = [NODE_USER.group]) => ({
@@ -23,7 +23,7 @@ const cluster = clusterOf([
   [PODS, podOn('n2', 'other')],
 ]);
 
-async function verdict(path: string, given: Partial<AdmissionAttributes>): Promise<string> {
+async function verdict(path: string, given: GivenWrite): Promise<string> {
   return verdictOf(await outcomeOf(nodeRestriction, attributesOf(path, { user, ...given }), cluster));
 }
 

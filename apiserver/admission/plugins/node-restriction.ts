@@ -22,7 +22,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   [`${GROUP.core}/${SERVICE_ACCOUNTS.resource}`]: tokenProblem,
   [`${GROUP.coordination}/leases`]: leaseProblem,
   [`${GROUP.storage}/csinodes`]: (node, attributes) =>
-    attributes.name === node
+    attributes.write.name === node
       ? undefined
       : 'can only access CSINode with the same name as the requesting node',
 };
@@ -32,7 +32,8 @@ export const nodeRestriction: AdmissionPlugin = {
   concerns: ({ group, resource, operation }) =>
     operation !== 'CONNECT' && Object.hasOwn(RULES, `${group}/${resource}`),
   mutate(attributes, cluster) {
-    const { object, user, endpoint } = attributes;
+    const { object } = attributes;
+    const { user, endpoint } = attributes.write;
     const node = nodeOf(user);
     if (node === undefined) return object;
     if (node === '') throw refusal(attributes, `could not determine node from user "${user.name}"`);
@@ -54,7 +55,8 @@ function podProblem(
   attributes: AdmissionAttributes,
   cluster: ClusterReader,
 ): string | undefined {
-  const { subresource, operation, object } = attributes;
+  const { operation, object } = attributes;
+  const { subresource } = attributes.write;
   if (subresource === 'status') return podStatusProblem(node, attributes);
   if (subresource === 'eviction') return podOnNodeProblem(node, attributes, { cluster, what: 'evict' });
   if (subresource !== '') {
@@ -71,7 +73,8 @@ function tokenProblem(
   attributes: AdmissionAttributes,
   cluster: ClusterReader,
 ): string | undefined {
-  const { operation, subresource, object, namespace } = attributes;
+  const { operation, object } = attributes;
+  const { subresource, namespace } = attributes.write;
   if (operation !== 'CREATE' || subresource !== 'token') return undefined;
   const bound = record(specOf(object)['boundObjectRef']);
   const name = text(bound['name']);
@@ -89,7 +92,7 @@ function tokenProblem(
   return 'node requested token bound to a pod scheduled on a different node';
 }
 
-function leaseProblem(node: string, { namespace, name }: AdmissionAttributes): string | undefined {
+function leaseProblem(node: string, { write: { namespace, name } }: AdmissionAttributes): string | undefined {
   if (namespace !== NAMESPACE.nodeLease) {
     return `can only access leases in the "${NAMESPACE.nodeLease}" system namespace`;
   }

@@ -30,7 +30,7 @@ export function ownerReferencesPermission(
   resourceOfKind: ResourceOfKind,
 ): AdmissionPlugin {
   const allows = async (
-    { user }: AdmissionAttributes,
+    { write: { user } }: AdmissionAttributes,
     about: ResourceName & {
       readonly verb: string;
       readonly namespace: string;
@@ -50,7 +50,8 @@ export function ownerReferencesPermission(
       (operation === 'CREATE' || operation === 'UPDATE') &&
       !(group === '' && resource === 'pods' && subresource === 'status'),
     async validate(attributes, _cluster, signal) {
-      const { operation, object, oldObject, endpoint, namespace } = attributes;
+      const { operation, object, oldObject } = attributes;
+      const { endpoint, namespace } = attributes.write;
       const owners = ownersOf(object);
       const before = ownersOf(oldObject);
       if (object === undefined || deepEqual(owners, before)) return;

@@ -35,7 +35,8 @@ export function podNodeSelector(configuration: unknown): AdmissionPlugin {
       return Object.keys(nodeSelector).length === 0 ? object : withSpec(object, { nodeSelector });
     },
     validate(attributes, cluster) {
-      const { object, namespace } = attributes;
+      const { object } = attributes;
+      const { namespace } = attributes.write;
       if (object === undefined) return;
       const own = checked(attributes, object, selectorOf(attributes, cluster, selectors));
       const allowed = selectors.allowed.get(namespace) ?? {};
@@ -60,7 +61,7 @@ function selectorOf(
   cluster: ClusterReader,
   { clusterDefault }: Selectors,
 ): Labels {
-  const annotations = cluster.get(NAMESPACES, attributes.namespace)?.metadata.annotations ?? {};
+  const annotations = cluster.get(NAMESPACES, attributes.write.namespace)?.metadata.annotations ?? {};
   const own = annotations[ANNOTATION.namespaceNodeSelector];
   const selector = own === undefined ? clusterDefault : labelsOf(own);
   if (selector !== undefined) return selector;

@@ -62,7 +62,7 @@ function ofNamespace(
   cluster: ClusterReader,
   annotation: string,
 ): readonly Json[] | undefined {
-  const { annotations = {} } = cluster.get(NAMESPACES, attributes.namespace)?.metadata ?? {};
+  const { annotations = {} } = cluster.get(NAMESPACES, attributes.write.namespace)?.metadata ?? {};
   const text = annotations[annotation];
   if (text === undefined) return undefined;
   const list = text === '' ? [] : parsedList(text);

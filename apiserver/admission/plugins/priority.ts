@@ -22,12 +22,14 @@ const WITHOUT_CLASS: Resolved = { className: '', priority: 0, preemptionPolicy: 
 export const priority: AdmissionPlugin = {
   concerns: anyOf(writesOf(PODS, ['CREATE', 'UPDATE']), writesOf(PRIORITY_CLASSES, ['CREATE', 'UPDATE'])),
   mutate(attributes, cluster) {
-    const { object, oldObject, operation, endpoint } = attributes;
+    const { object, oldObject, operation } = attributes;
+    const { endpoint } = attributes.write;
     if (object === undefined || endpoint.row.resource !== PODS.resource) return object;
     return operation === 'CREATE' ? resolved(attributes, object, cluster) : kept(object, oldObject);
   },
   async validate(attributes, cluster, signal) {
-    const { object, endpoint } = attributes;
+    const { object } = attributes;
+    const { endpoint } = attributes.write;
     if (endpoint.row.resource !== PRIORITY_CLASSES.resource || object?.['globalDefault'] !== true) return;
     // Such writes are rare, and a second default let through by mistake would stay.
     await cluster.freshen(signal);

@@ -23,7 +23,7 @@ describe('AlwaysDeny', () => {
   test('refuses everybody but the server itself', async () => {
     expect(await outcomeOf(alwaysDeny, creationOf({}))).toContain('is denying all modifications');
     const user = { name: USER.apiServer, uid: '', groups: [], extra: {} };
-    expect(await outcomeOf(alwaysDeny, { ...creationOf({}), user })).toMatchObject({
+    expect(await outcomeOf(alwaysDeny, attributesOf(PODS, { object: podOf({}), user }))).toMatchObject({
       metadata: { name: 'p' },
     });
   });

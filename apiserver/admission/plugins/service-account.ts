@@ -74,7 +74,7 @@ async function awaited(
   signal: AbortSignal,
 ): Promise<ApiObject> {
   const { least, most } = DEFAULT_ACCOUNT_WAIT_MS;
-  const find = (): ApiObject | undefined => cluster.get(SERVICE_ACCOUNTS, name, attributes.namespace);
+  const find = (): ApiObject | undefined => cluster.get(SERVICE_ACCOUNTS, name, attributes.write.namespace);
   const known = find();
   if (known !== undefined) return known;
   const waitMs = least + randomInt(most - least);
@@ -88,7 +88,7 @@ async function awaited(
   }
 }
 
-function notFoundProblem({ namespace }: AdmissionAttributes, name: string): string {
+function notFoundProblem({ write: { namespace } }: AdmissionAttributes, name: string): string {
   return `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`;
 }
 
@@ -110,7 +110,7 @@ function problemOfAccount(
   pod: ApiObject,
   cluster: ClusterReader,
 ): string | undefined {
-  const { namespace } = attributes;
+  const { namespace } = attributes.write;
   const name = accountOf(pod);
   if (name === '') return `no service account specified for pod ${namespace}/${pod.metadata.name ?? ''}`;
   const account = cluster.get(SERVICE_ACCOUNTS, name, namespace);

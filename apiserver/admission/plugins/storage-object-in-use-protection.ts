@@ -7,7 +7,7 @@ import { CLAIMS, VOLUMES } from './resources';
 /** New claims and volumes get a finalizer, so that none goes while it is in use; the controller-manager takes it away again. */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   concerns: anyOf(writesOf(CLAIMS, ['CREATE']), writesOf(VOLUMES, ['CREATE'])),
-  mutate({ endpoint, object }) {
+  mutate({ write: { endpoint }, object }) {
     const isClaim = endpoint.row.resource === CLAIMS.resource;
     return object && withFinalizer(object, isClaim ? FINALIZER.claimProtection : FINALIZER.volumeProtection);
   },

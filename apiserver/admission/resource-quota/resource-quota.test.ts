@@ -1,9 +1,9 @@
 import type { ApiObject } from '../../../shared/object/object';
 import { STORAGE_CLASS_QUOTA } from '../../../shared/names';
-import type { AdmissionAttributes } from '../../registry/admission';
+import { WriteNotes } from '../../registry/write-notes';
 import type { AdmissionPlugin } from '../plugin';
 import { PODS, RESOURCE_QUOTAS } from '../plugins/resources';
-import type { FakeCluster } from '../testing/plugin-bench';
+import type { FakeCluster, GivenWrite } from '../testing/plugin-bench';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 import { resourceQuotaProblem } from './configuration';
 import { FakeQuotas, quotaOf } from './testing/fake-quotas';
@@ -19,11 +19,7 @@ function given(objects: readonly ApiObject[], configuration?: unknown): void {
   plugin = resourceQuota({ records: quotas, configuration, clock: { now: () => 0 }, randomInt: () => 0 });
 }
 
-async function verdict(
-  path: string,
-  object: object,
-  more: Partial<AdmissionAttributes> = {},
-): Promise<string> {
+async function verdict(path: string, object: object, more: GivenWrite = {}): Promise<string> {
   const metadata = { name: 'x', namespace: 'ns' };
   const attributes = attributesOf(path, { object: { metadata, ...object }, ...more });
   return verdictOf(await outcomeOf(plugin, attributes, cluster));
@@ -344,13 +340,13 @@ describe('what happens beside', () => {
 
   test('a further attempt of the same write is charged for what it uses more alone', async () => {
     given([quotaOf('q', { hard: { pods: '1', cpu: '2' }, used: { pods: '0', cpu: '0' } })]);
-    const write = {};
-    expect(await verdict('v1/pods', pod({ cpu: '500m' }), { write })).toBe('admitted');
-    expect(await verdict('v1/pods', pod({ cpu: '500m' }), { write })).toBe('admitted');
+    const notes = new WriteNotes();
+    expect(await verdict('v1/pods', pod({ cpu: '500m' }), { notes })).toBe('admitted');
+    expect(await verdict('v1/pods', pod({ cpu: '500m' }), { notes })).toBe('admitted');
     expect(quotas.used()['q']).toEqual({ pods: '1', cpu: '500m' });
-    expect(await verdict('v1/pods', pod({ cpu: '1' }), { write })).toBe('admitted');
+    expect(await verdict('v1/pods', pod({ cpu: '1' }), { notes })).toBe('admitted');
     expect(quotas.used()['q']).toEqual({ pods: '1', cpu: '1' });
-    expect(await verdict('v1/pods', pod({ cpu: '500m' }), { write: {} })).toContain('exceeded quota');
+    expect(await verdict('v1/pods', pod({ cpu: '500m' }))).toContain('exceeded quota');
   });
 
   test('what waits while a batch is written is charged by one more write', async () => {

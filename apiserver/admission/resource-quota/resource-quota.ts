@@ -4,6 +4,7 @@ import type { Amounts } from '../../../shared/quota/amounts';
 import { evaluatorOf } from '../../../shared/quota/evaluators';
 import type { Evaluator } from '../../../shared/quota/measure';
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission';
+import type { Note } from '../../registry/write-notes';
 import type { AdmissionPlugin } from '../plugin';
 import { refusal } from '../refusal';
 import { RESOURCE_QUOTAS } from '../plugins/resources';
@@ -32,30 +33,26 @@ export function resourceQuota({
 }: ResourceQuotaParts): AdmissionPlugin {
   const limited = limitedResourcesIn(configuration);
   const charging = new Charging({ records, limited, randomInt });
-  /** What was charged for a write that may be tried again, by what stands for it. */
-  const paid = new WeakMap<object, Map<string, Amounts>>();
-  const paidFor = (attributes: AdmissionAttributes): Map<string, Amounts> => {
-    const { write = attributes } = attributes;
-    const known = paid.get(write) ?? new Map<string, Amounts>();
-    paid.set(write, known);
-    return known;
-  };
   return {
     concerns: ({ operation, subresource, namespaced, ...name }) =>
       namespaced && subresource === '' && isCharged(evaluatorOf(name), operation),
     validate(attributes, cluster, signal) {
-      const { endpoint, object, oldObject, namespace, dryRun } = attributes;
+      const { object, oldObject } = attributes;
+      const { endpoint, namespace, dryRun } = attributes.write;
       const evaluator = evaluatorOf(endpoint.row);
       if (object === undefined || evaluator === undefined) return undefined;
       // Looked at by way of the reader, so that a refusal is decided again on quotas that are as fresh as the request.
       const isFree = cluster.list(RESOURCE_QUOTAS, namespace).length === 0;
       if (isFree && limited.length === 0) return undefined;
       const charge = chargeOf(evaluator, { object, oldObject, nowMs: clock.now() });
-      const charged = charging.charge(namespace, { charge, paid: paidFor(attributes), dryRun }, signal);
+      const charged = charging.charge(namespace, { charge, paid: attributes.notes.of(PAID), dryRun }, signal);
       return refuse(attributes, charged);
     },
   };
 }
+
+/** What was charged for a write in an earlier attempt, by the quota's uid. */
+const PAID: Note<Map<string, Amounts>> = { begin: () => new Map() };
 
 async function refuse(attributes: AdmissionAttributes, charged: Promise<Refusal>): Promise<void> {
   const refused = await charged;

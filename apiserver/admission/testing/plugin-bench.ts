@@ -6,6 +6,8 @@ import { DEFAULT_RUNTIME_CONFIG } from '../../registry/runtime-config';
 import { servedDefinitions } from '../../kinds/served';
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { Endpoint } from '../../registry/resource';
+import { WriteNotes } from '../../registry/write-notes';
+import type { WriteRequest } from '../../registry/write-request';
 import type { ClusterReader } from '../cluster-reader';
 import type { AdmissionPlugin, ResourceName } from '../plugin';
 
@@ -23,21 +25,23 @@ export function endpointOf(path: string): Endpoint {
   return found;
 }
 
+/** What a test says of a write, and of one attempt at it. */
+export type GivenWrite = Partial<Omit<AdmissionAttributes, 'write'> & WriteRequest>;
+
 /** Attributes of a creation by nobody in particular in the namespace `ns`, unless said otherwise. */
-export function attributesOf(path: string, given: Partial<AdmissionAttributes>): AdmissionAttributes {
+export function attributesOf(path: string, given: GivenWrite): AdmissionAttributes {
+  const { operation = 'CREATE', notes = new WriteNotes(), object, oldObject, relyOn, ...asked } = given;
   const endpoint = endpointOf(path);
-  return {
-    operation: 'CREATE',
+  const write = {
     endpoint,
     subresource: '',
     namespace: endpoint.row.namespaced ? 'ns' : '',
-    name: given.object?.metadata.name ?? given.oldObject?.metadata.name ?? '',
-    object: undefined,
-    oldObject: undefined,
+    name: object?.metadata.name ?? oldObject?.metadata.name ?? '',
     user: { name: 'jane', uid: '', groups: [], extra: {} },
     dryRun: false,
-    ...given,
+    ...asked,
   };
+  return { write, notes, operation, object, oldObject, ...(relyOn === undefined ? {} : { relyOn }) };
 }
 
 export interface FakeCluster extends ClusterReader {
@@ -81,8 +85,9 @@ export async function outcomeOf(
   attributes: AdmissionAttributes,
   cluster: ClusterReader = clusterOf(),
 ): Promise<ApiObject | string | undefined> {
-  const { group, resource, namespaced } = attributes.endpoint.row;
-  const { operation, subresource } = attributes;
+  const { operation } = attributes;
+  const { endpoint, subresource } = attributes.write;
+  const { group, resource, namespaced } = endpoint.row;
   if (!plugin.concerns({ operation, group, resource, subresource, namespaced })) {
     throw new Error('the plugin is not concerned');
   }

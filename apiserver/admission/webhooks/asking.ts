@@ -81,7 +81,7 @@ async function verdictOf({ caller }: AskingParts, asking: Asking, signal: AbortS
   const { invocation, attributes, cluster } = asking;
   const { hook } = invocation;
   const { reviewVersion: version } = hook;
-  if (attributes.dryRun && !hook.bearsDryRuns) {
+  if (attributes.write.dryRun && !hook.bearsDryRuns) {
     throw badRequest(`admission webhook ${JSON.stringify(hook.name)} does not support dry run`);
   }
   if (version === undefined) {
@@ -99,7 +99,7 @@ async function verdictOf({ caller }: AskingParts, asking: Asking, signal: AbortS
 function passOn(
   { name }: Webhook,
   { auditAnnotations, warnings }: Verdict,
-  { annotate, warn }: AdmissionAttributes,
+  { write: { annotate, warn } }: AdmissionAttributes,
 ): void {
   for (const [key, value] of Object.entries(auditAnnotations).slice(0, ANNOTATIONS_MAX)) {
     annotate?.(`${name}/${key}`, value);
@@ -146,7 +146,7 @@ function goOn({ metrics }: AskingParts, { invocation, attributes, round }: Askin
   const { hook, index } = invocation;
   metrics.ignored(hook);
   const key = `${AUDIT_ANNOTATION.webhookIgnored[hook.type]}round_${String(round)}_index_${String(index)}`;
-  attributes.annotate?.(key, hook.name);
+  attributes.write.annotate?.(key, hook.name);
 }
 
 function tell(log: Log, hook: Webhook, failure: CallFailure): void {

@@ -8,7 +8,7 @@ import type { AdmissionAttributes } from '../../registry/admission';
  * changes it.
  */
 export function withSoundManagedFields(
-  { object: before, warn }: Pick<AdmissionAttributes, 'object' | 'warn'>,
+  { object: before, write: { warn } }: AdmissionAttributes,
   object: ApiObject,
 ): ApiObject {
   const { managedFields } = object.metadata;

@@ -6,9 +6,11 @@ import type { JsonPatch } from '../../../shared/patch/json-patch';
 import { applyJsonPatch, decodeJsonPatch } from '../../../shared/patch/json-patch';
 import { decodeJson } from '../../../shared/schema/decode';
 import type { AdmissionAttributes } from '../../registry/admission';
+import type { Note } from '../../registry/write-notes';
 import { withDistinctOwners } from '../../registry/distinct-owners';
 import type { Reading } from '../cluster-reader';
 import type { AdmissionPlugin, Passes } from '../plugin';
+import { firstPass } from '../plugin';
 import { ask } from './asking';
 import { withSoundManagedFields } from './managed-fields';
 import type { WebhookParts } from './parts';
@@ -27,24 +29,26 @@ interface Memory {
   output: ApiObject | undefined;
 }
 
+const MEMORY: Note<Memory> = {
+  begin: () => ({ asked: new Set(), again: new Set(), output: undefined }),
+};
+
 /**
  * Webhooks that change objects, one after the other in the order of their names. When one of them has changed something, all plugins
  * are asked once more, and of the webhooks those that want to see what came after them.
  */
 export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   const source = new WebhookSource('mutating', parts);
-  const memories = new WeakMap<Passes, Memory>();
   return {
     concerns: () => true,
-    mutate(attributes, _cluster, signal, passes = { isSecond: false, wantsSecond: false }) {
+    mutate(attributes, _cluster, signal, passes = firstPass()) {
       if (isExempt(attributes)) {
-        if (isConfiguration(attributes.endpoint)) parts.recentWrites.note();
+        if (isConfiguration(attributes.write.endpoint)) parts.recentWrites.note();
         return attributes.object;
       }
       const invocations = source.invocations(attributes);
       if (invocations?.length === 0) return attributes.object;
-      const memory = memories.get(passes) ?? { asked: new Set(), again: new Set(), output: undefined };
-      memories.set(passes, memory);
+      const memory = passes.notes.of(MEMORY);
       return new Round(parts, { passes, memory }, signal).run(
         attributes,
         async () => invocations ?? source.settle(attributes, signal),
@@ -80,7 +84,10 @@ class Round {
     const memory = this.#memory;
     const { isSecond } = this.#passes;
     if (isSecond && !deepEqual(memory.output, attributes.object)) this.#askAgain();
-    const from: ReviewedAs = { endpoint: resourceEndpoint(attributes), subresource: attributes.subresource };
+    const from: ReviewedAs = {
+      endpoint: resourceEndpoint(attributes),
+      subresource: attributes.write.subresource,
+    };
     const oldObject = attributes.oldObject && new ReviewedObject(attributes.oldObject, from);
     let object = attributes.object && new ReviewedObject(attributes.object, from);
     for (const invocation of await invocations()) {
@@ -143,7 +150,7 @@ function settled(attributes: AdmissionAttributes, object: ApiObject): ApiObject 
   if (object === attributes.object) return object;
   const warnings: string[] = [];
   const distinct = withDistinctOwners(object, warnings, ' after mutating admission happens');
-  for (const warning of warnings) attributes.warn?.(warning);
+  for (const warning of warnings) attributes.write.warn?.(warning);
   return withSoundManagedFields(attributes, distinct);
 }
 
@@ -177,13 +184,17 @@ function patched(
   return object.changedTo(result, endpoint);
 }
 
-interface Note {
+interface AuditNote {
   mutation(isChanged: boolean): void;
   patch(operations: JsonPatch): void;
 }
 
 /** Tells the audit event which webhook did what. */
-function noteOf({ hook, index }: Invocation, { annotate }: AdmissionAttributes, round: number): Note {
+function noteOf(
+  { hook, index }: Invocation,
+  { write: { annotate } }: AdmissionAttributes,
+  round: number,
+): AuditNote {
   const where = `round_${String(round)}_index_${String(index)}`;
   const who = { configuration: hook.configuration, webhook: hook.name };
   return {

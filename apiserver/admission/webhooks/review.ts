@@ -42,7 +42,8 @@ export function questionOf({
   uid,
   version,
 }: QuestionParts): Question {
-  const { subresource, operation, user, dryRun } = attributes;
+  const { operation } = attributes;
+  const { subresource, user, dryRun } = attributes.write;
   const requested = resourceEndpoint(attributes);
   const name = nameOf(attributes);
   const namespace = namespaceOf(attributes);
@@ -76,13 +77,16 @@ export function questionOf({
 }
 
 /** The name of a new object is what its client gave it, as long as the server has given it none. */
-function nameOf({ operation, subresource, object, name }: AdmissionAttributes): string {
+function nameOf({ write: { subresource, name }, operation, object }: AdmissionAttributes): string {
   return operation === 'CREATE' && subresource === '' ? (object?.metadata.name ?? '') : name;
 }
 
 const OPTIONS_KIND = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
-function optionsOf({ operation, dryRun, fieldManager, deleteOptions }: AdmissionAttributes): object | null {
+function optionsOf({
+  write: { dryRun, fieldManager, deleteOptions },
+  operation,
+}: AdmissionAttributes): object | null {
   if (operation === 'CONNECT') return null;
   const { dryRun: _flag, ...ofDeletion } = deleteOptions ?? {};
   return {

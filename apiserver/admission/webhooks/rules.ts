@@ -75,7 +75,7 @@ function namesResource(pattern: string, resource: string, subresource: string): 
 }
 
 /** The endpoint of the resource itself: requests for some subresources come with one that shows the subresource's kind. */
-export function resourceEndpoint({ endpoint, subresource }: AdmissionAttributes): Endpoint {
+export function resourceEndpoint({ write: { endpoint, subresource } }: AdmissionAttributes): Endpoint {
   if (subresource === '') return endpoint;
   for (const each of endpoint.versions.values()) {
     if (each.subresources === endpoint.subresources) return each;
@@ -94,6 +94,12 @@ export function resourceAt({ row: { group, version, resource } }: Endpoint): Gro
 }
 
 /** The namespace as webhooks are told: that of a Namespace is its own name. */
-export function namespaceOf({ endpoint: { row }, namespace, name }: AdmissionAttributes): string {
+export function namespaceOf({
+  write: {
+    endpoint: { row },
+    namespace,
+    name,
+  },
+}: AdmissionAttributes): string {
   return row.group === NAMESPACES.group && row.resource === NAMESPACES.resource ? name : namespace;
 }

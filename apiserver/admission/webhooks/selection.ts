@@ -22,9 +22,9 @@ export async function isSelected(
   if (objectSelector.length > 0 && !has(objectSelector, object) && !has(objectSelector, oldObject))
     return false;
   if (namespaceSelector.length === 0) return true;
-  const { row } = attributes.endpoint;
+  const { row } = attributes.write.endpoint;
   // Whatever belongs to no namespace is always seen, but namespaces themselves.
-  if (attributes.namespace === '' && row.resource !== NAMESPACES.resource) return true;
+  if (attributes.write.namespace === '' && row.resource !== NAMESPACES.resource) return true;
   return matchesLabels(namespaceSelector, await namespaceLabels(attributes, cluster, signal));
 }
 
@@ -39,7 +39,8 @@ async function namespaceLabels(
   cluster: Reading,
   signal: AbortSignal,
 ): Promise<Labels> {
-  const { endpoint, subresource, object, oldObject } = attributes;
+  const { object, oldObject } = attributes;
+  const { endpoint, subresource } = attributes.write;
   if (endpoint.row.resource === NAMESPACES.resource) {
     // What is deleted goes by the labels it has, and so does what is only changed in part.
     const own = subresource === '' ? (object ?? oldObject) : (oldObject ?? object);

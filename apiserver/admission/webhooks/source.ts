@@ -78,7 +78,8 @@ export class WebhookSource {
       this.#parts.caller.retain(webhooks);
     }
     if (webhooks.length === 0) return [];
-    const { operation, subresource } = attributes;
+    const { operation } = attributes;
+    const { subresource } = attributes.write;
     return this.#known.of(attributes, () =>
       invocationsOf(webhooks, { operation, subresource, endpoint: resourceEndpoint(attributes) }),
     );
@@ -89,7 +90,7 @@ export class WebhookSource {
  * Writes that no webhook may stand in the way of: of the configurations of webhooks, which are the way out when one of them fails, and
  * those of the server itself, which could not start.
  */
-export function isExempt({ endpoint, user, operation }: AdmissionAttributes): boolean {
+export function isExempt({ write: { endpoint, user }, operation }: AdmissionAttributes): boolean {
   return user === API_SERVER_USER || operation === 'CONNECT' || isConfiguration(endpoint);
 }
 

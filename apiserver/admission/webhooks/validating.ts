@@ -17,7 +17,7 @@ export function validatingWebhooks(parts: WebhookParts): AdmissionPlugin {
     concerns: () => true,
     validate(attributes, _cluster, signal) {
       if (isExempt(attributes)) {
-        if (isConfiguration(attributes.endpoint)) parts.recentWrites.note();
+        if (isConfiguration(attributes.write.endpoint)) parts.recentWrites.note();
         return undefined;
       }
       const invocations = source.invocations(attributes);
@@ -39,7 +39,10 @@ async function judge(
     if (await isSelected(invocation.hook, attributes, cluster, signal)) selected.push(invocation);
   }
   if (selected.length === 0) return;
-  const from: ReviewedAs = { endpoint: resourceEndpoint(attributes), subresource: attributes.subresource };
+  const from: ReviewedAs = {
+    endpoint: resourceEndpoint(attributes),
+    subresource: attributes.write.subresource,
+  };
   const object = attributes.object && new ReviewedObject(attributes.object, from);
   const oldObject = attributes.oldObject && new ReviewedObject(attributes.oldObject, from);
   // There may be many of them, and all listen.

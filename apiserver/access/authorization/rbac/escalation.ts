@@ -4,7 +4,8 @@ import type { ApiObject } from '../../../../shared/object/object';
 import { GROUP, USER_GROUP } from '../../../../shared/names';
 import { listed } from '../../../../shared/errors/listed';
 import type { Authorizer } from '../../../exchange/access';
-import type { Admission, AdmissionAttributes } from '../../../registry/admission';
+import type { UserInfo } from '../../../exchange/exchange';
+import type { WriteCheck } from '../../../registry/admission';
 import { optionalRecord } from '../../../../shared/object/accessors';
 import { roleRefOf } from './binding';
 import { describeMissing, missingRules, quotedList } from './covers';
@@ -28,38 +29,29 @@ const EVERYTHING: readonly PolicyRule[] = [
 type Check = (parts: EscalationParts, write: RoleWrite, signal: AbortSignal) => Promise<void>;
 
 /** What is written, and by whom. */
-interface RoleWrite extends AdmissionAttributes {
+interface RoleWrite {
+  readonly user: UserInfo;
+  readonly resource: string;
+  readonly namespace: string;
+  /** Empty for a new object. */
+  readonly nameInPath: string;
   readonly object: ApiObject;
+  readonly oldObject: ApiObject | undefined;
 }
 
 /**
- * Nobody gives anybody, not even themselves, rights that they do not have: not by writing a role, and not by binding one. Stands
- * between mutating admission and validation, whatever the modes of authorization are.
+ * Nobody gives anybody, not even themselves, rights that they do not have: not by writing a role, and not by binding one. That holds
+ * whatever the modes of authorization are.
  */
-export function withoutEscalation(admission: Admission, parts: EscalationParts): Admission {
-  return {
-    mutate: async (attributes, signal) => {
-      const object = await admission.mutate(attributes, signal);
-      await checkEscalation(parts, { ...attributes, object: object ?? attributes.object }, signal);
-      return object;
-    },
-    validate: async (attributes, signal) => admission.validate(attributes, signal),
+export function refuseEscalation(parts: EscalationParts): WriteCheck {
+  return ({ write: { endpoint, user, namespace, nameInPath = '' }, object, oldObject }, signal) => {
+    if (endpoint.stored.group !== GROUP.rbac || object === undefined) return undefined;
+    const { resource } = endpoint.stored;
+    const check = CHECKS[resource];
+    if (check === undefined || user.groups.includes(USER_GROUP.masters)) return undefined;
+    if (oldObject !== undefined && changesOnlyLifetime(object, oldObject)) return undefined;
+    return check(parts, { user, resource, namespace, nameInPath, object, oldObject }, signal);
   };
-}
-
-/** Forbidden when the write would give away what its user does not have. */
-async function checkEscalation(
-  parts: EscalationParts,
-  attributes: AdmissionAttributes,
-  signal: AbortSignal,
-): Promise<void> {
-  const { endpoint, operation, object, oldObject, user } = attributes;
-  if (endpoint.stored.group !== GROUP.rbac || object === undefined) return;
-  const check = CHECKS[endpoint.stored.resource];
-  if (check === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return;
-  if (user.groups.includes(USER_GROUP.masters)) return;
-  if (oldObject !== undefined && changesOnlyLifetime(object, oldObject)) return;
-  await check(parts, { ...attributes, object }, signal);
 }
 
 const CHECKS: Readonly<Record<string, Check>> = {
@@ -70,8 +62,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 };
 
 async function checkRole(parts: EscalationParts, write: RoleWrite, signal: AbortSignal): Promise<void> {
-  const { object, oldObject, endpoint, nameInPath = '' } = write;
-  const { resource } = endpoint.stored;
+  const { object, oldObject, resource, nameInPath } = write;
   if (await mayDo(parts, { write, verb: 'escalate', resource, name: nameInPath }, signal)) return;
   await confirmHeld(parts, { write, rules: policyRules(object['rules']) }, signal);
   if (!hasAggregation(object) && !hasAggregation(oldObject)) return;
@@ -159,8 +150,8 @@ async function freshen(policies: Policies, signal: AbortSignal): Promise<void> {
   throw timeout('the check of the rights that are given waits for the newest roles', RETRY_AFTER_SECONDS);
 }
 
-function refusal({ endpoint, object }: RoleWrite, why: string): Error {
-  return forbidden(endpoint.stored, object.metadata.name ?? '', why);
+function refusal({ resource, object }: RoleWrite, why: string): Error {
+  return forbidden({ group: GROUP.rbac, resource }, object.metadata.name ?? '', why);
 }
 
 function hasAggregation(role: ApiObject | undefined): boolean {

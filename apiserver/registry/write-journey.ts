@@ -1,0 +1,83 @@
+import { Pace } from '../../shared/concurrency/pace';
+import type { Draft } from './draft';
+import { judge, mutate, refuseEscalation, requireCreate } from './write-steps/admission';
+import { change, refuseForeignUid, relyOnDefinition, toStored, trackFields } from './write-steps/change';
+import {
+  checkPreconditions,
+  prepareChanged,
+  removeFinished,
+  validateChanged,
+} from './write-steps/changed-object';
+import { checkDeletion, planRemoval } from './write-steps/deletion';
+import { prepareNew, validateNew } from './write-steps/new-object';
+import { reserve } from './write-steps/reserve';
+
+/** Sets its own fields of the draft, or throws a StatusError to refuse. A step that need not wait is no promise. */
+type Step = (draft: Draft, signal: AbortSignal) => Promise<void> | void;
+
+/**
+ * What goes this way. A PUT or an apply of what is not there is a `create`; an `operation` is carried out and not stored, and a
+ * `question` changes nothing, so that it may be asked about places that do not exist.
+ */
+type Way = 'create' | 'update' | 'delete' | 'operation' | 'question';
+
+/**
+ * The journey of a write, from what its client asked for to what may be stored. All of it is run in every attempt, so that what is stored
+ * is what was judged. Creations, updates, views of objects, deletions and operations choose steps, and none their order.
+ */
+const JOURNEY: readonly (readonly [step: Step, ...ways: readonly Way[]])[] = [
+  // Who means another object than the one that is there is not asked anything more.
+  [checkDeletion, 'delete'],
+  // The version of the request: patches, and the owners of fields, are about what the client sees.
+  [change, 'create', 'update', 'operation', 'question'],
+  [trackFields, 'create', 'update', 'operation', 'question'],
+  // The version that is kept: from here on all rules know one form of the object alone.
+  [toStored, 'create', 'update'],
+  [refuseForeignUid, 'create'],
+  [relyOnDefinition, 'create', 'update'],
+  // Plugins and webhooks may change everything, so that nothing is checked before them that they could undo.
+  [mutate, 'create', 'update', 'delete', 'operation'],
+  // Of what plugins made of the object, but before anything is told of its faults.
+  [refuseEscalation, 'create', 'update'],
+  // After what checks rights: who may not write the object at all is told of that, not of its version.
+  [checkPreconditions, 'update'],
+  // What belongs to the server alone comes after everybody who might set it.
+  [prepareNew, 'create'],
+  [prepareChanged, 'update'],
+  // All faults at once, of the object as it would be stored.
+  [validateNew, 'create'],
+  [validateChanged, 'update'],
+  // An object that is invalid is told of first, whoever may not create it.
+  [requireCreate, 'create'],
+  // Last of those who can refuse: nobody pays a quota for an object that is refused all the same.
+  [judge, 'create', 'update', 'delete', 'operation'],
+  // What becomes of the object: written, marked, or removed.
+  [removeFinished, 'update'],
+  [planRemoval, 'delete'],
+  // What is taken here has to be given back, so that nothing but the store comes after it.
+  [reserve, 'create', 'update', 'delete'],
+];
+
+const STEPS: Readonly<Record<Way, readonly Step[]>> = {
+  create: stepsOf('create'),
+  update: stepsOf('update'),
+  delete: stepsOf('delete'),
+  operation: stepsOf('operation'),
+  question: stepsOf('question'),
+};
+
+function stepsOf(way: Way): readonly Step[] {
+  return JOURNEY.filter(([, ...ways]) => ways.includes(way)).map(([step]) => step);
+}
+
+/** Takes the draft its whole way. Between long steps everything else has its turn. */
+export async function travel(way: Way, draft: Draft, signal: AbortSignal): Promise<void> {
+  let pace = new Pace();
+  for (const step of STEPS[way]) {
+    const waiting = step(draft, signal);
+    if (waiting instanceof Promise) {
+      await waiting;
+      pace = new Pace();
+    } else if (pace.isDue) await pace.rest();
+  }
+}

@@ -1,0 +1,41 @@
+import { conflict } from '../../../shared/errors/status-error';
+import type { Draft } from '../draft';
+import { relyingOn } from '../draft';
+import { tracked } from '../field-tracking';
+import { fromHub, toHub } from '../hub';
+
+/** What the client wants of the object as it stands: a body, or what a patch or a configuration makes of it. */
+export function change(draft: Draft): void {
+  const { asked, current } = draft;
+  draft.live = current === undefined ? undefined : fromHub(asked.request.endpoint, current);
+  draft.sent = asked.change(draft.live);
+  draft.object = draft.sent;
+}
+
+/** managedFields as they are after the write. */
+export function trackFields(draft: Draft): void {
+  const { context, request, options } = draft.asked;
+  if (options.isTracked === true) return;
+  draft.object = tracked(context, request, { live: draft.live, next: draft.object });
+}
+
+/** The version that is kept. */
+export function toStored(draft: Draft): void {
+  draft.object = toHub(draft.asked.request.endpoint, draft.object);
+}
+
+/** A configuration that names the uid of its object is not one of an object that is not there. */
+export function refuseForeignUid({ asked: { request, options }, object }: Draft): void {
+  const { uid = '' } = object.metadata;
+  if (options.creates !== 'always' || uid === '') return;
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  throw conflict(request.endpoint.row, request.name, why);
+}
+
+/** What the object is judged by must stand when it is stored: the definition of a custom resource. Throws when there is to be no such write. */
+export function relyOnDefinition(draft: Draft): void {
+  const { context, request } = draft.asked;
+  const base = request.endpoint.stored.strategy.reliesOn?.(draft.current === undefined ? 'CREATE' : 'UPDATE');
+  if (base === undefined) return;
+  relyingOn(draft)({ key: `${context.prefix}/${base.key}`, revision: base.revision });
+}

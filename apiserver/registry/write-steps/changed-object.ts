@@ -1,0 +1,132 @@
+import type { FieldError } from '../../../shared/errors/field-error';
+import { invalidObject } from '../../../shared/errors/field-error';
+import { conflict } from '../../../shared/errors/status-error';
+import { pathSegmentName } from '../../../shared/meta/name-rules';
+import type { ApiObject, ObjectMeta } from '../../../shared/object/object';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../../../shared/meta/validate-metadata';
+import { isFinished } from '../deletion';
+import type { Draft } from '../draft';
+import { withTrackedFieldsOnly } from '../field-tracking';
+import { desiredStateDiffers, metadataForUpdate } from '../metadata';
+import { kindInErrors } from '../resource';
+import type { SubresourceStrategy } from '../strategy';
+import { statusSubresource, withStatus } from '../strategy';
+import { writeInfo } from '../write-context';
+import type { WriteRequest } from '../write-request';
+import { problemsAsSent } from './as-sent';
+
+/** A PUT's uid says which object it means; in the result of a patch another uid is a change that validation refuses. */
+export function checkPreconditions(draft: Draft): void {
+  const { request, options } = draft.asked;
+  const current = standing(draft);
+  const { name } = request;
+  const { stored, row } = request.endpoint;
+  const { uid, resourceVersion = '' } = draft.object.metadata;
+  const isReplacement = options.creates === 'kind';
+  if (isReplacement && uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
+    throw conflict(
+      row,
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid ?? ''}`,
+    );
+  }
+  if (resourceVersion === '' || resourceVersion === '0') {
+    if (stored.strategy.requiresResourceVersion !== true) return;
+    throw invalidObject({ group: stored.group, kind: stored.resource }, name, [NO_VERSION]);
+  }
+  if (resourceVersion !== current.metadata.resourceVersion) {
+    throw conflict(
+      row,
+      name,
+      'the object has been modified; please apply your changes to the latest version and try again',
+    );
+  }
+}
+
+/** The value is upstream's way to write an unsigned zero; people search for these words. */
+const NO_VERSION: FieldError = {
+  reason: 'FieldValueInvalid',
+  field: 'metadata.resourceVersion',
+  message: 'Invalid value: 0x0: must be specified for an update',
+};
+
+/** What only the server sets of an object that was there. */
+export function prepareChanged(draft: Draft): void {
+  const { context, request } = draft.asked;
+  const current = standing(draft);
+  const { stored, row } = request.endpoint;
+  const info = writeInfo(context, request);
+  const { strategy } = stored;
+  const next = withTrackedFieldsOnly(context, draft.object);
+  const merged: ApiObject = { ...next, metadata: metadataForUpdate(next.metadata, current.metadata) };
+  const subresource = subresourceStrategy(request);
+  if (subresource !== undefined) {
+    const changed = subresource.prepareForUpdate(merged, current, info);
+    const isFixed = strategy.statusLeavesMetadata === true && request.subresource === 'status';
+    draft.object = isFixed
+      ? { ...changed, metadata: withOwnersOf(current.metadata, changed.metadata) }
+      : changed;
+    return;
+  }
+  const hasStatus = row.subresources.some((each) => each.name === 'status');
+  const kept = hasStatus ? withStatus(merged, current['status']) : merged;
+  const prepared = strategy.prepareForUpdate?.(kept, current, info) ?? kept;
+  const isNext =
+    strategy.tracksGeneration === true &&
+    desiredStateDiffers(prepared, current, strategy.generationCountsStatus);
+  draft.object = isNext ? withNextGeneration(prepared, current) : prepared;
+}
+
+/** Throws Invalid with every fault of the object, and of the change that it is. */
+export function validateChanged(draft: Draft): void {
+  const { asked, object: next } = draft;
+  const current = standing(draft);
+  const { stored } = asked.request.endpoint;
+  const { strategy } = stored;
+  const info = writeInfo(asked.context, asked.request);
+  const subresource = subresourceStrategy(asked.request);
+  const errors = [
+    ...validateObjectMeta(next.metadata, {
+      namespaced: stored.namespaced,
+      validateName: pathSegmentName,
+      path: 'metadata',
+      freeFinalizers: stored.custom !== undefined,
+    }),
+    ...validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata'),
+    ...problemsAsSent(draft, info),
+    ...(subresource === undefined
+      ? [
+          ...(strategy.validate?.(next, info) ?? []),
+          ...(strategy.validateUpdate?.(next, current, info) ?? []),
+        ]
+      : (subresource.validateUpdate?.(next, current, info) ?? [])),
+  ];
+  if (errors.length > 0) throw invalidObject(kindInErrors(stored), asked.request.name, errors);
+}
+
+/** An object that only waited for this change is removed with it. */
+export function removeFinished(draft: Draft): void {
+  if (isFinished(draft.object, draft.asked.request.endpoint.stored.strategy)) draft.outcome = 'delete';
+}
+
+/** These steps are of objects that are there. */
+function standing({ current }: Draft): ApiObject {
+  if (current === undefined) throw new Error('an update of nothing');
+  return current;
+}
+
+function withNextGeneration(object: ApiObject, current: ApiObject): ApiObject {
+  const generation = (current.metadata.generation ?? 0) + 1;
+  return { ...object, metadata: { ...object.metadata, generation } };
+}
+
+/** Metadata as it was, but for the owners of fields. */
+function withOwnersOf(previous: ObjectMeta, next: ObjectMeta): ObjectMeta {
+  const { managedFields: _previous, ...kept } = previous;
+  return { ...kept, ...(next.managedFields === undefined ? {} : { managedFields: next.managedFields }) };
+}
+
+function subresourceStrategy({ endpoint, subresource }: WriteRequest): SubresourceStrategy | undefined {
+  if (subresource === '') return undefined;
+  return endpoint.stored.strategy.subresources?.[subresource] ?? statusSubresource;
+}
