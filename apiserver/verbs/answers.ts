@@ -2,7 +2,6 @@ import { MEDIA_TYPE } from '../../shared/names';
 import type { ListMeta } from '../../shared/object/object';
 import { compressed } from '../http/encoding/compression';
 import { encoderOf } from '../http/encoding/encoder-of';
-import type { Showing } from '../http/encoding/encoder-of';
 import { jsonLine } from '../http/encoding/json-encoder';
 import type { ObjectEncoder } from '../http/encoding/object-encoder';
 import type { Source } from '../http/encoding/source';
@@ -14,57 +13,53 @@ import type { Target } from './target';
 
 const JSON_HEADERS = { 'Content-Type': MEDIA_TYPE.json } as const;
 
-/** Throws NotAcceptable (406) for a request that could not be answered in any form it accepts: before anything is done for it. */
-export function checkAcceptable(exchange: Exchange, { endpoint }: Target, showing: Showing = 'object'): void {
-  encoderOf(exchange, endpoint, showing);
+/** Answers with one object each. */
+export interface ObjectAnswers {
+  /** 200 with an object. */
+  object(source: Source): Promise<Answer>;
+  /** The result of a write. */
+  written(code: number, written: Written): Promise<Answer>;
 }
 
-/** 200 with one object, in the form that the request asks for. */
-export async function objectAnswer(
-  exchange: Exchange,
-  { endpoint }: Target,
-  source: Source,
-): Promise<Answer> {
-  return answerWith(exchange, { endpoint, code: 200 }, source);
-}
-
-/** The result of a write, in the form that the request asks for. */
-export async function writtenAnswer(
-  exchange: Exchange,
-  { endpoint }: Target,
-  code: number,
-  written: Written,
-): Promise<Answer> {
-  return answerWith(exchange, { endpoint, code }, writtenSource(written));
-}
-
-async function answerWith(
-  exchange: Exchange,
-  { endpoint, code }: Pick<Target, 'endpoint'> & { readonly code: number },
-  source: Source,
-): Promise<Answer> {
+/**
+ * Answers in the form that the request asks for, negotiated here and once. Throws NotAcceptable (406) for a request that could not be
+ * answered in any form it accepts: to be called before anything is done for it.
+ */
+export function objectAnswers(exchange: Exchange, { endpoint }: Pick<Target, 'endpoint'>): ObjectAnswers {
   const encoder = encoderOf(exchange, endpoint, 'object');
-  const headers = { 'Content-Type': encoder.contentType };
-  const body = encoder.object(source);
-  exchange.audit?.responseObject(() => (isJson(encoder) ? body : jsonEncoderOf(endpoint).object(source)));
-  return compressed(exchange, { code, headers, body });
+  const answer = async (code: number, source: Source): Promise<Answer> => {
+    const body = encoder.object(source);
+    exchange.audit?.responseObject(() => (isJson(encoder) ? body : jsonEncoderOf(endpoint).object(source)));
+    return compressed(exchange, { code, headers: { 'Content-Type': encoder.contentType }, body });
+  };
+  return {
+    object: async (source) => answer(200, source),
+    written: async (code, written) => answer(code, writtenSource(written)),
+  };
 }
 
-/** 200 with a list, in the form that the request asks for. */
-export async function listAnswer(
+/** A part of a collection, as it is answered. */
+export interface AnsweredPage {
+  readonly metadata: ListMeta;
+  readonly entries: readonly Source[];
+}
+
+/** The same for lists: what is returned answers 200 with one. */
+export function listAnswer(
   exchange: Exchange,
-  { endpoint }: Target,
-  page: { readonly metadata: ListMeta; readonly entries: readonly Source[] },
-): Promise<Answer> {
+  { endpoint }: Pick<Target, 'endpoint'>,
+): (page: AnsweredPage) => Promise<Answer> {
   const encoder = encoderOf(exchange, endpoint, 'list');
-  const body = await encoder.list(page.metadata, page.entries);
-  exchange.audit?.responseObject(async () => {
-    // A stream can be read only once, and belongs to the client.
-    if (Buffer.isBuffer(body) && isJson(encoder)) return body;
-    const json = isJson(encoder) ? encoder : jsonEncoderOf(endpoint);
-    return json.list(page.metadata, page.entries);
-  });
-  return compressed(exchange, { code: 200, headers: { 'Content-Type': encoder.contentType }, body });
+  return async ({ metadata, entries }) => {
+    const body = await encoder.list(metadata, entries);
+    exchange.audit?.responseObject(async () => {
+      // A stream can be read only once, and belongs to the client.
+      if (Buffer.isBuffer(body) && isJson(encoder)) return body;
+      const json = isJson(encoder) ? encoder : jsonEncoderOf(endpoint);
+      return json.list(metadata, entries);
+    });
+    return compressed(exchange, { code: 200, headers: { 'Content-Type': encoder.contentType }, body });
+  };
 }
 
 function isJson({ contentType }: ObjectEncoder): boolean {

@@ -8,38 +8,32 @@ import { encodeObject } from '../../shared/schema/encode';
 import { withStoredEmpties } from '../../shared/schema/stored-empties';
 import { parseYaml } from '../http/encoding/yaml';
 import { boolParameter } from '../exchange/bool-parameter';
-import type { Answer, Exchange } from '../exchange/exchange';
+import type { Exchange } from '../exchange/exchange';
 import type { ApplyRequest } from '../registry/fieldmanager/apply';
 import { applied } from '../registry/field-tracking';
-import { updateObject } from '../registry/update';
-import { writtenAnswer } from './answers';
+import type { Update } from '../registry/update';
+import type { WriteRequest } from '../registry/write-request';
 import { decodeValue } from './body';
 import type { VerbContext } from './context';
 import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
 import { droppedFields } from './field-validation-custom';
 import { checkIdentity } from './place';
 import type { Target } from './target';
-import { writeRequestOf } from './target';
 
 /**
- * PATCH with an applied configuration: 200 with the object as stored, 201 when it was created. Throws BadRequest for a configuration
- * that cannot be read or does not fit the kind, and Conflict for one that changes what others own, unless it is forced.
+ * The update that a PATCH with an applied configuration asks for; it creates what is not there. Throws BadRequest for a configuration that
+ * cannot be read or does not fit the kind; the change throws Conflict for one that changes what others own, unless it is forced.
  */
-export async function applyPatch(
+export async function readApplyPatch(
   context: VerbContext,
   exchange: Exchange,
-  target: Target,
-  dryRun: boolean,
-): Promise<Answer> {
+  { target, request }: { readonly target: Target; readonly request: WriteRequest },
+): Promise<Update> {
   const apply = await readApply(exchange, target);
-  const request = writeRequestOf(exchange, target, dryRun);
-  const write = {
-    change: (live: ApiObject | undefined) =>
-      refusingWrongTypes(target, () => applied(context.store, request, { ...apply, live })),
-    options: { creates: 'always', isTracked: true } as const,
+  return {
+    change: (live) => refusingWrongTypes(target, () => applied(context.store, request, { ...apply, live })),
+    options: { creates: 'always', isTracked: true },
   };
-  const written = await updateObject(context.store, request, write, exchange.signal);
-  return writtenAnswer(exchange, target, written.kind === 'created' ? 201 : 200, written);
 }
 
 /** What the request says is to be applied. Throws BadRequest for a configuration that cannot be read or is of another kind. */

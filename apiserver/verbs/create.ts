@@ -1,7 +1,7 @@
 import type { Answer, Exchange } from '../exchange/exchange';
 import { badRequest } from '../../shared/errors/status-error';
 import { createObject } from '../registry/create';
-import { checkAcceptable, writtenAnswer } from './answers';
+import { objectAnswers } from './answers';
 import { readObject } from './body';
 import type { VerbContext } from './context';
 import { placeInNamespace } from './place';
@@ -11,7 +11,7 @@ import { writeRequestOf } from './target';
 
 /** POST on a collection: 201 with the object as stored. */
 export async function create(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
-  checkAcceptable(exchange, target);
+  const answers = objectAnswers(exchange, target);
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
   checkFieldManager(exchange.query, 'CreateOptions');
   const object = placeInNamespace(await readObject(exchange, target.endpoint), target);
@@ -19,5 +19,5 @@ export async function create(context: VerbContext, exchange: Exchange, target: T
   if (resourceVersion !== '') throw badRequest('resourceVersion should not be set on objects to be created');
   const request = writeRequestOf(exchange, target, dryRun);
   const written = await createObject(context.store, request, object, exchange.signal);
-  return writtenAnswer(exchange, target, 201, written);
+  return answers.written(201, written);
 }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { forEachLimited } from '../../shared/concurrency/for-each-limited';
 import { StatusError } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { deleteObject } from '../registry/delete';
@@ -6,7 +7,7 @@ import type { DeleteOptions } from '../registry/deletion';
 import { planList } from '../registry/list-plan';
 import { readList } from '../registry/read';
 import type { Entry } from '../cache/state/entry';
-import { checkAcceptable, listAnswer } from './answers';
+import { listAnswer } from './answers';
 import type { VerbContext } from './context';
 import { readDeleteOptions } from './delete-options';
 import { listQueryOf } from './list-options';
@@ -23,7 +24,7 @@ export async function removeCollection(
   exchange: Exchange,
   target: Target,
 ): Promise<Answer> {
-  checkAcceptable(exchange, target, 'list');
+  const answer = listAnswer(exchange, target);
   const { query, signal } = exchange;
   const { endpoint } = target;
   const listOptions = listQueryOf(query);
@@ -33,7 +34,7 @@ export async function removeCollection(
   const options = await readDeleteOptions(exchange);
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
   await deleteAll(context, { exchange, target, options }, page.entries);
-  return listAnswer(exchange, target, page);
+  return answer(page);
 }
 
 interface Deletion {
@@ -44,18 +45,25 @@ interface Deletion {
 
 /** Throws the first error once no deletion is under way any more; after it none begins. */
 async function deleteAll(context: VerbContext, deletion: Deletion, entries: readonly Entry[]): Promise<void> {
-  const errors: unknown[] = [];
-  let next = 0;
   // Each one under way listens to the request's end; Node warns of what it takes for a leak.
   setMaxListeners(0, deletion.exchange.signal);
-  const worker = async (): Promise<void> => {
-    for (let entry = entries[next]; entry !== undefined && errors.length === 0; entry = entries[next]) {
-      next += 1;
-      await deleteOne(context, deletion, entry).catch((error: unknown) => errors.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(DELETIONS_AT_ONCE, entries.length) }, worker));
-  if (errors.length > 0) throw errors[0];
+  const progress = { hasFailed: false };
+  await forEachLimited(untilFailed(entries, progress), DELETIONS_AT_ONCE, async (entry) => {
+    await deleteOne(context, deletion, entry).catch((error: unknown) => {
+      progress.hasFailed = true;
+      throw error;
+    });
+  });
+}
+
+function* untilFailed(
+  entries: readonly Entry[],
+  progress: { readonly hasFailed: boolean },
+): IterableIterator<Entry> {
+  for (const entry of entries) {
+    if (progress.hasFailed) return;
+    yield entry;
+  }
 }
 
 /** An object that is gone already is what was asked for. */

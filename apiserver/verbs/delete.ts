@@ -4,7 +4,7 @@ import type { Status } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { deleteObject } from '../registry/delete';
 import type { Written } from '../registry/write';
-import { checkAcceptable, writtenAnswer } from './answers';
+import { objectAnswers } from './answers';
 import type { VerbContext } from './context';
 import { readDeleteOptions } from './delete-options';
 import type { Target } from './target';
@@ -15,7 +15,7 @@ import { writeRequestOf } from './target';
  * object when something holds it, 202 in that case for a client that asked to delete dependents the old way.
  */
 export async function remove(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
-  checkAcceptable(exchange, target);
+  const answers = objectAnswers(exchange, target);
   const options = await readDeleteOptions(exchange);
   const request = writeRequestOf(exchange, target, options.dryRun);
   const written = await deleteObject(context.store, request, options, exchange.signal);
@@ -24,7 +24,7 @@ export async function remove(context: VerbContext, exchange: Exchange, target: T
     return documentAnswer(exchange, 200, successStatus(target, written), OUTCOME_OFFER);
   }
   const code = !gone && options.orphanDependents === false ? 202 : 200;
-  return writtenAnswer(exchange, target, code, written);
+  return answers.written(code, written);
 }
 
 function successStatus({ endpoint, name }: Target, written: Written): Omit<Status, 'code'> {

@@ -2,15 +2,15 @@ import { notFound } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { planGet } from '../registry/list-plan';
 import { readObject } from '../registry/read';
-import { checkAcceptable, objectAnswer } from './answers';
+import { objectAnswers } from './answers';
 import type { VerbContext } from './context';
 import type { Target } from './target';
 
 /** GET of one object, or of a subresource that shows the whole object. */
 export async function get(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
-  checkAcceptable(exchange, target);
+  const answers = objectAnswers(exchange, target);
   const plan = planGet(exchange.query.get('resourceVersion') ?? '');
   const entry = await readObject(context.store, target, plan, exchange.signal);
   if (entry === undefined) throw notFound(target.endpoint.row, target.name);
-  return objectAnswer(exchange, target, entry);
+  return answers.object(entry);
 }

@@ -1,7 +1,7 @@
 import type { Answer, Exchange } from '../exchange/exchange';
 import { planList } from '../registry/list-plan';
 import { readList } from '../registry/read';
-import { checkAcceptable, listAnswer } from './answers';
+import { listAnswer } from './answers';
 import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
 import { selectionOf, selectorsOf } from './selection';
@@ -10,12 +10,12 @@ import type { Target } from './target';
 /** GET of a collection. */
 export async function list(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const { query, signal } = exchange;
-  checkAcceptable(exchange, target, 'list');
+  const answer = listAnswer(exchange, target);
   const options = listQueryOf(query);
   const selectors = selectorsOf(query);
   const plan = planList(options);
   const selection = selectionOf(selectors, target);
   const { endpoint } = target;
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
-  return listAnswer(exchange, target, page);
+  return answer(page);
 }

@@ -8,7 +8,7 @@ import { checkListOptions } from '../registry/list-plan';
 import { shownEndpoint } from '../registry/object-view';
 import { travel } from '../registry/write-journey';
 import type { Operation, VirtualResource } from '../registry/operation';
-import { checkAcceptable, listAnswer, objectAnswer } from './answers';
+import { listAnswer, objectAnswers } from './answers';
 import { readObject } from './body';
 import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
@@ -39,22 +39,22 @@ function virtualVerb({ create, list, isAdmitted = true }: VirtualResource, verb:
   }
   if (verb === 'list' && list !== undefined) {
     return async (context, exchange, target) => {
-      checkAcceptable(exchange, target, 'list');
+      const answer = listAnswer(exchange, target);
       checkListOptions(listQueryOf(exchange.query));
       const { matches } = selectionOf(selectorsOf(exchange.query), target);
       const all = await list(context, exchange.signal);
       const selected = matches === undefined ? all : all.filter((each) => matches(selectable(each)));
       const entries = selected.map((each) => sourceOf(target.endpoint, each));
-      return listAnswer(exchange, target, { metadata: {}, entries });
+      return answer({ metadata: {}, entries });
     };
   }
   if (verb === 'get' && list !== undefined) {
     return async (context, exchange, target) => {
-      checkAcceptable(exchange, target);
+      const answers = objectAnswers(exchange, target);
       const all = await list(context, exchange.signal);
       const found = all.find(({ metadata }) => metadata.name === target.name);
       if (found === undefined) throw notFound(target.endpoint.row, target.name);
-      return objectAnswer(exchange, target, sourceOf(target.endpoint, found));
+      return answers.object(sourceOf(target.endpoint, found));
     };
   }
   return async (_context, _exchange, { endpoint }) => Promise.reject(methodNotSupported(endpoint.row, verb));
@@ -67,7 +67,8 @@ async function run(
   target: Target,
   { operation, isAdmitted }: { readonly operation: Operation; readonly isAdmitted: boolean },
 ): Promise<Answer> {
-  checkAcceptable(exchange, target);
+  // The answer is a document, which is negotiated by itself: here is only refused what accepts no object of the kind.
+  objectAnswers(exchange, target);
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
   checkFieldManager(exchange.query, 'CreateOptions');
   const object = placeInNamespace(await readObject(exchange, target.endpoint), target);

@@ -14,9 +14,10 @@ import { negotiateBody } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { Endpoint } from '../registry/resource';
 import type { Change } from '../registry/draft';
+import type { Update } from '../registry/update';
 import { updateObject } from '../registry/update';
-import { checkAcceptable, writtenAnswer } from './answers';
-import { applyPatch, patchMediaTypes } from './apply';
+import { objectAnswers } from './answers';
+import { patchMediaTypes, readApplyPatch } from './apply';
 import { decodeValue } from './body';
 import type { VerbContext } from './context';
 import { withDistinctOwners } from '../registry/distinct-owners';
@@ -36,9 +37,9 @@ const PATCHERS: Readonly<Record<string, Patcher>> = {
   [MEDIA_TYPE.strategicMergePatch]: applyStrategicPatch,
 };
 
-/** PATCH on an object or a subresource: 200 with the object as stored. The patch is applied again whenever another writer was faster. */
+/** PATCH on an object or a subresource: 200 with the object as stored, 201 when an applied configuration created it. The patch is applied again whenever another writer was faster. */
 export async function patch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
-  checkAcceptable(exchange, target);
+  const answers = objectAnswers(exchange, target);
   const all = patchMediaTypes(target);
   const supported = context.store.serverSideApply
     ? all
@@ -48,12 +49,12 @@ export async function patch(context: VerbContext, exchange: Exchange, target: Ta
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'PatchOptions');
   checkPatchOptions(exchange.query, isApply);
-  if (isApply) return applyPatch(context, exchange, target, dryRun);
-  const change = await readPatch(exchange, target, mediaType);
   const request = writeRequestOf(exchange, target, dryRun);
-  const write = { change, options: { creates: 'never' } as const };
-  const written = await updateObject(context.store, request, write, exchange.signal);
-  return writtenAnswer(exchange, target, 200, written);
+  const update: Update = isApply
+    ? await readApplyPatch(context, exchange, { target, request })
+    : { change: await readPatch(exchange, target, mediaType), options: { creates: 'never' } };
+  const written = await updateObject(context.store, request, update, exchange.signal);
+  return answers.written(written.kind === 'created' ? 201 : 200, written);
 }
 
 /** The change that the body of a PATCH asks for; every type but an applied configuration. Throws BadRequest when it cannot be read. */

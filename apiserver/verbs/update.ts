@@ -1,6 +1,6 @@
 import type { Answer, Exchange } from '../exchange/exchange';
 import { updateObject } from '../registry/update';
-import { checkAcceptable, writtenAnswer } from './answers';
+import { objectAnswers } from './answers';
 import { readObject } from './body';
 import type { VerbContext } from './context';
 import { checkIdentity } from './place';
@@ -10,12 +10,12 @@ import { writeRequestOf } from './target';
 
 /** PUT on an object or a subresource: 200 with the object as stored, 201 when the PUT created it. */
 export async function update(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
-  checkAcceptable(exchange, target);
+  const answers = objectAnswers(exchange, target);
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'UpdateOptions');
   checkFieldManager(exchange.query, 'UpdateOptions');
   const object = checkIdentity(await readObject(exchange, target.endpoint), target);
   const request = writeRequestOf(exchange, target, dryRun);
   const write = { change: () => object, options: { creates: 'kind' } as const };
   const written = await updateObject(context.store, request, write, exchange.signal);
-  return writtenAnswer(exchange, target, written.kind === 'created' ? 201 : 200, written);
+  return answers.written(written.kind === 'created' ? 201 : 200, written);
 }

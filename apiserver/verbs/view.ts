@@ -15,7 +15,8 @@ import type { ObjectView } from '../registry/object-view';
 import { applyThroughView, shownEndpoint, updateThroughView } from '../registry/object-view';
 import type { Change } from '../registry/draft';
 import type { Written } from '../registry/write';
-import { checkAcceptable, objectAnswer } from './answers';
+import type { ObjectAnswers } from './answers';
+import { objectAnswers } from './answers';
 import { patchMediaTypes, readApply } from './apply';
 import { readObject } from './body';
 import type { VerbContext } from './context';
@@ -32,6 +33,7 @@ interface Viewed {
   readonly target: Target;
   readonly shown: Target;
   readonly view: ObjectView;
+  readonly answers: ObjectAnswers;
 }
 
 const VERBS: Readonly<
@@ -45,16 +47,16 @@ export function viewVerb(target: Target, verb: string): Verb | undefined {
   const row = endpoint.subresources.get(subresource);
   const run = VERBS[verb];
   if (special?.is !== 'view' || row === undefined || run === undefined) return undefined;
-  const viewed = { target, shown: { ...target, endpoint: shownEndpoint(endpoint, row) }, view: special.view };
-  return (context, exchange) => run(context, exchange, viewed);
+  const shown = { ...target, endpoint: shownEndpoint(endpoint, row) };
+  return async (context, exchange) =>
+    run(context, exchange, { target, shown, view: special.view, answers: objectAnswers(exchange, shown) });
 }
 
 async function get(
   context: VerbContext,
   exchange: Exchange,
-  { target, shown, view }: Viewed,
+  { target, shown, view, answers }: Viewed,
 ): Promise<Answer> {
-  checkAcceptable(exchange, shown);
   const { endpoint, name, subresource } = target;
   const plan = planGet(exchange.query.get('resourceVersion') ?? '');
   const entry = await readStored(context.store, target, plan, exchange.signal);
@@ -67,11 +69,10 @@ async function get(
   const scale = view.show(object);
   const hidden = view.whyHidden?.(scale);
   if (hidden !== undefined) throw hidden;
-  return objectAnswer(exchange, shown, sourceOf(shown.endpoint, scale));
+  return answers.object(sourceOf(shown.endpoint, scale));
 }
 
 async function update(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
-  checkAcceptable(exchange, viewed.shown);
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'UpdateOptions');
   checkFieldManager(exchange.query, 'UpdateOptions');
   const object = checkIdentity(await readObject(exchange, viewed.shown.endpoint), viewed.shown);
@@ -80,7 +81,6 @@ async function update(context: VerbContext, exchange: Exchange, viewed: Viewed):
 
 async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
   const { shown, view } = viewed;
-  checkAcceptable(exchange, shown);
   const canApply = context.store.serverSideApply && view.canApply === true;
   const supported = patchMediaTypes(shown).filter((each) => canApply || each !== MEDIA_TYPE.applyPatch);
   const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, { details: {} });
@@ -94,13 +94,14 @@ async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): 
 async function apply(
   context: VerbContext,
   exchange: Exchange,
-  { target, shown, view }: Viewed,
+  viewed: Viewed,
   dryRun: boolean,
 ): Promise<Answer> {
+  const { target, shown, view } = viewed;
   const request = writeRequestOf(exchange, target, dryRun);
   const applied = { view, shown: shown.endpoint, apply: await readApply(exchange, shown) };
   const written = await applyThroughView(context.store, request, applied, exchange.signal);
-  return writtenView(exchange, { target, shown, view }, written);
+  return writtenView(viewed, written);
 }
 
 async function write(
@@ -112,13 +113,13 @@ async function write(
   const { target, view } = viewed;
   const request = writeRequestOf(exchange, target, dryRun);
   const written = await updateThroughView(context.store, request, { view, change }, exchange.signal);
-  return writtenView(exchange, viewed, written);
+  return writtenView(viewed, written);
 }
 
-async function writtenView(exchange: Exchange, { shown, view }: Viewed, written: Written): Promise<Answer> {
+async function writtenView({ shown, view, answers }: Viewed, written: Written): Promise<Answer> {
   const { metadata } = written.object;
   const object = { ...written.object, metadata: { ...metadata, resourceVersion: String(written.revision) } };
-  return objectAnswer(exchange, shown, sourceOf(shown.endpoint, view.show(object)));
+  return answers.object(sourceOf(shown.endpoint, view.show(object)));
 }
 
 /** An object that no cache holds, ready to be written. */
