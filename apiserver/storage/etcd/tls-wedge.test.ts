@@ -4,7 +4,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { type EtcdCluster, startEtcdCluster } from '../../../deploy/local/etcd-cluster';
 import { silentLog } from '../../../shared/log/log';
-import { eventually, patience } from '../../../shared/testing/eventually';
+import { eventually, PATIENCE_MS, patience } from '../../../shared/testing/eventually';
 import type { Revision, WriteOutcome } from '../backend';
 import { StorageError } from '../backend';
 import { createEtcdBackend, type EtcdBackend } from './etcd-backend';
@@ -37,7 +37,9 @@ beforeAll(async () => {
     tls: { ...server, clientCertAuth: false },
   });
   const [endpoint = ''] = cluster.endpoints;
-  const options = { prefix: PREFIX, log: silentLog, caFile: server.caFile };
+  // Calls end because the silence is noticed, or by the patience of the test, which is told; never by a time limit of their own.
+  const callTimeoutMs = 2 * PATIENCE_MS;
+  const options = { prefix: PREFIX, log: silentLog, caFile: server.caFile, callTimeoutMs };
   direct = createEtcdBackend({ ...options, endpoints: [endpoint] });
   for (let lane = 0; lane < LANES; lane += 1) {
     const proxy = await startProxy(endpoint);
