@@ -57,6 +57,8 @@ export interface ControlPlaneOptions {
   /** Whether configurations can be applied and managedFields are kept; by default they are. */
   readonly serverSideApply?: boolean;
   readonly limits?: Partial<CacheLimits>;
+  /** How long a consistent read waits for the cache before the store itself is asked; 3 s if not given. */
+  readonly cacheWaitMs?: number;
   /** By default those of kube-apiserver. */
   readonly kindSettings?: KindSettings;
   /** What Services get their addresses and ports from; by default the ranges of the flags. */
@@ -96,7 +98,7 @@ export interface ControlPlane {
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { kindSettings = DEFAULT_KIND_SETTINGS, runtimeConfig = DEFAULT_RUNTIME_CONFIG } = options;
   const registry = createRegistry(servedDefinitions(runtimeConfig, kindSettings), 1);
-  const { backend, prefix, clock, log } = options;
+  const { backend, prefix, clock, log, cacheWaitMs = CACHE_WAIT_MS } = options;
   const transformer = identityTransformer;
   const cache = new ClusterCache({
     backend,
@@ -114,13 +116,13 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     ...(options.services ?? defaultServiceRanges()),
     randomInt: (bound) => randomInt(bound),
     log,
-    services: servicesIn(registry, cache),
+    services: servicesIn(registry, { cache, cacheWaitMs }),
   });
   const policies = new Policies({ stored: registry.stored, cache });
   const access = options.accessControl(policies);
   const { authorize } = access;
   const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics() };
-  const read: ReadContext = { backend, cache, transformer, prefix, clock, cacheWaitMs: CACHE_WAIT_MS };
+  const read: ReadContext = { backend, cache, transformer, prefix, clock, cacheWaitMs };
   // A namespace that a plugin makes is admitted like any other.
   const provideNamespace: PluginContext['provideNamespace'] = async (name, signal) =>
     createNamespace(store, registry, { name, signal });
@@ -225,14 +227,14 @@ async function createNamespace(
 /** All Services from the cache, once it has come to the revision asked for and holds all of them: those that it lacks would lose what they use. */
 function servicesIn(
   registry: Registry,
-  cache: ClusterCache,
+  { cache, cacheWaitMs }: Pick<ReadContext, 'cache' | 'cacheWaitMs'>,
 ): (revision: number, signal: AbortSignal) => Promise<readonly AllocatedService[]> {
   const endpoint = registry.endpoint(GROUP.core, 'v1', 'services');
   if (endpoint === undefined) throw new Error('services are not served');
   const { stored } = endpoint;
   return async (revision, signal) => {
     const cached = cache.resource(stored.keyPrefix);
-    const needs = { of: [cached], revision, timeoutMs: CACHE_WAIT_MS, refill: 'wait' } as const;
+    const needs = { of: [cached], revision, timeoutMs: cacheWaitMs, refill: 'wait' } as const;
     if ((await cache.freshen(needs, signal)) === 'behind') {
       throw new Error('the watch cache is behind the store');
     }

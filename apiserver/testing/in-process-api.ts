@@ -121,7 +121,8 @@ export async function startInProcessApi(
     eventTtlSeconds: 3600,
     serverSideApply,
     admission: { ...DEFAULT_ADMISSION, ...admission },
-    limits,
+    cacheWaitMs: PATIENCE_MS,
+    limits: { readIndexTimeoutMs: PATIENCE_MS, ...limits },
     accessControl: (policies) => ({ ...accessControlOf(authorizationModes, policies), ...services }),
     ...defined({ services: ranges, runtimeConfig, kindSettings }),
   });

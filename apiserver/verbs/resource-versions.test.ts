@@ -15,8 +15,6 @@ describe.each(STORES)('over %s', (_name, open) => {
   let rv: { a: number; b: number; c: number; a2: number };
   beforeAll(async () => {
     api = await startInProcessApi(await open());
-    // Versions of the future are waited for; here in vain, so not for long.
-    Object.assign(api.plane.store, { cacheWaitMs: 200 });
     const versionOf = (reply: Reply): number => {
       expect(reply.code).toBeLessThan(300);
       return Number(reply.json.metadata.resourceVersion);
@@ -25,6 +23,8 @@ describe.each(STORES)('over %s', (_name, open) => {
       versionOf(await api.call('POST', CMS, { body: { metadata: { name, labels: { app: name } } } }));
     rv = { a: await create('a'), b: await create('b'), c: await create('c'), a2: 0 };
     rv.a2 = versionOf(await api.call('PATCH', `${CMS}/a`, { body: { data: { k: 'new' } } }));
+    // Versions of the future are waited for; here in vain, so not for long.
+    Object.assign(api.plane.store, { cacheWaitMs: 200 });
   });
   afterAll(async () => {
     await api.close();

@@ -62,8 +62,6 @@ let api: InProcessApi;
 beforeEach(async () => {
   backend = new FaultyBackend();
   api = await startInProcessApi(backend);
-  // What is waited for here in vain is not waited for long.
-  Object.assign(api.plane.store, { cacheWaitMs: 50 });
   for (const name of ['a', 'b', 'c']) await api.call('POST', CMS, { body: { metadata: { name } } });
 });
 afterEach(async () => {
@@ -90,6 +88,8 @@ describe('while the cache is built anew', () => {
     const { metadata } = (await api.call('GET', `${CMS}?limit=2`)).json;
     version = metadata.resourceVersion;
     next = metadata.continue;
+    // What is waited for here in vain is not waited for long.
+    Object.assign(api.plane.store, { cacheWaitMs: 50 });
     backend.loseTheCache();
     while (api.plane.cache.notReadyReason() === undefined) {
       await new Promise((resolve) => {

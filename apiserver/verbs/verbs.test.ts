@@ -122,7 +122,13 @@ describe('update', () => {
     expect(reply.code).toBe(200);
     expect(reply.json.metadata).toEqual({
       ...first,
-      managedFields: [{ ...first.managedFields[0], fieldsV1: { 'f:data': { '.': {}, 'f:k': {} } } }],
+      managedFields: [
+        {
+          ...first.managedFields[0],
+          time: expect.any(String),
+          fieldsV1: { 'f:data': { '.': {}, 'f:k': {} } },
+        },
+      ],
       resourceVersion: expect.not.stringMatching(`^${String(first.resourceVersion)}$`),
     });
   });
