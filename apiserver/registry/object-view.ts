@@ -15,13 +15,16 @@ import type { Update } from './update';
 import { updateObject } from './update';
 import type { Written } from './write';
 
-/** Shows a part of an object as an object of another kind, through which that part can be changed. */
-export interface ObjectView {
-  show(object: ApiObject): ApiObject;
+/**
+ * Shows a part of an object as an object of another kind, through which that part can be changed. `T` is the stored version of the kind,
+ * `Shown` the kind that is shown; who calls a view knows neither, which methods allow and functions in properties would not.
+ */
+export interface ObjectView<T extends ApiObject = ApiObject, Shown extends ApiObject = ApiObject> {
+  show(object: T): Shown;
   /** Why what is shown of an object cannot be read, although it can be changed. */
-  whyHidden?(shown: ApiObject): Error | undefined;
+  whyHidden?(shown: Shown): Error | undefined;
   /** The object with what the shown one says. Throws Invalid. */
-  merge(shown: ApiObject, object: ApiObject): ApiObject;
+  merge(shown: Shown, object: T): T;
   /**
    * The kind's strategy has a row for the subresource, which prepares and validates the object instead of the kind's own rules.
    * Default: the change is like one of the object itself.

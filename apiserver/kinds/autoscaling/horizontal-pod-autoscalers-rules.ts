@@ -1,97 +1,99 @@
+import type {
+  HorizontalPodAutoscaler,
+  HPAScalingRules,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
+} from '../../../shared/api/types/autoscaling-v2beta2';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { pathSegmentProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import {
-  integer,
-  optionalRecord,
-  optionalText,
-  record,
-  records,
-  text,
-} from '../../../shared/object/accessors';
+import type { Quantity } from '../../../shared/schema/values';
 import { choice, forEachItem, nonNegative, positive, requiredText } from '../rules/primitives';
 import { kindAndName } from '../rules/references';
 import { quantityOf } from '../pod-template/resource-requirements';
 
 /** Paths are those of autoscaling/v2beta2, the stored version. */
-export const autoscalerRules: Pick<Strategy, 'validate' | 'subresources'> = {
-  validate: (object) => {
-    const spec = record(object['spec']);
-    const min = integer(spec['minReplicas']);
-    const max = integer(spec['maxReplicas']) ?? 0;
+export const autoscalerRules: Pick<Strategy<HorizontalPodAutoscaler>, 'validate' | 'subresources'> = {
+  validate: ({ spec }) => {
+    const { minReplicas: min, maxReplicas: max, metrics = [], behavior = {} } = spec;
     return [
       ...(min === undefined ? [] : positive(min, 'spec.minReplicas')),
       ...positive(max, 'spec.maxReplicas'),
       ...(min !== undefined && max < min
         ? [invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`')]
         : []),
-      ...kindAndName(spec['scaleTargetRef'], 'spec.scaleTargetRef'),
-      ...forEachItem(records(spec['metrics']), 'spec.metrics', validateMetric),
-      ...['scaleUp', 'scaleDown'].flatMap((direction) =>
-        validateScaling(record(spec['behavior'])[direction], `spec.behavior.${direction}`),
-      ),
+      ...kindAndName(spec.scaleTargetRef, 'spec.scaleTargetRef'),
+      ...forEachItem(metrics, 'spec.metrics', validateMetric),
+      ...validateScaling(behavior.scaleUp, 'spec.behavior.scaleUp'),
+      ...validateScaling(behavior.scaleDown, 'spec.behavior.scaleDown'),
     ];
   },
   subresources: {
     status: {
       ...statusSubresource,
-      validateUpdate: (next) =>
-        ['currentReplicas', 'desiredReplicas'].flatMap((field) =>
-          nonNegative(record(next['status'])[field], `status.${field}`),
-        ),
+      validateUpdate: ({ status }) => [
+        ...nonNegative(status?.currentReplicas, 'status.currentReplicas'),
+        ...nonNegative(status?.desiredReplicas, 'status.desiredReplicas'),
+      ],
     },
   },
 };
 
-type SourceRule = (source: Json, path: string) => FieldError[];
+type SourceField = 'object' | 'pods' | 'resource' | 'containerResource' | 'external';
 
-/** Where a metric may come from: the field that says more, by the type. */
-const SOURCES: Readonly<Record<string, { readonly field: string; readonly rule: SourceRule }>> = {
-  Object: {
-    field: 'object',
-    rule: (source, path) => [
-      ...kindAndName(source['describedObject'], `${path}.describedObject`),
-      ...metricAndTarget(source, path),
-      ...someTarget(source, path),
-    ],
-  },
-  External: {
-    field: 'external',
-    rule: (source, path) => [
-      ...metricAndTarget(source, path),
-      ...someTarget(source, path),
-      ...notBoth(source, path, { field: 'value', other: 'averageValue' }),
-    ],
-  },
-  Pods: {
-    field: 'pods',
-    rule: (source, path) => [...metricAndTarget(source, path), ...averageTarget(source, path)],
-  },
-  Resource: { field: 'resource', rule: validateResource },
-  ContainerResource: {
-    field: 'containerResource',
-    rule: (source, path) => [
-      ...requiredText(source['container'], `${path}.container`),
-      ...validateResource(source, path),
-    ],
-  },
+/** The field of a metric that says where it comes from, and what is wrong with it where it is given. */
+interface Source {
+  readonly field: SourceField;
+  readonly rule: (metric: MetricSpec, path: string) => readonly FieldError[];
+}
+
+function source<Field extends SourceField>(
+  field: Field,
+  rule: (given: NonNullable<MetricSpec[Field]>, path: string) => readonly FieldError[],
+): Source {
+  return {
+    field,
+    rule: ({ [field]: given }, path) => (given === undefined ? [] : rule(given, `${path}.${field}`)),
+  };
+}
+
+/** Where a metric may come from, by its type. */
+const SOURCES: Readonly<Record<string, Source>> = {
+  Object: source('object', (given, path) => [
+    ...kindAndName(given.describedObject, `${path}.describedObject`),
+    ...metricAndTarget(given, path),
+    ...someTarget(given.target, path),
+  ]),
+  External: source('external', (given, path) => [
+    ...metricAndTarget(given, path),
+    ...someTarget(given.target, path),
+    ...notBoth(given.target, path, ['value', 'averageValue']),
+  ]),
+  Pods: source('pods', (given, path) => [
+    ...metricAndTarget(given, path),
+    ...averageTarget(given.target, path),
+  ]),
+  Resource: source('resource', validateResource),
+  ContainerResource: source('containerResource', (given, path) => [
+    ...requiredText(given.container, `${path}.container`),
+    ...validateResource(given, path),
+  ]),
 };
 
 const SOURCE_TYPES = Object.keys(SOURCES).sort();
 
-function validateMetric(metric: Json, path: string): FieldError[] {
-  const type = text(metric['type']);
+function validateMetric(metric: MetricSpec, path: string): FieldError[] {
+  const { type } = metric;
   const expected = Object.hasOwn(SOURCES, type) ? (SOURCES[type]?.field ?? '') : '';
-  const sources = Object.values(SOURCES).filter(({ field }) => optionalRecord(metric[field]) !== undefined);
-  const [first] = sources;
+  const sources = Object.values(SOURCES).filter(({ field }) => metric[field] !== undefined);
   return [
     ...(type === '' ? [required(`${path}.type`, 'must specify a metric source type')] : []),
     ...choice(type, `${path}.type`, SOURCE_TYPES),
-    ...(first === undefined ? [] : first.rule(record(metric[first.field]), `${path}.${first.field}`)),
+    ...(sources[0]?.rule(metric, path) ?? []),
     ...(expected !== '' && !sources.some(({ field }) => field === expected)
       ? [required(`${path}.${expected}`, 'must populate information for the given metric source')]
       : []),
@@ -101,87 +103,86 @@ function validateMetric(metric: Json, path: string): FieldError[] {
   ];
 }
 
-function metricAndTarget(source: Json, path: string): FieldError[] {
+function metricAndTarget(
+  { metric, target }: { readonly metric: MetricIdentifier; readonly target: MetricTarget },
+  path: string,
+): FieldError[] {
   return [
-    ...requiredText(record(source['metric'])['name'], `${path}.metric.name`, pathSegmentProblems),
-    ...validateTarget(record(source['target']), `${path}.target`),
+    ...requiredText(metric.name, `${path}.metric.name`, pathSegmentProblems),
+    ...validateTarget(target, `${path}.target`),
   ];
 }
 
-function validateTarget(target: Json, path: string): FieldError[] {
-  const type = text(target['type']);
-  const utilization = integer(target['averageUtilization']);
+const AMOUNTS = ['value', 'averageValue'] as const;
+
+function validateTarget(target: MetricTarget, path: string): FieldError[] {
+  const { type, averageUtilization: utilization } = target;
   return [
     ...(type === '' ? [required(`${path}.type`, 'must specify a metric target type')] : []),
     ...(['Utilization', 'Value', 'AverageValue'].includes(type)
       ? []
       : [invalid(`${path}.type`, type, 'must be either Utilization, Value, or AverageValue')]),
-    ...['value', 'averageValue']
-      .filter((field) => isGiven(target, field) && !isPositive(target[field]))
-      .map((field) => invalid(`${path}.${field}`, target[field], 'must be positive')),
+    ...AMOUNTS.filter((field) => target[field] !== undefined && !isPositive(target[field])).map((field) =>
+      invalid(`${path}.${field}`, target[field], 'must be positive'),
+    ),
     ...(utilization === undefined ? [] : positive(utilization, `${path}.averageUtilization`)),
   ];
 }
 
-function validateResource(source: Json, path: string): FieldError[] {
-  const target = record(source['target']);
+function validateResource(
+  { name, target }: { readonly name: string; readonly target: MetricTarget },
+  path: string,
+): FieldError[] {
   return [
-    ...requiredText(source['name'], `${path}.name`),
+    ...requiredText(name, `${path}.name`),
     ...validateTarget(target, `${path}.target`),
-    ...(isGiven(target, 'averageUtilization') || isGiven(target, 'averageValue')
-      ? []
-      : [
+    ...(target.averageUtilization === undefined && target.averageValue === undefined
+      ? [
           required(
             `${path}.target.averageUtilization`,
             'must set either a target raw value or a target utilization',
           ),
-        ]),
-    ...notBoth(source, path, { field: 'averageValue', other: 'averageUtilization' }),
+        ]
+      : []),
+    ...notBoth(target, path, ['averageValue', 'averageUtilization']),
   ];
 }
 
-function someTarget(source: Json, path: string): FieldError[] {
-  const target = record(source['target']);
-  return isGiven(target, 'value') || isGiven(target, 'averageValue')
-    ? []
-    : [required(`${path}.target.averageValue`, 'must set either a target value or a per-pod target')];
+function someTarget({ value, averageValue }: MetricTarget, path: string): FieldError[] {
+  return value === undefined && averageValue === undefined
+    ? [required(`${path}.target.averageValue`, 'must set either a target value or a per-pod target')]
+    : [];
 }
 
-function averageTarget(source: Json, path: string): FieldError[] {
-  return isPositive(record(source['target'])['averageValue'])
+function averageTarget({ averageValue }: MetricTarget, path: string): FieldError[] {
+  return isPositive(averageValue)
     ? []
     : [required(`${path}.target.averageValue`, 'must specify a positive target averageValue')];
 }
 
+type TargetField = Exclude<keyof MetricTarget, 'type'>;
+
 function notBoth(
-  source: Json,
+  target: MetricTarget,
   path: string,
-  { field, other }: { readonly field: string; readonly other: string },
+  [field, other]: readonly [blamed: TargetField, other: TargetField],
 ): FieldError[] {
-  const target = record(source['target']);
-  return isGiven(target, field) && isGiven(target, other)
+  return target[field] !== undefined && target[other] !== undefined
     ? [forbiddenField(`${path}.target.${field}`, `may not set both ${field} and ${other}`)]
     : [];
 }
 
-function isGiven(target: Json, field: string): boolean {
-  return target[field] !== undefined && target[field] !== null;
-}
-
-function isPositive(value: unknown): boolean {
-  return compareQuantity(quantityOf(value), ZERO_QUANTITY) > 0;
+function isPositive(amount: Quantity | undefined): boolean {
+  return compareQuantity(quantityOf(amount), ZERO_QUANTITY) > 0;
 }
 
 const STABILIZATION_SECONDS_MAX = 3600;
 const PERIOD_SECONDS_MAX = 1800;
 const SELECTIONS = ['Disabled', 'Max', 'Min'];
 
-function validateScaling(value: unknown, path: string): FieldError[] {
-  const rules = optionalRecord(value);
+function validateScaling(rules: HPAScalingRules | undefined, path: string): FieldError[] {
   if (rules === undefined) return [];
-  const window = integer(rules['stabilizationWindowSeconds']);
-  const select = optionalText(rules['selectPolicy']);
-  const policies = records(rules['policies']);
+  const { stabilizationWindowSeconds: window, selectPolicy: select, policies = [] } = rules;
   return [
     ...(window === undefined
       ? []
@@ -190,10 +191,10 @@ function validateScaling(value: unknown, path: string): FieldError[] {
     ...(select === undefined ? [] : choice(select, `${path}.selectPolicy`, SELECTIONS)),
     ...(policies.length === 0 ? [required(`${path}.policies`, 'must specify at least one Policy')] : []),
     ...forEachItem(policies, `${path}.policies`, (policy, at) => [
-      ...choice(policy['type'], `${at}.type`, ['Percent', 'Pods']),
-      ...positive(policy['value'], `${at}.value`),
-      ...positive(policy['periodSeconds'], `${at}.periodSeconds`),
-      ...atMost(integer(policy['periodSeconds']) ?? 0, PERIOD_SECONDS_MAX, `${at}.periodSeconds`),
+      ...choice(policy.type, `${at}.type`, ['Percent', 'Pods']),
+      ...positive(policy.value, `${at}.value`),
+      ...positive(policy.periodSeconds, `${at}.periodSeconds`),
+      ...atMost(policy.periodSeconds, PERIOD_SECONDS_MAX, `${at}.periodSeconds`),
     ]),
   ];
 }

@@ -1,39 +1,47 @@
+import type { Scale } from '../../../shared/api/types/autoscaling-v1';
+import type { LabelSelector } from '../../../shared/api/types/meta-v1';
 import { GROUP } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import { formatLabelSelector, labelSelectorOf, labelSelectorOfMap } from '../../../shared/meta/labels';
 import { apiVersionOf } from '../../../shared/object/object';
 import type { ApiObject } from '../../../shared/object/object';
-import { integer, optionalRecord, record, stringMap } from '../../../shared/object/accessors';
 import type { ObjectView } from '../../registry/object-view';
 import { metadataWithDemands, shownMetadata } from '../../registry/shown-metadata';
 
 /** The kind that shows the scale of others. */
 export const SCALE = { group: GROUP.autoscaling, version: 'v1', kind: 'Scale' } as const;
 
+/** An object that counts its replicas and selects them. */
+type Scaled<Selector> = ApiObject & {
+  readonly spec: { readonly replicas?: number; readonly selector?: Selector | null };
+  readonly status?: { readonly replicas?: number };
+};
+
 /** Scale of a kind whose `spec.selector` is a LabelSelector. */
-export const scaleBySelector: ObjectView = scaleWith((selector) =>
-  formatLabelSelector(labelSelectorOf(optionalRecord(selector))),
+export const scaleBySelector = scaleWith<LabelSelector>((selector) =>
+  formatLabelSelector(labelSelectorOf(selector)),
 );
 
 /** Scale of a kind whose `spec.selector` is a plain map of labels. */
-export const scaleBySelectorMap: ObjectView = scaleWith((selector) =>
-  formatLabelSelector(labelSelectorOfMap(stringMap(selector))),
+export const scaleBySelectorMap = scaleWith<Readonly<Record<string, string>>>((selector) =>
+  formatLabelSelector(labelSelectorOfMap(selector ?? {})),
 );
 
-function scaleWith(selectorText: (selector: unknown) => string): ObjectView {
+function scaleWith<Selector>(
+  selectorText: (selector: Selector | null | undefined) => string,
+): ObjectView<Scaled<Selector>, Scale> {
   return {
     canApply: true,
     show: (object) => {
-      const spec = record(object['spec']);
-      const selector = selectorText(spec['selector']);
+      const selector = selectorText(object.spec.selector);
       return {
         kind: SCALE.kind,
         apiVersion: apiVersionOf(SCALE),
         metadata: shownMetadata(object),
-        spec: { replicas: integer(spec['replicas']) ?? 0 },
+        spec: { replicas: object.spec.replicas ?? 0 },
         status: {
-          replicas: integer(record(object['status'])['replicas']) ?? 0,
+          replicas: object.status?.replicas ?? 0,
           ...(selector === '' ? {} : { selector }),
         },
       };
@@ -41,17 +49,16 @@ function scaleWith(selectorText: (selector: unknown) => string): ObjectView {
     merge: (shown, object) => {
       const errors = validateScale(shown);
       if (errors.length > 0) throw invalidObject(SCALE, shown.metadata.name ?? '', errors);
-      const replicas = integer(record(shown['spec'])['replicas']) ?? 0;
+      const { replicas = 0 } = shown.spec;
       return {
         ...object,
         metadata: metadataWithDemands(object, shown),
-        spec: { ...record(object['spec']), replicas },
+        spec: { ...object.spec, replicas },
       };
     },
   };
 }
 
-function validateScale(scale: ApiObject): readonly FieldError[] {
-  const replicas = integer(record(scale['spec'])['replicas']) ?? 0;
+function validateScale({ spec: { replicas = 0 } }: Scale): readonly FieldError[] {
   return replicas < 0 ? [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')] : [];
 }

@@ -1,11 +1,10 @@
+import type { Endpoint, EndpointPort, EndpointSlice } from '../../../shared/api/types/discovery-v1';
 import { LABEL } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required, tooMany } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { validateLabels } from '../../../shared/meta/validate-labels';
 import type { Strategy } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalText, records, stringMap, strings, text } from '../../../shared/object/accessors';
 import { familyOf, reachableAddress } from '../rules/addresses';
 import { appProtocol, PROTOCOLS } from '../core/service-ports';
 import {
@@ -14,6 +13,7 @@ import {
   immutable,
   invalidForEach,
   noDuplicates,
+  optionalForm,
   requiredChoice,
 } from '../rules/primitives';
 
@@ -23,28 +23,27 @@ const PORTS_MAX = 100;
 const TOPOLOGY_LABELS_MAX = 16;
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
 
-export const endpointSliceRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
-  validate: (object) => [
-    ...requiredChoice(object['addressType'], 'addressType', ADDRESS_TYPES),
-    ...validateEndpoints(records(object['endpoints']), text(object['addressType'])),
-    ...validatePorts(records(object['ports'])),
+export const endpointSliceRules: Pick<Strategy<EndpointSlice>, 'validate' | 'validateUpdate'> = {
+  validate: ({ addressType, endpoints, ports }) => [
+    ...requiredChoice(addressType, 'addressType', ADDRESS_TYPES),
+    ...validateEndpoints(endpoints ?? [], addressType),
+    ...validatePorts(ports ?? []),
   ],
-  validateUpdate: (next, previous) => immutable(next['addressType'], previous['addressType'], 'addressType'),
+  validateUpdate: (next, previous) => immutable(next.addressType, previous.addressType, 'addressType'),
 };
 
-function validateEndpoints(endpoints: readonly Json[], addressType: string): FieldError[] {
+function validateEndpoints(endpoints: readonly Endpoint[], addressType: string): FieldError[] {
   if (endpoints.length > ENDPOINTS_MAX) return [tooMany('endpoints', endpoints.length, ENDPOINTS_MAX)];
   return forEachItem(endpoints, 'endpoints', (endpoint, path) => [
-    ...validateAddresses(strings(endpoint['addresses']), `${path}.addresses`, addressType),
-    ...validateTopology(stringMap(endpoint['deprecatedTopology']), `${path}.deprecatedTopology`),
-    ...formOf(endpoint['nodeName'], `${path}.nodeName`, dns1123SubdomainProblems),
-    ...formOf(endpoint['hostname'], `${path}.hostname`, dns1123LabelProblems),
+    ...validateAddresses(endpoint.addresses ?? [], `${path}.addresses`, addressType),
+    ...validateTopology(endpoint.deprecatedTopology ?? {}, `${path}.deprecatedTopology`),
+    ...formOf(endpoint.nodeName, `${path}.nodeName`, dns1123SubdomainProblems),
+    ...formOf(endpoint.hostname, `${path}.hostname`, dns1123LabelProblems),
   ]);
 }
 
 /** Unlike most names, one that is given must not be empty. */
-function formOf(value: unknown, path: string, problems: (name: string) => string[]): FieldError[] {
-  const name = optionalText(value);
+function formOf(name: string | undefined, path: string, problems: (name: string) => string[]): FieldError[] {
   return name === undefined ? [] : invalidForEach(problems(name), name, path);
 }
 
@@ -87,20 +86,18 @@ function validateTopology(topology: Readonly<Record<string, string>>, path: stri
   ];
 }
 
-function validatePorts(ports: readonly Json[]): FieldError[] {
+function validatePorts(ports: readonly EndpointPort[]): FieldError[] {
   if (ports.length > PORTS_MAX) return [tooMany('ports', ports.length, PORTS_MAX)];
   // Two ports without a name are duplicates too, which a marker makes visible.
-  const names = ports.map((port) => `name:${text(port['name'])}`);
+  const names = ports.map((port) => `name:${port.name ?? ''}`);
   return [
     ...noDuplicates(names, (index) => `ports[${String(index)}].name`),
     ...forEachItem(ports, 'ports', (port, path) => [
-      ...(text(port['name']) === ''
-        ? []
-        : invalidForEach(dns1123LabelProblems(text(port['name'])), port['name'], `${path}.name`)),
-      ...(optionalText(port['protocol']) === undefined
+      ...optionalForm(port.name, `${path}.name`, dns1123LabelProblems),
+      ...(port.protocol === undefined
         ? [required(`${path}.protocol`)]
-        : choice(port['protocol'], `${path}.protocol`, PROTOCOLS)),
-      ...appProtocol(port['appProtocol'], `${path}.appProtocol`),
+        : choice(port.protocol, `${path}.protocol`, PROTOCOLS)),
+      ...appProtocol(port.appProtocol, `${path}.appProtocol`),
     ]),
   ];
 }

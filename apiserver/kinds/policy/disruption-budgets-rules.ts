@@ -1,8 +1,8 @@
+import type { PodDisruptionBudget } from '../../../shared/api/types/policy-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import { record } from '../../../shared/object/accessors';
 import { validateConditions } from '../rules/conditions';
 import { labelSelector } from '../rules/label-selectors';
 import { nonNegative } from '../rules/primitives';
@@ -11,10 +11,9 @@ import { atMostAll, intOrPercent } from '../rules/rollout';
 const AMOUNTS = ['minAvailable', 'maxUnavailable'] as const;
 const COUNTS = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const;
 
-export const disruptionBudgetRules: Pick<Strategy, 'validate' | 'subresources'> = {
-  validate: (object) => {
-    const spec = record(object['spec']);
-    const given = AMOUNTS.filter((field) => spec[field] !== undefined && spec[field] !== null);
+export const disruptionBudgetRules: Pick<Strategy<PodDisruptionBudget>, 'validate' | 'subresources'> = {
+  validate: ({ spec }) => {
+    const given = AMOUNTS.filter((field) => spec[field] !== undefined);
     return [
       ...(given.length > 1
         ? [invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set')]
@@ -23,22 +22,19 @@ export const disruptionBudgetRules: Pick<Strategy, 'validate' | 'subresources'> 
         ...intOrPercent(spec[field], `spec.${field}`),
         ...atMostAll(spec[field], `spec.${field}`),
       ]),
-      ...labelSelector(spec['selector'], 'spec.selector'),
+      ...labelSelector(spec.selector, 'spec.selector'),
     ];
   },
   subresources: {
     status: {
       ...statusSubresource,
-      validateUpdate: (next, _previous, { via }) => {
-        const status = record(next['status']);
-        return [
-          ...validateConditions(status['conditions'], 'status.conditions'),
-          // The older version never looked at the counts.
-          ...(via.version === 'v1beta1' ? [] : COUNTS).flatMap((field) =>
-            nonNegative(status[field], `status.${field}`),
-          ),
-        ];
-      },
+      validateUpdate: ({ status }, _previous, { via }) => [
+        ...validateConditions(status?.conditions, 'status.conditions'),
+        // The older version never looked at the counts.
+        ...(via.version === 'v1beta1' ? [] : COUNTS).flatMap((field) =>
+          nonNegative(status?.[field], `status.${field}`),
+        ),
+      ],
     },
   },
 };

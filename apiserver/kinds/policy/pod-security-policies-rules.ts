@@ -1,44 +1,38 @@
+import type {
+  IDRange,
+  PodSecurityPolicy,
+  PodSecurityPolicySpec,
+  RunAsGroupStrategyOptions,
+  RuntimeClassStrategyOptions,
+} from '../../../shared/api/types/policy-v1beta1';
 import { ANNOTATION } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import {
-  integer,
-  optionalRecord,
-  optionalText,
-  record,
-  records,
-  strings,
-  text,
-} from '../../../shared/object/accessors';
+import { integer } from '../../../shared/object/accessors';
 import { choice, forEachItem, nonNegative, pathWithoutBacksteps } from '../rules/primitives';
 import { csiDriverName } from '../rules/storage-drivers';
 import { VOLUME_SOURCES } from '../pod-template/volume-sources';
 
-/** The choices of each rule that is about ids; those that limit the group of processes need ranges. */
-const ID_RULES: Readonly<Record<string, readonly string[]>> = {
-  runAsUser: ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny'],
-  supplementalGroups: ['MayRunAs', 'MustRunAs', 'RunAsAny'],
-  fsGroup: ['MayRunAs', 'MustRunAs', 'RunAsAny'],
-};
+/** The choices of the rules that are about ids; where they limit the group of processes, they need ranges. */
+const USER_RULES = ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny'];
 const GROUP_RULES = ['MayRunAs', 'MustRunAs', 'RunAsAny'];
 const VOLUMES = ['*', 'ephemeral', ...Object.keys(VOLUME_SOURCES)].sort();
 
 /** Some paths lack their beginning, as upstream's do. */
-export const podSecurityPolicyRules: Pick<Strategy, 'validate'> = {
-  validate: (object) => {
-    const spec = record(object['spec']);
+export const podSecurityPolicyRules: Pick<Strategy<PodSecurityPolicy>, 'validate'> = {
+  validate: ({ metadata, spec }) => {
+    const { runAsGroup, runtimeClass, volumes = [], allowedProcMountTypes: procMounts = [] } = spec;
     return [
-      ...validateProfiles(object.metadata.annotations ?? {}),
-      ...Object.entries(ID_RULES).flatMap(([field, rules]) =>
-        validateIds(record(spec[field]), `spec.${field}`, rules),
-      ),
-      ...validateRunAsGroup(optionalRecord(spec['runAsGroup'])),
-      ...choice(record(spec['seLinux'])['rule'], 'spec.seLinux.rule', ['MustRunAs', 'RunAsAny']),
-      ...forEachItem(strings(spec['volumes']), 'spec', (volume) => choice(volume, 'spec.volumes', VOLUMES)),
+      ...validateProfiles(metadata.annotations ?? {}),
+      ...validateIds(spec.runAsUser, 'spec.runAsUser', USER_RULES),
+      ...validateIds(spec.supplementalGroups, 'spec.supplementalGroups', GROUP_RULES),
+      ...validateIds(spec.fsGroup, 'spec.fsGroup', GROUP_RULES),
+      ...(runAsGroup === undefined ? [] : validateRunAsGroup(runAsGroup)),
+      ...choice(spec.seLinux.rule, 'spec.seLinux.rule', ['MustRunAs', 'RunAsAny']),
+      ...forEachItem(volumes, 'spec', (volume) => choice(volume, 'spec.volumes', VOLUMES)),
       ...validateCapabilities(spec),
-      ...(spec['defaultAllowPrivilegeEscalation'] === true && spec['allowPrivilegeEscalation'] === false
+      ...(spec.defaultAllowPrivilegeEscalation === true && spec.allowPrivilegeEscalation === false
         ? [
             invalid(
               'spec.defaultAllowPrivilegeEscalation',
@@ -47,26 +41,30 @@ export const podSecurityPolicyRules: Pick<Strategy, 'validate'> = {
             ),
           ]
         : []),
-      ...forEachItem(strings(spec['allowedProcMountTypes']), 'spec.allowedProcMountTypes', (type, path) =>
+      ...forEachItem(procMounts, 'spec.allowedProcMountTypes', (type, path) =>
         choice(type, path, ['Default', 'Unmasked']),
       ),
       ...validateAllowed(spec),
       ...validateSysctls(spec),
-      ...validateRuntimeClasses(record(spec['runtimeClass'])),
+      ...(runtimeClass === undefined ? [] : validateRuntimeClasses(runtimeClass)),
     ];
   },
 };
 
-function validateIds(rule: Json, path: string, supported: readonly string[]): FieldError[] {
+function validateIds(
+  { rule, ranges = [] }: { readonly rule?: string; readonly ranges?: readonly IDRange[] },
+  path: string,
+  supported: readonly string[],
+): FieldError[] {
   return [
-    ...choice(rule['rule'], `${path}.rule`, supported),
-    ...forEachItem(records(rule['ranges']), `${path}.ranges`, validateRange),
+    ...choice(rule, `${path}.rule`, supported),
+    ...forEachItem(ranges, `${path}.ranges`, validateRange),
   ];
 }
 
-function validateRange(range: Json, path: string): FieldError[] {
-  const min = integer(range['min']) ?? 0;
-  const max = integer(range['max']) ?? 0;
+function validateRange(range: IDRange, path: string): FieldError[] {
+  const min = integer(range.min) ?? 0;
+  const max = integer(range.max) ?? 0;
   return [
     ...nonNegative(min, `${path}.min`),
     ...nonNegative(max, `${path}.max`),
@@ -74,27 +72,27 @@ function validateRange(range: Json, path: string): FieldError[] {
   ];
 }
 
-function validateRunAsGroup(rule: Json | undefined): FieldError[] {
-  if (rule === undefined) return [];
+function validateRunAsGroup(options: RunAsGroupStrategyOptions): FieldError[] {
   const path = 'spec.runAsGroup';
-  const ranges = records(rule['ranges']);
-  if (rule['rule'] === 'RunAsAny') {
+  const { rule, ranges = [] } = options;
+  if (rule === 'RunAsAny') {
     return ranges.length === 0 ? [] : [invalid(`${path}.ranges`, ranges, 'Ranges must be empty')];
   }
-  const isKnown = GROUP_RULES.includes(text(rule['rule']));
+  const isKnown = GROUP_RULES.includes(rule);
   return [
-    ...validateIds(rule, path, GROUP_RULES),
+    ...validateIds(options, path, GROUP_RULES),
     ...(isKnown && ranges.length === 0
       ? [invalid(`${path}.ranges`, ranges, 'must provide at least one range')]
       : []),
   ];
 }
 
-function validateCapabilities(spec: Json): FieldError[] {
-  const dropped = strings(spec['requiredDropCapabilities']);
-  const allowsAll = strings(spec['allowedCapabilities']).includes('*');
+const GRANTED = ['defaultAddCapabilities', 'allowedCapabilities'] as const;
+
+function validateCapabilities(spec: PodSecurityPolicySpec): FieldError[] {
+  const { requiredDropCapabilities: dropped = [], allowedCapabilities: allowed = [] } = spec;
   return [
-    ...(dropped.length > 0 && allowsAll
+    ...(dropped.length > 0 && allowed.includes('*')
       ? [
           invalid(
             'requiredDropCapabilities',
@@ -103,8 +101,8 @@ function validateCapabilities(spec: Json): FieldError[] {
           ),
         ]
       : []),
-    ...['defaultAddCapabilities', 'allowedCapabilities'].flatMap((field) => {
-      const listed = new Set(strings(spec[field]));
+    ...GRANTED.flatMap((field) => {
+      const listed = new Set(spec[field]);
       return dropped
         .filter((capability) => listed.has(capability))
         .map((capability) =>
@@ -114,21 +112,17 @@ function validateCapabilities(spec: Json): FieldError[] {
   ];
 }
 
-function validateAllowed(spec: Json): FieldError[] {
+function validateAllowed(spec: PodSecurityPolicySpec): FieldError[] {
+  const { allowedHostPaths = [], allowedFlexVolumes = [], allowedCSIDrivers = [] } = spec;
   return [
-    ...forEachItem(records(spec['allowedHostPaths']), 'spec.allowedHostPaths', ({ pathPrefix }, path) =>
-      text(pathPrefix) === '' ? [required(path, 'is required')] : pathWithoutBacksteps(pathPrefix, path),
+    ...forEachItem(allowedHostPaths, 'spec.allowedHostPaths', ({ pathPrefix = '' }, path) =>
+      pathPrefix === '' ? [required(path, 'is required')] : pathWithoutBacksteps(pathPrefix, path),
     ),
-    ...forEachItem(
-      records(spec['allowedFlexVolumes']),
-      'spec.allowedFlexVolumes.allowedFlexVolumes',
-      ({ driver }, path) =>
-        text(driver) === '' ? [required(`${path}.driver`, 'must specify a driver')] : [],
+    ...forEachItem(allowedFlexVolumes, 'spec.allowedFlexVolumes.allowedFlexVolumes', ({ driver }, path) =>
+      driver === '' ? [required(`${path}.driver`, 'must specify a driver')] : [],
     ),
-    ...forEachItem(
-      records(spec['allowedCSIDrivers']),
-      'spec.allowedCSIDrivers.allowedCSIDriver',
-      ({ name }, path) => csiDriverName(name, `${path}.name`),
+    ...forEachItem(allowedCSIDrivers, 'spec.allowedCSIDrivers.allowedCSIDriver', ({ name }, path) =>
+      csiDriverName(name, `${path}.name`),
     ),
   ];
 }
@@ -136,9 +130,8 @@ function validateAllowed(spec: Json): FieldError[] {
 const SYSCTL = /^[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/;
 const SYSCTL_BYTES_MAX = 253;
 
-function validateSysctls(spec: Json): FieldError[] {
-  const allowed = strings(spec['allowedUnsafeSysctls']);
-  const forbidden = strings(spec['forbiddenSysctls']);
+function validateSysctls(spec: PodSecurityPolicySpec): FieldError[] {
+  const { allowedUnsafeSysctls: allowed = [], forbiddenSysctls: forbidden = [] } = spec;
   return [
     ...sysctlPatterns(allowed, 'spec.allowedUnsafeSysctls'),
     ...sysctlPatterns(forbidden, 'spec.forbiddenSysctls'),
@@ -169,10 +162,10 @@ function overlaps(a: string, b: string): boolean {
   return a === b || covers(a, b) || covers(b, a);
 }
 
-function validateRuntimeClasses(classes: Json): FieldError[] {
+function validateRuntimeClasses(classes: RuntimeClassStrategyOptions): FieldError[] {
   const path = 'spec.runtimeClass';
-  const allowed = strings(classes['allowedRuntimeClassNames']);
-  const fallback = optionalText(classes['defaultRuntimeClassName']);
+  const { defaultRuntimeClassName: fallback } = classes;
+  const allowed = classes.allowedRuntimeClassNames ?? [];
   return [
     ...(allowed.length > 1 && allowed.includes('*')
       ? [

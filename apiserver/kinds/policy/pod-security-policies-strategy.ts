@@ -1,10 +1,9 @@
 import { GROUP } from '../../../shared/names';
-import type { ApiObject } from '../../../shared/object/object';
-import { record, strings } from '../../../shared/object/accessors';
+import type { PodSecurityPolicy } from '../../../shared/api/types/policy-v1beta1';
 import type { Strategy } from '../../registry/strategy';
 import { podSecurityPolicyRules } from './pod-security-policies-rules';
 
-export const podSecurityPolicies: Strategy = {
+export const podSecurityPolicies: Strategy<PodSecurityPolicy> = {
   returnsDeletedObject: true,
   groupInErrors: GROUP.extensions,
   ...podSecurityPolicyRules,
@@ -13,11 +12,11 @@ export const podSecurityPolicies: Strategy = {
 };
 
 /** Other mounts of `/proc` belong to a feature that is off in v1.21; a policy that has had them keeps them. */
-function withoutProcMounts(object: ApiObject): ApiObject {
-  const { allowedProcMountTypes: _types, ...spec } = record(object['spec']);
+function withoutProcMounts(object: PodSecurityPolicy): PodSecurityPolicy {
+  const { allowedProcMountTypes: _types, ...spec } = object.spec;
   return { ...object, spec };
 }
 
-function hasProcMounts(object: ApiObject): boolean {
-  return strings(record(object['spec'])['allowedProcMountTypes']).length > 0;
+function hasProcMounts({ spec: { allowedProcMountTypes: types = [] } }: PodSecurityPolicy): boolean {
+  return types.length > 0;
 }

@@ -1,6 +1,6 @@
+import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../../shared/api/types/policy-v1';
 import { GROUP } from '../../../shared/names';
 import { StatusError, forbidden, notFound } from '../../../shared/errors/status-error';
-import type { LabelSelectorObject } from '../../../shared/meta/labels';
 import { labelSelectorOf, matchesLabels } from '../../../shared/meta/labels';
 import type { ApiObject } from '../../../shared/object/object';
 import { timestamp } from '../../registry/metadata';
@@ -9,15 +9,13 @@ import { readList } from '../../registry/read';
 import type { Endpoint } from '../../registry/resource';
 import { writeTarget } from '../../registry/write-target';
 import { withStatus } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { integer, optionalRecord, record, records } from '../../../shared/object/accessors';
 import type { OperationContext, OperationRequest } from '../../registry/operation';
 import { writeOptimistically } from '../../registry/write';
 
 /** A PodDisruptionBudget in its stored version. */
 export interface Budget {
   readonly endpoint: Endpoint;
-  readonly object: ApiObject;
+  readonly object: PodDisruptionBudget;
 }
 
 /** Evictions that the controller has not seen yet; more than these and something is wrong with it. */
@@ -41,11 +39,8 @@ export async function budgetsOf(
   const plan = { read: { kind: 'most recent' }, limit: undefined, after: undefined } as const;
   const { entries } = await readList(store, { endpoint, selection }, plan, signal);
   return entries
-    .map((entry) => currentOfEntry(endpoint.stored, entry).object)
-    .filter((object) => {
-      const selector = optionalRecord(record(object['spec'])['selector']) as LabelSelectorObject | undefined;
-      return matchesLabels(labelSelectorOf(selector), labels);
-    })
+    .map((entry) => currentOfEntry(endpoint.stored, entry).object as PodDisruptionBudget)
+    .filter(({ spec }) => matchesLabels(labelSelectorOf(spec.selector), labels))
     .map((object) => ({ endpoint, object }));
 }
 
@@ -75,21 +70,22 @@ export async function spendDisruption(
   };
   await writeOptimistically(
     target,
-    async (current) => {
-      if (current === undefined) throw notFound(budget.endpoint.row, name);
-      return Promise.resolve({ kind: 'put', object: spent(current.object, request.name, store.clock.now()) });
+    async (stored) => {
+      if (stored === undefined) throw notFound(budget.endpoint.row, name);
+      const current = stored.object as PodDisruptionBudget;
+      return Promise.resolve({ kind: 'put', object: spent(current, request.name, store.clock.now()) });
     },
     signal,
   );
 }
 
 /** The budget with one disruption less. Throws what an eviction is refused with. */
-function spent(budget: ApiObject, podName: string, nowMs: number): ApiObject {
-  const status = record(budget['status']);
+function spent(budget: PodDisruptionBudget, podName: string, nowMs: number): PodDisruptionBudget {
+  const { status } = budget;
   const name = budget.metadata.name ?? '';
-  const allowed = integer(status['disruptionsAllowed']) ?? 0;
-  const disrupted = record(status['disruptedPods']);
-  if ((integer(status['observedGeneration']) ?? 0) < (budget.metadata.generation ?? 0)) {
+  const allowed = status?.disruptionsAllowed ?? 0;
+  const disrupted = status?.disruptedPods ?? {};
+  if ((status?.observedGeneration ?? 0) < (budget.metadata.generation ?? 0)) {
     throw changedMeanwhile(name);
   }
   if (allowed < 0) throw forbidden(BUDGET, name, 'pdb disruptions allowed is negative');
@@ -97,7 +93,7 @@ function spent(budget: ApiObject, podName: string, nowMs: number): ApiObject {
     const why = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller';
     throw forbidden(BUDGET, name, why);
   }
-  if (allowed === 0) throw tooManyRequests(exhaustedText(name, status));
+  if (status === undefined || allowed === 0) throw tooManyRequests(exhaustedText(name, status));
   const next = {
     ...status,
     disruptionsAllowed: allowed - 1,
@@ -112,15 +108,19 @@ export function changedMeanwhile(budget: string): StatusError {
   return tooManyRequests(why, RETRY_AFTER_SECONDS);
 }
 
-function exhaustedText(name: string, status: Json): string {
-  const needed = String(integer(status['desiredHealthy']) ?? 0);
-  const current = String(integer(status['currentHealthy']) ?? 0);
+function exhaustedText(name: string, status: PodDisruptionBudgetStatus | undefined): string {
+  const needed = String(status?.desiredHealthy ?? 0);
+  const current = String(status?.currentHealthy ?? 0);
   return `The disruption budget ${name} needs ${needed} healthy pods and has ${current} currently`;
 }
 
 /** The condition says it as soon as it is so; the controller would only later. */
-function withoutDisruptions(status: Json, budget: ApiObject, nowMs: number): Json {
-  const conditions = records(status['conditions']);
+function withoutDisruptions(
+  status: PodDisruptionBudgetStatus,
+  budget: PodDisruptionBudget,
+  nowMs: number,
+): PodDisruptionBudgetStatus {
+  const { conditions = [] } = status;
   const at = conditions.findIndex(({ type }) => type === 'DisruptionAllowed');
   const before = conditions[at];
   const condition = {
@@ -129,7 +129,7 @@ function withoutDisruptions(status: Json, budget: ApiObject, nowMs: number): Jso
     reason: 'InsufficientPods',
     message: '',
     observedGeneration: budget.metadata.generation ?? 0,
-    lastTransitionTime: before?.['status'] === 'False' ? before['lastTransitionTime'] : timestamp(nowMs),
+    lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime : timestamp(nowMs),
   };
   return {
     ...status,

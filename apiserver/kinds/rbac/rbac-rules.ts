@@ -1,42 +1,50 @@
 import { GROUP } from '../../../shared/names';
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  PolicyRule,
+  Role,
+  RoleBinding,
+  RoleRef,
+  Subject,
+} from '../../../shared/api/types/rbac-v1';
 import type { ApiObject } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { dns1123SubdomainProblems, pathSegmentProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, record, records, strings, text } from '../../../shared/object/accessors';
 import { choice, forEachItem, optionalForm, requiredText } from '../rules/primitives';
 import { labelSelector } from '../rules/label-selectors';
 
-type Rules = Pick<Strategy, 'validate' | 'validateUpdate'>;
+type Rules<T extends ApiObject> = Pick<Strategy<T>, 'validate' | 'validateUpdate'>;
 
-export const roleRules: Rules = { validate: (role) => validatePolicyRules(role, true) };
+export const roleRules: Rules<Role> = { validate: (role) => validatePolicyRules(role, true) };
 
-export const clusterRoleRules: Rules = {
+export const clusterRoleRules: Rules<ClusterRole> = {
   validate: (role) => [...validatePolicyRules(role, false), ...validateAggregation(role)],
 };
 
-export const roleBindingRules: Rules = bindingRules(['Role', 'ClusterRole'], true);
-export const clusterRoleBindingRules: Rules = bindingRules(['ClusterRole'], false);
+export const roleBindingRules: Rules<RoleBinding> = bindingRules(['Role', 'ClusterRole'], true);
+export const clusterRoleBindingRules: Rules<ClusterRoleBinding> = bindingRules(['ClusterRole'], false);
 
-function validatePolicyRules(role: ApiObject, namespaced: boolean): FieldError[] {
-  return forEachItem(records(role['rules']), 'rules', (rule, path) => policyRule(rule, path, namespaced));
+function validatePolicyRules({ rules }: Role | ClusterRole, namespaced: boolean): FieldError[] {
+  return forEachItem(rules ?? [], 'rules', (rule, path) => policyRule(rule, path, namespaced));
 }
 
+const OF_RESOURCES = ['apiGroups', 'resources', 'resourceNames'] as const;
+const OF_EVERY_RESOURCE = ['apiGroups', 'resources'] as const;
+
 /** A rule is about resources or about URLs, and says what may be done. */
-function policyRule(rule: Json, path: string, namespaced: boolean): FieldError[] {
+function policyRule(rule: PolicyRule, path: string, namespaced: boolean): FieldError[] {
   const verbs =
-    strings(rule['verbs']).length === 0
+    (rule.verbs ?? []).length === 0
       ? [required(`${path}.verbs`, 'verbs must contain at least one value')]
       : [];
-  const urls = strings(rule['nonResourceURLs']);
-  const about = ['apiGroups', 'resources', 'resourceNames'].filter(
-    (field) => strings(rule[field]).length > 0,
-  );
+  const { nonResourceURLs: urls = [] } = rule;
+  const about = OF_RESOURCES.filter((field) => (rule[field] ?? []).length > 0);
   if (urls.length === 0) {
-    const missing = ['apiGroups', 'resources'].filter((field) => !about.includes(field));
+    const missing = OF_EVERY_RESOURCE.filter((field) => !about.includes(field));
     return [
       ...verbs,
       ...missing.map((field) => required(`${path}.${field}`, 'resource rules must supply at least one')),
@@ -52,55 +60,56 @@ function policyRule(rule: Json, path: string, namespaced: boolean): FieldError[]
   ];
 }
 
-function validateAggregation(role: ApiObject): FieldError[] {
-  const aggregation = optionalRecord(role['aggregationRule']);
-  if (aggregation === undefined) return [];
+function validateAggregation({ aggregationRule }: ClusterRole): FieldError[] {
+  if (aggregationRule === undefined) return [];
   const path = 'aggregationRule.clusterRoleSelectors';
-  const selectors = records(aggregation['clusterRoleSelectors']);
+  const { clusterRoleSelectors: selectors = [] } = aggregationRule;
   return selectors.length === 0
     ? [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
     : forEachItem(selectors, path, labelSelector);
 }
 
-function bindingRules(roleKinds: readonly string[], namespaced: boolean): Rules {
+function bindingRules(
+  roleKinds: readonly string[],
+  namespaced: boolean,
+): Rules<RoleBinding | ClusterRoleBinding> {
   return {
-    validate: (binding) => [
-      ...validateRoleRef(record(binding['roleRef']), roleKinds),
-      ...forEachItem(records(binding['subjects']), 'subjects', (subject, path) =>
-        validateSubject(subject, path, namespaced),
-      ),
+    validate: ({ roleRef, subjects = [] }) => [
+      ...validateRoleRef(roleRef, roleKinds),
+      ...forEachItem(subjects, 'subjects', (subject, path) => validateSubject(subject, path, namespaced)),
     ],
     validateUpdate: (next, previous) =>
-      deepEqual(next['roleRef'], previous['roleRef'])
+      deepEqual(next.roleRef, previous.roleRef)
         ? []
-        : [invalid('roleRef', next['roleRef'], 'cannot change roleRef')],
+        : [invalid('roleRef', next.roleRef, 'cannot change roleRef')],
   };
 }
 
-function validateRoleRef(roleRef: Json, kinds: readonly string[]): FieldError[] {
+function validateRoleRef({ apiGroup, kind, name }: RoleRef, kinds: readonly string[]): FieldError[] {
   return [
-    // Absent means this group, which defaulting writes down.
-    ...choice(roleRef['apiGroup'] ?? GROUP.rbac, 'roleRef.apiGroup', [GROUP.rbac]),
-    ...choice(roleRef['kind'], 'roleRef.kind', kinds),
-    ...requiredText(roleRef['name'], 'roleRef.name', pathSegmentProblems),
+    // Defaulting has written down what an empty one means.
+    ...choice(apiGroup, 'roleRef.apiGroup', [GROUP.rbac]),
+    ...choice(kind, 'roleRef.kind', kinds),
+    ...requiredText(name, 'roleRef.name', pathSegmentProblems),
   ];
 }
 
-function validateSubject(subject: Json, path: string, namespaced: boolean): FieldError[] {
-  const name = text(subject['name']) === '' ? [required(`${path}.name`)] : [];
+function validateSubject(subject: Subject, path: string, namespaced: boolean): FieldError[] {
+  const { kind, apiGroup, namespace = '' } = subject;
+  const name = subject.name === '' ? [required(`${path}.name`)] : [];
   const group = `${path}.apiGroup`;
-  switch (subject['kind']) {
+  switch (kind) {
     case 'ServiceAccount':
       return [
         ...name,
-        ...optionalForm(subject['name'], `${path}.name`, dns1123SubdomainProblems),
-        ...(text(subject['apiGroup']) === '' ? [] : [notSupported(group, subject['apiGroup'], [''])]),
-        ...(!namespaced && text(subject['namespace']) === '' ? [required(`${path}.namespace`)] : []),
+        ...optionalForm(subject.name, `${path}.name`, dns1123SubdomainProblems),
+        ...((apiGroup ?? '') === '' ? [] : [notSupported(group, apiGroup, [''])]),
+        ...(!namespaced && namespace === '' ? [required(`${path}.namespace`)] : []),
       ];
     case 'User':
     case 'Group':
-      return [...name, ...choice(subject['apiGroup'] ?? GROUP.rbac, group, [GROUP.rbac])];
+      return [...name, ...choice(apiGroup ?? GROUP.rbac, group, [GROUP.rbac])];
     default:
-      return [...name, ...choice(subject['kind'], `${path}.kind`, ['ServiceAccount', 'User', 'Group'])];
+      return [...name, ...choice(kind, `${path}.kind`, ['ServiceAccount', 'User', 'Group'])];
   }
 }

@@ -1,8 +1,7 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { PriorityClass } from '../../../shared/api/types/scheduling-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
-import { integer, optionalText } from '../../../shared/object/accessors';
 import { choice, immutable } from '../rules/primitives';
 
 const SYSTEM_PREFIX = 'system-';
@@ -12,30 +11,29 @@ const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
   'system-node-critical': 2 * USER_VALUE_MAX + 1000,
 };
 
-export const priorityClassRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
-  validate: (object) => {
-    const policy = optionalText(object['preemptionPolicy']);
+export const priorityClassRules: Pick<Strategy<PriorityClass>, 'validate' | 'validateUpdate'> = {
+  validate: (priorityClass) => {
+    const { preemptionPolicy: policy } = priorityClass;
     return [
-      ...reserved(object),
+      ...reserved(priorityClass),
       ...(policy === undefined ? [] : choice(policy, 'preemptionPolicy', ['PreemptLowerPriority', 'Never'])),
     ];
   },
   validateUpdate: (next, previous) => [
-    ...((integer(next['value']) ?? 0) === (integer(previous['value']) ?? 0)
+    ...(next.value === previous.value
       ? []
       : // The capital letter is upstream's.
         [forbiddenField('Value', 'may not be changed in an update.')]),
-    ...immutable(next['preemptionPolicy'], previous['preemptionPolicy'], 'preemptionPolicy'),
+    ...immutable(next.preemptionPolicy, previous.preemptionPolicy, 'preemptionPolicy'),
   ],
 };
 
 /** The prefix and the highest values belong to the classes that the system itself makes, each with its own value. */
-function reserved(object: ApiObject): FieldError[] {
-  const { name = '' } = object.metadata;
-  const value = integer(object['value']) ?? 0;
+function reserved({ metadata, value, globalDefault = false }: PriorityClass): FieldError[] {
+  const { name = '' } = metadata;
   if (name.startsWith(SYSTEM_PREFIX)) {
     const own = SYSTEM_CLASSES[name];
-    if (own === value && object['globalDefault'] !== true) return [];
+    if (own === value && !globalDefault) return [];
     const mismatch =
       own === undefined
         ? `${name} is not a known system priority class`
