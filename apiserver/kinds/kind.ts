@@ -1,6 +1,5 @@
 import type { StoredKinds } from '../../shared/api/types/message-types';
 import { GROUP } from '../../shared/names';
-import type { ApplyDefaults } from '../../shared/defaults/defaults';
 import type { ApiObject } from '../../shared/object/object';
 import type { SpecialSubresource } from '../registry/special-subresource';
 import type { Strategy } from '../registry/strategy';
@@ -23,7 +22,7 @@ export interface Kind<T extends ApiObject = ApiObject> {
   /** The resource is an operation, or made up on demand: nothing is stored. */
   readonly virtual?: VirtualResource;
   /** What is done to an object as it was received, before defaults and before anything compares it: fields that are only written go where they belong. */
-  readonly received?: ApplyDefaults;
+  readonly received?: (object: T) => T;
 }
 
 /** The kinds of one API group, by the names of their resources. */

@@ -28,10 +28,10 @@ const numbered = <T>(make: (index: number) => T): T[] =>
 const fieldsOf = (errors: readonly FieldError[] | undefined): string[] =>
   (errors ?? []).map(({ field }) => field);
 /** No rule of these kinds asks for anything else. */
-const judge = (
-  rules: { readonly validate?: ((object: ApiObject, info: never) => readonly FieldError[]) | undefined },
-  object: object,
-): string[] => fieldsOf(rules.validate?.(object as ApiObject, undefined as never));
+const judge = <T extends ApiObject>(
+  rules: { readonly validate?: ((object: T, info: never) => readonly FieldError[]) | undefined },
+  object: T,
+): string[] => fieldsOf(rules.validate?.(object, undefined as never));
 
 test('the one taint of very many that stands there twice is found', () => {
   const taints = numbered((index) => ({ key: `k${String(index % (LENGTH - 1))}`, effect: 'NoSchedule' }));

@@ -87,7 +87,7 @@ export function desiredStateDiffers(next: ApiObject, previous: ApiObject, counts
 }
 
 /** A copy without the field `name` of metadata. */
-export function withoutMetadata(object: ApiObject, name: keyof ObjectMeta): ApiObject {
+export function withoutMetadata<T extends ApiObject>(object: T, name: keyof ObjectMeta): T {
   const { [name]: _removed, ...metadata } = object.metadata;
   return { ...object, metadata };
 }

@@ -31,11 +31,11 @@ import type { Registry } from '../registry/registry';
 import { createRegistry } from '../registry/registry';
 import type { RuntimeConfig } from '../registry/runtime-config';
 import { DEFAULT_RUNTIME_CONFIG } from '../registry/runtime-config';
+import type { Service } from '../../shared/api/types/core-v1';
 import { servedDefinitions } from '../kinds/served';
 import type { KindSettings } from '../registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from '../registry/strategy';
 import { currentOfEntry } from '../registry/stored-form';
-import { record } from '../../shared/object/accessors';
 import type { Backend } from '../storage/backend';
 import { identityTransformer } from '../storage/transformer';
 import { ClusterCache } from '../cache/cluster-cache';
@@ -242,7 +242,7 @@ function servicesIn(
       namespace: entry.namespace,
       name: entry.name,
       uid: entry.uid,
-      spec: record(currentOfEntry(stored, entry).object['spec']),
+      spec: (currentOfEntry(stored, entry).object as Service).spec,
     }));
   };
 }

@@ -11,7 +11,7 @@ import { pathSegmentProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Quantity } from '../../../shared/schema/values';
+import type { Quantity } from '../../../shared/object/values';
 import { choice, forEachItem, nonNegative, positive, requiredText } from '../rules/primitives';
 import { kindAndName } from '../rules/references';
 import { quantityOf } from '../pod-template/resource-requirements';

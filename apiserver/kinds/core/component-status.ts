@@ -1,5 +1,5 @@
+import type { ComponentStatus } from '../../../shared/api/types/core-v1';
 import { withTimeLimit } from '../../../shared/concurrency/time-limit';
-import type { ApiObject } from '../../../shared/object/object';
 import type { Component, VirtualResource } from '../../registry/operation';
 
 /** How long a component may take to say that it is well. */
@@ -10,7 +10,7 @@ export const componentStatuses: VirtualResource = {
   list: ({ services }, signal) => Promise.all(services.components.map((each) => statusOf(each, signal))),
 };
 
-async function statusOf({ name, check }: Component, signal: AbortSignal): Promise<ApiObject> {
+async function statusOf({ name, check }: Component, signal: AbortSignal): Promise<ComponentStatus> {
   const problem = await problemOf(check, signal);
   const condition =
     problem === undefined

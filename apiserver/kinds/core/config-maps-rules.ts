@@ -1,19 +1,17 @@
+import type { ConfigMap } from '../../../shared/api/types/core-v1';
 import { deepEqual } from '../../../shared/object/clone';
-import type { ApiObject } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, tooLong } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
-import { stringMap } from '../../../shared/object/accessors';
+import type { Base64 } from '../../../shared/schema/values';
 import { configKeyProblems, forEachItem, invalidForEach } from '../rules/primitives';
 
 /** All values of one ConfigMap or Secret together, in bytes. */
 export const CONFIG_BYTES_MAX = 1024 * 1024;
 
 /** Keys are file names, no key stands in both maps, and the whole is of bounded size. */
-export const configMapRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
-  validate: (object) => {
-    const data = stringMap(object['data']);
-    const binary = stringMap(object['binaryData']);
+export const configMapRules: Pick<Strategy<ConfigMap>, 'validate' | 'validateUpdate'> = {
+  validate: ({ data = {}, binaryData: binary = {} }) => {
     const bytes = [
       ...Object.values(data).map((value) => Buffer.byteLength(value)),
       ...Object.values(binary).map(decodedBytes),
@@ -32,26 +30,26 @@ export const configMapRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
 };
 
 /** The keys of a map of files. */
-export function configKeys(map: Readonly<Record<string, string>>, path: string): FieldError[] {
+export function configKeys(map: Readonly<Record<string, unknown>>, path: string): FieldError[] {
   return forEachItem(Object.keys(map), path, (key) =>
     invalidForEach(configKeyProblems(key), key, `${path}[${key}]`),
   );
 }
 
-/** How many bytes a base64 text stands for. */
-export function decodedBytes(base64: string): number {
-  return Buffer.byteLength(base64, 'base64');
+/** How many bytes a base64 text stands for, or null, which is how a map holds no bytes. */
+export function decodedBytes(base64: Base64 | null): number {
+  return Buffer.byteLength(base64 ?? '', 'base64');
 }
 
 /** An object that says `immutable: true` keeps that and the named fields for ever. */
-export function immutableFields(
-  next: ApiObject,
-  previous: ApiObject,
-  fields: readonly string[],
+export function immutableFields<T extends { readonly immutable?: boolean }>(
+  next: T,
+  previous: T,
+  fields: readonly (keyof T & string)[],
 ): FieldError[] {
-  if (previous['immutable'] !== true) return [];
+  if (previous.immutable !== true) return [];
   const changed = fields.filter((field) => !deepEqual(next[field] ?? {}, previous[field] ?? {}));
-  return [...(next['immutable'] === true ? [] : ['immutable']), ...changed].map((field) =>
+  return [...(next.immutable === true ? [] : ['immutable']), ...changed].map((field) =>
     forbiddenField(field, 'field is immutable when `immutable` is set'),
   );
 }

@@ -1,8 +1,21 @@
 import { ANNOTATION, SECRET_TYPE } from '../../../shared/names';
+import { startInProcessApi } from '../../testing/in-process-api';
 import { testKind } from '../testing/kind-table';
 
 const CORE = '/api/v1/namespaces/default';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+test.each([
+  ['configmaps', { binaryData: { none: null } }],
+  ['secrets', { data: { none: null } }],
+])('a key of %s may hold null, which is no bytes', async (resource, content) => {
+  const api = await startInProcessApi(undefined, { definitionsLive: false });
+  const { code, json } = await api.call('POST', `${CORE}/${resource}`, {
+    body: { metadata: { name: 'a' }, ...content },
+  });
+  await api.close();
+  expect([code, json]).toEqual([201, expect.objectContaining(content)]);
+});
 
 testKind('ConfigMap', {
   url: `${CORE}/configmaps`,

@@ -1,22 +1,21 @@
+import type { LimitRange, LimitRangeItem } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity } from '../../../shared/meta/quantity';
 import type { Strategy } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { record, records, text } from '../../../shared/object/accessors';
 import { forEachItem, invalidForEach, noDuplicates } from '../rules/primitives';
 import { mayOvercommit } from '../rules/resource-lists';
 import { containerResourceName, quantityOf, resourceName } from '../pod-template/resource-requirements';
 
 const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim'];
 
-export const limitRangeRules: Pick<Strategy, 'validate'> = {
-  validate: (object) => {
-    const limits = records(record(object['spec'])['limits']);
+export const limitRangeRules: Pick<Strategy<LimitRange>, 'validate'> = {
+  validate: ({ spec }) => {
+    const limits = spec.limits ?? [];
     return [
       ...noDuplicates(
-        limits.map((limit) => text(limit['type'])),
+        limits.map(({ type }) => type),
         (index) => `spec.limits[${String(index)}].type`,
       ),
       ...forEachItem(limits, 'spec.limits', validateLimit),
@@ -25,20 +24,21 @@ export const limitRangeRules: Pick<Strategy, 'validate'> = {
 };
 
 const AMOUNTS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
-const DEFAULTS: readonly string[] = ['default', 'defaultRequest'];
+type Field = (typeof AMOUNTS)[number];
+const DEFAULTS: readonly Field[] = ['default', 'defaultRequest'];
 
-function validateLimit(limit: Json, path: string): FieldError[] {
-  const type = text(limit['type']);
+function validateLimit(limit: LimitRangeItem, path: string): FieldError[] {
+  const { type } = limit;
   const isPod = type === 'Pod';
   const maps = AMOUNTS.filter((field) => !(isPod && DEFAULTS.includes(field)));
-  const names = new Set(maps.flatMap((field) => Object.keys(record(limit[field]))));
+  const names = new Set(maps.flatMap((field) => Object.keys(limit[field] ?? {})));
   return [
     ...validateType(type, `${path}.type`),
     ...(isPod ? DEFAULTS : [])
-      .filter((field) => Object.keys(record(limit[field])).length > 0)
+      .filter((field) => Object.keys(limit[field] ?? {}).length > 0)
       .map((field) => forbiddenField(`${path}.${field}`, "may not be specified when `type` is 'Pod'")),
     ...maps.flatMap((field) =>
-      forEachItem(Object.keys(record(limit[field])), path, (name) =>
+      forEachItem(Object.keys(limit[field] ?? {}), path, (name) =>
         validateName(type, name, `${path}.${field}[${name}]`),
       ),
     ),
@@ -60,10 +60,9 @@ function validateName(type: string, name: string, path: string): FieldError[] {
 }
 
 /** The path is upstream's: the element has no field `limits`. */
-function limitsOfClaim(limit: Json, path: string): FieldError[] {
-  if (text(limit['type']) !== 'PersistentVolumeClaim') return [];
-  const has = ['min', 'max'].some((field) => Object.hasOwn(record(limit[field]), 'storage'));
-  return has
+function limitsOfClaim({ type, min = {}, max = {} }: LimitRangeItem, path: string): FieldError[] {
+  if (type !== 'PersistentVolumeClaim') return [];
+  return Object.hasOwn(min, 'storage') || Object.hasOwn(max, 'storage')
     ? []
     : [
         required(
@@ -72,8 +71,6 @@ function limitsOfClaim(limit: Json, path: string): FieldError[] {
         ),
       ];
 }
-
-type Field = (typeof AMOUNTS)[number];
 
 /** Two amounts of which the first may not be the greater one; with the field that is blamed, and the one whose amount is shown there. */
 interface Order {
@@ -108,12 +105,12 @@ const ORDERS: readonly Order[] = [
 ];
 
 /** min <= defaultRequest <= default <= max, and a ratio that these allow. */
-function validateAmounts(limit: Json, name: string, path: string): FieldError[] {
-  const isPod = text(limit['type']) === 'Pod';
+function validateAmounts(limit: LimitRangeItem, name: string, path: string): FieldError[] {
+  const isPod = limit.type === 'Pod';
   const amount = (field: Field): string | undefined => {
-    const map = record(limit[field]);
+    const amounts = limit[field] ?? {};
     const isLeftOut = isPod && DEFAULTS.includes(field);
-    return Object.hasOwn(map, name) && !isLeftOut ? text(map[name]) : undefined;
+    return Object.hasOwn(amounts, name) && !isLeftOut ? amounts[name] : undefined;
   };
   return [
     ...ORDERS.flatMap(({ fields: [low, high], names, blamed, shown }) => {

@@ -1,8 +1,7 @@
+import type { Namespace } from '../../../shared/api/types/core-v1';
 import { FINALIZER, LABEL } from '../../../shared/names';
-import type { ApiObject } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, untilTooMany } from '../../../shared/errors/field-error';
-import { record, strings } from '../../../shared/object/accessors';
 import { labelName } from '../../../shared/meta/name-rules';
 import { validateFinalizerName } from '../../../shared/meta/validate-metadata';
 import { isTerminating, withoutMetadata } from '../../registry/metadata';
@@ -13,22 +12,21 @@ import { statusSubresource, withStatus } from '../../registry/strategy';
  * A namespace starts Active, is held until its content is gone, and carries its own name as a label (on every write, so that the
  * label can be trusted by selectors). Its status and its finalizers change through their subresources alone.
  */
-export const namespaces: Strategy = {
+export const namespaces: Strategy<Namespace> = {
   nameRule: labelName,
   refusesPreconditionsByResource: true,
   selectableFields: { 'status.phase': '' },
   prepareForCreate(object) {
-    const held = new Set([...strings(record(object['spec'])['finalizers']), FINALIZER.namespaceContent]);
+    const held = new Set([...(object.spec.finalizers ?? []), FINALIZER.namespaceContent]);
     return withNameLabel({ ...object, spec: { finalizers: [...held] }, status: { phase: 'Active' } });
   },
-  prepareForUpdate: (next, previous) => withNameLabel({ ...next, spec: previous['spec'] }),
+  prepareForUpdate: (next, previous) => withNameLabel({ ...next, spec: previous.spec }),
   validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
   // The first deletion only begins the termination, also of a namespace that nothing holds.
-  holdsBack: (object) =>
-    !isTerminating(object.metadata) || strings(record(object['spec'])['finalizers']).length > 0,
+  holdsBack: (object) => !isTerminating(object.metadata) || (object.spec.finalizers ?? []).length > 0,
   markTerminating: (object) =>
     withStatus(withoutMetadata(object, 'deletionGracePeriodSeconds'), {
-      ...record(object['status']),
+      ...object.status,
       phase: 'Terminating',
     }),
   subresources: {
@@ -38,22 +36,22 @@ export const namespaces: Strategy = {
     },
     finalize: {
       prepareForUpdate: (next, previous) =>
-        withNameLabel({ ...previous, metadata: next.metadata, spec: next['spec'] }),
+        withNameLabel({ ...previous, metadata: next.metadata, spec: next.spec }),
       validateUpdate: (next) => validateFinalizers(next, (index) => `spec.finalizers[${String(index)}]`),
     },
   },
 };
 
-function validateFinalizers(object: ApiObject, field: (index: number) => string): readonly FieldError[] {
-  return untilTooMany(strings(record(object['spec'])['finalizers']), (finalizer, index) =>
+function validateFinalizers({ spec }: Namespace, field: (index: number) => string): readonly FieldError[] {
+  return untilTooMany(spec.finalizers ?? [], (finalizer, index) =>
     validateFinalizerName(finalizer, field(index)),
   );
 }
 
 /** Terminating and deletionTimestamp go together. */
-function validatePhase(object: ApiObject): readonly FieldError[] {
-  const phase = record(object['status'])['phase'];
-  const terminating = isTerminating(object.metadata);
+function validatePhase({ metadata, status }: Namespace): readonly FieldError[] {
+  const phase = status?.phase;
+  const terminating = isTerminating(metadata);
   if (terminating === (phase === 'Terminating')) return [];
   const why = terminating
     ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
@@ -61,7 +59,7 @@ function validatePhase(object: ApiObject): readonly FieldError[] {
   return [invalid('status.Phase', phase ?? '', why)];
 }
 
-function withNameLabel(object: ApiObject): ApiObject {
+function withNameLabel(object: Namespace): Namespace {
   const { metadata } = object;
   if (metadata.name === undefined) return object;
   return {

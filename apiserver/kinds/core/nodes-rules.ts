@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { Node, Taint } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import {
   duplicate,
@@ -11,38 +11,32 @@ import { deepEqual } from '../../../shared/object/clone';
 import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { isZero, record, records, strings, text } from '../../../shared/object/accessors';
 import { isDualStack } from '../rules/addresses';
 import { forEachItem, invalidForEach, isCidr, repeatsIn } from '../rules/primitives';
 import { resourceAmount } from '../pod-template/resource-requirements';
 import { TAINT_EFFECTS } from '../pod-template/tolerations';
 
-export const nodeRules: Pick<Strategy, 'validate' | 'validateUpdate' | 'subresources'> = {
+export const nodeRules: Pick<Strategy<Node>, 'validate' | 'validateUpdate' | 'subresources'> = {
   validate: validateNode,
   validateUpdate: validateNodeChange,
   subresources: { status: { ...statusSubresource, validateUpdate: validateNodeChange } },
 };
 
-function validateNode(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
-  const taints = records(spec['taints']);
-  const isRepeated = repeatsIn(taints.map((taint) => `${text(taint['key'])}:${text(taint['effect'])}`));
+function validateNode(node: Node): FieldError[] {
+  const { taints = [], podCIDRs = [] } = node.spec;
+  const isRepeated = repeatsIn(taints.map(({ key, effect }) => `${key}:${effect}`));
   return [
     // Upstream takes the path of metadata here.
     ...forEachItem(taints, 'metadata.taints', (taint, path, index) => [
       ...validateTaint(taint, path),
       ...(isRepeated(index) ? [duplicate(path, taint, 'taints must be unique by key and effect pair')] : []),
     ]),
-    ...validateAmounts(object),
-    ...validatePodNetworks(strings(spec['podCIDRs'])),
+    ...validateAmounts(node),
+    ...validatePodNetworks(podCIDRs),
   ];
 }
 
-function validateTaint(taint: Json, path: string): FieldError[] {
-  const key = text(taint['key']);
-  const value = text(taint['value']);
-  const effect = text(taint['effect']);
+function validateTaint({ key, value = '', effect }: Taint, path: string): FieldError[] {
   const problems = labelValueProblems(value);
   return [
     ...invalidForEach(qualifiedNameProblems(key), key, `${path}.key`),
@@ -54,10 +48,11 @@ function validateTaint(taint: Json, path: string): FieldError[] {
   ];
 }
 
-function validateAmounts(object: ApiObject): FieldError[] {
-  const status = record(object['status']);
-  return ['capacity', 'allocatable'].flatMap((list) =>
-    forEachItem(Object.entries(record(status[list])), list, ([name, value]) =>
+const AMOUNTS = ['capacity', 'allocatable'] as const;
+
+function validateAmounts({ status }: Node): FieldError[] {
+  return AMOUNTS.flatMap((list) =>
+    forEachItem(Object.entries(status?.[list] ?? {}), list, ([name, value]) =>
       resourceAmount(name, value, `status.${list}.${name}`),
     ),
   );
@@ -87,15 +82,13 @@ const SET_ONCE = [
 ] as const;
 
 /** Networks and the provider's id may be set once; of the rest only taints, schedulability and the config source may change. */
-function validateNodeChange(next: ApiObject, previous: ApiObject): FieldError[] {
-  const after = record(next['spec']);
-  const before = record(previous['spec']);
-  const addresses = records(record(next['status'])['addresses']);
-  const isRepeated = repeatsIn(
-    addresses.map((address) => `${text(address['type'])}/${text(address['address'])}`),
-  );
+function validateNodeChange(next: Node, previous: Node): FieldError[] {
+  const { spec: after } = next;
+  const { spec: before } = previous;
+  const { addresses = [] } = next.status ?? {};
+  const isRepeated = repeatsIn(addresses.map(({ type, address }) => `${type}/${address}`));
   const fixed = SET_ONCE.filter(
-    ([field]) => !isZero(before[field]) && !deepEqual(after[field], before[field]),
+    ([field]) => before[field] !== undefined && !deepEqual(after[field], before[field]),
   );
   return [
     ...forEachItem(addresses, 'status.addresses', (address, path, index) =>
@@ -105,7 +98,7 @@ function validateNodeChange(next: ApiObject, previous: ApiObject): FieldError[] 
       forbiddenField(`spec.${field}`, `node updates may not change ${called} except from "" to valid`),
     ),
     ...validateAmounts(next),
-    ...(fixed.length > 0 || text(after['externalID']) !== text(before['externalID'])
+    ...(fixed.length > 0 || after.externalID !== before.externalID
       ? [
           forbiddenField(
             '[]',

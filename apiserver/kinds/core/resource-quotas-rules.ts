@@ -1,33 +1,40 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type {
+  ResourceQuota,
+  ResourceQuotaSpec,
+  ScopedResourceSelectorRequirement,
+} from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { record, records, strings, text } from '../../../shared/object/accessors';
+import type { Quantity } from '../../../shared/schema/values';
 import { forEachItem } from '../rules/primitives';
 import { isQuotaResource, quotaResourceName } from '../rules/resource-lists';
 import { resourceAmount } from '../pod-template/resource-requirements';
 
-export const resourceQuotaRules: Pick<Strategy, 'validate' | 'validateUpdate' | 'subresources'> = {
-  validate: (object) => {
-    const spec = record(object['spec']);
-    return [...amounts(spec['hard'], 'spec.hard'), ...validateScopes(spec), ...validateScopeSelector(spec)];
-  },
+export const resourceQuotaRules: Pick<
+  Strategy<ResourceQuota>,
+  'validate' | 'validateUpdate' | 'subresources'
+> = {
+  validate: ({ spec }) => [
+    ...amounts(spec.hard, 'spec.hard'),
+    ...validateScopes(spec),
+    ...validateScopeSelector(spec),
+  ],
   validateUpdate: scopesStay,
   subresources: {
     status: {
       ...statusSubresource,
-      validateUpdate: (next) => {
-        const status = record(next['status']);
-        return [...amounts(status['hard'], 'status.hard'), ...amounts(status['used'], 'status.used')];
-      },
+      validateUpdate: ({ status }) => [
+        ...amounts(status?.hard, 'status.hard'),
+        ...amounts(status?.used, 'status.used'),
+      ],
     },
   },
 };
 
-function amounts(list: unknown, path: string): FieldError[] {
-  return forEachItem(Object.entries(record(list)), path, ([name, value]) => [
+function amounts(list: Readonly<Record<string, Quantity>> = {}, path: string): FieldError[] {
+  return forEachItem(Object.entries(list), path, ([name, value]) => [
     ...quotaResourceName(name, `${path}[${name}]`),
     ...resourceAmount(name, value, `${path}[${name}]`),
   ]);
@@ -57,8 +64,8 @@ const VALUELESS = [
 ];
 
 /** What is wrong is told once, however many of the scopes it is wrong with: the refusal shows all of them. */
-function validateScopes(spec: Json): FieldError[] {
-  const scopes = strings(spec['scopes']);
+function validateScopes(spec: ResourceQuotaSpec): FieldError[] {
+  const { scopes = [] } = spec;
   const path = 'spec.scopes';
   return [
     ...(scopes.every((scope) => RESOURCES_OF_SCOPE.has(scope))
@@ -70,8 +77,8 @@ function validateScopes(spec: Json): FieldError[] {
 }
 
 /** True where a scope is not about one of the resources that are limited. */
-function isMisapplied(spec: Json, scopes: readonly string[]): boolean {
-  const limited = Object.keys(record(spec['hard'])).filter(isQuotaResource);
+function isMisapplied({ hard = {} }: ResourceQuotaSpec, scopes: readonly string[]): boolean {
+  const limited = Object.keys(hard).filter(isQuotaResource);
   return [...new Set(scopes)].some((scope) => {
     const allowed = RESOURCES_OF_SCOPE.get(scope);
     return allowed !== undefined && limited.some((name) => !allowed.includes(name));
@@ -85,19 +92,19 @@ function conflicts(scopes: readonly string[], path: string): FieldError[] {
 }
 
 /** Upstream names the list, not its element. */
-function validateScopeSelector(spec: Json): FieldError[] {
+function validateScopeSelector(spec: ResourceQuotaSpec): FieldError[] {
   const path = 'spec.scopeSelector.matchExpressions';
-  const expressions = records(record(spec['scopeSelector'])['matchExpressions']);
-  const names = expressions.map((each) => text(each['scopeName']));
+  const { matchExpressions: expressions = [] } = spec.scopeSelector ?? {};
+  const names = expressions.map(({ scopeName }) => scopeName);
   return [
-    ...forEachItem(expressions, path, (expression, _at, index) => [
-      ...(RESOURCES_OF_SCOPE.has(names[index] ?? '')
+    ...forEachItem(expressions, path, (expression) => [
+      ...(RESOURCES_OF_SCOPE.has(expression.scopeName)
         ? []
-        : [invalid(`${path}.scopeName`, names[index], 'unsupported scope')]),
+        : [invalid(`${path}.scopeName`, expression.scopeName, 'unsupported scope')]),
       ...validateOperator(expression, path),
     ]),
     ...(isMisapplied(spec, names)
-      ? [invalid(path, spec['scopeSelector'], 'unsupported scope applied to resource')]
+      ? [invalid(path, spec.scopeSelector, 'unsupported scope applied to resource')]
       : []),
     ...conflicts(names, path),
   ];
@@ -106,10 +113,11 @@ function validateScopeSelector(spec: Json): FieldError[] {
 const ONLY_EXISTS =
   "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
 
-function validateOperator(expression: Json, path: string): FieldError[] {
-  const operator = text(expression['operator']);
-  const values = strings(expression['values']);
-  const isValueless = VALUELESS.includes(text(expression['scopeName'])) && operator !== 'Exists';
+function validateOperator(
+  { scopeName, operator, values = [] }: ScopedResourceSelectorRequirement,
+  path: string,
+): FieldError[] {
+  const isValueless = VALUELESS.includes(scopeName) && operator !== 'Exists';
   return [
     ...(isValueless ? [invalid(`${path}.operator`, operator, ONLY_EXISTS)] : []),
     ...validateValues(operator, values, path),
@@ -142,9 +150,9 @@ function validateValues(operator: string, values: readonly string[], path: strin
   }
 }
 
-function scopesStay(next: ApiObject, previous: ApiObject): FieldError[] {
-  const now = new Set(strings(record(next['spec'])['scopes']));
-  const then = new Set(strings(record(previous['spec'])['scopes']));
+function scopesStay(next: ResourceQuota, previous: ResourceQuota): FieldError[] {
+  const now = new Set(next.spec.scopes);
+  const then = new Set(previous.spec.scopes);
   const isSame = now.size === then.size && [...now].every((scope) => then.has(scope));
   return isSame ? [] : [invalid('spec.scopes', [...now], 'field is immutable')];
 }

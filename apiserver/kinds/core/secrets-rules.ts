@@ -1,29 +1,28 @@
+import type { Secret } from '../../../shared/api/types/core-v1';
 import { ANNOTATION, SECRET_TYPE } from '../../../shared/names';
-import type { ApiObject } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { jsonSyntaxProblem } from '../../../shared/schema/json-syntax';
 import type { Strategy } from '../../registry/strategy';
-import { stringMap, text } from '../../../shared/object/accessors';
 import { CONFIG_BYTES_MAX, configKeys, decodedBytes, immutableFields } from './config-maps-rules';
 import { immutable } from '../rules/primitives';
 
 /** The type says which keys must be there, and never changes. */
-export const secretRules: Pick<Strategy, 'prepareForUpdate' | 'validate' | 'validateUpdate'> = {
+export const secretRules: Pick<Strategy<Secret>, 'prepareForUpdate' | 'validate' | 'validateUpdate'> = {
   // A client that leaves out the type means the one that is there.
   prepareForUpdate: (next, previous) =>
-    text(next['type']) === '' && text(previous['type']) !== '' ? { ...next, type: previous['type'] } : next,
-  validate: (object) => {
-    const data = stringMap(object['data']);
+    next.type === undefined && previous.type !== undefined ? { ...next, type: previous.type } : next,
+  validate: (secret) => {
+    const { data = {}, type = '' } = secret;
     const bytes = Object.values(data).reduce((sum, value) => sum + decodedBytes(value), 0);
     return [
       ...configKeys(data, 'data'),
       ...(bytes > CONFIG_BYTES_MAX ? [tooLong('data', '', CONFIG_BYTES_MAX)] : []),
-      ...(CONTENT_OF_TYPE.get(text(object['type']))?.(data, object) ?? []),
+      ...(CONTENT_OF_TYPE.get(type)?.(data, secret) ?? []),
     ];
   },
   validateUpdate: (next, previous) => [
-    ...immutable(next['type'], previous['type'], 'type'),
+    ...immutable(next.type, previous.type, 'type'),
     ...immutableFields(next, previous, ['data']),
   ],
 };
@@ -33,10 +32,11 @@ function strangePath(key: string): string {
   return `data[%s][${key}]`;
 }
 
-type Content = (data: Readonly<Record<string, string>>, object: ApiObject) => FieldError[];
+type Data = NonNullable<Secret['data']>;
+type Content = (data: Data, secret: Secret) => FieldError[];
 
 const CONTENT_OF_TYPE: ReadonlyMap<string, Content> = new Map<string, Content>([
-  [SECRET_TYPE.serviceAccountToken, (_data, object) => namesServiceAccount(object)],
+  [SECRET_TYPE.serviceAccountToken, (_data, secret) => namesServiceAccount(secret)],
   [SECRET_TYPE.dockerConfig, (data) => jsonAt(data, '.dockercfg')],
   [SECRET_TYPE.dockerConfigJson, (data) => jsonAt(data, '.dockerconfigjson')],
   [
@@ -59,16 +59,16 @@ const CONTENT_OF_TYPE: ReadonlyMap<string, Content> = new Map<string, Content>([
   ],
 ]);
 
-function namesServiceAccount({ metadata }: ApiObject): FieldError[] {
+function namesServiceAccount({ metadata }: Secret): FieldError[] {
   const key = ANNOTATION.serviceAccountName;
   return (metadata.annotations?.[key] ?? '') === '' ? [required(`metadata.annotations[${key}]`)] : [];
 }
 
-function jsonAt(data: Readonly<Record<string, string>>, key: string): FieldError[] {
+function jsonAt(data: Data, key: string): FieldError[] {
   const path = `data[${key}]`;
   const encoded = data[key];
   if (encoded === undefined) return [required(path)];
-  const problem = problemOf(Buffer.from(encoded, 'base64'));
+  const problem = problemOf(Buffer.from(encoded ?? '', 'base64'));
   // The value itself is secret and never shown.
   return problem === undefined ? [] : [invalid(path, '<secret contents redacted>', problem)];
 }

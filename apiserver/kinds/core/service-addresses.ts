@@ -1,8 +1,6 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { Service, ServiceSpec } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, notSupported, required } from '../../../shared/errors/field-error';
-import type { Json } from '../../../shared/object/accessors';
-import { record, strings, text } from '../../../shared/object/accessors';
 import { familyOf, isDualStack } from '../rules/addresses';
 import { forEachItem, repeatsIn } from '../rules/primitives';
 
@@ -11,23 +9,21 @@ const FAMILIES = ['IPv4', 'IPv6'];
 const FAMILY_POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
 /** A Service without an address of its own: its name leads to its endpoints. */
-export function isHeadless(spec: Json): boolean {
-  const [first] = strings(spec['clusterIPs']);
-  return first === 'None' || (first === undefined && text(spec['clusterIP']) === 'None');
+export function isHeadless({ clusterIP, clusterIPs = [] }: ServiceSpec): boolean {
+  const [first] = clusterIPs;
+  return first === 'None' || (first === undefined && clusterIP === 'None');
 }
 
 /** `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` of a Service that has addresses. */
-export function clusterAddresses(spec: Json): FieldError[] {
-  const first = text(spec['clusterIP']);
-  const all = strings(spec['clusterIPs']);
-  const policy = text(spec['ipFamilyPolicy']);
+export function clusterAddresses(spec: ServiceSpec): FieldError[] {
+  const { clusterIP: first = '', clusterIPs: all = [], ipFamilies = [], ipFamilyPolicy: policy = '' } = spec;
   const errors = [
     ...(first !== '' && all.length === 0 ? [required(PATH)] : []),
     ...(first !== '' && all.length > 0 && all[0] !== first
       ? [invalid(PATH, all, 'element [0] must match clusterIP')]
       : []),
     ...(first === '' && all.length > 0 ? [invalid(PATH, all, 'must be empty when clusterIP is empty')] : []),
-    ...validateFamilies(strings(spec['ipFamilies'])),
+    ...validateFamilies(ipFamilies),
     ...(policy === '' || FAMILY_POLICIES.includes(policy)
       ? []
       : [notSupported('spec.ipFamilyPolicy', policy, FAMILY_POLICIES)]),
@@ -58,8 +54,8 @@ function addressForms(all: readonly string[]): { readonly isSound: boolean; read
   return { isSound: wrong.length === 0, errors: [...wrong, ...tooMany] };
 }
 
-function familiesOfAddresses(spec: Json, all: readonly string[]): FieldError[] {
-  const families = strings(spec['ipFamilies']);
+function familiesOfAddresses(spec: ServiceSpec, all: readonly string[]): FieldError[] {
+  const { ipFamilies: families = [] } = spec;
   return [
     ...(all.length > 1 && !isDualStack(all)
       ? [invalid(PATH, all, 'may specify no more than one IP for each IP family')]
@@ -79,20 +75,24 @@ function familiesOfAddresses(spec: Json, all: readonly string[]): FieldError[] {
 }
 
 /** The first address and family stay for ever; a second one may come and, with `SingleStack`, go. Being an ExternalName ends it. */
-export function clusterAddressChanges(next: ApiObject, previous: ApiObject): FieldError[] {
-  const after = record(next['spec']);
-  const before = record(previous['spec']);
-  if (text(after['type']) === 'ExternalName' || text(before['type']) === 'ExternalName') return [];
+export function clusterAddressChanges(next: Service, previous: Service): FieldError[] {
+  const { spec: after } = next;
+  const { spec: before } = previous;
+  if (after.type === 'ExternalName' || before.type === 'ExternalName') return [];
   return [
     ...listChanges('clusterIPs', after, before),
     ...(isHeadless(after) && isHeadless(before) ? [] : listChanges('ipFamilies', after, before)),
   ];
 }
 
-function listChanges(field: 'clusterIPs' | 'ipFamilies', after: Json, before: Json): FieldError[] {
+function listChanges(
+  field: 'clusterIPs' | 'ipFamilies',
+  after: ServiceSpec,
+  before: ServiceSpec,
+): FieldError[] {
   const path = `spec.${field}`;
-  const now = strings(after[field]);
-  const then = strings(before[field]);
+  const { [field]: now = [] } = after;
+  const { [field]: then = [] } = before;
   if (then.length === 0) return [];
   if (now.length === then.length) {
     return forEachItem(then, path, (value, itemPath, index) =>
@@ -101,14 +101,14 @@ function listChanges(field: 'clusterIPs' | 'ipFamilies', after: Json, before: Js
   }
   if (now.length === 0) return [invalid(`${path}[0]`, now, 'the primary one can not be unset')];
   const changed = now[0] === then[0] ? [] : [invalid(`${path}[0]`, now, 'may not change once set')];
-  const released = now.length < then.length && text(after['ipFamilyPolicy']) !== 'SingleStack';
+  const released = now.length < then.length && after.ipFamilyPolicy !== 'SingleStack';
   return [
     ...changed,
     ...(released
       ? [
           invalid(
             'spec.ipFamilyPolicy',
-            after['ipFamilyPolicy'] ?? null,
+            after.ipFamilyPolicy ?? null,
             `must be set to 'SingleStack' when releasing the secondary one of ${field}`,
           ),
         ]

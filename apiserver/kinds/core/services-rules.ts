@@ -1,21 +1,17 @@
+import type {
+  LoadBalancerStatus,
+  Service,
+  ServicePort,
+  ServiceSpec,
+} from '../../../shared/api/types/core-v1';
 import { ANNOTATION } from '../../../shared/names';
-import type { ApiObject } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
+import type { ObjectMeta } from '../../../shared/object/object';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { validateLabels } from '../../../shared/meta/validate-labels';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import {
-  integer,
-  optionalRecord,
-  record,
-  records,
-  stringMap,
-  strings,
-  text,
-} from '../../../shared/object/accessors';
 import { familyOf, reachableAddress } from '../rules/addresses';
 import {
   forEachItem,
@@ -37,7 +33,7 @@ const AFFINITY_SECONDS_MAX = 86_400;
 const NODE_AGENT_PORT = 10_250;
 
 /** What is wrong with a Service apart from addresses and ports that are taken. */
-export const serviceRules: Pick<Strategy, 'validate' | 'validateUpdate' | 'subresources'> = {
+export const serviceRules: Pick<Strategy<Service>, 'validate' | 'validateUpdate' | 'subresources'> = {
   validate: validateService,
   validateUpdate: clusterAddressChanges,
   subresources: {
@@ -48,17 +44,16 @@ export const serviceRules: Pick<Strategy, 'validate' | 'validateUpdate' | 'subre
   },
 };
 
-function validateService(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
+function validateService({ metadata, spec }: Service): FieldError[] {
   return [
     ...validateByType(spec),
     ...validatePorts(spec),
-    ...validateLabels(stringMap(spec['selector']), 'spec.selector'),
+    ...validateLabels(spec.selector, 'spec.selector'),
     ...validateAffinity(spec),
-    ...(text(spec['type']) === 'ExternalName' ? [] : clusterAddresses(spec)),
-    ...forEachItem(strings(spec['externalIPs']), 'spec.externalIPs', externalAddress),
-    ...requiredChoice(spec['type'], 'spec.type', TYPES),
-    ...validateSourceRanges(object, spec),
+    ...(spec.type === 'ExternalName' ? [] : clusterAddresses(spec)),
+    ...forEachItem(spec.externalIPs ?? [], 'spec.externalIPs', externalAddress),
+    ...requiredChoice(spec.type, 'spec.type', TYPES),
+    ...validateSourceRanges(metadata, spec),
     ...validateTraffic(spec),
   ];
 }
@@ -68,9 +63,8 @@ function externalAddress(address: string, path: string): FieldError[] {
   return wrong.length > 0 ? wrong : reachableAddress(address, path);
 }
 
-function validateByType(spec: Json): FieldError[] {
-  const ports = records(spec['ports']);
-  const type = text(spec['type']);
+function validateByType(spec: ServiceSpec): FieldError[] {
+  const { ports = [], type = '' } = spec;
   const needsPorts = ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName';
   const missing = needsPorts ? [required('spec.ports')] : [];
   switch (type) {
@@ -96,31 +90,27 @@ function validateByType(spec: Json): FieldError[] {
   }
 }
 
-function notHeadless(spec: Json): FieldError[] {
+function notHeadless(spec: ServiceSpec): FieldError[] {
   if (!isHeadless(spec)) return [];
-  return [
-    invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${text(spec['type'])} services`),
-  ];
+  return [invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${spec.type ?? ''} services`)];
 }
 
-function noNodePorts(ports: readonly Json[]): FieldError[] {
-  return forEachItem(ports, 'spec.ports', (port, path) =>
-    (integer(port['nodePort']) ?? 0) === 0
-      ? []
-      : [forbiddenField(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'")],
+function noNodePorts(ports: readonly ServicePort[]): FieldError[] {
+  return forEachItem(ports, 'spec.ports', ({ nodePort = 0 }, path) =>
+    nodePort === 0 ? [] : [forbiddenField(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'")],
   );
 }
 
-function loadBalancerProtocols(ports: readonly Json[]): FieldError[] {
-  const protocols = new Set(ports.map((port) => text(port['protocol'])).filter((each) => each !== ''));
+function loadBalancerProtocols(ports: readonly ServicePort[]): FieldError[] {
+  const protocols = new Set(ports.map(({ protocol = '' }) => protocol).filter((each) => each !== ''));
   return [
-    ...forEachItem(ports, 'spec.ports', (port, path) =>
-      PROTOCOLS.includes(text(port['protocol']))
+    ...forEachItem(ports, 'spec.ports', ({ protocol = '' }, path) =>
+      PROTOCOLS.includes(protocol)
         ? []
         : [
             invalid(
               `${path}.protocol`,
-              text(port['protocol']),
+              protocol,
               'cannot create an external load balancer with non-TCP/UDP/SCTP ports',
             ),
           ],
@@ -131,74 +121,74 @@ function loadBalancerProtocols(ports: readonly Json[]): FieldError[] {
   ];
 }
 
-function validateExternalName(spec: Json): FieldError[] {
-  const name = text(spec['externalName']).replace(/\.$/, '');
-  const given = ['clusterIPs', 'ipFamilies'].filter((field) => strings(spec[field]).length > 0);
-  const forbidden = [...given, ...(text(spec['ipFamilyPolicy']) === '' ? [] : ['ipFamilyPolicy'])];
+const NOT_EXTERNAL = ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const;
+
+function validateExternalName(spec: ServiceSpec): FieldError[] {
+  const name = (spec.externalName ?? '').replace(/\.$/, '');
   return [
-    ...forbidden.map((field) => forbiddenField(`spec.${field}`, 'may not be set for ExternalName services')),
+    ...NOT_EXTERNAL.filter((field) => (spec[field] ?? '').length > 0).map((field) =>
+      forbiddenField(`spec.${field}`, 'may not be set for ExternalName services'),
+    ),
     ...(name === ''
       ? [required('spec.externalName')]
       : invalidForEach(dns1123SubdomainProblems(name), name, 'spec.externalName')),
   ];
 }
 
-function validatePorts(spec: Json): FieldError[] {
-  const ports = records(spec['ports']);
-  const keyOf = (port: Json, number: unknown): string =>
-    (integer(number) ?? 0) === 0 ? '' : `${text(port['protocol'])}/${String(number)}`;
+function validatePorts({ ports = [] }: ServiceSpec): FieldError[] {
   return [
     ...forEachItem(ports, 'spec.ports', (port, path) =>
       validateServicePort(port, path, {
         needsName: ports.length > 1,
-        target: portNumberOrName(port['targetPort'] ?? port['port'], `${path}.targetPort`),
+        target: portNumberOrName(port.targetPort, `${path}.targetPort`),
       }),
     ),
     ...noDuplicates(
-      ports.map((port) => text(port['name'])),
+      ports.map(({ name = '' }) => name),
       (index) => `spec.ports[${String(index)}].name`,
     ),
     ...noDuplicates(
-      ports.map((port) => keyOf(port, port['nodePort'])),
+      ports.map(({ protocol = '', nodePort = 0 }) =>
+        nodePort === 0 ? '' : `${protocol}/${String(nodePort)}`,
+      ),
       (index) => `spec.ports[${String(index)}].nodePort`,
     ),
     ...duplicatePorts(ports),
   ];
 }
 
-function duplicatePorts(ports: readonly Json[]): FieldError[] {
+function duplicatePorts(ports: readonly ServicePort[]): FieldError[] {
   const seen = new Set<string>();
-  return forEachItem(ports, 'spec.ports', (port, path) => {
-    const key = `${text(port['protocol'])}/${String(integer(port['port']) ?? 0)}`;
-    if (seen.has(key)) return [duplicate(path, { protocol: port['protocol'], port: port['port'] })];
+  return forEachItem(ports, 'spec.ports', ({ protocol, port }, path) => {
+    const key = `${protocol ?? ''}/${String(port)}`;
+    if (seen.has(key)) return [duplicate(path, { protocol, port })];
     seen.add(key);
     return [];
   });
 }
 
-function validateAffinity(spec: Json): FieldError[] {
+function validateAffinity({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpec): FieldError[] {
   const path = 'spec.sessionAffinityConfig';
-  const wrong = requiredChoice(spec['sessionAffinity'], 'spec.sessionAffinity', AFFINITIES);
+  const wrong = requiredChoice(sessionAffinity, 'spec.sessionAffinity', AFFINITIES);
   if (wrong.length > 0) return wrong;
-  const config = optionalRecord(spec['sessionAffinityConfig']);
-  if (text(spec['sessionAffinity']) === 'None') {
+  if (sessionAffinity === 'None') {
     return config === undefined
       ? []
       : [forbiddenField(path, 'must not be set when session affinity is None')];
   }
   if (config === undefined) return [required(path, 'when session affinity type is ClientIP')];
-  const client = optionalRecord(config['clientIP']);
+  const { clientIP: client } = config;
   if (client === undefined) return [required(`${path}.clientIP`, 'when session affinity type is ClientIP')];
   const seconds = `${path}.clientIP.timeoutSeconds`;
-  const timeout = integer(client['timeoutSeconds']);
+  const { timeoutSeconds: timeout } = client;
   if (timeout === undefined) return [required(seconds, 'when session affinity type is ClientIP')];
   if (timeout > 0 && timeout <= AFFINITY_SECONDS_MAX) return [];
   // The greatest one is good too, whatever the text says.
   return [invalid(seconds, timeout, `must be greater than 0 and less than ${String(AFFINITY_SECONDS_MAX)}`)];
 }
 
-function validateSourceRanges({ metadata }: ApiObject, spec: Json): FieldError[] {
-  const inSpec = strings(spec['loadBalancerSourceRanges']);
+function validateSourceRanges(metadata: ObjectMeta, spec: ServiceSpec): FieldError[] {
+  const { loadBalancerSourceRanges: inSpec = [], type } = spec;
   const annotation = metadata.annotations?.[ANNOTATION.loadBalancerSourceRanges];
   if (inSpec.length === 0 && annotation === undefined) return [];
   // The capital letter is upstream's.
@@ -210,7 +200,7 @@ function validateSourceRanges({ metadata }: ApiObject, spec: Json): FieldError[]
     inSpec.length > 0 ? inSpec : (annotation ?? '').split(',').filter((each) => each.trim() !== '');
   const shown = inSpec.length > 0 ? `[${inSpec.join(' ')}]` : annotation;
   return [
-    ...(text(spec['type']) === 'LoadBalancer'
+    ...(type === 'LoadBalancer'
       ? []
       : [forbiddenField(path, "may only be used when `type` is 'LoadBalancer'")]),
     ...(ranges.every((range) => isCidr(range.trim()))
@@ -219,10 +209,8 @@ function validateSourceRanges({ metadata }: ApiObject, spec: Json): FieldError[]
   ];
 }
 
-function validateTraffic(spec: Json): FieldError[] {
-  const policy = text(spec['externalTrafficPolicy']);
-  const healthPort = integer(spec['healthCheckNodePort']) ?? 0;
-  const type = text(spec['type']);
+function validateTraffic(spec: ServiceSpec): FieldError[] {
+  const { externalTrafficPolicy: policy = '', healthCheckNodePort: healthPort = 0, type } = spec;
   const policyPath = 'spec.externalTrafficPolicy';
   const portPath = 'spec.healthCheckNodePort';
   return [
@@ -252,19 +240,19 @@ function validateTraffic(spec: Json): FieldError[] {
 }
 
 /** The status of a Service or Ingress: each entry has an address, a host name, or both. */
-export function validateLoadBalancerStatus(object: ApiObject): FieldError[] {
-  const ingress = records(record(record(object['status'])['loadBalancer'])['ingress']);
-  return forEachItem(ingress, 'status.loadBalancer.ingress', (entry, path) => {
-    const ip = text(entry['ip']);
-    const host = text(entry['hostname']);
-    return [
-      ...(ip === '' || familyOf(ip) !== undefined
-        ? []
-        : [invalid(`${path}.ip`, ip, 'must be a valid IP address')]),
-      ...optionalForm(host, `${path}.hostname`, dns1123SubdomainProblems),
-      ...(familyOf(host) === undefined
-        ? []
-        : [invalid(`${path}.hostname`, host, 'must be a DNS name, not an IP address')]),
-    ];
-  });
+export function validateLoadBalancerStatus({
+  status,
+}: {
+  readonly status?: { readonly loadBalancer: LoadBalancerStatus };
+}): FieldError[] {
+  const { ingress = [] } = status?.loadBalancer ?? {};
+  return forEachItem(ingress, 'status.loadBalancer.ingress', ({ ip = '', hostname: host = '' }, path) => [
+    ...(ip === '' || familyOf(ip) !== undefined
+      ? []
+      : [invalid(`${path}.ip`, ip, 'must be a valid IP address')]),
+    ...optionalForm(host, `${path}.hostname`, dns1123SubdomainProblems),
+    ...(familyOf(host) === undefined
+      ? []
+      : [invalid(`${path}.hostname`, host, 'must be a DNS name, not an IP address')]),
+  ]);
 }

@@ -1,9 +1,8 @@
-import type { ApiObject } from '../../../shared/object/object';
-import { normalizeChangedService, normalizeNewService } from '../service-allocation/service-spec';
+import type { LoadBalancerIngress, Service, ServiceStatus } from '../../../shared/api/types/core-v1';
+import { normalizeChangedService, normalizeNewService, withSpec } from '../service-allocation/service-spec';
 import { label1035Name } from '../../../shared/meta/name-rules';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource, withStatus } from '../../registry/strategy';
-import { optionalRecord, record, records } from '../../../shared/object/accessors';
 import { serviceRules } from './services-rules';
 
 /** Fields of features that are off in v1.21. A Service that has had one of them keeps it. */
@@ -15,7 +14,7 @@ const SWITCHED_OFF = [
 ] as const;
 
 /** A Service: an address, and ports of nodes, that are its own. */
-export const services: Strategy = {
+export const services: Strategy<Service> = {
   nameRule: label1035Name,
   ...serviceRules,
   createsOnUpdate: true,
@@ -32,24 +31,21 @@ export const services: Strategy = {
   },
 };
 
-function withoutUnknown(service: ApiObject, previous: ApiObject | undefined): ApiObject {
-  const before = record(previous?.['spec']);
-  const spec = optionalRecord(service['spec']);
-  if (spec === undefined) return service;
-  const dropped = new Set<string>(SWITCHED_OFF.filter((field) => before[field] === undefined));
-  if (!Object.keys(spec).some((field) => dropped.has(field))) return service;
-  const kept = Object.entries(spec).filter(([field]) => !dropped.has(field));
-  return { ...service, spec: Object.fromEntries(kept) };
+function withoutUnknown(service: Service, previous: Service | undefined): Service {
+  const dropped = SWITCHED_OFF.filter(
+    (field) => service.spec[field] !== undefined && previous?.spec[field] === undefined,
+  );
+  return dropped.length === 0
+    ? service
+    : withSpec(service, Object.fromEntries(dropped.map((field) => [field, undefined])));
 }
 
 /** Conditions, and what ports of a load balancer say, came with load balancers of several protocols, which are off too. */
-function withKnownStatus(service: ApiObject, previous: ApiObject): ApiObject {
-  const status = record(service['status']);
-  const before = record(previous['status']);
-  const { conditions, ...rest } = status;
-  const ingress = ingressOf(status);
-  const keepsPorts = ingressOf(before).some(({ ports }) => records(ports).length > 0);
-  const keepsConditions = records(before['conditions']).length > 0;
+function withKnownStatus(service: Service, previous: Service): Service {
+  const { conditions, ...rest } = service.status ?? { loadBalancer: {} };
+  const ingress = ingressOf(rest);
+  const keepsPorts = ingressOf(previous.status).some(({ ports = [] }) => ports.length > 0);
+  const keepsConditions = (previous.status?.conditions ?? []).length > 0;
   return withStatus(service, {
     ...rest,
     ...(keepsConditions && conditions !== undefined ? { conditions } : {}),
@@ -59,6 +55,6 @@ function withKnownStatus(service: ApiObject, previous: ApiObject): ApiObject {
   });
 }
 
-function ingressOf(status: Readonly<Record<string, unknown>>): ReturnType<typeof records> {
-  return records(record(status['loadBalancer'])['ingress']);
+function ingressOf(status: ServiceStatus | undefined): readonly LoadBalancerIngress[] {
+  return status?.loadBalancer.ingress ?? [];
 }

@@ -1,16 +1,16 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { Pod, Secret, ServiceAccount } from '../../../shared/api/types/core-v1';
 import { accountUserName } from '../../../shared/meta/account-user-name';
 import { ACCOUNT_TOKEN } from '../../../shared/names';
 
 /** What a token is bound to besides its account: it dies with that. */
 export interface TokenBinding {
   readonly kind: 'pod' | 'secret';
-  readonly object: ApiObject;
+  readonly object: Pod | Secret;
 }
 
 export interface TokenContent {
   readonly issuer: string;
-  readonly account: ApiObject;
+  readonly account: ServiceAccount;
   readonly binding: TokenBinding | undefined;
   readonly audiences: readonly string[];
   readonly nowSeconds: number;
@@ -39,6 +39,6 @@ export function claimsOf(content: TokenContent): Readonly<Record<string, unknown
   };
 }
 
-function referenceTo({ metadata }: ApiObject): object {
+function referenceTo({ metadata }: Pod | Secret | ServiceAccount): object {
   return { name: metadata.name ?? '', uid: metadata.uid ?? '' };
 }

@@ -1,13 +1,18 @@
+import type {
+  BoundObjectReference,
+  TokenRequest,
+  TokenRequestSpec,
+} from '../../../shared/api/types/authentication-v1';
+import type { StoredKinds } from '../../../shared/api/types/message-types';
+import type { Pod } from '../../../shared/api/types/core-v1';
 import { GROUP } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import { badRequest, conflict, notFound } from '../../../shared/errors/status-error';
-import type { ApiObject } from '../../../shared/object/object';
 import { timestamp, withoutMetadata } from '../../registry/metadata';
 import { readFresh } from '../../registry/current';
 import { relativeKey } from '../../registry/resource';
-import type { Json } from '../../../shared/object/accessors';
-import { integer, optionalRecord, record, strings, text } from '../../../shared/object/accessors';
+import { integer } from '../../../shared/object/accessors';
 import type { AccountTokens, Operation, OperationContext, OperationRequest } from '../../registry/operation';
 import type { TokenBinding } from './token-claims';
 import { claimsOf } from './token-claims';
@@ -23,13 +28,13 @@ const SECOND_MS = 1_000;
 /** `serviceaccounts/token`: a signed token of the account, for the audiences and the time asked for. */
 export const requestToken: Operation = async (context, request, signal) => {
   const { accountTokens, apiAudiences } = context.services;
-  const spec = record(request.object['spec']);
-  const asked = integer(spec['expirationSeconds']) ?? 0;
+  const { spec } = request.object as TokenRequest;
+  const asked = integer(spec.expirationSeconds) ?? 0;
   const errors = expirationErrors(asked);
   if (errors.length > 0) throw invalidObject(TOKEN_REQUEST, '', errors);
   const account = await found(context, { request, resource: 'serviceaccounts', name: request.name }, signal);
-  const reference = optionalRecord(spec['boundObjectRef']);
-  const binding = reference && (await bindingOf(context, { request, reference }, signal));
+  const { boundObjectRef: reference } = spec;
+  const binding = reference === null ? undefined : await bindingOf(context, { request, reference }, signal);
   const audiences = audiencesOf(spec, apiAudiences);
   const expirationSeconds = Math.min(asked, accountTokens.maxExpirationSeconds ?? asked);
   const isExtended = isOfTokenVolume(accountTokens, { binding, expirationSeconds, audiences, apiAudiences });
@@ -62,8 +67,8 @@ function expirationErrors(seconds: number): readonly FieldError[] {
     : [];
 }
 
-function audiencesOf(spec: Json, apiAudiences: readonly string[]): readonly string[] {
-  const asked = strings(spec['audiences']);
+function audiencesOf({ audiences }: TokenRequestSpec, apiAudiences: readonly string[]): readonly string[] {
+  const asked = audiences ?? [];
   return asked.length === 0 ? apiAudiences : asked;
 }
 
@@ -88,21 +93,19 @@ function isOfTokenVolume(
 /** Throws BadRequest for a kind that nothing can be bound to or another account's pod, NotFound, and Conflict for another uid. */
 async function bindingOf(
   context: OperationContext,
-  { request, reference }: { readonly request: OperationRequest; readonly reference: Json },
+  { request, reference }: { readonly request: OperationRequest; readonly reference: BoundObjectReference },
   signal: AbortSignal,
 ): Promise<TokenBinding> {
-  const [kind, name, uid] = [text(reference['kind']), text(reference['name']), text(reference['uid'])];
+  const { kind = '', name = '', uid = '' } = reference;
   const binding = bindableTo(reference);
   if (binding === undefined) {
     throw badRequest(`cannot bind token to object of type ${typeOf(reference)}`);
   }
   if (name === '') throw badRequest('Name parameter required.');
-  const object = await found(context, { request, resource: `${binding}s`, name }, signal);
-  if (binding === 'pod' && text(record(object['spec'])['serviceAccountName']) !== request.name) {
-    throw badRequest(
-      `cannot bind token for serviceaccount ${JSON.stringify(request.name)} to pod running with different serviceaccount name.`,
-    );
-  }
+  const object =
+    binding === 'pod'
+      ? await podOfAccount(context, { request, name }, signal)
+      : await found(context, { request, resource: 'secrets', name }, signal);
   if (uid !== '' && uid !== object.metadata.uid) {
     const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
     throw conflict({ group: GROUP.core, resource: kind }, name, why);
@@ -110,30 +113,42 @@ async function bindingOf(
   return { kind: binding, object };
 }
 
-function bindableTo(reference: Json): TokenBinding['kind'] | undefined {
-  if (text(reference['apiVersion']).includes('/')) return undefined;
-  const kind = text(reference['kind']);
+async function podOfAccount(
+  context: OperationContext,
+  { request, name }: { readonly request: OperationRequest; readonly name: string },
+  signal: AbortSignal,
+): Promise<Pod> {
+  const pod = await found(context, { request, resource: 'pods', name }, signal);
+  if (pod.spec.serviceAccountName === request.name) return pod;
+  throw badRequest(
+    `cannot bind token for serviceaccount ${JSON.stringify(request.name)} to pod running with different serviceaccount name.`,
+  );
+}
+
+function bindableTo({ apiVersion = '', kind }: BoundObjectReference): TokenBinding['kind'] | undefined {
+  if (apiVersion.includes('/')) return undefined;
   if (kind === 'Pod') return 'pod';
   return kind === 'Secret' ? 'secret' : undefined;
 }
 
 /** As Go writes a kind with its group and version. */
-function typeOf(reference: Json): string {
-  const apiVersion = text(reference['apiVersion']);
-  return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${text(reference['kind'])}`;
+function typeOf({ apiVersion = '', kind = '' }: BoundObjectReference): string {
+  return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
 }
 
+type Core = StoredKinds['core'];
+
 /** An object of the request's namespace, as fresh as a read index taken now. Throws NotFound. */
-async function found(
+async function found<Resource extends keyof Core>(
   { store, registry }: OperationContext,
-  wanted: { readonly request: OperationRequest; readonly resource: string; readonly name: string },
+  wanted: { readonly request: OperationRequest; readonly resource: Resource; readonly name: string },
   signal: AbortSignal,
-): Promise<ApiObject> {
+): Promise<Core[Resource]> {
   const { request, resource, name } = wanted;
   const endpoint = registry().endpoint(GROUP.core, 'v1', resource);
   const key = endpoint && relativeKey(endpoint.stored, request.namespace, name);
   const current =
     endpoint === undefined || key === undefined ? undefined : await readFresh(store, endpoint, key, signal);
   if (current === undefined) throw notFound({ group: GROUP.core, resource }, name);
-  return current.object;
+  return current.object as Core[Resource];
 }

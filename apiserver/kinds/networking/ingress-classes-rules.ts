@@ -1,32 +1,23 @@
+import type { IngressClass } from '../../../shared/api/types/networking-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
-import { optionalRecord, record, text } from '../../../shared/object/accessors';
 import { immutable, invalidForEach } from '../rules/primitives';
 import { typedReference } from '../rules/references';
 
 const CONTROLLER_BYTES_MAX = 250;
 
-export const ingressClassRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
-  validate: (object) => {
-    const spec = record(object['spec']);
-    const controller = text(spec['controller']);
-    const parameters = optionalRecord(spec['parameters']);
-    return [
-      ...(Buffer.byteLength(controller) > CONTROLLER_BYTES_MAX
-        ? [tooLong('spec.controller', controller, CONTROLLER_BYTES_MAX)]
-        : []),
-      ...domainPrefixedPath(controller, 'spec.controller'),
-      ...(parameters === undefined ? [] : typedReference(parameters, 'spec.parameters')),
-    ];
-  },
+export const ingressClassRules: Pick<Strategy<IngressClass>, 'validate' | 'validateUpdate'> = {
+  validate: ({ spec: { controller = '', parameters } }) => [
+    ...(Buffer.byteLength(controller) > CONTROLLER_BYTES_MAX
+      ? [tooLong('spec.controller', controller, CONTROLLER_BYTES_MAX)]
+      : []),
+    ...domainPrefixedPath(controller, 'spec.controller'),
+    ...(parameters === undefined ? [] : typedReference(parameters, 'spec.parameters')),
+  ],
   validateUpdate: (next, previous) =>
-    immutable(
-      text(record(next['spec'])['controller']),
-      text(record(previous['spec'])['controller']),
-      'spec.controller',
-    ),
+    immutable(next.spec.controller ?? '', previous.spec.controller ?? '', 'spec.controller'),
 };
 
 const PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;

@@ -1,5 +1,14 @@
+import type {
+  HTTPIngressPath,
+  Ingress,
+  IngressBackend,
+  IngressRule,
+  IngressSpec,
+  IngressTLS,
+  ServiceBackendPort,
+} from '../../../shared/api/types/networking-v1';
 import { ANNOTATION } from '../../../shared/names';
-import type { ApiObject, GroupVersion } from '../../../shared/object/object';
+import type { GroupVersion } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
 import {
@@ -9,16 +18,6 @@ import {
 } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import {
-  integer,
-  optionalRecord,
-  optionalText,
-  record,
-  records,
-  strings,
-  text,
-} from '../../../shared/object/accessors';
 import {
   forEachItem,
   invalidForEach,
@@ -39,68 +38,61 @@ interface Version {
   readonly backendField: 'backend' | 'defaultBackend';
 }
 
-export const ingressRules: Pick<Strategy, 'validateNew' | 'validateUpdate' | 'subresources'> = {
+export const ingressRules: Pick<Strategy<Ingress>, 'validateNew' | 'validateUpdate' | 'subresources'> = {
   validateNew: (object, { via }) => [
-    ...validateSpec(record(object['spec']), versionOf(via, undefined)),
+    ...validateSpec(object.spec, versionOf(via, undefined)),
     ...oneClassOnly(object),
   ],
-  validateUpdate: (next, previous, { via }) =>
-    validateSpec(record(next['spec']), versionOf(via, record(previous['spec']))),
+  validateUpdate: (next, previous, { via }) => validateSpec(next.spec, versionOf(via, previous.spec)),
   subresources: {
     status: { ...statusSubresource, validateUpdate: (next) => validateLoadBalancerStatus(next) },
   },
 };
 
-function versionOf({ version }: GroupVersion, previous: Json | undefined): Version {
+function versionOf({ version }: GroupVersion, previous: IngressSpec | undefined): Version {
   const isOld = version === 'v1beta1';
+  const { tls = [], rules = [] } = previous ?? {};
   return {
     backendField: isOld ? 'backend' : 'defaultBackend',
-    badSecretNames: isOld || records(previous?.['tls']).some((tls) => secretName(tls, '').length > 0),
+    badSecretNames: isOld || tls.some((each) => secretName(each, '').length > 0),
     badWildcardRules:
-      isOld ||
-      records(previous?.['rules']).some(
-        (rule) => isWildcard(text(rule['host'])) && validateHttp(rule, '').length > 0,
-      ),
+      isOld || rules.some((rule) => isWildcard(rule.host ?? '') && validateHttp(rule, '').length > 0),
   };
 }
 
-function oneClassOnly({ metadata, spec }: ApiObject): FieldError[] {
+function oneClassOnly({ metadata, spec }: Ingress): FieldError[] {
   const annotation = metadata.annotations?.[ANNOTATION.ingressClass];
-  if (annotation === undefined || optionalText(record(spec)['ingressClassName']) === undefined) return [];
+  if (annotation === undefined || spec.ingressClassName === undefined) return [];
   const why = 'can not be set when the class field is also set';
   return [invalid(`annotations.${ANNOTATION.ingressClass}`, annotation, why)];
 }
 
-function validateSpec(spec: Json, version: Version): FieldError[] {
-  const rules = records(spec['rules']);
-  const fallback = optionalRecord(spec['defaultBackend']);
+function validateSpec(spec: IngressSpec, version: Version): FieldError[] {
+  const { rules = [], defaultBackend: fallback, tls = [], ingressClassName } = spec;
   return [
     ...(rules.length === 0 && fallback === undefined
       ? [invalid('spec', rules, `either \`${version.backendField}\` or \`rules\` must be specified`)]
       : []),
     ...(fallback === undefined ? [] : validateBackend(fallback, 'spec.defaultBackend')),
     ...forEachItem(rules, 'spec.rules', (rule, path) => validateRule(rule, path, version)),
-    ...forEachItem(records(spec['tls']), 'spec.tls', (tls, path) => [
-      ...forEachItem(strings(tls['hosts']), `${path}.hosts`, hostName),
-      ...(version.badSecretNames ? [] : secretName(tls, path)),
+    ...forEachItem(tls, 'spec.tls', (each, path) => [
+      ...forEachItem(each.hosts ?? [], `${path}.hosts`, hostName),
+      ...(version.badSecretNames ? [] : secretName(each, path)),
     ]),
-    ...className(spec),
+    ...(ingressClassName === undefined ? [] : className(ingressClassName)),
   ];
 }
 
-function secretName(tls: Json, path: string): FieldError[] {
-  return optionalForm(tls['secretName'], `${path}.secretName`, dns1123SubdomainProblems);
+function secretName(tls: IngressTLS, path: string): FieldError[] {
+  return optionalForm(tls.secretName, `${path}.secretName`, dns1123SubdomainProblems);
 }
 
-function className(spec: Json): FieldError[] {
-  const name = optionalText(spec['ingressClassName']);
-  return name === undefined
-    ? []
-    : invalidForEach(dns1123SubdomainProblems(name), name, 'spec.ingressClassName');
+function className(name: string): FieldError[] {
+  return invalidForEach(dns1123SubdomainProblems(name), name, 'spec.ingressClassName');
 }
 
-function validateRule(rule: Json, path: string, version: Version): FieldError[] {
-  const host = text(rule['host']);
+function validateRule(rule: IngressRule, path: string, version: Version): FieldError[] {
+  const { host = '' } = rule;
   const isExcused = isWildcard(host) && version.badWildcardRules;
   return [
     ...(host === '' ? [] : hostName(host, `${path}.host`)),
@@ -119,14 +111,13 @@ function hostName(host: string, path: string): FieldError[] {
   return invalidForEach(problemsOf(host), host, path);
 }
 
-function validateHttp(rule: Json, path: string): FieldError[] {
-  const http = optionalRecord(rule['http']);
+function validateHttp({ http }: IngressRule, path: string): FieldError[] {
   if (http === undefined) return [];
-  const paths = records(http['paths']);
+  const paths = http.paths ?? [];
   if (paths.length === 0) return [required(`${path}.http.paths`)];
   return forEachItem(paths, `${path}.http.paths`, (each, at) => [
     ...validatePath(each, at),
-    ...validateBackend(record(each['backend']), `${at}.backend`),
+    ...validateBackend(each.backend, `${at}.backend`),
   ]);
 }
 
@@ -135,9 +126,7 @@ const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
 const NEVER_INSIDE = ['//', '/./', '/../', '%2f', '%2F'];
 const NEVER_AT_END = ['/..', '/.'];
 
-function validatePath(rule: Json, at: string): FieldError[] {
-  const type = optionalText(rule['pathType']);
-  const path = text(rule['path']);
+function validatePath({ pathType: type, path = '' }: HTTPIngressPath, at: string): FieldError[] {
   const field = `${at}.path`;
   const isAbsolute = path.startsWith('/');
   if (type === undefined) return [required(`${at}.pathType`, 'pathType must be specified')];
@@ -156,9 +145,7 @@ function validatePath(rule: Json, at: string): FieldError[] {
   ];
 }
 
-function validateBackend(backend: Json, path: string): FieldError[] {
-  const resource = optionalRecord(backend['resource']);
-  const service = optionalRecord(backend['service']);
+function validateBackend({ resource, service }: IngressBackend, path: string): FieldError[] {
   if (resource !== undefined) {
     return service === undefined
       ? typedReference(resource, `${path}.resource`)
@@ -166,14 +153,12 @@ function validateBackend(backend: Json, path: string): FieldError[] {
   }
   if (service === undefined) return [invalid(path, '', 'resource or service backend is required')];
   return [
-    ...requiredText(service['name'], `${path}.service.name`, dns1035LabelProblems),
-    ...validateServicePort(record(service['port']), path),
+    ...requiredText(service.name, `${path}.service.name`, dns1035LabelProblems),
+    ...validateServicePort(service.port, path),
   ];
 }
 
-function validateServicePort(port: Json, path: string): FieldError[] {
-  const name = text(port['name']);
-  const number = integer(port['number']) ?? 0;
+function validateServicePort({ name = '', number = 0 }: ServiceBackendPort, path: string): FieldError[] {
   const at = `${path}.service.port`;
   if (name !== '' && number !== 0) return [invalid(path, '', 'cannot set both port name & port number')];
   if (name !== '') return invalidForEach(portNameProblems(name), name, `${at}.name`);

@@ -1,21 +1,18 @@
+import type { Service } from '../../../shared/api/types/core-v1';
 import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { internalError } from '../../../shared/errors/status-error';
-import type { ApiObject } from '../../../shared/object/object';
-import { strings } from '../../../shared/object/accessors';
 import type { Holdings } from './holdings';
 import { openHoldings } from './holdings';
 import type { Pool, TakeOutcome } from './pool';
 import type { Reservation, ReservedWrite, Reserver } from '../../registry/reservation';
 import {
   HEADLESS,
-  healthCheckPortOf,
   heldAddresses,
   heldPorts,
   needsClusterIp,
   needsHealthCheckPort,
   needsNodePorts,
-  specOf,
   withSpec,
 } from './service-spec';
 import { withFamilies } from './service-families';
@@ -30,18 +27,25 @@ export interface ServicePools {
 
 const SERVICE = { group: '', kind: 'Service' } as const;
 
+/** A write of a Service: no other kind asks for what is reserved here. */
+interface ServiceWrite extends ReservedWrite {
+  readonly next: Service | undefined;
+  readonly previous: Service | undefined;
+}
+
 /**
  * The reserver of Services: cluster addresses, node ports and health check ports. What the client asks for is taken or refused, what
  * it leaves open is filled in; what the previous version held stays its own without a look at the store. A dry run takes nothing: its
  * answer shows no address, and made-up ports behind the range.
  */
 export function createServiceReserver(pools: ServicePools): Reserver {
-  return async (write, signal) => {
-    const before = write.previous === undefined ? {} : specOf(write.previous);
+  return async (reserved, signal) => {
+    const write = reserved as ServiceWrite;
+    const before = write.previous?.spec ?? {};
     const held = { addresses: heldAddresses(before), ports: heldPorts(before) };
     const holdings = openHoldings(ownerOf(write), { dryRun: write.dryRun, signal });
     const object = await holdings.guard(() => fill(write.next, { pools, holdings, held }));
-    const after = object === undefined ? {} : specOf(object);
+    const after = object?.spec ?? {};
     const kept = { addresses: heldAddresses(after), ports: heldPorts(after) };
     return {
       object,
@@ -76,18 +80,18 @@ function without(values: readonly string[], kept: readonly string[]): readonly s
   return values.filter((value) => !kept.includes(value));
 }
 
-async function fill(next: ApiObject | undefined, filling: Filling): Promise<ApiObject | undefined> {
+async function fill(next: Service | undefined, filling: Filling): Promise<Service | undefined> {
   if (next === undefined) return undefined;
   const { service, errors } = withFamilies(next, filling.pools.family);
   if (errors.length > 0) throw refusal(next, errors);
   const addressed = await withAddress(service, filling);
-  const ported = needsNodePorts(specOf(addressed)) ? await withNodePorts(addressed, filling) : addressed;
-  return needsHealthCheckPort(specOf(ported)) ? withHealthCheckPort(ported, filling) : ported;
+  const ported = needsNodePorts(addressed.spec) ? await withNodePorts(addressed, filling) : addressed;
+  return needsHealthCheckPort(ported.spec) ? withHealthCheckPort(ported, filling) : ported;
 }
 
-async function withAddress(service: ApiObject, { pools, holdings, held }: Filling): Promise<ApiObject> {
-  const spec = specOf(service);
-  const [asked] = strings(spec['clusterIPs']);
+async function withAddress(service: Service, { pools, holdings, held }: Filling): Promise<Service> {
+  const { spec } = service;
+  const [asked] = spec.clusterIPs ?? [];
   if (!needsClusterIp(spec) || asked === HEADLESS) return service;
   if (asked !== undefined && held.addresses.includes(asked)) return service;
   if (holdings.dryRun) return service;
@@ -107,11 +111,8 @@ function addressProblem(outcome: TakeOutcome & { readonly ok: false }, pool: Poo
   return `provided IP is not in the valid range. The range of valid IPs is ${pool.range.text}`;
 }
 
-async function withHealthCheckPort(
-  service: ApiObject,
-  { pools, holdings, held }: Filling,
-): Promise<ApiObject> {
-  const asked = healthCheckPortOf(specOf(service));
+async function withHealthCheckPort(service: Service, { pools, holdings, held }: Filling): Promise<Service> {
+  const { healthCheckNodePort: asked = 0 } = service.spec;
   if (asked !== 0 && held.ports.includes(String(asked))) return service;
   if (asked === 0) {
     const outcome = await holdings.takeAny(pools.nodePorts);
@@ -125,6 +126,6 @@ async function withHealthCheckPort(
   throw internalError(new Error(`${what}: ${portProblem(outcome, pools.nodePorts)}`));
 }
 
-function refusal(service: ApiObject, errors: readonly FieldError[]): Error {
+function refusal(service: Service, errors: readonly FieldError[]): Error {
   return invalidObject(SERVICE, service.metadata.name ?? '', errors);
 }

@@ -1,7 +1,7 @@
+import type { ServiceSpec } from '../../../shared/api/types/core-v1';
 import { pause } from '../../../shared/concurrency/pause';
 import type { Log } from '../../../shared/log/log';
 import type { RandomInt } from '../../../shared/meta/generate-name';
-import type { Json } from '../../../shared/object/accessors';
 import type { Backend } from '../../storage/backend';
 import { Claims } from './claims';
 import { Pool } from './pool';
@@ -22,7 +22,7 @@ export interface AllocatedService {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  readonly spec: Json;
+  readonly spec: ServiceSpec;
 }
 
 export interface ServiceAllocationOptions {

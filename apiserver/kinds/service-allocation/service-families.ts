@@ -1,9 +1,8 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { Service } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import { isIP } from 'node:net';
-import { optionalText, stringMap, strings, text } from '../../../shared/object/accessors';
-import { HEADLESS, needsClusterIp, specOf, withSpec } from './service-spec';
+import { HEADLESS, needsClusterIp, withSpec } from './service-spec';
 
 type Family = 'IPv4' | 'IPv6';
 
@@ -12,15 +11,14 @@ type Family = 'IPv4' | 'IPv6';
  * asks for that such a cluster cannot give.
  */
 export function withFamilies(
-  service: ApiObject,
+  service: Service,
   family: Family,
-): { readonly service: ApiObject; readonly errors: readonly FieldError[] } {
-  const spec = specOf(service);
+): { readonly service: Service; readonly errors: readonly FieldError[] } {
+  const { spec } = service;
   if (!needsClusterIp(spec)) return { service, errors: [] };
-  const addresses = strings(spec['clusterIPs']);
-  const asked = strings(spec['ipFamilies']);
+  const { clusterIPs: addresses = [], ipFamilies: asked = [], selector = {} } = spec;
   const isHeadless = addresses[0] === HEADLESS;
-  if (isHeadless && Object.keys(stringMap(spec['selector'])).length === 0) {
+  if (isHeadless && Object.keys(selector).length === 0) {
     return { service: headlessWithoutSelector(service, family), errors: [] };
   }
   const named = isHeadless ? asked : familiesWith(addresses, asked);
@@ -30,19 +28,17 @@ export function withFamilies(
   return {
     service: withSpec(service, {
       ipFamilies: named.length === 0 ? [family] : named,
-      ipFamilyPolicy: optionalText(spec['ipFamilyPolicy']) ?? (isDual ? 'RequireDualStack' : 'SingleStack'),
+      ipFamilyPolicy: spec.ipFamilyPolicy ?? (isDual ? 'RequireDualStack' : 'SingleStack'),
     }),
     errors: [],
   };
 }
 
 /** Its endpoints are somebody else's affair, so that any family may appear among them. */
-function headlessWithoutSelector(service: ApiObject, family: Family): ApiObject {
-  const spec = specOf(service);
-  const policy = optionalText(spec['ipFamilyPolicy']) ?? 'RequireDualStack';
+function headlessWithoutSelector(service: Service, family: Family): Service {
+  const { ipFamilyPolicy: policy = 'RequireDualStack', ipFamilies: asked = [] } = service.spec;
   const other = family === 'IPv4' ? 'IPv6' : 'IPv4';
   const families = policy === 'SingleStack' ? [family] : [family, other];
-  const asked = strings(spec['ipFamilies']);
   return withSpec(service, { ipFamilyPolicy: policy, ipFamilies: asked.length > 0 ? asked : families });
 }
 
@@ -51,28 +47,18 @@ function familiesWith(addresses: readonly string[], asked: readonly string[]): r
   return [...asked, ...addresses.slice(asked.length).map((each) => (isIP(each) === 6 ? 'IPv6' : 'IPv4'))];
 }
 
-function familyErrors(
-  service: ApiObject,
-  families: readonly string[],
-  family: Family,
-): readonly FieldError[] {
-  const spec = specOf(service);
-  const addresses = strings(spec['clusterIPs']);
-  const asked = strings(spec['ipFamilies']).length;
+function familyErrors({ spec }: Service, families: readonly string[], family: Family): readonly FieldError[] {
+  const { clusterIPs: addresses = [], ipFamilies = [], ipFamilyPolicy } = spec;
   const errors: FieldError[] = [];
-  if (text(spec['ipFamilyPolicy']) === 'RequireDualStack') {
+  if (ipFamilyPolicy === 'RequireDualStack') {
     errors.push(
-      invalid(
-        'spec.ipFamilyPolicy',
-        spec['ipFamilyPolicy'],
-        'Cluster is not configured for dual stack services',
-      ),
+      invalid('spec.ipFamilyPolicy', ipFamilyPolicy, 'Cluster is not configured for dual stack services'),
     );
   }
   families.forEach((each, index) => {
     if (each === family) return;
     errors.push(
-      index < asked
+      index < ipFamilies.length
         ? invalid(
             `spec.ipFamilies[${String(index)}]`,
             addresses,

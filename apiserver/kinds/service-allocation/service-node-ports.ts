@@ -1,11 +1,9 @@
+import type { Service, ServicePort } from '../../../shared/api/types/core-v1';
 import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import { internalError } from '../../../shared/errors/status-error';
-import type { ApiObject } from '../../../shared/object/object';
-import type { Json } from '../../../shared/object/accessors';
-import { integer } from '../../../shared/object/accessors';
 import type { Holdings } from './holdings';
 import type { Pool, TakeOutcome } from './pool';
-import { nodePortOf, portsOf, specOf, withSpec } from './service-spec';
+import { nodePortOf, withSpec } from './service-spec';
 
 export interface NodePortFilling {
   readonly pools: { readonly nodePorts: Pool };
@@ -17,12 +15,12 @@ export interface NodePortFilling {
  * The Service with a node port for each of its ports. Ports of one number (a protocol each) share the node port that was filled in
  * for the first of them, as new Services of v1.21 do.
  */
-export async function withNodePorts(service: ApiObject, filling: NodePortFilling): Promise<ApiObject> {
+export async function withNodePorts(service: Service, filling: NodePortFilling): Promise<Service> {
   const mine = new Set(filling.held.ports);
   const byPort = new Map<number, number>();
-  const ports: Json[] = [];
-  for (const [index, port] of portsOf(specOf(service)).entries()) {
-    const number = integer(port['port']) ?? 0;
+  const ports: ServicePort[] = [];
+  for (const [index, port] of (service.spec.ports ?? []).entries()) {
+    const { port: number } = port;
     const asked = nodePortOf(port) === 0 ? (byPort.get(number) ?? 0) : nodePortOf(port);
     const nodePort = asked === 0 ? await anyPort(filling) : asked;
     if (asked !== 0 && !mine.has(String(asked))) await thisPort(service, { asked, index }, filling);
@@ -40,7 +38,7 @@ async function anyPort({ pools, holdings }: NodePortFilling): Promise<number> {
 }
 
 async function thisPort(
-  service: ApiObject,
+  service: Service,
   { asked, index }: { readonly asked: number; readonly index: number },
   { pools, holdings }: NodePortFilling,
 ): Promise<void> {

@@ -1,70 +1,52 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { Service, ServicePort, ServiceSpec } from '../../../shared/api/types/core-v1';
 import { deepEqual } from '../../../shared/object/clone';
-import type { Json } from '../../../shared/object/accessors';
-import { integer, record, records, strings, text } from '../../../shared/object/accessors';
 
 /** What of a Service is allocated, and how linked fields follow each other. The rules are those of core/service of v1.21. */
 
 export const HEADLESS = 'None';
 
-export function specOf(service: ApiObject): Json {
-  return record(service['spec']);
+/** Other values of fields; those that are undefined go. */
+export type SpecChanges = { readonly [Field in keyof ServiceSpec]?: ServiceSpec[Field] | undefined };
+
+export function withSpec(service: Service, changes: SpecChanges): Service {
+  const fields = Object.entries({ ...service.spec, ...changes }).filter(([, value]) => value !== undefined);
+  return { ...service, spec: Object.fromEntries(fields) as ServiceSpec };
 }
 
-export function withSpec(service: ApiObject, changes: Json): ApiObject {
-  const spec = Object.fromEntries(
-    Object.entries({ ...specOf(service), ...changes }).filter(([, value]) => value !== undefined),
-  );
-  return { ...service, spec };
+export function needsClusterIp({ type = 'ClusterIP' }: ServiceSpec): boolean {
+  return ['ClusterIP', 'NodePort', 'LoadBalancer'].includes(type);
 }
 
-/** The type that counts; the default one for a Service that has none yet. */
-function typeOf(spec: Json): string {
-  return text(spec['type']) || 'ClusterIP';
+export function needsNodePorts({ type = 'ClusterIP' }: ServiceSpec): boolean {
+  return ['NodePort', 'LoadBalancer'].includes(type);
 }
 
-export function needsClusterIp(spec: Json): boolean {
-  return ['ClusterIP', 'NodePort', 'LoadBalancer'].includes(typeOf(spec));
+export function needsHealthCheckPort({ type, externalTrafficPolicy }: ServiceSpec): boolean {
+  return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 }
 
-export function needsNodePorts(spec: Json): boolean {
-  return ['NodePort', 'LoadBalancer'].includes(typeOf(spec));
-}
-
-export function needsHealthCheckPort(spec: Json): boolean {
-  return typeOf(spec) === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local';
-}
-
-export function portsOf(spec: Json): readonly Json[] {
-  return records(spec['ports']);
-}
-
-export function nodePortOf(port: Json): number {
-  return integer(port['nodePort']) ?? 0;
-}
-
-export function healthCheckPortOf(spec: Json): number {
-  return integer(spec['healthCheckNodePort']) ?? 0;
+/** The port of nodes that leads to a port; 0 for none. */
+export function nodePortOf({ nodePort = 0 }: ServicePort): number {
+  return nodePort;
 }
 
 /** The addresses a Service holds: none for a headless one, or one that has no address yet. */
-export function heldAddresses(spec: Json): readonly string[] {
-  const listed = strings(spec['clusterIPs']);
-  const all = listed.length > 0 ? listed : [text(spec['clusterIP'])];
+export function heldAddresses(spec: ServiceSpec): readonly string[] {
+  const { clusterIP = '', clusterIPs = [] } = spec;
+  const all = clusterIPs.length > 0 ? clusterIPs : [clusterIP];
   return needsClusterIp(spec) ? all.filter((each) => each !== '' && each !== HEADLESS) : [];
 }
 
 /** The ports of nodes a Service holds, its health check port among them, each once. */
-export function heldPorts(spec: Json): readonly string[] {
-  const all = [...portsOf(spec).map(nodePortOf), healthCheckPortOf(spec)];
+export function heldPorts({ ports = [], healthCheckNodePort = 0 }: ServiceSpec): readonly string[] {
+  const all = [...ports.map(nodePortOf), healthCheckNodePort];
   return [...new Set(all.filter((port) => port !== 0).map(String))];
 }
 
 /** A new Service: an old client's `clusterIP` stands for `clusterIPs`. */
-export function normalizeNewService(service: ApiObject): ApiObject {
-  const spec = specOf(service);
-  const single = text(spec['clusterIP']);
-  if (single === '' || strings(spec['clusterIPs']).length > 0) return service;
+export function normalizeNewService(service: Service): Service {
+  const { clusterIP: single = '', clusterIPs = [] } = service.spec;
+  if (single === '' || clusterIPs.length > 0) return service;
   return withSpec(service, { clusterIPs: [single] });
 }
 
@@ -72,77 +54,78 @@ export function normalizeNewService(service: ApiObject): ApiObject {
  * A changed Service: what was allocated and is left out stays, linked fields follow the one that was changed, and what the new type
  * has no use for is dropped unless the client changed it.
  */
-export function normalizeChangedService(next: ApiObject, previous: ApiObject): ApiObject {
-  const before = specOf(previous);
+export function normalizeChangedService(next: Service, previous: Service): Service {
   const steps = [keepAllocated, linkAddresses, dropUnused];
-  return steps.reduce((service, step) => withSpec(service, step(specOf(service), before)), next);
+  return steps.reduce((service, step) => withSpec(service, step(service.spec, previous.spec)), next);
 }
 
-function keepAllocated(spec: Json, before: Json): Json {
+function keepAllocated(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   return {
     ...(needsClusterIp(spec) && needsClusterIp(before) ? keptAddresses(spec, before) : {}),
     ...(needsNodePorts(spec) && needsNodePorts(before) ? { ports: keptNodePorts(spec, before) } : {}),
-    ...(needsHealthCheckPort(spec) && needsHealthCheckPort(before) && healthCheckPortOf(spec) === 0
-      ? { healthCheckNodePort: before['healthCheckNodePort'] }
+    ...(needsHealthCheckPort(spec) && needsHealthCheckPort(before) && (spec.healthCheckNodePort ?? 0) === 0
+      ? { healthCheckNodePort: before.healthCheckNodePort }
       : {}),
   };
 }
 
-function keptAddresses(spec: Json, before: Json): Json {
+function keptAddresses(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   return {
-    ...(text(spec['clusterIP']) === '' ? { clusterIP: before['clusterIP'] } : {}),
-    ...(strings(spec['clusterIPs']).length === 0 ? { clusterIPs: before['clusterIPs'] } : {}),
-    ...(strings(spec['ipFamilies']).length === 0 ? { ipFamilies: before['ipFamilies'] } : {}),
-    ...(text(spec['ipFamilyPolicy']) === '' ? { ipFamilyPolicy: before['ipFamilyPolicy'] } : {}),
+    ...((spec.clusterIP ?? '') === '' ? { clusterIP: before.clusterIP } : {}),
+    ...((spec.clusterIPs ?? []).length === 0 ? { clusterIPs: before.clusterIPs } : {}),
+    ...((spec.ipFamilies ?? []).length === 0 ? { ipFamilies: before.ipFamilies } : {}),
+    ...((spec.ipFamilyPolicy ?? '') === '' ? { ipFamilyPolicy: before.ipFamilyPolicy } : {}),
   };
 }
 
 /** A port keeps the node port that the port of its name had, unless another port asks for that one. */
-function keptNodePorts(spec: Json, before: Json): unknown {
-  const held = new Set(portsOf(before).map(nodePortOf));
-  const asked = new Set(portsOf(spec).map(nodePortOf));
-  const byName = new Map(portsOf(before).map((port) => [text(port['name']), nodePortOf(port)]));
-  return portsOf(spec).map((port) => {
-    const former = byName.get(text(port['name'])) ?? 0;
+function keptNodePorts(
+  { ports = [] }: ServiceSpec,
+  { ports: formerPorts = [] }: ServiceSpec,
+): readonly ServicePort[] {
+  const held = new Set(formerPorts.map(nodePortOf));
+  const asked = new Set(ports.map(nodePortOf));
+  const byName = new Map(formerPorts.map((port) => [port.name ?? '', nodePortOf(port)]));
+  return ports.map((port) => {
+    const former = byName.get(port.name ?? '') ?? 0;
     if (nodePortOf(port) !== 0 || former === 0 || (held.has(former) && asked.has(former))) return port;
     return { ...port, nodePort: former };
   });
 }
 
-function linkAddresses(spec: Json, before: Json): Json {
-  const single = text(spec['clusterIP']);
-  if (single === text(before['clusterIP'])) {
-    return strings(spec['clusterIPs']).length === 0 ? { clusterIPs: before['clusterIPs'] } : {};
+function linkAddresses(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
+  const { clusterIP: single = '', clusterIPs = [] } = spec;
+  if (single === (before.clusterIP ?? '')) {
+    return clusterIPs.length === 0 ? { clusterIPs: before.clusterIPs } : {};
   }
-  if (!deepEqual(spec['clusterIPs'], before['clusterIPs'])) return {};
+  if (!deepEqual(spec.clusterIPs, before.clusterIPs)) return {};
   return { clusterIPs: single === '' ? undefined : [single] };
 }
 
-function dropUnused(spec: Json, before: Json): Json {
+function dropUnused(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
+  const { ports = [] } = spec;
   const losesAddress = needsClusterIp(before) && !needsClusterIp(spec);
-  const sameAddress =
-    spec['clusterIP'] === before['clusterIP'] && deepEqual(spec['clusterIPs'], before['clusterIPs']);
+  const sameAddress = spec.clusterIP === before.clusterIP && deepEqual(spec.clusterIPs, before.clusterIPs);
   const losesPorts = needsNodePorts(before) && !needsNodePorts(spec);
-  const samePorts = deepEqual(portsOf(spec).map(nodePortOf), portsOf(before).map(nodePortOf));
+  const samePorts = deepEqual(ports.map(nodePortOf), (before.ports ?? []).map(nodePortOf));
   const losesHealthCheck = needsHealthCheckPort(before) && !needsHealthCheckPort(spec);
   return {
     ...(losesAddress && sameAddress ? { clusterIP: undefined, clusterIPs: undefined } : {}),
     ...(losesAddress ? droppedFamilies(spec, before) : {}),
-    ...(losesPorts && samePorts ? { ports: portsOf(spec).map(withoutNodePort) } : {}),
-    ...(losesHealthCheck && spec['healthCheckNodePort'] === before['healthCheckNodePort']
+    ...(losesPorts && samePorts ? { ports: ports.map(withoutNodePort) } : {}),
+    ...(losesHealthCheck && spec.healthCheckNodePort === before.healthCheckNodePort
       ? { healthCheckNodePort: undefined }
       : {}),
   };
 }
 
-function droppedFamilies(spec: Json, before: Json): Json {
+function droppedFamilies(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   return {
-    ...(deepEqual(spec['ipFamilies'], before['ipFamilies']) ? { ipFamilies: undefined } : {}),
-    ...(spec['ipFamilyPolicy'] === before['ipFamilyPolicy'] ? { ipFamilyPolicy: undefined } : {}),
+    ...(deepEqual(spec.ipFamilies, before.ipFamilies) ? { ipFamilies: undefined } : {}),
+    ...(spec.ipFamilyPolicy === before.ipFamilyPolicy ? { ipFamilyPolicy: undefined } : {}),
   };
 }
 
-function withoutNodePort(port: Json): Json {
-  const { nodePort: _dropped, ...rest } = port;
-  return rest;
+function withoutNodePort({ nodePort: _dropped, ...port }: ServicePort): ServicePort {
+  return port;
 }
