@@ -1,4 +1,4 @@
-import type { LoadBalancerIngress, Service, ServiceStatus } from '../../../shared/api/types/core-v1';
+import type { Service } from '../../../shared/api/types/core-v1';
 import { normalizeChangedService, normalizeNewService, withSpec } from '../service-allocation/service-spec';
 import { label1035Name } from '../../../shared/meta/name-rules';
 import type { Strategy } from '../../registry/strategy';
@@ -42,19 +42,15 @@ function withoutUnknown(service: Service, previous: Service | undefined): Servic
 
 /** Conditions, and what ports of a load balancer say, came with load balancers of several protocols, which are off too. */
 function withKnownStatus(service: Service, previous: Service): Service {
-  const { conditions, ...rest } = service.status ?? { loadBalancer: {} };
-  const ingress = ingressOf(rest);
-  const keepsPorts = ingressOf(previous.status).some(({ ports = [] }) => ports.length > 0);
+  const { conditions, loadBalancer } = service.status ?? { loadBalancer: {} };
+  const { ingress = [] } = loadBalancer;
+  const keepsPorts = (previous.status?.loadBalancer.ingress ?? []).some(({ ports = [] }) => ports.length > 0);
   const keepsConditions = (previous.status?.conditions ?? []).length > 0;
   return withStatus(service, {
-    ...rest,
+    loadBalancer:
+      keepsPorts || ingress.length === 0
+        ? loadBalancer
+        : { ingress: ingress.map(({ ports: _ports, ...each }) => each) },
     ...(keepsConditions && conditions !== undefined ? { conditions } : {}),
-    ...(keepsPorts || ingress.length === 0
-      ? {}
-      : { loadBalancer: { ingress: ingress.map(({ ports: _ports, ...each }) => each) } }),
   });
-}
-
-function ingressOf(status: ServiceStatus | undefined): readonly LoadBalancerIngress[] {
-  return status?.loadBalancer.ingress ?? [];
 }

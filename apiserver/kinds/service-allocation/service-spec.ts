@@ -60,21 +60,23 @@ export function normalizeChangedService(next: Service, previous: Service): Servi
 }
 
 function keepAllocated(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
+  const { ports, healthCheckNodePort } = spec;
+  const keepsAddresses = needsClusterIp(spec) && needsClusterIp(before);
+  const keepsPorts = needsNodePorts(spec) && needsNodePorts(before);
+  const keepsHealthCheck = needsHealthCheckPort(spec) && needsHealthCheckPort(before);
   return {
-    ...(needsClusterIp(spec) && needsClusterIp(before) ? keptAddresses(spec, before) : {}),
-    ...(needsNodePorts(spec) && needsNodePorts(before) ? { ports: keptNodePorts(spec, before) } : {}),
-    ...(needsHealthCheckPort(spec) && needsHealthCheckPort(before) && (spec.healthCheckNodePort ?? 0) === 0
-      ? { healthCheckNodePort: before.healthCheckNodePort }
-      : {}),
+    ...(keepsAddresses ? keptAddresses(spec, before) : {}),
+    ports: keepsPorts ? keptNodePorts(spec, before) : ports,
+    healthCheckNodePort: healthCheckNodePort ?? (keepsHealthCheck ? before.healthCheckNodePort : undefined),
   };
 }
 
 function keptAddresses(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   return {
-    ...((spec.clusterIP ?? '') === '' ? { clusterIP: before.clusterIP } : {}),
-    ...((spec.clusterIPs ?? []).length === 0 ? { clusterIPs: before.clusterIPs } : {}),
-    ...((spec.ipFamilies ?? []).length === 0 ? { ipFamilies: before.ipFamilies } : {}),
-    ...((spec.ipFamilyPolicy ?? '') === '' ? { ipFamilyPolicy: before.ipFamilyPolicy } : {}),
+    clusterIP: spec.clusterIP ?? before.clusterIP,
+    clusterIPs: spec.clusterIPs ?? before.clusterIPs,
+    ipFamilies: spec.ipFamilies ?? before.ipFamilies,
+    ipFamilyPolicy: (spec.ipFamilyPolicy ?? '') === '' ? before.ipFamilyPolicy : spec.ipFamilyPolicy,
   };
 }
 
@@ -103,26 +105,28 @@ function linkAddresses(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
 }
 
 function dropUnused(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
-  const { ports = [] } = spec;
+  const { ports = [], healthCheckNodePort } = spec;
   const losesAddress = needsClusterIp(before) && !needsClusterIp(spec);
   const sameAddress = spec.clusterIP === before.clusterIP && deepEqual(spec.clusterIPs, before.clusterIPs);
   const losesPorts = needsNodePorts(before) && !needsNodePorts(spec);
   const samePorts = deepEqual(ports.map(nodePortOf), (before.ports ?? []).map(nodePortOf));
   const losesHealthCheck = needsHealthCheckPort(before) && !needsHealthCheckPort(spec);
+  const sameHealthCheck = healthCheckNodePort === before.healthCheckNodePort;
   return {
-    ...(losesAddress && sameAddress ? { clusterIP: undefined, clusterIPs: undefined } : {}),
-    ...(losesAddress ? droppedFamilies(spec, before) : {}),
-    ...(losesPorts && samePorts ? { ports: ports.map(withoutNodePort) } : {}),
-    ...(losesHealthCheck && spec.healthCheckNodePort === before.healthCheckNodePort
-      ? { healthCheckNodePort: undefined }
-      : {}),
+    ...(losesAddress && sameAddress ? NO_ADDRESS : {}),
+    ...(losesAddress ? keptFamilies(spec, before) : {}),
+    ports: losesPorts && samePorts ? ports.map(withoutNodePort) : spec.ports,
+    healthCheckNodePort: losesHealthCheck && sameHealthCheck ? undefined : healthCheckNodePort,
   };
 }
 
-function droppedFamilies(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
+const NO_ADDRESS: SpecChanges = { clusterIP: undefined, clusterIPs: undefined };
+
+/** The families that the client changed. */
+function keptFamilies({ ipFamilies, ipFamilyPolicy }: ServiceSpec, before: ServiceSpec): SpecChanges {
   return {
-    ...(deepEqual(spec.ipFamilies, before.ipFamilies) ? { ipFamilies: undefined } : {}),
-    ...(spec.ipFamilyPolicy === before.ipFamilyPolicy ? { ipFamilyPolicy: undefined } : {}),
+    ipFamilies: deepEqual(ipFamilies, before.ipFamilies) ? undefined : ipFamilies,
+    ipFamilyPolicy: ipFamilyPolicy === before.ipFamilyPolicy ? undefined : ipFamilyPolicy,
   };
 }
 
