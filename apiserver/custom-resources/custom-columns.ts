@@ -69,7 +69,10 @@ export function customRow(columns: readonly CustomColumn[]): RowOf {
   const cells = columns.map(({ type, jsonPath }) => ({ type, find: jsonPathGetter(jsonPath) }));
   return (object) => {
     const visits = createVisits();
-    return [object.metadata.name ?? '', ...cells.map(({ type, find }) => cellOf(type, find, { object, visits }))];
+    return [
+      object.metadata.name ?? '',
+      ...cells.map(({ type, find }) => cellOf(type, find, { object, visits })),
+    ];
   };
 }
 

@@ -3,7 +3,7 @@ import { deepEqual } from '../../../shared/object/clone';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, tooLong } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
-import type { Base64 } from '../../../shared/schema/values';
+import type { Base64 } from '../../../shared/object/values';
 import { configKeyProblems, forEachItem, invalidForEach } from '../rules/primitives';
 
 /** All values of one ConfigMap or Secret together, in bytes. */

@@ -7,7 +7,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Quantity } from '../../../shared/schema/values';
+import type { Quantity } from '../../../shared/object/values';
 import { forEachItem } from '../rules/primitives';
 import { isQuotaResource, quotaResourceName } from '../rules/resource-lists';
 import { resourceAmount } from '../pod-template/resource-requirements';
