@@ -121,7 +121,7 @@ test('the one condition of very many that stands there twice is found', () => {
 });
 
 test.each([
-  ['modes of access', () => validateClaimSpec({ accessModes: numbered(() => 'x') }, 'at')],
+  ['modes of access', () => validateClaimSpec({ accessModes: numbered(() => 'x'), resources: {} }, 'at')],
   [
     'aliases',
     () =>
@@ -135,7 +135,7 @@ test.each([
     'volumes',
     () =>
       validateVolumes(
-        numbered(() => ({})),
+        numbered(() => ({ name: '' })),
         'at',
         'pod',
       ).errors,

@@ -1,3 +1,4 @@
+import type { Pod } from '../../../shared/api/types/core-v1';
 import type { ApiObject } from '../../../shared/object/object';
 import { ANNOTATION, TAINT } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
@@ -40,7 +41,7 @@ export function podTolerationRestriction(configuration: unknown): AdmissionPlugi
       const annotation = ANNOTATION.namespaceDefaultTolerations;
       const defaults =
         operation === 'CREATE' ? (ofNamespace(attributes, cluster, annotation) ?? fallback.defaults) : [];
-      const isBestEffort = qosClassOf(specOf(object)) === 'BestEffort';
+      const isBestEffort = qosClassOf((object as Pod).spec) === 'BestEffort';
       const added = isBestEffort ? defaults : [...defaults, UNDER_PRESSURE];
       const pod = added.length === 0 ? object : withTolerations(object, added);
       check(attributes, pod, cluster);

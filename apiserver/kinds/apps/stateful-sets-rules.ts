@@ -1,27 +1,45 @@
+import type {
+  StatefulSet,
+  StatefulSetSpec,
+  StatefulSetUpdateStrategy,
+} from '../../../shared/api/types/apps-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
-import type { ApiObject } from '../../../shared/object/object';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, record, text } from '../../../shared/object/accessors';
+import type { Strategy } from '../../registry/strategy';
+import { privilegeRule } from '../pod-template/privileged-containers';
 import { validateReplicatedPodSpec, validateTemplateMeta } from '../pod-template/pod-spec';
 import { nonNegative } from '../rules/primitives';
 import { parsedSelector, selectsTemplate, validateOwnSelector } from '../rules/selectors';
 
-/** A StatefulSet. The spec of its pods is checked when they are made, as upstream. */
-export function validateStatefulSet(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
-  const selector = parsedSelector(spec['selector']);
+/** Replicas, template and update strategy may change. */
+export const statefulSetRules: Pick<Strategy<StatefulSet>, 'validate' | 'validateUpdate'> = {
+  validate: (statefulSet, { settings }) => [
+    ...validateSpec(statefulSet.spec),
+    ...privilegeRule(statefulSet.spec.template.spec, { path: 'spec.template.spec', settings }),
+  ],
+  validateUpdate(next, previous) {
+    if (deepEqual(settled(next.spec), settled(previous.spec))) return [];
+    const why =
+      "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden";
+    return [forbiddenField('spec', why)];
+  },
+};
+
+/** The spec of the pods is checked when they are made, as upstream. */
+function validateSpec(spec: StatefulSetSpec): FieldError[] {
+  const { template } = spec;
+  const selector = parsedSelector(spec.selector);
   return [
-    ...managementPolicy(text(spec['podManagementPolicy']), 'spec.podManagementPolicy'),
-    ...updateStrategy(record(spec['updateStrategy']), 'spec.updateStrategy'),
-    ...nonNegative(spec['replicas'], 'spec.replicas'),
-    ...validateOwnSelector(spec['selector'], 'spec.selector', 'statefulset'),
+    ...managementPolicy(spec.podManagementPolicy ?? '', 'spec.podManagementPolicy'),
+    ...updateStrategy(spec.updateStrategy, 'spec.updateStrategy'),
+    ...nonNegative(spec.replicas, 'spec.replicas'),
+    ...validateOwnSelector(spec.selector, 'spec.selector', 'statefulset'),
     ...(selector === undefined
-      ? [invalid('spec.selector', spec['selector'], '')]
-      : selectsTemplate(selector, spec['template'], 'spec.template')),
-    ...(selector === undefined ? [] : validateTemplateMeta(record(spec['template']), 'spec.template')),
-    ...validateReplicatedPodSpec(spec['template'], 'spec.template', 'StatefulSet'),
+      ? [invalid('spec.selector', spec.selector, '')]
+      : selectsTemplate(selector, template, 'spec.template')),
+    ...(selector === undefined ? [] : validateTemplateMeta(template, 'spec.template')),
+    ...validateReplicatedPodSpec(template, 'spec.template', 'StatefulSet'),
   ];
 }
 
@@ -31,10 +49,10 @@ function managementPolicy(policy: string, path: string): FieldError[] {
   return [invalid(path, policy, "must be 'OrderedReady' or 'Parallel'")];
 }
 
-function updateStrategy(strategy: Json, path: string): FieldError[] {
+function updateStrategy(strategy: StatefulSetUpdateStrategy, path: string): FieldError[] {
   const at = `${path}.rollingUpdate`;
-  const rolling = optionalRecord(strategy['rollingUpdate']);
-  switch (text(strategy['type'])) {
+  const { type = '', rollingUpdate: rolling } = strategy;
+  switch (type) {
     case '':
       return [required(path)];
     case 'OnDelete':
@@ -42,26 +60,18 @@ function updateStrategy(strategy: Json, path: string): FieldError[] {
         ? []
         : [invalid(at, rolling, "only allowed for updateStrategy 'RollingUpdate'")];
     case 'RollingUpdate':
-      return nonNegative(record(rolling)['partition'], `${at}.partition`);
+      return nonNegative(rolling?.partition, `${at}.partition`);
     default:
       return [invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")];
   }
 }
 
-/** Replicas, template and update strategy may change. */
-export function validateStatefulSetUpdate(next: ApiObject, previous: ApiObject): FieldError[] {
-  if (deepEqual(settled(next), settled(previous))) return [];
-  const why =
-    "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden";
-  return [forbiddenField('spec', why)];
-}
-
-function settled(object: ApiObject): Json {
-  const {
-    replicas: _replicas,
-    template: _template,
-    updateStrategy: _strategy,
-    ...rest
-  } = record(object['spec']);
+/** The spec without what may change. */
+function settled({
+  replicas: _replicas,
+  template: _template,
+  updateStrategy: _strategy,
+  ...rest
+}: StatefulSetSpec): Partial<StatefulSetSpec> {
   return rest;
 }

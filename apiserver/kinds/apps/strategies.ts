@@ -1,30 +1,24 @@
+import type { DaemonSet, Deployment, ReplicaSet, StatefulSet } from '../../../shared/api/types/apps-v1';
 import { deepEqual } from '../../../shared/object/clone';
-import type { ApiObject } from '../../../shared/object/object';
+import type { ObjectMeta } from '../../../shared/object/object';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import { optionalRecord, record } from '../../../shared/object/accessors';
-import { keepsTemplate, withKeptTemplate, withSpec } from '../pod-template/kept-template';
-import { validateStatefulSet, validateStatefulSetUpdate } from './stateful-sets-rules';
+import { keepsTemplate, withKeptTemplate } from '../pod-template/kept-template';
+import { statefulSetRules } from './stateful-sets-rules';
 import { workloadStatus } from './workload-status';
-import {
-  validateDaemonSet,
-  validateDeployment,
-  validateReplicaSet,
-  validateSelectorUpdate,
-} from './workloads-rules';
+import { daemonSetRules, deploymentRules, replicaSetRules } from './workloads-rules';
 import { withFirstTemplateGeneration, withNextTemplateGeneration } from './template-generation';
 
-export const deployments: Strategy = {
+export const deployments: Strategy<Deployment> = {
   ...keepsTemplate,
+  ...deploymentRules,
   tracksGeneration: true,
   /** Annotations count as desired state here: the controller hands them on to ReplicaSets. */
   prepareForUpdate(next, previous) {
     const kept = withKeptTemplate(next);
-    if (deepEqual(annotationsOf(next), annotationsOf(previous))) return kept;
+    if (deepEqual(annotationsOf(next.metadata), annotationsOf(previous.metadata))) return kept;
     return { ...kept, metadata: { ...kept.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
   },
-  validate: validateDeployment,
-  validateUpdate: validateSelectorUpdate,
   subresources: {
     status: {
       ...workloadStatus('deployments').status,
@@ -38,27 +32,29 @@ export const deployments: Strategy = {
   },
 };
 
-function annotationsOf({ metadata }: ApiObject): Readonly<Record<string, string>> {
-  return metadata.annotations ?? {};
+function annotationsOf({ annotations = {} }: ObjectMeta): Readonly<Record<string, string>> {
+  return annotations;
 }
 
 /** `maxSurge` belongs to a feature that is off in v1.21. */
-function withoutSurge(object: ApiObject): ApiObject {
-  return withSpec(withKeptTemplate(object), (spec) => {
-    const strategy = record(spec['updateStrategy']);
-    const rolling = optionalRecord(strategy['rollingUpdate']);
-    if (rolling?.['maxSurge'] === undefined) return spec;
-    const { maxSurge: _surge, ...kept } = rolling;
-    return { ...spec, updateStrategy: { ...strategy, rollingUpdate: kept } };
-  });
+function withoutSurge(daemonSet: DaemonSet): DaemonSet {
+  const { spec } = daemonSet;
+  const { updateStrategy } = spec;
+  const { rollingUpdate } = updateStrategy;
+  if (rollingUpdate?.maxSurge === undefined) return daemonSet;
+  const { maxSurge: _surge, ...kept } = rollingUpdate;
+  return { ...daemonSet, spec: { ...spec, updateStrategy: { ...updateStrategy, rollingUpdate: kept } } };
 }
 
-export const daemonSets: Strategy = {
+function keptDaemonSet(daemonSet: DaemonSet): DaemonSet {
+  return withoutSurge(withKeptTemplate(daemonSet));
+}
+
+export const daemonSets: Strategy<DaemonSet> = {
+  ...daemonSetRules,
   tracksGeneration: true,
-  prepareForCreate: (object) => withFirstTemplateGeneration(withoutSurge(object)),
-  prepareForUpdate: (next, previous) => withNextTemplateGeneration(withoutSurge(next), previous),
-  validate: validateDaemonSet,
-  validateUpdate: validateSelectorUpdate,
+  prepareForCreate: (object) => withFirstTemplateGeneration(keptDaemonSet(object)),
+  prepareForUpdate: (next, previous) => withNextTemplateGeneration(keptDaemonSet(next), previous),
   subresources: {
     status: {
       ...workloadStatus('daemonsets').status,
@@ -68,19 +64,17 @@ export const daemonSets: Strategy = {
   },
 };
 
-export const replicaSets: Strategy = {
+export const replicaSets: Strategy<ReplicaSet> = {
   ...keepsTemplate,
+  ...replicaSetRules,
   tracksGeneration: true,
   selectableFields: { 'status.replicas': '0' },
-  validate: validateReplicaSet,
-  validateUpdate: validateSelectorUpdate,
   subresources: workloadStatus('replicasets'),
 };
 
-export const statefulSets: Strategy = {
+export const statefulSets: Strategy<StatefulSet> = {
   ...keepsTemplate,
+  ...statefulSetRules,
   tracksGeneration: true,
-  validate: validateStatefulSet,
-  validateUpdate: validateStatefulSetUpdate,
   subresources: workloadStatus('statefulsets'),
 };

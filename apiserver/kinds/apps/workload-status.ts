@@ -1,25 +1,61 @@
-import type { SubresourceStrategy } from '../../registry/strategy';
-import { statusSubresource } from '../../registry/strategy';
+import type {
+  DaemonSet,
+  Deployment,
+  ReplicaSet,
+  ReplicaSetStatus,
+  StatefulSet,
+} from '../../../shared/api/types/apps-v1';
+import type { Job } from '../../../shared/api/types/batch-v1';
+import type { ReplicationController } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
-import type { ApiObject } from '../../../shared/object/object';
-import { integer, record } from '../../../shared/object/accessors';
+import { integer } from '../../../shared/object/accessors';
+import type { Int64 } from '../../../shared/object/values';
+import type { SubresourceStrategy } from '../../registry/strategy';
+import { statusSubresource } from '../../registry/strategy';
 import { nonNegative } from '../rules/primitives';
 
-/** The rules of one kind's `status`, as its controller may write it. */
-export interface StatusRules {
-  /** Fields that count something. */
-  readonly counts: readonly string[];
-  /** Pairs: the first may not be greater than the second. */
-  readonly atMost?: readonly (readonly [part: string, whole: string])[];
-  /** Counts that never go back. */
-  readonly growing?: readonly string[];
+/** The `status` subresource of a kind, with its rules. */
+export function workloadStatus<Resource extends keyof Workloads>(
+  resource: Resource,
+): { readonly status: SubresourceStrategy<Workloads[Resource]> } {
+  const rules: StatusRules<StatusOf<Resource>> = RULES[resource];
+  return {
+    status: {
+      prepareForUpdate: statusSubresource.prepareForUpdate,
+      validateUpdate: (next, previous) => statusErrors(rules, next.status, previous.status),
+    },
+  };
 }
 
-export type WorkloadWithStatus =
-  'replicationcontrollers' | 'replicasets' | 'deployments' | 'daemonsets' | 'statefulsets' | 'jobs';
+/** Kinds that make pods, and whose controllers count them. */
+interface Workloads {
+  readonly replicationcontrollers: ReplicationController;
+  readonly replicasets: ReplicaSet;
+  readonly deployments: Deployment;
+  readonly daemonsets: DaemonSet;
+  readonly statefulsets: StatefulSet;
+  readonly jobs: Job;
+}
 
-const REPLICAS: StatusRules = {
+type StatusOf<Resource extends keyof Workloads> = NonNullable<Workloads[Resource]['status']>;
+
+/** The fields that are integers. */
+type CountOf<Status> = {
+  [Name in keyof Status]-?: NonNullable<Status[Name]> extends Int64 ? Name & string : never;
+}[keyof Status];
+
+/** The rules of one kind's `status`, as its controller may write it. */
+interface StatusRules<Status> {
+  /** Fields that count something. */
+  readonly counts: readonly CountOf<Status>[];
+  /** Pairs: the first may not be greater than the second. */
+  readonly atMost?: readonly (readonly [part: CountOf<Status>, whole: CountOf<Status>])[];
+  /** Counts that never go back. */
+  readonly growing?: readonly CountOf<Status>[];
+}
+
+const REPLICAS: StatusRules<ReplicaSetStatus> = {
   counts: ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
   atMost: [
     ['fullyLabeledReplicas', 'replicas'],
@@ -29,7 +65,7 @@ const REPLICAS: StatusRules = {
   ],
 };
 
-const RULES: Readonly<Record<WorkloadWithStatus, StatusRules>> = {
+const RULES: { readonly [Resource in keyof Workloads]: StatusRules<StatusOf<Resource>> } = {
   replicationcontrollers: REPLICAS,
   replicasets: REPLICAS,
   deployments: {
@@ -83,38 +119,30 @@ const RULES: Readonly<Record<WorkloadWithStatus, StatusRules>> = {
   jobs: { counts: ['active', 'succeeded', 'failed'] },
 };
 
-/** The rules of a change of the status of one kind. */
-export function validateWorkloadStatus(
-  kind: WorkloadWithStatus,
-): (next: ApiObject, previous: ApiObject) => FieldError[] {
-  const { counts, atMost = [], growing = [] } = RULES[kind];
-  return (next, previous) => {
-    const status = record(next['status']);
-    const old = record(previous['status']);
-    const count = (name: string): number => integer(status[name]) ?? 0;
-    return [
-      ...counts.flatMap((name) => nonNegative(status[name], `status.${name}`)),
-      ...atMost.flatMap(([part, whole]) =>
-        count(part) > count(whole)
-          ? [
-              invalid(
-                `status.${part}`,
-                count(part),
-                `cannot be greater than ${whole === 'replicas' ? 'status.replicas' : whole}`,
-              ),
-            ]
-          : [],
-      ),
-      ...growing.flatMap((name) =>
-        old[name] !== undefined && count(name) < (integer(old[name]) ?? 0)
-          ? [invalid(`status.${name}`, status[name], 'cannot be decremented')]
-          : [],
-      ),
-    ];
-  };
-}
-
-/** The `status` subresource of a kind, with its rules. */
-export function workloadStatus(kind: WorkloadWithStatus): { readonly status: SubresourceStrategy } {
-  return { status: { ...statusSubresource, validateUpdate: validateWorkloadStatus(kind) } };
+/** What is wrong with a change of the status. */
+function statusErrors<Status extends object>(
+  { counts, atMost = [], growing = [] }: StatusRules<Status>,
+  next: Status | undefined,
+  previous: Status | undefined,
+): FieldError[] {
+  const count = (name: CountOf<Status>): number => integer(next?.[name]) ?? 0;
+  return [
+    ...counts.flatMap((name) => nonNegative(next?.[name], `status.${name}`)),
+    ...atMost.flatMap(([part, whole]) =>
+      count(part) > count(whole)
+        ? [
+            invalid(
+              `status.${part}`,
+              count(part),
+              `cannot be greater than ${whole === 'replicas' ? 'status.replicas' : whole}`,
+            ),
+          ]
+        : [],
+    ),
+    ...growing.flatMap((name) =>
+      count(name) < (integer(previous?.[name]) ?? Number.NEGATIVE_INFINITY)
+        ? [invalid(`status.${name}`, next?.[name], 'cannot be decremented')]
+        : [],
+    ),
+  ];
 }

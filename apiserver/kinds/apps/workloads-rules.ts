@@ -1,94 +1,156 @@
+import type { PodTemplate, PodTemplateSpec, ReplicationController } from '../../../shared/api/types/core-v1';
+import type {
+  ControllerRevision,
+  DaemonSet,
+  DaemonSetUpdateStrategy,
+  Deployment,
+  DeploymentSpec,
+  DeploymentStrategy,
+  ReplicaSet,
+  RollingUpdateDaemonSet,
+  RollingUpdateDeployment,
+} from '../../../shared/api/types/apps-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import type { LabelSelector } from '../../../shared/meta/labels';
 import { labelSelectorOfMap } from '../../../shared/meta/labels';
-import type { ApiObject } from '../../../shared/object/object';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
-import type { Json } from '../../../shared/object/accessors';
-import { integer, optionalRecord, record, stringMap, text } from '../../../shared/object/accessors';
+import type { Strategy } from '../../registry/strategy';
+import { privilegeRule } from '../pod-template/privileged-containers';
 import { validatePodTemplateSpec, validateReplicatedPodSpec } from '../pod-template/pod-spec';
-import { fields, ifPresent, immutable, nonNegative } from '../rules/primitives';
+import { fields, immutable, nonNegative } from '../rules/primitives';
 import { atMostAll, intOrPercent, isNone } from '../rules/rollout';
 import { notEmpty, parsedSelector, selectsTemplate, validateOwnSelector } from '../rules/selectors';
 import { validateSharedDisks } from '../pod-template/volumes';
 
 /** ReplicationController, ReplicaSet, Deployment, DaemonSet, PodTemplate and ControllerRevision. */
 
-const counts = fields({
+const POD_SPEC = 'spec.template.spec';
+
+export const podTemplateRules: Pick<Strategy<PodTemplate>, 'validate'> = {
+  validate: ({ template }, { settings }) => [
+    ...validatePodTemplateSpec(template, 'template'),
+    ...privilegeRule(template.spec, { path: 'template.spec', settings }),
+  ],
+};
+
+export const replicationControllerRules: Pick<Strategy<ReplicationController>, 'validate'> = {
+  validate: ({ spec }, { settings }) => {
+    const { selector = {}, template } = spec;
+    return [
+      ...counts(spec, 'spec'),
+      ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
+      ...replicatedTemplate(spec, labelSelectorOfMap(selector), 'ReplicationController'),
+      ...(template === undefined ? [] : privilegeRule(template.spec, { path: POD_SPEC, settings })),
+    ];
+  },
+};
+
+export const replicaSetRules: Pick<Strategy<ReplicaSet>, 'validate' | 'validateUpdate'> = {
+  validate: ({ spec }, { settings }) => [
+    ...counts(spec, 'spec'),
+    ...selectorAndTemplate(spec),
+    ...privilegeRule(spec.template.spec, { path: POD_SPEC, settings }),
+  ],
+  validateUpdate: sameSelector,
+};
+
+export const deploymentRules: Pick<Strategy<Deployment>, 'validate' | 'validateUpdate'> = {
+  validate: ({ spec }, { settings }) => {
+    const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
+    return [
+      ...counts(spec, 'spec'),
+      ...selectorAndTemplate(spec),
+      ...deploymentStrategy(spec.strategy, 'spec.strategy'),
+      ...(deadline !== undefined && deadline <= minReadySeconds
+        ? [invalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds')]
+        : []),
+      ...privilegeRule(spec.template.spec, { path: POD_SPEC, settings }),
+    ];
+  },
+  validateUpdate: sameSelector,
+};
+
+/** The pods of a DaemonSet share disks, for they are on many nodes. */
+export const daemonSetRules: Pick<Strategy<DaemonSet>, 'validate' | 'validateUpdate'> = {
+  validate: ({ spec }, { settings }) => {
+    const { template } = spec;
+    const selector = parsedSelector(spec.selector);
+    const path = 'spec.template';
+    return [
+      ...validateLabelSelector(spec.selector ?? undefined, 'spec.selector'),
+      ...(selector === undefined ? [] : selectsTemplate(selector, template, path)),
+      ...notEmpty(spec.selector, 'spec.selector', 'daemonset'),
+      ...validatePodTemplateSpec(template, path),
+      ...validateSharedDisks(template.spec.volumes, `${path}.spec.volumes`),
+      ...validateReplicatedPodSpec(template, path, 'DaemonSet'),
+      ...counts(spec, 'spec'),
+      ...daemonSetStrategy(spec.updateStrategy, 'spec.updateStrategy'),
+      ...privilegeRule(template.spec, { path: POD_SPEC, settings }),
+    ];
+  },
+  validateUpdate: sameSelector,
+};
+
+/** A ControllerRevision: a number and what it remembers, which stays. */
+export const controllerRevisionRules: Pick<Strategy<ControllerRevision>, 'validate' | 'validateUpdate'> = {
+  validate: ({ data, revision }) => [
+    ...(data === undefined || data === null ? [required('data', 'data is mandatory')] : []),
+    ...nonNegative(revision, 'revision'),
+  ],
+  validateUpdate: (next, previous) => immutable(next.data, previous.data, 'data'),
+};
+
+type Counts = Pick<
+  DeploymentSpec,
+  'replicas' | 'minReadySeconds' | 'revisionHistoryLimit' | 'progressDeadlineSeconds'
+>;
+
+/** Of all kinds; each has some of them. */
+const counts = fields<Counts>({
   replicas: nonNegative,
   minReadySeconds: nonNegative,
   revisionHistoryLimit: nonNegative,
   progressDeadlineSeconds: nonNegative,
 });
 
-/** A PodTemplate. */
-export function validatePodTemplate(object: ApiObject): FieldError[] {
-  return validatePodTemplateSpec(record(object['template']), 'template');
-}
-
-/** A ReplicationController. */
-export function validateReplicationController(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
-  const selector = stringMap(spec['selector']);
-  return [
-    ...counts(spec, 'spec'),
-    ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
-    ...replicatedTemplate(spec, labelSelectorOfMap(selector), 'ReplicationController'),
-  ];
-}
-
-/** A ReplicaSet. */
-export function validateReplicaSet(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
-  return [...counts(spec, 'spec'), ...selectorAndTemplate(spec)];
-}
-
-/** A Deployment. */
-export function validateDeployment(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
-  const deadline = integer(spec['progressDeadlineSeconds']);
-  return [
-    ...counts(spec, 'spec'),
-    ...selectorAndTemplate(spec),
-    ...deploymentStrategy(record(spec['strategy']), 'spec.strategy'),
-    ...(deadline !== undefined && deadline <= (integer(spec['minReadySeconds']) ?? 0)
-      ? [invalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds')]
-      : []),
-  ];
-}
-
 /** The selector of a workload stays what it was. */
-export function validateSelectorUpdate(next: ApiObject, previous: ApiObject): FieldError[] {
-  return immutable(record(next['spec'])['selector'], record(previous['spec'])['selector'], 'spec.selector');
+function sameSelector<T extends { readonly spec: Pick<DeploymentSpec, 'selector'> }>(
+  next: T,
+  previous: T,
+): FieldError[] {
+  return immutable(next.spec.selector, previous.spec.selector, 'spec.selector');
 }
 
-function selectorAndTemplate(spec: Json): FieldError[] {
-  const selector = parsedSelector(spec['selector']);
+function selectorAndTemplate(spec: Pick<DeploymentSpec, 'selector' | 'template' | 'replicas'>): FieldError[] {
+  const selector = parsedSelector(spec.selector);
   return [
-    ...validateOwnSelector(spec['selector'], 'spec.selector', 'deployment'),
+    ...validateOwnSelector(spec.selector, 'spec.selector', 'deployment'),
     ...(selector === undefined
-      ? [invalid('spec.selector', spec['selector'], 'invalid label selector')]
+      ? [invalid('spec.selector', spec.selector, 'invalid label selector')]
       : replicatedTemplate(spec, selector, 'ReplicaSet')),
   ];
 }
 
-function replicatedTemplate(spec: Json, selector: LabelSelector, kind: string): FieldError[] {
+function replicatedTemplate(
+  { replicas = 0, template }: { readonly replicas?: number; readonly template?: PodTemplateSpec },
+  selector: LabelSelector,
+  kind: string,
+): FieldError[] {
   const path = 'spec.template';
-  const template = optionalRecord(spec['template']);
   if (template === undefined) return [required(path)];
-  const volumes = record(template['spec'])['volumes'];
   return [
     ...selectsTemplate(selector, template, path),
     ...validatePodTemplateSpec(template, path),
-    ...((integer(spec['replicas']) ?? 0) > 1 ? validateSharedDisks(volumes, `${path}.spec.volumes`) : []),
+    ...(replicas > 1 ? validateSharedDisks(template.spec.volumes, `${path}.spec.volumes`) : []),
     ...validateReplicatedPodSpec(template, path, kind),
   ];
 }
 
-function deploymentStrategy(strategy: Json, path: string): FieldError[] {
+function deploymentStrategy(strategy: DeploymentStrategy, path: string): FieldError[] {
   const at = `${path}.rollingUpdate`;
-  const rolling = optionalRecord(strategy['rollingUpdate']);
-  switch (text(strategy['type'])) {
+  const { type = '', rollingUpdate: rolling } = strategy;
+  switch (type) {
     case 'Recreate':
       return rolling === undefined
         ? []
@@ -102,8 +164,10 @@ function deploymentStrategy(strategy: Json, path: string): FieldError[] {
   }
 }
 
-function rollingDeployment(rolling: Json, path: string): FieldError[] {
-  const { maxUnavailable, maxSurge } = rolling;
+function rollingDeployment(
+  { maxUnavailable, maxSurge }: RollingUpdateDeployment,
+  path: string,
+): FieldError[] {
   const at = `${path}.maxUnavailable`;
   return [
     ...intOrPercent(maxUnavailable, at),
@@ -115,27 +179,10 @@ function rollingDeployment(rolling: Json, path: string): FieldError[] {
   ];
 }
 
-/** A DaemonSet: its pods share disks, for they are on many nodes. */
-export function validateDaemonSet(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
-  const selector = parsedSelector(spec['selector']);
-  const path = 'spec.template';
-  return [
-    ...validateLabelSelector(optionalRecord(spec['selector']), 'spec.selector'),
-    ...(selector === undefined ? [] : selectsTemplate(selector, spec['template'], path)),
-    ...notEmpty(spec['selector'], 'spec.selector', 'daemonset'),
-    ...validatePodTemplateSpec(record(spec['template']), path),
-    ...validateSharedDisks(record(record(spec['template'])['spec'])['volumes'], `${path}.spec.volumes`),
-    ...validateReplicatedPodSpec(spec['template'], path, 'DaemonSet'),
-    ...counts({ ...spec, replicas: undefined, progressDeadlineSeconds: undefined }, 'spec'),
-    ...daemonSetStrategy(record(spec['updateStrategy']), 'spec.updateStrategy'),
-  ];
-}
-
-function daemonSetStrategy(strategy: Json, path: string): FieldError[] {
+function daemonSetStrategy(strategy: DaemonSetUpdateStrategy, path: string): FieldError[] {
   const at = `${path}.rollingUpdate`;
-  const rolling = optionalRecord(strategy['rollingUpdate']);
-  switch (text(strategy['type'])) {
+  const { type = '', rollingUpdate: rolling } = strategy;
+  switch (type) {
     case 'OnDelete':
       return [];
     case 'RollingUpdate':
@@ -145,14 +192,13 @@ function daemonSetStrategy(strategy: Json, path: string): FieldError[] {
   }
 }
 
-function rollingDaemonSet(rolling: Json, path: string): FieldError[] {
-  const { maxUnavailable, maxSurge } = rolling;
+function rollingDaemonSet({ maxUnavailable, maxSurge }: RollingUpdateDaemonSet, path: string): FieldError[] {
   const surges = !isNone(maxSurge);
   const at = `${path}.maxUnavailable`;
   const surgeAt = `${path}.maxSurge`;
   return [
     ...intOrPercent(maxUnavailable, at),
-    ...ifPresent(intOrPercent)(maxSurge, surgeAt),
+    ...(maxSurge === undefined ? [] : intOrPercent(maxSurge, surgeAt)),
     ...atMostAll(maxUnavailable, at),
     ...atMostAll(maxSurge, surgeAt),
     ...(surges && !isNone(maxUnavailable)
@@ -160,18 +206,4 @@ function rollingDaemonSet(rolling: Json, path: string): FieldError[] {
       : []),
     ...(!surges && isNone(maxUnavailable) ? [required(at, 'cannot be 0 when maxSurge is 0')] : []),
   ];
-}
-
-/** A ControllerRevision: a number and what it remembers. */
-export function validateControllerRevision(object: ApiObject): FieldError[] {
-  const isAbsent = object['data'] === undefined || object['data'] === null;
-  return [
-    ...(isAbsent ? [required('data', 'data is mandatory')] : []),
-    ...nonNegative(object['revision'], 'revision'),
-  ];
-}
-
-/** What a ControllerRevision remembers stays. */
-export function validateControllerRevisionUpdate(next: ApiObject, previous: ApiObject): FieldError[] {
-  return immutable(next['data'], previous['data'], 'data');
 }

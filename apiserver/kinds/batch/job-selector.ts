@@ -1,6 +1,4 @@
-import type { ApiObject } from '../../../shared/object/object';
-import type { Json } from '../../../shared/object/accessors';
-import { record, stringMap } from '../../../shared/object/accessors';
+import type { Job, JobSpec } from '../../../shared/api/types/batch-v1';
 import { JOB_LABEL } from './jobs-rules';
 
 /**
@@ -8,18 +6,17 @@ import { JOB_LABEL } from './jobs-rules';
  * the Job's uid and name, and its selector wants that uid. Wrong values that are already there are left for validation to refuse.
  * A Job without labels gets those of its template.
  */
-export function withGeneratedSelector(job: ApiObject): ApiObject {
-  const spec = record(job['spec']);
-  if (spec['manualSelector'] === true) return job;
+export function withGeneratedSelector(job: Job): Job {
+  const { spec } = job;
+  if (spec.manualSelector === true) return job;
   const { uid = '', name = '' } = job.metadata;
-  const template = record(spec['template']);
-  const metadata = record(template['metadata']);
-  const selector = record(spec['selector']);
+  const { template, selector } = spec;
+  const { metadata } = template;
   const own = { [JOB_LABEL.controllerUid]: uid };
-  const labels = { ...own, [JOB_LABEL.jobName]: name, ...stringMap(metadata['labels']) };
-  const generated: Json = {
+  const labels = { ...own, [JOB_LABEL.jobName]: name, ...metadata.labels };
+  const generated: JobSpec = {
     ...spec,
-    selector: { ...selector, matchLabels: { ...own, ...stringMap(selector['matchLabels']) } },
+    selector: { ...selector, matchLabels: { ...own, ...selector?.matchLabels } },
     template: { ...template, metadata: { ...metadata, labels } },
   };
   const isBare = Object.keys(job.metadata.labels ?? {}).length === 0;

@@ -1,18 +1,11 @@
+import type { CronJob, CronJobSpec, Job, JobSpec } from '../../../shared/api/types/batch-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { matchesLabels } from '../../../shared/meta/labels';
-import type { ApiObject } from '../../../shared/object/object';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
-import type { Json } from '../../../shared/object/accessors';
-import {
-  integer,
-  optionalRecord,
-  optionalText,
-  record,
-  stringMap,
-  text,
-} from '../../../shared/object/accessors';
+import type { Strategy } from '../../registry/strategy';
 import { scheduleProblem } from './cron';
+import { privilegeRule } from '../pod-template/privileged-containers';
 import { validatePodTemplateSpec } from '../pod-template/pod-spec';
 import { fields, immutable, needed, nonNegative, requiredChoice } from '../rules/primitives';
 import { parsedSelector, selectsTemplate } from '../rules/selectors';
@@ -20,7 +13,7 @@ import { parsedSelector, selectsTemplate } from '../rules/selectors';
 /** The labels by which the pods of one Job are known. */
 export const JOB_LABEL = { controllerUid: 'controller-uid', jobName: 'job-name' } as const;
 
-const counts = fields({
+const counts = fields<JobSpec>({
   parallelism: nonNegative,
   completions: nonNegative,
   activeDeadlineSeconds: nonNegative,
@@ -28,25 +21,47 @@ const counts = fields({
   ttlSecondsAfterFinished: nonNegative,
 });
 
-/** A Job. */
-export function validateJob(job: ApiObject): FieldError[] {
-  const spec = record(job['spec']);
-  const given = optionalRecord(spec['selector']);
-  const selector = parsedSelector(spec['selector']);
+const SETTLED = ['completions', 'selector', 'template', 'completionMode'] as const;
+
+/** What a Job makes, and how often, stays. */
+export const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
+  validate: (job, { settings }) => [
+    ...validateJob(job),
+    ...privilegeRule(job.spec.template.spec, { path: 'spec.template.spec', settings }),
+  ],
+  validateUpdate: (next, previous) =>
+    SETTLED.flatMap((name) => immutable(next.spec[name], previous.spec[name], `spec.${name}`)),
+};
+
+/** The Jobs of a CronJob get their selectors from the server. */
+export const cronJobRules: Pick<Strategy<CronJob>, 'validate'> = {
+  validate: ({ spec }, { settings }) => [
+    ...validateCronJobSpec(spec),
+    ...privilegeRule(spec.jobTemplate.spec.template.spec, {
+      path: 'spec.jobTemplate.spec.template.spec',
+      settings,
+    }),
+  ],
+};
+
+function validateJob(job: Job): FieldError[] {
+  const { spec } = job;
+  const { selector: given, template } = spec;
+  const selector = parsedSelector(given);
   return [
-    ...generatedSelector(job, spec),
+    ...generatedSelector(job),
     ...jobSpec(spec, 'spec'),
     ...(given === undefined ? [required('spec.selector')] : validateLabelSelector(given, 'spec.selector')),
-    ...(selector === undefined ? [] : selectsTemplate(selector, spec['template'], 'spec.template')),
+    ...(selector === undefined ? [] : selectsTemplate(selector, template, 'spec.template')),
   ];
 }
 
 /** The server made the selector unless `manualSelector` says otherwise; then it must find the Job's own pods. */
-function generatedSelector(job: ApiObject, spec: Json): FieldError[] {
-  const given = optionalRecord(spec['selector']);
-  if (spec['manualSelector'] === true || given === undefined) return [];
-  const { uid = '', name = '' } = job.metadata;
-  const labels = stringMap(record(record(spec['template'])['metadata'])['labels']);
+function generatedSelector({ metadata, spec }: Job): FieldError[] {
+  const { selector: given, template } = spec;
+  if (spec.manualSelector === true || given === undefined) return [];
+  const { uid = '', name = '' } = metadata;
+  const { labels = {} } = template.metadata;
   const selector = parsedSelector(given);
   const own = { [JOB_LABEL.controllerUid]: uid, [JOB_LABEL.jobName]: name };
   return [
@@ -66,9 +81,9 @@ function ownLabel(labels: Readonly<Record<string, string>>, key: string, expecte
 
 const INDEXED_PARALLELISM_MAX = 100_000;
 
-function jobSpec(spec: Json, path: string): FieldError[] {
-  const template = record(spec['template']);
-  const policy = text(record(template['spec'])['restartPolicy']);
+function jobSpec(spec: JobSpec, path: string): FieldError[] {
+  const { template } = spec;
+  const policy = template.spec.restartPolicy;
   return [
     ...counts(spec, path),
     ...completionMode(spec, path),
@@ -79,13 +94,14 @@ function jobSpec(spec: Json, path: string): FieldError[] {
   ];
 }
 
-function completionMode(spec: Json, path: string): FieldError[] {
-  const mode = optionalText(spec['completionMode']);
-  const parallelism = integer(spec['parallelism']) ?? 0;
+function completionMode(
+  { completionMode: mode, parallelism = 0, completions }: JobSpec,
+  path: string,
+): FieldError[] {
   if (mode === undefined || mode === 'NonIndexed') return [];
   if (mode !== 'Indexed') return [notSupported(`${path}.completionMode`, mode, ['NonIndexed', 'Indexed'])];
   return [
-    ...(spec['completions'] === undefined
+    ...(completions === undefined
       ? [required(`${path}.completions`, 'when completion mode is Indexed')]
       : []),
     ...(parallelism > INDEXED_PARALLELISM_MAX
@@ -100,39 +116,26 @@ function completionMode(spec: Json, path: string): FieldError[] {
   ];
 }
 
-const SETTLED = ['completions', 'selector', 'template', 'completionMode'];
-
-/** What a Job makes, and how often, stays. */
-export function validateJobUpdate(next: ApiObject, previous: ApiObject): FieldError[] {
-  const spec = record(next['spec']);
-  const old = record(previous['spec']);
-  return SETTLED.flatMap((name) => immutable(spec[name], old[name], `spec.${name}`));
-}
-
-const cronCounts = fields({
+const cronCounts = fields<CronJobSpec>({
   startingDeadlineSeconds: nonNegative,
   successfulJobsHistoryLimit: nonNegative,
   failedJobsHistoryLimit: nonNegative,
 });
 
-/** A CronJob: its Jobs get their selectors from the server. */
-export function validateCronJob(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
-  const schedule = text(spec['schedule']);
+function validateCronJobSpec(spec: CronJobSpec): FieldError[] {
+  const { schedule } = spec;
   const problem = schedule === '' ? undefined : scheduleProblem(schedule);
-  const job = record(record(spec['jobTemplate'])['spec']);
+  const { spec: job } = spec.jobTemplate;
   const path = 'spec.jobTemplate.spec';
   return [
     ...needed(schedule, 'spec.schedule'),
     ...(problem === undefined ? [] : [invalid('spec.schedule', schedule, problem)]),
     ...cronCounts(spec, 'spec'),
-    ...requiredChoice(spec['concurrencyPolicy'], 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']),
+    ...requiredChoice(spec.concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']),
     ...jobSpec(job, path),
-    ...(optionalRecord(job['selector']) === undefined
+    ...(job.selector === undefined
       ? []
-      : [invalid(`${path}.selector`, job['selector'], '`selector` will be auto-generated')]),
-    ...(job['manualSelector'] === true
-      ? [notSupported(`${path}.manualSelector`, true, ['nil', 'false'])]
-      : []),
+      : [invalid(`${path}.selector`, job.selector, '`selector` will be auto-generated')]),
+    ...(job.manualSelector === true ? [notSupported(`${path}.manualSelector`, true, ['nil', 'false'])] : []),
   ];
 }

@@ -1,11 +1,10 @@
+import type { Binding, Pod, PodStatus } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalidObject, notSupported, required } from '../../../shared/errors/field-error';
 import { badRequest, conflict, notFound } from '../../../shared/errors/status-error';
-import type { ApiObject } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
 import { isTerminating, timestamp } from '../../registry/metadata';
 import { writeTarget } from '../../registry/write-target';
-import { record, records, text } from '../../../shared/object/accessors';
 import type { Operation } from '../../registry/operation';
 import { writeOptimistically } from '../../registry/write';
 
@@ -14,7 +13,8 @@ const PODS = { group: GROUP.core, resource: 'pods' } as const;
 
 /** Puts a pod on a node, once: `pods/binding`, and `bindings`, where the Binding alone names the pod. */
 export const bindPod: Operation = async ({ store, registry }, request, signal) => {
-  const { object: binding } = request;
+  // Decoded as what is sent there.
+  const binding = request.object as Binding;
   const name = binding.metadata.name ?? '';
   if (request.name !== '' && request.name !== name) {
     throw badRequest('name in URL does not match name in Binding object');
@@ -28,19 +28,21 @@ export const bindPod: Operation = async ({ store, registry }, request, signal) =
     target,
     async (current) => {
       if (current === undefined) throw notFound(PODS, name);
-      return Promise.resolve({ kind: 'put', object: bound(current.object, binding, store.clock.now()) });
+      return Promise.resolve({
+        kind: 'put',
+        object: bound(current.object as Pod, binding, store.clock.now()),
+      });
     },
     signal,
   );
   return undefined;
 };
 
-function validateBinding(binding: ApiObject): readonly FieldError[] {
-  const target = record(binding['target']);
-  const kind = text(target['kind']);
+function validateBinding({ target }: Binding): readonly FieldError[] {
+  const { kind = '', name = '' } = target;
   return [
     ...(kind === '' || kind === 'Node' ? [] : [notSupported('target.kind', kind, ['Node', '<empty>'])]),
-    ...(text(target['name']) === '' ? [required('target.name')] : []),
+    ...(name === '' ? [required('target.name')] : []),
   ];
 }
 
@@ -48,10 +50,9 @@ function validateBinding(binding: ApiObject): readonly FieldError[] {
  * The pod on its node. Throws Conflict when it is on one already, or on its way out. A uid in the Binding is not looked at: v1.21
  * binds by name alone.
  */
-function bound(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObject {
+function bound(pod: Pod, binding: Binding, nowMs: number): Pod {
   const name = pod.metadata.name ?? '';
-  const spec = record(pod['spec']);
-  const nodeName = text(spec['nodeName']);
+  const { nodeName = '' } = pod.spec;
   if (isTerminating(pod.metadata)) {
     throw conflict(BINDING, name, `pod ${name} is being deleted, cannot be assigned to a host`);
   }
@@ -63,17 +64,17 @@ function bound(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObject {
   return {
     ...pod,
     metadata: { ...pod.metadata, ...(Object.keys(merged).length === 0 ? {} : { annotations: merged }) },
-    spec: { ...spec, nodeName: text(record(binding['target'])['name']) },
-    status: withCondition(record(pod['status']), nowMs),
+    spec: { ...pod.spec, nodeName: binding.target.name ?? '' },
+    status: withCondition(pod.status ?? {}, nowMs),
   };
 }
 
 /** The status with PodScheduled true; the time of the last change is kept when it was true before. */
-function withCondition(status: Readonly<Record<string, unknown>>, nowMs: number): object {
-  const conditions = records(status['conditions']);
+function withCondition(status: PodStatus, nowMs: number): PodStatus {
+  const { conditions = [] } = status;
   const at = conditions.findIndex(({ type }) => type === 'PodScheduled');
   const before = conditions[at];
-  const since = before?.['status'] === 'True' ? before['lastTransitionTime'] : timestamp(nowMs);
+  const since = before?.status === 'True' ? before.lastTransitionTime : timestamp(nowMs);
   const scheduled = {
     type: 'PodScheduled',
     status: 'True',

@@ -1,6 +1,6 @@
 import { apiVersionOf } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
-import { record, records } from '../../../shared/object/accessors';
+import type { EphemeralContainers, Pod } from '../../../shared/api/types/core-v1';
 import type { ObjectView } from '../../registry/object-view';
 import { metadataWithDemands, shownMetadata } from '../../registry/shown-metadata';
 
@@ -9,15 +9,15 @@ const KIND = { group: GROUP.core, version: 'v1', kind: 'EphemeralContainers' } a
 /** `pods/ephemeralcontainers`: the list alone, in a kind of its own, through which containers are added to a running pod. */
 export const ephemeralContainersView: ObjectView = {
   hasStrategy: true,
-  show: (pod) => ({
+  show: (pod: Pod) => ({
     kind: KIND.kind,
     apiVersion: apiVersionOf(KIND),
     metadata: shownMetadata(pod),
-    ephemeralContainers: records(record(pod['spec'])['ephemeralContainers']),
+    ephemeralContainers: pod.spec.ephemeralContainers ?? [],
   }),
-  merge: (shown, pod) => ({
+  merge: (shown: EphemeralContainers, pod: Pod) => ({
     ...pod,
     metadata: metadataWithDemands(pod, shown),
-    spec: { ...record(pod['spec']), ephemeralContainers: records(shown['ephemeralContainers']) },
+    spec: { ...pod.spec, ephemeralContainers: shown.ephemeralContainers ?? [] },
   }),
 };

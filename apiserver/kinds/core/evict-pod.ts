@@ -1,14 +1,15 @@
+import type { Pod } from '../../../shared/api/types/core-v1';
+import type { Eviction } from '../../../shared/api/types/policy-v1beta1';
 import { defined } from '../../../shared/defined';
 import { GROUP } from '../../../shared/names';
 import { StatusError, badRequest, notFound } from '../../../shared/errors/status-error';
-import type { ApiObject } from '../../../shared/object/object';
 import type { Admission } from '../../registry/admission';
 import { deleteObject } from '../../registry/delete';
 import type { DeleteOptions } from '../../registry/deletion';
 import { readFresh } from '../../registry/current';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
-import { integer, optionalRecord, record, records, strings, text } from '../../../shared/object/accessors';
+import { integer } from '../../../shared/object/accessors';
 import type { Operation, OperationContext, OperationRequest } from '../../registry/operation';
 import type { Budget } from '../policy/spent-disruption';
 import { budgetsOf, changedMeanwhile, spendDisruption } from '../policy/spent-disruption';
@@ -51,7 +52,7 @@ type Judgement =
 
 async function judge(
   context: OperationContext,
-  subject: { readonly request: OperationRequest; readonly pod: ApiObject; readonly dryRun: boolean },
+  subject: { readonly request: OperationRequest; readonly pod: Pod; readonly dryRun: boolean },
   signal: AbortSignal,
 ): Promise<Judgement> {
   const phase = phaseOf(subject.pod);
@@ -63,7 +64,7 @@ interface Deletion {
   readonly request: OperationRequest;
   readonly pods: Endpoint;
   readonly options: DeleteOptions;
-  readonly pod: ApiObject;
+  readonly pod: Pod;
   readonly judged: Judgement;
 }
 
@@ -99,13 +100,16 @@ const NO_FURTHER_ADMISSION: Admission = {
   validate: async () => Promise.resolve(),
 };
 
-function deleteOptionsOf({ object: eviction, dryRun }: OperationRequest): DeleteOptions {
-  const given = record(eviction['deleteOptions']);
-  const grace = integer(given['gracePeriodSeconds']);
-  const policy = text(given['propagationPolicy']);
-  const preconditions = optionalRecord(given['preconditions']);
-  const orphan = given['orphanDependents'];
-  const asked = strings(given['dryRun']);
+function deleteOptionsOf({ object, dryRun }: OperationRequest): DeleteOptions {
+  // Decoded as what is sent there.
+  const { deleteOptions = {} } = object as Eviction;
+  const {
+    propagationPolicy: policy = '',
+    preconditions,
+    orphanDependents: orphan,
+    dryRun: asked = [],
+  } = deleteOptions;
+  const grace = integer(deleteOptions.gracePeriodSeconds);
   if (asked.length > 0 && dryRun && !asked.includes('All')) {
     throw badRequest('Non-matching dry-run options in request and content');
   }
@@ -113,8 +117,7 @@ function deleteOptionsOf({ object: eviction, dryRun }: OperationRequest): Delete
     dryRun: dryRun || asked.includes('All'),
     ...defined({ gracePeriodSeconds: grace }),
     ...(policy === '' ? {} : { propagationPolicy: policy }),
-    ...(typeof orphan === 'boolean' ? { orphanDependents: orphan } : {}),
-    ...defined({ preconditions }),
+    ...defined({ orphanDependents: orphan, preconditions }),
   };
 }
 
@@ -122,9 +125,10 @@ async function freshPod(
   { store }: OperationContext,
   { request, pods }: { readonly request: OperationRequest; readonly pods: Endpoint },
   signal: AbortSignal,
-): Promise<ApiObject | undefined> {
+): Promise<Pod | undefined> {
   const key = relativeKey(pods.stored, request.namespace, request.name);
-  return (await readFresh(store, pods, key, signal))?.object;
+  // Decoded as what is stored there.
+  return (await readFresh(store, pods, key, signal))?.object as Pod | undefined;
 }
 
 /**
@@ -137,7 +141,7 @@ async function passBudget(
     request,
     pod,
     dryRun,
-  }: { readonly request: OperationRequest; readonly pod: ApiObject; readonly dryRun: boolean },
+  }: { readonly request: OperationRequest; readonly pod: Pod; readonly dryRun: boolean },
   signal: AbortSignal,
 ): Promise<Judgement> {
   const budgets = await budgetsOf(context, pod, signal);
@@ -156,17 +160,15 @@ async function passBudget(
 }
 
 function isHealthyWithout({ object }: Budget): boolean {
-  const status = record(object['status']);
-  const desired = integer(status['desiredHealthy']) ?? 0;
-  return desired > 0 && (integer(status['currentHealthy']) ?? 0) >= desired;
+  const { desiredHealthy = 0, currentHealthy = 0 } = object.status ?? {};
+  return desiredHealthy > 0 && currentHealthy >= desiredHealthy;
 }
 
-function phaseOf(pod: ApiObject): string {
-  return text(record(pod['status'])['phase']);
+function phaseOf(pod: Pod): string {
+  return pod.status?.phase ?? '';
 }
 
-function isReady(pod: ApiObject): boolean {
-  return records(record(pod['status'])['conditions']).some(
-    ({ type, status }) => type === 'Ready' && status === 'True',
-  );
+function isReady(pod: Pod): boolean {
+  const { conditions = [] } = pod.status ?? {};
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }

@@ -2,8 +2,6 @@ import { pathSegmentName } from '../../../shared/meta/name-rules';
 import { scaleBySelectorMap } from '../autoscaling/scale';
 import { CREATED_AT_TABLE } from '../columns/common';
 import { kindsOf } from '../kind';
-import { TEMPLATE } from '../pod-template/kept-template';
-import { withPrivilegeRule } from '../pod-template/privileged-containers';
 import { bindPod } from './bind-pod';
 import {
   componentStatusTable,
@@ -104,9 +102,9 @@ export const core = kindsOf(
         eviction: { is: 'operation', run: evictPod },
       },
     },
-    podtemplates: { strategy: withPrivilegeRule(podTemplates, 'template'), table: podTemplateTable },
+    podtemplates: { strategy: podTemplates, table: podTemplateTable },
     replicationcontrollers: {
-      strategy: withPrivilegeRule(replicationControllers, TEMPLATE),
+      strategy: replicationControllers,
       table: replicationControllerTable,
       subresources: { scale: { is: 'view', view: scaleBySelectorMap } },
     },

@@ -1,7 +1,11 @@
 import { ANNOTATION } from '../../../shared/names';
-import type { ApiObject } from '../../../shared/object/object';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
+import type {
+  Container,
+  Pod,
+  PodSecurityContext,
+  SeccompProfile,
+  SecurityContext,
+} from '../../../shared/api/types/core-v1';
 
 const LOCALHOST = 'localhost/';
 
@@ -9,40 +13,41 @@ const LOCALHOST = 'localhost/';
  * A new pod says its seccomp profiles twice, in fields and in the annotations that were their old home: what one of them lacks it
  * gets from the other. Where both are there and differ, validation tells.
  */
-export function withSeccompTwins(pod: ApiObject): ApiObject {
+export function withSeccompTwins(pod: Pod): Pod {
   const annotations = { ...pod.metadata.annotations };
   const known = Object.keys(annotations).length;
-  const spec = record(pod['spec']);
-  const security = withProfile(optionalRecord(spec['securityContext']), annotations, ANNOTATION.seccompPod);
-  const lists = ['initContainers', 'containers', 'ephemeralContainers'].filter(
-    (list) => spec[list] !== undefined,
-  );
-  const containers = lists.map((list) => [
-    list,
-    records(spec[list]).map((container) => {
-      const key = `${ANNOTATION.seccompContainerPrefix}${text(container['name'])}`;
-      const context = withProfile(optionalRecord(container['securityContext']), annotations, key);
-      return context === undefined ? container : { ...container, securityContext: context };
-    }),
-  ]);
+  const { spec } = pod;
+  const { initContainers, containers, ephemeralContainers } = spec;
+  const security = withProfile<PodSecurityContext>(spec.securityContext, annotations, ANNOTATION.seccompPod);
+  const twins = <T extends Container>(container: T): T => withContainerProfile(container, annotations);
+  const kept = {
+    ...spec,
+    ...(security === undefined ? {} : { securityContext: security }),
+    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(twins) }),
+    containers: (containers ?? []).map(twins),
+    ...(ephemeralContainers === undefined ? {} : { ephemeralContainers: ephemeralContainers.map(twins) }),
+  };
   return {
     ...pod,
+    // The containers have added theirs by now.
     ...(Object.keys(annotations).length === known ? {} : { metadata: { ...pod.metadata, annotations } }),
-    spec: {
-      ...spec,
-      ...(security === undefined ? {} : { securityContext: security }),
-      ...(Object.fromEntries(containers) as Json),
-    },
+    spec: kept,
   };
 }
 
+function withContainerProfile<T extends Container>(container: T, annotations: Record<string, string>): T {
+  const key = `${ANNOTATION.seccompContainerPrefix}${container.name}`;
+  const context = withProfile<SecurityContext>(container.securityContext, annotations, key);
+  return context === undefined ? container : { ...container, securityContext: context };
+}
+
 /** The security context with the profile of the annotation; or the annotation is added to `annotations`. */
-function withProfile(
-  context: Json | undefined,
+function withProfile<Context extends { readonly seccompProfile?: SeccompProfile }>(
+  context: Context | undefined,
   annotations: Record<string, string>,
   key: string,
-): Json | undefined {
-  const profile = optionalRecord(record(context)['seccompProfile']);
+): Context | { readonly seccompProfile: SeccompProfile } | undefined {
+  const profile = context?.seccompProfile;
   const annotation = annotations[key];
   if (profile !== undefined && annotation === undefined) {
     const given = annotationOf(profile);
@@ -54,21 +59,20 @@ function withProfile(
   return meant === undefined ? context : { ...context, seccompProfile: meant };
 }
 
-function annotationOf(profile: Json): string | undefined {
-  const localhost = profile['localhostProfile'];
-  switch (text(profile['type'])) {
+function annotationOf({ type, localhostProfile: localhost }: SeccompProfile): string | undefined {
+  switch (type) {
     case 'Unconfined':
       return 'unconfined';
     case 'RuntimeDefault':
       return 'runtime/default';
     case 'Localhost':
-      return typeof localhost === 'string' ? `${LOCALHOST}${localhost}` : undefined;
+      return localhost === undefined ? undefined : `${LOCALHOST}${localhost}`;
     default:
       return undefined;
   }
 }
 
-function profileOf(annotation: string): Json | undefined {
+function profileOf(annotation: string): SeccompProfile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' };
   if (annotation === 'runtime/default' || annotation === 'docker/default') return { type: 'RuntimeDefault' };
   const localhost = annotation.startsWith(LOCALHOST) ? annotation.slice(LOCALHOST.length) : '';

@@ -1,15 +1,24 @@
+import type {
+  Container,
+  ContainerStateTerminated,
+  ContainerStatus,
+  Pod,
+  PodSpec,
+  PodStatus,
+} from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
-import type { ApiObject } from '../../../shared/object/object';
 import type { Json } from '../../../shared/object/accessors';
-import { integer, optionalRecord, record, records, text } from '../../../shared/object/accessors';
+import { integer } from '../../../shared/object/accessors';
+import type { Strategy } from '../../registry/strategy';
 import {
   validatePodAnnotations,
   validatePodAnnotationsUpdate,
   validateSeccompTwins,
 } from '../pod-template/pod-annotations';
+import { privilegeRule } from '../pod-template/privileged-containers';
 import { validateEphemeralContainers } from '../pod-template/containers';
 import { validatePodSpec } from '../pod-template/pod-spec';
 import { forEachItem, invalidForEach, ipAddress, isIpv4Address, repeatsIn } from '../rules/primitives';
@@ -17,70 +26,77 @@ import { validateTolerationsUpdate } from '../pod-template/tolerations';
 import { validateVolumes } from '../pod-template/volumes';
 
 const INT32_MAX = 2_147_483_647;
-const CONTAINER_LISTS = ['containers', 'initContainers'];
+const CONTAINER_LISTS = ['containers', 'initContainers'] as const;
+
+type ContainerList = (typeof CONTAINER_LISTS)[number];
+
+export const podRules: Pick<Strategy<Pod>, 'validate' | 'validateNew' | 'validateUpdate'> = {
+  validate: (pod, { settings }) => [
+    ...validatePod(pod),
+    ...privilegeRule(pod.spec, { path: 'spec', settings }),
+  ],
+  validateNew: validatePodCreate,
+  validateUpdate: validatePodUpdate,
+};
 
 /** What holds for a pod at any time. */
-export function validatePod(pod: ApiObject): FieldError[] {
-  const spec = record(pod['spec']);
+function validatePod(pod: Pod): FieldError[] {
+  const { spec } = pod;
   const annotations = pod.metadata.annotations ?? {};
   return [
     ...validatePodAnnotations(annotations, 'metadata.annotations', spec),
     ...validatePodSpec(spec, 'spec', pod.metadata.name ?? ''),
     ...tokensWithoutAccount(spec),
-    ...CONTAINER_LISTS.flatMap((list) => trimmedImages(records(spec[list]), `spec.${list}`)),
+    ...CONTAINER_LISTS.flatMap((list) => trimmedImages(spec[list] ?? [], `spec.${list}`)),
   ];
 }
 
 /** What holds for a new pod besides. */
-export function validatePodCreate(pod: ApiObject): FieldError[] {
-  const spec = record(pod['spec']);
+function validatePodCreate(pod: Pod): FieldError[] {
+  const { spec } = pod;
   return [
-    ...(records(spec['ephemeralContainers']).length > 0
+    ...((spec.ephemeralContainers ?? []).length > 0
       ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')]
       : []),
     ...validateSeccompTwins(pod.metadata.annotations ?? {}, spec, 'spec'),
   ];
 }
 
-function tokensWithoutAccount(spec: Json): FieldError[] {
-  if (text(spec['serviceAccountName']) !== '') return [];
-  return forEachItem(records(spec['volumes']), 'spec.volumes', (volume, at) =>
-    forEachItem(
-      records(record(volume['projected'])['sources']),
-      `${at}.projected.sources`,
-      (source, place) =>
-        source['serviceAccountToken'] === undefined
-          ? []
-          : [
-              forbiddenField(
-                `${place}.serviceAccountToken`,
-                'must not be specified when serviceAccountName is not set',
-              ),
-            ],
+function tokensWithoutAccount({ serviceAccountName = '', volumes = [] }: PodSpec): FieldError[] {
+  if (serviceAccountName !== '') return [];
+  return forEachItem(volumes, 'spec.volumes', ({ projected }, at) =>
+    forEachItem(projected?.sources ?? [], `${at}.projected.sources`, ({ serviceAccountToken }, place) =>
+      serviceAccountToken === undefined
+        ? []
+        : [
+            forbiddenField(
+              `${place}.serviceAccountToken`,
+              'must not be specified when serviceAccountName is not set',
+            ),
+          ],
     ),
   );
 }
 
-function trimmedImages(containers: readonly Json[], path: string): FieldError[] {
-  return forEachItem(containers, path, (container, at) => {
-    const image = text(container['image']);
-    return image.trim() === image
+function trimmedImages(containers: readonly Container[], path: string): FieldError[] {
+  return forEachItem(containers, path, ({ image = '' }, at) =>
+    image.trim() === image
       ? []
-      : [invalid(`${at}.image`, image, 'must not have leading or trailing whitespace')];
-  });
+      : [invalid(`${at}.image`, image, 'must not have leading or trailing whitespace')],
+  );
 }
 
 /** What a change may do to a pod: other images, a shorter deadline, more tolerations; nothing else in its spec. */
-export function validatePodUpdate(next: ApiObject, previous: ApiObject): FieldError[] {
-  const spec = record(next['spec']);
-  const old = record(previous['spec']);
+function validatePodUpdate(next: Pod, previous: Pod): FieldError[] {
+  const { spec } = next;
+  const { spec: old } = previous;
   const annotations = validatePodAnnotationsUpdate(next, previous);
   const counts = CONTAINER_LISTS.flatMap((list) => sameCount(spec, old, list));
   if (counts.length > 0) return [...annotations, ...counts];
-  const images = CONTAINER_LISTS.flatMap((list) => someImages(records(spec[list]), `spec.${list}`));
-  const late = deadline(integer(spec['activeDeadlineSeconds']), integer(old['activeDeadlineSeconds']));
+  const images = CONTAINER_LISTS.flatMap((list) => someImages(spec[list] ?? [], `spec.${list}`));
+  const late = deadline(integer(spec.activeDeadlineSeconds), integer(old.activeDeadlineSeconds));
   // A bad number ends the comparison, a missing one does not; so does upstream.
-  if (late.length > 0 && spec['activeDeadlineSeconds'] !== undefined)
+  if (late.length > 0 && spec.activeDeadlineSeconds !== undefined)
     return [...annotations, ...images, ...late];
   const why =
     'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
@@ -88,20 +104,20 @@ export function validatePodUpdate(next: ApiObject, previous: ApiObject): FieldEr
     ...annotations,
     ...images,
     ...late,
-    ...validateTolerationsUpdate(spec['tolerations'], old['tolerations'], 'spec.tolerations'),
+    ...validateTolerationsUpdate(spec.tolerations, old.tolerations, 'spec.tolerations'),
     ...(deepEqual(settled(spec), settled(old)) ? [] : [forbiddenField('spec', why)]),
   ];
 }
 
-function sameCount(spec: Json, old: Json, list: string): FieldError[] {
-  return records(spec[list]).length === records(old[list]).length
+function sameCount(spec: PodSpec, old: PodSpec, list: ContainerList): FieldError[] {
+  return (spec[list] ?? []).length === (old[list] ?? []).length
     ? []
     : [forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')];
 }
 
-function someImages(containers: readonly Json[], path: string): FieldError[] {
-  return forEachItem(containers, path, (container, at) =>
-    text(container['image']) === '' ? [required(`${at}.image`)] : [],
+function someImages(containers: readonly Container[], path: string): FieldError[] {
+  return forEachItem(containers, path, ({ image = '' }, at) =>
+    image === '' ? [required(`${at}.image`)] : [],
   );
 }
 
@@ -119,16 +135,16 @@ function deadline(next: number | undefined, previous: number | undefined): Field
 }
 
 /** What a change of the ephemeral containers may do: add some. */
-export function validateEphemeralContainersUpdate(next: ApiObject, previous: ApiObject): FieldError[] {
+export function validateEphemeralContainersUpdate(next: Pod, previous: Pod): FieldError[] {
   const path = 'spec.ephemeralContainers';
-  const spec = record(next['spec']);
-  const { volumes } = validateVolumes(spec['volumes'], 'spec.volumes', next.metadata.name ?? '');
-  const wanted = records(spec['ephemeralContainers']);
-  const byName = new Map(wanted.toReversed().map((each) => [text(each['name']), each]));
+  const { spec } = next;
+  const { volumes } = validateVolumes(spec.volumes, 'spec.volumes', next.metadata.name ?? '');
+  const { ephemeralContainers: wanted = [] } = spec;
+  const byName = new Map(wanted.toReversed().map((each) => [each.name, each]));
   return [
     ...validateEphemeralContainers(spec, path, volumes),
-    ...records(record(previous['spec'])['ephemeralContainers']).flatMap((old) => {
-      const name = text(old['name']);
+    ...(previous.spec.ephemeralContainers ?? []).flatMap((old) => {
+      const { name } = old;
       const kept = byName.get(name);
       if (kept !== undefined && deepEqual(kept, old)) return [];
       const what = kept === undefined ? 'removed' : 'changed';
@@ -140,45 +156,42 @@ export function validateEphemeralContainersUpdate(next: ApiObject, previous: Api
 }
 
 /** A spec without what may change; `serviceAccount` is the old name of `serviceAccountName`. */
-function settled(spec: Json): Json {
-  const {
-    activeDeadlineSeconds: _deadline,
-    tolerations: _tolerations,
-    serviceAccount: _account,
-    ...rest
-  } = spec;
-  const withoutImages = (list: unknown): readonly Json[] =>
-    records(list).map(({ image: _image, ...container }) => container);
+function settled({
+  activeDeadlineSeconds: _deadline,
+  tolerations: _tolerations,
+  serviceAccount: _account,
+  ...rest
+}: PodSpec): Json {
+  const withoutImages = (containers: readonly Container[]): readonly Json[] =>
+    containers.map(({ image: _image, ...container }) => container);
   return {
     ...rest,
-    containers: withoutImages(spec['containers']),
-    initContainers: withoutImages(spec['initContainers']),
+    containers: withoutImages(rest.containers ?? []),
+    initContainers: withoutImages(rest.initContainers ?? []),
   };
 }
 
 const OWN_CONDITIONS: ReadonlySet<string> = new Set(['PodScheduled', 'Ready', 'Initialized']);
+const STATUS_LISTS = ['containerStatuses', 'initContainerStatuses'] as const;
 
 /** What a change of the status may say. */
-export function validatePodStatusUpdate(next: ApiObject, previous: ApiObject): FieldError[] {
-  const status = record(next['status']);
-  const old = record(previous['status']);
-  const nominated = text(status['nominatedNodeName']);
+export function validatePodStatusUpdate(next: Pod, previous: Pod): FieldError[] {
+  const { status = {} } = next;
+  const { status: old = {} } = previous;
+  const { nominatedNodeName: nominated = '' } = status;
   return [
     ...validatePodAnnotationsUpdate(next, previous),
     // Upstream's path.
-    ...forEachItem(records(status['conditions']), 'metadata.conditions', (condition, at) => {
-      const type = text(condition['type']);
-      return OWN_CONDITIONS.has(type)
-        ? []
-        : invalidForEach(qualifiedNameProblems(type), type, `${at}.Condition`);
-    }),
-    ...(nominated === '' || nominated === text(old['nominatedNodeName'])
+    ...forEachItem(status.conditions ?? [], 'metadata.conditions', ({ type }, at) =>
+      OWN_CONDITIONS.has(type) ? [] : invalidForEach(qualifiedNameProblems(type), type, `${at}.Condition`),
+    ),
+    ...(nominated === '' || nominated === old.nominatedNodeName
       ? []
       : invalidForEach(dns1123SubdomainProblems(nominated), nominated, 'status.nominatedNodeName')),
-    ...['containerStatuses', 'initContainerStatuses'].flatMap((list) =>
-      revivals(records(status[list]), records(old[list]), {
+    ...STATUS_LISTS.flatMap((list) =>
+      revivals(status[list] ?? [], old[list] ?? [], {
         path: `status.${list}`,
-        restartPolicy: text(record(previous['spec'])['restartPolicy']),
+        restartPolicy: previous.spec.restartPolicy ?? '',
       }),
     ),
     ...podIps(status),
@@ -187,32 +200,30 @@ export function validatePodStatusUpdate(next: ApiObject, previous: ApiObject): F
 
 /** A container that ended stays so, unless the pod restarts it. */
 function revivals(
-  next: readonly Json[],
-  previous: readonly Json[],
+  next: readonly ContainerStatus[],
+  previous: readonly ContainerStatus[],
   { path, restartPolicy }: { readonly path: string; readonly restartPolicy: string },
 ): FieldError[] {
   if (restartPolicy === 'Always') return [];
-  const running = new Set(
-    next.filter((each) => terminated(each) === undefined).map(({ name }) => text(name)),
-  );
+  const running = new Set(next.filter((each) => terminated(each) === undefined).map(({ name }) => name));
   return forEachItem(previous, path, (old, at) => {
     const ended = terminated(old);
     if (ended === undefined) return [];
-    if ((integer(ended['exitCode']) ?? 0) !== 0 && restartPolicy === 'OnFailure') return [];
-    return running.has(text(old['name']))
+    if (ended.exitCode !== 0 && restartPolicy === 'OnFailure') return [];
+    return running.has(old.name)
       ? [forbiddenField(`${at}.state`, 'may not be transitioned to non-terminated state')]
       : [];
   });
 }
 
-function terminated(status: Json): Json | undefined {
-  return optionalRecord(record(status['state'])['terminated']);
+function terminated({ state }: ContainerStatus): ContainerStateTerminated | undefined {
+  return state.terminated;
 }
 
 /** At most one address of each family. */
-function podIps(status: Json): FieldError[] {
+function podIps({ podIPs = [] }: PodStatus): FieldError[] {
   const path = 'status.podIPs';
-  const ips = records(status['podIPs']).map((each) => text(each['ip']));
+  const ips = podIPs.map(({ ip = '' }) => ip);
   const isRepeated = repeatsIn(ips);
   const errors = forEachItem(ips, path, (ip, at, index) => [
     ...ipAddress(ip, at),

@@ -1,16 +1,8 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { Pod, PodSpec, PodStatus } from '../../../shared/api/types/core-v1';
 import type { Strategy, SubresourceStrategy } from '../../registry/strategy';
 import { statusSubresource, withStatus } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { record, records, text } from '../../../shared/object/accessors';
 import { privilegeRule } from '../pod-template/privileged-containers';
-import {
-  validateEphemeralContainersUpdate,
-  validatePod,
-  validatePodCreate,
-  validatePodStatusUpdate,
-  validatePodUpdate,
-} from './pods-rules';
+import { podRules, validateEphemeralContainersUpdate, validatePodStatusUpdate } from './pods-rules';
 import { qosClassOf } from './pod-qos';
 import { withSeccompTwins } from './pod-seccomp';
 import { keptPodSpec } from '../pod-template/pod-spec-fields';
@@ -18,7 +10,7 @@ import { keptPodSpec } from '../pod-template/pod-spec-fields';
 const DEFAULT_GRACE_SECONDS = 30;
 
 /** The node agent writes the status; the owners of a pod are not its business. */
-const status: SubresourceStrategy = {
+const status: SubresourceStrategy<Pod> = {
   prepareForUpdate(next, previous) {
     const updated = statusSubresource.prepareForUpdate(next, previous);
     const { ownerReferences: _claimed, ...metadata } = updated.metadata;
@@ -26,36 +18,38 @@ const status: SubresourceStrategy = {
     return {
       ...updated,
       metadata: { ...metadata, ...(ownerReferences === undefined ? {} : { ownerReferences }) },
-      status: withPodIps(record(updated['status'])),
+      status: withPodIps(updated.status ?? {}),
     };
   },
   validateUpdate: validatePodStatusUpdate,
 };
 
 /** Only the list changes, and only by growing. */
-const ephemeralContainers: SubresourceStrategy = {
+const ephemeralContainers: SubresourceStrategy<Pod> = {
   prepareForUpdate(next, previous) {
-    const { ephemeralContainers: wanted } = record(next['spec']);
-    const spec = keptPodSpec({ ...record(previous['spec']), ephemeralContainers: wanted });
-    return { ...previous, metadata: next.metadata, spec };
+    const { ephemeralContainers: wanted } = next.spec;
+    const spec =
+      wanted === undefined
+        ? withoutEphemeralContainers(previous.spec)
+        : { ...previous.spec, ephemeralContainers: wanted };
+    return { ...previous, metadata: next.metadata, spec: keptPodSpec(spec) };
   },
   validateUpdate: (next, previous, { settings }) => [
     ...validateEphemeralContainersUpdate(next, previous),
-    ...privilegeRule(record(next['spec']), { path: 'spec', settings, lists: ['ephemeralContainers'] }),
+    ...privilegeRule(next.spec, { path: 'spec', settings, lists: ['ephemeralContainers'] }),
   ],
 };
 
 /** `podIP` is the first of `podIPs`; old node agents write the one alone, which then counts. */
-function withPodIps(given: Json): Json {
-  const ip = text(given['podIP']);
-  const ips = records(given['podIPs']);
-  const first = text(ips[0]?.['ip']);
+function withPodIps(given: PodStatus): PodStatus {
+  const { podIP: ip = '', podIPs: [{ ip: first = '' } = {}] = [] } = given;
   if (ip === first) return given;
   return ip === '' ? { ...given, podIP: first } : { ...given, podIPs: [{ ip }] };
 }
 
 /** A pod that no node runs goes at once; one that was bound gets its grace period, at the end of which its node agent removes it. */
-export const pods: Strategy = {
+export const pods: Strategy<Pod> = {
+  ...podRules,
   returnsDeletedObject: true,
   selectableFields: {
     'spec.nodeName': '',
@@ -70,36 +64,26 @@ export const pods: Strategy = {
   },
   indexedFields: ['spec.nodeName'],
   prepareForCreate(pod, { settings }) {
-    const spec = record(pod['spec']);
-    const allowed = settings.ephemeralContainers ? spec : withoutEphemeralContainers(spec);
+    const allowed = settings.ephemeralContainers ? pod.spec : withoutEphemeralContainers(pod.spec);
     const kept = withSeccompTwins({ ...pod, spec: keptPodSpec(allowed) });
-    return withStatus(kept, { phase: 'Pending', qosClass: qosClassOf(record(kept['spec'])) });
+    return withStatus(kept, { phase: 'Pending', qosClass: qosClassOf(kept.spec) });
   },
   /** What a pod got while its feature was on it keeps. */
-  prepareForUpdate(next, previous, { settings }): ApiObject {
-    const spec = record(next['spec']);
-    const hasThem = records(record(previous['spec'])['ephemeralContainers']).length > 0;
+  prepareForUpdate(next, previous, { settings }) {
+    const { spec } = next;
+    const hasThem = (previous.spec.ephemeralContainers ?? []).length > 0;
     const isKept = settings.ephemeralContainers || hasThem;
     return { ...next, spec: keptPodSpec(isKept ? spec : withoutEphemeralContainers(spec)) };
   },
-  validate: (pod, { settings }) => [
-    ...validatePod(pod),
-    ...privilegeRule(record(pod['spec']), { path: 'spec', settings }),
-  ],
-  validateNew: validatePodCreate,
-  validateUpdate: validatePodUpdate,
-  graceSeconds(object, requested) {
-    const spec = record(object['spec']);
-    const phase = record(object['status'])['phase'];
-    if (text(spec['nodeName']) === '') return 0;
+  graceSeconds({ spec, status: { phase } = {} }, requested) {
+    if ((spec.nodeName ?? '') === '') return 0;
     if (phase === 'Failed' || phase === 'Succeeded') return 0;
-    const own = spec['terminationGracePeriodSeconds'];
+    const own = spec.terminationGracePeriodSeconds;
     return requested ?? (typeof own === 'number' ? own : DEFAULT_GRACE_SECONDS);
   },
   subresources: { status, ephemeralcontainers: ephemeralContainers },
 };
 
-function withoutEphemeralContainers(spec: Json): Json {
-  const { ephemeralContainers: _dropped, ...kept } = spec;
+function withoutEphemeralContainers({ ephemeralContainers: _dropped, ...kept }: PodSpec): PodSpec {
   return kept;
 }

@@ -1,28 +1,26 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { PodTemplate, ReplicationController } from '../../../shared/api/types/core-v1';
 import type { Strategy } from '../../registry/strategy';
-import { validatePodTemplate, validateReplicationController } from '../apps/workloads-rules';
+import { podTemplateRules, replicationControllerRules } from '../apps/workloads-rules';
 import { workloadStatus } from '../apps/workload-status';
 import { keepsTemplate } from '../pod-template/kept-template';
 import { keptTemplate } from '../pod-template/pod-spec-fields';
 
-export const podTemplates: Strategy = {
+export const podTemplates: Strategy<PodTemplate> = {
+  ...podTemplateRules,
   returnsDeletedObject: true,
   prepareForCreate: withKeptOwnTemplate,
   prepareForUpdate: withKeptOwnTemplate,
-  validate: validatePodTemplate,
 };
 
-export const replicationControllers: Strategy = {
+export const replicationControllers: Strategy<ReplicationController> = {
   ...keepsTemplate,
+  ...replicationControllerRules,
   tracksGeneration: true,
   defaultPropagation: 'Orphan',
   selectableFields: { 'status.replicas': '0' },
-  validate: validateReplicationController,
   subresources: workloadStatus('replicationcontrollers'),
 };
 
-function withKeptOwnTemplate(object: ApiObject): ApiObject {
-  return object['template'] === undefined
-    ? object
-    : { ...object, template: keptTemplate(object['template']) };
+function withKeptOwnTemplate(object: PodTemplate): PodTemplate {
+  return { ...object, template: keptTemplate(object.template) };
 }

@@ -1,3 +1,12 @@
+import type {
+  Affinity,
+  NodeAffinity,
+  NodeSelector,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodAffinityTerm,
+} from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import {
@@ -6,8 +15,6 @@ import {
   qualifiedNameProblems,
 } from '../../../shared/meta/dns-names';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
-import type { Json } from '../../../shared/object/accessors';
-import { integer, optionalRecord, record, records, strings, text } from '../../../shared/object/accessors';
 import { forEachItem, invalidForEach } from '../rules/primitives';
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
@@ -15,45 +22,47 @@ const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 const WEIGHT_MAX = 100;
 
 /** The `affinity` of a pod. */
-export function validateAffinity(value: unknown, path: string): FieldError[] {
-  const affinity = record(value);
+export function validateAffinity(affinity: Affinity | undefined, path: string): FieldError[] {
+  if (affinity === undefined) return [];
   return [
-    ...nodeAffinity(record(affinity['nodeAffinity']), `${path}.nodeAffinity`),
-    ...podAffinity(record(affinity['podAffinity']), `${path}.podAffinity`),
-    ...podAffinity(record(affinity['podAntiAffinity']), `${path}.podAntiAffinity`),
+    ...nodeAffinity(affinity.nodeAffinity ?? {}, `${path}.nodeAffinity`),
+    ...podAffinity(affinity.podAffinity ?? {}, `${path}.podAffinity`),
+    ...podAffinity(affinity.podAntiAffinity ?? {}, `${path}.podAntiAffinity`),
   ];
 }
 
-function nodeAffinity(affinity: Json, path: string): FieldError[] {
-  const selector = optionalRecord(affinity[REQUIRED]);
+function nodeAffinity(affinity: NodeAffinity, path: string): FieldError[] {
+  const selector = affinity[REQUIRED];
   return [
     ...(selector === undefined ? [] : validateNodeSelector(selector, `${path}.${REQUIRED}`)),
-    ...forEachItem(records(affinity[PREFERRED]), `${path}.${PREFERRED}`, (term, at) => [
-      ...weight(term, at),
-      ...nodeSelectorTerm(record(term['preference']), `${at}.preference`),
+    ...forEachItem(affinity[PREFERRED] ?? [], `${path}.${PREFERRED}`, (term, at) => [
+      ...weight(term.weight, at),
+      ...nodeSelectorTerm(term.preference, `${at}.preference`),
     ]),
   ];
 }
 
 /** A NodeSelector: at least one term. */
-export function validateNodeSelector(selector: Json, path: string): FieldError[] {
-  const terms = records(selector['nodeSelectorTerms']);
+export function validateNodeSelector(selector: NodeSelector, path: string): FieldError[] {
+  const terms = selector.nodeSelectorTerms ?? [];
   const at = `${path}.nodeSelectorTerms`;
   if (terms.length === 0) return [required(at, 'must have at least one node selector term')];
   return forEachItem(terms, at, nodeSelectorTerm);
 }
 
-function nodeSelectorTerm(term: Json, path: string): FieldError[] {
+function nodeSelectorTerm(term: NodeSelectorTerm, path: string): FieldError[] {
   return [
-    ...forEachItem(records(term['matchExpressions']), `${path}.matchExpressions`, labelRequirement),
-    ...forEachItem(records(term['matchFields']), `${path}.matchFields`, fieldRequirement),
+    ...forEachItem(term.matchExpressions ?? [], `${path}.matchExpressions`, labelRequirement),
+    ...forEachItem(term.matchFields ?? [], `${path}.matchFields`, fieldRequirement),
   ];
 }
 
-function labelRequirement(requirement: Json, path: string): FieldError[] {
-  const key = text(requirement['key']);
+function labelRequirement(
+  { key, operator, values = [] }: NodeSelectorRequirement,
+  path: string,
+): FieldError[] {
   return [
-    ...operatorValues(text(requirement['operator']), strings(requirement['values']).length, path),
+    ...operatorValues(operator, values.length, path),
     ...invalidForEach(qualifiedNameProblems(key), key, `${path}.key`),
   ];
 }
@@ -86,10 +95,10 @@ function operatorValues(operator: string, count: number, path: string): FieldErr
 }
 
 /** The one field that singles out nodes is their name. */
-function fieldRequirement(requirement: Json, path: string): FieldError[] {
-  const operator = text(requirement['operator']);
-  const values = strings(requirement['values']);
-  const key = text(requirement['key']);
+function fieldRequirement(
+  { key, operator, values = [] }: NodeSelectorRequirement,
+  path: string,
+): FieldError[] {
   const isKnown = operator === 'In' || operator === 'NotIn';
   const one = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
   return [
@@ -103,23 +112,23 @@ function fieldRequirement(requirement: Json, path: string): FieldError[] {
   ];
 }
 
-function podAffinity(affinity: Json, path: string): FieldError[] {
+function podAffinity(affinity: PodAffinity, path: string): FieldError[] {
   return [
-    ...forEachItem(records(affinity[REQUIRED]), `${path}.${REQUIRED}`, podAffinityTerm),
-    ...forEachItem(records(affinity[PREFERRED]), `${path}.${PREFERRED}`, (term, at) => [
-      ...weight(term, at),
-      ...podAffinityTerm(record(term['podAffinityTerm']), `${at}.podAffinityTerm`),
+    ...forEachItem(affinity[REQUIRED] ?? [], `${path}.${REQUIRED}`, podAffinityTerm),
+    ...forEachItem(affinity[PREFERRED] ?? [], `${path}.${PREFERRED}`, (term, at) => [
+      ...weight(term.weight, at),
+      ...podAffinityTerm(term.podAffinityTerm, `${at}.podAffinityTerm`),
     ]),
   ];
 }
 
 /** The paths of the selector and of the namespaces are upstream's. */
-function podAffinityTerm(term: Json, path: string): FieldError[] {
-  const key = text(term['topologyKey']);
+function podAffinityTerm(term: PodAffinityTerm, path: string): FieldError[] {
+  const { topologyKey: key } = term;
   return [
-    ...validateLabelSelector(optionalRecord(term['labelSelector']), `${path}.matchExpressions`),
-    ...validateLabelSelector(optionalRecord(term['namespaceSelector']), `${path}.namespaceSelector`),
-    ...forEachItem(strings(term['namespaces']), path, (name) =>
+    ...validateLabelSelector(term.labelSelector, `${path}.matchExpressions`),
+    ...validateLabelSelector(term.namespaceSelector, `${path}.namespaceSelector`),
+    ...forEachItem(term.namespaces ?? [], path, (name) =>
       invalidForEach(dns1123LabelProblems(name), name, `${path}.namespace`),
     ),
     ...(key === '' ? [required(`${path}.topologyKey`, 'can not be empty')] : []),
@@ -127,8 +136,7 @@ function podAffinityTerm(term: Json, path: string): FieldError[] {
   ];
 }
 
-function weight(term: Json, path: string): FieldError[] {
-  const given = integer(term['weight']) ?? 0;
+function weight(given: number, path: string): FieldError[] {
   return given >= 1 && given <= WEIGHT_MAX
     ? []
     : [invalid(`${path}.weight`, given, 'must be in the range 1-100')];

@@ -1,3 +1,4 @@
+import type { Container, EphemeralContainer, PodSpec } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import {
   duplicate,
@@ -6,8 +7,7 @@ import {
   notFoundField,
   required,
 } from '../../../shared/errors/field-error';
-import type { Json } from '../../../shared/object/accessors';
-import { isZero, optionalRecord, records, text } from '../../../shared/object/accessors';
+import { isZero } from '../../../shared/object/accessors';
 import { hostPortConflicts, validateContainerPorts } from './container-ports';
 import { validateEnv, validateEnvFrom } from './env';
 import { forEachItem, needed, requiredChoice, requiredDnsLabel } from '../rules/primitives';
@@ -18,9 +18,9 @@ import type { Volumes } from './volume-mounts';
 import { validateMounts } from './volume-mounts';
 
 /** All containers of a pod. `path` is that of the spec. */
-export function validateContainers(spec: Json, path: string, volumes: Volumes): FieldError[] {
-  const containers = records(spec['containers']);
-  const init = records(spec['initContainers']);
+export function validateContainers(spec: PodSpec, path: string, volumes: Volumes): FieldError[] {
+  const containers = spec.containers ?? [];
+  const { initContainers: init = [] } = spec;
   return [
     ...containerList(containers, `${path}.containers`, volumes),
     ...hostPortConflicts(containers, `${path}.containers`),
@@ -32,40 +32,37 @@ export function validateContainers(spec: Json, path: string, volumes: Volumes): 
   ];
 }
 
-function containerList(containers: readonly Json[], path: string, volumes: Volumes): FieldError[] {
+function containerList(containers: readonly Container[], path: string, volumes: Volumes): FieldError[] {
   if (containers.length === 0) return [required(path)];
   const names = new Set<string>();
   return forEachItem(containers, path, (container, at) => {
-    const name = text(container['name']);
+    const { name } = container;
     const again = names.has(name);
     names.add(name);
     return [...(again ? [duplicate(`${at}.name`, name)] : []), ...oneContainer(container, at, volumes)];
   });
 }
 
-function oneContainer(container: Json, path: string, volumes: Volumes): FieldError[] {
+function oneContainer(container: Container, path: string, volumes: Volumes): FieldError[] {
   return [
-    ...requiredDnsLabel(container['name'], `${path}.name`),
-    ...needed(container['image'], `${path}.image`),
-    ...validateLifecycle(container['lifecycle'], `${path}.lifecycle`),
-    ...validateRestartingProbe(container['livenessProbe'], `${path}.livenessProbe`),
-    ...validateRestartingProbe(container['startupProbe'], `${path}.startupProbe`),
-    ...terminationMessagePolicy(
-      text(container['terminationMessagePolicy']),
-      `${path}.terminationMessagePolicy`,
-    ),
-    ...validateProbe(container['readinessProbe'], `${path}.readinessProbe`),
-    ...validateContainerPorts(container['ports'], `${path}.ports`),
-    ...validateEnv(container['env'], `${path}.env`),
-    ...validateEnvFrom(container['envFrom'], `${path}.envFrom`),
+    ...requiredDnsLabel(container.name, `${path}.name`),
+    ...needed(container.image, `${path}.image`),
+    ...validateLifecycle(container.lifecycle, `${path}.lifecycle`),
+    ...validateRestartingProbe(container.livenessProbe, `${path}.livenessProbe`),
+    ...validateRestartingProbe(container.startupProbe, `${path}.startupProbe`),
+    ...terminationMessagePolicy(container.terminationMessagePolicy ?? '', `${path}.terminationMessagePolicy`),
+    ...validateProbe(container.readinessProbe, `${path}.readinessProbe`),
+    ...validateContainerPorts(container.ports, `${path}.ports`),
+    ...validateEnv(container.env, `${path}.env`),
+    ...validateEnvFrom(container.envFrom, `${path}.envFrom`),
     ...validateMounts(container, path, volumes),
-    ...requiredChoice(container['imagePullPolicy'], `${path}.imagePullPolicy`, [
+    ...requiredChoice(container.imagePullPolicy, `${path}.imagePullPolicy`, [
       'Always',
       'IfNotPresent',
       'Never',
     ]),
-    ...validateResourceRequirements(container['resources'], `${path}.resources`),
-    ...validateSecurityContext(container['securityContext'], `${path}.securityContext`),
+    ...validateResourceRequirements(container.resources, `${path}.resources`),
+    ...validateSecurityContext(container.securityContext, `${path}.securityContext`),
   ];
 }
 
@@ -75,19 +72,23 @@ function terminationMessagePolicy(policy: string, path: string): FieldError[] {
   return policy === 'File' || policy === 'FallbackToLogsOnError' ? [] : [invalid(path, policy, why)];
 }
 
-const NOT_FOR_INIT = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'];
+const NOT_FOR_INIT = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
-function initContainers(containers: readonly Json[], path: string, taken: ReadonlySet<string>): FieldError[] {
+function initContainers(
+  containers: readonly Container[],
+  path: string,
+  taken: ReadonlySet<string>,
+): FieldError[] {
   return forEachItem(containers, path, (container, at) => [
-    ...(taken.has(text(container['name'])) ? [duplicate(`${at}.name`, text(container['name']))] : []),
-    ...NOT_FOR_INIT.filter((name) => optionalRecord(container[name]) !== undefined).map((name) =>
+    ...(taken.has(container.name) ? [duplicate(`${at}.name`, container.name)] : []),
+    ...NOT_FOR_INIT.filter((name) => container[name] !== undefined).map((name) =>
       invalid(`${at}.${name}`, container[name], 'must not be set for init containers'),
     ),
   ]);
 }
 
 /** Containers that are added to a running pod must not be relied upon, so they have no ports, resources or probes. */
-const FOR_EPHEMERAL: ReadonlySet<string> = new Set([
+const FOR_EPHEMERAL: ReadonlySet<string> = new Set<keyof EphemeralContainer>([
   'name',
   'image',
   'command',
@@ -108,14 +109,10 @@ const FOR_EPHEMERAL: ReadonlySet<string> = new Set([
 ]);
 
 /** The ephemeral containers of the spec; `path` is that of their list. */
-export function validateEphemeralContainers(spec: Json, path: string, volumes: Volumes): FieldError[] {
-  const names = new Set([
-    ...namesOf(records(spec['containers'])),
-    ...namesOf(records(spec['initContainers'])),
-  ]);
-  return forEachItem(records(spec['ephemeralContainers']), path, (container, at) => {
-    const name = text(container['name']);
-    const target = text(container['targetContainerName']);
+export function validateEphemeralContainers(spec: PodSpec, path: string, volumes: Volumes): FieldError[] {
+  const names = new Set([...namesOf(spec.containers ?? []), ...namesOf(spec.initContainers ?? [])]);
+  return forEachItem(spec.ephemeralContainers ?? [], path, (container, at) => {
+    const { name, targetContainerName: target = '' } = container;
     const targets =
       target === '' || names.has(target) ? [] : [notFoundField(`${at}.targetContainerName`, target)];
     if (name === '') return [...targets, required(at, 'ephemeralContainer requires a name')];
@@ -125,13 +122,13 @@ export function validateEphemeralContainers(spec: Json, path: string, volumes: V
       ...targets,
       ...oneContainer(container, at, volumes),
       ...(again ? [duplicate(`${at}.name`, name)] : []),
-      ...Object.keys(container)
-        .filter((field) => !FOR_EPHEMERAL.has(field) && !isZero(container[field]))
-        .map((field) => forbiddenField(`${at}.${field}`, 'cannot be set for an Ephemeral Container')),
+      ...Object.entries(container)
+        .filter(([field, value]) => !FOR_EPHEMERAL.has(field) && !isZero(value))
+        .map(([field]) => forbiddenField(`${at}.${field}`, 'cannot be set for an Ephemeral Container')),
     ];
   });
 }
 
-function namesOf(containers: readonly Json[]): ReadonlySet<string> {
-  return new Set(containers.map((container) => text(container['name'])));
+function namesOf(containers: readonly Container[]): ReadonlySet<string> {
+  return new Set(containers.map(({ name }) => name));
 }

@@ -1,8 +1,8 @@
+import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
-import { record, text } from '../../../shared/object/accessors';
 import { invalidForEach } from '../rules/primitives';
 import { quantityOf } from './resource-requirements';
 
@@ -39,10 +39,11 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
 const MAPS = ['metadata.annotations', 'metadata.labels'];
 
 /** `fieldRef`: the path of a field, of those allowed here, or of one label or annotation. */
-export function validateFieldRef(value: unknown, path: string, allowed: readonly string[]): FieldError[] {
-  const reference = record(value);
-  const apiVersion = text(reference['apiVersion']);
-  const given = text(reference['fieldPath']);
+export function validateFieldRef(
+  { apiVersion = '', fieldPath: given }: ObjectFieldSelector,
+  path: string,
+  allowed: readonly string[],
+): FieldError[] {
   if (apiVersion === '') return [required(`${path}.apiVersion`)];
   if (given === '') return [required(`${path}.fieldPath`)];
   const subscripted = splitSubscript(given);
@@ -93,15 +94,14 @@ const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1
 
 /** `resourceFieldRef`: a limit or request of a container. A file must name the container; a variable is in it. */
 export function validateResourceFieldRef(
-  value: unknown,
+  reference: ResourceFieldSelector,
   path: string,
   { inVolume }: { readonly inVolume: boolean },
 ): FieldError[] {
-  const reference = record(value);
-  const resource = text(reference['resource']);
+  const { containerName = '', resource } = reference;
   return [
-    ...resourceField(resource, path, inVolume && text(reference['containerName']) === ''),
-    ...divisor(resource, text(reference['divisor']), `${path}.divisor`),
+    ...resourceField(resource, path, inVolume && containerName === ''),
+    ...divisor(resource, reference.divisor, `${path}.divisor`),
   ];
 }
 

@@ -1,10 +1,16 @@
+import type {
+  EnvFromSource,
+  EnvVar,
+  EnvVarSource,
+  LocalObjectReference,
+  SecretKeySelector,
+} from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
 import { ENV_FIELDS, validateFieldRef, validateResourceFieldRef } from './downward-api';
-import type { Rule } from '../rules/primitives';
+import type { MemberRules } from '../rules/members';
+import { memberErrors, membersOf } from '../rules/members';
 import {
   configKeyProblems,
   forEachItem,
@@ -14,21 +20,23 @@ import {
 } from '../rules/primitives';
 
 /** The `env` of a container. */
-export function validateEnv(value: unknown, path: string): FieldError[] {
-  return forEachItem(records(value), path, (variable, at) => [
-    ...requiredText(variable['name'], `${at}.name`, envNameProblems),
+export function validateEnv(variables: readonly EnvVar[] | undefined, path: string): FieldError[] {
+  return forEachItem(variables ?? [], path, (variable, at) => [
+    ...requiredText(variable.name, `${at}.name`, envNameProblems),
     ...validateValueFrom(variable, `${at}.valueFrom`),
   ]);
 }
 
+const ENV_FROM = ['configMapRef', 'secretRef'] as const;
+
 /** The `envFrom` of a container. */
-export function validateEnvFrom(value: unknown, path: string): FieldError[] {
-  return forEachItem(records(value), path, (source, at) => {
-    const given = ['configMapRef', 'secretRef'].filter((name) => optionalRecord(source[name]) !== undefined);
+export function validateEnvFrom(sources: readonly EnvFromSource[] | undefined, path: string): FieldError[] {
+  return forEachItem(sources ?? [], path, (source, at) => {
+    const given = ENV_FROM.filter((name) => source[name] !== undefined);
     return [
-      ...optionalForm(source['prefix'], `${at}.prefix`, envNameProblems),
+      ...optionalForm(source.prefix, `${at}.prefix`, envNameProblems),
       ...given.flatMap((name) =>
-        requiredText(record(source[name])['name'], `${at}.${name}.name`, dns1123SubdomainProblems),
+        requiredText(source[name]?.name, `${at}.${name}.name`, dns1123SubdomainProblems),
       ),
       // Upstream names the whole list here.
       ...(given.length === 0
@@ -57,32 +65,29 @@ function envNameProblems(value: string): string[] {
   return problems;
 }
 
-const keyRef: Rule = (value, path) => {
-  const reference = record(value);
-  const name = text(reference['name']);
+function keyRef({ name = '', key }: SecretKeySelector, path: string): FieldError[] {
   return [
     ...invalidForEach(dns1123SubdomainProblems(name), name, `${path}.name`),
-    ...requiredText(reference['key'], `${path}.key`, configKeyProblems),
+    ...requiredText(key, `${path}.key`, configKeyProblems),
   ];
-};
+}
 
-const SOURCES: Readonly<Record<string, Rule>> = {
-  fieldRef: (value, path) => validateFieldRef(value, path, ENV_FIELDS),
-  resourceFieldRef: (value, path) => validateResourceFieldRef(value, path, { inVolume: false }),
+const SOURCES: MemberRules<EnvVarSource> = {
+  fieldRef: (reference, path) => validateFieldRef(reference, path, ENV_FIELDS),
+  resourceFieldRef: (reference, path) => validateResourceFieldRef(reference, path, { inVolume: false }),
   configMapKeyRef: keyRef,
   secretKeyRef: keyRef,
 };
 
-function validateValueFrom(variable: Json, path: string): FieldError[] {
-  const source = optionalRecord(variable['valueFrom']);
+function validateValueFrom({ value = '', valueFrom: source }: EnvVar, path: string): FieldError[] {
   if (source === undefined) return [];
-  const given = Object.entries(SOURCES).filter(([name]) => optionalRecord(source[name]) !== undefined);
-  const errors = given.flatMap(([name, rule]) => rule(source[name], `${path}.${name}`));
+  const given = membersOf(source, SOURCES);
+  const errors = given.flatMap((name) => memberErrors(source, name, SOURCES, `${path}.${name}`));
   if (given.length === 0) {
     const names = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
     return [...errors, invalid(path, '', names)];
   }
-  if (text(variable['value']) !== '') {
+  if (value !== '') {
     return [...errors, invalid(path, '', 'may not be specified when `value` is not empty')];
   }
   if (given.length > 1) {
@@ -92,7 +97,6 @@ function validateValueFrom(variable: Json, path: string): FieldError[] {
 }
 
 /** `Required` for a reference without a name, where the reference is there at all. */
-export function namedReference(value: unknown, path: string): FieldError[] {
-  const reference = optionalRecord(value);
-  return reference !== undefined && text(reference['name']) === '' ? [required(`${path}.name`)] : [];
+export function namedReference(reference: LocalObjectReference | undefined, path: string): FieldError[] {
+  return reference !== undefined && (reference.name ?? '') === '' ? [required(`${path}.name`)] : [];
 }

@@ -1,56 +1,67 @@
+import type {
+  ConfigMapProjection,
+  ConfigMapVolumeSource,
+  DownwardAPIVolumeFile,
+  DownwardAPIVolumeSource,
+  KeyToPath,
+  ProjectedVolumeSource,
+  SecretVolumeSource,
+  ServiceAccountTokenProjection,
+  VolumeProjection,
+} from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
-import type { Json } from '../../../shared/object/accessors';
-import { integer, optionalRecord, record, records, text } from '../../../shared/object/accessors';
+import { integer } from '../../../shared/object/accessors';
 import { validateFieldRef, validateResourceFieldRef, VOLUME_FIELDS } from './downward-api';
-import type { Rule } from '../rules/primitives';
-import { fields, forEachItem, ifPresent, localDescendingPath, needed } from '../rules/primitives';
+import type { MemberRules } from '../rules/members';
+import { memberErrors, membersOf } from '../rules/members';
+import { forEachItem, localDescendingPath, needed } from '../rules/primitives';
 
 /** Volumes whose files the API fills: Secrets, ConfigMaps, fields of the pod, tokens. */
 
 const MODE_MAX = 0o777;
 
 /** A `secret` volume. */
-export const secretVolume: Rule = keyedVolume('secretName');
+export function secretVolume(volume: SecretVolumeSource, path: string): FieldError[] {
+  return [...needed(volume.secretName, `${path}.secretName`), ...keyedFiles(volume, path)];
+}
 
 /** A `configMap` volume. */
-export const configMapVolume: Rule = keyedVolume('name');
+export function configMapVolume(volume: ConfigMapVolumeSource, path: string): FieldError[] {
+  return [...needed(volume.name, `${path}.name`), ...keyedFiles(volume, path)];
+}
 
-function keyedVolume(nameField: string): Rule {
-  return (value, path) => {
-    const volume = record(value);
-    return [
-      ...needed(volume[nameField], `${path}.${nameField}`),
-      ...fileMode(volume['defaultMode'], `${path}.defaultMode`),
-      ...forEachItem(records(volume['items']), `${path}.items`, keyToPath),
-    ];
-  };
+function keyedFiles(
+  { defaultMode, items = [] }: Pick<ConfigMapVolumeSource, 'defaultMode' | 'items'>,
+  path: string,
+): FieldError[] {
+  return [...fileMode(defaultMode, `${path}.defaultMode`), ...forEachItem(items, `${path}.items`, keyToPath)];
 }
 
 /** A `downwardAPI` volume. */
-export function downwardApiVolume(value: unknown, path: string): FieldError[] {
-  const volume = record(value);
+export function downwardApiVolume(
+  { defaultMode, items = [] }: DownwardAPIVolumeSource,
+  path: string,
+): FieldError[] {
   return [
-    ...fileMode(volume['defaultMode'], `${path}.defaultMode`),
+    ...fileMode(defaultMode, `${path}.defaultMode`),
     // Upstream gives no index to these items.
-    ...forEachItem(records(volume['items']), path, (file) => downwardApiFile(file, path)),
+    ...forEachItem(items, path, (file) => downwardApiFile(file, path)),
   ];
 }
 
 /** A `projected` volume: several sources, one directory. */
-export function projectedVolume(value: unknown, path: string): FieldError[] {
-  const volume = record(value);
+export function projectedVolume(volume: ProjectedVolumeSource, path: string): FieldError[] {
   const paths = new Set<string>();
   return [
-    ...fileMode(volume['defaultMode'], `${path}.defaultMode`),
-    ...forEachItem(records(volume['sources']), `${path}.sources`, (source, at) => {
-      const given = Object.entries(PROJECTIONS).filter(
-        ([name]) => optionalRecord(source[name]) !== undefined,
-      );
+    ...fileMode(volume.defaultMode, `${path}.defaultMode`),
+    ...forEachItem(volume.sources ?? [], `${path}.sources`, (source, at) => {
+      const { serviceAccountToken: token } = source;
+      const given = membersOf(source, PROJECTIONS);
       return [
-        ...given.flatMap(([name, rule]) => rule(source[name], `${at}.${name}`)),
+        ...given.flatMap((name) => memberErrors(source, name, PROJECTIONS, `${at}.${name}`)),
         // The path is upstream's.
-        ...ifPresent(fields({ path: needed }))(source['serviceAccountToken'], path),
+        ...(token === undefined ? [] : needed(token.path, `${path}.path`)),
         ...clashes(source, { taken: paths, path }),
         ...(given.length > 1 ? [forbiddenField(at, 'may not specify more than 1 volume type')] : []),
       ];
@@ -58,46 +69,40 @@ export function projectedVolume(value: unknown, path: string): FieldError[] {
   ];
 }
 
-const PROJECTIONS: Readonly<Record<string, Rule>> = {
+const PROJECTIONS: MemberRules<VolumeProjection> = {
   secret: keyedProjection,
   configMap: keyedProjection,
-  downwardAPI: (value, path) =>
-    forEachItem(records(record(value)['items']), path, (file) => downwardApiFile(file, path)),
+  downwardAPI: ({ items = [] }, path) => forEachItem(items, path, (file) => downwardApiFile(file, path)),
   serviceAccountToken: tokenProjection,
 };
 
-function keyedProjection(value: unknown, path: string): FieldError[] {
-  const source = record(value);
-  return [
-    ...needed(source['name'], `${path}.name`),
-    ...forEachItem(records(source['items']), `${path}.items`, keyToPath),
-  ];
+function keyedProjection({ name, items = [] }: ConfigMapProjection, path: string): FieldError[] {
+  return [...needed(name, `${path}.name`), ...forEachItem(items, `${path}.items`, keyToPath)];
 }
 
 /** Two sources may not write one file. As upstream, the file of a token counts for nothing, and a named source is told by its name. */
 function clashes(
-  source: Json,
+  { secret, configMap, downwardAPI }: VolumeProjection,
   { taken, path }: { readonly taken: Set<string>; readonly path: string },
 ): FieldError[] {
-  return ['secret', 'configMap', 'downwardAPI'].flatMap((type) => {
-    const { items, name } = record(source[type]);
-    return forEachItem(records(items), path, (item) => {
-      const file = text(item['path']);
-      if (file !== '' && taken.has(file)) {
-        return [invalid(path, type === 'downwardAPI' ? file : text(name), 'conflicting duplicate paths')];
-      }
+  const clashesOf = (files: readonly Pick<KeyToPath, 'path'>[] | undefined, told?: string): FieldError[] =>
+    forEachItem(files ?? [], path, ({ path: file }) => {
+      if (file !== '' && taken.has(file)) return [invalid(path, told ?? file, 'conflicting duplicate paths')];
       taken.add(file);
       return [];
     });
-  });
+  return [
+    ...clashesOf(secret?.items, secret?.name ?? ''),
+    ...clashesOf(configMap?.items, configMap?.name ?? ''),
+    ...clashesOf(downwardAPI?.items),
+  ];
 }
 
 const TOKEN_SECONDS_MIN = 600;
 const TOKEN_SECONDS_MAX = 2 ** 32;
 
-function tokenProjection(value: unknown, path: string): FieldError[] {
-  const token = record(value);
-  const seconds = integer(token['expirationSeconds']) ?? TOKEN_SECONDS_MIN;
+function tokenProjection(token: ServiceAccountTokenProjection, path: string): FieldError[] {
+  const seconds = integer(token.expirationSeconds) ?? TOKEN_SECONDS_MIN;
   const at = `${path}.expirationSeconds`;
   return [
     ...(seconds < TOKEN_SECONDS_MIN
@@ -109,27 +114,28 @@ function tokenProjection(value: unknown, path: string): FieldError[] {
   ];
 }
 
-function keyToPath(item: Json, path: string): FieldError[] {
+function keyToPath(item: KeyToPath, path: string): FieldError[] {
   return [
-    ...needed(item['key'], `${path}.key`),
-    ...needed(item['path'], `${path}.path`),
-    ...fileInVolume(item['path'], `${path}.path`),
-    ...fileMode(item['mode'], `${path}.mode`),
+    ...needed(item.key, `${path}.key`),
+    ...needed(item.path, `${path}.path`),
+    ...fileInVolume(item.path, `${path}.path`),
+    ...fileMode(item.mode, `${path}.mode`),
   ];
 }
 
-function downwardApiFile(file: Json, path: string): FieldError[] {
+function downwardApiFile(file: DownwardAPIVolumeFile, path: string): FieldError[] {
   return [
-    ...needed(file['path'], `${path}.path`),
-    ...fileInVolume(file['path'], `${path}.path`),
+    ...needed(file.path, `${path}.path`),
+    ...fileInVolume(file.path, `${path}.path`),
     ...downwardApiSource(file, path),
-    ...fileMode(file['mode'], `${path}.mode`),
+    ...fileMode(file.mode, `${path}.mode`),
   ];
 }
 
-function downwardApiSource(file: Json, path: string): FieldError[] {
-  const field = optionalRecord(file['fieldRef']);
-  const resource = optionalRecord(file['resourceFieldRef']);
+function downwardApiSource(
+  { fieldRef: field, resourceFieldRef: resource }: DownwardAPIVolumeFile,
+  path: string,
+): FieldError[] {
   if (field !== undefined) {
     const both = 'fieldRef and resourceFieldRef can not be specified simultaneously';
     return [
@@ -144,8 +150,7 @@ function downwardApiSource(file: Json, path: string): FieldError[] {
 }
 
 /** A file of the volume; names that begin with two dots are the writer's own. */
-function fileInVolume(value: unknown, path: string): FieldError[] {
-  const given = text(value);
+function fileInVolume(given: string, path: string): FieldError[] {
   const isReserved = given.startsWith('..') && !given.startsWith('../');
   return [
     ...localDescendingPath(given, path),
@@ -153,8 +158,8 @@ function fileInVolume(value: unknown, path: string): FieldError[] {
   ];
 }
 
-function fileMode(value: unknown, path: string): FieldError[] {
-  const mode = integer(value) ?? 0;
+function fileMode(mode: number | undefined, path: string): FieldError[] {
+  if (mode === undefined) return [];
   if (mode >= 0 && mode <= MODE_MAX) return [];
   return [invalid(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')];
 }

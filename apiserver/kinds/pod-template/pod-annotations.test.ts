@@ -1,14 +1,16 @@
 import { ANNOTATION } from '../../../shared/names';
-import type { ApiObject } from '../../../shared/object/object';
+import type { Pod } from '../../../shared/api/types/core-v1';
+import { decodeObject } from '../../../shared/schema/decode';
+import { messageType } from '../../../shared/schema/types';
 import { validatePodAnnotationsUpdate } from './pod-annotations';
 
 const MIRROR = ANNOTATION.mirrorPod;
 
-function pod(annotations: Record<string, string>, spec: object = {}): ApiObject {
-  return { metadata: { name: 'p', annotations }, spec };
+function pod(annotations: Record<string, string>, spec: object = {}): Pod {
+  return decodeObject(messageType('core/v1.Pod'), { metadata: { name: 'p', annotations }, spec }).object;
 }
 
-const told = (next: ApiObject, previous: ApiObject): string[] =>
+const told = (next: Pod, previous: Pod): string[] =>
   validatePodAnnotationsUpdate(next, previous).map(({ field, message }) => `${field}: ${message}`);
 
 test('a pod that becomes a mirror is refused, and judged as a new one besides', () => {

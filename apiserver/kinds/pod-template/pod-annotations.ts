@@ -1,9 +1,8 @@
 import { ANNOTATION } from '../../../shared/names';
+import type { Container, Pod, PodSpec, SeccompProfile, Toleration } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
-import type { ApiObject } from '../../../shared/object/object';
-import type { Json } from '../../../shared/object/accessors';
-import { record, records, text } from '../../../shared/object/accessors';
+import { integer, records, text } from '../../../shared/object/accessors';
 import { localDescendingPath } from '../rules/primitives';
 import { validateTolerations } from './tolerations';
 
@@ -11,23 +10,24 @@ import { validateTolerations } from './tolerations';
 
 type Annotations = Readonly<Record<string, string>>;
 
-const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
 /** All containers of a pod with their paths. */
 function allContainers(
-  spec: Json,
+  spec: PodSpec,
   path: string,
-): readonly { readonly container: Json; readonly path: string }[] {
-  return CONTAINER_LISTS.flatMap((list) =>
-    records(spec[list]).map((container, index) => ({ container, path: `${path}.${list}[${String(index)}]` })),
-  );
+): readonly { readonly container: Container; readonly path: string }[] {
+  return CONTAINER_LISTS.flatMap((list) => {
+    const containers: readonly Container[] = spec[list] ?? [];
+    return containers.map((container, index) => ({ container, path: `${path}.${list}[${String(index)}]` }));
+  });
 }
 
 /** The annotations of one pod, or of a template of pods. */
-export function validatePodAnnotations(annotations: Annotations, path: string, spec: Json): FieldError[] {
+export function validatePodAnnotations(annotations: Annotations, path: string, spec: PodSpec): FieldError[] {
   const isContainer = containerFinder(spec);
   return Object.entries(annotations).flatMap(([key, value]) => {
-    if (key === ANNOTATION.mirrorPod && text(spec['nodeName']) === '') {
+    if (key === ANNOTATION.mirrorPod && (spec.nodeName ?? '') === '') {
       return [invalid(`${path}[${key}]`, value, 'must set spec.nodeName if mirror pod annotation is set')];
     }
     if (key === ANNOTATION.podTolerations && value !== '') return tolerations(value, path);
@@ -47,7 +47,18 @@ function tolerations(value: string, path: string): FieldError[] {
   } catch {
     return [invalid(path, ANNOTATION.podTolerations, 'must be a list of tolerations as JSON')];
   }
-  return validateTolerations(parsed, `${path}.${ANNOTATION.podTolerations}`);
+  return validateTolerations(tolerationsIn(parsed), `${path}.${ANNOTATION.podTolerations}`);
+}
+
+/** Nobody has decoded what stands in an annotation: what is no toleration reads as an empty one. */
+function tolerationsIn(value: unknown): readonly Toleration[] {
+  return records(value).map(({ key, operator, value: wanted, effect, tolerationSeconds: seconds }) => ({
+    key: text(key),
+    operator: text(operator),
+    value: text(wanted),
+    effect: text(effect),
+    ...(seconds === undefined ? {} : { tolerationSeconds: integer(seconds) ?? 0 }),
+  }));
 }
 
 const LOCALHOST = 'localhost/';
@@ -60,10 +71,10 @@ function seccomp(profile: string, path: string): FieldError[] {
 }
 
 /** Collects the names when the first is asked for. */
-function containerFinder(spec: Json): (name: string) => boolean {
+function containerFinder(spec: PodSpec): (name: string) => boolean {
   let names: ReadonlySet<string> | undefined;
   return (name) => {
-    names ??= new Set(allContainers(spec, '').map(({ container }) => text(container['name'])));
+    names ??= new Set(allContainers(spec, '').map(({ container }) => container.name));
     return names.has(name);
   };
 }
@@ -86,14 +97,11 @@ function appArmor(
  * What may not change about a pod's annotations: who confines its containers, and whether it is a mirror. The rules of a new pod follow
  * once more, as upstream, where they hold for a change of the status, too.
  */
-export function validatePodAnnotationsUpdate(pod: ApiObject, former: ApiObject): FieldError[] {
+export function validatePodAnnotationsUpdate(pod: Pod, former: Pod): FieldError[] {
   const path = 'metadata.annotations';
   const { annotations: next = {} } = pod.metadata;
   const { annotations: previous = {} } = former.metadata;
-  return [
-    ...changedAnnotations(next, previous, path),
-    ...validatePodAnnotations(next, path, record(pod['spec'])),
-  ];
+  return [...changedAnnotations(next, previous, path), ...validatePodAnnotations(next, path, pod.spec)];
 }
 
 function changedAnnotations(next: Annotations, previous: Annotations, path: string): FieldError[] {
@@ -110,33 +118,33 @@ function changedAnnotations(next: Annotations, previous: Annotations, path: stri
 }
 
 /** A seccomp profile that stands both in an annotation and in its field must be one. `path` is that of the spec. */
-export function validateSeccompTwins(annotations: Annotations, spec: Json, path: string): FieldError[] {
+export function validateSeccompTwins(annotations: Annotations, spec: PodSpec, path: string): FieldError[] {
   const places = [
-    { context: spec['securityContext'], key: ANNOTATION.seccompPod, path },
+    { context: spec.securityContext, key: ANNOTATION.seccompPod, path },
     ...allContainers(spec, path).map((each) => ({
-      context: each.container['securityContext'],
-      key: `${ANNOTATION.seccompContainerPrefix}${text(each.container['name'])}`,
+      context: each.container.securityContext,
+      key: `${ANNOTATION.seccompContainerPrefix}${each.container.name}`,
       path: each.path,
     })),
   ];
   return places.flatMap(({ context, key, path: at }) => {
-    const profile = record(context)['seccompProfile'];
+    const profile = context?.seccompProfile;
     const annotation = annotations[key];
     if (profile === undefined || annotation === undefined) return [];
-    return twins(record(profile), annotation, `${at}.securityContext.seccompProfile`);
+    return twins(profile, annotation, `${at}.securityContext.seccompProfile`);
   });
 }
 
-function twins(profile: Json, annotation: string, path: string): FieldError[] {
+function twins(profile: SeccompProfile, annotation: string, path: string): FieldError[] {
   const differs = [forbiddenField(`${path}.type`, 'seccomp type in annotation and field must match')];
-  switch (text(profile['type'])) {
+  switch (profile.type) {
     case 'Unconfined':
       return annotation === 'unconfined' ? [] : differs;
     case 'RuntimeDefault':
       return RUNTIME_DEFAULT.includes(annotation) ? [] : differs;
     case 'Localhost': {
       if (!annotation.startsWith(LOCALHOST)) return differs;
-      if (annotation.slice(LOCALHOST.length) === profile['localhostProfile']) return [];
+      if (annotation.slice(LOCALHOST.length) === profile.localhostProfile) return [];
       const why = 'seccomp profile in annotation and field must match';
       return [forbiddenField(`${path}.localhostProfile`, why)];
     }

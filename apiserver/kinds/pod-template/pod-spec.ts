@@ -1,3 +1,4 @@
+import type { PodSpec, PodTemplateSpec } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
 import {
@@ -8,14 +9,14 @@ import {
 import { validateAnnotations, validateLabels } from '../../../shared/meta/validate-labels';
 import { validateAffinity } from './affinity';
 import type { Json } from '../../../shared/object/accessors';
-import { integer, record, records, stringMap, text } from '../../../shared/object/accessors';
+import { integer } from '../../../shared/object/accessors';
 import { validateContainers } from './containers';
 import { validatePodAnnotations, validateSeccompTwins } from './pod-annotations';
 import type { Rule } from '../rules/primitives';
 import {
   choice,
+  each,
   fields,
-  forEachItem,
   ifPresent,
   invalidForEach,
   optionalForm,
@@ -34,16 +35,14 @@ const INT32_MAX = 2_147_483_647;
 
 const dnsLabel: Rule = (value, path) => optionalForm(value, path, dns1123LabelProblems);
 
-const simpleFields = fields({
+const simpleFields = fields<PodSpec>({
   restartPolicy: (value, path) => requiredChoice(value, path, RESTART_POLICIES),
   dnsPolicy: (value, path) => requiredChoice(value, path, DNS_POLICIES),
-  nodeSelector: (value, path) => validateLabels(stringMap(value), path),
+  nodeSelector: validateLabels,
   affinity: validateAffinity,
-  readinessGates: (value, path) =>
-    forEachItem(records(value), path, (gate, at) => {
-      const type = text(gate['conditionType']);
-      return invalidForEach(qualifiedNameProblems(type), type, `${at}.conditionType`);
-    }),
+  readinessGates: each(({ conditionType: type }, path) =>
+    invalidForEach(qualifiedNameProblems(type), type, `${path}.conditionType`),
+  ),
   topologySpreadConstraints: validateTopologySpread,
   serviceAccountName: optionalSubdomain,
   nodeName: optionalSubdomain,
@@ -57,17 +56,15 @@ const simpleFields = fields({
   tolerations: validateTolerations,
   hostAliases: validateHostAliases,
   priorityClassName: optionalSubdomain,
-  runtimeClassName: ifPresent((value, path) =>
-    invalidForEach(dns1123SubdomainProblems(text(value)), value, path),
-  ),
+  runtimeClassName: ifPresent((name, path) => invalidForEach(dns1123SubdomainProblems(name), name, path)),
   preemptionPolicy: ifPresent((value, path) =>
     requiredChoice(value, path, ['PreemptLowerPriority', 'Never']),
   ),
-  overhead: ifPresent((value, path) => validateResourceRequirements({ limits: value }, path)),
+  overhead: ifPresent((limits, path) => validateResourceRequirements({ limits }, path)),
 });
 
 interface Judged {
-  readonly spec: Json;
+  readonly spec: PodSpec;
   readonly path: string;
   readonly podName: string;
 }
@@ -76,9 +73,8 @@ interface Judged {
 const faultless = new WeakMap<object, Judged>();
 
 /** The spec of a pod, wherever it stands. `podName` is empty for a template. One that was just found faultless is not judged again. */
-export function validatePodSpec(spec: Json, path: string, podName: string): FieldError[] {
-  const { containers } = spec;
-  const key = typeof containers === 'object' && containers !== null ? containers : undefined;
+export function validatePodSpec(spec: PodSpec, path: string, podName: string): FieldError[] {
+  const key = spec.containers ?? undefined;
   const known = key === undefined ? undefined : faultless.get(key);
   if (known?.path === path && known.podName === podName && haveSameMembers(known.spec, spec)) return [];
   const errors = judgePodSpec(spec, path, podName);
@@ -97,38 +93,36 @@ function haveSameMembers(a: Json, b: Json): boolean {
   return surplus === 0;
 }
 
-function judgePodSpec(spec: Json, path: string, podName: string): FieldError[] {
-  const { errors, volumes } = validateVolumes(spec['volumes'], `${path}.volumes`, podName);
+function judgePodSpec(spec: PodSpec, path: string, podName: string): FieldError[] {
+  const { errors, volumes } = validateVolumes(spec.volumes, `${path}.volumes`, podName);
   return [
     ...errors,
     ...validateContainers(spec, path, volumes),
     ...simpleFields(spec, path),
     ...validatePodSecurity(spec, path),
-    ...validateDnsConfig(spec['dnsConfig'], `${path}.dnsConfig`, text(spec['dnsPolicy'])),
+    ...validateDnsConfig(spec.dnsConfig, `${path}.dnsConfig`, spec.dnsPolicy ?? ''),
   ];
 }
 
 /** Labels and annotations of a template, without its spec. */
-export function validateTemplateMeta(template: Json, path: string): FieldError[] {
-  const metadata = record(template['metadata']);
-  const annotations = stringMap(metadata['annotations']);
+export function validateTemplateMeta({ metadata, spec }: PodTemplateSpec, path: string): FieldError[] {
+  const { labels, annotations = {} } = metadata;
   // Upstream's paths leave `metadata` out.
   return [
-    ...validateLabels(stringMap(metadata['labels']), `${path}.labels`),
+    ...validateLabels(labels, `${path}.labels`),
     ...validateAnnotations(annotations, `${path}.annotations`),
-    ...validatePodAnnotations(annotations, `${path}.annotations`, record(template['spec'])),
+    ...validatePodAnnotations(annotations, `${path}.annotations`, spec),
   ];
 }
 
 /** A PodTemplateSpec. */
-export function validatePodTemplateSpec(template: Json, path: string): FieldError[] {
-  const spec = record(template['spec']);
-  const annotations = stringMap(record(template['metadata'])['annotations']);
-  const hasEphemeral = records(spec['ephemeralContainers']).length > 0;
+export function validatePodTemplateSpec(template: PodTemplateSpec, path: string): FieldError[] {
+  const { spec, metadata } = template;
+  const hasEphemeral = (spec.ephemeralContainers ?? []).length > 0;
   return [
     ...validateTemplateMeta(template, path),
     ...validatePodSpec(spec, `${path}.spec`, ''),
-    ...validateSeccompTwins(annotations, spec, `${path}.spec`),
+    ...validateSeccompTwins(metadata.annotations ?? {}, spec, `${path}.spec`),
     ...(hasEphemeral
       ? [
           forbiddenField(
@@ -141,11 +135,14 @@ export function validatePodTemplateSpec(template: Json, path: string): FieldErro
 }
 
 /** A replicated pod always restarts and has no deadline. */
-export function validateReplicatedPodSpec(template: unknown, path: string, kind: string): FieldError[] {
-  const spec = record(record(template)['spec']);
+export function validateReplicatedPodSpec(
+  { spec }: PodTemplateSpec,
+  path: string,
+  kind: string,
+): FieldError[] {
   return [
-    ...choice(spec['restartPolicy'], `${path}.spec.restartPolicy`, ['Always']),
-    ...(spec['activeDeadlineSeconds'] === undefined
+    ...choice(spec.restartPolicy, `${path}.spec.restartPolicy`, ['Always']),
+    ...(spec.activeDeadlineSeconds === undefined
       ? []
       : [
           forbiddenField(

@@ -1,8 +1,16 @@
+import type {
+  ExecAction,
+  Handler,
+  HTTPGetAction,
+  Lifecycle,
+  Probe,
+  TCPSocketAction,
+} from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
-import type { Json } from '../../../shared/object/accessors';
-import { integer, optionalRecord, record, records, strings, text } from '../../../shared/object/accessors';
-import type { Rule } from '../rules/primitives';
+import { integer } from '../../../shared/object/accessors';
+import type { MemberRules } from '../rules/members';
+import { memberErrors, membersOf } from '../rules/members';
 import { choice, forEachItem, needed, nonNegative, portNumberOrName } from '../rules/primitives';
 
 /** What a node agent calls in a container: probes and lifecycle handlers. */
@@ -13,13 +21,12 @@ const COUNTS = [
   'periodSeconds',
   'successThreshold',
   'failureThreshold',
-];
+] as const;
 
 /** A probe of any sort, where there is one. */
-export function validateProbe(value: unknown, path: string): FieldError[] {
-  const probe = optionalRecord(value);
+export function validateProbe(probe: Probe | undefined, path: string): FieldError[] {
   if (probe === undefined) return [];
-  const grace = integer(probe['terminationGracePeriodSeconds']);
+  const grace = integer(probe.terminationGracePeriodSeconds);
   return [
     ...validateHandler(probe, path),
     ...COUNTS.flatMap((name) => nonNegative(probe[name], `${path}.${name}`)),
@@ -30,10 +37,9 @@ export function validateProbe(value: unknown, path: string): FieldError[] {
 }
 
 /** A liveness or startup probe: one success is enough, always. */
-export function validateRestartingProbe(value: unknown, path: string): FieldError[] {
-  const probe = optionalRecord(value);
+export function validateRestartingProbe(probe: Probe | undefined, path: string): FieldError[] {
   if (probe === undefined) return [];
-  const threshold = integer(probe['successThreshold']) ?? 0;
+  const { successThreshold: threshold = 0 } = probe;
   return [
     ...validateProbe(probe, path),
     ...(threshold === 1 ? [] : [invalid(`${path}.successThreshold`, threshold, 'must be 1')]),
@@ -41,42 +47,36 @@ export function validateRestartingProbe(value: unknown, path: string): FieldErro
 }
 
 /** `lifecycle`, where there is one. */
-export function validateLifecycle(value: unknown, path: string): FieldError[] {
-  const lifecycle = record(value);
-  return ['postStart', 'preStop'].flatMap((name) => {
-    const handler = optionalRecord(lifecycle[name]);
-    return handler === undefined ? [] : validateHandler(handler, `${path}.${name}`);
-  });
-}
-
-const HANDLERS: Readonly<Record<string, Rule>> = { exec: command, httpGet, tcpSocket };
-
-function validateHandler(handler: Json, path: string): FieldError[] {
-  const [first, ...others] = Object.entries(HANDLERS).filter(
-    ([name]) => optionalRecord(handler[name]) !== undefined,
-  );
-  if (first === undefined) return [required(path, 'must specify a handler type')];
-  const [name, rule] = first;
+export function validateLifecycle(lifecycle: Lifecycle | undefined, path: string): FieldError[] {
+  const { postStart, preStop } = lifecycle ?? {};
   return [
-    ...rule(handler[name], `${path}.${name}`),
-    ...others.map(([other]) =>
-      forbiddenField(`${path}.${other}`, 'may not specify more than 1 handler type'),
-    ),
+    ...(postStart === undefined ? [] : validateHandler(postStart, `${path}.postStart`)),
+    ...(preStop === undefined ? [] : validateHandler(preStop, `${path}.preStop`)),
   ];
 }
 
-function command(value: unknown, path: string): FieldError[] {
-  return strings(record(value)['command']).length === 0 ? [required(`${path}.command`)] : [];
+const HANDLERS: MemberRules<Handler> = { exec: command, httpGet, tcpSocket };
+
+function validateHandler(handler: Handler, path: string): FieldError[] {
+  const [first, ...others] = membersOf(handler, HANDLERS);
+  if (first === undefined) return [required(path, 'must specify a handler type')];
+  return [
+    ...memberErrors(handler, first, HANDLERS, `${path}.${first}`),
+    ...others.map((other) => forbiddenField(`${path}.${other}`, 'may not specify more than 1 handler type')),
+  ];
 }
 
-function httpGet(value: unknown, path: string): FieldError[] {
-  const get = record(value);
+function command({ command: words = [] }: ExecAction, path: string): FieldError[] {
+  return words.length === 0 ? [required(`${path}.command`)] : [];
+}
+
+function httpGet(get: HTTPGetAction, path: string): FieldError[] {
   return [
-    ...needed(get['path'], `${path}.path`),
-    ...portNumberOrName(get['port'], `${path}.port`),
-    ...choice(get['scheme'], `${path}.scheme`, ['HTTP', 'HTTPS']),
-    ...forEachItem(records(get['httpHeaders']), `${path}.httpHeaders`, (header) =>
-      headerName(text(header['name']), `${path}.httpHeaders`),
+    ...needed(get.path, `${path}.path`),
+    ...portNumberOrName(get.port, `${path}.port`),
+    ...choice(get.scheme, `${path}.scheme`, ['HTTP', 'HTTPS']),
+    ...forEachItem(get.httpHeaders ?? [], `${path}.httpHeaders`, ({ name }) =>
+      headerName(name, `${path}.httpHeaders`),
     ),
   ];
 }
@@ -88,6 +88,6 @@ function headerName(name: string, path: string): FieldError[] {
   return [invalid(path, name, why)];
 }
 
-function tcpSocket(value: unknown, path: string): FieldError[] {
-  return portNumberOrName(record(value)['port'], `${path}.port`);
+function tcpSocket({ port }: TCPSocketAction, path: string): FieldError[] {
+  return portNumberOrName(port, `${path}.port`);
 }

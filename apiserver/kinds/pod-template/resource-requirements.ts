@@ -1,10 +1,11 @@
 import { RESERVED_PREFIX } from '../../../shared/names';
+import type { ResourceRequirements } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Quantity } from '../../../shared/meta/quantity';
 import { compareQuantity, parseQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
-import { record, stringMap, text } from '../../../shared/object/accessors';
+import { text } from '../../../shared/object/accessors';
 import { forEachItem, invalidForEach } from '../rules/primitives';
 
 /** Amounts of compute resources, as containers, claims, quotas and nodes state them. */
@@ -103,10 +104,10 @@ function ceil(value: bigint, divisor: bigint): bigint {
 }
 
 /** The `resources` of a container: known names, good amounts, requests within limits. */
-export function validateResourceRequirements(value: unknown, path: string): FieldError[] {
-  const requirements = record(value);
-  const limits = stringMap(requirements['limits']);
-  const requests = stringMap(requirements['requests']);
+export function validateResourceRequirements(
+  { limits = {}, requests = {} }: ResourceRequirements,
+  path: string,
+): FieldError[] {
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   const lonelyHugePages = names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory');
   return [

@@ -1,41 +1,40 @@
+import type { HostAlias, PodDNSConfig, TopologySpreadConstraint } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import { integer, optionalRecord, record, records, strings, text } from '../../../shared/object/accessors';
 import { choice, forEachItem, invalidForEach, isIpAddress } from '../rules/primitives';
 
 /** `topologySpreadConstraints`: sound each, and one for each pair of key and action. */
-export function validateTopologySpread(value: unknown, path: string): FieldError[] {
-  const constraints = records(value);
-  const keys = constraints.map((each) => `${text(each['topologyKey'])}, ${text(each['whenUnsatisfiable'])}`);
+export function validateTopologySpread(
+  constraints: readonly TopologySpreadConstraint[] | undefined,
+  path: string,
+): FieldError[] {
+  if (constraints === undefined) return [];
+  const keys = constraints.map(
+    ({ topologyKey, whenUnsatisfiable }) => `${topologyKey}, ${whenUnsatisfiable}`,
+  );
   const lastOf = new Map(keys.map((key, index) => [key, index]));
   return forEachItem(constraints, path, (constraint, at, index) => {
-    const skew = integer(constraint['maxSkew']) ?? 0;
+    const { maxSkew: skew, topologyKey, whenUnsatisfiable } = constraint;
     const key = keys[index] ?? '';
     const again = (lastOf.get(key) ?? index) > index;
     return [
       ...(skew > 0 ? [] : [invalid(`${at}.maxSkew`, skew, 'must be greater than zero')]),
-      ...(text(constraint['topologyKey']) === '' ? [required(`${at}.topologyKey`, 'can not be empty')] : []),
-      ...choice(constraint['whenUnsatisfiable'], `${at}.whenUnsatisfiable`, [
-        'DoNotSchedule',
-        'ScheduleAnyway',
-      ]),
+      ...(topologyKey === '' ? [required(`${at}.topologyKey`, 'can not be empty')] : []),
+      ...choice(whenUnsatisfiable, `${at}.whenUnsatisfiable`, ['DoNotSchedule', 'ScheduleAnyway']),
       ...(again ? [duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${key}}`)] : []),
     ];
   });
 }
 
 /** `hostAliases`; upstream gives no index. */
-export function validateHostAliases(value: unknown, path: string): FieldError[] {
-  return forEachItem(records(value), path, (alias) => {
-    const ip = text(alias['ip']);
-    return [
-      ...(isIpAddress(ip) ? [] : [invalid(`${path}.ip`, ip, 'must be valid IP address')]),
-      ...forEachItem(strings(alias['hostnames']), path, (name) =>
-        invalidForEach(dns1123SubdomainProblems(name), name, `${path}.hostnames`),
-      ),
-    ];
-  });
+export function validateHostAliases(aliases: readonly HostAlias[] | undefined, path: string): FieldError[] {
+  return forEachItem(aliases ?? [], path, ({ ip = '', hostnames = [] }) => [
+    ...(isIpAddress(ip) ? [] : [invalid(`${path}.ip`, ip, 'must be valid IP address')]),
+    ...forEachItem(hostnames, path, (name) =>
+      invalidForEach(dns1123SubdomainProblems(name), name, `${path}.hostnames`),
+    ),
+  ]);
 }
 
 const NAMESERVERS_MAX = 3;
@@ -43,10 +42,12 @@ const SEARCHES_MAX = 6;
 const SEARCH_CHARS_MAX = 256;
 
 /** `dnsConfig`, which `dnsPolicy: None` needs. */
-export function validateDnsConfig(value: unknown, path: string, dnsPolicy: string): FieldError[] {
-  const config = optionalRecord(value);
-  const nameservers = strings(record(config)['nameservers']);
-  const searches = strings(record(config)['searches']);
+export function validateDnsConfig(
+  config: PodDNSConfig | undefined,
+  path: string,
+  dnsPolicy: string,
+): FieldError[] {
+  const { nameservers = [], searches = [], options = [] } = config ?? {};
   const none = dnsPolicy === 'None';
   const length = searches.join(' ').length;
   return [
@@ -90,8 +91,8 @@ export function validateDnsConfig(value: unknown, path: string, dnsPolicy: strin
       const name = search.endsWith('.') ? search.slice(0, -1) : search;
       return invalidForEach(dns1123SubdomainProblems(name), name, at);
     }),
-    ...forEachItem(records(record(config)['options']), `${path}.options`, (option, at) =>
-      text(option['name']) === '' ? [required(at, 'must not be empty')] : [],
+    ...forEachItem(options, `${path}.options`, ({ name = '' }, at) =>
+      name === '' ? [required(at, 'must not be empty')] : [],
     ),
   ];
 }

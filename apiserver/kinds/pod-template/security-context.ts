@@ -1,14 +1,12 @@
+import type {
+  PodSecurityContext,
+  PodSpec,
+  SeccompProfile,
+  SecurityContext,
+  Sysctl,
+} from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../shared/errors/field-error';
-import type { Json } from '../../../shared/object/accessors';
-import {
-  optionalRecord,
-  optionalText,
-  record,
-  records,
-  strings,
-  text,
-} from '../../../shared/object/accessors';
 import { hostNetworkPorts } from './container-ports';
 import type { Rule } from '../rules/primitives';
 import {
@@ -25,25 +23,24 @@ import { validateWindowsOptions } from './windows-options';
 const INT32_MAX = 2_147_483_647;
 const id: Rule = ifPresent((value, path) => inRange(value, path, { min: 0, max: INT32_MAX }));
 
-const podFields = fields({
+const podFields = fields<PodSecurityContext>({
   fsGroup: id,
   runAsUser: id,
   runAsGroup: id,
   supplementalGroups: each(id),
-  sysctls,
+  sysctls: ifPresent(sysctls),
   fsGroupChangePolicy: ifPresent((value, path) => choice(value, path, ['Always', 'OnRootMismatch'])),
   seccompProfile: ifPresent(seccompProfile),
   windowsOptions: ifPresent(validateWindowsOptions),
 });
 
 /** The `securityContext` of a pod, and the parts of its spec that belong to it; `path` is that of the spec. */
-export function validatePodSecurity(spec: Json, path: string): FieldError[] {
+export function validatePodSecurity(spec: PodSpec, path: string): FieldError[] {
   const at = `${path}.securityContext`;
-  const shares = spec['shareProcessNamespace'] === true && spec['hostPID'] === true;
+  const { securityContext: context } = spec;
+  const shares = spec.shareProcessNamespace === true && spec.hostPID === true;
   return [
-    ...(spec['hostNetwork'] === true
-      ? hostNetworkPorts(records(spec['containers']), `${path}.containers`)
-      : []),
+    ...(spec.hostNetwork === true ? hostNetworkPorts(spec.containers ?? [], `${path}.containers`) : []),
     ...(shares
       ? [
           invalid(
@@ -53,11 +50,11 @@ export function validatePodSecurity(spec: Json, path: string): FieldError[] {
           ),
         ]
       : []),
-    ...podFields(spec['securityContext'], at),
+    ...(context === undefined ? [] : podFields(context, at)),
   ];
 }
 
-const containerFields = fields({
+const containerFields = fields<SecurityContext>({
   runAsUser: id,
   runAsGroup: id,
   seccompProfile: ifPresent(seccompProfile),
@@ -65,14 +62,13 @@ const containerFields = fields({
 });
 
 /** The `securityContext` of a container, where there is one. */
-export function validateSecurityContext(value: unknown, path: string): FieldError[] {
-  const context = optionalRecord(value);
+export function validateSecurityContext(context: SecurityContext | undefined, path: string): FieldError[] {
   if (context === undefined) return [];
-  const confined = context['allowPrivilegeEscalation'] === false;
-  const added = strings(record(context['capabilities'])['add']);
+  const confined = context.allowPrivilegeEscalation === false;
+  const added = context.capabilities?.add ?? [];
   return [
     ...containerFields(context, path),
-    ...(confined && context['privileged'] === true
+    ...(confined && context.privileged === true
       ? [invalid(path, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true')]
       : []),
     ...(confined && added.includes('CAP_SYS_ADMIN')
@@ -87,10 +83,7 @@ export function validateSecurityContext(value: unknown, path: string): FieldErro
   ];
 }
 
-function seccompProfile(value: unknown, path: string): FieldError[] {
-  const profile = record(value);
-  const type = text(profile['type']);
-  const localhost = optionalText(profile['localhostProfile']);
+function seccompProfile({ type, localhostProfile: localhost }: SeccompProfile, path: string): FieldError[] {
   const at = `${path}.localhostProfile`;
   const errors =
     type === ''
@@ -110,10 +103,9 @@ const SYSCTL = `(${SYSCTL_PART}\\.)*${SYSCTL_PART}`;
 const SYSCTL_PATTERN = new RegExp(`^${SYSCTL}$`);
 const SYSCTL_BYTES_MAX = 253;
 
-function sysctls(value: unknown, path: string): FieldError[] {
+function sysctls(settings: readonly Sysctl[], path: string): FieldError[] {
   const seen = new Set<string>();
-  return forEachItem(records(value), path, (sysctl, at) => {
-    const name = text(sysctl['name']);
+  return forEachItem(settings, path, ({ name }, at) => {
     const again = seen.has(name);
     seen.add(name);
     if (name === '') return [required(`${at}.name`)];

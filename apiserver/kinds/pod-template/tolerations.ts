@@ -1,19 +1,19 @@
+import type { Toleration } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported } from '../../../shared/errors/field-error';
 import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
-import type { Json } from '../../../shared/object/accessors';
-import { records, text } from '../../../shared/object/accessors';
 import { forEachItem, optionalForm } from '../rules/primitives';
 
 /** What a taint does to pods that do not tolerate it. */
 export const TAINT_EFFECTS: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /** The `tolerations` of a pod. */
-export function validateTolerations(value: unknown, path: string): FieldError[] {
-  return forEachItem(records(value), path, (toleration, at) => {
-    const key = text(toleration['key']);
-    const operator = text(toleration['operator']);
-    const effect = text(toleration['effect']);
+export function validateTolerations(
+  tolerations: readonly Toleration[] | undefined,
+  path: string,
+): FieldError[] {
+  return forEachItem(tolerations ?? [], path, (toleration, at) => {
+    const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
     return [
       ...optionalForm(key, `${at}.key`, qualifiedNameProblems),
       ...(key === '' && operator !== 'Exists'
@@ -25,10 +25,10 @@ export function validateTolerations(value: unknown, path: string): FieldError[] 
             ),
           ]
         : []),
-      ...(toleration['tolerationSeconds'] !== undefined && effect !== 'NoExecute'
+      ...(tolerationSeconds !== undefined && effect !== 'NoExecute'
         ? [invalid(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")]
         : []),
-      ...operatorAndValue(operator, text(toleration['value']), `${at}.operator`),
+      ...operatorAndValue(operator, value, `${at}.operator`),
       ...(effect === '' || TAINT_EFFECTS.includes(effect)
         ? []
         : [notSupported(`${at}.effect`, effect, TAINT_EFFECTS)]),
@@ -48,9 +48,13 @@ function operatorAndValue(operator: string, value: string, path: string): FieldE
 }
 
 /** A running pod may get tolerations and other `tolerationSeconds`, but lose none. */
-export function validateTolerationsUpdate(next: unknown, previous: unknown, path: string): FieldError[] {
-  const kept = new Set(records(next).map(withoutSeconds));
-  const lost = records(previous).some((each) => !kept.has(withoutSeconds(each)));
+export function validateTolerationsUpdate(
+  next: readonly Toleration[] | undefined,
+  previous: readonly Toleration[] | undefined,
+  path: string,
+): FieldError[] {
+  const kept = new Set((next ?? []).map(withoutSeconds));
+  const lost = (previous ?? []).some((each) => !kept.has(withoutSeconds(each)));
   if (lost) {
     return [forbiddenField(path, 'existing toleration can not be modified except its tolerationSeconds')];
   }
@@ -58,6 +62,6 @@ export function validateTolerationsUpdate(next: unknown, previous: unknown, path
 }
 
 /** As text, in which what is equal looks alike: fields stand in the order of the schema. */
-function withoutSeconds({ tolerationSeconds: _seconds, ...rest }: Json): string {
+function withoutSeconds({ tolerationSeconds: _seconds, ...rest }: Toleration): string {
   return JSON.stringify(rest);
 }

@@ -1,3 +1,4 @@
+import type { Container, Volume, VolumeMount } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import {
   forbiddenField,
@@ -6,29 +7,26 @@ import {
   notSupported,
   required,
 } from '../../../shared/errors/field-error';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalText, record, records, text } from '../../../shared/object/accessors';
 import { forEachItem, localDescendingPath, needed, pathWithoutBacksteps } from '../rules/primitives';
 
 /** The volumes of a pod that are sound, by name: a mount of an unsound one finds nothing. */
-export type Volumes = ReadonlyMap<string, Json>;
+export type Volumes = ReadonlyMap<string, Volume>;
 
 /** `volumeMounts` and `volumeDevices` of one container. */
-export function validateMounts(container: Json, path: string, volumes: Volumes): FieldError[] {
+export function validateMounts(container: Container, path: string, volumes: Volumes): FieldError[] {
   return [
     ...volumeMounts(container, `${path}.volumeMounts`, volumes),
     ...volumeDevices(container, `${path}.volumeDevices`, volumes),
   ];
 }
 
-function volumeMounts(container: Json, path: string, volumes: Volumes): FieldError[] {
-  const devices = records(container['volumeDevices']);
-  const deviceNames = new Set(devices.map((device) => text(device['name'])));
-  const devicePaths = new Set(devices.map((device) => text(device['devicePath'])));
+function volumeMounts(container: Container, path: string, volumes: Volumes): FieldError[] {
+  const { volumeDevices: devices = [] } = container;
+  const deviceNames = new Set(devices.map(({ name }) => name));
+  const devicePaths = new Set(devices.map(({ devicePath }) => devicePath));
   const taken = new Set<string>();
-  return forEachItem(records(container['volumeMounts']), path, (mount, at) => {
-    const name = text(mount['name']);
-    const mountPath = text(mount['mountPath']);
+  return forEachItem(container.volumeMounts ?? [], path, (mount, at) => {
+    const { name, mountPath } = mount;
     const again = taken.has(mountPath);
     taken.add(mountPath);
     return [
@@ -43,15 +41,14 @@ function volumeMounts(container: Json, path: string, volumes: Volumes): FieldErr
         ? [invalid(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices')]
         : []),
       ...subPaths(mount, at, path),
-      ...propagation(optionalText(mount['mountPropagation']), container, `${path}.mountPropagation`),
+      ...propagation(mount.mountPropagation, container, `${path}.mountPropagation`),
     ];
   });
 }
 
 /** Upstream gives the form of both paths at the list, and their conflict at the item. */
-function subPaths(mount: Json, at: string, listPath: string): FieldError[] {
-  const subPath = text(mount['subPath']);
-  const expression = text(mount['subPathExpr']);
+function subPaths(mount: VolumeMount, at: string, listPath: string): FieldError[] {
+  const { subPath = '', subPathExpr: expression = '' } = mount;
   return [
     ...localDescendingPath(subPath, `${listPath}.subPath`),
     ...(subPath !== '' && expression !== ''
@@ -63,23 +60,21 @@ function subPaths(mount: Json, at: string, listPath: string): FieldError[] {
 
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
 
-function propagation(mode: string | undefined, container: Json, path: string): FieldError[] {
+function propagation(mode: string | undefined, container: Container, path: string): FieldError[] {
   if (mode === undefined) return [];
   const errors = PROPAGATIONS.includes(mode) ? [] : [notSupported(path, mode, PROPAGATIONS)];
-  if (mode !== 'Bidirectional' || record(container['securityContext'])['privileged'] === true) return errors;
+  if (mode !== 'Bidirectional' || container.securityContext?.privileged === true) return errors;
   const why = 'Bidirectional mount propagation is available only to privileged containers';
   return [...errors, forbiddenField(path, why)];
 }
 
-function volumeDevices(container: Json, path: string, volumes: Volumes): FieldError[] {
-  const mounts = records(container['volumeMounts']);
-  const mountNames = new Set(mounts.map((mount) => text(mount['name'])));
-  const mountPaths = new Set(mounts.map((mount) => text(mount['mountPath'])));
+function volumeDevices(container: Container, path: string, volumes: Volumes): FieldError[] {
+  const { volumeMounts: mounts = [] } = container;
+  const mountNames = new Set(mounts.map(({ name }) => name));
+  const mountPaths = new Set(mounts.map(({ mountPath }) => mountPath));
   const names = new Set<string>();
   const paths = new Set<string>();
-  return forEachItem(records(container['volumeDevices']), path, (device, at) => {
-    const name = text(device['name']);
-    const devicePath = text(device['devicePath']);
+  return forEachItem(container.volumeDevices ?? [], path, ({ name, devicePath }, at) => {
     const errors = [
       ...deviceName(name, `${at}.name`, { volumes, names, mountNames }),
       ...(devicePath === '' ? [required(`${at}.devicePath`)] : []),
@@ -103,7 +98,7 @@ function deviceName(
   known: { readonly volumes: Volumes; readonly names: Set<string>; readonly mountNames: Set<string> },
 ): FieldError[] {
   const volume = known.volumes.get(name);
-  const isClaim = volume?.['persistentVolumeClaim'] !== undefined || volume?.['ephemeral'] !== undefined;
+  const isClaim = volume?.persistentVolumeClaim !== undefined || volume?.ephemeral !== undefined;
   const why = 'can only use volume source type of PersistentVolumeClaim for block mode';
   return [
     ...needed(name, path),

@@ -1,23 +1,24 @@
+import type {
+  AzureDiskVolumeSource,
+  FCVolumeSource,
+  FlockerVolumeSource,
+  LocalObjectReference,
+  QuobyteVolumeSource,
+  VolumeSource,
+} from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
-import type { Json } from '../../../shared/object/accessors';
-import {
-  integer,
-  optionalRecord,
-  optionalText,
-  record,
-  strings,
-  text,
-} from '../../../shared/object/accessors';
+import { text } from '../../../shared/object/accessors';
 import { namedReference } from './env';
 import { configMapVolume, downwardApiVolume, projectedVolume, secretVolume } from './file-volumes';
+import type { MemberRules } from '../rules/members';
+import { memberErrors, membersOf } from '../rules/members';
 import type { Rule } from '../rules/primitives';
 import {
   choice,
   fields,
-  ifPresent,
   inRange,
   localDescendingPath,
   needed,
@@ -27,34 +28,41 @@ import {
 import { csiVolume, flexOptions, iscsiVolume } from '../rules/storage-drivers';
 import { quantityOf } from './resource-requirements';
 
-const partition: Rule = (value, path) => {
-  const given = integer(value) ?? 0;
-  return given < 0 || given > 255 ? [invalid(path, given, 'must be between 1 and 255, inclusive')] : [];
-};
+const partition: Rule<number | undefined> = (given = 0, path) =>
+  given < 0 || given > 255 ? [invalid(path, given, 'must be between 1 and 255, inclusive')] : [];
 const lun: Rule = (value, path) => inRange(value, path, { min: 0, max: 255 });
-const someOf: Rule = (value, path) => (strings(value).length === 0 ? [required(path)] : []);
-const secretRef: Rule = namedReference;
+const someOf: Rule<readonly string[] | null> = (list, path) =>
+  list === null || list.length === 0 ? [required(path)] : [];
+const secretRef: Rule<LocalObjectReference | undefined> = namedReference;
 
 /** Several rules for one value. */
 const all =
-  (...rules: readonly Rule[]): Rule =>
+  <Value>(...rules: readonly Rule<Value>[]): Rule<Value> =>
   (value, path) =>
     rules.flatMap((rule) => rule(value, path));
 
 /** Types that upstream calls otherwise where it tells what is wrong with them, or that there are too many. */
-const OTHER_NAMES: Readonly<Record<string, { readonly inside?: string; readonly surplus?: string }>> = {
+const OTHER_NAMES: Readonly<Record<string, OtherName>> = {
   gcePersistentDisk: { inside: 'persistentDisk' },
   cephfs: { surplus: 'cephFS' },
   downwardAPI: { surplus: 'downwarAPI' },
-};
+} satisfies { readonly [Type in keyof VolumeSource]?: OtherName };
+
+interface OtherName {
+  readonly inside?: string;
+  readonly surplus?: string;
+}
 
 /** Exactly one of the sources must be there; its own rule runs too. */
-export function oneSource(value: Json, path: string, rules: Readonly<Record<string, Rule>>): FieldError[] {
-  const given = Object.keys(rules).filter((type) => optionalRecord(value[type]) !== undefined);
-  const [first, ...others] = given;
+export function oneSource<Message extends object>(
+  message: Message,
+  path: string,
+  rules: MemberRules<Message>,
+): FieldError[] {
+  const [first, ...others] = membersOf(message, rules);
   if (first === undefined) return [required(path, 'must specify a volume type')];
   return [
-    ...(rules[first]?.(value[first], `${path}.${OTHER_NAMES[first]?.inside ?? first}`) ?? []),
+    ...memberErrors(message, first, rules, `${path}.${OTHER_NAMES[first]?.inside ?? first}`),
     ...others.map((type) =>
       forbiddenField(
         `${path}.${OTHER_NAMES[type]?.surplus ?? type}`,
@@ -65,18 +73,16 @@ export function oneSource(value: Json, path: string, rules: Readonly<Record<stri
 }
 
 /** Every type of volume that is a single source, with its rule. `ephemeral` needs the pod and is not here. */
-export const VOLUME_SOURCES: Readonly<Record<string, Rule>> = {
-  emptyDir: (value, path) => {
-    const limit = text(record(value)['sizeLimit']);
+export const VOLUME_SOURCES: Required<MemberRules<Omit<VolumeSource, 'ephemeral'>>> = {
+  emptyDir: ({ sizeLimit: limit = '' }, path) => {
     if (limit === '' || compareQuantity(quantityOf(limit), ZERO_QUANTITY) >= 0) return [];
     return [forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')];
   },
-  hostPath: (value, path) => {
-    const given = text(record(value)['path']);
+  hostPath: ({ path: given, type }, path) => {
     if (given === '') return [required(`${path}.path`)];
     return [
       ...pathWithoutBacksteps(given, `${path}.path`),
-      ...ifPresent((type, at) => choice(type, at, HOST_PATH_TYPES))(record(value)['type'], `${path}.type`),
+      ...(type === undefined ? [] : choice(type, `${path}.type`, HOST_PATH_TYPES)),
     ];
   },
   gitRepo: fields({ repository: needed, directory: localDescendingPath }),
@@ -135,25 +141,22 @@ const TENANT_BYTES_MAX = 64;
 const HOST_PORT = /^(?:[^:[\]]*|\[[^[\]]*\]):[^:[\]]*$/;
 
 /** The tenant is looked at only where there is a registry, and the registry where the tenant is good. */
-function quobyte(value: unknown, path: string): FieldError[] {
-  const volume = record(value);
-  return [...registryOf(volume, path), ...needed(volume['volume'], `${path}.volume`)];
+function quobyte(volume: QuobyteVolumeSource, path: string): FieldError[] {
+  return [...registryOf(volume, path), ...needed(volume.volume, `${path}.volume`)];
 }
 
-function registryOf(volume: Json, path: string): FieldError[] {
+function registryOf({ registry, tenant = '' }: QuobyteVolumeSource, path: string): FieldError[] {
   const at = `${path}.registry`;
-  const registry = text(volume['registry']);
   const why = 'must be a host:port pair or multiple pairs separated by commas';
   if (registry === '') return [required(at, why)];
-  if (Buffer.byteLength(text(volume['tenant'])) > TENANT_BYTES_MAX) {
+  if (Buffer.byteLength(tenant) > TENANT_BYTES_MAX) {
     return [required(`${path}.tenant`, 'must be a UUID and may not exceed a length of 64 characters')];
   }
   return registry.split(',').every((pair) => HOST_PORT.test(pair)) ? [] : [invalid(at, registry, why)];
 }
 
-function flocker(value: unknown, path: string): FieldError[] {
-  const name = text(record(value)['datasetName']);
-  const uuid = text(record(value)['datasetUUID']);
+function flocker(volume: FlockerVolumeSource, path: string): FieldError[] {
+  const { datasetName: name = '', datasetUUID: uuid = '' } = volume;
   return [
     ...(name === '' && uuid === '' ? [required(path, 'one of datasetName and datasetUUID is required')] : []),
     ...(name !== '' && uuid !== ''
@@ -163,38 +166,33 @@ function flocker(value: unknown, path: string): FieldError[] {
   ];
 }
 
-function fibreChannel(value: unknown, path: string): FieldError[] {
-  const disk = record(value);
-  const byName = strings(disk['targetWWNs']).length > 0;
-  const byId = strings(disk['wwids']).length > 0;
+function fibreChannel(disk: FCVolumeSource, path: string): FieldError[] {
+  const byName = (disk.targetWWNs ?? []).length > 0;
+  const byId = (disk.wwids ?? []).length > 0;
   const at = `${path}.targetWWNs`;
   return [
     ...(!byName && !byId ? [required(at, 'must specify either targetWWNs or wwids, but not both')] : []),
     ...(byName && byId
-      ? [invalid(at, disk['targetWWNs'], 'targetWWNs and wwids can not be specified simultaneously')]
+      ? [invalid(at, disk.targetWWNs, 'targetWWNs and wwids can not be specified simultaneously')]
       : []),
-    ...(byName && disk['lun'] === undefined
+    ...(byName && disk.lun === undefined
       ? [required(`${path}.lun`, 'lun is required if targetWWNs is specified')]
       : []),
-    ...(byName && disk['lun'] !== undefined ? lun(disk['lun'], `${path}.lun`) : []),
+    ...(byName && disk.lun !== undefined ? lun(disk.lun, `${path}.lun`) : []),
   ];
 }
 
-function azureDisk(value: unknown, path: string): FieldError[] {
-  const disk = record(value);
-  const kind = optionalText(disk['kind']);
-  const uri = text(disk['diskURI']);
+function azureDisk({ kind, diskURI: uri, cachingMode }: AzureDiskVolumeSource, path: string): FieldError[] {
   const isManaged = kind === 'Managed';
   const form = isManaged
     ? '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
     : 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd';
   const begin = isManaged ? '/subscriptions/' : 'https://';
   return [
-    ...ifPresent((mode, at) => choice(mode, at, ['None', 'ReadOnly', 'ReadWrite']))(
-      disk['cachingMode'],
-      `${path}.cachingMode`,
-    ),
-    ...ifPresent((given, at) => choice(given, at, ['Dedicated', 'Managed', 'Shared']))(kind, `${path}.kind`),
+    ...(cachingMode === undefined
+      ? []
+      : choice(cachingMode, `${path}.cachingMode`, ['None', 'ReadOnly', 'ReadWrite'])),
+    ...(kind === undefined ? [] : choice(kind, `${path}.kind`, ['Dedicated', 'Managed', 'Shared'])),
     ...(kind !== undefined && !uri.startsWith(begin) ? [notSupported(`${path}.diskURI`, uri, [form])] : []),
   ];
 }

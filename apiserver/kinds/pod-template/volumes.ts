@@ -1,9 +1,9 @@
+import type { EphemeralVolumeSource, Volume } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
 import { validateClaimTemplate } from './claim-template';
+import type { MemberRules } from '../rules/members';
 import { forEachItem, invalidForEach, requiredText } from '../rules/primitives';
 import type { Volumes } from './volume-mounts';
 import { ISCSI_NAME_TOO_LONG, isLongIscsiName } from '../rules/storage-drivers';
@@ -11,13 +11,13 @@ import { oneSource, VOLUME_SOURCES } from './volume-sources';
 
 /** The `volumes` of a pod: what is wrong with them, and those that containers may mount. */
 export function validateVolumes(
-  value: unknown,
+  given: readonly Volume[] | undefined,
   path: string,
   podName: string,
 ): { readonly errors: readonly FieldError[]; readonly volumes: Volumes } {
-  const volumes = new Map<string, Json>();
-  const errors = forEachItem(records(value), path, (volume, at) => {
-    const name = text(volume['name']);
+  const volumes = new Map<string, Volume>();
+  const errors = forEachItem(given ?? [], path, (volume, at) => {
+    const { name } = volume;
     const wrong = [
       ...volumeSource(volume, at, podName),
       ...requiredText(name, `${at}.name`, dns1123LabelProblems),
@@ -30,36 +30,39 @@ export function validateVolumes(
 }
 
 /** Volumes that many nodes would mount, which such disks allow for reading alone. */
-export function validateSharedDisks(value: unknown, path: string): FieldError[] {
-  return forEachItem(records(value), path, (volume, at) => {
-    const disk = optionalRecord(volume['gcePersistentDisk']);
-    if (disk === undefined || disk['readOnly'] === true) return [];
+export function validateSharedDisks(volumes: readonly Volume[] | undefined, path: string): FieldError[] {
+  return forEachItem(volumes ?? [], path, ({ gcePersistentDisk: disk }, at) => {
+    if (disk === undefined || disk.readOnly === true) return [];
     const why =
       'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only';
     return [invalid(`${at}.gcePersistentDisk.readOnly`, false, why)];
   });
 }
 
-function volumeSource(volume: Json, path: string, podName: string): FieldError[] {
+function volumeSource(volume: Volume, path: string, podName: string): FieldError[] {
   // Nearly no volume is ephemeral, and every pod has volumes.
-  const rules =
-    volume['ephemeral'] === undefined
+  const rules: MemberRules<Volume> =
+    volume.ephemeral === undefined
       ? VOLUME_SOURCES
-      : { ...VOLUME_SOURCES, ephemeral: () => ephemeralVolume(volume, path, podName) };
+      : {
+          ...VOLUME_SOURCES,
+          ephemeral: (source) => ephemeralVolume(source, path, { podName, name: volume.name }),
+        };
   return [...oneSource(volume, path, rules), ...longIscsiName(volume, path)];
 }
 
 /** Together the two become the name of an interface on the node. */
-function longIscsiName(volume: Json, path: string): FieldError[] {
-  const name = text(volume['name']);
-  return isLongIscsiName(name, volume['iscsi']) ? [invalid(`${path}.name`, name, ISCSI_NAME_TOO_LONG)] : [];
+function longIscsiName({ name, iscsi }: Volume, path: string): FieldError[] {
+  return isLongIscsiName(name, iscsi) ? [invalid(`${path}.name`, name, ISCSI_NAME_TOO_LONG)] : [];
 }
 
 /** The claim that will be made for the pod is named after both. */
-function ephemeralVolume(volume: Json, path: string, podName: string): FieldError[] {
-  const name = text(volume['name']);
+function ephemeralVolume(
+  { volumeClaimTemplate: template }: EphemeralVolumeSource,
+  path: string,
+  { podName, name }: { readonly podName: string; readonly name: string },
+): FieldError[] {
   const claimName = `${podName}-${name}`;
-  const template = optionalRecord(record(volume['ephemeral'])['volumeClaimTemplate']);
   const at = `${path}.ephemeral.volumeClaimTemplate`;
   return [
     ...(template === undefined ? [required(at)] : validateClaimTemplate(template, at)),

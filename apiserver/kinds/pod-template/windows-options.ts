@@ -1,7 +1,7 @@
+import type { WindowsSecurityContextOptions } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import { optionalText, record } from '../../../shared/object/accessors';
 import { invalidForEach } from '../rules/primitives';
 
 const CREDENTIAL_SPEC_KIB_MAX = 64;
@@ -9,11 +9,8 @@ const DOMAIN_CHARS_MAX = 255;
 const USER_CHARS_MAX = 104;
 
 /** The `windowsOptions` of a security context. */
-export function validateWindowsOptions(value: unknown, path: string): FieldError[] {
-  const options = record(value);
-  const specName = optionalText(options['gmsaCredentialSpecName']);
-  const spec = optionalText(options['gmsaCredentialSpec']);
-  const user = optionalText(options['runAsUserName']);
+export function validateWindowsOptions(options: WindowsSecurityContextOptions, path: string): FieldError[] {
+  const { gmsaCredentialSpecName: specName, gmsaCredentialSpec: spec, runAsUserName: user } = options;
   return [
     ...(specName === undefined
       ? []

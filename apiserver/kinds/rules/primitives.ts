@@ -9,13 +9,17 @@ import {
 } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { deepEqual } from '../../../shared/object/clone';
-import { integer, record, text } from '../../../shared/object/accessors';
+import { integer, text } from '../../../shared/object/accessors';
+import { keysOf } from '../../../shared/object/keys';
 
 /**
  * The small rules that many kinds share, with the words of v1.21's validation packages. A rule takes the value and its path and
  * answers with what is wrong; an empty list is good.
  */
-export type Rule = (value: unknown, path: string) => readonly FieldError[];
+export type Rule<Value = unknown> = (value: Value, path: string) => readonly FieldError[];
+
+/** Rules of some fields of a message. */
+export type FieldRules<Message> = { readonly [Name in keyof Message]?: Rule<Message[Name]> };
 
 /** What is wrong with a text, in words: the form of the functions of `dns-names`. */
 export type Problems = (value: string) => readonly string[];
@@ -229,22 +233,23 @@ export function optionalSubdomain(value: unknown, path: string): FieldError[] {
   return optionalForm(value, path, dns1123SubdomainProblems);
 }
 
-/** The rules of the fields of one message, as one rule. Fields without a rule are free. */
-export function fields(rules: Readonly<Record<string, Rule>>): Rule {
-  return (value, path) => {
-    const message = record(value);
-    return Object.entries(rules).flatMap(([name, rule]) => rule(message[name], `${path}.${name}`));
-  };
+/**
+ * The rules of the fields of one message, as one rule, in the order in which they are written. Fields without a rule are free. Which
+ * message that is says the place where the rule is used, so that a misspelt field is no field of it.
+ */
+export function fields<Message extends object = never>(rules: FieldRules<NoInfer<Message>>): Rule<Message> {
+  const names = keysOf<FieldRules<Message>>(rules);
+  return (message, path) => names.flatMap((name) => rules[name]?.(message[name], `${path}.${name}`) ?? []);
 }
 
 /** The rule, where there is a value at all. */
-export function ifPresent(rule: Rule): Rule {
+export function ifPresent<Value>(rule: Rule<Value>): Rule<Value | null | undefined> {
   return (value, path) => (value === undefined || value === null ? [] : rule(value, path));
 }
 
-/** The rule on each item of a list of messages or texts. */
-export function each(rule: Rule): Rule {
-  return (value, path) => (Array.isArray(value) ? forEachItem<unknown>(value, path, rule) : []);
+/** The rule on each item of a list. */
+export function each<Item>(rule: Rule<Item>): Rule<readonly Item[] | undefined> {
+  return (items, path) => (items === undefined ? [] : forEachItem(items, path, rule));
 }
 
 /** The text must be there. */

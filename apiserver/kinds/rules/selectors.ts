@@ -4,14 +4,17 @@ import type { LabelSelector, LabelSelectorObject } from '../../../shared/meta/la
 import { labelSelectorOf, matchesLabels } from '../../../shared/meta/labels';
 import { SelectorError } from '../../../shared/meta/selector-error';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
-import { optionalRecord, record, stringMap } from '../../../shared/object/accessors';
+import type { PodTemplateSpec } from '../../../shared/api/types/core-v1';
 
 /** The selector of a workload, which must select the pods of its own template. */
 
+/** As it stands in a spec, where it may be missing. */
+type Given = LabelSelectorObject | null | undefined;
+
 /** What the selector selects (nothing, where it is absent), or undefined if it is malformed. */
-export function parsedSelector(value: unknown): LabelSelector | undefined {
+export function parsedSelector(given: Given): LabelSelector | undefined {
   try {
-    return labelSelectorOf(selectorObject(value));
+    return labelSelectorOf(given);
   } catch (error) {
     if (error instanceof SelectorError) return undefined;
     throw error;
@@ -19,28 +22,26 @@ export function parsedSelector(value: unknown): LabelSelector | undefined {
 }
 
 /** The selector is there, well formed and not empty. */
-export function validateOwnSelector(value: unknown, path: string, kind: string): FieldError[] {
-  const selector = selectorObject(value);
-  if (selector === undefined) return [required(path)];
-  return [...validateLabelSelector(selector, path), ...notEmpty(value, path, kind)];
+export function validateOwnSelector(given: Given, path: string, kind: string): FieldError[] {
+  if (given === undefined || given === null) return [required(path)];
+  return [...validateLabelSelector(given, path), ...notEmpty(given, path, kind)];
 }
 
 /** A selector that is there says something. */
-export function notEmpty(value: unknown, path: string, kind: string): FieldError[] {
-  const selector = selectorObject(value);
-  if (selector === undefined || saysSomething(selector)) return [];
-  return [invalid(path, value, `empty selector is invalid for ${kind}`)];
+export function notEmpty(given: Given, path: string, kind: string): FieldError[] {
+  if (given === undefined || given === null || saysSomething(given)) return [];
+  return [invalid(path, given, `empty selector is invalid for ${kind}`)];
 }
 
 /** The labels of the template are what the selector looks for. */
-export function selectsTemplate(selector: LabelSelector, template: unknown, path: string): FieldError[] {
-  const labels = stringMap(record(record(template)['metadata'])['labels']);
+export function selectsTemplate(
+  selector: LabelSelector,
+  template: PodTemplateSpec,
+  path: string,
+): FieldError[] {
+  const { labels = {} } = template.metadata;
   if (selector.length === 0 || matchesLabels(selector, labels)) return [];
   return [invalid(`${path}.metadata.labels`, labels, '`selector` does not match template `labels`')];
-}
-
-function selectorObject(value: unknown): LabelSelectorObject | undefined {
-  return optionalRecord(value);
 }
 
 function saysSomething({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): boolean {

@@ -1,8 +1,9 @@
 import { RESERVED_PREFIX } from '../../../shared/names';
+import type { CSIVolumeSource, FlexVolumeSource, ISCSIVolumeSource } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import { optionalRecord, optionalText, record, stringMap, text } from '../../../shared/object/accessors';
+import { text } from '../../../shared/object/accessors';
 import { inRange, invalidForEach, needed, optionalForm } from './primitives';
 
 /** The parts that volumes of pods and persistent volumes have in common where they name a driver outside the cluster. */
@@ -20,21 +21,20 @@ export function csiDriverName(value: unknown, path: string): FieldError[] {
 }
 
 /** A CSI volume that lives as long as its pod. The blank in the path, and the path of the form, are upstream's. */
-export function csiVolume(value: unknown, path: string): FieldError[] {
-  const volume = record(value);
-  const secret = optionalRecord(volume['nodePublishSecretRef']);
-  const name = text(secret?.['name']);
+export function csiVolume(volume: CSIVolumeSource, path: string): FieldError[] {
+  const { nodePublishSecretRef: secret } = volume;
+  const name = secret?.name ?? '';
   return [
-    ...csiDriverName(volume['driver'], `${path}.driver`),
+    ...csiDriverName(volume.driver, `${path}.driver`),
     ...(secret !== undefined && name === '' ? [required(`${path}.nodePublishSecretRef .name`)] : []),
     ...optionalForm(name, `${path}.name`, dns1123SubdomainProblems),
   ];
 }
 
 /** Options of a flex volume; the project's own names are not for users. */
-export function flexOptions(value: unknown, path: string): FieldError[] {
+export function flexOptions({ options = {} }: FlexVolumeSource, path: string): FieldError[] {
   const domain = RESERVED_PREFIX.slice(0, -1);
-  return Object.keys(stringMap(record(value)['options']))
+  return Object.keys(options)
     .filter((key) => `.${(key.split('/')[0] ?? '').toLowerCase()}`.endsWith(`.${domain}`))
     .map((key) => invalid(`${path}.options[${key}]`, key, `the ${domain} namespace is reserved`));
 }
@@ -44,10 +44,9 @@ const ISCSI_NAME_BYTES_MAX = 64;
 export const ISCSI_NAME_TOO_LONG =
   'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
 
-export function isLongIscsiName(volumeName: string, iscsi: unknown): boolean {
-  const { initiatorName, targetPortal } = record(iscsi);
-  const name = `${volumeName}:${text(targetPortal)}`;
-  return optionalText(initiatorName) !== undefined && Buffer.byteLength(name) > ISCSI_NAME_BYTES_MAX;
+export function isLongIscsiName(volumeName: string, iscsi: ISCSIVolumeSource | undefined): boolean {
+  if (iscsi?.initiatorName === undefined) return false;
+  return Buffer.byteLength(`${volumeName}:${iscsi.targetPortal}`) > ISCSI_NAME_BYTES_MAX;
 }
 
 /**
@@ -64,17 +63,15 @@ const ISCSI_FORMS: readonly (readonly [beginning: string, form: RegExp])[] = [
 type Otherwise = 'must be valid format starting with iqn, eui, or naa' | 'must be valid format';
 
 /** An iSCSI volume: the target, who asks for it, and the secret that its authentication needs. */
-export function iscsiVolume(otherwise: Otherwise): (value: unknown, path: string) => FieldError[] {
-  return (value, path) => {
-    const source = record(value);
-    const iqn = text(source['iqn']);
-    const initiator = optionalText(source['initiatorName']);
-    const authenticates = source['chapAuthDiscovery'] === true || source['chapAuthSession'] === true;
+export function iscsiVolume(otherwise: Otherwise): (source: ISCSIVolumeSource, path: string) => FieldError[] {
+  return (source, path) => {
+    const { iqn, initiatorName: initiator, secretRef } = source;
+    const authenticates = source.chapAuthDiscovery === true || source.chapAuthSession === true;
     return [
-      ...needed(source['targetPortal'], `${path}.targetPortal`),
+      ...needed(source.targetPortal, `${path}.targetPortal`),
       ...(iqn === '' ? [required(`${path}.iqn`)] : iscsiName(iqn, `${path}.iqn`, otherwise)),
-      ...inRange(source['lun'], `${path}.lun`, { min: 0, max: 255 }),
-      ...(authenticates && source['secretRef'] === undefined ? [required(`${path}.secretRef`)] : []),
+      ...inRange(source.lun, `${path}.lun`, { min: 0, max: 255 }),
+      ...(authenticates && secretRef === undefined ? [required(`${path}.secretRef`)] : []),
       // The small letter is upstream's.
       ...(initiator === undefined ? [] : iscsiName(initiator, `${path}.initiatorname`, otherwise)),
     ];
