@@ -55,6 +55,13 @@ const STRANGERS: readonly (readonly [from: string, to: string])[] = [
   ['e2e', 'controller-manager'],
 ];
 
+/** What is started, and imported by nobody. */
+const PROGRAMS: ReadonlySet<string> = new Set([
+  'apiserver/main.ts',
+  'controller-manager/main.ts',
+  'shared/schema/generate-types.ts',
+]);
+
 const CODE_LINES_MAX = 350;
 /** Nobody writes these. */
 const GENERATED = 'shared/api/types/';
@@ -95,6 +102,12 @@ describe('layers', () => {
       STRANGERS.some(([a, b]) => from.startsWith(`${a}/`) && to.startsWith(`${b}/`)),
     );
     expect(strange.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  test('every source file is a program, or one imports it', () => {
+    const imported = new Set(imports(program).map(({ to }) => `${to}.ts`));
+    const parts = program.filter((file) => /^(?:apiserver|controller-manager|shared)\//u.test(file));
+    expect(parts.filter((file) => !imported.has(file) && !PROGRAMS.has(file))).toEqual([]);
   });
 
   test('nothing is loaded behind the back of the import statements', () => {

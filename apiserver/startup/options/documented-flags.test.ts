@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { FLAGS } from '../../../controller-manager/flags';
+import { fieldOf } from '../../../shared/flags/flag-row';
+import { parseFlags } from '../../../shared/flags/parse-flags';
+import { completeOptions } from './complete-options';
+import { FLAG_ROWS } from './flag-rows';
+
+const ROOT = path.resolve(__dirname, '../../..');
+const MANUAL = path.join(ROOT, 'apiserver/docs');
+/** Both stores, and whatever other flags have to be given for more of them to be read. */
+const COMMAND_LINES = [
+  ['--storage-backend=embedded', '--embedded-dir=d'],
+  [
+    '--etcd-servers=http://127.0.0.1:2379',
+    '--oidc-issuer-url=https://issuer.example.com',
+    '--oidc-client-id=c',
+    '--authentication-token-webhook-config-file=f',
+    '--authorization-mode=Webhook',
+    '--authorization-webhook-config-file=f',
+    '--audit-policy-file=f',
+    '--audit-log-path=-',
+    '--audit-webhook-config-file=f',
+  ],
+];
+/** Flags of Node, kubectl, `npm start` and `npm test`. */
+const FOREIGN: ReadonlySet<string> = new Set([
+  'as',
+  'as-group',
+  'cascade',
+  'clusterrole',
+  'data-dir',
+  'e2e',
+  'field-selector',
+  'help',
+  'list',
+  'max-semi-space-size',
+  'namespace',
+  'unit',
+  'user',
+  'v8-pool-size',
+]);
+
+test('the manual and the README name no flag that is not there', () => {
+  const known = [...FLAG_ROWS, ...FLAGS].map(({ name }) => name);
+  const pages = readdirSync(MANUAL).filter((name) => name.endsWith('.md'));
+  const texts = [...pages.map((name) => path.join(MANUAL, name)), path.join(ROOT, 'README.md')].map((file) =>
+    readFileSync(file, 'utf8'),
+  );
+  const named = texts.flatMap((text) =>
+    [...text.matchAll(/(?<![\w-])--([a-z][a-z0-9-]*)/gu)].map(([, name = '']) => name),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  // `--oidc-*` and `--cluster-signing-<signer>-cert-file` stand for those that begin so.
+  const unknown = named.filter(
+    (name) =>
+      !FOREIGN.has(name) &&
+      !(name.endsWith('-')
+        ? known.some((each) => each.startsWith(name))
+        : known.some((each) => each === name)),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test('every flag of the API server is read', () => {
+  const read = new Set<string>();
+  for (const argv of COMMAND_LINES) {
+    const parsed = parseFlags(FLAG_ROWS, argv);
+    if (parsed.outcome !== 'values') throw new Error(JSON.stringify(parsed));
+    completeOptions(noting(parsed.values, read));
+  }
+  expect(FLAG_ROWS.map(fieldOf).filter((field) => !read.has(field))).toEqual([]);
+});
+
+/** The same object, which notes what is read of it. */
+function noting<T extends object>(target: T, read: Set<string>): T {
+  return new Proxy(target, {
+    get: (values, key) => {
+      read.add(String(key));
+      return Reflect.get(values, key) as unknown;
+    },
+  });
+}

@@ -1,0 +1,14 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fieldOf } from '../shared/flags/flag-row';
+import { FLAGS } from './flags';
+
+test('every flag is read', () => {
+  const sources = readdirSync(__dirname, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !/\.test\.ts$|(?:^|\/)testing\//u.test(file))
+    .map((file) => readFileSync(path.join(__dirname, file), 'utf8'));
+  const unread = FLAGS.map(fieldOf).filter(
+    (field) => !sources.some((source) => new RegExp(`\\b${field}\\b`, 'u').test(source)),
+  );
+  expect(unread).toEqual([]);
+});
