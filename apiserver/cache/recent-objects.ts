@@ -21,11 +21,11 @@ export interface AnnouncedObject {
 
 interface Kept {
   /** What this replica last wrote, or read for a write. */
-  readonly known?: KnownObject;
+  readonly known?: KnownObject | undefined;
   /** Undefined for an object that was only read. */
-  readonly writtenAtMs?: number;
-  /** What it is about to write. */
-  readonly announced?: AnnouncedObject;
+  readonly writtenAtMs?: number | undefined;
+  /** What it is about to write. Given up in its place: until the key is set again it counts in the bytes. */
+  announced?: AnnouncedObject | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ export class RecentObjects {
 
   /** Only what was written, and not before this moment, in milliseconds since the epoch. */
   writtenSince(key: string, sinceMs: number): KnownObject | undefined {
-    const { known, writtenAtMs } = this.#objects.peek(key) ?? {};
+    const { known, writtenAtMs } = this.#objects.peek(key) ?? NOTHING;
     return writtenAtMs !== undefined && writtenAtMs >= sinceMs ? known : undefined;
   }
 
@@ -59,7 +59,7 @@ export class RecentObjects {
     if (kept === undefined) return undefined;
     const { known, announced } = kept;
     if (announced?.plain.equals(plain) === true) {
-      this.#keep(key, withoutAnnounced(kept));
+      kept.announced = undefined;
       return announced.object;
     }
     return known?.plain.equals(plain) === true ? known.object : undefined;
@@ -67,36 +67,30 @@ export class RecentObjects {
 
   /** The object will be sent to the store. What the key holds until then stays known. */
   announce(key: string, announced: AnnouncedObject): void {
-    this.#keep(key, { ...this.#objects.peek(key), announced });
+    const { known, writtenAtMs } = this.#objects.peek(key) ?? NOTHING;
+    this.#objects.set(key, { known, writtenAtMs, announced });
   }
 
   /** The write was acknowledged. */
   written(key: string, known: KnownObject, writtenAtMs: number): void {
-    const { announced } = this.#objects.peek(key) ?? {};
-    const isThis = announced === undefined || announced.plain === known.plain;
-    this.#keep(key, isThis ? { known, writtenAtMs } : { known, writtenAtMs, announced });
+    const { announced } = this.#objects.peek(key) ?? NOTHING;
+    const isOther = announced !== undefined && announced.plain !== known.plain;
+    this.#objects.set(key, { known, writtenAtMs, announced: isOther ? announced : undefined });
   }
 
   /** The object was read for a write. */
   read(key: string, known: KnownObject): void {
-    const { announced } = this.#objects.peek(key) ?? {};
-    this.#keep(key, announced === undefined ? { known } : { known, announced });
+    const { announced } = this.#objects.peek(key) ?? NOTHING;
+    this.#objects.set(key, { known, writtenAtMs: undefined, announced });
   }
 
   delete(key: string): void {
     this.#objects.delete(key);
   }
-
-  #keep(key: string, kept: Kept): void {
-    if (bytesOf(kept) === 0) this.#objects.delete(key);
-    else this.#objects.set(key, kept);
-  }
 }
+
+const NOTHING: Kept = {};
 
 function bytesOf({ known, announced }: Kept): number {
   return (known?.plain.length ?? 0) + (announced?.plain.length ?? 0);
-}
-
-function withoutAnnounced({ announced: _told, ...kept }: Kept): Kept {
-  return kept;
 }
