@@ -125,6 +125,11 @@ test('changes in the middle of the first look are not lost, and all who wait sha
 test('a look at once in the middle of one in slices counts', async () => {
   for (const name of ['a', 'b', 'c']) await write(name);
   jest.spyOn(Slices.prototype, 'due').mockReturnValue(true);
+  let goOn: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  jest.spyOn(Slices.prototype, 'pause').mockReturnValueOnce(held);
   const waiting = follower.whenPrepared(patience());
   while (!told.includes('default/a')) await new Promise(setImmediate);
   expect(follower.isPrepared).toBe(false);
@@ -132,6 +137,7 @@ test('a look at once in the middle of one in slices counts', async () => {
   expect(follower.isPrepared).toBe(true);
   await remove('c');
   follower.catchUp();
+  goOn();
   await waiting;
   expect(seen).toEqual(state());
   expect([...seen.keys()]).toEqual(['default/a', 'default/b']);
