@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -31,4 +32,12 @@ test('etcd opens without being there, and is waited for until the caller gives u
   signal.abort(reason);
   await expect(connecting).rejects.toBe(reason);
   await opened.backend.close();
+});
+
+test('the contract suite runs on every store that a flag can name', () => {
+  const folders = readdirSync(__dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const filesOf = (folder: string): readonly string[] => readdirSync(path.join(__dirname, folder));
+  const stores = folders.map(({ name }) => name).filter((name) => filesOf(name).includes(`${name}-row.ts`));
+  expect(stores).toEqual(expect.arrayContaining(['embedded', 'etcd']));
+  expect(stores.filter((name) => !filesOf(name).includes(`${name}-backend.contract.test.ts`))).toEqual([]);
 });
