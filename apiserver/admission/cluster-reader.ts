@@ -14,11 +14,11 @@ import type { ResourceName } from './plugin';
 /** How plugins see other objects, in their stored versions. Nobody may change what it returns. */
 export interface ClusterReader {
   /** The object, as the watch cache has it, or as this server wrote it a moment ago. */
-  get(resource: ResourceName, name: string, namespace?: string): ApiObject | undefined;
+  get<T extends ApiObject>(resource: ResourceName<T>, name: string, namespace?: string): T | undefined;
   /** For a write that relies on this object of the whole cluster, which `get` returned, to stay as it is. */
   guardOf(resource: ResourceName, object: ApiObject): Guard;
   /** All objects, or those of one namespace, in the order of their names. */
-  list(resource: ResourceName, namespace?: string): readonly ApiObject[];
+  list<T extends ApiObject>(resource: ResourceName<T>, namespace?: string): readonly T[];
   /**
    * Waits until the cache is as fresh as a read index taken now, and what was read from it is not being filled anew; throws Timeout
    * (504) when that takes too long.
@@ -81,9 +81,11 @@ class CacheReading implements Reading {
     return this.isStale() && !this.#context.cache.isConfirmedWithin(UNCONFIRMED_MS_MAX);
   }
 
-  get(resource: ResourceName, name: string, namespace = ''): ApiObject | undefined {
+  get<T extends ApiObject>(resource: ResourceName<T>, name: string, namespace = ''): T | undefined {
     const found = this.#cacheOf(resource);
-    return found && lastSeen(this.#context, found, relativeKey(found.stored, namespace, name))?.object;
+    if (found === undefined) return undefined;
+    return lastSeen(this.#context, found, relativeKey(found.stored, namespace, name))?.object as
+      T | undefined;
   }
 
   guardOf(resource: ResourceName, { metadata }: ApiObject): Guard {
@@ -93,12 +95,12 @@ class CacheReading implements Reading {
     return { key, revision: Number(metadata.resourceVersion) };
   }
 
-  list(resource: ResourceName, namespace?: string): readonly ApiObject[] {
+  list<T extends ApiObject>(resource: ResourceName<T>, namespace?: string): readonly T[] {
     const found = this.#cacheOf(resource);
     if (found === undefined) return [];
     const snapshot = found.cache.snapshot();
     const entries = namespace === undefined ? snapshot.entries() : snapshot.entriesOf(namespace);
-    return Array.from(entries, (entry) => this.#objectOf(found.stored, entry));
+    return Array.from(entries, (entry) => this.#objectOf(found.stored, entry) as T);
   }
 
   async freshen(signal: AbortSignal): Promise<void> {

@@ -4,15 +4,15 @@ import { ANNOTATION } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { ClusterReader } from '../cluster-reader';
 import type { AdmissionPlugin, ResourceName } from '../plugin';
-import { writesOf } from '../plugin';
+import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { CLAIMS, INGRESSES, INGRESS_CLASSES, STORAGE_CLASSES } from './resources';
-import { specOf, withSpec } from './with-spec';
+import { withSpec } from './with-spec';
 
-interface Defaulted {
-  readonly resource: ResourceName;
-  /** The field of the spec that names the class. */
-  readonly field: string;
+interface Defaulted<T extends ApiObject> {
+  readonly resource: ResourceName<T>;
+  readonly classOf: (object: T) => string | undefined;
+  readonly withClass: (object: T, name: string) => T;
   /** The annotation that named it before there was a field. */
   readonly annotation: string;
   readonly classes: ResourceName;
@@ -25,7 +25,8 @@ interface Defaulted {
 /** Claims that name no storage class get the default one. */
 export const defaultStorageClass = defaultClass({
   resource: CLAIMS,
-  field: 'storageClassName',
+  classOf: ({ spec }) => spec.storageClassName,
+  withClass: (claim, storageClassName) => withSpec(claim, { storageClassName }),
   annotation: ANNOTATION.betaStorageClass,
   classes: STORAGE_CLASSES,
   surplus: 'default StorageClasses were found',
@@ -35,34 +36,34 @@ export const defaultStorageClass = defaultClass({
 /** Ingresses that name no class get the default one. */
 export const defaultIngressClass = defaultClass({
   resource: INGRESSES,
-  field: 'ingressClassName',
+  classOf: ({ spec }) => spec.ingressClassName,
+  withClass: (ingress, ingressClassName) => withSpec(ingress, { ingressClassName }),
   annotation: ANNOTATION.ingressClass,
   classes: INGRESS_CLASSES,
   surplus: 'default IngressClasses were found, only 1 allowed',
   marks: [ANNOTATION.isDefaultIngressClass],
 });
 
-function defaultClass(kind: Defaulted): AdmissionPlugin {
-  return {
-    concerns: writesOf(kind.resource, ['CREATE']),
+function defaultClass<T extends ApiObject>(kind: Defaulted<T>): AdmissionPlugin {
+  return pluginOf(writesOf(kind.resource, ['CREATE']), {
     mutate(attributes, cluster) {
       const { object } = attributes;
       if (object === undefined || namesClass(object, kind)) return object;
       const name = nameOfDefault(attributes, cluster, kind);
-      return name === undefined ? object : withSpec(object, { [kind.field]: name });
+      return name === undefined ? object : kind.withClass(object, name);
     },
-  };
+  });
 }
 
-function namesClass(object: ApiObject, { field, annotation }: Defaulted): boolean {
+function namesClass<T extends ApiObject>(object: T, { classOf, annotation }: Defaulted<T>): boolean {
   const { annotations = {} } = object.metadata;
-  return typeof specOf(object)[field] === 'string' || Object.hasOwn(annotations, annotation);
+  return classOf(object) !== undefined || Object.hasOwn(annotations, annotation);
 }
 
 function nameOfDefault(
   attributes: AdmissionAttributes,
   cluster: ClusterReader,
-  { classes, surplus, marks }: Defaulted,
+  { classes, surplus, marks }: Pick<Defaulted<ApiObject>, 'classes' | 'surplus' | 'marks'>,
 ): string | undefined {
   const defaults = cluster
     .list(classes)

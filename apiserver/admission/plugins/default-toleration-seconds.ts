@@ -1,10 +1,9 @@
+import type { Toleration } from '../../../shared/api/types/core-v1';
 import { TAINT } from '../../../shared/names';
-import type { Json } from '../../../shared/object/accessors';
-import { records, text } from '../../../shared/object/accessors';
 import type { AdmissionPlugin } from '../plugin';
-import { writesOf } from '../plugin';
+import { pluginOf, writesOf } from '../plugin';
 import { PODS } from './resources';
-import { specOf, withSpec } from './with-spec';
+import { withSpec } from './with-spec';
 
 const NO_EXECUTE = 'NoExecute';
 
@@ -17,24 +16,22 @@ export function defaultTolerationSeconds(seconds: {
     tolerationOf(TAINT.notReady, seconds.notReady),
     tolerationOf(TAINT.unreachable, seconds.unreachable),
   ];
-  return {
-    concerns: writesOf(PODS, ['CREATE', 'UPDATE']),
+  return pluginOf(writesOf(PODS, ['CREATE', 'UPDATE']), {
     mutate({ object }) {
-      const given = records(specOf(object)['tolerations']);
-      const missing = defaults.filter(({ key }) => !given.some((each) => isAbout(each, text(key))));
-      if (object === undefined || missing.length === 0) return object;
+      if (object === undefined) return object;
+      const given = object.spec.tolerations ?? [];
+      const missing = defaults.filter(({ key }) => !given.some((each) => isAbout(each, key)));
+      if (missing.length === 0) return object;
       return withSpec(object, { tolerations: [...given, ...missing] });
     },
-  };
+  });
 }
 
-function tolerationOf(key: string, tolerationSeconds: number): Json {
+function tolerationOf(key: string, tolerationSeconds: number): Toleration & { readonly key: string } {
   return { key, operator: 'Exists', effect: NO_EXECUTE, tolerationSeconds };
 }
 
 /** A toleration without a key is about every taint, one without an effect about all effects. */
-function isAbout(toleration: Json, taint: string): boolean {
-  const key = text(toleration['key']);
-  const effect = text(toleration['effect']);
+function isAbout({ key = '', effect = '' }: Toleration, taint: string): boolean {
   return (key === '' || key === taint) && (effect === '' || effect === NO_EXECUTE);
 }

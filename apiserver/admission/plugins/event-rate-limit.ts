@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Event } from '../../../shared/api/types/core-v1';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { StatusError } from '../../../shared/errors/status-error';
-import { GROUP } from '../../../shared/names';
 import { TokenBucket } from '../../../shared/concurrency/token-bucket';
-import type { AdmissionAttributes } from '../../registry/admission';
 import { integer, record, records, text } from '../../../shared/object/accessors';
-import type { AdmissionPlugin } from '../plugin';
-import { writesOf } from '../plugin';
+import type { Unchecked } from '../../../shared/object/values';
+import type { AdmissionPlugin, WriteOf } from '../plugin';
+import { pluginOf, writesOf } from '../plugin';
 import { listed } from '../../../shared/errors/listed';
+import { EVENTS } from './resources';
 
 /** What has a budget of its own under each type of limit. */
 const KEY_OF = {
@@ -16,7 +17,7 @@ const KEY_OF = {
   Namespace: ({ write: { namespace } }) => namespace,
   User: ({ write: { user } }) => user.name,
   SourceAndObject: sourceAndObject,
-} as const satisfies Readonly<Record<string, (attributes: AdmissionAttributes) => string>>;
+} as const satisfies Readonly<Record<string, (attributes: WriteOf<Event>) => string>>;
 
 interface Limit {
   readonly type: keyof typeof KEY_OF;
@@ -28,6 +29,11 @@ interface Limit {
   readonly budgetsMax: number;
 }
 
+/** As it stands in the configuration. */
+interface WrittenLimit extends Pick<Limit, 'type' | 'qps' | 'burst'> {
+  readonly cacheSize: number;
+}
+
 const BUDGETS_MAX = 4_096;
 
 /**
@@ -36,30 +42,32 @@ const BUDGETS_MAX = 4_096;
  */
 export function eventRateLimit(configuration: unknown, clock: Clock): AdmissionPlugin {
   const buckets = limitsOf(configuration).map((limit) => new Buckets(limit, clock));
-  return {
-    concerns: writesOf({ group: GROUP.core, resource: 'events' }, ['CREATE', 'UPDATE']),
+  return pluginOf(writesOf(EVENTS, ['CREATE', 'UPDATE']), {
     validate(attributes) {
       if (attributes.write.dryRun) return;
       const problems = buckets.map((each) => each.take(attributes)).filter((each) => each !== undefined);
       if (problems.length === 0) return;
       throw new StatusError('TooManyRequests', `Too many requests: ${listed(problems)}`);
     },
-  };
+  });
 }
 
 /** What is wrong with the configuration; undefined for a good one. */
 export function eventRateLimitProblem(configuration: unknown): string | undefined {
-  const limits = records(record(configuration)['limits']);
+  const limits = limitsIn(configuration);
   if (limits.length === 0) return 'at least one limit is needed';
-  for (const limit of limits) {
-    const type = text(limit['type']);
+  for (const { type: given, qps, burst, cacheSize } of limits) {
+    const type = text(given);
     if (!Object.hasOwn(KEY_OF, type)) return `a type must be one of ${Object.keys(KEY_OF).join(', ')}`;
-    if (!isPositive(limit['qps']) || !isPositive(limit['burst'])) return 'qps and burst must be more than 0';
-    if (limit['cacheSize'] !== undefined && !isPositive(limit['cacheSize'])) {
-      return 'a cacheSize must be more than 0';
-    }
+    if (!isPositive(qps) || !isPositive(burst)) return 'qps and burst must be more than 0';
+    if (cacheSize !== undefined && !isPositive(cacheSize)) return 'a cacheSize must be more than 0';
   }
   return undefined;
+}
+
+function limitsIn(configuration: unknown): readonly Unchecked<WrittenLimit>[] {
+  const { limits }: { readonly limits?: unknown } = record(configuration);
+  return records(limits);
 }
 
 function isPositive(value: unknown): boolean {
@@ -70,19 +78,18 @@ function isPositive(value: unknown): boolean {
 function limitsOf(configuration: unknown): readonly Limit[] {
   const problem = eventRateLimitProblem(configuration);
   if (problem !== undefined) throw new Error(`EventRateLimit cannot be configured so: ${problem}`);
-  return records(record(configuration)['limits']).map((limit) => ({
-    type: text(limit['type']) as Limit['type'],
-    qps: integer(limit['qps']) ?? 1,
-    burst: integer(limit['burst']) ?? 1,
-    budgetsMax: integer(limit['cacheSize']) ?? BUDGETS_MAX,
+  return limitsIn(configuration).map(({ type, qps, burst, cacheSize }) => ({
+    type: text(type) as Limit['type'],
+    qps: integer(qps) ?? 1,
+    burst: integer(burst) ?? 1,
+    budgetsMax: integer(cacheSize) ?? BUDGETS_MAX,
   }));
 }
 
-function sourceAndObject({ object }: AdmissionAttributes): string {
-  const source = record(object?.['source']);
-  const about = record(object?.['involvedObject']);
-  const parts = [source['component'], source['host'], about['kind'], about['namespace'], about['name']];
-  return [...parts, about['uid'], about['apiVersion']].map(text).join('');
+function sourceAndObject({ object }: WriteOf<Event>): string {
+  const { component, host } = object?.source ?? {};
+  const { kind, namespace, name, uid, apiVersion } = object?.involvedObject ?? {};
+  return [component, host, kind, namespace, name, uid, apiVersion].join('');
 }
 
 const KEY_CHARS_MAX = 512;
@@ -106,7 +113,7 @@ class Buckets {
   }
 
   /** Takes one event from the budget; what is wrong if there is none left. */
-  take(attributes: AdmissionAttributes): string | undefined {
+  take(attributes: WriteOf<Event>): string | undefined {
     const { type, qps, burst } = this.#limit;
     const key = shortKey(KEY_OF[type](attributes));
     const budget = this.#budgets.get(key) ?? new TokenBucket({ perSecond: qps, burst }, this.#clock);

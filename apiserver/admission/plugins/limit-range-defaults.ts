@@ -1,13 +1,12 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { Container, Pod, ResourceRequirements } from '../../../shared/api/types/core-v1';
+import type { ResourceList } from '../../../shared/quota/amounts';
 import { ANNOTATION } from '../../../shared/names';
-import type { Json } from '../../../shared/object/accessors';
-import { record, records, text } from '../../../shared/object/accessors';
-import { specOf, withSpec } from './with-spec';
+import { withSpec } from './with-spec';
 
 /** What a container gets that does not say itself, by resource. */
 export interface ContainerDefaults {
-  readonly limits: Readonly<Record<string, string>>;
-  readonly requests: Readonly<Record<string, string>>;
+  readonly limits: ResourceList;
+  readonly requests: ResourceList;
 }
 
 const LISTS = [
@@ -16,15 +15,15 @@ const LISTS = [
 ] as const;
 
 /** The pod with the defaults in its containers, and an annotation that says which they got. */
-export function withContainerDefaults(pod: ApiObject, defaults: ContainerDefaults): ApiObject {
+export function withContainerDefaults(pod: Pod, defaults: ContainerDefaults): Pod {
   const notes: string[] = [];
-  const fields: Record<string, unknown> = {};
+  const fields: Partial<Record<(typeof LISTS)[number]['field'], readonly Container[]>> = {};
   for (const { field, called } of LISTS) {
-    const containers = records(specOf(pod)[field]);
+    const containers = pod.spec[field] ?? [];
     if (containers.length === 0) continue;
     fields[field] = containers.map((container) => {
-      const { resources, set } = filled(record(container['resources']), defaults);
-      const name = `${called} ${text(container['name'])}`;
+      const { resources, set } = filled(container.resources, defaults);
+      const name = `${called} ${container.name}`;
       for (const [kind, names] of set) {
         if (names.length > 0) notes.push(`${names.join(', ')} ${kind} for ${name}`);
       }
@@ -35,15 +34,14 @@ export function withContainerDefaults(pod: ApiObject, defaults: ContainerDefault
 }
 
 interface Filled {
-  readonly resources: Json;
+  readonly resources: ResourceRequirements;
   /** Names of the resources that were filled in, in the order in which they are told. */
   readonly set: readonly (readonly [kind: 'request' | 'limit', names: readonly string[]])[];
 }
 
-function filled(resources: Json, defaults: ContainerDefaults): Filled {
-  const limits = record(resources['limits']);
-  const requests = record(resources['requests']);
-  const missing = (given: Json, wanted: Readonly<Record<string, string>>): string[] =>
+function filled(resources: ResourceRequirements, defaults: ContainerDefaults): Filled {
+  const { limits = {}, requests = {} } = resources;
+  const missing = (given: ResourceList, wanted: ResourceList): string[] =>
     Object.keys(wanted)
       .filter((name) => !Object.hasOwn(given, name))
       .sort();
@@ -56,11 +54,11 @@ function filled(resources: Json, defaults: ContainerDefaults): Filled {
     requests: { ...defaults.requests, ...requests },
   };
   const named = Object.entries(merged).filter(([, amounts]) => Object.keys(amounts).length > 0);
-  return { resources: { ...resources, ...(Object.fromEntries(named) as Json) }, set };
+  return { resources: { ...resources, ...(Object.fromEntries(named) as ResourceRequirements) }, set };
 }
 
 /** A second range that fills in more says so in the place of the first one, as in Kubernetes. */
-function annotated(pod: ApiObject, notes: readonly string[]): ApiObject {
+function annotated(pod: Pod, notes: readonly string[]): Pod {
   const { metadata } = pod;
   const note = `LimitRanger plugin set: ${notes.join('; ')}`;
   return {

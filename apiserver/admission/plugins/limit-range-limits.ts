@@ -1,25 +1,13 @@
-import type { ResourceRequirements } from '../../../shared/api/types/core-v1';
-import type { ApiObject } from '../../../shared/object/object';
+import type {
+  LimitRangeItem,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceRequirements,
+} from '../../../shared/api/types/core-v1';
 import type { Quantity } from '../../../shared/meta/quantity';
 import { ZERO_QUANTITY, addQuantity, formatQuantity } from '../../../shared/meta/quantity';
-import type { Amounts } from '../../../shared/quota/amounts';
+import type { Amounts, ResourceList } from '../../../shared/quota/amounts';
 import { amountsOf, isMore } from '../../../shared/quota/amounts';
-import type { Json } from '../../../shared/object/accessors';
-import { record, records } from '../../../shared/object/accessors';
-import { specOf } from './with-spec';
-
-type WrittenAmounts = Readonly<Record<string, string>>;
-
-/** One row of a LimitRange: what one of its kind may ask for, by resource. */
-export interface Limit {
-  readonly type: string;
-  readonly min: WrittenAmounts;
-  readonly max: WrittenAmounts;
-  readonly default: WrittenAmounts;
-  readonly defaultRequest: WrittenAmounts;
-  /** The largest limit as a multiple of the request. */
-  readonly maxLimitRequestRatio: WrittenAmounts;
-}
 
 interface Asked {
   readonly requests: Amounts;
@@ -27,10 +15,9 @@ interface Asked {
 }
 
 /** What of a pod, or of one of its containers, is beyond the limits: a sentence each. */
-export function podExcesses(pod: ApiObject, limits: readonly Limit[]): readonly string[] {
-  const spec = specOf(pod);
-  const containers = records(spec['containers']).map(askedBy);
-  const initContainers = records(spec['initContainers']).map(askedBy);
+export function podExcesses({ spec }: Pod, limits: readonly LimitRangeItem[]): readonly string[] {
+  const containers = (spec.containers ?? []).map(askedBy);
+  const initContainers = (spec.initContainers ?? []).map(askedBy);
   return limits.flatMap((limit) => {
     if (limit.type === 'Container') {
       return [...containers, ...initContainers].flatMap((asked) => excesses(limit, asked));
@@ -40,8 +27,11 @@ export function podExcesses(pod: ApiObject, limits: readonly Limit[]): readonly 
 }
 
 /** What a claim asks for beyond the limits. Claims have no limits of their own: what they request is held against the largest. */
-export function claimExcesses(claim: ApiObject, limits: readonly Limit[]): readonly string[] {
-  const { requests } = askedBy(specOf(claim));
+export function claimExcesses(
+  { spec }: PersistentVolumeClaim,
+  limits: readonly LimitRangeItem[],
+): readonly string[] {
+  const { requests } = askedBy(spec);
   return limits
     .filter(({ type }) => type === 'PersistentVolumeClaim')
     .flatMap(({ type, min, max }) => [
@@ -55,7 +45,7 @@ export function claimExcesses(claim: ApiObject, limits: readonly Limit[]): reado
     ]);
 }
 
-function excesses(limit: Limit, asked: Asked): readonly string[] {
+function excesses(limit: LimitRangeItem, asked: Asked): readonly string[] {
   const { type } = limit;
   return [
     ...each(limit.min, ([name, least]) => belowMin({ type, name, least }, asked)),
@@ -65,7 +55,7 @@ function excesses(limit: Limit, asked: Asked): readonly string[] {
 }
 
 function each(
-  amounts: WrittenAmounts,
+  amounts: ResourceList | undefined,
   check: (amount: readonly [name: string, quantity: Quantity]) => string | undefined,
 ): readonly string[] {
   return [...amountsOf(amounts)].map(check).filter((problem) => problem !== undefined);
@@ -119,8 +109,8 @@ function times(a: Quantity, b: Quantity): Quantity {
   return { unscaled: a.unscaled * b.unscaled, scale: a.scale + b.scale, format: a.format };
 }
 
-function askedBy(holder: Json): Asked {
-  const { requests, limits } = record(holder['resources']) as ResourceRequirements;
+function askedBy({ resources }: { readonly resources: ResourceRequirements }): Asked {
+  const { requests, limits } = resources;
   return { requests: amountsOf(requests), limits: amountsOf(limits) };
 }
 

@@ -1,20 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../shared/concurrency/clock';
-import type { ApiObject } from '../../../shared/object/object';
+import type { LimitRangeItem, PersistentVolumeClaim, Pod } from '../../../shared/api/types/core-v1';
 import { isTerminating } from '../../registry/metadata';
 import type { AdmissionAttributes } from '../../registry/admission';
-import { record, records, stringMap, text } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
 import type { ContainerDefaults } from './limit-range-defaults';
 import { withContainerDefaults } from './limit-range-defaults';
-import type { Limit } from './limit-range-limits';
 import { claimExcesses, podExcesses } from './limit-range-limits';
-import type { AdmissionPlugin } from '../plugin';
-import { anyOf, writesOf } from '../plugin';
+import type { AdmissionPlugin, WriteOf } from '../plugin';
+import { anyOf, isWriteOf, pluginOf, writesOf } from '../plugin';
 import { listed } from '../../../shared/errors/listed';
 import { refusal } from '../refusal';
 import { CLAIMS, LIMIT_RANGES, PODS } from './resources';
-import { specOf } from './with-spec';
 
 /**
  * The LimitRanges of a namespace: what containers get that say nothing, and what pods, containers and claims may ask for. Pods are
@@ -22,33 +19,38 @@ import { specOf } from './with-spec';
  */
 export function limitRanger(clock: Clock): AdmissionPlugin {
   const unlimited = new UnlimitedNamespaces(clock);
-  return {
-    concerns: anyOf(writesOf(PODS, ['CREATE']), writesOf(CLAIMS, ['CREATE', 'UPDATE'])),
+  return pluginOf(anyOf(writesOf(PODS, ['CREATE']), writesOf(CLAIMS, ['CREATE', 'UPDATE'])), {
     async mutate(attributes, cluster, signal) {
       const { object } = attributes;
-      const { endpoint, namespace } = attributes.write;
+      const { namespace } = attributes.write;
       if (isLeaving(attributes)) return object;
       if (cluster.list(LIMIT_RANGES, namespace).length === 0 && unlimited.needsCheck(namespace)) {
         await cluster.freshen(signal);
         unlimited.noteChecked(namespace);
       }
-      if (object === undefined || endpoint.row.resource !== PODS.resource) return object;
+      if (!isWriteOf(PODS, attributes) || attributes.object === undefined) return object;
       return limitsOf(attributes, cluster).reduce(
         (pod, limits) => withContainerDefaults(pod, defaultsOf(limits)),
-        object,
+        attributes.object,
       );
     },
     validate(attributes, cluster) {
-      const { object } = attributes;
-      const { endpoint } = attributes.write;
-      if (object === undefined || isLeaving(attributes)) return;
-      const excessesOf = endpoint.row.resource === PODS.resource ? podExcesses : claimExcesses;
+      if (attributes.object === undefined || isLeaving(attributes)) return;
       for (const limits of limitsOf(attributes, cluster)) {
-        const excesses = excessesOf(object, limits);
+        const excesses = excessesOf(attributes, limits);
         if (excesses.length > 0) throw refusal(attributes, listed(excesses));
       }
     },
-  };
+  });
+}
+
+function excessesOf(
+  attributes: WriteOf<Pod | PersistentVolumeClaim>,
+  limits: readonly LimitRangeItem[],
+): readonly string[] {
+  if (isWriteOf(PODS, attributes)) return attributes.object ? podExcesses(attributes.object, limits) : [];
+  if (isWriteOf(CLAIMS, attributes)) return attributes.object ? claimExcesses(attributes.object, limits) : [];
+  return [];
 }
 
 /** What is being deleted may still be changed: only then can it go. */
@@ -87,22 +89,11 @@ class UnlimitedNamespaces {
 function limitsOf(
   { write: { namespace } }: AdmissionAttributes,
   cluster: ClusterReader,
-): readonly (readonly Limit[])[] {
-  return cluster.list(LIMIT_RANGES, namespace).map(limitsOfRange);
+): readonly (readonly LimitRangeItem[])[] {
+  return cluster.list(LIMIT_RANGES, namespace).map(({ spec }) => spec.limits ?? []);
 }
 
-function limitsOfRange(range: ApiObject): readonly Limit[] {
-  return records(specOf(range)['limits']).map((limit) => ({
-    type: text(limit['type']),
-    min: stringMap(record(limit['min'])),
-    max: stringMap(record(limit['max'])),
-    default: stringMap(record(limit['default'])),
-    defaultRequest: stringMap(record(limit['defaultRequest'])),
-    maxLimitRequestRatio: stringMap(record(limit['maxLimitRequestRatio'])),
-  }));
-}
-
-function defaultsOf(limits: readonly Limit[]): ContainerDefaults {
+function defaultsOf(limits: readonly LimitRangeItem[]): ContainerDefaults {
   const ofContainers = limits.filter(({ type }) => type === 'Container');
   return {
     limits: Object.assign({}, ...ofContainers.map((limit) => limit.default)) as Record<string, string>,

@@ -1,22 +1,21 @@
 import { deepEqual } from '../../../shared/object/clone';
+import type { Node, PersistentVolumeClaim } from '../../../shared/api/types/core-v1';
 import type { ApiObject } from '../../../shared/object/object';
 import { NODE_LABEL } from '../../../shared/names';
-import type { AdmissionAttributes } from '../../registry/admission';
 import { withoutMetadata } from '../../registry/metadata';
-import { stringMap, record } from '../../../shared/object/accessors';
-import { specOf } from './with-spec';
+import type { WriteOf } from '../plugin';
 
 /** A node changes only itself, and neither its taints nor labels by which pods are kept off other nodes. */
-export function nodeProblem(node: string, attributes: AdmissionAttributes): string | undefined {
+export function nodeProblem(node: string, attributes: WriteOf<Node>): string | undefined {
   const { operation, object, oldObject } = attributes;
   const { name } = attributes.write;
   if (name !== node) return `node "${node}" is not allowed to modify node "${name}"`;
   if (operation !== 'CREATE' && operation !== 'UPDATE') return undefined;
-  const [spec, before] = [specOf(object), specOf(oldObject)];
-  if (spec['configSource'] !== undefined && !deepEqual(spec['configSource'], before['configSource'])) {
+  const [spec, before] = [object?.spec, oldObject?.spec];
+  if (spec?.configSource !== undefined && !deepEqual(spec.configSource, before?.configSource)) {
     return `node "${node}" is not allowed to update configSource to a new non-nil configSource`;
   }
-  if (operation === 'UPDATE' && !deepEqual(spec['taints'] ?? [], before['taints'] ?? [])) {
+  if (operation === 'UPDATE' && !deepEqual(spec?.taints ?? [], before?.taints ?? [])) {
     return `node "${node}" is not allowed to modify taints`;
   }
   const labels = changedLabels(object, oldObject).filter(isRestricted);
@@ -26,7 +25,7 @@ export function nodeProblem(node: string, attributes: AdmissionAttributes): stri
 }
 
 function changedLabels(object: ApiObject | undefined, oldObject: ApiObject | undefined): readonly string[] {
-  const [next, before] = [object, oldObject].map((each) => stringMap(record(each?.metadata.labels)));
+  const [next, before] = [object, oldObject].map((each) => each?.metadata.labels);
   return [...new Set([...Object.keys(next ?? {}), ...Object.keys(before ?? {})])]
     .filter((key) => next?.[key] !== before?.[key])
     .sort();
@@ -54,7 +53,7 @@ export function claimStatusProblem({
   operation,
   object,
   oldObject,
-}: AdmissionAttributes): string | undefined {
+}: WriteOf<PersistentVolumeClaim>): string | undefined {
   if (subresource !== 'status') return 'may only update PVC status';
   if (operation !== 'UPDATE') return `unexpected operation "${operation}"`;
   if (object === undefined || oldObject === undefined) return undefined;
@@ -62,8 +61,8 @@ export function claimStatusProblem({
   return 'is not allowed to update fields other than status.capacity and status.conditions';
 }
 
-function withoutProgress(claim: ApiObject): ApiObject {
-  const { capacity: _capacity, conditions: _conditions, ...status } = record(claim['status']);
+function withoutProgress(claim: PersistentVolumeClaim): ApiObject {
+  const { capacity: _capacity, conditions: _conditions, ...status } = claim.status ?? {};
   // An update that names no version is one of whatever version there is.
   return { ...withoutMetadata(withoutMetadata(claim, 'managedFields'), 'resourceVersion'), status };
 }

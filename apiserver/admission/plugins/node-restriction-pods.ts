@@ -1,32 +1,25 @@
 import { notFound } from '../../../shared/errors/status-error';
 import { deepEqual } from '../../../shared/object/clone';
-import type { ApiObject } from '../../../shared/object/object';
+import type { Pod } from '../../../shared/api/types/core-v1';
 import { ANNOTATION } from '../../../shared/names';
-import type { AdmissionAttributes } from '../../registry/admission';
-import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
+import type { WriteOf } from '../plugin';
 import { usesConfigMaps, usesSecrets } from './pod-secrets';
 import { NODES, PODS } from './resources';
-import { specOf } from './with-spec';
 
 /** A node may show the pods that it runs from files of its own, which have nothing that is not the node's. */
-export function mirrorPodCreationProblem(
-  node: string,
-  pod: ApiObject,
-  cluster: ClusterReader,
-): string | undefined {
+export function mirrorPodCreationProblem(node: string, pod: Pod, cluster: ClusterReader): string | undefined {
   const { annotations = {} } = pod.metadata;
-  const spec = specOf(pod);
   if (!Object.hasOwn(annotations, ANNOTATION.mirrorPod)) {
     return `pod does not have "${ANNOTATION.mirrorPod}" annotation, node "${node}" can only create mirror pods`;
   }
-  if (text(spec['nodeName']) !== node) {
+  if (pod.spec.nodeName !== node) {
     return `node "${node}" can only create pods with spec.nodeName set to itself`;
   }
   return ownerProblem(node, pod, cluster) ?? referenceProblem(node, pod);
 }
 
-function ownerProblem(node: string, pod: ApiObject, cluster: ClusterReader): string | undefined {
+function ownerProblem(node: string, pod: Pod, cluster: ClusterReader): string | undefined {
   const [owner, ...others] = pod.metadata.ownerReferences ?? [];
   if (owner === undefined) return `node "${node}" can only create pods with an owner reference set to itself`;
   const isItself = owner.apiVersion === 'v1' && owner.kind === 'Node' && owner.name === node;
@@ -43,13 +36,11 @@ function ownerProblem(node: string, pod: ApiObject, cluster: ClusterReader): str
   return uid === owner.uid ? undefined : `node ${node} UID mismatch: expected ${owner.uid} got ${uid ?? ''}`;
 }
 
-function referenceProblem(node: string, pod: ApiObject): string | undefined {
-  const spec = specOf(pod);
-  const claims = records(spec['volumes']).some(
-    (volume) => optionalRecord(volume['persistentVolumeClaim']) !== undefined,
-  );
+function referenceProblem(node: string, { spec }: Pod): string | undefined {
+  const { serviceAccountName = '', volumes = [] } = spec;
+  const claims = volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined);
   const found = [
-    text(spec['serviceAccountName']) === '' ? undefined : 'a service account',
+    serviceAccountName === '' ? undefined : 'a service account',
     usesSecrets(spec) ? 'secrets' : undefined,
     usesConfigMaps(spec) ? 'configmaps' : undefined,
     claims ? 'persistentvolumeclaims' : undefined,
@@ -60,23 +51,23 @@ function referenceProblem(node: string, pod: ApiObject): string | undefined {
 /** Labels decide who looks after a pod: they are not the node's business. */
 export function podStatusProblem(
   node: string,
-  { operation, object, oldObject }: AdmissionAttributes,
+  { operation, object, oldObject }: WriteOf<Pod>,
 ): string | undefined {
   if (operation !== 'UPDATE') return `unexpected operation "${operation}"`;
-  if (text(specOf(oldObject)['nodeName']) !== node) {
+  if (oldObject?.spec.nodeName !== node) {
     return `node "${node}" can only update pod status for pods with spec.nodeName set to itself`;
   }
-  const isSame = deepEqual(record(object?.metadata.labels), record(oldObject?.metadata.labels));
+  const isSame = deepEqual(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {});
   return isSame ? undefined : `node "${node}" cannot update labels through pod status`;
 }
 
 export function podOnNodeProblem(
   node: string,
-  { write: { namespace, name }, oldObject }: AdmissionAttributes,
+  { write: { namespace, name }, oldObject }: WriteOf<Pod>,
   { cluster, what }: { readonly cluster: ClusterReader; readonly what: 'delete' | 'evict' },
 ): string | undefined {
   const pod = oldObject ?? cluster.get(PODS, name, namespace);
   if (pod === undefined) throw notFound(PODS, name);
-  if (text(specOf(pod)['nodeName']) === node) return undefined;
+  if (pod.spec.nodeName === node) return undefined;
   return `node "${node}" can only ${what} pods with spec.nodeName set to itself`;
 }

@@ -1,48 +1,70 @@
+import type { TokenRequest } from '../../../shared/api/types/authentication-v1';
+import type { Pod } from '../../../shared/api/types/core-v1';
+import type { ApiObject } from '../../../shared/object/object';
 import { notFound } from '../../../shared/errors/status-error';
-import { GROUP, NAMESPACE, NODE_USER } from '../../../shared/names';
+import { NAMESPACE, NODE_USER } from '../../../shared/names';
 import type { UserInfo } from '../../exchange/exchange';
 import type { AdmissionAttributes } from '../../registry/admission';
-import { record, text } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
 import { claimStatusProblem, nodeProblem } from './node-restriction-nodes';
 import { mirrorPodCreationProblem, podOnNodeProblem, podStatusProblem } from './node-restriction-pods';
-import type { AdmissionPlugin } from '../plugin';
+import type { AdmissionPlugin, ResourceName, WriteOf } from '../plugin';
+import { isWriteOf } from '../plugin';
 import { refusal } from '../refusal';
-import { CLAIMS, NODES, PODS, SERVICE_ACCOUNTS } from './resources';
-import { specOf } from './with-spec';
+import { CLAIMS, CSI_NODES, LEASES, NODES, PODS, SERVICE_ACCOUNTS } from './resources';
 
 /** Why a node may not do this; undefined where it may. */
-type Rule = (node: string, attributes: AdmissionAttributes, cluster: ClusterReader) => string | undefined;
+type Rule<T extends ApiObject> = (
+  node: string,
+  attributes: WriteOf<T>,
+  cluster: ClusterReader,
+) => string | undefined;
 
-/** By group and resource; what is not named is authorization's business alone. */
-const RULES: Readonly<Record<string, Rule>> = {
-  [`${GROUP.core}/${PODS.resource}`]: podProblem,
-  [`${GROUP.core}/${NODES.resource}`]: nodeProblem,
-  [`${GROUP.core}/${CLAIMS.resource}`]: (_node, attributes) => claimStatusProblem(attributes),
-  [`${GROUP.core}/${SERVICE_ACCOUNTS.resource}`]: tokenProblem,
-  [`${GROUP.coordination}/leases`]: leaseProblem,
-  [`${GROUP.storage}/csinodes`]: (node, attributes) =>
-    attributes.write.name === node
-      ? undefined
-      : 'can only access CSINode with the same name as the requesting node',
-};
+interface RuleRow {
+  readonly resource: ResourceName;
+  /** Undefined for writes of other resources, too. */
+  readonly problem: Rule<ApiObject>;
+}
+
+function row<T extends ApiObject>(resource: ResourceName<T>, rule: Rule<T>): RuleRow {
+  const problem: Rule<ApiObject> = (node, attributes, cluster) =>
+    isWriteOf(resource, attributes) ? rule(node, attributes, cluster) : undefined;
+  return { resource, problem };
+}
+
+/** What is not named is authorization's business alone. */
+const RULES: readonly RuleRow[] = [
+  row(PODS, podProblem),
+  row(NODES, nodeProblem),
+  row(CLAIMS, (_node, attributes) => claimStatusProblem(attributes)),
+  row(SERVICE_ACCOUNTS, tokenProblem),
+  row(LEASES, leaseProblem),
+  row(CSI_NODES, (node, { write }) =>
+    write.name === node ? undefined : 'can only access CSINode with the same name as the requesting node',
+  ),
+];
 
 /** The agent of a node changes its own node and the pods that run there, and nothing else of these kinds. */
 export const nodeRestriction: AdmissionPlugin = {
-  concerns: ({ group, resource, operation }) =>
-    operation !== 'CONNECT' && Object.hasOwn(RULES, `${group}/${resource}`),
+  concerns: ({ operation, ...subject }) =>
+    operation !== 'CONNECT' && RULES.some(({ resource }) => isSame(resource, subject)),
   mutate(attributes, cluster) {
     const { object } = attributes;
-    const { user, endpoint } = attributes.write;
+    const { user } = attributes.write;
     const node = nodeOf(user);
     if (node === undefined) return object;
     if (node === '') throw refusal(attributes, `could not determine node from user "${user.name}"`);
-    const rule = RULES[`${endpoint.row.group}/${endpoint.row.resource}`];
-    const problem = rule?.(node, attributes, cluster);
-    if (problem !== undefined) throw refusal(attributes, problem);
+    for (const { problem } of RULES) {
+      const why = problem(node, attributes, cluster);
+      if (why !== undefined) throw refusal(attributes, why);
+    }
     return object;
   },
 };
+
+function isSame(a: ResourceName, b: ResourceName): boolean {
+  return a.group === b.group && a.resource === b.resource;
+}
 
 /** The node's name; undefined for a user that is no node's agent. */
 function nodeOf({ name, groups }: UserInfo): string | undefined {
@@ -50,11 +72,7 @@ function nodeOf({ name, groups }: UserInfo): string | undefined {
   return name.slice(NODE_USER.prefix.length);
 }
 
-function podProblem(
-  node: string,
-  attributes: AdmissionAttributes,
-  cluster: ClusterReader,
-): string | undefined {
+function podProblem(node: string, attributes: WriteOf<Pod>, cluster: ClusterReader): string | undefined {
   const { operation, object } = attributes;
   const { subresource } = attributes.write;
   if (subresource === 'status') return podStatusProblem(node, attributes);
@@ -73,23 +91,24 @@ function tokenProblem(
   attributes: AdmissionAttributes,
   cluster: ClusterReader,
 ): string | undefined {
-  const { operation, object } = attributes;
-  const { subresource, namespace } = attributes.write;
-  if (operation !== 'CREATE' || subresource !== 'token') return undefined;
-  const bound = record(specOf(object)['boundObjectRef']);
-  const name = text(bound['name']);
-  if (bound['apiVersion'] !== 'v1' || bound['kind'] !== 'Pod' || name === '') {
+  if (!isTokenRequest(attributes)) return undefined;
+  const { apiVersion, kind, name = '', uid = '' } = attributes.object?.spec.boundObjectRef ?? {};
+  if (apiVersion !== 'v1' || kind !== 'Pod' || name === '') {
     return 'node requested token not bound to a pod';
   }
-  const uid = text(bound['uid']);
   if (uid === '') return 'node requested token with a pod binding without a uid';
-  const pod = cluster.get(PODS, name, namespace);
+  const pod = cluster.get(PODS, name, attributes.write.namespace);
   if (pod === undefined) throw notFound(PODS, name);
   if (pod.metadata.uid !== uid) {
     return `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
   }
-  if (text(specOf(pod)['nodeName']) === node) return undefined;
+  if (pod.spec.nodeName === node) return undefined;
   return 'node requested token bound to a pod scheduled on a different node';
+}
+
+/** Of a write of a service account: whether it is one of its subresource `token`, which has objects of its own. */
+function isTokenRequest(attributes: AdmissionAttributes): attributes is WriteOf<TokenRequest> {
+  return attributes.operation === 'CREATE' && attributes.write.subresource === 'token';
 }
 
 function leaseProblem(node: string, { write: { namespace, name } }: AdmissionAttributes): string | undefined {

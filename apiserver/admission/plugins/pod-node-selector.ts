@@ -1,14 +1,14 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { Pod } from '../../../shared/api/types/core-v1';
 import { validateLabels } from '../../../shared/meta/validate-labels';
 import { ANNOTATION } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
-import { record, stringMap, text } from '../../../shared/object/accessors';
+import { record, text } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
-import { writesOf } from '../plugin';
+import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { NAMESPACES, PODS } from './resources';
-import { specOf, withSpec } from './with-spec';
+import { withSpec } from './with-spec';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -24,8 +24,7 @@ const CLUSTER_DEFAULT = 'clusterDefaultNodeSelector';
 /** Pods of a namespace run on the nodes that the namespace, or the configuration of the server, says. */
 export function podNodeSelector(configuration: unknown): AdmissionPlugin {
   const selectors = selectorsOf(configuration);
-  return {
-    concerns: writesOf(PODS, ['CREATE']),
+  return pluginOf(writesOf(PODS, ['CREATE']), {
     mutate(attributes, cluster) {
       const { object } = attributes;
       if (object === undefined) return object;
@@ -45,12 +44,12 @@ export function podNodeSelector(configuration: unknown): AdmissionPlugin {
         throw refusal(attributes, 'pod node label selector labels conflict with its namespace whitelist');
       }
     },
-  };
+  });
 }
 
 /** The pod's own selector. Throws where it says something else than its namespace. */
-function checked(attributes: AdmissionAttributes, pod: ApiObject, wanted: Labels): Labels {
-  const own = stringMap(record(specOf(pod)['nodeSelector']));
+function checked(attributes: AdmissionAttributes, { spec }: Pod, wanted: Labels): Labels {
+  const { nodeSelector: own = {} } = spec;
   const differs = Object.entries(wanted).some(([key, value]) => own[key] !== undefined && own[key] !== value);
   if (!differs) return own;
   throw refusal(attributes, 'pod node label selector conflicts with its namespace node label selector');

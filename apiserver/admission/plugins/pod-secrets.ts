@@ -1,27 +1,32 @@
-import type { ApiObject } from '../../../shared/object/object';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
+import type {
+  Container,
+  EnvFromSource,
+  EphemeralContainer,
+  PodSpec,
+  ServiceAccount,
+  Volume,
+  VolumeProjection,
+} from '../../../shared/api/types/core-v1';
 
-const CONTAINER_LISTS = ['initContainers', 'containers'];
+const CONTAINER_LISTS = ['initContainers', 'containers'] as const;
 
 /** Why a pod that a node agent runs from a file of its own may not be shown: it would give the node what is not the node's. */
-export function mirrorPodProblem(spec: Json): string | undefined {
-  if (text(spec['serviceAccountName']) !== '') return 'a mirror pod may not reference service accounts';
+export function mirrorPodProblem(spec: PodSpec): string | undefined {
+  if ((spec.serviceAccountName ?? '') !== '') return 'a mirror pod may not reference service accounts';
   if (usesSecrets(spec)) return 'a mirror pod may not reference secrets';
-  const usesTokens = records(spec['volumes'])
-    .flatMap((volume) => records(record(volume['projected'])['sources']))
-    .some((source) => optionalRecord(source['serviceAccountToken']) !== undefined);
+  const usesTokens = (spec.volumes ?? [])
+    .flatMap(projectionsOf)
+    .some(({ serviceAccountToken }) => serviceAccountToken !== undefined);
   return usesTokens ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined;
 }
 
 /** Which secret of the pod its service account does not list. */
-export function unlistedSecretProblem(spec: Json, account: ApiObject): string | undefined {
+export function unlistedSecretProblem(spec: PodSpec, account: ServiceAccount): string | undefined {
   const who = account.metadata.name ?? '';
-  const secrets = new Set(records(account['secrets']).map(({ name }) => text(name)));
+  const secrets = new Set((account.secrets ?? []).map(({ name = '' }) => name));
   const why = `is not allowed because service account ${who} does not reference that`;
-  for (const volume of records(spec['volumes'])) {
-    const secret = optionalRecord(volume['secret']);
-    const name = text(secret?.['secretName']);
+  for (const { secret } of spec.volumes ?? []) {
+    const name = secret?.secretName ?? '';
     if (secret !== undefined && !secrets.has(name)) {
       return `volume with secret.secretName="${name}" ${why} secret`;
     }
@@ -31,8 +36,8 @@ export function unlistedSecretProblem(spec: Json, account: ApiObject): string | 
       return `container ${container} with envVar ${variable} referencing secret.secretName="${name}" ${why} secret`;
     }
   }
-  const pullSecrets = new Set(records(account['imagePullSecrets']).map(({ name }) => text(name)));
-  const names = records(spec['imagePullSecrets']).map(({ name }) => text(name));
+  const pullSecrets = new Set((account.imagePullSecrets ?? []).map(({ name = '' }) => name));
+  const names = (spec.imagePullSecrets ?? []).map(({ name = '' }) => name);
   const at = names.findIndex((name) => !pullSecrets.has(name));
   return at < 0
     ? undefined
@@ -41,62 +46,56 @@ export function unlistedSecretProblem(spec: Json, account: ApiObject): string | 
 
 /** Variables whose value comes from a secret. */
 function variables(
-  spec: Json,
+  spec: PodSpec,
 ): readonly { readonly container: string; readonly variable: string; readonly name: string }[] {
-  return CONTAINER_LISTS.flatMap((list) => records(spec[list])).flatMap((container) =>
-    records(container['env']).flatMap((variable) => {
-      const reference = optionalRecord(record(variable['valueFrom'])['secretKeyRef']);
-      if (reference === undefined) return [];
-      const named = { container: text(container['name']), variable: text(variable['name']) };
-      return [{ ...named, name: text(reference['name']) }];
+  return CONTAINER_LISTS.flatMap((list) => spec[list] ?? []).flatMap(({ name: container, env = [] }) =>
+    env.flatMap(({ name: variable, valueFrom }) => {
+      const reference = valueFrom?.secretKeyRef;
+      return reference === undefined ? [] : [{ container, variable, name: reference.name ?? '' }];
     }),
   );
 }
 
 /** Whether anything in the pod comes from a ConfigMap. */
-export function usesConfigMaps(spec: Json): boolean {
-  const containers = [...CONTAINER_LISTS, 'ephemeralContainers'].flatMap((list) => records(spec[list]));
-  const volumes = records(spec['volumes']);
+export function usesConfigMaps(spec: PodSpec): boolean {
+  const containers = allContainers(spec);
+  const { volumes = [] } = spec;
   return (
-    containers.some(({ envFrom }) => records(envFrom).some((source) => has(source, 'configMapRef'))) ||
-    containers.some(({ env }) =>
-      records(env).some(({ valueFrom }) => has(record(valueFrom), 'configMapKeyRef')),
+    containers.some(({ envFrom = [] }) => envFrom.some(({ configMapRef }) => configMapRef !== undefined)) ||
+    containers.some(({ env = [] }) =>
+      env.some(({ valueFrom }) => valueFrom?.configMapKeyRef !== undefined),
     ) ||
-    volumes.some((volume) => has(volume, 'configMap')) ||
-    volumes.some((volume) =>
-      records(record(volume['projected'])['sources']).some((source) => has(source, 'configMap')),
-    )
+    volumes.some(({ configMap }) => configMap !== undefined) ||
+    volumes.flatMap(projectionsOf).some(({ configMap }) => configMap !== undefined)
   );
 }
 
-function has(message: Json, field: string): boolean {
-  return optionalRecord(message[field]) !== undefined;
+function allContainers(spec: PodSpec): readonly (Container | EphemeralContainer)[] {
+  return [...CONTAINER_LISTS.flatMap((list) => spec[list] ?? []), ...(spec.ephemeralContainers ?? [])];
+}
+
+function projectionsOf({ projected }: Volume): readonly VolumeProjection[] {
+  return projected?.sources ?? [];
 }
 
 /** Whether anything in the pod comes from a Secret. */
-export function usesSecrets(spec: Json): boolean {
-  if (records(spec['imagePullSecrets']).length > 0 || variables(spec).length > 0) return true;
-  const containers = [...CONTAINER_LISTS, 'ephemeralContainers'].flatMap((list) => records(spec[list]));
-  if (containers.some((container) => records(container['envFrom']).some(isOfSecret))) return true;
-  return records(spec['volumes']).some(holdsSecret);
+export function usesSecrets(spec: PodSpec): boolean {
+  if ((spec.imagePullSecrets ?? []).length > 0 || variables(spec).length > 0) return true;
+  if (allContainers(spec).some(({ envFrom = [] }) => envFrom.some(isOfSecret))) return true;
+  return (spec.volumes ?? []).some(holdsSecret);
 }
 
-function isOfSecret(source: Json): boolean {
-  return optionalRecord(source['secretRef']) !== undefined;
+function isOfSecret({ secretRef }: EnvFromSource): boolean {
+  return secretRef !== undefined;
 }
 
 /** The kinds of volumes that name a secret in `secretRef`. */
-const WITH_SECRET_REF = ['cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos'];
+const WITH_SECRET_REF = ['cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos'] as const;
 
-function holdsSecret(volume: Json): boolean {
-  if (optionalRecord(volume['secret']) !== undefined || optionalRecord(volume['azureFile']) !== undefined) {
-    return true;
-  }
-  if (WITH_SECRET_REF.some((kind) => optionalRecord(record(volume[kind])['secretRef']) !== undefined)) {
-    return true;
-  }
-  if (optionalRecord(record(volume['csi'])['nodePublishSecretRef']) !== undefined) return true;
-  return records(record(volume['projected'])['sources']).some(
-    (source) => optionalRecord(source['secret']) !== undefined,
-  );
+function holdsSecret(volume: Volume): boolean {
+  if (volume.secret !== undefined || volume.azureFile !== undefined) return true;
+  // A driver that cannot do without one writes null for none.
+  if (WITH_SECRET_REF.some((kind) => (volume[kind]?.secretRef ?? null) !== null)) return true;
+  if (volume.csi?.nodePublishSecretRef !== undefined) return true;
+  return projectionsOf(volume).some(({ secret }) => secret !== undefined);
 }

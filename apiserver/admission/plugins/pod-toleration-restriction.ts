@@ -1,27 +1,31 @@
-import type { Pod } from '../../../shared/api/types/core-v1';
-import type { ApiObject } from '../../../shared/object/object';
+import type { Pod, Toleration } from '../../../shared/api/types/core-v1';
 import { ANNOTATION, TAINT } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
 import { qosClassOf } from '../../kinds/core/pod-qos';
-import type { Json } from '../../../shared/object/accessors';
 import { optionalRecord, record, records } from '../../../shared/object/accessors';
+import type { Unchecked } from '../../../shared/object/values';
 import type { ClusterReader } from '../cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
-import { writesOf } from '../plugin';
+import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { NAMESPACES, PODS } from './resources';
 import { areWithin, mergedTolerations } from './tolerations';
-import { specOf, withSpec } from './with-spec';
+import { withSpec } from './with-spec';
 
-const UNDER_PRESSURE: Json = { key: TAINT.memoryPressure, operator: 'Exists', effect: 'NoSchedule' };
+const UNDER_PRESSURE: Toleration = { key: TAINT.memoryPressure, operator: 'Exists', effect: 'NoSchedule' };
+
+interface Configuration {
+  readonly default: readonly Toleration[];
+  readonly whitelist: readonly Toleration[];
+}
 
 /** What pods of a namespace tolerate by default, and at most, as the namespace or the configuration of the server says. */
 export function podTolerationRestriction(configuration: unknown): AdmissionPlugin {
-  const given = record(configuration);
-  const fallback = { defaults: records(given['default']), allowed: records(given['whitelist']) };
+  const given: Unchecked<Configuration> = record(configuration);
+  const fallback = { defaults: tolerationsIn(given.default), allowed: tolerationsIn(given.whitelist) };
 
-  const check = (attributes: AdmissionAttributes, pod: ApiObject, cluster: ClusterReader): void => {
-    const tolerations = records(specOf(pod)['tolerations']);
+  const check = (attributes: AdmissionAttributes, pod: Pod, cluster: ClusterReader): void => {
+    const { tolerations = [] } = pod.spec;
     if (tolerations.length === 0) return;
     const ofItsNamespace = ofNamespace(attributes, cluster, ANNOTATION.namespaceTolerationsAllowed);
     const allowed = ofItsNamespace ?? fallback.allowed;
@@ -33,15 +37,14 @@ export function podTolerationRestriction(configuration: unknown): AdmissionPlugi
     );
   };
 
-  return {
-    concerns: writesOf(PODS, ['CREATE', 'UPDATE']),
+  return pluginOf(writesOf(PODS, ['CREATE', 'UPDATE']), {
     mutate(attributes, cluster) {
       const { object, operation } = attributes;
       if (object === undefined) return object;
       const annotation = ANNOTATION.namespaceDefaultTolerations;
       const defaults =
         operation === 'CREATE' ? (ofNamespace(attributes, cluster, annotation) ?? fallback.defaults) : [];
-      const isBestEffort = qosClassOf((object as Pod).spec) === 'BestEffort';
+      const isBestEffort = qosClassOf(object.spec) === 'BestEffort';
       const added = isBestEffort ? defaults : [...defaults, UNDER_PRESSURE];
       const pod = added.length === 0 ? object : withTolerations(object, added);
       check(attributes, pod, cluster);
@@ -50,11 +53,16 @@ export function podTolerationRestriction(configuration: unknown): AdmissionPlugi
     validate(attributes, cluster) {
       if (attributes.object !== undefined) check(attributes, attributes.object, cluster);
     },
-  };
+  });
 }
 
-function withTolerations(pod: ApiObject, added: readonly Json[]): ApiObject {
-  return withSpec(pod, { tolerations: mergedTolerations(records(specOf(pod)['tolerations']), added) });
+function withTolerations(pod: Pod, added: readonly Toleration[]): Pod {
+  return withSpec(pod, { tolerations: mergedTolerations(pod.spec.tolerations ?? [], added) });
+}
+
+/** As they were written by whoever configures the server or a namespace: only that they are objects is known. */
+function tolerationsIn(list: unknown): readonly Toleration[] {
+  return records(list);
 }
 
 /** The list in the annotation, where an empty text is an empty list; undefined where the namespace says nothing. */
@@ -62,7 +70,7 @@ function ofNamespace(
   attributes: AdmissionAttributes,
   cluster: ClusterReader,
   annotation: string,
-): readonly Json[] | undefined {
+): readonly Toleration[] | undefined {
   const { annotations = {} } = cluster.get(NAMESPACES, attributes.write.namespace)?.metadata ?? {};
   const text = annotations[annotation];
   if (text === undefined) return undefined;
@@ -72,12 +80,12 @@ function ofNamespace(
 }
 
 /** A list of JSON objects; undefined for any other text. What cannot be read must not count as a list that restricts nothing. */
-function parsedList(text: string): readonly Json[] | undefined {
+function parsedList(text: string): readonly Toleration[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (value === null) return [];
     return Array.isArray(value) && value.every((each) => optionalRecord(each) !== undefined)
-      ? records(value)
+      ? tolerationsIn(value)
       : undefined;
   } catch {
     return undefined;

@@ -1,19 +1,16 @@
 import { deepEqual } from '../../../shared/object/clone';
-import type { ApiObject } from '../../../shared/object/object';
+import type { Pod } from '../../../shared/api/types/core-v1';
+import type { RuntimeClass } from '../../../shared/api/types/node-v1';
 import type { AdmissionAttributes } from '../../registry/admission';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, optionalText, record, records, stringMap } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
-import type { AdmissionPlugin } from '../plugin';
-import { writesOf } from '../plugin';
+import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { PODS, RUNTIME_CLASSES } from './resources';
 import { mergedTolerations } from './tolerations';
-import { specOf, withSpec } from './with-spec';
+import { withSpec } from './with-spec';
 
 /** A pod of a runtime class gets what the class says of overhead and of the nodes it runs on. */
-export const runtimeClass: AdmissionPlugin = {
-  concerns: writesOf(PODS, ['CREATE']),
+export const runtimeClass = pluginOf(writesOf(PODS, ['CREATE']), {
   mutate(attributes, cluster) {
     const { object } = attributes;
     const found = object && classOf(attributes, object, cluster);
@@ -23,8 +20,8 @@ export const runtimeClass: AdmissionPlugin = {
   validate(attributes, cluster) {
     const { object } = attributes;
     if (object === undefined) return;
-    const wanted = overheadOf(classOf(attributes, object, cluster));
-    const overhead = optionalRecord(specOf(object)['overhead']);
+    const wanted = classOf(attributes, object, cluster)?.overhead?.podFixed;
+    const { overhead } = object.spec;
     if (wanted !== undefined && !deepEqual(wanted, overhead)) throw wrongOverhead(attributes);
     if (wanted === undefined && overhead !== undefined) {
       throw refusal(
@@ -33,29 +30,23 @@ export const runtimeClass: AdmissionPlugin = {
       );
     }
   },
-};
+});
 
 function classOf(
   attributes: AdmissionAttributes,
-  pod: ApiObject,
+  { spec: { runtimeClassName: name } }: Pod,
   cluster: ClusterReader,
-): ApiObject | undefined {
-  const name = optionalText(specOf(pod)['runtimeClassName']);
+): RuntimeClass | undefined {
   if (name === undefined) return undefined;
   const found = cluster.get(RUNTIME_CLASSES, name);
   if (found !== undefined) return found;
   throw refusal(attributes, `pod rejected: RuntimeClass "${name}" not found`);
 }
 
-function overheadOf(found: ApiObject | undefined): Json | undefined {
-  const overhead = optionalRecord(found?.['overhead']);
-  return overhead && optionalRecord(overhead['podFixed']);
-}
-
-function withOverhead(attributes: AdmissionAttributes, pod: ApiObject, found: ApiObject): ApiObject {
-  const wanted = overheadOf(found);
+function withOverhead(attributes: AdmissionAttributes, pod: Pod, found: RuntimeClass): Pod {
+  const wanted = found.overhead?.podFixed;
   if (wanted === undefined) return pod;
-  const given = optionalRecord(specOf(pod)['overhead']);
+  const given = pod.spec.overhead;
   if (given !== undefined && !deepEqual(given, wanted)) throw wrongOverhead(attributes);
   return withSpec(pod, { overhead: wanted });
 }
@@ -64,12 +55,10 @@ function wrongOverhead(attributes: AdmissionAttributes): Error {
   return refusal(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
 }
 
-function withScheduling(attributes: AdmissionAttributes, pod: ApiObject, found: ApiObject): ApiObject {
-  const scheduling = optionalRecord(found['scheduling']);
+function withScheduling(attributes: AdmissionAttributes, pod: Pod, { scheduling }: RuntimeClass): Pod {
   if (scheduling === undefined) return pod;
-  const spec = specOf(pod);
-  const own = stringMap(record(spec['nodeSelector']));
-  const wanted = stringMap(record(scheduling['nodeSelector']));
+  const { nodeSelector: own = {}, tolerations: given = [] } = pod.spec;
+  const { nodeSelector: wanted = {}, tolerations: added = [] } = scheduling;
   for (const [key, value] of Object.entries(wanted)) {
     const mine = own[key];
     if (mine !== undefined && mine !== value) {
@@ -78,7 +67,7 @@ function withScheduling(attributes: AdmissionAttributes, pod: ApiObject, found: 
     }
   }
   const nodeSelector = { ...own, ...wanted };
-  const tolerations = mergedTolerations(records(spec['tolerations']), records(scheduling['tolerations']));
+  const tolerations = mergedTolerations(given, added);
   return withSpec(pod, {
     ...(Object.keys(nodeSelector).length === 0 ? {} : { nodeSelector }),
     ...(tolerations.length === 0 ? {} : { tolerations }),

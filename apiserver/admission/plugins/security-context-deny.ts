@@ -1,10 +1,7 @@
-import type { ApiObject } from '../../../shared/object/object';
-import { record, records } from '../../../shared/object/accessors';
-import type { AdmissionPlugin } from '../plugin';
-import { writesOf } from '../plugin';
+import type { Pod } from '../../../shared/api/types/core-v1';
+import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { PODS } from './resources';
-import { specOf } from './with-spec';
 
 const OF_PODS = [
   ['supplementalGroups', 'pod.Spec.SecurityContext.SupplementalGroups'],
@@ -17,22 +14,19 @@ const OF_CONTAINERS = [
   ['runAsUser', 'SecurityContext.RunAsUser'],
 ] as const;
 
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
+
 /** Pods may not choose who they are on the node. */
-export const securityContextDeny: AdmissionPlugin = {
-  concerns: writesOf(PODS, ['CREATE', 'UPDATE']),
+export const securityContextDeny = pluginOf(writesOf(PODS, ['CREATE', 'UPDATE']), {
   validate(attributes) {
     const field = attributes.object && chosenField(attributes.object);
     if (field !== undefined) throw refusal(attributes, `${field} is forbidden`);
   },
-};
+});
 
-function chosenField(pod: ApiObject): string | undefined {
-  const spec = specOf(pod);
-  const context = record(spec['securityContext']);
-  const ofPod = OF_PODS.find(([name]) => context[name] !== undefined);
+function chosenField({ spec }: Pod): string | undefined {
+  const ofPod = OF_PODS.find(([name]) => spec.securityContext?.[name] !== undefined);
   if (ofPod !== undefined) return ofPod[1];
-  const contexts = ['initContainers', 'containers', 'ephemeralContainers']
-    .flatMap((list) => records(spec[list]))
-    .map((container) => record(container['securityContext']));
-  return OF_CONTAINERS.find(([name]) => contexts.some((each) => each[name] !== undefined))?.[1];
+  const contexts = CONTAINER_LISTS.flatMap((list) => spec[list] ?? []).map((each) => each.securityContext);
+  return OF_CONTAINERS.find(([name]) => contexts.some((each) => each?.[name] !== undefined))?.[1];
 }

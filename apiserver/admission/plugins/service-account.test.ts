@@ -3,6 +3,7 @@ import { ANNOTATION, ROOT_CA, SERVICE_ACCOUNT_MOUNT_PATH } from '../../../shared
 import { SERVICE_ACCOUNTS } from './resources';
 import { serviceAccount } from './service-account';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
+import type { ClusterReader } from '../cluster-reader';
 
 const PODS = 'v1/pods';
 const plugin = serviceAccount(() => 0);
@@ -101,9 +102,9 @@ describe('the account', () => {
 
   test('called default is waited for on ever fresher objects, because a controller is about to make it', async () => {
     const made = clusterOf([accountOf('default', { automountServiceAccountToken: false })]);
-    const late = {
+    const late: ClusterReader = {
       ...made,
-      get: (...asked: Parameters<typeof made.get>) => (made.freshened() > 2 ? made.get(...asked) : undefined),
+      get: (...asked) => (made.freshened() > 2 ? made.get(...asked) : undefined),
     };
     const outcome = await outcomeOf(plugin, attributesOf(PODS, { object: podOf({}) }), late);
     expect(outcome).toMatchObject({ spec: { serviceAccountName: 'default' } });

@@ -1,17 +1,16 @@
+import type { Pod, ServiceAccount } from '../../../shared/api/types/core-v1';
 import { pause } from '../../../shared/concurrency/pause';
 import type { RandomInt } from '../../../shared/meta/generate-name';
-import type { ApiObject } from '../../../shared/object/object';
 import { ANNOTATION } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
-import { records, text } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
 import { mirrorPodProblem, unlistedSecretProblem } from './pod-secrets';
-import type { AdmissionPlugin } from '../plugin';
-import { writesOf } from '../plugin';
+import type { AdmissionPlugin, WriteOf } from '../plugin';
+import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { PODS, SERVICE_ACCOUNTS } from './resources';
 import { withServiceAccountToken } from './service-account-token';
-import { specOf, withSpec } from './with-spec';
+import { withSpec } from './with-spec';
 
 const DEFAULT_ACCOUNT = 'default';
 /** How often, and how many milliseconds apart, a default account is looked for that a controller is about to make. */
@@ -23,8 +22,7 @@ const DEFAULT_ACCOUNT_WAIT_MS = { least: 100, most: 200 } as const;
  * secrets, and may be held to the account's secrets.
  */
 export function serviceAccount(randomInt: RandomInt): AdmissionPlugin {
-  return {
-    concerns: writesOf(PODS, ['CREATE']),
+  return pluginOf(writesOf(PODS, ['CREATE']), {
     async mutate(attributes, cluster, signal) {
       const { object: pod } = attributes;
       if (pod === undefined || isMirror(pod)) {
@@ -41,24 +39,23 @@ export function serviceAccount(randomInt: RandomInt): AdmissionPlugin {
       return object;
     },
     validate: check,
-  };
+  });
 }
 
-function check(attributes: AdmissionAttributes, cluster: ClusterReader): void {
+function check(attributes: WriteOf<Pod>, cluster: ClusterReader): void {
   const { object: pod } = attributes;
   if (pod === undefined) return;
-  const problem = isMirror(pod) ? mirrorPodProblem(specOf(pod)) : problemOfAccount(attributes, pod, cluster);
+  const problem = isMirror(pod) ? mirrorPodProblem(pod.spec) : problemOfAccount(attributes, pod, cluster);
   if (problem !== undefined) throw refusal(attributes, problem);
 }
 
-function isMirror({ metadata: { annotations = {} } }: ApiObject): boolean {
+function isMirror({ metadata: { annotations = {} } }: Pod): boolean {
   return Object.hasOwn(annotations, ANNOTATION.mirrorPod);
 }
 
 /** The old name of the field counts where the new one is empty. */
-function accountOf(pod: ApiObject): string {
-  const spec = specOf(pod);
-  return text(spec['serviceAccountName']) || text(spec['serviceAccount']);
+function accountOf({ spec: { serviceAccountName = '', serviceAccount: oldName = '' } }: Pod): string {
+  return serviceAccountName || oldName;
 }
 
 interface Wanted {
@@ -72,9 +69,10 @@ async function awaited(
   { attributes, name, randomInt }: Wanted,
   cluster: ClusterReader,
   signal: AbortSignal,
-): Promise<ApiObject> {
+): Promise<ServiceAccount> {
   const { least, most } = DEFAULT_ACCOUNT_WAIT_MS;
-  const find = (): ApiObject | undefined => cluster.get(SERVICE_ACCOUNTS, name, attributes.write.namespace);
+  const find = (): ServiceAccount | undefined =>
+    cluster.get(SERVICE_ACCOUNTS, name, attributes.write.namespace);
   const known = find();
   if (known !== undefined) return known;
   const waitMs = least + randomInt(most - least);
@@ -93,21 +91,19 @@ function notFoundProblem({ write: { namespace } }: AdmissionAttributes, name: st
 }
 
 /** The pod's own word counts first. */
-function isTokenWanted(account: ApiObject, pod: ApiObject): boolean {
-  const asked =
-    specOf(pod)['automountServiceAccountToken'] ?? account['automountServiceAccountToken'] ?? true;
-  return asked === true;
+function isTokenWanted(account: ServiceAccount, pod: Pod): boolean {
+  return pod.spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true;
 }
 
-function withPullSecrets(pod: ApiObject, account: ApiObject): ApiObject {
-  if (records(specOf(pod)['imagePullSecrets']).length > 0) return pod;
-  const imagePullSecrets = records(account['imagePullSecrets']).map(({ name }) => ({ name }));
+function withPullSecrets(pod: Pod, account: ServiceAccount): Pod {
+  if ((pod.spec.imagePullSecrets ?? []).length > 0) return pod;
+  const { imagePullSecrets = [] } = account;
   return imagePullSecrets.length === 0 ? pod : withSpec(pod, { imagePullSecrets });
 }
 
 function problemOfAccount(
   attributes: AdmissionAttributes,
-  pod: ApiObject,
+  pod: Pod,
   cluster: ClusterReader,
 ): string | undefined {
   const { namespace } = attributes.write;
@@ -115,12 +111,12 @@ function problemOfAccount(
   if (name === '') return `no service account specified for pod ${namespace}/${pod.metadata.name ?? ''}`;
   const account = cluster.get(SERVICE_ACCOUNTS, name, namespace);
   if (account === undefined) return notFoundProblem(attributes, name);
-  return isHeldToItsSecrets(account) ? unlistedSecretProblem(specOf(pod), account) : undefined;
+  return isHeldToItsSecrets(account) ? unlistedSecretProblem(pod.spec, account) : undefined;
 }
 
 /** The words that Go takes for true. */
 const TRUE = /^(?:1|t|T|TRUE|true|True)$/;
 
-function isHeldToItsSecrets({ metadata: { annotations = {} } }: ApiObject): boolean {
+function isHeldToItsSecrets({ metadata: { annotations = {} } }: ServiceAccount): boolean {
   return TRUE.test(annotations[ANNOTATION.enforceMountableSecrets] ?? '');
 }

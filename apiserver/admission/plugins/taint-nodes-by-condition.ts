@@ -1,19 +1,16 @@
 import { TAINT } from '../../../shared/names';
-import { records } from '../../../shared/object/accessors';
-import type { AdmissionPlugin } from '../plugin';
-import { writesOf } from '../plugin';
+import { pluginOf, writesOf } from '../plugin';
 import { NODES } from './resources';
-import { specOf, withSpec } from './with-spec';
+import { withSpec } from './with-spec';
 
 const EFFECT = 'NoSchedule';
 
 /** A new node takes no pods before somebody has looked at its conditions. */
-export const taintNodesByCondition: AdmissionPlugin = {
-  concerns: writesOf(NODES, ['CREATE']),
+export const taintNodesByCondition = pluginOf(writesOf(NODES, ['CREATE']), {
   mutate({ object }) {
-    const taints = records(specOf(object)['taints']);
-    const isTainted = taints.some(({ key, effect }) => key === TAINT.notReady && effect === EFFECT);
-    if (object === undefined || isTainted) return object;
+    if (object === undefined) return object;
+    const { taints = [] } = object.spec;
+    if (taints.some(({ key, effect }) => key === TAINT.notReady && effect === EFFECT)) return object;
     return withSpec(object, { taints: [...taints, { key: TAINT.notReady, effect: EFFECT }] });
   },
-};
+});

@@ -1,15 +1,18 @@
-import type { Json } from '../../../shared/object/accessors';
+import type { Toleration } from '../../../shared/api/types/core-v1';
 import { integer, text } from '../../../shared/object/accessors';
 
 /** Both lists in order, without those that another one covers; of two that say the same, the first stays. */
-export function mergedTolerations(first: readonly Json[], second: readonly Json[]): readonly Json[] {
+export function mergedTolerations(
+  first: readonly Toleration[],
+  second: readonly Toleration[],
+): readonly Toleration[] {
   const distinct = distinctOnes([...first, ...second]);
   const widest = longestByReach(distinct);
   return distinct.filter((each) => !isCovered(each, widest)).map(({ toleration }) => toleration);
 }
 
 /** Whether each of the tolerations is one of those that are allowed, or covered by one of them. */
-export function areWithin(tolerations: readonly Json[], allowed: readonly Json[]): boolean {
+export function areWithin(tolerations: readonly Toleration[], allowed: readonly Toleration[]): boolean {
   const known = distinctOnes(allowed);
   const words = new Set(known.map((each) => each.words));
   const widest = longestByReach(known);
@@ -17,7 +20,7 @@ export function areWithin(tolerations: readonly Json[], allowed: readonly Json[]
 }
 
 interface Parts {
-  readonly toleration: Json;
+  readonly toleration: Toleration;
   readonly key: string;
   readonly operator: string;
   readonly value: string;
@@ -29,7 +32,7 @@ interface Parts {
 }
 
 /** Each once, in order. */
-function distinctOnes(tolerations: readonly Json[]): readonly Parts[] {
+function distinctOnes(tolerations: readonly Toleration[]): readonly Parts[] {
   const known = new Map<string, Parts>();
   for (const toleration of tolerations) {
     const parts = partsOf(toleration);
@@ -38,12 +41,13 @@ function distinctOnes(tolerations: readonly Json[]): readonly Parts[] {
   return [...known.values()];
 }
 
-function partsOf(toleration: Json): Parts {
-  const key = text(toleration['key']);
-  const operator = text(toleration['operator']);
-  const value = text(toleration['value']);
-  const effect = text(toleration['effect']);
-  const seconds = integer(toleration['tolerationSeconds']) ?? Infinity;
+/** Annotations and configurations bring values that nobody has looked at: what is no text counts as none. */
+function partsOf(toleration: Toleration): Parts {
+  const key = text(toleration.key);
+  const operator = text(toleration.operator);
+  const value = text(toleration.value);
+  const effect = text(toleration.effect);
+  const seconds = integer(toleration.tolerationSeconds) ?? Infinity;
   const words = JSON.stringify([key, operator, value, effect, String(seconds)]);
   return { toleration, key, operator, value, effect, seconds, words };
 }

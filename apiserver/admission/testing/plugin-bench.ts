@@ -55,10 +55,10 @@ export function clusterOf(
   later: readonly (readonly [ResourceName, ApiObject])[] = [],
 ): FakeCluster {
   let freshened = 0;
-  const known = ({ group, resource }: ResourceName): ApiObject[] =>
+  const known = <T extends ApiObject>({ group, resource }: ResourceName<T>): readonly T[] =>
     [...objects, ...(freshened > 0 ? later : [])]
       .filter(([of]) => of.group === group && of.resource === resource)
-      .map(([, object]) => object);
+      .map(([, object]) => object as T);
   return {
     get: (resource, name, namespace) =>
       known(resource).find(
