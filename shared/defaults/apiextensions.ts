@@ -27,11 +27,6 @@ export const APIEXTENSIONS: DefaultsTable = {
   'apiextensions/v1beta1.ServiceReference': reference,
 };
 
-export const APIREGISTRATION: DefaultsTable = {
-  'apiregistration/v1.ServiceReference': reference,
-  'apiregistration/v1beta1.ServiceReference': reference,
-};
-
 type Definition = v1.CustomResourceDefinition | v1beta1.CustomResourceDefinition;
 
 /** The status begins with the version in which the first objects will be stored. */

@@ -4,8 +4,10 @@ import { messageType } from '../schema/types';
 import type { Json } from '../object/json';
 import { isJson } from '../object/json';
 import { ADMISSIONREGISTRATION } from './admissionregistration';
-import { APIEXTENSIONS, APIREGISTRATION } from './apiextensions';
+import { APIEXTENSIONS } from './apiextensions';
+import { APIREGISTRATION } from './apiregistration';
 import { APPS } from './apps';
+import { AUTHENTICATION } from './authentication';
 import { AUTOSCALING } from './autoscaling';
 import { BATCH } from './batch';
 import { CERTIFICATES } from './certificates';
@@ -13,8 +15,13 @@ import type { DefaultsTable, MessageDefaults } from './contract';
 import { CORE_PODS } from './core-pods';
 import { CORE_VOLUMES } from './core-volumes';
 import { CORE } from './core';
-import { DISCOVERY, NETWORKING } from './networking';
-import { AUTHENTICATION, FLOWCONTROL, POLICY, RBAC, SCHEDULING, STORAGE } from './others';
+import { DISCOVERY } from './discovery';
+import { FLOWCONTROL } from './flowcontrol';
+import { NETWORKING } from './networking';
+import { POLICY } from './policy';
+import { RBAC } from './rbac';
+import { SCHEDULING } from './scheduling';
+import { STORAGE } from './storage';
 import { roundUpToMilli } from './resource-list';
 
 /** Returns the object with everything filled in that was left out; the argument is never changed and may be returned itself. */

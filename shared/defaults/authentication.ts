@@ -1,0 +1,5 @@
+import type { DefaultsTable } from './contract';
+
+export const AUTHENTICATION: DefaultsTable = {
+  'authentication/v1.TokenRequestSpec': { values: { expirationSeconds: 3600 } },
+};
