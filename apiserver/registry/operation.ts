@@ -51,16 +51,21 @@ export interface OperationContext {
 }
 
 /** A creation that asks for something to be done. `object` is decoded, in the namespace of the path, and went through mutating admission. */
-export interface OperationRequest extends WriteRequest {
-  readonly object: ApiObject;
+export interface OperationRequest<T extends ApiObject = ApiObject> extends WriteRequest {
+  readonly object: T;
 }
 
 /** What is answered: an object of the operation's kind, or `undefined` for a Status that tells success. */
-export type Operation = (
+export type Operation<T extends ApiObject = ApiObject> = (
   context: OperationContext,
-  request: OperationRequest,
+  request: OperationRequest<T>,
   signal: AbortSignal,
 ) => Promise<ApiObject | undefined>;
+
+/** An operation on one kind as the registry takes it, which knows no kinds: it gets only objects that were decoded as that kind. */
+export function operationOn<T extends ApiObject>(operation: Operation<T>): Operation {
+  return operation as unknown as Operation;
+}
 
 /** A resource whose objects are not stored. */
 export interface VirtualResource {

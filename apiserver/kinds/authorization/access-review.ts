@@ -1,3 +1,13 @@
+import type {
+  LocalSubjectAccessReview,
+  SelfSubjectAccessReview,
+  SelfSubjectAccessReviewSpec,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+  SubjectAccessReviewSpec,
+  SubjectAccessReviewStatus,
+} from '../../../shared/api/types/authorization-v1';
+import type { SubjectAccessReviewSpec as OlderSpec } from '../../../shared/api/types/authorization-v1beta1';
 import { defined } from '../../../shared/defined';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, invalidObject } from '../../../shared/errors/field-error';
@@ -6,20 +16,23 @@ import { deepEqual } from '../../../shared/object/clone';
 import { badRequest } from '../../../shared/errors/status-error';
 import type { AccessQuestion } from '../../exchange/access';
 import type { UserInfo } from '../../exchange/exchange';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, record, strings, stringMap, text } from '../../../shared/object/accessors';
-import type { Operation, OperationContext, OperationRequest } from '../../registry/operation';
+import { stringMap } from '../../../shared/object/accessors';
+import type { OperationContext, OperationRequest } from '../../registry/operation';
+import { operationOn } from '../../registry/operation';
+
+/** Of either version: v1 says `groups`, v1beta1 `group`. */
+type AccessSpec = SubjectAccessReviewSpec & Pick<OlderSpec, 'group'>;
 
 /** Whether somebody may do something. The answer is about now, and about the authorizers of this server. */
-export const reviewAccess: Operation = async (context, request, signal) => {
-  const spec = record(request.object['spec']);
+export const reviewAccess = operationOn<SubjectAccessReview>(async (context, request, signal) => {
+  const { spec } = request.object;
   refuse(request, [...attributeErrors(spec), ...subjectErrors(spec), ...metadataErrors(request.object)]);
   return decided(context, { request, user: subjectOf(spec) }, signal);
-};
+});
 
 /** The same within the namespace of the path: whoever may ask here need not be allowed to ask about other places. */
-export const reviewLocalAccess: Operation = async (context, request, signal) => {
-  const spec = record(request.object['spec']);
+export const reviewLocalAccess = operationOn<LocalSubjectAccessReview>(async (context, request, signal) => {
+  const { spec } = request.object;
   refuse(request, [
     ...attributeErrors(spec),
     ...subjectErrors(spec),
@@ -27,18 +40,19 @@ export const reviewLocalAccess: Operation = async (context, request, signal) => 
     ...metadataErrors(withoutNamespace(request.object)),
   ]);
   return decided(context, { request, user: subjectOf(spec) }, signal);
-};
+});
 
 /** The same about whoever asks. */
-export const reviewOwnAccess: Operation = async (context, request, signal) => {
-  const spec = record(request.object['spec']);
+export const reviewOwnAccess = operationOn<SelfSubjectAccessReview>(async (context, request, signal) => {
+  const { spec } = request.object;
   refuse(request, [...attributeErrors(spec), ...metadataErrors(request.object)]);
   return decided(context, { request, user: request.user }, signal);
-};
+});
 
 /** What whoever asks may do in a namespace. */
-export const reviewOwnRules: Operation = async ({ services }, { object, user }, signal) => {
-  const namespace = text(record(object['spec'])['namespace']);
+export const reviewOwnRules = operationOn<SelfSubjectRulesReview>(async ({ services }, request, signal) => {
+  const { object, user } = request;
+  const { namespace = '' } = object.spec;
   if (namespace === '') throw badRequest('no namespace on request');
   const { kind, apiVersion } = object;
   return {
@@ -47,17 +61,17 @@ export const reviewOwnRules: Operation = async ({ services }, { object, user }, 
     spec: {},
     status: await services.rulesOf(user, namespace, signal),
   };
-};
+});
 
 async function decided(
   { services }: OperationContext,
-  { request, user }: { readonly request: OperationRequest; readonly user: UserInfo },
+  { request, user }: { readonly request: OperationRequest<SelfSubjectAccessReview>; readonly user: UserInfo },
   signal: AbortSignal,
 ): Promise<ApiObject> {
   const { object } = request;
-  const question = questionOf(record(object['spec']), user);
+  const question = questionOf(object.spec, user);
   const { decision, reason, error } = await services.authorize(question, signal);
-  const status = {
+  const status: SubjectAccessReviewStatus = {
     allowed: decision === 'allow',
     ...(decision === 'deny' ? { denied: true } : {}),
     ...(reason === '' ? {} : { reason }),
@@ -66,40 +80,41 @@ async function decided(
   return { ...object, status };
 }
 
-function questionOf(spec: Json, user: UserInfo): AccessQuestion {
-  const resource = optionalRecord(spec['resourceAttributes']);
-  const about = resource ?? record(spec['nonResourceAttributes']);
+/** One of the two is there, and the other one is not. */
+function questionOf(
+  { resourceAttributes, nonResourceAttributes }: SelfSubjectAccessReviewSpec,
+  user: UserInfo,
+): AccessQuestion {
+  const about = resourceAttributes ?? {};
   return {
     user,
-    verb: text(about['verb']),
-    isResourceRequest: resource !== undefined,
-    path: text(about['path']),
-    apiGroup: text(about['group']),
-    apiVersion: text(about['version']),
-    namespace: text(about['namespace']),
-    resource: text(about['resource']),
-    subresource: text(about['subresource']),
-    name: text(about['name']),
+    verb: (resourceAttributes ?? nonResourceAttributes)?.verb ?? '',
+    isResourceRequest: resourceAttributes !== undefined,
+    path: nonResourceAttributes?.path ?? '',
+    apiGroup: about.group ?? '',
+    apiVersion: about.version ?? '',
+    namespace: about.namespace ?? '',
+    resource: about.resource ?? '',
+    subresource: about.subresource ?? '',
+    name: about.name ?? '',
   };
 }
 
-/** v1 says `groups`, v1beta1 `group`. */
-function groupsOf(spec: Json): readonly string[] {
-  return strings(spec['groups'] ?? spec['group']);
+function groupsOf({ groups, group }: AccessSpec): readonly string[] {
+  return groups ?? group ?? [];
 }
 
-function subjectOf(spec: Json): UserInfo {
+function subjectOf(spec: AccessSpec): UserInfo {
   return {
-    name: text(spec['user']),
-    uid: text(spec['uid']),
+    name: spec.user ?? '',
+    uid: spec.uid ?? '',
     groups: groupsOf(spec),
-    extra: (spec['extra'] ?? {}) as UserInfo['extra'],
+    extra: (spec.extra ?? {}) as UserInfo['extra'],
   };
 }
 
-function attributeErrors(spec: Json): readonly FieldError[] {
-  const resource = spec['resourceAttributes'];
-  const path = spec['nonResourceAttributes'];
+function attributeErrors(spec: SelfSubjectAccessReviewSpec): readonly FieldError[] {
+  const { resourceAttributes: resource, nonResourceAttributes: path } = spec;
   if (resource !== undefined && path !== undefined) {
     return [
       invalid(
@@ -114,23 +129,22 @@ function attributeErrors(spec: Json): readonly FieldError[] {
   return [invalid('spec.resourceAttributes', 'null', why)];
 }
 
-function subjectErrors(spec: Json): readonly FieldError[] {
-  if (text(spec['user']) !== '' || groupsOf(spec).length > 0) return [];
+function subjectErrors(spec: AccessSpec): readonly FieldError[] {
+  if ((spec.user ?? '') !== '' || groupsOf(spec).length > 0) return [];
   return [invalid('spec.user', '', 'at least one of user or group must be specified')];
 }
 
-function placeErrors(spec: Json, namespace: string): readonly FieldError[] {
-  const given = optionalRecord(spec['resourceAttributes']);
-  if (given === undefined) {
+function placeErrors(spec: AccessSpec, namespace: string): readonly FieldError[] {
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  if (resourceAttributes === undefined) {
     const why = 'disallowed on this kind of request';
-    return spec['nonResourceAttributes'] === undefined
+    return nonResourceAttributes === undefined
       ? []
-      : [invalid('spec.nonResourceAttributes', spec['nonResourceAttributes'], why)];
+      : [invalid('spec.nonResourceAttributes', nonResourceAttributes, why)];
   }
-  if (text(given['namespace']) === namespace) return [];
-  return [
-    invalid('spec.resourceAttributes.namespace', text(given['namespace']), 'must match metadata.namespace'),
-  ];
+  const { namespace: given = '' } = resourceAttributes;
+  if (given === namespace) return [];
+  return [invalid('spec.resourceAttributes.namespace', given, 'must match metadata.namespace')];
 }
 
 /** A question has no identity. Only its owners (managedFields) come with it. */
