@@ -1,9 +1,10 @@
+import type { MutatingWebhookConfiguration } from '../../../shared/api/types/admissionregistration-v1';
 import { webhookConfigurationTable } from './columns';
 import { webhookConfigurationRules } from './webhooks-rules';
 import type { Kind } from '../kind';
 import { kindsOf } from '../kind';
 
-const webhookConfiguration: Kind = {
+const webhookConfiguration: Kind<MutatingWebhookConfiguration> = {
   strategy: { tracksGeneration: true, requiresResourceVersion: true, ...webhookConfigurationRules },
   table: webhookConfigurationTable,
 };

@@ -1,30 +1,26 @@
+import type { RuleWithOperations } from '../../../shared/api/types/admissionregistration-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalText, strings } from '../../../shared/object/accessors';
 import { choice, forEachItem } from '../rules/primitives';
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
 /** Which requests a webhook sees. An asterisk stands for everything and therefore alone. */
-export function validateWebhookRule(rule: Json, path: string): FieldError[] {
-  const versions = strings(rule['apiVersions']);
+export function validateWebhookRule(rule: RuleWithOperations, path: string): FieldError[] {
+  const { operations = [], apiGroups = [], apiVersions: versions = [], resources = [], scope } = rule;
   return [
-    ...asteriskAlone(rule['operations'], `${path}.operations`, 'operations'),
-    ...forEachItem(strings(rule['operations']), `${path}.operations`, (operation, at) =>
-      choice(operation, at, OPERATIONS),
-    ),
-    ...asteriskAlone(rule['apiGroups'], `${path}.apiGroups`, 'API groups'),
+    ...asteriskAlone(operations, `${path}.operations`, 'operations'),
+    ...forEachItem(operations, `${path}.operations`, (operation, at) => choice(operation, at, OPERATIONS)),
+    ...asteriskAlone(apiGroups, `${path}.apiGroups`, 'API groups'),
     ...asteriskAlone(versions, `${path}.apiVersions`, 'API versions'),
     ...forEachItem(versions, `${path}.apiVersions`, (version, at) => (version === '' ? [required(at)] : [])),
-    ...validateResources(strings(rule['resources']), `${path}.resources`),
-    ...(optionalText(rule['scope']) === undefined ? [] : choice(rule['scope'], `${path}.scope`, SCOPES)),
+    ...validateResources(resources, `${path}.resources`),
+    ...(scope === undefined ? [] : choice(scope, `${path}.scope`, SCOPES)),
   ];
 }
 
-function asteriskAlone(value: unknown, path: string, what: string): FieldError[] {
-  const values = strings(value);
+function asteriskAlone(values: readonly string[], path: string, what: string): FieldError[] {
   if (values.length === 0) return [required(path)];
   return values.length > 1 && values.includes('*')
     ? [invalid(path, values, `if '*' is present, must not specify other ${what}`)]

@@ -1,10 +1,12 @@
-import type { ApiObject, GroupVersion } from '../../../shared/object/object';
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+} from '../../../shared/api/types/admissionregistration-v1';
+import type { GroupVersion } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { integer, optionalText, records, strings, text } from '../../../shared/object/accessors';
 import { choice, forEachItem, invalidForEach, noDuplicates, repeatsIn } from '../rules/primitives';
 import { labelSelector } from '../rules/label-selectors';
 import { webhookClient } from '../rules/webhook-clients';
@@ -22,55 +24,60 @@ const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 const HARMLESS = ['None', 'NoneOnDryRun'];
 const SIDE_EFFECTS = [...HARMLESS, 'Some', 'Unknown'];
 
-/** Of mutating and validating configurations alike. */
-export const webhookConfigurationRules: Pick<Strategy, 'validateNew' | 'validateUpdate'> = {
+/** Of mutating and validating configurations alike: what is read of the former, the latter has as well or may lack. */
+export const webhookConfigurationRules: Pick<
+  Strategy<MutatingWebhookConfiguration>,
+  'validateNew' | 'validateUpdate'
+> = {
   validateNew: (object, { via }) => validateWebhooks(object, strictnessOf(via)),
   validateUpdate: (next, previous, { via }) => validateWebhooks(next, strictnessOf(via, previous)),
 };
 
-function strictnessOf({ version }: GroupVersion, previous?: ApiObject): Strictness {
+function strictnessOf({ version }: GroupVersion, previous?: MutatingWebhookConfiguration): Strictness {
   const isNew = version !== 'v1beta1';
-  const hooks = records(previous?.['webhooks']);
-  const names = hooks.map((hook) => text(hook['name']));
+  const { webhooks: hooks = [] } = previous ?? {};
+  const names = hooks.map(({ name }) => name);
   return {
     uniqueNames: isNew && new Set(names).size === names.length,
-    noSideEffects: isNew && hooks.every((hook) => HARMLESS.includes(text(hook['sideEffects']))),
-    knownReviewVersion: hooks.every((hook) => hasKnownVersion(strings(hook['admissionReviewVersions']))),
+    noSideEffects: isNew && hooks.every((hook) => HARMLESS.includes(hook.sideEffects ?? '')),
+    knownReviewVersion: hooks.every((hook) => hasKnownVersion(hook.admissionReviewVersions ?? [])),
   };
 }
 
-function validateWebhooks(object: ApiObject, strictness: Strictness): FieldError[] {
-  const hooks = records(object['webhooks']);
+function validateWebhooks(
+  { webhooks: hooks = [] }: MutatingWebhookConfiguration,
+  strictness: Strictness,
+): FieldError[] {
   return [
     ...(strictness.uniqueNames
       ? noDuplicates(
-          hooks.map((hook) => text(hook['name'])),
+          hooks.map(({ name }) => name),
           (index) => `webhooks[${String(index)}].name`,
         )
       : []),
     ...forEachItem(hooks, 'webhooks', (hook, path) => [
-      ...fullyQualifiedHookName(text(hook['name']), `${path}.name`),
+      ...fullyQualifiedHookName(hook.name, `${path}.name`),
       ...reviewVersions(hook, `${path}.admissionReviewVersions`, strictness),
-      ...forEachItem(records(hook['rules']), `${path}.rules`, validateWebhookRule),
+      ...forEachItem(hook.rules ?? [], `${path}.rules`, validateWebhookRule),
       ...optionalChoices(hook, path),
-      ...sideEffects(hook, `${path}.sideEffects`, strictness),
+      ...validateSideEffects(hook, `${path}.sideEffects`, strictness),
       ...timeout(hook, `${path}.timeoutSeconds`),
-      ...labelSelector(hook['namespaceSelector'], `${path}.namespaceSelector`),
-      ...labelSelector(hook['objectSelector'], `${path}.objectSelector`),
-      ...webhookClient(hook['clientConfig'], `${path}.clientConfig`),
+      ...labelSelector(hook.namespaceSelector, `${path}.namespaceSelector`),
+      ...labelSelector(hook.objectSelector, `${path}.objectSelector`),
+      ...webhookClient(hook.clientConfig, `${path}.clientConfig`),
     ]),
   ];
 }
 
-const CHOICES: Readonly<Record<string, readonly string[]>> = {
-  failurePolicy: ['Fail', 'Ignore'],
-  matchPolicy: ['Equivalent', 'Exact'],
-  reinvocationPolicy: ['IfNeeded', 'Never'],
-};
+const CHOICES = [
+  ['failurePolicy', ['Fail', 'Ignore']],
+  ['matchPolicy', ['Equivalent', 'Exact']],
+  ['reinvocationPolicy', ['IfNeeded', 'Never']],
+] as const;
 
-function optionalChoices(hook: Json, path: string): FieldError[] {
-  return Object.entries(CHOICES).flatMap(([field, supported]) =>
-    optionalText(hook[field]) === undefined ? [] : choice(hook[field], `${path}.${field}`, supported),
+function optionalChoices(hook: MutatingWebhook, path: string): FieldError[] {
+  return CHOICES.flatMap(([field, supported]) =>
+    hook[field] === undefined ? [] : choice(hook[field], `${path}.${field}`, supported),
   );
 }
 
@@ -85,8 +92,12 @@ function fullyQualifiedHookName(name: string, path: string): FieldError[] {
     : [invalid(path, name, 'should be a domain with at least three segments separated by dots')];
 }
 
-function reviewVersions(hook: Json, path: string, { knownReviewVersion }: Strictness): FieldError[] {
-  const versions = strings(hook['admissionReviewVersions']);
+function reviewVersions(
+  { admissionReviewVersions }: MutatingWebhook,
+  path: string,
+  { knownReviewVersion }: Strictness,
+): FieldError[] {
+  const versions = admissionReviewVersions ?? [];
   if (versions.length === 0) return [required(path, `must specify one of ${REVIEW_VERSIONS.join(', ')}`)];
   const isRepeated = repeatsIn(versions);
   const wrong = forEachItem(versions, path, (version, at, index) => [
@@ -102,14 +113,17 @@ function hasKnownVersion(versions: readonly string[]): boolean {
   return versions.some((version) => REVIEW_VERSIONS.includes(version));
 }
 
-function sideEffects(hook: Json, path: string, { noSideEffects }: Strictness): FieldError[] {
+function validateSideEffects(
+  { sideEffects }: MutatingWebhook,
+  path: string,
+  { noSideEffects }: Strictness,
+): FieldError[] {
   const allowed = noSideEffects ? HARMLESS : SIDE_EFFECTS;
-  if (optionalText(hook['sideEffects']) !== undefined) return choice(hook['sideEffects'], path, allowed);
+  if (sideEffects !== null) return choice(sideEffects, path, allowed);
   return noSideEffects ? [required(path, `must specify one of ${allowed.join(', ')}`)] : [];
 }
 
-function timeout(hook: Json, path: string): FieldError[] {
-  const seconds = integer(hook['timeoutSeconds']);
+function timeout({ timeoutSeconds: seconds }: MutatingWebhook, path: string): FieldError[] {
   if (seconds === undefined || (seconds >= 1 && seconds <= TIMEOUT_SECONDS_MAX)) return [];
   return [
     invalid(path, seconds, `the timeout value must be between 1 and ${String(TIMEOUT_SECONDS_MAX)} seconds`),

@@ -1,12 +1,14 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type {
+  APIService,
+  APIServiceCondition,
+  APIServiceSpec,
+} from '../../../shared/api/types/apiregistration-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { formatTime } from '../../../shared/meta/time';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { integer, optionalRecord, record, records, text } from '../../../shared/object/accessors';
 import { choice, forEachItem, invalidForEach } from '../rules/primitives';
 import { servicePort } from '../rules/webhook-clients';
 
@@ -14,9 +16,9 @@ const GROUP_PRIORITY_MAX = 20_000;
 const VERSION_PRIORITY_MAX = 1000;
 
 /** Which server answers for a group version. One that this server answers itself is available from the beginning. */
-export const apiServiceRules: Pick<Strategy, 'prepareForCreate' | 'validate' | 'subresources'> = {
+export const apiServiceRules: Pick<Strategy<APIService>, 'prepareForCreate' | 'validate' | 'subresources'> = {
   prepareForCreate: (object, { nowMs }) =>
-    optionalRecord(record(object['spec'])['service']) === undefined
+    object.spec.service === undefined
       ? { ...object, status: { conditions: [localCondition(nowMs)] } }
       : object,
   validate: validateApiService,
@@ -24,14 +26,14 @@ export const apiServiceRules: Pick<Strategy, 'prepareForCreate' | 'validate' | '
     status: {
       ...statusSubresource,
       validateUpdate: (next) =>
-        forEachItem(records(record(next['status'])['conditions']), 'status.conditions', (condition, path) =>
-          choice(condition['status'], `${path}.status`, ['False', 'True', 'Unknown']),
+        forEachItem(next.status?.conditions ?? [], 'status.conditions', ({ status }, path) =>
+          choice(status, `${path}.status`, ['False', 'True', 'Unknown']),
         ),
     },
   },
 };
 
-function localCondition(nowMs: number): Json {
+function localCondition(nowMs: number): APIServiceCondition {
   return {
     type: 'Available',
     status: 'True',
@@ -41,11 +43,9 @@ function localCondition(nowMs: number): Json {
   };
 }
 
-function validateApiService(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
-  const group = text(spec['group']);
-  const version = text(spec['version']);
-  const { name = '' } = object.metadata;
+function validateApiService({ metadata, spec }: APIService): FieldError[] {
+  const { group = '', version = '' } = spec;
+  const { name = '' } = metadata;
   const expected = `${version}.${group}`;
   return [
     ...(name === expected
@@ -56,23 +56,24 @@ function validateApiService(object: ApiObject): FieldError[] {
       : []),
     ...(group === '' ? [] : invalidForEach(dns1123SubdomainProblems(group), group, 'spec.group')),
     ...invalidForEach(dns1035LabelProblems(version), version, 'spec.version'),
-    ...priority(spec['groupPriorityMinimum'], 'spec.groupPriorityMinimum', GROUP_PRIORITY_MAX),
-    ...priority(spec['versionPriority'], 'spec.versionPriority', VERSION_PRIORITY_MAX),
+    ...priority(spec.groupPriorityMinimum, 'spec.groupPriorityMinimum', GROUP_PRIORITY_MAX),
+    ...priority(spec.versionPriority, 'spec.versionPriority', VERSION_PRIORITY_MAX),
     ...validateService(spec),
   ];
 }
 
 /** The greatest one is good too, whatever the text says. */
-function priority(value: unknown, path: string, max: number): FieldError[] {
-  const given = integer(value) ?? 0;
+function priority(given: number, path: string, max: number): FieldError[] {
   if (given >= 1 && given <= max) return [];
   return [invalid(path, given, `must be positive and less than ${String(max)}`)];
 }
 
-function validateService(spec: Json): FieldError[] {
-  const service = optionalRecord(spec['service']);
-  const skipsVerify = spec['insecureSkipTLSVerify'] === true;
-  const bundleBytes = Buffer.byteLength(text(spec['caBundle']), 'base64');
+function validateService({
+  service,
+  insecureSkipTLSVerify: skipsVerify = false,
+  caBundle = '',
+}: APIServiceSpec): FieldError[] {
+  const bundleBytes = Buffer.byteLength(caBundle, 'base64');
   const hasBundle = bundleBytes > 0;
   const skip = 'spec.insecureSkipTLSVerify';
   if (service === undefined) {
@@ -90,10 +91,10 @@ function validateService(spec: Json): FieldError[] {
     ];
   }
   return [
-    ...['namespace', 'name']
-      .filter((field) => text(service[field]) === '')
+    ...(['namespace', 'name'] as const)
+      .filter((field) => (service[field] ?? '') === '')
       .map((field) => required(`spec.service.${field}`)),
-    ...(integer(service['port']) === undefined ? [] : servicePort(service['port'], 'spec.service.port')),
+    ...(service.port === undefined ? [] : servicePort(service.port, 'spec.service.port')),
     ...(skipsVerify && hasBundle ? [invalid(skip, true, 'may not be true if caBundle is present')] : []),
   ];
 }

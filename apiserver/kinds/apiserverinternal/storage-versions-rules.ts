@@ -1,3 +1,9 @@
+import type {
+  ServerStorageVersion,
+  StorageVersion,
+  StorageVersionCondition,
+  StorageVersionStatus,
+} from '../../../shared/api/types/apiserverinternal-v1alpha1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import {
@@ -7,21 +13,19 @@ import {
 } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalText, record, records, strings, text } from '../../../shared/object/accessors';
 import { firstIndexIn, forEachItem, invalidForEach, repeatsIn } from '../rules/primitives';
 
 /** In which versions the replicas store and read a resource. */
-export const storageVersionRules: Pick<Strategy, 'subresources'> = {
+export const storageVersionRules: Pick<Strategy<StorageVersion>, 'subresources'> = {
   subresources: {
-    status: { ...statusSubresource, validateUpdate: (next) => validateStatus(record(next['status'])) },
+    status: { ...statusSubresource, validateUpdate: ({ status }) => validateStatus(status) },
   },
 };
 
-function validateStatus(status: Json): FieldError[] {
+function validateStatus(status: StorageVersionStatus = {}): FieldError[] {
   const path = 'status.storageVersions';
-  const servers = records(status['storageVersions']);
-  const ids = servers.map((server) => text(server['apiServerID']));
+  const { storageVersions: servers = [], conditions = [] } = status;
+  const ids = servers.map(({ apiServerID: id = '' }) => id);
   const isRepeated = repeatsIn(ids);
   return [
     ...forEachItem(servers, path, (server, at, index) => [
@@ -29,32 +33,29 @@ function validateStatus(status: Json): FieldError[] {
       ...validateServer(server, at),
     ]),
     ...validateCommonVersion(status, servers),
-    ...validateConditions(records(status['conditions'])),
+    ...validateConditions(conditions),
   ];
 }
 
-function validateConditions(conditions: readonly Json[]): FieldError[] {
-  const firstIndexOf = firstIndexIn(conditions.map((condition) => text(condition['type'])));
+function validateConditions(conditions: readonly StorageVersionCondition[]): FieldError[] {
+  const firstIndexOf = firstIndexIn(conditions.map(({ type }) => type));
   return forEachItem(conditions, 'status.conditions', (condition, at, index) => {
-    const type = text(condition['type']);
+    const { type, status } = condition;
     const first = firstIndexOf(index);
-    const status = text(condition['status']);
     const why = `the type of the condition is not unique, it also appears in conditions[${String(first)}]`;
     return [
       ...invalidForEach(qualifiedNameProblems(type), type, `${at}.type`),
       ...(first < index ? [invalid(`${at}.type`, type, why)] : []),
       ...invalidForEach(qualifiedNameProblems(status), status, `${at}.status`),
-      ...['reason', 'message']
-        .filter((field) => text(condition[field]) === '')
+      ...(['reason', 'message'] as const)
+        .filter((field) => (condition[field] ?? '') === '')
         .map((field) => required(`${at}.${field}`, `${field} cannot be empty`)),
     ];
   });
 }
 
-function validateServer(server: Json, path: string): FieldError[] {
-  const id = text(server['apiServerID']);
-  const encoding = text(server['encodingVersion']);
-  const decodable = strings(server['decodableVersions']);
+function validateServer(server: ServerStorageVersion, path: string): FieldError[] {
+  const { apiServerID: id = '', encodingVersion: encoding = '', decodableVersions: decodable = [] } = server;
   return [
     ...invalidForEach(dns1123SubdomainProblems(id), id, `${path}.apiServerID`),
     ...apiVersion(encoding, `${path}.encodingVersion`),
@@ -82,10 +83,12 @@ function apiVersion(value: string, path: string): FieldError[] {
 }
 
 /** The version that all agree on is told when they do, and only then. */
-function validateCommonVersion(status: Json, servers: readonly Json[]): FieldError[] {
+function validateCommonVersion(
+  { commonEncodingVersion: told }: StorageVersionStatus,
+  servers: readonly ServerStorageVersion[],
+): FieldError[] {
   const path = 'status.commonEncodingVersion';
-  const told = optionalText(status['commonEncodingVersion']);
-  const versions = new Set(servers.map((server) => text(server['encodingVersion'])));
+  const versions = new Set(servers.map(({ encodingVersion: version = '' }) => version));
   const [agreed] = versions.size === 1 ? versions : [];
   if (agreed === told) return [];
   const why =

@@ -1,36 +1,33 @@
 import { X509Certificate } from 'node:crypto';
+import type { CertificateSigningRequest } from '../../../shared/api/types/certificates-v1';
 import { SIGNER } from '../../../shared/names';
-import type { ApiObject } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, notSupported, required, tooLong } from '../../../shared/errors/field-error';
 import { goQuote } from '../../../shared/errors/go-quote';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy, SubresourceStrategy } from '../../registry/strategy';
-import { record, strings, text } from '../../../shared/object/accessors';
 import { certificateRequestProblem } from './pkcs10';
 import type { Problems } from '../rules/primitives';
 import { forEachItem, repeatsIn } from '../rules/primitives';
 
 /** What a new request for a certificate must be; its spec never changes afterwards. */
-export const certificateRequestRules: Pick<Strategy, 'validateNew'> = {
-  validateNew: (object, { via }) => {
-    const spec = record(object['spec']);
-    const problem = certificateRequestProblem(
-      Buffer.from(text(spec['request']), 'base64').toString('latin1'),
-    );
+export const certificateRequestRules: Pick<Strategy<CertificateSigningRequest>, 'validateNew'> = {
+  validateNew: ({ spec: { request, signerName, usages = [] } }, { via }) => {
+    const encoded = request ?? '';
+    const problem = certificateRequestProblem(Buffer.from(encoded, 'base64').toString('latin1'));
     const isStrict = via.version !== 'v1beta1';
     return [
-      ...(problem === undefined ? [] : [invalid('spec.request', spec['request'] ?? '', problem)]),
-      ...validateUsages(strings(spec['usages']), isStrict),
-      ...(isStrict && spec['signerName'] === SIGNER.legacyUnknown
+      ...(problem === undefined ? [] : [invalid('spec.request', encoded, problem)]),
+      ...validateUsages(usages, isStrict),
+      ...(isStrict && signerName === SIGNER.legacyUnknown
         ? [
             invalid(
               'spec.signerName',
-              spec['signerName'],
+              signerName,
               'the legacy signerName is not allowed via this API version',
             ),
           ]
-        : validateSignerName(text(spec['signerName']))),
+        : validateSignerName(signerName)),
     ];
   },
 };
@@ -115,7 +112,9 @@ function wrongLabels(value: string, path: string, problemsOf: Problems): FieldEr
 const BLOCKS = /-----BEGIN ([^-\n]+)-----\r?\n((?:[^-]|-(?!----))*)-----END \1-----/g;
 
 /** The status with the issued certificate: in v1 it is nothing but PEM blocks of certificates. What was stored before is let be. */
-export function withCertificateRules(status: SubresourceStrategy): SubresourceStrategy {
+export function withCertificateRules(
+  status: SubresourceStrategy<CertificateSigningRequest>,
+): SubresourceStrategy<CertificateSigningRequest> {
   return {
     ...status,
     validateUpdate: (next, previous, info) => [
@@ -127,8 +126,8 @@ export function withCertificateRules(status: SubresourceStrategy): SubresourceSt
   };
 }
 
-function certificateOf(object: ApiObject): string {
-  return text(record(object['status'])['certificate']);
+function certificateOf({ status }: CertificateSigningRequest): string {
+  return status?.certificate ?? '';
 }
 
 function validateCertificate(encoded: string): FieldError[] {

@@ -1,22 +1,21 @@
+import type { CertificateSigningRequest } from '../../../shared/api/types/certificates-v1';
 import { pathSegmentName } from '../../../shared/meta/name-rules';
-import type { ApiObject } from '../../../shared/object/object';
 import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { csrApproval, csrStatus } from './csr-approval';
-import { record } from '../../../shared/object/accessors';
 import { certificateRequestRules, withCertificateRules } from './certificate-requests-rules';
 
-export const certificateRequests: Strategy = {
+export const certificateRequests: Strategy<CertificateSigningRequest> = {
   nameRule: pathSegmentName,
   ...certificateRequestRules,
   selectableFields: { 'spec.signerName': '' },
   prepareForCreate: ofRequester,
-  prepareForUpdate: (next, previous) => ({ ...next, spec: previous['spec'] }),
+  prepareForUpdate: (next, previous) => ({ ...next, spec: previous.spec }),
   subresources: { approval: csrApproval, status: withCertificateRules(csrStatus) },
 };
 
 /** Who asks for a certificate is who sent the request, whatever it says. */
-function ofRequester(object: ApiObject, { user }: WriteInfo): ApiObject {
-  const { username: _1, uid: _2, groups: _3, extra: _4, ...spec } = record(object['spec']);
+function ofRequester(object: CertificateSigningRequest, { user }: WriteInfo): CertificateSigningRequest {
+  const { username: _1, uid: _2, groups: _3, extra: _4, ...spec } = object.spec;
   return {
     ...object,
     spec: {

@@ -1,11 +1,16 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type {
+  FlowSchema,
+  NonResourcePolicyRule,
+  PolicyRulesWithSubjects,
+  ResourcePolicyRule,
+  ServiceAccountSubject,
+  Subject,
+} from '../../../shared/api/types/flowcontrol-v1beta1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { integer, optionalRecord, record, records, strings, text } from '../../../shared/object/accessors';
 import { MANDATORY_FLOW_SCHEMAS, validateFlowConditions, validateMandatory } from './mandatory-flow';
 import { choice, forEachItem, invalidForEach, optionalForm, requiredText } from '../rules/primitives';
 
@@ -15,22 +20,26 @@ const PRECEDENCE_MAX = 10_000;
 const METHODS = ['ByNamespace', 'ByUser'];
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];
 
-export const flowSchemaRules: Pick<Strategy, 'validate' | 'subresources'> = {
+export const flowSchemaRules: Pick<Strategy<FlowSchema>, 'validate' | 'subresources'> = {
   validate: validateFlowSchema,
   subresources: { status: { ...statusSubresource, validateUpdate: validateFlowConditions } },
 };
 
-function validateFlowSchema(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
-  const method = optionalRecord(spec['distinguisherMethod']);
-  const level = text(record(spec['priorityLevelConfiguration'])['name']);
+function validateFlowSchema(object: FlowSchema): FieldError[] {
+  const {
+    matchingPrecedence,
+    distinguisherMethod: method,
+    priorityLevelConfiguration,
+    rules = [],
+  } = object.spec;
+  const { name: level } = priorityLevelConfiguration;
   const levelPath = 'spec.priorityLevelConfiguration.name';
   return [
-    ...validatePrecedence(integer(spec['matchingPrecedence']) ?? 0, object.metadata.name ?? ''),
-    ...(method === undefined ? [] : choice(method['type'], 'spec.distinguisherMethod.type', METHODS)),
+    ...validatePrecedence(matchingPrecedence, object.metadata.name ?? ''),
+    ...(method === undefined ? [] : choice(method.type, 'spec.distinguisherMethod.type', METHODS)),
     ...(level === '' ? [required(levelPath, 'must reference a priority level')] : []),
     ...optionalForm(level, levelPath, dns1123SubdomainProblems),
-    ...forEachItem(records(spec['rules']), 'spec.rules', validateRule),
+    ...forEachItem(rules, 'spec.rules', validateRule),
     ...validateMandatory(object, MANDATORY_FLOW_SCHEMAS),
   ];
 }
@@ -48,10 +57,9 @@ function validatePrecedence(precedence: number, name: string): FieldError[] {
   ];
 }
 
-function validateRule(rule: Json, path: string): FieldError[] {
-  const subjects = records(rule['subjects']);
-  const resources = records(rule['resourceRules']);
-  const urls = records(rule['nonResourceRules']);
+function validateRule(rule: PolicyRulesWithSubjects, path: string): FieldError[] {
+  const subjects = rule.subjects ?? [];
+  const { resourceRules: resources = [], nonResourceRules: urls = [] } = rule;
   return [
     ...(subjects.length === 0
       ? [required(`${path}.subjects`, 'subjects must contain at least one value')]
@@ -65,55 +73,60 @@ function validateRule(rule: Json, path: string): FieldError[] {
   ];
 }
 
-type SubjectRule = (subject: Json, path: string) => FieldError[];
+interface SubjectKind {
+  readonly field: 'group' | 'serviceAccount' | 'user';
+  /** What is wrong with the field, which is there. */
+  readonly rule: (subject: Subject, path: string) => FieldError[];
+}
 
 /** The field that belongs to each kind of subject. */
-const SUBJECTS: ReadonlyMap<string, { readonly field: string; readonly rule: SubjectRule }> = new Map([
-  ['Group', { field: 'group', rule: (group, path) => requiredText(group['name'], `${path}.name`) }],
-  ['ServiceAccount', { field: 'serviceAccount', rule: validateAccount }],
-  ['User', { field: 'user', rule: (user, path) => requiredText(user['name'], `${path}.name`) }],
+const SUBJECTS: ReadonlyMap<string, SubjectKind> = new Map<string, SubjectKind>([
+  ['Group', { field: 'group', rule: ({ group }, path) => requiredText(group?.name, `${path}.name`) }],
+  [
+    'ServiceAccount',
+    {
+      field: 'serviceAccount',
+      rule: ({ serviceAccount: account }, path) =>
+        account === undefined ? [] : validateAccount(account, path),
+    },
+  ],
+  ['User', { field: 'user', rule: ({ user }, path) => requiredText(user?.name, `${path}.name`) }],
 ]);
 
-function validateAccount(account: Json, path: string): FieldError[] {
-  const namespace = text(account['namespace']);
+function validateAccount({ name: account, namespace }: ServiceAccountSubject, path: string): FieldError[] {
   return [
-    ...requiredText(account['name'], `${path}.name`, (name) =>
-      name === '*' ? [] : dns1123SubdomainProblems(name),
-    ),
+    ...requiredText(account, `${path}.name`, (name) => (name === '*' ? [] : dns1123SubdomainProblems(name))),
     ...(namespace === ''
       ? [required(`${path}.namespace`, 'must specify namespace for service account')]
       : invalidForEach(dns1123LabelProblems(namespace), namespace, `${path}.namespace`)),
   ];
 }
 
-function validateSubject(subject: Json, path: string): FieldError[] {
-  const kind = text(subject['kind']);
+function validateSubject(subject: Subject, path: string): FieldError[] {
+  const { kind } = subject;
   const own = SUBJECTS.get(kind);
   if (own === undefined) return [notSupported(`${path}.kind`, kind, [...SUBJECTS.keys()])];
-  const value = optionalRecord(subject[own.field]);
-  const others = [...SUBJECTS].filter(
-    ([, { field }]) => field !== own.field && optionalRecord(subject[field]) !== undefined,
-  );
+  const others = [...SUBJECTS].filter(([, { field }]) => field !== own.field && subject[field] !== undefined);
   return [
-    ...(value === undefined
+    ...(subject[own.field] === undefined
       ? [required(`${path}.${own.field}`, `${own.field} is required when subject kind is '${kind}'`)]
-      : own.rule(value, `${path}.${own.field}`)),
+      : own.rule(subject, `${path}.${own.field}`)),
     ...others.map(([other, { field }]) =>
       forbiddenField(`${path}.${field}`, `${field} is forbidden when subject kind is not '${other}'`),
     ),
   ];
 }
 
-function validateResourceRule(rule: Json, path: string): FieldError[] {
-  const namespaces = strings(rule['namespaces']);
-  const isScopeless = namespaces.length === 0 && rule['clusterScope'] === true;
+function validateResourceRule(rule: ResourcePolicyRule, path: string): FieldError[] {
+  const namespaces = rule.namespaces ?? [];
+  const isScopeless = namespaces.length === 0 && rule.clusterScope === true;
   return [
-    ...validateVerbs(rule, path),
-    ...asteriskAlone(rule['apiGroups'], `${path}.apiGroups`, {
+    ...validateVerbs(rule.verbs, path),
+    ...asteriskAlone(rule.apiGroups ?? [], `${path}.apiGroups`, {
       none: 'resource rules must supply at least one api group',
       others: 'api groups',
     }),
-    ...asteriskAlone(rule['resources'], `${path}.resources`, {
+    ...asteriskAlone(rule.resources ?? [], `${path}.resources`, {
       none: 'resource rules must supply at least one resource',
       others: 'resources',
     }),
@@ -133,11 +146,11 @@ function validateNamespace(namespace: string, path: string): FieldError[] {
   );
 }
 
-function validateUrlRule(rule: Json, path: string): FieldError[] {
-  const urls = strings(rule['nonResourceURLs']);
+function validateUrlRule(rule: NonResourcePolicyRule, path: string): FieldError[] {
+  const urls = rule.nonResourceURLs ?? [];
   const at = `${path}.nonResourceURLs`;
   return [
-    ...validateVerbs(rule, path),
+    ...validateVerbs(rule.verbs, path),
     ...asteriskAlone(urls, at, {
       none: 'nonResourceURLs must contain at least one value',
       others: 'non-resource URLs',
@@ -146,8 +159,8 @@ function validateUrlRule(rule: Json, path: string): FieldError[] {
   ];
 }
 
-function validateVerbs(rule: Json, path: string): FieldError[] {
-  const verbs = strings(rule['verbs']);
+function validateVerbs(given: readonly string[] | null, path: string): FieldError[] {
+  const verbs = given ?? [];
   const isKnown = verbs.includes('*') || verbs.every((verb) => VERBS.includes(verb));
   return [
     ...asteriskAlone(verbs, `${path}.verbs`, {
@@ -160,11 +173,10 @@ function validateVerbs(rule: Json, path: string): FieldError[] {
 
 /** A list that is not empty, and in which an asterisk stands for everything and therefore alone. The words complete the refusals. */
 function asteriskAlone(
-  value: unknown,
+  values: readonly string[],
   path: string,
   { none, others }: { readonly none: string; readonly others: string },
 ): FieldError[] {
-  const values = strings(value);
   if (values.length === 0) return [required(path, none)];
   return values.length > 1 && values.includes('*')
     ? [invalid(path, values, `if '*' is present, must not specify other ${others}`)]

@@ -1,10 +1,13 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type {
+  LimitedPriorityLevelConfiguration,
+  LimitResponse,
+  PriorityLevelConfiguration,
+  QueuingConfiguration,
+} from '../../../shared/api/types/flowcontrol-v1beta1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { integer, optionalRecord, record, text } from '../../../shared/object/accessors';
 import { EXEMPT } from './flow-schemas-rules';
 import { MANDATORY_PRIORITY_LEVELS, validateFlowConditions, validateMandatory } from './mandatory-flow';
 import { choice } from '../rules/primitives';
@@ -13,7 +16,7 @@ const QUEUES_MAX = 10_000_000;
 /** Hands are dealt from a hash of 64 bits, of which a few are lost to rounding. */
 const ENTROPY_BITS_MAX = 60;
 
-export const priorityLevelRules: Pick<Strategy, 'validate' | 'subresources'> = {
+export const priorityLevelRules: Pick<Strategy<PriorityLevelConfiguration>, 'validate' | 'subresources'> = {
   validate: (object) => [
     ...validatePriorityLevel(object),
     ...validateMandatory(object, MANDATORY_PRIORITY_LEVELS),
@@ -21,11 +24,9 @@ export const priorityLevelRules: Pick<Strategy, 'validate' | 'subresources'> = {
   subresources: { status: { ...statusSubresource, validateUpdate: validateFlowConditions } },
 };
 
-function validatePriorityLevel(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
-  const type = text(spec['type']);
-  const limited = optionalRecord(spec['limited']);
-  const isExempt = object.metadata.name === EXEMPT;
+function validatePriorityLevel({ metadata, spec }: PriorityLevelConfiguration): FieldError[] {
+  const { type, limited } = spec;
+  const isExempt = metadata.name === EXEMPT;
   const misnamed =
     isExempt === (type === 'Exempt')
       ? []
@@ -50,18 +51,17 @@ function validatePriorityLevel(object: ApiObject): FieldError[] {
   }
 }
 
-function validateLimited(limited: Json): FieldError[] {
+function validateLimited(limited: LimitedPriorityLevelConfiguration): FieldError[] {
   return [
-    ...aboveZero(limited['assuredConcurrencyShares'], 'spec.limited.assuredConcurrencyShares'),
-    ...validateResponse(record(limited['limitResponse']), 'spec.limited.limitResponse'),
+    ...aboveZero(limited.assuredConcurrencyShares, 'spec.limited.assuredConcurrencyShares'),
+    ...validateResponse(limited.limitResponse, 'spec.limited.limitResponse'),
   ];
 }
 
 /** The texts speak of Limited where they mean Queue, as upstream's do. */
-function validateResponse(response: Json, path: string): FieldError[] {
-  const queuing = optionalRecord(response['queuing']);
+function validateResponse({ type, queuing }: LimitResponse, path: string): FieldError[] {
   const at = `${path}.queuing`;
-  switch (text(response['type'])) {
+  switch (type) {
     case 'Reject':
       return queuing === undefined
         ? []
@@ -71,19 +71,19 @@ function validateResponse(response: Json, path: string): FieldError[] {
         ? [required(at, 'must not be empty if limited.limitResponse.type is Limited')]
         : validateQueuing(queuing, at);
     default:
-      return choice(response['type'], `${path}.type`, ['Queue', 'Reject']);
+      return choice(type, `${path}.type`, ['Queue', 'Reject']);
   }
 }
 
-function validateQueuing(queuing: Json, path: string): FieldError[] {
-  const queues = integer(queuing['queues']) ?? 0;
+function validateQueuing(queuing: QueuingConfiguration, path: string): FieldError[] {
+  const { queues, handSize, queueLengthLimit } = queuing;
   return [
-    ...aboveZero(queuing['queueLengthLimit'], `${path}.queueLengthLimit`),
+    ...aboveZero(queueLengthLimit, `${path}.queueLengthLimit`),
     ...aboveZero(queues, `${path}.queues`),
     ...(queues > QUEUES_MAX
       ? [invalid(`${path}.queues`, queues, `must not be greater than ${String(QUEUES_MAX)}`)]
       : []),
-    ...validateHandSize(integer(queuing['handSize']) ?? 0, queues, `${path}.handSize`),
+    ...validateHandSize(handSize, queues, `${path}.handSize`),
   ];
 }
 
@@ -97,8 +97,7 @@ function validateHandSize(handSize: number, queues: number, path: string): Field
   return [invalid(path, handSize, `${what} should not be greater than ${String(ENTROPY_BITS_MAX)}`)];
 }
 
-function aboveZero(value: unknown, path: string): FieldError[] {
-  const given = integer(value) ?? 0;
+function aboveZero(given: number, path: string): FieldError[] {
   return given > 0 ? [] : [invalid(path, given, 'must be positive')];
 }
 

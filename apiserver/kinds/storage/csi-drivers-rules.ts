@@ -1,19 +1,15 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type {
+  CSIDriver,
+  CSIDriverSpec,
+  CSINode,
+  CSINodeDriver,
+  TokenRequest,
+} from '../../../shared/api/types/storage-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import {
-  integer,
-  optionalRecord,
-  optionalText,
-  record,
-  records,
-  strings,
-  text,
-} from '../../../shared/object/accessors';
 import {
   choice,
   forEachItem,
@@ -32,64 +28,60 @@ const TOKEN_SECONDS_MAX = 2 ** 32;
 const NODE_ID_BYTES_MAX = 192;
 
 /** What a driver is never changes, only what tokens it gets. */
-export const csiDriverRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
-  validate: (object) => {
-    const spec = record(object['spec']);
-    const policy = optionalText(spec['fsGroupPolicy']);
+export const csiDriverRules: Pick<Strategy<CSIDriver>, 'validate' | 'validateUpdate'> = {
+  validate: ({ spec }) => {
+    const { attachRequired, podInfoOnMount, fsGroupPolicy: policy } = spec;
     return [
       // The first path is upstream's.
-      ...(typeof spec['attachRequired'] === 'boolean' ? [] : [required('spec.attachedRequired')]),
-      ...(typeof spec['podInfoOnMount'] === 'boolean' ? [] : [required('spec.podInfoOnMount')]),
+      ...(attachRequired === undefined ? [required('spec.attachedRequired')] : []),
+      ...(podInfoOnMount === undefined ? [required('spec.podInfoOnMount')] : []),
       ...(policy === undefined ? [] : choice(policy, 'spec.fsGroupPolicy', FS_GROUP_POLICIES)),
-      ...forEachItem(strings(spec['volumeLifecycleModes']), 'spec', (mode) =>
+      ...forEachItem(spec.volumeLifecycleModes ?? [], 'spec', (mode) =>
         choice(mode, 'spec.volumeLifecycleModes', LIFECYCLE_MODES),
       ),
-      ...validateTokenRequests(records(spec['tokenRequests'])),
+      ...validateTokenRequests(spec.tokenRequests ?? []),
     ];
   },
   validateUpdate: (next, previous) =>
-    deepEqual(fixedPart(next), fixedPart(previous))
-      ? []
-      : [invalid('spec', next['spec'], 'field is immutable')],
+    deepEqual(fixedPart(next), fixedPart(previous)) ? [] : [invalid('spec', next.spec, 'field is immutable')],
 };
 
-function fixedPart(driver: ApiObject): Json {
-  const { tokenRequests: _tokens, requiresRepublish: _republish, ...fixed } = record(driver['spec']);
+function fixedPart({ spec }: CSIDriver): CSIDriverSpec {
+  const { tokenRequests: _tokens, requiresRepublish: _republish, ...fixed } = spec;
   return fixed;
 }
 
-function validateTokenRequests(requests: readonly Json[]): FieldError[] {
-  const audiences = requests.map((request) => text(request['audience']));
+function validateTokenRequests(requests: readonly TokenRequest[]): FieldError[] {
+  const audiences = requests.map(({ audience }) => audience);
   const isRepeated = repeatsIn(audiences);
-  return forEachItem(requests, 'spec.tokenRequests', (request, path, index) => {
-    const seconds = integer(request['expirationSeconds']);
-    return [
-      ...(isRepeated(index) ? [duplicate(`${path}.audience`, audiences[index])] : []),
+  return forEachItem(
+    requests,
+    'spec.tokenRequests',
+    ({ audience, expirationSeconds: seconds }, path, index) => [
+      ...(isRepeated(index) ? [duplicate(`${path}.audience`, audience)] : []),
       ...(seconds === undefined
         ? []
         : inRange(seconds, `${path}.expirationSeconds`, { min: TOKEN_SECONDS_MIN, max: TOKEN_SECONDS_MAX })),
-    ];
-  });
+    ],
+  );
 }
 
 /** The drivers of one node: an entry stays as it is for as long as it is there. */
-export const csiNodeRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
-  validate: (object) => {
-    const drivers = records(record(object['spec'])['drivers']);
+export const csiNodeRules: Pick<Strategy<CSINode>, 'validate' | 'validateUpdate'> = {
+  validate: ({ spec }) => {
+    const drivers = spec.drivers ?? [];
     return [
       ...noDuplicates(
-        drivers.map((driver) => text(driver['name'])),
+        drivers.map(({ name }) => name),
         (index) => `spec.drivers[${String(index)}].name`,
       ),
       ...forEachItem(drivers, 'spec.drivers', validateNodeDriver),
     ];
   },
   validateUpdate: (next, previous) => {
-    const before = new Map(
-      records(record(previous['spec'])['drivers']).map((driver) => [text(driver['name']), driver]),
-    );
-    return records(record(next['spec'])['drivers']).flatMap((driver) => {
-      const old = before.get(text(driver['name']));
+    const before = new Map((previous.spec.drivers ?? []).map((driver) => [driver.name, driver]));
+    return (next.spec.drivers ?? []).flatMap((driver) => {
+      const old = before.get(driver.name);
       // The path is upstream's.
       return old === undefined || deepEqual(old, driver)
         ? []
@@ -98,18 +90,17 @@ export const csiNodeRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
   },
 };
 
-function validateNodeDriver(driver: Json, path: string): FieldError[] {
-  const nodeId = text(driver['nodeID']);
-  const keys = strings(driver['topologyKeys']);
-  const allocatable = optionalRecord(driver['allocatable']);
+function validateNodeDriver(driver: CSINodeDriver, path: string): FieldError[] {
+  const { name, nodeID: nodeId, allocatable } = driver;
+  const keys = driver.topologyKeys ?? [];
   const at = `${path}.topologyKeys`;
   return [
-    ...csiDriverName(driver['name'], `${path}.name`),
+    ...csiDriverName(name, `${path}.name`),
     ...(nodeId === '' ? [required(`${path}.nodeID`)] : []),
     ...(Buffer.byteLength(nodeId) > NODE_ID_BYTES_MAX
       ? [tooLong(`${path}.nodeID`, nodeId, NODE_ID_BYTES_MAX)]
       : []),
-    ...(allocatable === undefined ? [] : nonNegative(allocatable['count'], `${path}.allocatable.count`)),
+    ...(allocatable === undefined ? [] : nonNegative(allocatable.count, `${path}.allocatable.count`)),
     ...noDuplicates(keys, () => at),
     ...keys.flatMap((key) =>
       key === '' ? [required(at)] : invalidForEach(qualifiedNameProblems(key), key, at),

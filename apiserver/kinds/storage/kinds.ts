@@ -6,7 +6,7 @@ import { storageClassRules } from './storage-classes-rules';
 import { storageCapacityRules, volumeAttachmentRules } from './volume-attachments-rules';
 import { kindsOf } from '../kind';
 
-const common: Strategy = { requiresResourceVersion: true, returnsDeletedObject: true };
+const common = { requiresResourceVersion: true, returnsDeletedObject: true } satisfies Strategy;
 
 export const storage = kindsOf('storage', {
   csidrivers: { strategy: { ...common, ...csiDriverRules }, table: csiDriverTable },

@@ -1,11 +1,13 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type {
+  TopologySelectorLabelRequirement,
+  TopologySelectorTerm,
+} from '../../../shared/api/types/core-v1';
+import type { StorageClass } from '../../../shared/api/types/storage-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalText, records, stringMap, strings, text } from '../../../shared/object/accessors';
 import {
   choice,
   forEachItem,
@@ -22,27 +24,24 @@ const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
 const RECLAIM_POLICIES = ['Delete', 'Retain'];
 const FIXED = ['parameters', 'provisioner', 'reclaimPolicy'] as const;
 
-export const storageClassRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
+export const storageClassRules: Pick<Strategy<StorageClass>, 'validate' | 'validateUpdate'> = {
   validate: (object) => {
-    const policy = text(object['reclaimPolicy']);
-    const mode = optionalText(object['volumeBindingMode']);
+    const { provisioner, parameters = {}, reclaimPolicy: policy = '', volumeBindingMode: mode } = object;
     return [
-      ...requiredText(object['provisioner'], 'provisioner', (name) =>
-        qualifiedNameProblems(name.toLowerCase()),
-      ),
-      ...validateParameters(stringMap(object['parameters'])),
+      ...requiredText(provisioner, 'provisioner', (name) => qualifiedNameProblems(name.toLowerCase())),
+      ...validateParameters(parameters),
       ...(policy === '' ? [] : choice(policy, 'reclaimPolicy', RECLAIM_POLICIES)),
       ...(mode === undefined
         ? [required('volumeBindingMode')]
         : choice(mode, 'volumeBindingMode', BINDING_MODES)),
-      ...validateTopologies(object),
+      ...validateTopologies(object.allowedTopologies ?? []),
     ];
   },
   validateUpdate: (next, previous) => [
     ...FIXED.filter((field) => !deepEqual(next[field] ?? null, previous[field] ?? null)).map((field) =>
       forbiddenField(field, `updates to ${field} are forbidden.`),
     ),
-    ...immutable(next['volumeBindingMode'], previous['volumeBindingMode'], 'volumeBindingMode'),
+    ...immutable(next.volumeBindingMode, previous.volumeBindingMode, 'volumeBindingMode'),
   ],
 };
 
@@ -56,15 +55,14 @@ function validateParameters(parameters: Readonly<Record<string, string>>): Field
   ];
 }
 
-function validateTopologies(object: ApiObject): FieldError[] {
-  const terms = records(object['allowedTopologies']);
+function validateTopologies(terms: readonly TopologySelectorTerm[]): FieldError[] {
   const isRepeated = repeatsIn(terms.map((term) => JSON.stringify(term)));
   return forEachItem(terms, 'allowedTopologies', (term, path, index) => {
     const at = `${path}.matchLabelExpressions`;
-    const expressions = records(term['matchLabelExpressions']);
+    const { matchLabelExpressions: expressions = [] } = term;
     return [
       ...noDuplicates(
-        expressions.map((each) => text(each['key'])),
+        expressions.map(({ key }) => key),
         (position) => `${at}[${String(position)}].key`,
       ),
       ...forEachItem(expressions, at, validateExpression),
@@ -73,9 +71,9 @@ function validateTopologies(object: ApiObject): FieldError[] {
   });
 }
 
-function validateExpression(expression: Json, path: string): FieldError[] {
-  const key = text(expression['key']);
-  const values = strings(expression['values']);
+function validateExpression(expression: TopologySelectorLabelRequirement, path: string): FieldError[] {
+  const { key } = expression;
+  const values = expression.values ?? [];
   return [
     ...(values.length === 0 ? [required(`${path}.values`)] : []),
     ...noDuplicates(values, (index) => `${path}.values[${String(index)}]`),

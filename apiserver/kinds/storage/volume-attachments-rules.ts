@@ -1,10 +1,15 @@
+import type {
+  VolumeAttachment,
+  VolumeAttachmentSource,
+  VolumeAttachmentSpec,
+  VolumeAttachmentStatus,
+} from '../../../shared/api/types/storage-v1';
+import type { CSIStorageCapacity } from '../../../shared/api/types/storage-v1beta1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, required, tooLong } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, optionalText, record, stringMap, text } from '../../../shared/object/accessors';
 import { immutable, invalidForEach } from '../rules/primitives';
 import { labelSelector } from '../rules/label-selectors';
 import { nonNegativeQuantity } from '../pod-template/resource-requirements';
@@ -15,30 +20,25 @@ const METADATA_BYTES_MAX = 262_144;
 
 /** An attachment is of one volume to one node for ever; its status tells how far it is. */
 export const volumeAttachmentRules: Pick<
-  Strategy,
+  Strategy<VolumeAttachment>,
   'validate' | 'validateNew' | 'validateUpdate' | 'subresources'
 > = {
-  validate: (object) => {
-    const spec = record(object['spec']);
-    const node = text(spec['nodeName']);
-    return [
-      ...(text(spec['attacher']) === '' ? [required('spec.attacher')] : []),
-      ...validateSource(record(spec['source'])),
-      ...invalidForEach(dns1123SubdomainProblems(node), node, 'spec.nodeName'),
-      ...validateStatus(record(object['status'])),
-    ];
-  },
-  validateNew: (object, { via }) => (via.version === 'v1' ? validateNames(record(object['spec'])) : []),
-  validateUpdate: (next, previous) => immutable(next['spec'], previous['spec'], 'spec'),
+  validate: ({ spec: { attacher, source, nodeName }, status }) => [
+    ...(attacher === '' ? [required('spec.attacher')] : []),
+    ...validateSource(source),
+    ...invalidForEach(dns1123SubdomainProblems(nodeName), nodeName, 'spec.nodeName'),
+    ...validateStatus(status),
+  ],
+  validateNew: ({ spec }, { via }) => (via.version === 'v1' ? validateNames(spec) : []),
+  validateUpdate: (next, previous) => immutable(next.spec, previous.spec, 'spec'),
   subresources: {
-    status: { ...statusSubresource, validateUpdate: (next) => validateStatus(record(next['status'])) },
+    status: { ...statusSubresource, validateUpdate: ({ status }) => validateStatus(status) },
   },
 };
 
-function validateSource(source: Json): FieldError[] {
+function validateSource(source: VolumeAttachmentSource): FieldError[] {
   const path = 'spec.source';
-  const volume = optionalText(source['persistentVolumeName']);
-  const inline = optionalRecord(source['inlineVolumeSpec']);
+  const { persistentVolumeName: volume, inlineVolumeSpec: inline } = source;
   if (inline !== undefined) {
     return volume === undefined
       ? []
@@ -51,25 +51,25 @@ function validateSource(source: Json): FieldError[] {
 }
 
 /** The stricter forms of v1. */
-function validateNames(spec: Json): FieldError[] {
-  const volume = optionalText(record(spec['source'])['persistentVolumeName']) ?? '';
+function validateNames({ attacher, source }: VolumeAttachmentSpec): FieldError[] {
+  const { persistentVolumeName: volume = '' } = source;
   return [
-    ...(text(spec['attacher']) === '' ? [] : csiDriverName(spec['attacher'], 'spec.attacher')),
+    ...(attacher === '' ? [] : csiDriverName(attacher, 'spec.attacher')),
     ...(volume === ''
       ? []
       : invalidForEach(dns1123SubdomainProblems(volume), volume, 'spec.source.persistentVolumeName')),
   ];
 }
 
-function validateStatus(status: Json): FieldError[] {
-  const bytes = Object.entries(stringMap(status['attachmentMetadata'])).reduce(
+function validateStatus(status: VolumeAttachmentStatus | undefined): FieldError[] {
+  const bytes = Object.entries(status?.attachmentMetadata ?? {}).reduce(
     (sum, each) => sum + Buffer.byteLength(each.join('')),
     0,
   );
   return [
     ...(bytes > METADATA_BYTES_MAX ? [tooLong('status.attachmentMetadata', '', METADATA_BYTES_MAX)] : []),
-    ...['attachError', 'detachError'].flatMap((field) => {
-      const message = text(record(status[field])['message']);
+    ...(['attachError', 'detachError'] as const).flatMap((field) => {
+      const { message = '' } = status?.[field] ?? {};
       return Buffer.byteLength(message) > MESSAGE_BYTES_MAX
         ? [tooLong(`status.${field}.message`, message, MESSAGE_BYTES_MAX)]
         : [];
@@ -78,17 +78,19 @@ function validateStatus(status: Json): FieldError[] {
 }
 
 /** How much of a class a part of the cluster can still give. */
-export const storageCapacityRules: Pick<Strategy, 'validate' | 'validateUpdate'> = {
+export const storageCapacityRules: Pick<Strategy<CSIStorageCapacity>, 'validate' | 'validateUpdate'> = {
   validate: (object) => {
-    const name = text(object['storageClassName']);
+    const { storageClassName: name, nodeTopology } = object;
     return [
       ...invalidForEach(dns1123SubdomainProblems(name), name, 'storageClassName'),
-      ...labelSelector(object['nodeTopology'], 'nodeTopology'),
-      ...['capacity', 'maximumVolumeSize'].flatMap((field) =>
+      ...labelSelector(nodeTopology, 'nodeTopology'),
+      ...(['capacity', 'maximumVolumeSize'] as const).flatMap((field) =>
         object[field] === undefined ? [] : nonNegativeQuantity(object[field], field),
       ),
     ];
   },
   validateUpdate: (next, previous) =>
-    ['nodeTopology', 'storageClassName'].flatMap((field) => immutable(next[field], previous[field], field)),
+    (['nodeTopology', 'storageClassName'] as const).flatMap((field) =>
+      immutable(next[field], previous[field], field),
+    ),
 };
