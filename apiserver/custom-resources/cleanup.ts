@@ -1,7 +1,7 @@
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { StatusError } from '../../shared/errors/status-error';
-import type { ApiObject } from '../../shared/object/object';
+import type { CustomResourceDefinition } from '../../shared/api/types/apiextensions-v1';
 import { FINALIZER } from '../../shared/names';
 import { API_SERVER_USER } from '../registry/api-server-user';
 import type { Condition } from '../registry/conditions';
@@ -141,7 +141,10 @@ function failed(error: unknown): Condition {
  * The definition as it is now, while it is still the one that was decided on: another one may have its name by the time that this replica
  * hears of its end, and neither that nor its objects are to be touched.
  */
-function stillGoing({ custom }: CleanupParts, { name, uid }: Definition): ApiObject | undefined {
+function stillGoing(
+  { custom }: CleanupParts,
+  { name, uid }: Definition,
+): CustomResourceDefinition | undefined {
   const now = custom.definition(name);
   return now?.uid === uid && now.awaitsCleanup ? custom.source(name)?.object : undefined;
 }
@@ -174,7 +177,7 @@ async function letGo(
   await writer.write(withoutFinalizer(withCondition(object, condition, writer.nowMs)), 'cleanup', signal);
 }
 
-function withoutFinalizer(object: ApiObject): ApiObject {
+function withoutFinalizer(object: CustomResourceDefinition): CustomResourceDefinition {
   const { finalizers = [], ...metadata } = object.metadata;
   const left = finalizers.filter((each) => each !== FINALIZER.customResourceCleanup);
   return { ...object, metadata: left.length === 0 ? metadata : { ...metadata, finalizers: left } };

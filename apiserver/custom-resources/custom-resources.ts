@@ -5,13 +5,12 @@ import type { Log } from '../../shared/log/log';
 import { DefinitionChangedError, definitionTerminating } from '../registry/custom-errors';
 import type { Registry } from '../registry/registry';
 import type { StoredResource } from '../registry/resource';
-import { currentOfEntry } from '../registry/stored-form';
 import type { ClusterCache } from '../cache/cluster-cache';
 import type { Entry } from '../cache/state/entry';
 import type { CacheListener } from '../cache/resource-cache';
 import type { CustomEndpoints } from './custom-endpoints';
 import { customEndpoints } from './custom-endpoints';
-import { DefinitionSource } from './custom-version';
+import { definitionIn, DefinitionSource } from './custom-version';
 import type { Definition } from './definition';
 import { DEFINITIONS, definitionOf } from './definition';
 import { extendedRegistry } from './extended-registry';
@@ -172,8 +171,7 @@ export class CustomResources implements CacheListener {
   #learn(known: Known | undefined, entry: Entry): boolean {
     const stored = this.#stored;
     if (stored === undefined) return false;
-    const { object } = currentOfEntry(stored, entry);
-    const definition = definitionOf(entry, object);
+    const definition = definitionOf(entry, definitionIn(stored, entry));
     if (known !== undefined && isServedAlike(known.definition, definition)) {
       known.definition = definition;
       known.source.update(entry);

@@ -1,11 +1,13 @@
-import type { ApiObject } from '../../shared/object/object';
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+} from '../../shared/api/types/apiextensions-v1';
 import { stringifyExact } from '../../shared/object/exact-text';
 import type { StructuralSchema } from '../../shared/structural/structural-schema';
 import { compileSchema } from '../../shared/structural/structural-schema';
 import type { CustomVersion, StoredResource } from '../registry/resource';
 import { currentOfEntry } from '../registry/stored-form';
-import type { Json } from '../../shared/object/accessors';
-import { optionalRecord, record, records } from '../../shared/object/accessors';
 import type { Entry } from '../cache/state/entry';
 import type { Definition } from './definition';
 
@@ -16,17 +18,17 @@ import type { Definition } from './definition';
 export class DefinitionSource {
   readonly #stored: StoredResource;
   #entry: Entry;
-  #parsed: WeakRef<ApiObject> | undefined;
+  #parsed: WeakRef<CustomResourceDefinition> | undefined;
 
   constructor(stored: StoredResource, entry: Entry) {
     this.#stored = stored;
     this.#entry = entry;
   }
 
-  get object(): ApiObject {
+  get object(): CustomResourceDefinition {
     const known = this.#parsed?.deref();
     if (known !== undefined) return known;
-    const { object } = currentOfEntry(this.#stored, this.#entry);
+    const object = definitionIn(this.#stored, this.#entry);
     this.#parsed = new WeakRef(object);
     return object;
   }
@@ -36,6 +38,11 @@ export class DefinitionSource {
     this.#entry = entry;
     this.#parsed = undefined;
   }
+}
+
+/** The definition in the cache, which has nothing else where definitions are stored. */
+export function definitionIn(stored: StoredResource, entry: Entry): CustomResourceDefinition {
+  return currentOfEntry(stored, entry).object as CustomResourceDefinition;
 }
 
 let made = 0;
@@ -64,13 +71,13 @@ export class LazyVersion implements CustomVersion {
     this.#name = name;
   }
 
-  get definition(): ApiObject {
+  get definition(): CustomResourceDefinition {
     return this.#source.object;
   }
 
-  get version(): Json {
-    const versions = records(record(this.definition['spec'])['versions']);
-    return versions.find((each) => each['name'] === this.#name) ?? {};
+  get version(): Partial<CustomResourceDefinitionVersion> {
+    const { versions } = this.definition.spec;
+    return versions?.find(({ name }) => name === this.#name) ?? {};
   }
 
   get schema(): StructuralSchema | undefined {
@@ -84,7 +91,7 @@ export class LazyVersion implements CustomVersion {
 
   /** An object is also read by the schema of the version that it stands in, whichever that is. */
   get changesOnRead(): boolean {
-    this.#changesOnRead ??= this.#convertsByWebhook || !isTransparent(record(this.definition['spec']));
+    this.#changesOnRead ??= this.#convertsByWebhook || !isTransparent(this.definition.spec);
     return this.#changesOnRead;
   }
 
@@ -99,10 +106,13 @@ interface Schemas {
   readonly status: StructuralSchema | undefined;
 }
 
-function compile(version: Json, preserveUnknownFields: boolean): Schemas {
-  const json = optionalRecord(record(version['schema'])['openAPIV3Schema']);
+function compile(
+  { schema }: Partial<CustomResourceDefinitionVersion>,
+  preserveUnknownFields: boolean,
+): Schemas {
+  const json = schema?.openAPIV3Schema;
   if (json === undefined) return { whole: undefined, status: undefined };
-  const status = optionalRecord(record(json['properties'])['status']);
+  const { status } = json.properties ?? {};
   return {
     whole: compileSchema(json, { preserveUnknownFields }),
     status:
@@ -113,11 +123,11 @@ function compile(version: Json, preserveUnknownFields: boolean): Schemas {
 }
 
 /** Whether no schema of the definition drops, fills in or brings into form anything. */
-function isTransparent(spec: Json): boolean {
-  return records(spec['versions']).every((version) => {
-    const json = optionalRecord(record(version['schema'])['openAPIV3Schema']);
+function isTransparent({ versions, preserveUnknownFields }: CustomResourceDefinitionSpec): boolean {
+  return (versions ?? []).every(({ schema }) => {
+    const json = schema?.openAPIV3Schema;
     if (json === undefined) return true;
-    if (spec['preserveUnknownFields'] === true) return !stringifyExact(json).includes(EMBEDDED);
+    if (preserveUnknownFields === true) return !stringifyExact(json).includes(EMBEDDED);
     const names = Object.keys(json).filter((name) => name !== 'type' && name !== 'description');
     return names.length === 1 && json['x-kubernetes-preserve-unknown-fields'] === true;
   });

@@ -1,8 +1,8 @@
+import type { CustomResourceDefinition } from '../../shared/api/types/apiextensions-v1';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { runWorkers } from '../../shared/concurrency/work-loop';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
-import type { ApiObject } from '../../shared/object/object';
 import type { Registry } from '../registry/registry';
 import type { WriteContext } from '../registry/write-context';
 import { Cleanup } from './cleanup';
@@ -79,7 +79,7 @@ export class DefinitionController {
   }
 
   /** The definition with what is to be said next in its status; undefined where nothing is. */
-  #nextOf(name: string): ApiObject | undefined {
+  #nextOf(name: string): CustomResourceDefinition | undefined {
     const definition = this.#custom.definition(name);
     if (definition === undefined) {
       this.#judged.delete(name);
@@ -99,7 +99,7 @@ export class DefinitionController {
   #isSettled(definition: Definition, group: readonly Definition[]): boolean {
     const { name, judged, isEstablished, namesAccepted } = definition;
     if (this.#judged.get(name) !== judged) return false;
-    return (isEstablished || namesAccepted?.['status'] !== 'True') && isNamed(definition, group);
+    return (isEstablished || namesAccepted?.status !== 'True') && isNamed(definition, group);
   }
 
   *#groupOf(group: string): IterableIterator<Definition> {

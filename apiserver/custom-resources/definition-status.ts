@@ -1,5 +1,8 @@
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+} from '../../shared/api/types/apiextensions-v1';
 import { deepEqual } from '../../shared/object/clone';
-import type { ApiObject } from '../../shared/object/object';
 import type { FieldError } from '../../shared/errors/field-error';
 import { invalid } from '../../shared/errors/field-error';
 import type { Condition } from '../registry/conditions';
@@ -7,8 +10,8 @@ import { withCondition, withoutCondition } from '../registry/conditions';
 import type { ApprovalState } from '../kinds/apiextensions/crd-approval';
 import { approvalStateOf } from '../kinds/apiextensions/crd-approval';
 import { schemaOf } from '../kinds/apiextensions/crd-demands';
+import { NEW_STATUS } from '../kinds/apiextensions/custom-resource-definitions-rules';
 import { validateStructure } from '../kinds/apiextensions/crd-structure';
-import { record, records } from '../../shared/object/accessors';
 import { problemsMessage } from './condition-message';
 import type { Definition, DefinitionNames } from './definition';
 import { establishedCondition, nameWithin } from './naming';
@@ -18,10 +21,10 @@ import { establishedCondition, nameWithin } from './naming';
  * schemas and its approval. The same object where nothing is to be said.
  */
 export function withNextStatus(
-  object: ApiObject,
+  object: CustomResourceDefinition,
   definition: Definition,
   { group, nowMs }: { readonly group: Iterable<Definition>; readonly nowMs: number },
-): ApiObject {
+): CustomResourceDefinition {
   const judged = withJudgement(object, nowMs);
   const { acceptedNames, namesAccepted } = nameWithin(definition, group);
   const named = withCondition(withAcceptedNames(judged, acceptedNames), namesAccepted, nowMs);
@@ -37,10 +40,13 @@ const ESTABLISHED: Condition = {
   message: 'the initial names have been accepted',
 };
 
-function withAcceptedNames(object: ApiObject, names: DefinitionNames): ApiObject {
-  const status = record(object['status']);
+function withAcceptedNames(
+  object: CustomResourceDefinition,
+  names: DefinitionNames,
+): CustomResourceDefinition {
+  const { status = NEW_STATUS } = object;
   const { plural, singular, shortNames, kind, listKind, categories } = names;
-  const accepted = {
+  const accepted: CustomResourceDefinitionNames = {
     plural,
     ...(singular === '' ? {} : { singular }),
     ...(shortNames.length === 0 ? {} : { shortNames }),
@@ -48,11 +54,11 @@ function withAcceptedNames(object: ApiObject, names: DefinitionNames): ApiObject
     ...(listKind === '' ? {} : { listKind }),
     ...(categories.length === 0 ? {} : { categories }),
   };
-  if (deepEqual(accepted, status['acceptedNames'])) return object;
+  if (deepEqual(accepted, status.acceptedNames)) return object;
   return { ...object, status: { ...status, acceptedNames: accepted } };
 }
 
-function withJudgement(object: ApiObject, nowMs: number): ApiObject {
+function withJudgement(object: CustomResourceDefinition, nowMs: number): CustomResourceDefinition {
   const problems = structureProblems(object).map(({ field, message }) => `${field}: ${message}`);
   const judged =
     problems.length === 0
@@ -68,13 +74,12 @@ function withJudgement(object: ApiObject, nowMs: number): ApiObject {
 
 const NON_STRUCTURAL = 'NonStructuralSchema';
 
-function structureProblems(object: ApiObject): readonly FieldError[] {
-  const spec = record(object['spec']);
+function structureProblems({ spec }: CustomResourceDefinition): readonly FieldError[] {
   return [
-    ...(spec['preserveUnknownFields'] === true
+    ...(spec.preserveUnknownFields === true
       ? [invalid('spec.preserveUnknownFields', true, 'must be false')]
       : []),
-    ...records(spec['versions']).flatMap((version, index) => {
+    ...(spec.versions ?? []).flatMap((version, index) => {
       const schema = schemaOf(version);
       if (schema === undefined) return [];
       return validateStructure(schema, `spec.versions[${String(index)}].schema.openAPIV3Schema`);
@@ -82,7 +87,7 @@ function structureProblems(object: ApiObject): readonly FieldError[] {
   ];
 }
 
-function approvalCondition(object: ApiObject): Condition | undefined {
+function approvalCondition(object: CustomResourceDefinition): Condition | undefined {
   const found = approvalStateOf(object);
   if (found === undefined) return undefined;
   const type = 'KubernetesAPIApprovalPolicyConformant';

@@ -1,7 +1,10 @@
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionVersion,
+} from '../../shared/api/types/apiextensions-v1';
 import { ANNOTATION, FINALIZER, GROUP } from '../../shared/names';
-import type { ApiObject } from '../../shared/object/object';
-import type { Json } from '../../shared/object/accessors';
-import { optionalRecord, record, records, strings, text } from '../../shared/object/accessors';
+import type { HeldCondition } from '../registry/conditions';
 import { conditionOf, isConditionTrue } from '../registry/conditions';
 import { isTerminating } from '../registry/metadata';
 import type { Entry } from '../cache/state/entry';
@@ -56,7 +59,7 @@ export interface Definition {
   readonly wantedNames: DefinitionNames;
   readonly acceptedNames: DefinitionNames;
   /** What is said of its names; undefined as long as nothing is. */
-  readonly namesAccepted: Json | undefined;
+  readonly namesAccepted: Pick<HeldCondition, 'status' | 'reason' | 'message'> | undefined;
   readonly isEstablished: boolean;
   /** From the first request to delete the definition on, until it is gone: its condition ends with the cleanup, which others may outlast. */
   readonly isTerminating: boolean;
@@ -68,23 +71,21 @@ export interface Definition {
   readonly fingerprint: string;
 }
 
-export function definitionOf(entry: Entry, object: ApiObject): Definition {
-  const { metadata } = object;
-  const spec = record(object['spec']);
-  const status = record(object['status']);
+export function definitionOf(entry: Entry, object: CustomResourceDefinition): Definition {
+  const { metadata, spec, status } = object;
   const isTrue = (type: string): boolean => isConditionTrue(object, type);
   return {
     name: entry.name,
     uid: entry.uid,
     revision: entry.revision,
     generation: metadata.generation ?? 0,
-    group: text(spec['group']),
-    isNamespaced: spec['scope'] === 'Namespaced',
-    preservesUnknownFields: spec['preserveUnknownFields'] === true,
-    convertsByWebhook: record(spec['conversion'])['strategy'] === 'Webhook',
-    versions: records(spec['versions']).map(versionOf),
-    wantedNames: namesOf(record(spec['names'])),
-    acceptedNames: namesOf(record(status['acceptedNames'])),
+    group: spec.group,
+    isNamespaced: spec.scope === 'Namespaced',
+    preservesUnknownFields: spec.preserveUnknownFields === true,
+    convertsByWebhook: spec.conversion?.strategy === 'Webhook',
+    versions: (spec.versions ?? []).map(versionOf),
+    wantedNames: namesOf(spec.names),
+    acceptedNames: namesOf(status?.acceptedNames),
     namesAccepted: conditionOf(object, 'NamesAccepted'),
     isEstablished: isTrue('Established'),
     isTerminating: isTerminating(metadata) || isTrue('Terminating'),
@@ -96,39 +97,32 @@ export function definitionOf(entry: Entry, object: ApiObject): Definition {
       metadata.annotations?.[ANNOTATION.apiApproved],
     ]),
     // The generation grows with every change of the spec. Upstream compares the two parts themselves.
-    fingerprint: JSON.stringify([metadata.uid, metadata.generation, status['acceptedNames']]),
+    fingerprint: JSON.stringify([metadata.uid, metadata.generation, status?.acceptedNames]),
   };
 }
 
-function versionOf(version: Json): DefinitionVersion {
-  const subresources = record(version['subresources']);
-  const scale = optionalRecord(subresources['scale']);
+function versionOf(version: CustomResourceDefinitionVersion): DefinitionVersion {
+  const { name, served, storage, deprecated = false, deprecationWarning, subresources = {} } = version;
+  const { status, scale } = subresources;
   return {
-    name: text(version['name']),
-    isServed: version['served'] === true,
-    isStored: version['storage'] === true,
-    isDeprecated: version['deprecated'] === true,
-    deprecationWarning:
-      typeof version['deprecationWarning'] === 'string' ? version['deprecationWarning'] : undefined,
-    hasStatus: optionalRecord(subresources['status']) !== undefined,
+    name,
+    isServed: served,
+    isStored: storage,
+    isDeprecated: deprecated,
+    deprecationWarning,
+    hasStatus: status !== undefined,
     scale:
       scale === undefined
         ? undefined
         : {
-            specReplicas: text(scale['specReplicasPath']),
-            statusReplicas: text(scale['statusReplicasPath']),
-            labelSelector: text(scale['labelSelectorPath']),
+            specReplicas: scale.specReplicasPath,
+            statusReplicas: scale.statusReplicasPath,
+            labelSelector: scale.labelSelectorPath ?? '',
           },
   };
 }
 
-export function namesOf(names: Json): DefinitionNames {
-  return {
-    plural: text(names['plural']),
-    singular: text(names['singular']),
-    kind: text(names['kind']),
-    listKind: text(names['listKind']),
-    shortNames: strings(names['shortNames']),
-    categories: strings(names['categories']),
-  };
+export function namesOf(names: CustomResourceDefinitionNames = { plural: '', kind: '' }): DefinitionNames {
+  const { plural, singular = '', kind, listKind = '', shortNames = [], categories = [] } = names;
+  return { plural, singular, kind, listKind, shortNames, categories };
 }

@@ -1,6 +1,6 @@
+import type { CustomResourceDefinition } from '../../shared/api/types/apiextensions-v1';
 import type { Condition } from '../registry/conditions';
 import { conditionOf, isConditionTrue } from '../registry/conditions';
-import type { ApiObject } from '../../shared/object/object';
 import { deepEqual } from '../../shared/object/clone';
 import { problemsMessage } from './condition-message';
 import type { Definition, DefinitionNames } from './definition';
@@ -68,7 +68,10 @@ export function nameWithin(definition: Definition, group: Iterable<Definition>):
 }
 
 /** Established by a step of its own, so that whoever sees it could see the names before. */
-export function establishedCondition(object: ApiObject, namesAccepted: Condition): Condition | undefined {
+export function establishedCondition(
+  object: CustomResourceDefinition,
+  namesAccepted: Condition,
+): Condition | undefined {
   if (isConditionTrue(object, 'Established')) return undefined;
   if (namesAccepted.status === 'True') {
     return {
@@ -89,17 +92,17 @@ export function establishedCondition(object: ApiObject, namesAccepted: Condition
 
 /** Whether a definition was told that it cannot have all the names that it wants. */
 export function waitsForNames({ namesAccepted }: Definition): boolean {
-  return namesAccepted?.['status'] === 'False';
+  return namesAccepted?.status === 'False';
 }
 
 /** Whether all that can be said of its names is said. */
 export function isNamed(definition: Definition, group: Iterable<Definition>): boolean {
   const { acceptedNames, namesAccepted: now } = nameWithin(definition, group);
-  const said = definition.namesAccepted ?? {};
+  const { namesAccepted: said } = definition;
   return (
-    said['status'] === now.status &&
-    said['reason'] === now.reason &&
-    said['message'] === now.message &&
+    said?.status === now.status &&
+    said.reason === now.reason &&
+    said.message === now.message &&
     deepEqual(acceptedNames, definition.acceptedNames)
   );
 }

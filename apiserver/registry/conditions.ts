@@ -1,7 +1,7 @@
+import type { Time } from '../../shared/object/values';
 import type { ApiObject } from '../../shared/object/object';
 import { timestamp } from './metadata';
-import type { Json } from '../../shared/object/accessors';
-import { record, records } from '../../shared/object/accessors';
+import { withStatus } from './strategy';
 
 /** A member of `status.conditions`, but for the time of its last transition. */
 export interface Condition {
@@ -11,24 +11,42 @@ export interface Condition {
   readonly message: string;
 }
 
-export function conditionOf(object: ApiObject, type: string): Json | undefined {
-  return conditionsOf(object).find((each) => each['type'] === type);
+/** A condition as an object holds it. */
+export interface HeldCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime: Time | null;
+  readonly reason?: string;
+  readonly message?: string;
 }
 
-export function isConditionTrue(object: ApiObject, type: string): boolean {
-  return conditionOf(object, type)?.['status'] === 'True';
+/** A kind whose status has conditions. */
+interface Conditioned {
+  readonly status?: { readonly conditions?: readonly HeldCondition[] | null };
+}
+
+export function conditionOf(object: Conditioned, type: string): HeldCondition | undefined {
+  return conditionsOf(object).find((each) => each.type === type);
+}
+
+export function isConditionTrue(object: Conditioned, type: string): boolean {
+  return conditionOf(object, type)?.status === 'True';
 }
 
 /** The object with the condition; the same object where it says all that already. Its transition is now when its status is another one. */
-export function withCondition(object: ApiObject, condition: Condition, nowMs: number): ApiObject {
+export function withCondition<T extends ApiObject & Conditioned>(
+  object: T,
+  condition: Condition,
+  nowMs: number,
+): T {
   const { type, status, reason, message } = condition;
   const known = conditionOf(object, type);
   if (known === undefined) {
     const added = { type, status, lastTransitionTime: timestamp(nowMs), reason, message };
     return withConditions(object, [...conditionsOf(object), added]);
   }
-  if (known['status'] === status && known['reason'] === reason && known['message'] === message) return object;
-  const since = known['status'] === status ? known['lastTransitionTime'] : undefined;
+  if (known.status === status && known.reason === reason && known.message === message) return object;
+  const since = known.status === status ? known.lastTransitionTime : undefined;
   const changed = { ...known, status, lastTransitionTime: since ?? timestamp(nowMs), reason, message };
   return withConditions(
     object,
@@ -37,18 +55,21 @@ export function withCondition(object: ApiObject, condition: Condition, nowMs: nu
 }
 
 /** The object without the condition; the same object where it does not have it. */
-export function withoutCondition(object: ApiObject, type: string): ApiObject {
+export function withoutCondition<T extends ApiObject & Conditioned>(object: T, type: string): T {
   if (conditionOf(object, type) === undefined) return object;
   return withConditions(
     object,
-    conditionsOf(object).filter((each) => each['type'] !== type),
+    conditionsOf(object).filter((each) => each.type !== type),
   );
 }
 
-function conditionsOf(object: ApiObject): readonly Json[] {
-  return records(record(object['status'])['conditions']);
+function conditionsOf({ status }: Conditioned): readonly HeldCondition[] {
+  return status?.conditions ?? [];
 }
 
-function withConditions(object: ApiObject, conditions: readonly Json[]): ApiObject {
-  return { ...object, status: { ...record(object['status']), conditions } };
+function withConditions<T extends ApiObject & Conditioned>(
+  object: T,
+  conditions: readonly HeldCondition[],
+): T {
+  return withStatus<T>(object, { ...object.status, conditions });
 }

@@ -1,15 +1,17 @@
+import type { CustomResourceDefinition } from '../../../shared/api/types/apiextensions-v1';
 import { ANNOTATION, PROTECTED_GROUP_SUFFIXES } from '../../../shared/names';
-import type { ApiObject } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { goQuote } from '../../../shared/errors/go-quote';
-import { record, text } from '../../../shared/object/accessors';
 
 /**
  * A kind in a group of the project's own says where it was approved, or that it was not. What a stored one has always said, or never,
  * may stay so.
  */
-export function validateApproval(object: ApiObject, previous?: ApiObject): FieldError[] {
+export function validateApproval(
+  object: CustomResourceDefinition,
+  previous?: CustomResourceDefinition,
+): FieldError[] {
   const found = approvalStateOf(object);
   if (found === undefined) return [];
   const path = `metadata.annotations[${ANNOTATION.apiApproved}]`;
@@ -20,8 +22,8 @@ export function validateApproval(object: ApiObject, previous?: ApiObject): Field
 }
 
 /** Whether the kind is in a group of the project's own, and what its definition says of its approval. */
-export function approvalStateOf(object: ApiObject): ApprovalState | undefined {
-  const group = `.${text(record(object['spec'])['group'])}`;
+export function approvalStateOf(object: CustomResourceDefinition): ApprovalState | undefined {
+  const group = `.${object.spec.group}`;
   return PROTECTED_GROUP_SUFFIXES.some((suffix) => group.endsWith(suffix)) ? stateOf(object) : undefined;
 }
 
@@ -31,14 +33,14 @@ export interface ApprovalState {
   readonly reason: string;
 }
 
-function approvalOf({ metadata }: ApiObject): string {
+function approvalOf({ metadata }: CustomResourceDefinition): string {
   return metadata.annotations?.[ANNOTATION.apiApproved] ?? '';
 }
 
 const DEMAND = `protected groups must have approval annotation ${goQuote(ANNOTATION.apiApproved)}`;
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
-function stateOf(object: ApiObject): ApprovalState {
+function stateOf(object: CustomResourceDefinition): ApprovalState {
   const approval = approvalOf(object);
   if (approval === '') return { state: 'missing', reason: `${DEMAND}, ${SEE}` };
   if (approval.startsWith('unapproved')) {

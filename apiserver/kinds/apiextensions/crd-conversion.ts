@@ -1,9 +1,8 @@
+import type { CustomResourceDefinitionSpec } from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { dns1035LabelProblems } from '../../../shared/meta/dns-names';
 import { goStrings } from '../../../shared/structural/go-text';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, record, strings, text } from '../../../shared/object/accessors';
 import type { Demands } from './crd-demands';
 import { REVIEW_VERSIONS } from './crd-demands';
 import { forEachItem, repeatsIn } from '../rules/primitives';
@@ -14,16 +13,15 @@ const CLIENT = 'spec.conversion.webhookClientConfig';
 const VERSIONS = 'spec.conversion.conversionReviewVersions';
 
 /** How objects of one version become those of another; absent is `None`. */
-export function validateConversion(spec: Json, demands: Demands): FieldError[] {
-  const conversion = optionalRecord(spec['conversion']);
+export function validateConversion(spec: CustomResourceDefinitionSpec, demands: Demands): FieldError[] {
+  const { conversion } = spec;
   if (conversion === undefined) return [];
-  const strategy = text(conversion['strategy']);
-  const webhook = record(conversion['webhook']);
-  const client = optionalRecord(webhook['clientConfig']);
-  const versions = strings(webhook['conversionReviewVersions']);
+  const { strategy, webhook } = conversion;
+  const client = webhook?.clientConfig;
+  const versions = webhook?.conversionReviewVersions ?? [];
   if (strategy === 'Webhook') {
     return [
-      ...(spec['preserveUnknownFields'] === true
+      ...(spec.preserveUnknownFields === true
         ? [
             invalid(
               'spec.conversion.strategy',

@@ -1,3 +1,4 @@
+import type { JSONSchemaProps } from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { embeddedProblems } from '../../../shared/structural/embedded';
@@ -9,7 +10,7 @@ import { joinField, validateValues } from '../../../shared/structural/validate-v
 import type { Json } from '../../../shared/object/accessors';
 
 /** That each default of a structural schema has no unknown fields and is good by its own schema. */
-export function validateDefaults(schema: Json, path: string): FieldError[] {
+export function validateDefaults(schema: JSONSchemaProps, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const root = compileSchema(schema);
   validateNode(root, path, { resource: root, steps: [], isInMeta: false, errors });

@@ -1,6 +1,10 @@
-import type { ApiObject, GroupVersion } from '../../../shared/object/object';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, record, records, strings, text } from '../../../shared/object/accessors';
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+  JSONSchemaProps,
+} from '../../../shared/api/types/apiextensions-v1';
+import type { GroupVersion } from '../../../shared/object/object';
 import { childrenOf, SCHEMA_TYPES } from './crd-schemas';
 import { validateStructure } from './crd-structure';
 
@@ -21,17 +25,20 @@ export interface Demands {
 }
 
 /** What older clients stored is not asked more of than they were; `previous` is absent for a new definition. */
-export function demandsOf(object: ApiObject, via: GroupVersion, previous?: ApiObject): Demands {
+export function demandsOf(
+  { spec }: CustomResourceDefinition,
+  via: GroupVersion,
+  previous?: CustomResourceDefinition,
+): Demands {
   const isNewer = via.version !== 'v1beta1';
-  const before = previous === undefined ? undefined : record(previous['spec']);
-  const spec = record(object['spec']);
+  const before = previous?.spec;
   const keepsUnknown = preservesUnknownFields(spec);
   const hadDefaults = before !== undefined && hasSchemaWith(before, hasDefault);
   const defaults = isNewer || hadDefaults;
   const wasStructural = before === undefined || isStructural(before);
   return {
     pruning: isNewer && !(before !== undefined && preservesUnknownFields(before)),
-    schemas: isNewer && (before === undefined || versionsOf(before).every(hasSchema)),
+    schemas: isNewer && (before === undefined || (before.versions ?? []).every(hasSchema)),
     structure:
       (isNewer && wasStructural) ||
       !keepsUnknown ||
@@ -46,60 +53,58 @@ export function demandsOf(object: ApiObject, via: GroupVersion, previous?: ApiOb
 /** The versions of reviews that a conversion webhook can be sent. */
 export const REVIEW_VERSIONS: readonly string[] = ['v1', 'v1beta1'];
 
-export function preservesUnknownFields(spec: Json): boolean {
-  return spec['preserveUnknownFields'] === true;
+export function preservesUnknownFields(spec: CustomResourceDefinitionSpec): boolean {
+  return spec.preserveUnknownFields === true;
 }
 
 /** The schema of one version, or undefined. */
-export function schemaOf(version: Json): Json | undefined {
-  return optionalRecord(record(version['schema'])['openAPIV3Schema']);
+export function schemaOf({ schema }: CustomResourceDefinitionVersion): JSONSchemaProps | undefined {
+  return schema?.openAPIV3Schema;
 }
 
 /** Whether a schema, or one inside it, fulfils the condition. */
-export function hasSchemaWith(spec: Json, condition: (schema: Json) => boolean): boolean {
-  const holds = (schema: Json): boolean =>
+export function hasSchemaWith(
+  { versions }: CustomResourceDefinitionSpec,
+  condition: (schema: JSONSchemaProps) => boolean,
+): boolean {
+  const holds = (schema: JSONSchemaProps): boolean =>
     condition(schema) || childrenOf(schema, '').some(([child]) => holds(child));
-  return versionsOf(spec).some((version) => {
+  return (versions ?? []).some((version) => {
     const schema = schemaOf(version);
     return schema !== undefined && holds(schema);
   });
 }
 
-export function hasDefault(schema: Json): boolean {
-  return schema['default'] !== undefined && schema['default'] !== null;
+export function hasDefault(schema: JSONSchemaProps): boolean {
+  return schema.default !== undefined && schema.default !== null;
 }
 
-function hasExtension(schema: Json): boolean {
+function hasExtension(schema: JSONSchemaProps): boolean {
   return (
     schema['x-kubernetes-embedded-resource'] === true ||
     schema['x-kubernetes-int-or-string'] === true ||
-    typeof schema['x-kubernetes-preserve-unknown-fields'] === 'boolean' ||
-    strings(schema['x-kubernetes-list-map-keys']).length > 0 ||
-    text(schema['x-kubernetes-list-type']) !== ''
+    schema['x-kubernetes-preserve-unknown-fields'] !== undefined ||
+    (schema['x-kubernetes-list-map-keys'] ?? []).length > 0 ||
+    (schema['x-kubernetes-list-type'] ?? '') !== ''
   );
 }
 
-function hasOddType(schema: Json): boolean {
-  const type = text(schema['type']);
+function hasOddType({ type = '' }: JSONSchemaProps): boolean {
   return type !== '' && !SCHEMA_TYPES.includes(type);
 }
 
-function hasSchema(version: Json): boolean {
+function hasSchema(version: CustomResourceDefinitionVersion): boolean {
   return schemaOf(version) !== undefined;
 }
 
-function isStructural(spec: Json): boolean {
-  return versionsOf(spec).every((version) => {
+function isStructural({ versions }: CustomResourceDefinitionSpec): boolean {
+  return (versions ?? []).every((version) => {
     const schema = schemaOf(version);
     return schema === undefined || validateStructure(schema, '').length === 0;
   });
 }
 
-function isReviewVersionKnown(spec: Json): boolean {
-  const given = strings(record(record(spec['conversion'])['webhook'])['conversionReviewVersions']);
+function isReviewVersionKnown({ conversion }: CustomResourceDefinitionSpec): boolean {
+  const given = conversion?.webhook?.conversionReviewVersions ?? [];
   return given.length === 0 || given.some((version) => REVIEW_VERSIONS.includes(version));
-}
-
-function versionsOf(spec: Json): readonly Json[] {
-  return records(spec['versions']);
 }

@@ -1,9 +1,9 @@
+import type { JSONSchemaProps } from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, required } from '../../../shared/errors/field-error';
 import { goStrings } from '../../../shared/structural/go-text';
 import { enumError, goError } from '../../../shared/structural/outcome';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, optionalText, record, strings, text } from '../../../shared/object/accessors';
+import { itemsOf, propertyOf } from './crd-schema-parts';
 
 const LIST_TYPE = 'x-kubernetes-list-type';
 const MAP_KEYS = 'x-kubernetes-list-map-keys';
@@ -12,10 +12,8 @@ const LIST_TYPES = ['atomic', 'set', 'map'];
 const MAP_TYPES = ['atomic', 'granular'];
 
 /** How several writers share a list or a map: the markers fit the type, and keys are there for every item. */
-export function validateListAndMapTypes(schema: Json, path: string): FieldError[] {
-  const listType = optionalText(schema[LIST_TYPE]);
-  const mapType = optionalText(schema[MAP_TYPE]);
-  const keys = strings(schema[MAP_KEYS]);
+export function validateListAndMapTypes(schema: JSONSchemaProps, path: string): FieldError[] {
+  const { [LIST_TYPE]: listType, [MAP_TYPE]: mapType, [MAP_KEYS]: keys = [] } = schema;
   const fitsList = listType === undefined ? [] : fits(schema, path, { type: 'array', marker: LIST_TYPE });
   return [
     ...(mapType === undefined ? [] : fits(schema, path, { type: 'object', marker: MAP_TYPE })),
@@ -34,11 +32,10 @@ export function validateListAndMapTypes(schema: Json, path: string): FieldError[
 }
 
 function fits(
-  schema: Json,
+  { type: given = '' }: JSONSchemaProps,
   path: string,
   { type, marker }: { readonly type: string; readonly marker: string },
 ): FieldError[] {
-  const given = text(schema['type']);
   const why = `must be ${type} if ${marker} is specified`;
   if (given === '') return [required(`${path}.type`, why)];
   return given === type ? [] : [goError('FieldValueInvalid', `${path}.type`, given, why)];
@@ -51,9 +48,9 @@ function validateOwner(listType: string | undefined, path: string): FieldError[]
   return listType === 'map' ? [] : [goError('FieldValueInvalid', `${path}.${LIST_TYPE}`, listType, why)];
 }
 
-function validateKeyedList(schema: Json, path: string, keys: readonly string[]): FieldError[] {
-  const items = optionalRecord(schema['items']);
-  const type = text(items?.['type']);
+function validateKeyedList(schema: JSONSchemaProps, path: string, keys: readonly string[]): FieldError[] {
+  const items = itemsOf(schema);
+  const type = items?.type ?? '';
   return [
     ...(keys.length === 0
       ? [required(`${path}.${MAP_KEYS}`, `must not be empty if ${LIST_TYPE} is map`)]
@@ -73,27 +70,34 @@ function validateKeyedList(schema: Json, path: string, keys: readonly string[]):
   ];
 }
 
-function validateKeys(items: Json, path: string, keys: readonly string[]): FieldError[] {
-  const properties = record(items['properties']);
+function validateKeys(items: JSONSchemaProps, path: string, keys: readonly string[]): FieldError[] {
   const wrong = (detail: string): FieldError => ({
     reason: 'FieldValueInvalid',
     field: `${path}.${MAP_KEYS}`,
     message: `Invalid value: ${goStrings(keys)}: ${detail}`,
   });
   const distinct = new Set(keys);
-  const known = [...distinct].filter((key) => optionalRecord(properties[key]) !== undefined);
+  const known = keyProperties(items, distinct);
   // What is wrong is told once, however many of the keys it is wrong with: the refusal shows all of them.
   return [
     ...(distinct.size < keys.length ? [wrong('must not contain duplicate entries')] : []),
     ...(known.length < distinct.size ? [wrong('entries must all be names of item properties')] : []),
-    ...known.flatMap((key) =>
-      validateKeyType(record(properties[key]), `${path}.items.properties[${key}].type`),
-    ),
+    ...known.flatMap(([key, property]) => validateKeyType(property, `${path}.items.properties[${key}].type`)),
   ];
 }
 
-function validateKeyType(property: Json, path: string): FieldError[] {
-  const type = text(property['type']);
+/** The keys that are names of properties of the items, with those. */
+function keyProperties(
+  items: JSONSchemaProps,
+  keys: ReadonlySet<string>,
+): readonly (readonly [key: string, property: JSONSchemaProps])[] {
+  return [...keys].flatMap((key) => {
+    const property = propertyOf(items, key);
+    return property === undefined ? [] : [[key, property] as const];
+  });
+}
+
+function validateKeyType({ type }: JSONSchemaProps, path: string): FieldError[] {
   if (type !== 'array' && type !== 'object') return [];
   // Upstream shows the type of the items, which are objects.
   return [
@@ -107,44 +111,38 @@ function validateKeyType(property: Json, path: string): FieldError[] {
 }
 
 /** Items that are compared as a whole, or by their keys, can always be compared. */
-function validateUniqueItems(schema: Json, path: string, keys: readonly string[]): FieldError[] {
-  const items = optionalRecord(schema['items']);
+function validateUniqueItems(schema: JSONSchemaProps, path: string, keys: readonly string[]): FieldError[] {
+  const items = itemsOf(schema);
   if (items === undefined) return [];
-  const listType = text(schema[LIST_TYPE]);
-  const properties = record(items['properties']);
-  const always = new Set(strings(items['required']));
-  const known =
-    listType === 'map'
-      ? [...new Set(keys)].filter((key) => optionalRecord(properties[key]) !== undefined)
-      : [];
+  const { [LIST_TYPE]: listType = '' } = schema;
+  const always = new Set(items.required);
+  const known = listType === 'map' ? keyProperties(items, new Set(keys)) : [];
   return [
-    ...(items['nullable'] === true
+    ...(items.nullable === true
       ? [forbiddenField(`${path}.items.nullable`, `cannot be nullable when ${LIST_TYPE} is ${listType}`)]
       : []),
-    ...known.flatMap((key) =>
-      validateKey(record(properties[key]), `${path}.items.properties[${key}]`, always.has(key)),
+    ...known.flatMap(([key, property]) =>
+      validateKey(property, `${path}.items.properties[${key}]`, always.has(key)),
     ),
   ];
 }
 
-function validateKey(property: Json, path: string, isRequired: boolean): FieldError[] {
-  const hasDefault = property['default'] !== undefined && property['default'] !== null;
+function validateKey(property: JSONSchemaProps, path: string, isRequired: boolean): FieldError[] {
+  const hasDefault = property.default !== undefined && property.default !== null;
   const why = `this property is in ${MAP_KEYS}, so it`;
   return [
     ...(isRequired || hasDefault
       ? []
       : [required(`${path}.default`, `${why} must have a default or be a required property`)]),
-    ...(property['nullable'] === true
-      ? [forbiddenField(`${path}.nullable`, `${why} cannot be nullable`)]
-      : []),
+    ...(property.nullable === true ? [forbiddenField(`${path}.nullable`, `${why} cannot be nullable`)] : []),
   ];
 }
 
 /** Items of a set are compared as a whole. */
-function validateSetItems(schema: Json, path: string): FieldError[] {
-  const items = record(schema['items']);
-  const type = text(items['type']);
-  const listType = optionalText(items[LIST_TYPE]);
+function validateSetItems(schema: JSONSchemaProps, path: string): FieldError[] {
+  const items = itemsOf(schema);
+  if (items === undefined) return [];
+  const { type, [LIST_TYPE]: listType } = items;
   const isShared =
     (type === 'array' && listType !== undefined && listType !== 'atomic') ||
     (type === 'object' && items[MAP_TYPE] !== 'atomic');

@@ -1,3 +1,5 @@
+import { decodeObject } from '../../../shared/schema/decode';
+import { messageType } from '../../../shared/schema/types';
 import { validateSchema } from './crd-schemas';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -6,7 +8,8 @@ const ALL = { structure: true, types: true, defaults: true };
 const KEEP = { 'x-kubernetes-preserve-unknown-fields': true };
 const EMBEDDED = { 'x-kubernetes-embedded-resource': true };
 
-function errorsOf(schema: Json, hasStatus = false): string[] {
+function errorsOf(sent: Json, hasStatus = false): string[] {
+  const { object: schema } = decodeObject(messageType('apiextensions/v1.JSONSchemaProps'), sent);
   const errors = validateSchema(schema, 's', { hasStatus, demands: ALL });
   return errors.map(({ field, message }) => `${field}: ${message}`);
 }

@@ -1,13 +1,20 @@
+import type { JSONSchemaProps } from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
 import { enumError, goError } from '../../../shared/structural/outcome';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
 import { validateDefaults } from './crd-defaults';
 import { validateListAndMapTypes } from './crd-list-types';
+import { isSchema } from './crd-schema-parts';
 import { validateStructure } from './crd-structure';
 
-const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'];
+const UNSUPPORTED = [
+  'id',
+  'additionalItems',
+  'patternProperties',
+  'definitions',
+  'dependencies',
+  '$ref',
+] as const;
 /** The types of OpenAPI. */
 export const SCHEMA_TYPES: readonly string[] = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
@@ -50,13 +57,13 @@ interface SchemaDemands {
  * type, and says in one place what it looks like; then that the defaults fit it.
  */
 export function validateSchema(
-  schema: Json,
+  schema: JSONSchemaProps,
   path: string,
   { hasStatus, demands }: { readonly hasStatus: boolean; readonly demands: SchemaDemands },
 ): FieldError[] {
   const errors = [
     ...(hasStatus ? validateRoot(schema, path) : []),
-    ...(schema['nullable'] === true
+    ...(schema.nullable === true
       ? [forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root')]
       : []),
     ...allowedParts(schema, path, { demands, isRoot: true, isInMeta: false, whyNoDefaults: '' }),
@@ -67,13 +74,13 @@ export function validateSchema(
   return [...errors, ...(structure.length > 0 ? structure : validateDefaults(schema, path))];
 }
 
-function validateRoot(schema: Json, path: string): FieldError[] {
-  for (const field of Object.keys(schema)) {
-    if (!isGiven(schema[field]) || schema[field] === false) continue;
-    if (field === 'type' && text(schema[field]) !== 'object') {
+function validateRoot(schema: JSONSchemaProps, path: string): FieldError[] {
+  for (const [field, value] of Object.entries(schema)) {
+    if (!isGiven(value) || value === false) continue;
+    if (field === 'type' && value !== 'object') {
       const why =
         'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
-      return [goError('FieldValueInvalid', `${path}.type`, schema[field], why)];
+      return [goError('FieldValueInvalid', `${path}.type`, value, why)];
     }
     if (ROOT_WITH_STATUS.has(field)) continue;
     const allowed = [...ROOT_WITH_STATUS.values()].join(' ');
@@ -93,7 +100,7 @@ interface Place {
   readonly whyNoDefaults: string;
 }
 
-function allowedParts(schema: Json, path: string, place: Place): FieldError[] {
+function allowedParts(schema: JSONSchemaProps, path: string, place: Place): FieldError[] {
   return [
     ...ownParts(schema, path, place),
     ...childrenOf(schema, path).flatMap(([child, at, name]) =>
@@ -110,7 +117,7 @@ const META_FIELDS: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersio
 
 /** The place of a part inside another. */
 function placeOf(
-  parent: Json,
+  parent: JSONSchemaProps,
   step: string,
   { place, name }: { readonly place: Place; readonly name: string },
 ): Place {
@@ -132,19 +139,18 @@ function isGiven(value: unknown): boolean {
 }
 
 /** Whether something in it has no place in a structural schema at all. */
-function isUnreadable(schema: Json): boolean {
+function isUnreadable(schema: JSONSchemaProps): boolean {
   return (
     UNSUPPORTED.some((field) => isGiven(schema[field])) ||
-    Array.isArray(schema['items']) ||
+    Array.isArray(schema.items) ||
     schema['x-kubernetes-preserve-unknown-fields'] === false ||
     childrenOf(schema, '').some(([child]) => isUnreadable(child))
   );
 }
 
-function ownParts(schema: Json, path: string, place: Place): FieldError[] {
-  const type = text(schema['type']);
-  const more = schema['additionalProperties'];
-  const hasProperties = Object.keys(record(schema['properties'])).length > 0;
+function ownParts(schema: JSONSchemaProps, path: string, place: Place): FieldError[] {
+  const { type = '', properties = {}, additionalProperties: more } = schema;
+  const hasProperties = Object.keys(properties).length > 0;
   const { demands, isInMeta } = place;
   return [
     ...(!demands.types || type === '' || SCHEMA_TYPES.includes(type)
@@ -157,13 +163,13 @@ function ownParts(schema: Json, path: string, place: Place): FieldError[] {
     ...(type === 'null'
       ? [forbiddenField(`${path}.type`, 'type cannot be set to null, use nullable as an alternative')]
       : []),
-    ...(Array.isArray(schema['items'])
+    ...(Array.isArray(schema.items)
       ? [forbiddenField(`${path}.items`, 'items must be a schema object and not an array')]
       : []),
     ...(isInMeta && schema['x-kubernetes-embedded-resource'] === true
       ? [forbiddenField(`${path}.x-kubernetes-embedded-resource`, 'must not be used inside of resource meta')]
       : []),
-    ...(schema['uniqueItems'] === true
+    ...(schema.uniqueItems === true
       ? [
           forbiddenField(
             `${path}.uniqueItems`,
@@ -171,7 +177,7 @@ function ownParts(schema: Json, path: string, place: Place): FieldError[] {
           ),
         ]
       : []),
-    ...(hasProperties && more !== undefined && more !== null && more !== true
+    ...(hasProperties && more !== undefined && more !== true
       ? [
           forbiddenField(
             `${path}.additionalProperties`,
@@ -182,35 +188,37 @@ function ownParts(schema: Json, path: string, place: Place): FieldError[] {
   ];
 }
 
-function refusedDefault(schema: Json, path: string, { demands, whyNoDefaults }: Place): FieldError[] {
-  if (schema['default'] === undefined || schema['default'] === null) return [];
+function refusedDefault(
+  schema: JSONSchemaProps,
+  path: string,
+  { demands, whyNoDefaults }: Place,
+): FieldError[] {
+  if (schema.default === undefined || schema.default === null) return [];
   if (demands.defaults && whyNoDefaults === '') return [];
   return [forbiddenField(`${path}.default`, ['must not be set', whyNoDefaults].join(' ').trim())];
 }
 
-const MAPS = ['properties', 'patternProperties', 'definitions', 'dependencies'];
-const LISTS = ['allOf', 'anyOf', 'oneOf'];
-const SINGLE = ['additionalProperties', 'additionalItems', 'items', 'not'];
+const MAPS = ['properties', 'patternProperties', 'definitions', 'dependencies'] as const;
+const LISTS = ['allOf', 'anyOf', 'oneOf'] as const;
+const SINGLE = ['additionalProperties', 'additionalItems', 'items', 'not'] as const;
 
 /** The schemas directly inside this one, with their paths, and their names where they have one. */
 export function childrenOf(
-  schema: Json,
+  schema: JSONSchemaProps,
   path: string,
-): (readonly [child: Json, path: string, name: string])[] {
+): (readonly [child: JSONSchemaProps, path: string, name: string])[] {
   return [
     ...MAPS.flatMap((field) =>
-      Object.entries(record(schema[field])).map(
-        ([name, child]) => [record(child), `${path}.${field}[${name}]`, name] as const,
+      Object.entries(schema[field] ?? {}).flatMap(([name, child]) =>
+        isSchema(child) ? [[child, `${path}.${field}[${name}]`, name] as const] : [],
       ),
     ),
     ...LISTS.flatMap((field) =>
-      records(schema[field]).map(
-        (child, index) => [child, `${path}.${field}[${String(index)}]`, ''] as const,
-      ),
+      (schema[field] ?? []).map((child, index) => [child, `${path}.${field}[${String(index)}]`, ''] as const),
     ),
     ...SINGLE.flatMap((field) => {
-      const child = optionalRecord(schema[field]);
-      return child === undefined ? [] : [[child, `${path}.${field}`, ''] as const];
+      const child = schema[field];
+      return isSchema(child) ? [[child, `${path}.${field}`, ''] as const] : [];
     }),
   ];
 }

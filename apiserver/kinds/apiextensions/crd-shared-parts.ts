@@ -1,15 +1,20 @@
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+} from '../../../shared/api/types/apiextensions-v1beta1';
 import type { ApiObject, GroupVersion } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
-import type { Json } from '../../../shared/object/accessors';
-import { record, records, text } from '../../../shared/object/accessors';
+
+type Versions = readonly CustomResourceDefinitionVersion[];
 
 interface SharedPart {
   /** In the spec, for all versions. */
-  readonly shared: string;
+  readonly shared: 'validation' | 'subresources' | 'additionalPrinterColumns';
   /** In one version. */
-  readonly own: string;
+  readonly own: 'schema' | 'subresources' | 'additionalPrinterColumns';
   readonly plural: string;
 }
 
@@ -25,8 +30,8 @@ const PARTS: readonly SharedPart[] = [
  */
 export function validateSharedParts(object: ApiObject, { version }: GroupVersion): readonly FieldError[] {
   if (version !== 'v1beta1') return [];
-  const spec = record(object['spec']);
-  const versions = records(spec['versions']);
+  const { spec } = object as CustomResourceDefinition;
+  const { versions = [] } = spec;
   return [
     ...PARTS.flatMap((part) => saidTwice(spec, versions, part)),
     ...PARTS.flatMap((part) => saidForEach(versions, part)),
@@ -35,15 +40,15 @@ export function validateSharedParts(object: ApiObject, { version }: GroupVersion
 }
 
 function saidTwice(
-  spec: Json,
-  versions: readonly Json[],
+  spec: CustomResourceDefinitionSpec,
+  versions: Versions,
   { shared, own, plural }: SharedPart,
 ): readonly FieldError[] {
   if (isMissing(spec[shared]) || versions.every((version) => isMissing(version[own]))) return [];
   return [forbiddenField(`spec.${shared}`, `top-level and per-version ${plural} are mutually exclusive`)];
 }
 
-function saidForEach(versions: readonly Json[], { shared, own, plural }: SharedPart): readonly FieldError[] {
+function saidForEach(versions: Versions, { shared, own, plural }: SharedPart): readonly FieldError[] {
   const [first] = versions;
   if (first === undefined) return [];
   const isSame = versions.every((version) => !isMissing(version[own]) && deepEqual(version[own], first[own]));
@@ -52,10 +57,12 @@ function saidForEach(versions: readonly Json[], { shared, own, plural }: SharedP
   return [invalid('spec.versions', versions, why)];
 }
 
-function otherFirstVersion(spec: Json, versions: readonly Json[]): readonly FieldError[] {
-  const name = text(spec['version']);
+function otherFirstVersion(
+  { version: name = '' }: CustomResourceDefinitionSpec,
+  versions: Versions,
+): readonly FieldError[] {
   const [first] = versions;
-  if (name === '' || first === undefined || first['name'] === name) return [];
+  if (name === '' || first === undefined || first.name === name) return [];
   return [invalid('spec.version', name, 'must match the first version in spec.versions')];
 }
 

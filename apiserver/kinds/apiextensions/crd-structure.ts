@@ -1,10 +1,10 @@
+import type { JSONSchemaProps } from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { goError } from '../../../shared/structural/outcome';
 import { compilePattern } from '../../../shared/structural/patterns';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, record, records, text } from '../../../shared/object/accessors';
 import { missingStructure } from './crd-completeness';
+import { isSchema, itemsOf } from './crd-schema-parts';
 
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
@@ -14,7 +14,7 @@ const EMBEDDED = 'x-kubernetes-embedded-resource';
 const INSTRUCTIONS_MAX = 30_000;
 
 /** That the schema is structural, in upstream's order: that of the messages. */
-export function validateStructure(schema: Json, path: string): FieldError[] {
+export function validateStructure(schema: JSONSchemaProps, path: string): FieldError[] {
   const walk: Walk = { errors: [], patterns: new Set(), instructions: 0 };
   validateNode(schema, path, 'root', walk);
   const textOf = ({ field, message }: FieldError): string => `${field}: ${message}`;
@@ -31,17 +31,17 @@ interface Walk {
 
 type Level = 'root' | 'item' | 'field';
 
-function validateNode(schema: Json, path: string, level: Level, walk: Walk): void {
-  const items = optionalRecord(schema['items']);
-  const more = optionalRecord(schema['additionalProperties']);
-  if (text(schema['type']) === 'array' && items === undefined) {
+function validateNode(schema: JSONSchemaProps, path: string, level: Level, walk: Walk): void {
+  const items = itemsOf(schema);
+  const { additionalProperties: more } = schema;
+  if (schema.type === 'array' && items === undefined) {
     walk.errors.push(required(`${path}.items`, 'must be specified'));
   }
   if (items !== undefined) validateNode(items, `${path}.items`, 'item', walk);
-  for (const [name, child] of Object.entries(record(schema['properties']))) {
-    validateNode(record(child), `${path}.properties[${name}]`, 'field', walk);
+  for (const [name, child] of Object.entries(schema.properties ?? {})) {
+    validateNode(child, `${path}.properties[${name}]`, 'field', walk);
   }
-  if (more !== undefined) validateNode(more, `${path}.additionalProperties`, 'field', walk);
+  if (isSchema(more)) validateNode(more, `${path}.additionalProperties`, 'field', walk);
   walk.errors.push(
     ...additionalProblems(schema, path, level),
     ...markerProblems(schema, path),
@@ -49,14 +49,13 @@ function validateNode(schema: Json, path: string, level: Level, walk: Walk): voi
     ...metaProblems(schema, path, level),
   );
   validateValues(schema, path, walk, {
-    skipsAnyOf: isIntOrString(records(schema['anyOf'])),
-    skipsFirstAllOf: isIntOrString(records(records(schema['allOf'])[0]?.['anyOf'])),
+    skipsAnyOf: isIntOrString(schema.anyOf),
+    skipsFirstAllOf: isIntOrString(schema.allOf?.[0]?.anyOf),
   });
 }
 
-function additionalProblems(schema: Json, path: string, level: Level): FieldError[] {
-  const more = schema['additionalProperties'];
-  if (more === undefined || more === null) return [];
+function additionalProblems(schema: JSONSchemaProps, path: string, level: Level): FieldError[] {
+  if (schema.additionalProperties === undefined) return [];
   const at = `${path}.additionalProperties`;
   return [
     ...(level === 'root' ? [forbiddenField(at, 'must not be used at the root')] : []),
@@ -64,9 +63,9 @@ function additionalProblems(schema: Json, path: string, level: Level): FieldErro
   ];
 }
 
-function markerProblems(schema: Json, path: string): FieldError[] {
+function markerProblems(schema: JSONSchemaProps, path: string): FieldError[] {
   if (schema[INT_OR_STRING] !== true) return [];
-  return [PRESERVE, EMBEDDED]
+  return ([PRESERVE, EMBEDDED] as const)
     .filter((marker) => schema[marker] === true)
     .map((marker) => invalid(`${path}.${marker}`, true, `must be false if ${INT_OR_STRING} is true`));
 }
@@ -77,8 +76,8 @@ const NO_TYPE: Readonly<Record<Level, string>> = {
   field: 'must not be empty for specified object fields',
 };
 
-function typeProblems(schema: Json, path: string, level: Level): FieldError[] {
-  const type = text(schema['type']);
+function typeProblems(schema: JSONSchemaProps, path: string, level: Level): FieldError[] {
+  const { type = '', properties = {} } = schema;
   const at = `${path}.type`;
   const isFree = schema[INT_OR_STRING] === true || schema[PRESERVE] === true;
   const isEmbedded = schema[EMBEDDED] === true;
@@ -90,23 +89,23 @@ function typeProblems(schema: Json, path: string, level: Level): FieldError[] {
     ...(level === 'root' && type !== '' && type !== 'object'
       ? [goError('FieldValueInvalid', at, type, 'must be object at the root')]
       : []),
-    ...(isEmbedded && schema[PRESERVE] !== true && Object.keys(record(schema['properties'])).length === 0
+    ...(isEmbedded && schema[PRESERVE] !== true && Object.keys(properties).length === 0
       ? [required(`${path}.properties`, `must not be empty if ${EMBEDDED} is true without ${PRESERVE}`)]
       : []),
   ];
 }
 
 /** What every object has is known already; of the metadata of the whole only the names may be restricted. */
-function metaProblems(schema: Json, path: string, level: Level): FieldError[] {
-  const properties = record(schema['properties']);
+function metaProblems(schema: JSONSchemaProps, path: string, level: Level): FieldError[] {
+  const { properties = {} } = schema;
+  const { metadata } = properties;
   const isResource = level === 'root' || schema[EMBEDDED] === true;
   const wrongType = (name: string, type: string): FieldError[] => {
-    const property = optionalRecord(properties[name]);
-    if (!isResource || property === undefined || property['type'] === type) return [];
+    const property = properties[name];
+    if (!isResource || property === undefined || property.type === type) return [];
     const at = `${path}.properties[${name}].type`;
-    return [goError('FieldValueInvalid', at, text(property['type']), `must be ${type}`)];
+    return [goError('FieldValueInvalid', at, property.type ?? '', `must be ${type}`)];
   };
-  const metadata = optionalRecord(properties['metadata']);
   return [
     ...wrongType('kind', 'string'),
     ...wrongType('apiVersion', 'string'),
@@ -125,8 +124,8 @@ function metaProblems(schema: Json, path: string, level: Level): FieldError[] {
 /** What upstream does not see in the metadata of the whole object: documentation, and what is judged elsewhere. */
 const UNSEEN = new Set(['type', 'default', 'externalDocs', 'example']);
 
-function saysMoreThanNames(metadata: Json): boolean {
-  const names = Object.keys(record(metadata['properties']));
+function saysMoreThanNames(metadata: JSONSchemaProps): boolean {
+  const names = Object.keys(metadata.properties ?? {});
   return (
     names.some((name) => name !== 'name' && name !== 'generateName') ||
     Object.entries(metadata).some(
@@ -136,12 +135,12 @@ function saysMoreThanNames(metadata: Json): boolean {
 }
 
 /** Exactly an integer or a text, which may be said by types. */
-function isIntOrString(choices: readonly Json[]): boolean {
+function isIntOrString(choices: readonly JSONSchemaProps[] = []): boolean {
   return (
     choices.length === 2 &&
     ['integer', 'string'].every((type, index) => {
       const choice = choices[index] ?? {};
-      return choice['type'] === type && Object.keys(choice).length === 1;
+      return choice.type === type && Object.keys(choice).length === 1;
     })
   );
 }
@@ -155,17 +154,17 @@ interface Skips {
 const NO_SKIPS: Skips = { skipsAnyOf: false, skipsFirstAllOf: false };
 
 /** Inside allOf, anyOf, oneOf and not there are only values to compare with, no structure. */
-function validateValues(schema: Json, path: string, walk: Walk, skips: Skips): void {
-  for (const field of ['anyOf', 'allOf', 'oneOf']) {
+function validateValues(schema: JSONSchemaProps, path: string, walk: Walk, skips: Skips): void {
+  for (const field of ['anyOf', 'allOf', 'oneOf'] as const) {
     if (field === 'anyOf' && skips.skipsAnyOf) continue;
-    for (const [index, each] of records(schema[field]).entries()) {
+    for (const [index, each] of (schema[field] ?? []).entries()) {
       const skipsAnyOf = field === 'allOf' && index === 0 && skips.skipsFirstAllOf;
       validateNested(each, `${path}.${field}[${String(index)}]`, walk, { ...NO_SKIPS, skipsAnyOf });
     }
   }
-  const not = optionalRecord(schema['not']);
+  const { not, pattern = '' } = schema;
   if (not !== undefined) validateNested(not, `${path}.not`, walk, NO_SKIPS);
-  validatePattern(text(schema['pattern']), `${path}.pattern`, walk);
+  validatePattern(pattern, `${path}.pattern`, walk);
 }
 
 function validatePattern(pattern: string, path: string, walk: Walk): void {
@@ -187,7 +186,7 @@ function validatePattern(pattern: string, path: string, walk: Walk): void {
 }
 
 /** What says something of structure, with what it must be instead. */
-const STRUCTURE: readonly (readonly [field: string, mustBe: string])[] = [
+const STRUCTURE: readonly (readonly [field: keyof JSONSchemaProps, mustBe: string])[] = [
   ['type', 'empty'],
   ['additionalProperties', 'undefined'],
   ['default', 'undefined'],
@@ -202,13 +201,13 @@ const STRUCTURE: readonly (readonly [field: string, mustBe: string])[] = [
   ['x-kubernetes-map-type', 'undefined'],
 ];
 
-function validateNested(schema: Json, path: string, walk: Walk, skips: Skips): void {
+function validateNested(schema: JSONSchemaProps, path: string, walk: Walk, skips: Skips): void {
   validateValues(schema, path, walk, skips);
-  const items = optionalRecord(schema['items']);
+  const items = itemsOf(schema);
   if (items !== undefined) validateNested(items, `${path}.items`, walk, NO_SKIPS);
-  const properties = record(schema['properties']);
+  const { properties = {} } = schema;
   for (const [name, child] of Object.entries(properties)) {
-    validateNested(record(child), `${path}.properties[${name}]`, walk, NO_SKIPS);
+    validateNested(child, `${path}.properties[${name}]`, walk, NO_SKIPS);
   }
   for (const [field, mustBe] of STRUCTURE) {
     const value = schema[field];

@@ -1,9 +1,13 @@
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresourceScale,
+} from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { dns1035LabelProblems } from '../../../shared/meta/dns-names';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, optionalText, record, records, text } from '../../../shared/object/accessors';
 import type { Demands } from './crd-demands';
 import { schemaOf } from './crd-demands';
 import { validateSchema } from './crd-schemas';
@@ -12,14 +16,14 @@ import { forEachItem } from '../rules/primitives';
 const WARNING_BYTES_MAX = 256;
 
 /** The versions of a kind. What all of them share is told once, as a part of the spec. */
-export function validateVersions(spec: Json, demands: Demands): FieldError[] {
-  const versions = records(spec['versions']);
-  const names = versions.map((version) => text(version['name']));
-  const storageCount = versions.filter((version) => version['storage'] === true).length;
+export function validateVersions(spec: CustomResourceDefinitionSpec, demands: Demands): FieldError[] {
+  const versions = spec.versions ?? [];
+  const names = versions.map(({ name }) => name);
+  const storageCount = versions.filter(({ storage }) => storage).length;
   const [first = ''] = names;
   return [
     ...forEachItem(versions, 'spec.versions', (version, path) => [
-      ...missingSchema(version, path, { demands, isPruned: spec['preserveUnknownFields'] !== true }),
+      ...missingSchema(version, path, { demands, isPruned: spec.preserveUnknownFields !== true }),
       ...validateVersion(version, path),
     ]),
     ...(new Set(names).size < names.length
@@ -34,26 +38,25 @@ export function validateVersions(spec: Json, demands: Demands): FieldError[] {
 }
 
 function missingSchema(
-  version: Json,
+  version: CustomResourceDefinitionVersion,
   path: string,
   { demands, isPruned }: { readonly demands: Demands; readonly isPruned: boolean },
 ): FieldError[] {
   const field = `${path}.schema.openAPIV3Schema`;
   if (schemaOf(version) !== undefined) return [];
   if (demands.schemas) return [required(field, 'schemas are required')];
-  return isPruned && version['served'] === true
-    ? [required(field, 'because otherwise all fields are pruned')]
-    : [];
+  return isPruned && version.served ? [required(field, 'because otherwise all fields are pruned')] : [];
 }
 
-function validateVersion(version: Json, path: string): FieldError[] {
-  const name = text(version['name']);
-  const warning = optionalText(version['deprecationWarning']);
+function validateVersion(
+  { name, deprecated = false, deprecationWarning: warning }: CustomResourceDefinitionVersion,
+  path: string,
+): FieldError[] {
   return [
     ...labelForm(name, `${path}.name`),
     ...(warning === undefined
       ? []
-      : warningProblems(warning, version['deprecated'] === true).map((problem) =>
+      : warningProblems(warning, deprecated).map((problem) =>
           invalid(`${path}.deprecationWarning`, warning, problem),
         )),
   ];
@@ -86,10 +89,14 @@ function unprintable(warning: string): readonly string[] {
 }
 
 interface Part {
-  readonly field: string;
+  readonly field: 'schema' | 'subresources' | 'additionalPrinterColumns';
   /** Where the part stands in the spec when all versions share it. */
   readonly shared: string;
-  readonly rule: (version: Json, path: string, demands: Demands) => readonly FieldError[];
+  readonly rule: (
+    version: CustomResourceDefinitionVersion,
+    path: string,
+    demands: Demands,
+  ) => readonly FieldError[];
 }
 
 const PARTS: readonly Part[] = [
@@ -98,7 +105,7 @@ const PARTS: readonly Part[] = [
     shared: 'spec.validation',
     rule: (version, path, demands) => {
       const schema = schemaOf(version);
-      const hasStatus = optionalRecord(record(version['subresources'])['status']) !== undefined;
+      const hasStatus = version.subresources?.status !== undefined;
       return schema === undefined
         ? []
         : validateSchema(schema, `${path}.openAPIV3Schema`, { hasStatus, demands });
@@ -107,17 +114,17 @@ const PARTS: readonly Part[] = [
   {
     field: 'subresources',
     shared: 'spec.subresources',
-    rule: (version, path) => validateScale(record(version['subresources']), `${path}.scale`),
+    rule: (version, path) => validateScale(version.subresources?.scale, `${path}.scale`),
   },
   {
     field: 'additionalPrinterColumns',
     shared: 'spec.additionalPrinterColumns',
-    rule: (version, path) => forEachItem(records(version['additionalPrinterColumns']), path, validateColumn),
+    rule: (version, path) => forEachItem(version.additionalPrinterColumns ?? [], path, validateColumn),
   },
 ];
 
 function validatePart(
-  versions: readonly Json[],
+  versions: readonly CustomResourceDefinitionVersion[],
   { field, shared, rule }: Part,
   demands: Demands,
 ): readonly FieldError[] {
@@ -129,10 +136,9 @@ function validatePart(
     : forEachItem(versions, 'spec.versions', (version, path) => rule(version, `${path}.${field}`, demands));
 }
 
-function validateScale(subresources: Json, path: string): FieldError[] {
-  const scale = optionalRecord(subresources['scale']);
+function validateScale(scale: CustomResourceSubresourceScale | undefined, path: string): FieldError[] {
   if (scale === undefined) return [];
-  const selector = text(scale['labelSelectorPath']);
+  const { labelSelectorPath: selector = '' } = scale;
   return [
     ...replicasPath(scale, 'spec', path),
     ...replicasPath(scale, 'status', path),
@@ -145,9 +151,13 @@ function validateScale(subresources: Json, path: string): FieldError[] {
   ];
 }
 
-function replicasPath(scale: Json, part: 'spec' | 'status', path: string): FieldError[] {
-  const field = `${part}ReplicasPath`;
-  const value = text(scale[field]);
+function replicasPath(
+  scale: CustomResourceSubresourceScale,
+  part: 'spec' | 'status',
+  path: string,
+): FieldError[] {
+  const field = `${part}ReplicasPath` as const;
+  const { [field]: value } = scale;
   if (value === '') return [required(`${path}.${field}`)];
   return pathUnder(value, `${path}.${field}`, { parts: [part], where: `.${part}` });
 }
@@ -171,12 +181,10 @@ const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
 /** The spelling JSONPath is that of the older version. */
-function validateColumn(column: Json, path: string): FieldError[] {
-  const type = text(column['type']);
-  const format = text(column['format']);
-  const jsonPath = text(column['jsonPath']);
+function validateColumn(column: CustomResourceColumnDefinition, path: string): FieldError[] {
+  const { name, type, format = '', jsonPath } = column;
   return [
-    ...(text(column['name']) === '' ? [required(`${path}.name`)] : []),
+    ...(name === '' ? [required(`${path}.name`)] : []),
     ...(type === '' ? [required(`${path}.type`, `must be one of ${COLUMN_TYPES.join(',')}`)] : []),
     ...(type === '' || COLUMN_TYPES.includes(type)
       ? []

@@ -1,10 +1,13 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionStatus,
+} from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
-import { record, records, strings, text } from '../../../shared/object/accessors';
 import { validateApproval } from './crd-approval';
 import { validateConversion } from './crd-conversion';
 import type { Demands } from './crd-demands';
@@ -15,14 +18,10 @@ import { forEachItem, immutable, optionalForm } from '../rules/primitives';
 
 /** Field paths are those of upstream's internal form, which keeps what all versions share in one place. */
 export const customResourceDefinitionRules: Pick<
-  Strategy,
+  Strategy<CustomResourceDefinition>,
   'prepareForCreate' | 'prepareForUpdate' | 'validateSent' | 'validateUpdate' | 'validateNew'
 > = {
-  prepareForCreate: (object) =>
-    withStorageVersion({
-      ...object,
-      status: { acceptedNames: { plural: '', kind: '' }, storedVersions: [] },
-    }),
+  prepareForCreate: (object) => withStorageVersion({ ...object, status: NEW_STATUS }),
   prepareForUpdate: (next) => withStorageVersion(next),
   validateSent: (object, { via }) => validateSharedParts(object, via),
   validateNew: (object, { via }) => [
@@ -37,28 +36,34 @@ export const customResourceDefinitionRules: Pick<
   ],
 };
 
-function validateWhole(object: ApiObject, demands: Demands): FieldError[] {
+/** Of a definition of which nothing is said yet. */
+export const NEW_STATUS: CustomResourceDefinitionStatus = {
+  conditions: null,
+  acceptedNames: { plural: '', kind: '' },
+  storedVersions: [],
+};
+
+function validateWhole(object: CustomResourceDefinition, demands: Demands): FieldError[] {
+  const { spec, status = NEW_STATUS } = object;
   return [
-    ...validateSpec(record(object['spec']), demands),
+    ...validateSpec(spec, demands),
     ...validateStoredVersions(object),
-    ...validateNames(record(record(object['status'])['acceptedNames']), 'status.acceptedNames'),
+    ...validateNames(status.acceptedNames, 'status.acceptedNames'),
   ];
 }
 
 /** Every version that ever was the storage version is remembered, since objects may still be stored in it. */
-function withStorageVersion(object: ApiObject): ApiObject {
-  const status = record(object['status']);
-  const stored = strings(status['storedVersions']);
-  const current = records(record(object['spec'])['versions']).find((each) => each['storage'] === true);
-  const name = text(current?.['name']);
-  if (current === undefined || stored.includes(name)) return object;
-  return { ...object, status: { ...status, storedVersions: [...stored, name] } };
+function withStorageVersion(object: CustomResourceDefinition): CustomResourceDefinition {
+  const { spec, status = NEW_STATUS } = object;
+  const stored = status.storedVersions ?? [];
+  const current = spec.versions?.find(({ storage }) => storage);
+  if (current === undefined || stored.includes(current.name)) return object;
+  return { ...object, status: { ...status, storedVersions: [...stored, current.name] } };
 }
 
-function nameOfPluralAndGroup(object: ApiObject): FieldError[] {
-  const spec = record(object['spec']);
-  const { name = '' } = object.metadata;
-  const expected = `${text(record(spec['names'])['plural'])}.${text(spec['group'])}`;
+function nameOfPluralAndGroup({ metadata, spec }: CustomResourceDefinition): FieldError[] {
+  const { name = '' } = metadata;
+  const expected = `${spec.names.plural}.${spec.group}`;
   if (name === '' || name === expected) return [];
   return [invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')];
 }
@@ -66,11 +71,10 @@ function nameOfPluralAndGroup(object: ApiObject): FieldError[] {
 const SCOPES = ['Cluster', 'Namespaced'];
 const NAMES = ['plural', 'singular', 'kind', 'listKind'] as const;
 
-function validateSpec(spec: Json, demands: Demands): FieldError[] {
-  const names = record(spec['names']);
-  const scope = text(spec['scope']);
+function validateSpec(spec: CustomResourceDefinitionSpec, demands: Demands): FieldError[] {
+  const { group, names, scope } = spec;
   return [
-    ...validateGroup(text(spec['group'])),
+    ...validateGroup(group),
     ...(scope === '' ? [required('spec.scope')] : []),
     ...(scope === '' || SCOPES.includes(scope) ? [] : [notSupported('spec.scope', scope, SCOPES)]),
     ...(preservesUnknownFields(spec) && demands.defaults && hasSchemaWith(spec, hasDefault)
@@ -85,7 +89,7 @@ function validateSpec(spec: Json, demands: Demands): FieldError[] {
           ),
         ]
       : []),
-    ...NAMES.filter((field) => text(names[field]) === '').map((field) => required(`spec.names.${field}`)),
+    ...NAMES.filter((field) => (names[field] ?? '') === '').map((field) => required(`spec.names.${field}`)),
     ...validateNames(names, 'spec.names'),
     ...validateVersions(spec, demands),
     ...validateConversion(spec, demands),
@@ -100,40 +104,40 @@ function validateGroup(group: string): FieldError[] {
   return group.includes('.') ? [] : [invalid(path, group, 'should be a domain with at least one dot')];
 }
 
-function validateNames(names: Json, path: string): FieldError[] {
-  const kind = text(names['kind']);
+function validateNames(names: CustomResourceDefinitionNames, path: string): FieldError[] {
+  const { plural, singular, kind, listKind } = names;
   const lower = (name: string): readonly string[] =>
     dns1035LabelProblems(name.toLowerCase())
       .slice(0, 1)
       .map((problem) => `may have mixed case, but should otherwise match: ${problem}`);
   const exact = (name: string): readonly string[] => dns1035LabelProblems(name).slice(0, 1);
   return [
-    ...optionalForm(names['plural'], `${path}.plural`, exact),
-    ...optionalForm(names['singular'], `${path}.singular`, exact),
-    ...optionalForm(names['kind'], `${path}.kind`, lower),
-    ...optionalForm(names['listKind'], `${path}.listKind`, lower),
-    ...(kind !== '' && kind === names['listKind']
+    ...optionalForm(plural, `${path}.plural`, exact),
+    ...optionalForm(singular, `${path}.singular`, exact),
+    ...optionalForm(kind, `${path}.kind`, lower),
+    ...optionalForm(listKind, `${path}.listKind`, lower),
+    ...(kind !== '' && kind === listKind
       ? [invalid(`${path}.listKind`, kind, 'kind and listKind may not be the same')]
       : []),
-    ...['shortNames', 'categories'].flatMap((field) =>
-      forEachItem(strings(names[field]), `${path}.${field}`, (name, at) =>
+    ...(['shortNames', 'categories'] as const).flatMap((field) =>
+      forEachItem(names[field] ?? [], `${path}.${field}`, (name, at) =>
         exact(name).map((problem) => invalid(at, name, problem)),
       ),
     ),
   ];
 }
 
-function validateStoredVersions(object: ApiObject): FieldError[] {
+function validateStoredVersions({ spec, status }: CustomResourceDefinition): FieldError[] {
   const path = 'status.storedVersions';
-  const stored = strings(record(object['status'])['storedVersions']);
-  const versions = records(record(object['spec'])['versions']);
-  const names = new Set(versions.map((version) => text(version['name'])));
+  const stored = status?.storedVersions ?? [];
+  const versions = spec.versions ?? [];
+  const names = new Set(versions.map(({ name }) => name));
   const isStored = new Set(stored);
   return [
     ...(stored.length === 0 ? [invalid(path, stored, 'must have at least one stored version')] : []),
     ...versions
-      .filter((version) => version['storage'] === true && !isStored.has(text(version['name'])))
-      .map((version) => invalid(path, stored, `must have the storage version ${text(version['name'])}`)),
+      .filter(({ name, storage }) => storage && !isStored.has(name))
+      .map(({ name }) => invalid(path, stored, `must have the storage version ${name}`)),
     ...forEachItem(stored, path, (name, at) =>
       names.has(name) ? [] : [invalid(at, name, 'must appear in spec.versions')],
     ),
@@ -141,22 +145,20 @@ function validateStoredVersions(object: ApiObject): FieldError[] {
 }
 
 /** The group and the plural are where objects are stored; once names are accepted, so are the kind and the scope. */
-function validateChange(next: ApiObject, previous: ApiObject): FieldError[] {
-  const after = record(next['spec']);
-  const before = record(previous['spec']);
-  const names = record(after['names']);
-  const oldNames = record(before['names']);
-  const isEstablished = records(record(previous['status'])['conditions']).some(
-    (condition) => condition['type'] === 'Established' && condition['status'] === 'True',
+function validateChange(next: CustomResourceDefinition, previous: CustomResourceDefinition): FieldError[] {
+  const { spec: after } = next;
+  const { spec: before } = previous;
+  const isEstablished = (previous.status?.conditions ?? []).some(
+    ({ type, status }) => type === 'Established' && status === 'True',
   );
   return [
     ...(isEstablished
       ? [
-          ...immutable(after['scope'], before['scope'], 'spec.scope'),
-          ...immutable(names['kind'], oldNames['kind'], 'spec.names.kind'),
+          ...immutable(after.scope, before.scope, 'spec.scope'),
+          ...immutable(after.names.kind, before.names.kind, 'spec.names.kind'),
         ]
       : []),
-    ...immutable(after['group'], before['group'], 'spec.group'),
-    ...immutable(names['plural'], oldNames['plural'], 'spec.names.plural'),
+    ...immutable(after.group, before.group, 'spec.group'),
+    ...immutable(after.names.plural, before.names.plural, 'spec.names.plural'),
   ];
 }

@@ -1,12 +1,12 @@
+import type { CustomResourceDefinition } from '../../../shared/api/types/apiextensions-v1';
 import { FINALIZER } from '../../../shared/names';
-import type { ApiObject } from '../../../shared/object/object';
 import { withCondition } from '../../registry/conditions';
 import { timestamp } from '../../registry/metadata';
 import type { Strategy } from '../../registry/strategy';
 import { withStatus } from '../../registry/strategy';
 import { customResourceDefinitionRules } from './custom-resource-definitions-rules';
 
-export const customResourceDefinitions: Strategy = {
+export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
   refusesPreconditionsByResource: true,
   ...customResourceDefinitionRules,
   statusLeavesMetadata: true,
@@ -16,17 +16,16 @@ export const customResourceDefinitions: Strategy = {
   subresources: {
     // Not for clients: as which the server itself lets a definition go, whatever would be asked of a new one.
     cleanup: {
-      prepareForUpdate: (next, previous) =>
-        withStatus({ ...previous, metadata: next.metadata }, next['status']),
+      prepareForUpdate: (next, previous) => withStatus({ ...previous, metadata: next.metadata }, next.status),
     },
   },
 };
 
 /** A definition goes when no object of its resource is left, which is seen to by the server. Source: the storage of v1.21. */
-function awaitCleanup(object: ApiObject, nowMs: number): ApiObject {
+function awaitCleanup(object: CustomResourceDefinition, nowMs: number): CustomResourceDefinition {
   const { metadata } = object;
   const { finalizers = [] } = metadata;
-  const marked: ApiObject = {
+  const marked: CustomResourceDefinition = {
     ...object,
     metadata: {
       ...metadata,
