@@ -1,8 +1,7 @@
+import type { Condition } from '../../../shared/api/types/meta-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required, tooLong } from '../../../shared/errors/field-error';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
-import type { Json } from '../../../shared/object/accessors';
-import { isZero, records, text } from '../../../shared/object/accessors';
 import { forEachItem, noDuplicates, nonNegative, requiredText } from './primitives';
 
 const STATUSES = ['False', 'True', 'Unknown'];
@@ -11,26 +10,25 @@ const REASON_BYTES_MAX = 1024;
 const MESSAGE_BYTES_MAX = 32_768;
 
 /** A list of the conditions of meta/v1: each type once, each with a status, a reason and a time. */
-export function validateConditions(value: unknown, path: string): FieldError[] {
-  const conditions = records(value);
+export function validateConditions(given: readonly Condition[] | undefined, path: string): FieldError[] {
+  const conditions = given ?? [];
   return [
     ...noDuplicates(
-      conditions.map((condition) => text(condition['type'])),
+      conditions.map(({ type }) => type),
       (index) => `${path}[${String(index)}].type`,
     ),
     ...forEachItem(conditions, path, validateCondition),
   ];
 }
 
-function validateCondition(condition: Json, path: string): FieldError[] {
-  const status = text(condition['status']);
-  const message = text(condition['message']);
+function validateCondition(condition: Condition, path: string): FieldError[] {
+  const { status, message } = condition;
   return [
-    ...requiredText(condition['type'], `${path}.type`, qualifiedNameProblems),
+    ...requiredText(condition.type, `${path}.type`, qualifiedNameProblems),
     ...(STATUSES.includes(status) ? [] : [notSupported(`${path}.status`, status, STATUSES)]),
-    ...nonNegative(condition['observedGeneration'], `${path}.observedGeneration`),
-    ...(isZero(condition['lastTransitionTime']) ? [required(`${path}.lastTransitionTime`)] : []),
-    ...validateReason(text(condition['reason']), `${path}.reason`),
+    ...nonNegative(condition.observedGeneration, `${path}.observedGeneration`),
+    ...(condition.lastTransitionTime === null ? [required(`${path}.lastTransitionTime`)] : []),
+    ...validateReason(condition.reason, `${path}.reason`),
     ...(Buffer.byteLength(message) > MESSAGE_BYTES_MAX
       ? [tooLong(`${path}.message`, message, MESSAGE_BYTES_MAX)]
       : []),

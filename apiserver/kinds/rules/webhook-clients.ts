@@ -1,15 +1,14 @@
+import type {
+  ServiceReference,
+  WebhookClientConfig,
+} from '../../../shared/api/types/admissionregistration-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import type { Json } from '../../../shared/object/accessors';
-import { optionalRecord, optionalText, record, text } from '../../../shared/object/accessors';
 import { forEachItem, portNumberProblems } from './primitives';
 
 /** Where a webhook is: at a URL, or a Service of the cluster. */
-export function webhookClient(value: unknown, path: string): FieldError[] {
-  const client = record(value);
-  const url = optionalText(client['url']);
-  const service = optionalRecord(client['service']);
+export function webhookClient({ url, service }: WebhookClientConfig, path: string): FieldError[] {
   if ((url === undefined) === (service === undefined)) {
     return [required(path, 'exactly one of url or service is required')];
   }
@@ -37,13 +36,13 @@ function webhookUrl(url: string, path: string): FieldError[] {
   ];
 }
 
-function webhookService(service: Json, path: string): FieldError[] {
-  const url = optionalText(service['path']);
+function webhookService(service: ServiceReference, path: string): FieldError[] {
+  const { path: url, port } = service;
   return [
-    ...['name', 'namespace']
-      .filter((field) => text(service[field]) === '')
+    ...(['name', 'namespace'] as const)
+      .filter((field) => service[field] === '')
       .map((field) => required(`${path}.${field}`, `service ${field} is required`)),
-    ...(service['port'] === undefined ? [] : servicePort(service['port'], `${path}.port`)),
+    ...(port === undefined ? [] : servicePort(port, `${path}.port`)),
     ...(url === undefined ? [] : servicePath(url, `${path}.path`)),
   ];
 }
