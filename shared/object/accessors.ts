@@ -1,3 +1,5 @@
+import type { Unchecked } from './values';
+
 /**
  * Typed views of decoded JSON: what is missing, or of another type, reads as its zero, and nothing throws, so that a rule can be written
  * without asking for each step whether it is there.
@@ -20,6 +22,16 @@ export function optionalRecord(value: unknown): Json | undefined {
 export function records(value: unknown): readonly Json[] {
   if (!Array.isArray(value)) return [];
   return value.every(isRecord) ? value : value.map(record);
+}
+
+/** The fields that a message of this type has, whatever is in them; none where the value is no message. */
+export function fieldsOf<T extends object>(value: unknown): Unchecked<T> {
+  return record(value) as Unchecked<T>;
+}
+
+/** The same for each message of a list; an absent list is empty. */
+export function fieldsOfEach<T extends object>(value: unknown): readonly Unchecked<T>[] {
+  return records(value) as readonly Unchecked<T>[];
 }
 
 /** The strings of a list; an absent list is empty. */

@@ -4,7 +4,7 @@ import type { Event } from '../../../shared/api/types/core-v1';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { StatusError } from '../../../shared/errors/status-error';
 import { TokenBucket } from '../../../shared/concurrency/token-bucket';
-import { integer, record, records, text } from '../../../shared/object/accessors';
+import { fieldsOf, fieldsOfEach, integer, text } from '../../../shared/object/accessors';
 import type { Unchecked } from '../../../shared/object/values';
 import type { AdmissionPlugin, WriteOf } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
@@ -66,8 +66,8 @@ export function eventRateLimitProblem(configuration: unknown): string | undefine
 }
 
 function limitsIn(configuration: unknown): readonly Unchecked<WrittenLimit>[] {
-  const { limits }: { readonly limits?: unknown } = record(configuration);
-  return records(limits);
+  const { limits } = fieldsOf<{ readonly limits: readonly WrittenLimit[] }>(configuration);
+  return fieldsOfEach<WrittenLimit>(limits);
 }
 
 function isPositive(value: unknown): boolean {

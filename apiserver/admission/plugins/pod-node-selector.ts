@@ -2,7 +2,7 @@ import type { Pod } from '../../../shared/api/types/core-v1';
 import { validateLabels } from '../../../shared/meta/validate-labels';
 import { ANNOTATION } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
-import { record, text } from '../../../shared/object/accessors';
+import { fieldsOf, stringMap, text } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
@@ -17,6 +17,10 @@ interface Selectors {
   readonly clusterDefault: Labels;
   /** What pods of a namespace may ask for at most. A namespace that is not named may ask for everything. */
   readonly allowed: ReadonlyMap<string, Labels>;
+}
+
+interface Configuration {
+  readonly podNodeSelectorPluginConfig: Labels;
 }
 
 const CLUSTER_DEFAULT = 'clusterDefaultNodeSelector';
@@ -85,8 +89,8 @@ function selectorsOf(configuration: unknown): Selectors {
 
 /** Selectors as they are written, by namespace. */
 function wordsOf(configuration: unknown): readonly (readonly [name: string, words: string])[] {
-  const given = record(record(configuration)['podNodeSelectorPluginConfig']);
-  return Object.entries(given).map(([name, words]) => [name, text(words)]);
+  const { podNodeSelectorPluginConfig: given } = fieldsOf<Configuration>(configuration);
+  return Object.entries(stringMap(given)).map(([name, words]) => [name, text(words)]);
 }
 
 /** `a=b,c=d`; undefined for anything else. What cannot be read must not count as a selector that every node fits. */

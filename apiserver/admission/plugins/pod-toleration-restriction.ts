@@ -2,8 +2,7 @@ import type { Pod, Toleration } from '../../../shared/api/types/core-v1';
 import { ANNOTATION, TAINT } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
 import { qosClassOf } from '../../kinds/core/pod-qos';
-import { optionalRecord, record, records } from '../../../shared/object/accessors';
-import type { Unchecked } from '../../../shared/object/values';
+import { fieldsOf, optionalRecord, records } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
@@ -21,7 +20,7 @@ interface Configuration {
 
 /** What pods of a namespace tolerate by default, and at most, as the namespace or the configuration of the server says. */
 export function podTolerationRestriction(configuration: unknown): AdmissionPlugin {
-  const given: Unchecked<Configuration> = record(configuration);
+  const given = fieldsOf<Configuration>(configuration);
   const fallback = { defaults: tolerationsIn(given.default), allowed: tolerationsIn(given.whitelist) };
 
   const check = (attributes: AdmissionAttributes, pod: Pod, cluster: ClusterReader): void => {

@@ -46,8 +46,7 @@ export type Judgement =
   | { readonly refused?: never; readonly charges: ReadonlyMap<string, Amounts> };
 
 /** Before the status of a quota says what is limited, nothing is. */
-export function accountOf(object: ApiObject): Account {
-  const quota = object as ResourceQuota;
+export function accountOf(quota: ResourceQuota): Account {
   const { hard, used } = quota.status ?? {};
   return {
     quota,

@@ -1,3 +1,4 @@
+import type { ResourceQuota } from '../../../shared/api/types/core-v1';
 import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/object/object';
 import type { Amounts } from '../../../shared/quota/amounts';
@@ -7,7 +8,6 @@ import { absoluteKey, lastSeen } from '../../registry/current';
 import type { Registry } from '../../registry/registry';
 import { relativeKey } from '../../registry/resource';
 import { currentOfRecord, currentOfWritten, encodeForStorage } from '../../registry/stored-form';
-import { record } from '../../../shared/object/accessors';
 import { StorageError } from '../../storage/backend';
 import { RESOURCE_QUOTAS } from '../plugins/resources';
 
@@ -17,17 +17,17 @@ export interface QuotaRecords {
    * Those of a namespace, in the order of their names, as the watch cache has them or as this server wrote them a moment ago. Throws
    * ServiceUnavailable (503) while they are read anew.
    */
-  ofNamespace(namespace: string): readonly ApiObject[];
+  ofNamespace(namespace: string): readonly ResourceQuota[];
   /**
    * Writes what is used, if the quota is stored as it is given; returns the quota as it stands then, written or not, undefined where it
    * has gone.
    */
-  writeUsed(quota: ApiObject, used: Amounts, signal: AbortSignal): Promise<WrittenQuota>;
+  writeUsed(quota: ResourceQuota, used: Amounts, signal: AbortSignal): Promise<WrittenQuota>;
 }
 
 export interface WrittenQuota {
   readonly isWritten: boolean;
-  readonly quota: ApiObject | undefined;
+  readonly quota: ResourceQuota | undefined;
 }
 
 const RETRY_AFTER_SECONDS = 1;
@@ -43,13 +43,13 @@ export function quotaRecords(registry: Registry, context: ReadContext): QuotaRec
         throw serviceUnavailable(`admission waits for ${stored.name} to be read anew`, RETRY_AFTER_SECONDS);
       }
       return Array.from(cache.snapshot().entriesOf(namespace), ({ name }) => {
-        return lastSeen(context, { stored }, relativeKey(stored, namespace, name))?.object;
+        return quotaIn(lastSeen(context, { stored }, relativeKey(stored, namespace, name)));
       }).filter((quota) => quota !== undefined);
     },
     writeUsed: async (quota, used, signal) => {
       const { namespace = '', name = '', resourceVersion } = quota.metadata;
       const key = absoluteKey(context, { stored }, relativeKey(stored, namespace, name));
-      const status = { ...record(quota['status']), used: listOf(used) };
+      const status = { ...quota.status, used: listOf(used) };
       const encoded = encodeForStorage(stored, { ...quota, status });
       const value = context.transformer.toStorage(key, encoded.plain);
       const expected = Number(resourceVersion);
@@ -57,12 +57,17 @@ export function quotaRecords(registry: Registry, context: ReadContext): QuotaRec
       if (outcome.ok) {
         const current = currentOfWritten({ ...encoded, revision: outcome.revision });
         context.cache.recent.written(key, current, context.clock.now());
-        return { isWritten: true, quota: current.object };
+        return { isWritten: true, quota: quotaIn(current) };
       }
       if (outcome.current === undefined) return { isWritten: false, quota: undefined };
-      return { isWritten: false, quota: currentOfRecord(context.transformer, outcome.current).object };
+      return { isWritten: false, quota: quotaIn(currentOfRecord(context.transformer, outcome.current)) };
     },
   };
+}
+
+/** What is stored among the quotas was decoded as one. */
+function quotaIn(current: { readonly object: ApiObject } | undefined): ResourceQuota | undefined {
+  return current?.object as ResourceQuota | undefined;
 }
 
 /** What becomes of the usage is not what becomes of the object: that is certainly not stored. */

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { ResourceQuota } from '../../../shared/api/types/core-v1';
 import { STORAGE_CLASS_QUOTA } from '../../../shared/names';
 import { WriteNotes } from '../../registry/write-notes';
 import type { AdmissionPlugin } from '../plugin';
@@ -13,7 +13,7 @@ let quotas: FakeQuotas;
 let cluster: FakeCluster;
 let plugin: AdmissionPlugin;
 
-function given(objects: readonly ApiObject[], configuration?: unknown): void {
+function given(objects: readonly ResourceQuota[], configuration?: unknown): void {
   quotas = new FakeQuotas(objects);
   cluster = clusterOf(objects.map((quota) => [RESOURCE_QUOTAS, quota]));
   plugin = resourceQuota({ records: quotas, configuration, clock: { now: () => 0 }, randomInt: () => 0 });

@@ -1,6 +1,5 @@
 import type { ClusterReader } from '../cluster-reader';
 import { SERVICES } from '../plugins/resources';
-import { integer, record, records, text } from '../../../shared/object/accessors';
 import type { WebhookAddress } from './webhook';
 
 /** Where a webhook is asked. */
@@ -53,13 +52,11 @@ function placeOf(
 ): { host: string; port: number } {
   const service = cluster.get(SERVICES, name, namespace);
   if (service === undefined) throw new Error(`service ${JSON.stringify(name)} not found`);
-  const spec = record(service['spec']);
-  const type = text(spec['type']);
-  if (type === 'ExternalName') return { host: text(spec['externalName']), port };
+  const { type = '', externalName = '', clusterIP: address = '', ports = [] } = service.spec;
+  if (type === 'ExternalName') return { host: externalName, port };
   if (!BY_ADDRESS.has(type)) throw new Error(`unsupported service type ${JSON.stringify(type)}`);
-  const address = text(spec['clusterIP']);
   if (address === 'None') throw new Error('cannot route to service with ClusterIP "None"');
-  const isServed = records(spec['ports']).some((each) => integer(each['port']) === port);
+  const isServed = ports.some((each) => each.port === port);
   if (!isServed) throw new Error(`no service port ${String(port)} found for service ${JSON.stringify(name)}`);
   return { host: address, port };
 }

@@ -123,9 +123,9 @@ function understood(hook: Webhook, read: () => Verdict): Verdict {
 /** What the webhook says of itself in front of its reason, as kube-apiserver does. */
 function refusal({ name }: Webhook, { status }: Verdict): StatusError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
-  const reason = text(status['reason']);
-  const why = text(status['message']) || reason;
-  const details = optionalRecord(status['details']);
+  const reason = text(status.reason);
+  const why = text(status.message) || reason;
+  const details = optionalRecord(status.details);
   return new Refusal(
     reason as StatusReason | '',
     why === '' ? `${denied} without explanation` : `${denied}: ${why}`,

@@ -1,5 +1,6 @@
+import type { Status } from '../../../shared/api/types/meta-v1';
 import { ConnectionError } from '../../../shared/client/connection-error';
-import { optionalRecord, text } from '../../../shared/object/accessors';
+import { fieldsOf, text } from '../../../shared/object/accessors';
 
 export interface CallPlace {
   /** As it is asked, with the query. */
@@ -95,9 +96,9 @@ export function refusedText({
 
 function statusIn(said: string): string | undefined {
   try {
-    const status = optionalRecord(JSON.parse(said));
-    const message = text(status?.['message']);
-    return status?.['kind'] === 'Status' && message !== '' ? message : undefined;
+    const { kind, message: given } = fieldsOf<Status>(JSON.parse(said));
+    const message = text(given);
+    return kind === 'Status' && message !== '' ? message : undefined;
   } catch {
     return undefined;
   }

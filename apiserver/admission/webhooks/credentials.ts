@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { ClientOptions } from '../../../shared/client/options';
 import { loadCredentials } from '../../../shared/client/kubeconfig';
 import { GROUP } from '../../../shared/names';
-import { optionalRecord, text } from '../../../shared/object/accessors';
+import { fieldsOf, optionalRecord, text } from '../../../shared/object/accessors';
 
 /** As whom this server calls webhooks: a certificate, or a token. */
 export type Credentials = Pick<ClientOptions, 'cert' | 'key' | 'token' | 'tokenFile'>;
@@ -18,16 +18,21 @@ const KINDS: readonly (readonly [apiVersion: string, kind: string])[] = [
   [`${GROUP.apiserverConfig}/v1alpha1`, 'WebhookAdmission'],
 ];
 
+interface Written {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly kubeConfigFile: string;
+}
+
 /** What is wrong with the configuration of one of the two plugins; undefined for a good one, or none. */
 export function webhookConfigurationProblem(configuration: unknown): string | undefined {
   if (configuration === undefined || configuration === null) return undefined;
-  const fields = optionalRecord(configuration);
-  if (fields === undefined) return 'it is no object';
-  const [kind, apiVersion] = [text(fields['kind']), text(fields['apiVersion'])];
+  if (optionalRecord(configuration) === undefined) return 'it is no object';
+  const { kind, apiVersion, kubeConfigFile } = fieldsOf<Written>(configuration);
   if (!KINDS.some(([version, name]) => version === apiVersion && name === kind)) {
     return `the kind must be ${KINDS.map(([version, name]) => `${name} of ${version}`).join(' or ')}`;
   }
-  const file = text(fields['kubeConfigFile']);
+  const file = text(kubeConfigFile);
   if (file !== '' && !path.isAbsolute(file)) {
     return `kubeConfigFile: Invalid value: ${JSON.stringify(file)}: must be an absolute file path`;
   }
@@ -44,7 +49,7 @@ export function webhookConfigurationProblem(configuration: unknown): string | un
  * KubeconfigError for a file that cannot be used.
  */
 export function credentialsOf(configuration: unknown): CredentialsFor {
-  const file = text(optionalRecord(configuration)?.['kubeConfigFile']);
+  const file = text(fieldsOf<Written>(configuration).kubeConfigFile);
   if (file === '') return () => NOBODY;
   const { byUser, current } = loadCredentials(file);
   return (host, port) => {

@@ -1,15 +1,17 @@
 import { decodeJson } from '../../../shared/schema/decode';
 import { GROUP } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
-import type { Json } from '../../../shared/object/accessors';
+import type { AdmissionResponse, AdmissionReview } from '../../../shared/api/types/admission-v1';
+import type { Status } from '../../../shared/api/types/meta-v1';
 import {
+  fieldsOf,
   integer,
   optionalRecord,
   optionalText,
-  record,
   strings,
   text,
 } from '../../../shared/object/accessors';
+import type { Unchecked } from '../../../shared/object/values';
 import type { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
 import { kindAt, namespaceOf, resourceAt, resourceEndpoint } from './rules';
@@ -102,7 +104,7 @@ function optionsOf({
 export interface Verdict {
   readonly isAllowed: boolean;
   /** The Status that goes with a refusal. */
-  readonly status: Json;
+  readonly status: Unchecked<Status>;
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
   /** The JSON of a patch; undefined for none. */
@@ -118,8 +120,8 @@ export function verdictIn(
   type: WebhookType,
 ): Verdict {
   const review = parsed(body);
-  const response = optionalRecord(review['response']);
-  if (response === undefined) throw new Error('webhook response was absent');
+  if (optionalRecord(review.response) === undefined) throw new Error('webhook response was absent');
+  const response = fieldsOf<AdmissionResponse>(review.response);
   const isStrict = question.version === 'v1';
   if (isStrict) checkAnswered(review, response, question);
   const { allowed } = response;
@@ -129,20 +131,22 @@ export function verdictIn(
   const patch = patchOf(response, { isStrict, isMutating: type === 'mutating' });
   return {
     isAllowed: allowed === true,
-    status: record(response['status']),
-    warnings: strings(response['warnings']),
-    auditAnnotations: textsOf(record(response['auditAnnotations'])),
+    status: fieldsOf<Status>(response.status),
+    warnings: strings(response.warnings),
+    auditAnnotations: textsOf(response.auditAnnotations),
     patch,
   };
 }
 
-function textsOf(map: Json): Readonly<Record<string, string>> {
+function textsOf(map: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(map).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    Object.entries(optionalRecord(map) ?? {}).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
   );
 }
 
-function parsed(body: Buffer): Json {
+function parsed(body: Buffer): Unchecked<AdmissionReview> {
   let value: unknown;
   try {
     value = decodeJson(body);
@@ -151,34 +155,35 @@ function parsed(body: Buffer): Json {
       cause: error,
     });
   }
-  const review = optionalRecord(value);
-  if (review === undefined) throw new Error("couldn't get version/kind; json parse error: it is no object");
-  return review;
+  if (optionalRecord(value) === undefined) {
+    throw new Error("couldn't get version/kind; json parse error: it is no object");
+  }
+  return fieldsOf<AdmissionReview>(value);
 }
 
 /** In v1beta1 nobody looks. */
 function checkAnswered(
-  review: Json,
-  response: Json,
+  review: Unchecked<AdmissionReview>,
+  response: Unchecked<AdmissionResponse>,
   { uid, version }: Pick<Question, 'uid' | 'version'>,
 ): void {
-  const given = text(response['uid']);
+  const given = text(response.uid);
   if (given !== uid) {
     throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(given)}`);
   }
   const wanted = `${GROUP.admission}/${version}`;
-  const [kind, apiVersion] = [text(review['kind']), text(review['apiVersion'])];
+  const [kind, apiVersion] = [text(review.kind), text(review.apiVersion)];
   if (kind === 'AdmissionReview' && apiVersion === wanted) return;
   const found = apiVersion === '' || apiVersion.includes('/') ? apiVersion || '/' : `/${apiVersion}`;
   throw new Error(`expected webhook response of ${wanted}, Kind=AdmissionReview, got ${found}, Kind=${kind}`);
 }
 
 function patchOf(
-  response: Json,
+  response: Unchecked<AdmissionResponse>,
   { isStrict, isMutating }: { readonly isStrict: boolean; readonly isMutating: boolean },
 ): Buffer | undefined {
-  const patch = bytesOf(response['patch']);
-  const type = optionalText(response['patchType']);
+  const patch = bytesOf(response.patch);
+  const type = optionalText(response.patchType);
   if (!isMutating) {
     if (!isStrict) return undefined;
     if (patch !== undefined) throw new Error('validating webhook may not return response.patch');
@@ -215,7 +220,7 @@ const CODE_MIN = 400;
 const CODE_MAX = 599;
 
 /** The HTTP code of a refusal: 400 unless the webhook says which error it is. */
-export function refusalCode(status: Json): number {
-  const code = integer(status['code']) ?? CODE_MIN;
+export function refusalCode(status: Unchecked<Status>): number {
+  const code = integer(status.code) ?? CODE_MIN;
   return code < CODE_MIN || code > CODE_MAX ? CODE_MIN : code;
 }

@@ -15,7 +15,14 @@ function isSeen(
   const [hook] = webhooksOf('validating', {
     metadata: { name: 'c' },
     webhooks: [
-      { name: 'a', rules: [{ ...ALL, ...rule }], matchPolicy: 'Exact', clientConfig: { url: 'https://h' } },
+      {
+        name: 'a',
+        rules: [{ ...ALL, ...rule }],
+        matchPolicy: 'Exact',
+        clientConfig: { url: 'https://h' },
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+      },
     ],
   });
   if (hook === undefined) throw new Error('there is no webhook');

@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { LabelSelector } from '../../../shared/meta/labels';
 import { labelSelectorOf } from '../../../shared/meta/labels';
-import type { ApiObject } from '../../../shared/object/object';
-import type { Json } from '../../../shared/object/accessors';
-import {
-  integer,
-  optionalRecord,
-  optionalText,
-  record,
-  records,
-  strings,
-  text,
-} from '../../../shared/object/accessors';
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  RuleWithOperations,
+  ValidatingWebhook,
+  ValidatingWebhookConfiguration,
+  WebhookClientConfig,
+} from '../../../shared/api/types/admissionregistration-v1';
 
 export type WebhookType = 'mutating' | 'validating';
 
@@ -73,10 +70,14 @@ const SECOND_MS = 1_000;
 const HTTPS_PORT = 443;
 const HARMLESS: ReadonlySet<string> = new Set(['None', 'NoneOnDryRun']);
 
+export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
+
 /** The webhooks of a configuration, in its hub version, in their order. */
-export function webhooksOf(type: WebhookType, configuration: ApiObject): readonly Webhook[] {
-  const { name = '' } = configuration.metadata;
-  return records(configuration['webhooks']).map((hook, index) => {
+export function webhooksOf(
+  type: WebhookType,
+  { metadata: { name = '' }, webhooks = [] }: WebhookConfiguration,
+): readonly Webhook[] {
+  return webhooks.map((hook, index) => {
     const read = webhookOf(hook);
     const uid = `${name}/${read.name}/${String(index)}`;
     const { address, authorities, timeoutMs } = read;
@@ -89,19 +90,21 @@ function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64');
 }
 
-function webhookOf(hook: Json): Omit<Webhook, 'type' | 'configuration' | 'uid' | 'line'> {
+function webhookOf(
+  hook: MutatingWebhook | ValidatingWebhook,
+): Omit<Webhook, 'type' | 'configuration' | 'uid' | 'line'> {
   return {
-    name: text(hook['name']),
-    rules: records(hook['rules']).map(ruleOf),
-    matchesEquivalents: hook['matchPolicy'] === 'Equivalent',
-    failsOpen: hook['failurePolicy'] === 'Ignore',
-    bearsDryRuns: HARMLESS.has(text(hook['sideEffects'])),
-    timeoutMs: (integer(hook['timeoutSeconds']) ?? TIMEOUT_SECONDS) * SECOND_MS,
-    reviewVersion: reviewVersionOf(strings(hook['admissionReviewVersions'])),
-    namespaceSelector: labelSelectorOf(optionalRecord(hook['namespaceSelector'])),
-    objectSelector: labelSelectorOf(optionalRecord(hook['objectSelector'])),
-    isReinvoked: hook['reinvocationPolicy'] === 'IfNeeded',
-    ...clientOf(record(hook['clientConfig'])),
+    name: hook.name,
+    rules: (hook.rules ?? []).map(ruleOf),
+    matchesEquivalents: hook.matchPolicy === 'Equivalent',
+    failsOpen: hook.failurePolicy === 'Ignore',
+    bearsDryRuns: HARMLESS.has(hook.sideEffects ?? ''),
+    timeoutMs: (hook.timeoutSeconds ?? TIMEOUT_SECONDS) * SECOND_MS,
+    reviewVersion: reviewVersionOf(hook.admissionReviewVersions ?? []),
+    namespaceSelector: labelSelectorOf(hook.namespaceSelector),
+    objectSelector: labelSelectorOf(hook.objectSelector),
+    isReinvoked: 'reinvocationPolicy' in hook && hook.reinvocationPolicy === 'IfNeeded',
+    ...clientOf(hook.clientConfig),
   };
 }
 
@@ -110,25 +113,23 @@ function reviewVersionOf(accepted: readonly string[]): ReviewVersion | undefined
   return accepted.find((version) => spoken.includes(version)) as ReviewVersion | undefined;
 }
 
-function ruleOf(rule: Json): Rule {
-  return {
-    operations: strings(rule['operations']),
-    apiGroups: strings(rule['apiGroups']),
-    apiVersions: strings(rule['apiVersions']),
-    resources: strings(rule['resources']),
-    scope: optionalText(rule['scope']) ?? '*',
-  };
+function ruleOf({
+  operations = [],
+  apiGroups = [],
+  apiVersions = [],
+  resources = [],
+  scope = '*',
+}: RuleWithOperations): Rule {
+  return { operations, apiGroups, apiVersions, resources, scope };
 }
 
-function clientOf(client: Json): Pick<Webhook, 'address' | 'authorities'> {
-  const authorities = Buffer.from(text(client['caBundle']), 'base64').toString('utf8');
-  const service = optionalRecord(client['service']);
-  if (service === undefined) return { address: { url: text(client['url']) }, authorities };
-  const address = {
-    namespace: text(service['namespace']),
-    name: text(service['name']),
-    port: integer(service['port']) ?? HTTPS_PORT,
-    path: text(service['path']),
-  };
-  return { address, authorities };
+function clientOf({
+  url = '',
+  service,
+  caBundle = '',
+}: WebhookClientConfig): Pick<Webhook, 'address' | 'authorities'> {
+  const authorities = Buffer.from(caBundle, 'base64').toString('utf8');
+  if (service === undefined) return { address: { url }, authorities };
+  const { namespace, name, port = HTTPS_PORT, path = '' } = service;
+  return { address: { namespace, name, port, path }, authorities };
 }

@@ -1,14 +1,13 @@
-import type { ApiObject } from '../../../../shared/object/object';
-import type { Amounts } from '../../../../shared/quota/amounts';
+import type { ResourceQuota, ResourceQuotaSpec } from '../../../../shared/api/types/core-v1';
+import type { Amounts, ResourceList } from '../../../../shared/quota/amounts';
 import { listOf } from '../../../../shared/quota/amounts';
-import { record } from '../../../../shared/object/accessors';
 import type { QuotaRecords, WrittenQuota } from '../quota-records';
 
 /** A quota of the namespace `ns` whose status says what it limits and what is used. */
 export function quotaOf(
   name: string,
-  { hard, used, ...spec }: { readonly hard: object; readonly used: object } & Record<string, unknown>,
-): ApiObject {
+  { hard, used, ...spec }: ResourceQuotaSpec & { readonly hard: ResourceList; readonly used: ResourceList },
+): ResourceQuota {
   return {
     metadata: { name, namespace: 'ns', uid: `uid of ${name}`, resourceVersion: '1' },
     spec: { hard, ...spec },
@@ -22,18 +21,18 @@ export class FakeQuotas implements QuotaRecords {
   writes = 0;
   /** Is called before each write, which then finds what this has done. */
   beforeWrite: (() => void) | undefined;
-  readonly #quotas: Map<string, ApiObject>;
+  readonly #quotas: Map<string, ResourceQuota>;
 
-  constructor(quotas: readonly ApiObject[]) {
+  constructor(quotas: readonly ResourceQuota[]) {
     this.#quotas = new Map(quotas.map((quota) => [quota.metadata.name ?? '', quota]));
   }
 
-  ofNamespace(): readonly ApiObject[] {
+  ofNamespace(): readonly ResourceQuota[] {
     this.reads += 1;
     return [...this.#quotas.values()];
   }
 
-  async writeUsed(quota: ApiObject, used: Amounts): Promise<WrittenQuota> {
+  async writeUsed(quota: ResourceQuota, used: Amounts): Promise<WrittenQuota> {
     this.beforeWrite?.();
     await Promise.resolve();
     const name = quota.metadata.name ?? '';
@@ -47,14 +46,14 @@ export class FakeQuotas implements QuotaRecords {
   }
 
   /** What another replica does. */
-  replace(name: string, used: object): void {
+  replace(name: string, used: ResourceList): void {
     const quota = this.#quotas.get(name);
     if (quota === undefined) throw new Error(`there is no quota ${name}`);
     const resourceVersion = String(Number(quota.metadata.resourceVersion) + 1);
     this.#quotas.set(name, {
       ...quota,
       metadata: { ...quota.metadata, resourceVersion },
-      status: { ...record(quota['status']), used },
+      status: { ...quota.status, used },
     });
   }
 
@@ -64,8 +63,6 @@ export class FakeQuotas implements QuotaRecords {
 
   /** By the quota's name. */
   used(): Record<string, unknown> {
-    return Object.fromEntries(
-      [...this.#quotas].map(([name, quota]) => [name, record(quota['status'])['used']]),
-    );
+    return Object.fromEntries([...this.#quotas].map(([name, quota]) => [name, quota.status?.used]));
   }
 }
