@@ -12,7 +12,7 @@ import type { KindTable } from './columns/table';
  */
 export interface Kind<T extends ApiObject = ApiObject> {
   /** How its objects are made, changed, validated and deleted, where that differs from other objects. */
-  readonly strategy?: Strategy<T> | Strategy;
+  readonly strategy?: Strategy<T>;
   /** How an object is shown in a Table. Default: its name and when it was created. */
   readonly table?: KindTable<T>;
   /** What a Table's row says of an object beside its cells. */
