@@ -28,21 +28,21 @@ export function readPolicyFile(file: string): ReadPolicy {
 export function parsePolicy(bytes: Buffer): ReadPolicy {
   const faults = new Faults();
   const document = faults.fields(parseYaml(bytes), '', POLICY_FIELDS);
-  const version = AUDIT_VERSIONS.find((each) => document['apiVersion'] === `${GROUP.audit}/${each}`);
-  if (version === undefined || document['kind'] !== 'Policy') {
+  const version = AUDIT_VERSIONS.find((each) => document.apiVersion === `${GROUP.audit}/${each}`);
+  if (version === undefined || document.kind !== 'Policy') {
     const known = AUDIT_VERSIONS.map((each) => `${GROUP.audit}/${each}`).join(', ');
     throw new Error(`it must have kind Policy and one of the apiVersions ${known}`);
   }
-  const rules = faults.list(document['rules'], 'rules').map((rule, index) => {
+  const rules = faults.list(document.rules, 'rules').map((rule, index) => {
     return readRule(faults, rule, `rules[${String(index)}]`);
   });
   if (rules.length === 0) faults.add('rules', 'must not be empty');
-  const policy = { rules, omitStages: faults.words(document['omitStages'], 'omitStages', STAGES) };
+  const policy = { rules, omitStages: faults.words(document.omitStages, 'omitStages', STAGES) };
   faults.throwIfAny();
   return { policy, version };
 }
 
-const POLICY_FIELDS = ['apiVersion', 'kind', 'metadata', 'rules', 'omitStages'];
+const POLICY_FIELDS = ['apiVersion', 'kind', 'metadata', 'rules', 'omitStages'] as const;
 const RULE_FIELDS = [
   'level',
   'users',
@@ -52,24 +52,24 @@ const RULE_FIELDS = [
   'namespaces',
   'nonResourceURLs',
   'omitStages',
-];
-const RESOURCES_FIELDS = ['group', 'resources', 'resourceNames'];
+] as const;
+const RESOURCES_FIELDS = ['group', 'resources', 'resourceNames'] as const;
 
 function readRule(faults: Faults, value: unknown, path: string): PolicyRule {
   const fields = faults.fields(value, path, RULE_FIELDS);
-  const level = LEVELS.find((each) => each === fields['level']);
+  const level = LEVELS.find((each) => each === fields.level);
   if (level === undefined) faults.add(`${path}.level`, `must be one of ${LEVELS.join(', ')}`);
   const rule: PolicyRule = {
     level: level ?? 'None',
-    users: faults.strings(fields['users'], `${path}.users`),
-    userGroups: faults.strings(fields['userGroups'], `${path}.userGroups`),
-    verbs: faults.strings(fields['verbs'], `${path}.verbs`),
+    users: faults.strings(fields.users, `${path}.users`),
+    userGroups: faults.strings(fields.userGroups, `${path}.userGroups`),
+    verbs: faults.strings(fields.verbs, `${path}.verbs`),
     resources: faults
-      .list(fields['resources'], `${path}.resources`)
+      .list(fields.resources, `${path}.resources`)
       .map((each, index) => readResources(faults, each, `${path}.resources[${String(index)}]`)),
-    namespaces: faults.strings(fields['namespaces'], `${path}.namespaces`),
-    nonResourceURLs: faults.strings(fields['nonResourceURLs'], `${path}.nonResourceURLs`),
-    omitStages: faults.words(fields['omitStages'], `${path}.omitStages`, STAGES),
+    namespaces: faults.strings(fields.namespaces, `${path}.namespaces`),
+    nonResourceURLs: faults.strings(fields.nonResourceURLs, `${path}.nonResourceURLs`),
+    omitStages: faults.words(fields.omitStages, `${path}.omitStages`, STAGES),
   };
   checkUrls(faults, rule, `${path}.nonResourceURLs`);
   return rule;
@@ -96,8 +96,8 @@ function readResources(faults: Faults, value: unknown, path: string): GroupResou
     // A group with a version is the usual slip, and would fit nothing.
     for (const problem of dns1123SubdomainProblems(group)) faults.add(`${path}.group`, problem);
   }
-  const resources = faults.strings(fields['resources'], `${path}.resources`);
-  const resourceNames = faults.strings(fields['resourceNames'], `${path}.resourceNames`);
+  const resources = faults.strings(fields.resources, `${path}.resources`);
+  const resourceNames = faults.strings(fields.resourceNames, `${path}.resourceNames`);
   if (resourceNames.length > 0 && resources.length === 0) {
     faults.add(`${path}.resourceNames`, 'needs at least one resource beside it');
   }
@@ -116,15 +116,20 @@ class Faults {
     if (this.#faults.length > 0) throw new Error(this.#faults.join('; '));
   }
 
-  fields(value: unknown, path: string, known: readonly string[]): Readonly<Record<string, unknown>> {
+  fields<Field extends string>(
+    value: unknown,
+    path: string,
+    known: readonly Field[],
+  ): Readonly<Partial<Record<Field, unknown>>> {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       this.add(path, 'must be an object');
-      return {};
+      return {} as Readonly<Partial<Record<Field, unknown>>>;
     }
     for (const name of Object.keys(value)) {
-      if (!known.includes(name)) this.add(path === '' ? name : `${path}.${name}`, 'is no known field');
+      if (!known.some((each) => each === name))
+        this.add(path === '' ? name : `${path}.${name}`, 'is no known field');
     }
-    return value as Readonly<Record<string, unknown>>;
+    return value as Readonly<Partial<Record<Field, unknown>>>;
   }
 
   list(value: unknown, path: string): readonly unknown[] {

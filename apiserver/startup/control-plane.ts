@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import type { Service } from '../../shared/api/types/core-v1';
 import type { Clock } from '../../shared/concurrency/clock';
 import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
@@ -7,12 +8,13 @@ import { AdmissionMetrics } from '../admission/admission-metrics';
 import { requireCreate } from '../access/authorization/create-permission';
 import { refuseEscalation } from '../access/authorization/rbac/escalation';
 import { Policies } from '../access/authorization/rbac/policies';
-import type { AccessControl } from '../exchange/access';
+import type { AccessControl, Authorizer } from '../exchange/access';
 import { CustomResources } from '../custom-resources/custom-resources';
 import { DefinitionController } from '../custom-resources/definition-controller';
 import { createAdmission } from '../admission/chain';
 import { clusterReadings } from '../admission/cluster-reader';
 import type { PluginChoice, PluginContext } from '../admission/plugins';
+import type { ProvideNamespace } from '../admission/plugins/namespace-existence';
 import { choosePlugins } from '../admission/plugins';
 import type { CallLimits } from '../admission/webhooks/call';
 import { DEFAULT_CALL_LIMITS } from '../admission/webhooks/call';
@@ -124,7 +126,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics() };
   const read: ReadContext = { backend, cache, transformer, prefix, clock, cacheWaitMs };
   // A namespace that a plugin makes is admitted like any other.
-  const provideNamespace: PluginContext['provideNamespace'] = async (name, signal) =>
+  const provideNamespace: ProvideNamespace = async (name, signal) =>
     createNamespace(store, registry, { name, signal });
   const admission = admissionOf(options, { registry, custom, authorize, metrics, read, provideNamespace });
   const store: WriteContext = {
@@ -155,10 +157,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 interface AdmissionSources {
   readonly registry: Registry;
   readonly custom: CustomResources;
-  readonly authorize: AccessControl['authorize'];
+  readonly authorize: Authorizer;
   readonly metrics: { readonly plugins: AdmissionMetrics; readonly webhooks: WebhookMetrics };
   readonly read: ReadContext;
-  readonly provideNamespace: PluginContext['provideNamespace'];
+  readonly provideNamespace: ProvideNamespace;
 }
 
 /** The plugins that are switched on, as one. */

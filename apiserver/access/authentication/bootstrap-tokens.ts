@@ -1,6 +1,6 @@
 import type { Clock } from '../../../shared/concurrency/clock';
 import type { Log } from '../../../shared/log/log';
-import type { ApiObject } from '../../../shared/object/object';
+import type { Secret } from '../../../shared/api/types/core-v1';
 import { parseTime } from '../../../shared/meta/time';
 import { GROUP, NAMESPACE, SECRET_TYPE } from '../../../shared/names';
 import type { UserInfo } from '../../exchange/exchange';
@@ -9,12 +9,11 @@ import { currentFromCache, readFresh } from '../../registry/current';
 import type { Registry } from '../../registry/registry';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
-import { record, text } from '../../../shared/object/accessors';
 import type { AuthResult } from './authenticator';
 import { isSameSecret } from './same-secret';
 
 /** Reads a Secret of the system namespace by its name. */
-export type ReadSystemSecret = (name: string, signal: AbortSignal) => Promise<ApiObject | undefined>;
+export type ReadSystemSecret = (name: string, signal: AbortSignal) => Promise<Secret | undefined>;
 
 export interface SystemSecrets {
   /** As this replica knows it. */
@@ -63,13 +62,12 @@ export function bootstrapTokenLookup({
 
 /** The user of a token, or why the Secret is not for it. */
 function userOf(
-  { metadata, ...object }: ApiObject,
+  { metadata, type, data = {} }: Secret,
   token: { readonly id: string; readonly secret: string; readonly now: number },
 ): UserInfo | string {
   if (metadata.deletionTimestamp !== undefined) return 'the Secret is being deleted';
-  if (object['type'] !== SECRET_TYPE.bootstrapToken) return 'the Secret is of another type';
-  const data = record(object['data']);
-  const valueOf = (key: string): Buffer => Buffer.from(text(data[key]), 'base64');
+  if (type !== SECRET_TYPE.bootstrapToken) return 'the Secret is of another type';
+  const valueOf = (key: string): Buffer => Buffer.from(data[key] ?? '', 'base64');
   if (!isSameSecret(valueOf('token-secret'), Buffer.from(token.secret))) return 'the secret is another';
   if (valueOf('token-id').toString() !== token.id) return 'the id in the Secret is another';
   if (hasExpired(valueOf('expiration').toString(), token.now)) return 'the token has expired';

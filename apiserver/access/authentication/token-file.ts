@@ -31,7 +31,7 @@ export function tokenFileLookup(file: string): (token: string) => Promise<AuthRe
 function parseTokenFile(file: string, text: string): ReadonlyMap<string, AuthResult> {
   const users = new Map<string, AuthResult>();
   const lineOfToken = new Map<string, number>();
-  for (const record of records(file, text)) {
+  for (const record of recordsIn(file, text)) {
     const [token = '', name = '', uid = '', groups = ''] = record.fields;
     const problem = problemOf(record);
     if (problem !== undefined) throw new TokenFileError(file, record.line, problem);
@@ -46,7 +46,7 @@ function parseTokenFile(file: string, text: string): ReadonlyMap<string, AuthRes
   return users;
 }
 
-function records(file: string, text: string): readonly CsvRecord[] {
+function recordsIn(file: string, text: string): readonly CsvRecord[] {
   try {
     return parseCsv(text);
   } catch (error) {

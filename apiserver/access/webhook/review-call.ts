@@ -1,7 +1,8 @@
 import { ConnectionError } from '../../../shared/client/connection-error';
 import type { RawAnswer } from '../../../shared/client/options';
 import { sleep } from '../../../shared/concurrency/abort';
-import { optionalRecord, record } from '../../../shared/object/accessors';
+import { fieldsOf, optionalRecord } from '../../../shared/object/accessors';
+import type { Unchecked } from '../../../shared/object/values';
 import type { RemoteServiceOptions } from './remote-service';
 import { TRIES_MAX, backoffMs, connectTo, isTaken } from './remote-service';
 
@@ -22,13 +23,17 @@ export interface ReviewCallOptions extends Omit<RemoteReviewOptions, 'version'> 
   readonly kind: string;
 }
 
-type Json = Readonly<Record<string, unknown>>;
+interface Review {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly status: object;
+}
 
 /** Sends a review, and gives the status of the answer. Rejects with an Error when there is no answer, or one that cannot be understood. */
-export type ReviewCall = (
+export type ReviewCall<Status extends object> = (
   review: { readonly spec: object; readonly status: object },
   signal: AbortSignal,
-) => Promise<Json>;
+) => Promise<Unchecked<Status>>;
 
 const INITIAL_BACKOFF_MS = 500;
 const SOCKETS_MAX = 32;
@@ -36,7 +41,7 @@ const SOCKETS_MAX = 32;
 const PASSING_CODES: ReadonlySet<number> = new Set([429, 500, 504]);
 
 /** Throws KubeconfigError for a file that cannot be used. */
-export function createReviewCall(options: ReviewCallOptions): ReviewCall {
+export function createReviewCall<Status extends object>(options: ReviewCallOptions): ReviewCall<Status> {
   const { kind, apiVersion, initialBackoffMs = INITIAL_BACKOFF_MS } = options;
   const connection = connectTo({ ...options, socketsMax: SOCKETS_MAX });
   return async ({ spec, status }, signal) => {
@@ -71,22 +76,24 @@ function refused(answer: RawAnswer | undefined, { who }: ReviewCallOptions): Err
   return new Error(`${who} ${what}`);
 }
 
-function statusOf({ body }: RawAnswer, { who, apiVersion, kind }: ReviewCallOptions): Json {
+function statusOf<Status extends object>(
+  { body }: RawAnswer,
+  { who, apiVersion, kind }: ReviewCallOptions,
+): Unchecked<Status> {
   const review = parse(body, who);
-  if (review['apiVersion'] !== apiVersion || review['kind'] !== kind) {
+  if (review.apiVersion !== apiVersion || review.kind !== kind) {
     throw new Error(`${who} did not answer with a ${kind} of ${apiVersion}`);
   }
-  return record(review['status']);
+  return fieldsOf<Status>(review.status);
 }
 
-function parse(body: Buffer, who: string): Json {
+function parse(body: Buffer, who: string): Unchecked<Review> {
   let value: unknown;
   try {
     value = JSON.parse(body.toString('utf8'));
   } catch (error) {
     throw new Error(`${who} did not answer with JSON`, { cause: error });
   }
-  const review = optionalRecord(value);
-  if (review === undefined) throw new Error(`${who} did not answer with an object`);
-  return review;
+  if (optionalRecord(value) === undefined) throw new Error(`${who} did not answer with an object`);
+  return fieldsOf<Review>(value);
 }

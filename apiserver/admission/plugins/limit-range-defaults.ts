@@ -17,7 +17,7 @@ const LISTS = [
 /** The pod with the defaults in its containers, and an annotation that says which they got. */
 export function withContainerDefaults(pod: Pod, defaults: ContainerDefaults): Pod {
   const notes: string[] = [];
-  const fields: Partial<Record<(typeof LISTS)[number]['field'], readonly Container[]>> = {};
+  const fields: Partial<Record<'containers' | 'initContainers', readonly Container[]>> = {};
   for (const { field, called } of LISTS) {
     const containers = pod.spec[field] ?? [];
     if (containers.length === 0) continue;

@@ -1,6 +1,10 @@
+import type {
+  CustomResourceDefinitionVersion,
+  CustomResourceValidation,
+} from '../../../shared/api/types/apiextensions-v1';
 import { describeField } from '../../../shared/api/descriptions';
 import type { Endpoint } from '../../registry/resource';
-import { record } from '../../../shared/object/accessors';
+import { fieldsOf } from '../../../shared/object/accessors';
 import { customSchema } from './custom-schema';
 import type { JsonSchema, SchemaForm } from './definitions';
 import { described, TYPE_META } from './definitions';
@@ -15,7 +19,8 @@ export function customDefinitions(
   form: SchemaForm,
 ): readonly (readonly [name: string, schema: JsonSchema])[] {
   if (custom === undefined) return [];
-  const { openAPIV3Schema } = record(custom.version['schema']);
+  const { schema: validation } = fieldsOf<CustomResourceDefinitionVersion>(custom.version);
+  const { openAPIV3Schema } = fieldsOf<CustomResourceValidation>(validation);
   const message = customMessage(row, row.kind);
   const schema = customSchema(openAPIV3Schema, form, { preservesUnknown: custom.preservesUnknownFields });
   const kind = (name: string): JsonSchema => ({

@@ -2,6 +2,7 @@ import { deepEqual } from '../../../shared/object/clone';
 import { pause } from '../../../shared/concurrency/pause';
 import { forEachLimited } from '../../../shared/concurrency/for-each-limited';
 import type { Log } from '../../../shared/log/log';
+import type { APIService } from '../../../shared/api/types/apiregistration-v1';
 import type { ApiObject, GroupVersion } from '../../../shared/object/object';
 import { GROUP, LABEL } from '../../../shared/names';
 import { StatusError } from '../../../shared/errors/status-error';
@@ -77,14 +78,14 @@ export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
 }
 
 /** By name. The group of the APIServices themselves has none: it is there before any of them can be read. */
-function wantedServices(registry: Registry): ReadonlyMap<string, ApiObject> {
+function wantedServices(registry: Registry): ReadonlyMap<string, APIService> {
   const services = registry.groups
     .filter(({ group }) => group !== GROUP.apiregistration)
     .flatMap(({ group, versions }) => versions.map((version) => serviceOf(registry, { group, version })));
   return new Map(services.map((service) => [service.metadata.name ?? '', service]));
 }
 
-function serviceOf(registry: Registry, { group, version }: GroupVersion): ApiObject {
+function serviceOf(registry: Registry, { group, version }: GroupVersion): APIService {
   const isCustom = registry.endpointsOf(group, version).every(({ custom }) => custom !== undefined);
   return {
     metadata: {
@@ -98,7 +99,7 @@ function serviceOf(registry: Registry, { group, version }: GroupVersion): ApiObj
 /** Creates what is missing and puts right what is still marked as the server's own; without the mark it is somebody else's. */
 async function put(
   store: WriteContext,
-  { endpoint, service }: { readonly endpoint: Endpoint; readonly service: ApiObject },
+  { endpoint, service }: { readonly endpoint: Endpoint; readonly service: APIService },
   signal: AbortSignal,
 ): Promise<void> {
   const { name = '' } = service.metadata;
@@ -109,7 +110,7 @@ async function put(
   }
   const change = (current: ApiObject | undefined): ApiObject => {
     const found = current ?? service;
-    return isOwn(found) ? { ...found, spec: service['spec'] } : found;
+    return isOwn(found) ? { ...found, spec: service.spec } : found;
   };
   const { object } = currentOfEntry(endpoint.stored, entry);
   if (deepEqual(change(object), object)) return;
@@ -119,7 +120,7 @@ async function put(
 
 interface LeftOvers {
   readonly endpoint: Endpoint;
-  readonly wanted: ReadonlyMap<string, ApiObject>;
+  readonly wanted: ReadonlyMap<string, APIService>;
   /** Those with these values of the label. */
   readonly removed: readonly string[];
 }

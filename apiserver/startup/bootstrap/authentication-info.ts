@@ -1,3 +1,4 @@
+import type { ConfigMap } from '../../../shared/api/types/core-v1';
 import type { Clock } from '../../../shared/concurrency/clock';
 import type { Log } from '../../../shared/log/log';
 import { deepEqual } from '../../../shared/object/clone';
@@ -9,7 +10,7 @@ import type { Certificate } from '../../access/authentication/x509/certificate';
 import { certificatesOfPem } from '../../access/authentication/x509/certificate';
 import type { WriteContext } from '../../registry/write-context';
 import type { Registry } from '../../registry/registry';
-import { record, text } from '../../../shared/object/accessors';
+import { text } from '../../../shared/object/accessors';
 import { updateObject } from '../../registry/update';
 import { createMissing } from './create-missing';
 import { keepInOrder } from './keep-in-order';
@@ -57,8 +58,8 @@ export function createAuthenticationInfo(options: AuthenticationInfoOptions): Au
     const metadata = { name: NAME, namespace: NAMESPACE.system };
     await createMissing(store, endpoint, { metadata, data: dataWith({}, options, now) }, signal);
     const change = (current: ApiObject | undefined): ApiObject => {
-      const found: ApiObject = current ?? { metadata };
-      const before = record(found['data']);
+      const found: ConfigMap = current ?? { metadata };
+      const { data: before = {} } = found;
       const data = dataWith(before, options, now);
       return deepEqual(data, before) ? found : { ...found, data };
     };

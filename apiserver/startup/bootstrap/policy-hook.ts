@@ -1,3 +1,4 @@
+import type { RbacKinds } from '../../access/authorization/rbac/binding';
 import { forEachLimited } from '../../../shared/concurrency/for-each-limited';
 import { pause } from '../../../shared/concurrency/pause';
 import type { Log } from '../../../shared/log/log';
@@ -75,7 +76,7 @@ async function reconcilePolicy(
   for (const { resource, objects } of POLICY_OBJECTS) {
     const endpoint = registry().endpoint(GROUP.rbac, 'v1', resource);
     if (endpoint === undefined) continue;
-    const reconciled = resource.endsWith('bindings') ? reconciledBinding : reconciledRole;
+    const reconciled = reconcilerOf(resource);
     await forEachLimited(objects, WRITES_AT_ONCE, async (object) => {
       const expected = ownObject(endpoint, object);
       const wanted = { store, endpoint, expected, reconciled, log };
@@ -106,12 +107,26 @@ function isRefusal(error: unknown): error is StatusError {
   return error instanceof StatusError && error.status.code < SERVER_ERRORS_MIN;
 }
 
+type Reconcile<T extends ApiObject> = (existing: T, expected: T) => ApiObject | undefined;
+
+const RECONCILERS: { readonly [Resource in keyof RbacKinds]: Reconcile<RbacKinds[Resource]> } = {
+  clusterroles: reconciledRole,
+  clusterrolebindings: reconciledBinding,
+  roles: reconciledRole,
+  rolebindings: reconciledBinding,
+};
+
+/** Lets go of the kind: the objects of a resource were decoded as what is stored there. */
+function reconcilerOf(resource: keyof RbacKinds): Reconcile<ApiObject> {
+  return RECONCILERS[resource] as Reconcile<never> as Reconcile<ApiObject>;
+}
+
 interface Wanted {
   readonly store: WriteContext;
   readonly endpoint: Endpoint;
   readonly expected: ApiObject;
   /** Undefined: the object must go, and be made anew. */
-  readonly reconciled: (existing: ApiObject, expected: ApiObject) => ApiObject | undefined;
+  readonly reconciled: Reconcile<ApiObject>;
   readonly log: Log;
 }
 

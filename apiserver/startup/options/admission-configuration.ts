@@ -2,11 +2,23 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseYaml } from '../../http/encoding/yaml';
 import { PLUGIN_NAMES } from '../../admission/plugins';
-import { optionalText, record, records, text } from '../../../shared/object/accessors';
+import { fieldsOf, fieldsOfEach, optionalText, text } from '../../../shared/object/accessors';
 
 export type AdmissionConfiguration =
   | { readonly ok: true; readonly configurations: ReadonlyMap<string, unknown> }
   | { readonly ok: false; readonly problem: string };
+
+/** As it stands in the file. */
+interface Written {
+  readonly kind: string;
+  readonly plugins: readonly WrittenPlugin[];
+}
+
+interface WrittenPlugin {
+  readonly name: string;
+  readonly path: string;
+  readonly configuration: unknown;
+}
 
 const KIND = 'AdmissionConfiguration';
 
@@ -17,16 +29,18 @@ const KIND = 'AdmissionConfiguration';
 export function readAdmissionConfiguration(file: string): AdmissionConfiguration {
   if (file === '') return { ok: true, configurations: new Map() };
   try {
-    const document = record(readYaml(file));
-    if (document['kind'] !== KIND) throw new Error(`the kind must be ${KIND}`);
+    const { kind, plugins } = fieldsOf<Written>(readYaml(file));
+    if (kind !== KIND) throw new Error(`the kind must be ${KIND}`);
     const configurations = new Map<string, unknown>();
-    for (const plugin of records(document['plugins'])) {
-      const name = text(plugin['name']);
+    for (const plugin of fieldsOfEach<WrittenPlugin>(plugins)) {
+      const name = text(plugin.name);
       if (!PLUGIN_NAMES.includes(name)) throw new Error(`there is no plugin named "${name}"`);
       if (configurations.has(name)) throw new Error(`${name} stands there twice`);
-      const other = optionalText(plugin['path']) ?? '';
-      const own = plugin['configuration'];
-      configurations.set(name, other === '' ? own : readYaml(path.resolve(path.dirname(file), other)));
+      const other = optionalText(plugin.path) ?? '';
+      configurations.set(
+        name,
+        other === '' ? plugin.configuration : readYaml(path.resolve(path.dirname(file), other)),
+      );
     }
     return { ok: true, configurations };
   } catch (error) {

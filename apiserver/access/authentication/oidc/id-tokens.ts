@@ -53,7 +53,7 @@ async function verifiedClaims(
   if (known?.is === 'verified') return known.claims;
   if (known?.is === 'foreign') return undefined;
   const parsed = parseToken(token);
-  if (parsed === undefined || parsed.claims['iss'] !== issuer) return undefined;
+  if (parsed === undefined || parsed.claims.iss !== issuer) return undefined;
   if (known === undefined) throw unauthorized('oidc: the keys of the issuer are not known yet');
   if (!keys.has(parsed.keyId)) {
     await keys.refresh();

@@ -3,7 +3,7 @@ import { tokenKeysOfJwk } from '../../../../shared/tokens/token-key';
 import type { Clock } from '../../../../shared/concurrency/clock';
 import { pause } from '../../../../shared/concurrency/pause';
 import type { Log } from '../../../../shared/log/log';
-import { record, records, text } from '../../../../shared/object/accessors';
+import { fieldsOf, records, text } from '../../../../shared/object/accessors';
 import { VerifiedTokens } from '../verified-tokens';
 import type { FetchJson } from './fetch-json';
 
@@ -97,18 +97,29 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   };
 }
 
+/** OpenID Connect Discovery 1.0. */
+interface IssuerDocument {
+  readonly issuer: string;
+  readonly jwks_uri: string;
+}
+
+/** RFC 7517. */
+interface KeySet {
+  readonly keys: readonly object[];
+}
+
 async function publishedKeys(
   { issuer, algorithms }: IssuerKeysOptions,
   fetchJson: FetchJson,
   signal: AbortSignal,
 ): Promise<readonly TokenKey[]> {
-  const document = record(
+  const document = fieldsOf<IssuerDocument>(
     await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, signal),
   );
-  if (document['issuer'] !== issuer) {
-    throw new Error(`the document is of another issuer: ${JSON.stringify(document['issuer'])}`);
+  if (document.issuer !== issuer) {
+    throw new Error(`the document is of another issuer: ${JSON.stringify(document.issuer)}`);
   }
-  const { keys } = record(await fetchJson(text(document['jwks_uri']), signal));
+  const { keys } = fieldsOf<KeySet>(await fetchJson(text(document.jwks_uri), signal));
   const published = records(keys).slice(0, KEYS_MAX);
   const usable = (await Promise.all(published.map(async (key) => tokenKeysOfJwk(key, algorithms)))).flat();
   if (usable.length === 0) throw new Error(`there is no key for ${algorithms.join(', ')}`);

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../../../shared/object/object';
+import type { Secret } from '../../../../shared/api/types/core-v1';
 import { GROUP } from '../../../../shared/names';
 import type { Registry } from '../../../registry/registry';
 import { readFresh } from '../../../registry/current';
@@ -6,8 +6,9 @@ import type { ReadContext } from '../../../registry/read-context';
 import type { Endpoint } from '../../../registry/resource';
 import { relativeKey } from '../../../registry/resource';
 import { currentOfEntry } from '../../../registry/stored-form';
-import { record, text } from '../../../../shared/object/accessors';
 import type { Entry } from '../../../cache/state/entry';
+
+const TOKEN = 'token';
 
 /** What a token may hang on. */
 export type AccountResource = 'serviceaccounts' | 'secrets' | 'pods';
@@ -68,11 +69,12 @@ export function accountObjects(context: ReadContext, registry: () => Registry): 
   };
 }
 
-function accountObjectOf({ metadata, ...object }: ApiObject): AccountObject {
+/** Of what tokens hang on only Secrets have data. */
+function accountObjectOf({ metadata, data }: Pick<Secret, 'metadata' | 'data'>): AccountObject {
   const { uid = '', deletionTimestamp } = metadata;
   return {
     uid,
     deletedAtMs: typeof deletionTimestamp === 'string' ? Date.parse(deletionTimestamp) : undefined,
-    token: text(record(object['data'])['token']),
+    token: data?.[TOKEN] ?? '',
   };
 }

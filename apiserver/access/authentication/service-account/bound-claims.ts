@@ -1,6 +1,6 @@
 import type { Claims } from '../../../../shared/tokens/json-web-token';
 import { ACCOUNT_TOKEN } from '../../../../shared/names';
-import { optionalRecord, record, text } from '../../../../shared/object/accessors';
+import { fieldsOf, optionalRecord, text } from '../../../../shared/object/accessors';
 import type { Reference } from './account-user';
 
 /** What a token of a service account says. Times are milliseconds since the epoch, undefined where the token says none. */
@@ -16,12 +16,22 @@ export interface BoundClaims {
   readonly secret: Reference | undefined;
 }
 
+/** What is particular to these tokens; `claimsOf` writes it. */
+interface OwnClaims {
+  readonly namespace: string;
+  readonly serviceaccount: Reference;
+  readonly pod: Reference;
+  readonly secret: Reference;
+  readonly warnafter: number;
+}
+
 /** Undefined for claims of other types than they must have. */
 export function boundClaimsOf(claims: Claims): BoundClaims | undefined {
-  const own = record(claims[ACCOUNT_TOKEN.claim]);
-  const audiences = audiencesOf(claims['aud']);
-  const times = [claims['exp'], claims['nbf'], claims['iat'], own['warnafter']].map(timeOf);
-  const references = [own['serviceaccount'], own['pod'], own['secret']].map(referenceOf);
+  const { namespace, serviceaccount, ...own } = fieldsOf<OwnClaims>(claims[ACCOUNT_TOKEN.claim]);
+  const { aud, exp, nbf, iat } = claims;
+  const audiences = audiencesOf(aud);
+  const times = [exp, nbf, iat, own.warnafter].map(timeOf);
+  const references = [serviceaccount, own.pod, own.secret].map(referenceOf);
   if (audiences === undefined || times.includes(null) || references.includes(null)) return undefined;
   const [account, pod, secret] = references.map((reference) => reference ?? undefined);
   const [expiresAtMs, notBeforeMs, issuedAtMs, warnAfterMs] = times.map((time) => time ?? undefined);
@@ -31,7 +41,7 @@ export function boundClaimsOf(claims: Claims): BoundClaims | undefined {
     notBeforeMs,
     issuedAtMs,
     warnAfterMs: warnAfterMs === 0 ? undefined : warnAfterMs,
-    namespace: text(own['namespace']),
+    namespace: text(namespace),
     account: account ?? NOBODY,
     pod,
     secret,
@@ -58,7 +68,7 @@ const NOBODY: Reference = { name: '', uid: '' };
 /** Null for what is none: a token whose pod cannot be read must not pass for one that is bound to no pod. */
 function referenceOf(value: unknown): Reference | undefined | null {
   if (value === undefined || value === null) return undefined;
-  const { name = '', uid = '' } = record(value);
+  const { name = '', uid = '' } = fieldsOf<Reference>(value);
   const isOne = optionalRecord(value) !== undefined && typeof name === 'string' && typeof uid === 'string';
   return isOne ? { name, uid } : null;
 }

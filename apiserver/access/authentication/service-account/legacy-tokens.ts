@@ -60,7 +60,7 @@ function legacyClaimsOf(claims: Claims): LegacyClaims | string {
   if (secretName === '') return 'secretName claim is missing';
   if (accountName === '') return 'serviceAccountName claim is missing';
   if (accountUid === '') return 'serviceAccountUID claim is missing';
-  if (claims['sub'] !== accountUserName(namespace, accountName)) return 'sub claim is invalid';
+  if (claims.sub !== accountUserName(namespace, accountName)) return 'sub claim is invalid';
   return { namespace, secretName, accountName, accountUid };
 }
 

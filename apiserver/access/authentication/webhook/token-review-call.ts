@@ -1,7 +1,9 @@
 import { GROUP } from '../../../../shared/names';
 import type { UserInfo } from '../../../exchange/exchange';
 import type { TokenQuestion } from '../../../registry/operation';
-import { record, text } from '../../../../shared/object/accessors';
+import type { TokenReviewStatus, UserInfo as ToldUser } from '../../../../shared/api/types/authentication-v1';
+import { fieldsOf, optionalRecord, text } from '../../../../shared/object/accessors';
+import type { Unchecked } from '../../../../shared/object/values';
 import type { RemoteReviewOptions } from '../../webhook/review-call';
 import { createReviewCall } from '../../webhook/review-call';
 
@@ -17,7 +19,7 @@ export type TokenReviewCall = (question: TokenQuestion, signal: AbortSignal) => 
 
 /** Throws KubeconfigError for a file that cannot be used. */
 export function createTokenReviewCall({ version, ...options }: RemoteReviewOptions): TokenReviewCall {
-  const call = createReviewCall({
+  const call = createReviewCall<TokenReviewStatus>({
     ...options,
     who: 'the token webhook',
     apiVersion: `${GROUP.authentication}/${version}`,
@@ -27,20 +29,22 @@ export function createTokenReviewCall({ version, ...options }: RemoteReviewOptio
     verdictOf(await call({ spec: { token, audiences }, status: { user: {} } }, signal));
 }
 
-function verdictOf(status: Readonly<Record<string, unknown>>): RemoteVerdict {
-  if (status['authenticated'] !== true) return { isKnown: false, why: text(status['error']) };
-  const user = record(status['user']);
-  if (text(user['username']) === '') throw new Error('the token webhook told no username');
-  const extra = Object.entries(record(user['extra'])).map(([key, values]) => [key, texts(values)] as const);
+function verdictOf(status: Unchecked<TokenReviewStatus>): RemoteVerdict {
+  if (status.authenticated !== true) return { isKnown: false, why: text(status.error) };
+  const user = fieldsOf<ToldUser>(status.user);
+  if (text(user.username) === '') throw new Error('the token webhook told no username');
+  const extra = Object.entries(optionalRecord(user.extra) ?? {}).map(
+    ([key, values]) => [key, texts(values)] as const,
+  );
   return {
     isKnown: true,
     user: {
-      name: text(user['username']),
-      uid: text(user['uid']),
-      groups: texts(user['groups']),
+      name: text(user.username),
+      uid: text(user.uid),
+      groups: texts(user.groups),
       extra: Object.fromEntries(extra),
     },
-    audiences: texts(status['audiences']),
+    audiences: texts(status.audiences),
   };
 }
 

@@ -2,7 +2,7 @@ import type { StoredResource } from '../../../registry/resource';
 import { currentOfEntry } from '../../../registry/stored-form';
 import type { UserInfo } from '../../../exchange/exchange';
 import type { Entry } from '../../../cache/state/entry';
-import type { Binding, RoleRef } from './binding';
+import type { Binding, RoleRef, StoredBinding } from './binding';
 import { holderOf, roleRefOf, subjectsOf } from './binding';
 import type { FollowerTarget } from '../../../cache/cache-follower';
 import type { RoleSlot } from './role-table';
@@ -38,10 +38,10 @@ export class BindingTable implements FollowerTarget {
     const previous = this.#byKey.get(key);
     if (previous !== undefined) this.#remove(key, previous);
     if (entry === undefined || this.#stored === undefined) return;
-    const { object } = currentOfEntry(this.#stored, entry);
+    const binding = currentOfEntry(this.#stored, entry).object as StoredBinding;
     const { namespace, name } = entry;
-    const role = this.#roles.hold(roleRefOf(object), namespace);
-    this.#add(key, { kind: this.#kind, name, namespace, subjects: subjectsOf(object), role });
+    const role = this.#roles.hold(roleRefOf(binding), namespace);
+    this.#add(key, { kind: this.#kind, name, namespace, subjects: subjectsOf(binding), role });
   }
 
   /** Lists of bindings, each in the order of their names, that concern the user; one binding may be in several. */

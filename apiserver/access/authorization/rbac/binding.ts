@@ -1,7 +1,7 @@
-import type { ApiObject } from '../../../../shared/object/object';
+import type { StoredKinds } from '../../../../shared/api/types/message-types';
+import type { ClusterRoleBinding, RoleBinding } from '../../../../shared/api/types/rbac-v1';
 import { accountUserName } from '../../../../shared/meta/account-user-name';
 import type { UserInfo } from '../../../exchange/exchange';
-import { record, records, text } from '../../../../shared/object/accessors';
 import type { RoleSlot } from './role-table';
 
 export interface Subject {
@@ -20,12 +20,14 @@ export interface Binding {
   readonly role: RoleSlot;
 }
 
-export function subjectsOf(binding: ApiObject): readonly Subject[] {
-  return records(binding['subjects']).map((subject) => ({
-    kind: text(subject['kind']),
-    name: text(subject['name']),
-    namespace: text(subject['namespace']),
-  }));
+/** The kinds of roles and bindings, by their resources. */
+export type RbacKinds = StoredKinds['rbac'];
+
+/** A binding as it is stored. */
+export type StoredBinding = ClusterRoleBinding | RoleBinding;
+
+export function subjectsOf({ subjects = [] }: StoredBinding): readonly Subject[] {
+  return subjects.map(({ kind, name, namespace = '' }) => ({ kind, name, namespace }));
 }
 
 export interface RoleRef {
@@ -33,9 +35,8 @@ export interface RoleRef {
   readonly name: string;
 }
 
-export function roleRefOf(binding: ApiObject): RoleRef {
-  const roleRef = record(binding['roleRef']);
-  return { kind: text(roleRef['kind']), name: text(roleRef['name']) };
+export function roleRefOf({ roleRef: { kind, name } }: StoredBinding): RoleRef {
+  return { kind, name };
 }
 
 /** By whose name a subject is found: a user's or a group's. Undefined for a subject that is nobody. */

@@ -1,3 +1,4 @@
+import type { ClusterRole } from '../../../../shared/api/types/rbac-v1';
 import { forbidden, notFound, timeout } from '../../../../shared/errors/status-error';
 import { deepEqual } from '../../../../shared/object/clone';
 import type { ApiObject } from '../../../../shared/object/object';
@@ -6,7 +7,7 @@ import { listed } from '../../../../shared/errors/listed';
 import type { Authorizer } from '../../../exchange/access';
 import type { UserInfo } from '../../../exchange/exchange';
 import type { WriteCheck } from '../../../registry/admission';
-import { optionalRecord } from '../../../../shared/object/accessors';
+import type { RbacKinds, StoredBinding } from './binding';
 import { roleRefOf } from './binding';
 import { describeMissing, missingRules, quotedList } from './covers';
 import type { Policies } from './policies';
@@ -26,17 +27,21 @@ const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
 ];
 
-type Check = (parts: EscalationParts, write: RoleWrite, signal: AbortSignal) => Promise<void>;
+type Check<T extends ApiObject> = (
+  parts: EscalationParts,
+  write: RoleWrite<T>,
+  signal: AbortSignal,
+) => Promise<void>;
 
 /** What is written, and by whom. */
-interface RoleWrite {
+interface RoleWrite<T extends ApiObject = ApiObject> {
   readonly user: UserInfo;
   readonly resource: string;
   readonly namespace: string;
   /** Empty for a new object. */
   readonly nameInPath: string;
-  readonly object: ApiObject;
-  readonly oldObject: ApiObject | undefined;
+  readonly object: T;
+  readonly oldObject: T | undefined;
 }
 
 /**
@@ -47,24 +52,34 @@ export function refuseEscalation(parts: EscalationParts): WriteCheck {
   return ({ write: { endpoint, user, namespace, nameInPath = '' }, object, oldObject }, signal) => {
     if (endpoint.stored.group !== GROUP.rbac || object === undefined) return undefined;
     const { resource } = endpoint.stored;
-    const check = CHECKS[resource];
+    const check = checkOf(resource);
     if (check === undefined || user.groups.includes(USER_GROUP.masters)) return undefined;
     if (oldObject !== undefined && changesOnlyLifetime(object, oldObject)) return undefined;
     return check(parts, { user, resource, namespace, nameInPath, object, oldObject }, signal);
   };
 }
 
-const CHECKS: Readonly<Record<string, Check>> = {
+const CHECKS: { readonly [Resource in keyof RbacKinds]: Check<RbacKinds[Resource]> } = {
   clusterroles: checkRole,
   roles: checkRole,
   clusterrolebindings: checkBinding,
   rolebindings: checkBinding,
 };
 
-async function checkRole(parts: EscalationParts, write: RoleWrite, signal: AbortSignal): Promise<void> {
+/** Lets go of the kind: the objects of a resource were decoded as what is stored there. */
+function checkOf(resource: string): Check<ApiObject> | undefined {
+  return (CHECKS as unknown as Readonly<Record<string, Check<ApiObject>>>)[resource];
+}
+
+/** A Role is like a ClusterRole that gathers nothing. */
+async function checkRole(
+  parts: EscalationParts,
+  write: RoleWrite<ClusterRole>,
+  signal: AbortSignal,
+): Promise<void> {
   const { object, oldObject, resource, nameInPath } = write;
   if (await mayDo(parts, { write, verb: 'escalate', resource, name: nameInPath }, signal)) return;
-  await confirmHeld(parts, { write, rules: policyRules(object['rules']) }, signal);
+  await confirmHeld(parts, { write, rules: policyRules(object.rules) }, signal);
   if (!hasAggregation(object) && !hasAggregation(oldObject)) return;
   // What aggregation will gather is not known yet: whoever asks for it must hold everything.
   const { rules: held } = parts.policies.rulesOf(write.user, write.namespace);
@@ -73,7 +88,11 @@ async function checkRole(parts: EscalationParts, write: RoleWrite, signal: Abort
   }
 }
 
-async function checkBinding(parts: EscalationParts, write: RoleWrite, signal: AbortSignal): Promise<void> {
+async function checkBinding(
+  parts: EscalationParts,
+  write: RoleWrite<StoredBinding>,
+  signal: AbortSignal,
+): Promise<void> {
   const { namespace, object } = write;
   const ref = roleRefOf(object);
   const resource = ROLE_RESOURCES[ref.kind];
@@ -154,9 +173,8 @@ function refusal({ resource, object }: RoleWrite, why: string): Error {
   return forbidden({ group: GROUP.rbac, resource }, object.metadata.name ?? '', why);
 }
 
-function hasAggregation(role: ApiObject | undefined): boolean {
-  const selectors = optionalRecord(role?.['aggregationRule'])?.['clusterRoleSelectors'];
-  return Array.isArray(selectors) && selectors.length > 0;
+function hasAggregation(role: ClusterRole | undefined): boolean {
+  return (role?.aggregationRule?.clusterRoleSelectors ?? []).length > 0;
 }
 
 /** What the garbage collector changes before an object goes: who may do that need not hold what the role gives. */
@@ -172,7 +190,7 @@ function withoutLifetime(object: ApiObject): object {
     managedFields: _managers,
     selfLink: _link,
     ...kept
-  } = metadata as ApiObject['metadata'] & { readonly selfLink?: string };
+  } = metadata;
   return { ...withoutEmpty(content), metadata: withoutEmpty(kept) };
 }
 

@@ -53,16 +53,17 @@ export class Policies {
     const roles = find('roles');
     const clusterBindings = find('clusterrolebindings');
     const bindings = find('rolebindings');
-    this.#roles = {
+    const tables = {
       ClusterRole: new RoleTable('ClusterRole', clusterRoles),
       Role: new RoleTable('Role', roles),
     };
+    this.#roles = tables;
     const holder = this.#holder();
     this.#clusterBindings = new BindingTable('ClusterRoleBinding', clusterBindings, holder);
     this.#bindings = new BindingTable('RoleBinding', bindings, holder);
     const followed: readonly (readonly [StoredResource | undefined, FollowerTarget | undefined])[] = [
-      [clusterRoles, this.#roles['ClusterRole']],
-      [roles, this.#roles['Role']],
+      [clusterRoles, tables.ClusterRole],
+      [roles, tables.Role],
       [clusterBindings, this.#clusterBindings],
       [bindings, this.#bindings],
     ];

@@ -1,4 +1,4 @@
-import { records, strings } from '../../../../shared/object/accessors';
+import type { PolicyRule as StoredRule } from '../../../../shared/api/types/rbac-v1';
 
 /** One rule of a role, with an empty list for what it does not say. */
 export interface PolicyRule {
@@ -10,14 +10,16 @@ export interface PolicyRule {
 }
 
 /** The stored `rules` of a role. */
-export function policyRules(rules: unknown): readonly PolicyRule[] {
-  return records(rules).map((rule) => ({
-    verbs: strings(rule['verbs']),
-    apiGroups: strings(rule['apiGroups']),
-    resources: strings(rule['resources']),
-    resourceNames: strings(rule['resourceNames']),
-    nonResourceURLs: strings(rule['nonResourceURLs']),
-  }));
+export function policyRules(rules: readonly StoredRule[] | null): readonly PolicyRule[] {
+  return (rules ?? []).map(
+    ({ verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }) => ({
+      verbs: verbs ?? [],
+      apiGroups,
+      resources,
+      resourceNames,
+      nonResourceURLs,
+    }),
+  );
 }
 
 /** The rule as it is written into an object: lists that are empty are left out. */

@@ -1,3 +1,4 @@
+import type { ClusterRole } from '../../../../shared/api/types/rbac-v1';
 import type { StoredResource } from '../../../registry/resource';
 import { currentOfEntry } from '../../../registry/stored-form';
 import type { Entry } from '../../../cache/state/entry';
@@ -35,7 +36,7 @@ export class RoleSlot {
   content(): RoleRules | undefined {
     if (this.#content !== undefined || this.#source === undefined) return this.#content;
     const { object } = currentOfEntry(this.#source.stored, this.#source.entry);
-    const rules = policyRules(object['rules']);
+    const rules = policyRules((object as ClusterRole).rules);
     this.#content = { rules, compiled: rules.map((rule) => new CompiledRule(rule)) };
     return this.#content;
   }

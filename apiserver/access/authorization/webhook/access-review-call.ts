@@ -1,15 +1,17 @@
+import type { SubjectAccessReviewStatus } from '../../../../shared/api/types/authorization-v1';
 import { GROUP } from '../../../../shared/names';
 import type { RemoteReviewOptions } from '../../webhook/review-call';
 import { createReviewCall } from '../../webhook/review-call';
 import type { AccessQuestion, Verdict } from '../../../exchange/access';
 import { text } from '../../../../shared/object/accessors';
+import type { Unchecked } from '../../../../shared/object/values';
 
 /** Asks the remote service. Rejects with an Error when there is no answer, or one that cannot be understood. */
 export type AccessReviewCall = (question: AccessQuestion, signal: AbortSignal) => Promise<Verdict>;
 
 /** Throws KubeconfigError for a file that cannot be used. */
 export function createAccessReviewCall({ version, ...options }: RemoteReviewOptions): AccessReviewCall {
-  const call = createReviewCall({
+  const call = createReviewCall<SubjectAccessReviewStatus>({
     ...options,
     who: 'the authorization webhook',
     apiVersion: `${GROUP.authorization}/${version}`,
@@ -45,12 +47,12 @@ function given(fields: Readonly<Record<string, string>>): object {
 }
 
 /** Whoever says yes and no at once says no. */
-function verdictOf(status: Readonly<Record<string, unknown>>): Verdict {
+function verdictOf(status: Unchecked<SubjectAccessReviewStatus>): Verdict {
   const { allowed = false, denied = false } = status;
   if (typeof allowed !== 'boolean' || typeof denied !== 'boolean') {
     throw new Error('the authorization webhook said neither yes nor no');
   }
-  const reason = text(status['reason']);
+  const reason = text(status.reason);
   if (denied) return { decision: 'deny', reason };
   return { decision: allowed ? 'allow' : 'no-opinion', reason };
 }
