@@ -33,7 +33,6 @@ import type { Registry } from '../registry/registry';
 import { createRegistry } from '../registry/registry';
 import type { RuntimeConfig } from '../registry/runtime-config';
 import { DEFAULT_RUNTIME_CONFIG } from '../registry/runtime-config';
-import type { Service } from '../../shared/api/types/core-v1';
 import { servedDefinitions } from '../kinds/served';
 import type { KindSettings } from '../registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from '../registry/strategy';

@@ -40,7 +40,7 @@ export interface BackendRow<Flags, Options> {
   };
   /** Its own flags. */
   readonly flags: readonly FlagRow[];
-  /** The one of them that it cannot do without and that no other store takes; `hint` is what else to do. */
+  /** The one of them that it cannot do without and that no other store takes: every store has one, so that a flag of another is noticed; `hint` is what else to do. */
   readonly needs: { readonly flag: string; readonly hint?: string };
   /** Whether the flag that it needs is given. */
   isNamed(flags: Flags): boolean;

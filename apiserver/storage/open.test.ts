@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -34,10 +34,18 @@ test('etcd opens without being there, and is waited for until the caller gives u
   await opened.backend.close();
 });
 
+test('the suites that run servers over each store have every store that a flag can name', () => {
+  const suites = readFileSync(path.join(__dirname, '../testing/stores.ts'), 'utf8');
+  const folders = readdirSync(__dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const stores = folders.map(({ name }) => name).filter((name) => name !== 'testing');
+  expect(stores).toEqual(expect.arrayContaining(['embedded', 'etcd']));
+  expect(stores.filter((name) => !suites.includes(`/storage/${name}/`))).toEqual([]);
+});
+
 test('the contract suite runs on every store that a flag can name', () => {
   const folders = readdirSync(__dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const filesOf = (folder: string): readonly string[] => readdirSync(path.join(__dirname, folder));
-  const stores = folders.map(({ name }) => name).filter((name) => filesOf(name).includes(`${name}-row.ts`));
+  const stores = folders.map(({ name }) => name).filter((name) => name !== 'testing');
   expect(stores).toEqual(expect.arrayContaining(['embedded', 'etcd']));
   expect(stores.filter((name) => !filesOf(name).includes(`${name}-backend.contract.test.ts`))).toEqual([]);
 });

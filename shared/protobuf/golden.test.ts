@@ -25,7 +25,7 @@ function encoded(name: string): Golden {
   return { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
-const current = Object.fromEntries(kindMessages().map((name) => [name, encoded(name)]));
+const current = Object.fromEntries([...kindMessages()].sort().map((name) => [name, encoded(name)]));
 if (process.env['ORCH_GOLDEN'] === 'write') writeFileSync(FILE, `${JSON.stringify(current, null, 2)}\n`);
 const golden = JSON.parse(readFileSync(FILE, 'utf8')) as Readonly<Record<string, Golden>>;
 

@@ -3,6 +3,7 @@ import { describeField } from '../../../shared/api/descriptions';
 import { defined } from '../../../shared/defined';
 import { fieldsOf, fieldsOfEach, optionalRecord, record, text } from '../../../shared/object/accessors';
 import type { Unchecked } from '../../../shared/object/values';
+import { isSchema } from '../../kinds/apiextensions/crd-schema-parts';
 import { validateStructure } from '../../kinds/apiextensions/crd-structure';
 import type { JsonSchema, SchemaForm } from './definitions';
 import { described, TYPE_META } from './definitions';
@@ -51,7 +52,7 @@ const UNSUPPORTED = [
 ] as const;
 
 function isStructural(schema: Source): boolean {
-  return validateStructure(schema, '').length === 0 && isPlain(schema);
+  return isSchema(schema) && validateStructure(schema, '').length === 0 && isPlain(schema);
 }
 
 function isPlain(schema: Source): boolean {

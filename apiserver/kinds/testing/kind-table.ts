@@ -3,7 +3,7 @@ import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { causesOf } from './refusals';
 
-/** One way to spoil the good object: what is wrong, a merge patch that makes it so, and the causes as `Reason field`. */
+/** One way to spoil the good object: what is wrong, a merge patch that makes it so, and the causes as `Reason field`, without the `FieldValue` that all reasons begin with. */
 export type Spoiled = readonly [title: string, patch: object, causes: readonly string[]];
 
 export interface KindTable {

@@ -8,7 +8,7 @@ import { FLAG_ROWS } from './flag-rows';
 
 const ROOT = path.resolve(__dirname, '../../..');
 const MANUAL = path.join(ROOT, 'apiserver/docs');
-/** Both stores, and whatever other flags have to be given for more of them to be read. */
+/** Every store, and whatever other flags have to be given for more of them to be read. */
 const COMMAND_LINES = [
   ['--storage-backend=embedded', '--embedded-dir=d'],
   [
