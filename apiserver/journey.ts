@@ -9,8 +9,8 @@ import { versionDocument } from './documents/discovery/version';
 import type { Answer, Exchange, Stage } from './exchange/exchange';
 import { parseRequestInfo } from './exchange/request-info';
 import { createDeadline } from './exchange/deadline';
-import type { Insight } from './observability/metrics/insight';
-import { INSIGHT_PATHS } from './observability/metrics/insight';
+import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
+import { METRICS_PATHS } from './observability/metrics/metrics-endpoints';
 import { createOpenApi, OPENAPI_PATHS } from './documents/openapi/openapi';
 import { documentAnswer } from './verbs/answers';
 import type { VerbContext } from './verbs/context';
@@ -25,7 +25,7 @@ export interface JourneyParts {
   readonly authorize: Stage;
   /** Answers health paths; undefined for any other path. */
   readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
-  readonly insight: Insight;
+  readonly metrics: MetricsEndpoints;
   /** Absent: nobody else verifies tokens of this server. */
   readonly issuer?: IssuerDocuments;
   readonly verbs: VerbContext;
@@ -36,13 +36,13 @@ export interface JourneyParts {
 }
 
 /**
- * The journey of every request, in order; read it first. Around it stands the edge (`server/edge.ts`), which turns whatever a stage
- * throws into a Status. A stage that is still to come has its place: flow control before authorization.
+ * The journey of every request, in order; read it first. Around it stands the error handler (`http/server/error-handler.ts`), which
+ * turns what a stage throws into a Status. A stage that is still to come has its place: flow control before authorization.
  */
 export function createJourney(parts: JourneyParts): (exchange: Exchange) => Promise<void> {
   const stages: readonly Stage[] = [
     requestInfo, // what the path asks for
-    parts.insight.measure, // what it costs, and how it ends
+    parts.metrics.measure, // what it costs, and how it ends
     ...(parts.audit === undefined ? [] : [parts.audit.open]), // who tried and was turned away
     createDeadline(parts.requestTimeoutMs), // nothing waits for ever
     parts.authenticate, // who is asking
@@ -77,7 +77,7 @@ const OTHER_PATHS: readonly string[] = [
   '/livez',
   '/readyz',
   '/version',
-  ...INSIGHT_PATHS,
+  ...METRICS_PATHS,
   ...OPENAPI_PATHS,
 ];
 
@@ -94,7 +94,7 @@ function createAnswer(parts: JourneyParts): Stage {
     }
     return (
       (await parts.health(exchange)) ??
-      (await parts.insight.answer(exchange)) ??
+      (await parts.metrics.answer(exchange)) ??
       parts.issuer?.answer(exchange) ??
       openApi(registry, exchange) ??
       answerDiscovery(registry, parts.serverAddress(), exchange) ??

@@ -27,13 +27,13 @@ import { healthEndpoints } from './observability/health/health-endpoints';
 import type { HealthCheck } from './observability/health/health-check';
 import { logCheck, ping, shutdownCheck } from './observability/health/health-check';
 import { impersonation } from './access/impersonation/impersonation';
-import type { Insight } from './observability/metrics/insight';
-import { createInsight } from './observability/metrics/insight';
+import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
+import { createMetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { createJourney } from './journey';
 import { operationServices } from './startup/operation-services';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
 import { outlastOutage } from './startup/outlast-outage';
-import { statusErrorOf } from './http/server/edge';
+import { statusErrorOf } from './http/server/error-handler';
 import type { Server } from './http/server/server';
 import { createServer } from './http/server/server';
 import type { OpenedStore } from './storage/open';
@@ -56,18 +56,18 @@ export interface ServerProcess {
 }
 
 /**
- * Puts a server together and serves until `stop` aborts; then drains and closes. The door opens first and health answers at once;
+ * Puts a server together and serves until `stop` aborts; then drains and closes. The listener opens first and health answers at once;
  * readiness comes with the filled cache. Rejects when the store, the certificate or the port cannot be used.
  */
-export async function runServer(process: ServerProcess, stop: AbortSignal): Promise<void> {
-  const { options, log } = process;
+export async function runServer(context: ServerProcess, stop: AbortSignal): Promise<void> {
+  const { options, log } = context;
   // A policy that cannot be used is told before anything else is done.
   const audit =
     options.audit === undefined
       ? undefined
       : await openAudit(options.audit, { log, statusOf: statusErrorOf });
   try {
-    await serve({ ...process, audit }, stop);
+    await serve({ ...context, audit }, stop);
   } finally {
     await audit?.close(AbortSignal.timeout(AUDIT_FLUSH_MS));
   }
@@ -77,8 +77,8 @@ interface AuditedProcess extends ServerProcess {
   readonly audit: Audit | undefined;
 }
 
-async function serve(process: AuditedProcess, stop: AbortSignal): Promise<void> {
-  const { options, log } = process;
+async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> {
+  const { options, log } = context;
   const life = new AbortController();
   // Every part that goes on in the background listens to it.
   setMaxListeners(0, life.signal);
@@ -104,7 +104,7 @@ async function serve(process: AuditedProcess, stop: AbortSignal): Promise<void> 
       accessControl,
     });
     const policyHook = createPolicyHook({ store: plane.store, registry: plane.registry, log });
-    const { server, port, bundles } = await openDoor(process, {
+    const { server, port, bundles } = await openListener(context, {
       plane,
       opened,
       policyHook,
@@ -125,7 +125,7 @@ async function serve(process: AuditedProcess, stop: AbortSignal): Promise<void> 
       void plane.serviceAllocation.keepRepaired(life.signal);
       void plane.definitions.keep(life.signal);
       void createApiVersions({ store: plane.store, registry: plane.registry, log }).keep(life.signal);
-      void keepAuthenticationInfo(process, { plane, bundles, life: life.signal });
+      void keepAuthenticationInfo(context, { plane, bundles, life: life.signal });
       await apiService.keep(stop);
     } finally {
       await Promise.all([
@@ -149,7 +149,7 @@ function cacheLimitsOf({ watchCache, store: { compactionIntervalMs } }: ServerOp
 
 async function keepAuthenticationInfo(
   { options, log }: ServerProcess,
-  parts: Pick<DoorParts, 'plane' | 'life'> & { readonly bundles: AuthorityBundles },
+  parts: Pick<ListenerParts, 'plane' | 'life'> & { readonly bundles: AuthorityBundles },
 ): Promise<void> {
   const { plane, life, bundles } = parts;
   const { requestHeader: names } = options.authentication;
@@ -202,7 +202,7 @@ async function fillStore({ plane, policyHook, log }: StartParts, signal: AbortSi
   await policyHook.run(signal);
 }
 
-interface DoorParts {
+interface ListenerParts {
   readonly plane: ControlPlane;
   readonly opened: OpenedStore;
   readonly policyHook: PolicyHook;
@@ -210,16 +210,16 @@ interface DoorParts {
   readonly life: AbortSignal;
 }
 
-interface OpenDoor {
+interface OpenListener {
   readonly server: Server;
   readonly port: number;
   readonly bundles: AuthorityBundles;
 }
 
-async function openDoor(
+async function openListener(
   { options, log, logFailure, build, audit }: AuditedProcess,
-  { plane, opened, policyHook, life }: DoorParts,
-): Promise<OpenDoor> {
+  { plane, opened, policyHook, life }: ListenerParts,
+): Promise<OpenListener> {
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
     `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`;
@@ -259,7 +259,7 @@ async function openDoor(
         log,
         livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
       }),
-      insight: insightInto(plane, authentication, audit),
+      metrics: metricsEndpoints(plane, authentication, audit),
       ...defined({ issuer: accountTokens.documents }),
       verbs: {
         registry: plane.registry,
@@ -284,12 +284,12 @@ async function openDoor(
   return { server, port: bound.port, bundles: authentication.bundles };
 }
 
-function insightInto(
+function metricsEndpoints(
   { registry, cache, admissionMetrics, webhookMetrics }: ControlPlane,
   { accountTokens, counts }: Authentication,
   audit: Audit | undefined,
-): Insight {
-  return createInsight({
+): MetricsEndpoints {
+  return createMetricsEndpoints({
     registry,
     cache,
     statusOf: statusErrorOf,
@@ -298,7 +298,7 @@ function insightInto(
     authentication: counts,
     tokens: accountTokens.counts,
     audit: audit?.counts,
-    process: true,
+    processMetrics: true,
   });
 }
 

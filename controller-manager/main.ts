@@ -15,11 +15,11 @@ import { selectControllers } from './controllers';
 import { FLAGS } from './flags';
 import { RootCaError, readCertificates } from './runtime/root-ca-file';
 import { runControllerManager } from './run';
-import { DoorError } from './runtime/serving/door';
-import { DoorCertificateError } from './runtime/serving/door-certificate';
+import { ListenerError } from './runtime/serving/listener';
+import { ServingCertificateError } from './runtime/serving/serving-certificate';
 import { createMetrics } from './runtime/serving/metrics';
 import { servingProblems } from './runtime/serving/serving-flags';
-import { openStatusDoor } from './runtime/serving/status-door';
+import { openStatusListener } from './runtime/serving/status-listener';
 
 const PROGRAM = 'orch-controller-manager';
 const SUMMARY =
@@ -27,7 +27,13 @@ const SUMMARY =
 const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
 
 /** Files and addresses that cannot be used; the messages say all that there is to say. */
-const REFUSALS = [KubeconfigError, RootCaError, SigningFilesError, DoorCertificateError, DoorError] as const;
+const REFUSALS = [
+  KubeconfigError,
+  RootCaError,
+  SigningFilesError,
+  ServingCertificateError,
+  ListenerError,
+] as const;
 
 type Values = FlagValues<typeof FLAGS>;
 
@@ -80,7 +86,7 @@ async function work({ values, given, controllers }: RunningOptions): Promise<num
   const clientOptions = { ...server, userAgent: PROGRAM, timeoutMs: values.kubeApiRequestTimeoutMs };
   const client = createClient(clientOptions);
   const isPortGiven = given.has('secure-port');
-  const door = await openStatusDoor(values, { client, metrics, log, isPortGiven });
+  const listener = await openStatusListener(values, { client, metrics, log, isPortGiven });
   const accounts = createAccountClients({ client, clientOptions });
   log.info(
     { server: server.server, dialect, controllers: controllers.map(({ name }) => name) },
@@ -116,7 +122,7 @@ async function work({ values, given, controllers }: RunningOptions): Promise<num
     else log.info({}, 'stopped');
     return end === 'lost' ? EXIT.failure : EXIT.ok;
   } finally {
-    door?.close();
+    listener?.close();
     accounts.close();
     client.close();
   }

@@ -180,12 +180,12 @@ class Recorder {
   }
 }
 
-/** The door answers a stream of messages with an upgraded connection. */
+/** The listener answers a stream of messages with an upgraded connection. */
 function isSwitched({ upgrade }: Exchange, { code, messages }: Answer): boolean {
   return upgrade && code === SUCCESS && messages !== undefined;
 }
 
-/** A defect rather than an outcome: what the edge answers with 500 and a stack in the log. */
+/** A defect rather than an outcome: what the error handler answers with 500 and a stack in the log. */
 function isUnforeseen(error: unknown, status: ResponseStatus): boolean {
   return !(error instanceof StatusError) && status.reason === 'InternalError';
 }

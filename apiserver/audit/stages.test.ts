@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange/exchange';
 import { ClientGoneError } from '../exchange/initial-values';
 import { parseRequestInfo } from '../exchange/request-info';
 import { newExchange } from '../exchange/testing/new-exchange';
-import { statusErrorOf } from '../http/server/edge';
+import { statusErrorOf } from '../http/server/error-handler';
 import type { AuditParts } from './audit';
 import { createAudit } from './audit';
 import { BlockingBackend } from './blocking';

@@ -83,7 +83,7 @@ export class ClusterCache {
       scheduler: new FlushScheduler({
         delayMaxMs: limits.coalesceMaxMs,
         onFlushed: (waitedMs, queues) => {
-          delays.toDoor.observe(waitedMs, queues);
+          delays.toListener.observe(waitedMs, queues);
         },
       }),
       derived: new DerivedBudget(limits.derivedBytesMax),

@@ -230,7 +230,7 @@ test('a watcher whose reader does not drain is ended, and the others get everyth
   expect(await slow.next()).toBeUndefined();
 });
 
-test('a watch that its door gives up because nothing is taken counts as slow, and its client is named', async () => {
+test('a watch that its listener gives up because nothing is taken counts as slow, and its client is named', async () => {
   const lines: object[] = [];
   await start({ log: { ...silentLog, warn: (fields: object) => lines.push(fields) } });
   const stop = new AbortController();

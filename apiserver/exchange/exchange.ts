@@ -22,7 +22,7 @@ export type PeerCertificates = readonly X509Certificate[];
 export const LENT_BYTES_MIN = 64 * 1024;
 
 /**
- * What goes back to the client, as data: only a door writes it. A `Buffer` body is sent with a Content-Length; an iterable is
+ * What goes back to the client, as data: only a listener writes it. A `Buffer` body is sent with a Content-Length; an iterable is
  * streamed in the pieces it yields, is asked for the next piece only after the client took the last one, and is closed (its
  * `return` called) when the client leaves. A piece of {@link LENT_BYTES_MIN} or more is lent: its memory is used again once the next
  * one is asked for.
@@ -39,7 +39,7 @@ export interface Answer {
 export type MessageFraming = 'lines' | 'length-prefixed';
 
 /**
- * One request on its way through the journey (`apiserver/journey.ts`). A door builds it; each stage sets the field that is its own
+ * One request on its way through the journey (`apiserver/journey.ts`). A listener builds it; each stage sets the field that is its own
  * and reads those set before it. Nothing here knows HTTP/1, HTTP/2 or Express.
  */
 export interface Exchange {
@@ -57,7 +57,7 @@ export interface Exchange {
   readonly remoteAddress: string;
   /** Undefined for a client that showed no certificate, or was not asked for one. */
   readonly peer?: PeerCertificates | undefined;
-  /** True when the door can hand over the socket (WebSocket, SPDY). */
+  /** True when the listener can hand over the socket (WebSocket, SPDY). */
   readonly upgrade: boolean;
   /** Milliseconds since the epoch at which the request's head was complete. */
   readonly receivedAt: number;
@@ -77,11 +77,11 @@ export interface Exchange {
   info: RequestInfo;
   /** Set by `authentication`. */
   user: UserInfo;
-  /** Texts for `Warning` headers; the edge writes them. */
+  /** Texts for `Warning` headers; the error handler writes them. */
   readonly warnings: string[];
   /** Set by `audit` for a request that is audited: what is known of it goes there. */
   audit?: AuditTrail | undefined;
-  /** Set by the verb, or by the edge from the error it caught. */
+  /** Set by the verb, or by the error handler from the error it caught. */
   answer: Answer | undefined;
   /** The error behind a failed answer, for log and metrics. */
   error?: StatusError;

@@ -81,7 +81,7 @@ export interface ServiceRanges {
   readonly nodePorts: ValueRange;
 }
 
-/** Registry, cache and admission over one backend: everything of a server but its doors. */
+/** Registry, cache and admission over one backend: everything of a server but its listeners. */
 export interface ControlPlane {
   readonly registry: () => Registry;
   readonly cache: ClusterCache;

@@ -19,8 +19,8 @@ import type { Mode } from '../access/authorization/modes';
 import { accessControlOf } from '../access/authorization/modes';
 import type { AdmissionOptions, ControlPlane, ServiceRanges } from '../startup/control-plane';
 import { DEFAULT_ADMISSION, createControlPlane } from '../startup/control-plane';
-import { createInsight } from '../observability/metrics/insight';
-import { statusErrorOf } from '../http/server/edge';
+import { createMetricsEndpoints } from '../observability/metrics/metrics-endpoints';
+import { statusErrorOf } from '../http/server/error-handler';
 import { createJourney } from '../journey';
 import type { OperationServices } from '../registry/operation';
 import type { RuntimeConfig } from '../registry/runtime-config';
@@ -46,12 +46,12 @@ export interface CallOptions {
   /** Sent as it is instead of `body`. */
   readonly text?: string;
   readonly headers?: IncomingHttpHeaders;
-  /** As if it had come in through the door for upgrades. */
+  /** As if it had come in through the listener for upgrades. */
   readonly upgrade?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** A server without its doors: requests go through the whole journey, in memory. */
+/** A server without its listeners: requests go through the whole journey, in memory. */
 export interface InProcessApi {
   readonly plane: ControlPlane;
   readonly backend: Backend;
@@ -138,13 +138,13 @@ export async function startInProcessApi(
     impersonate: impersonation(plane.access.authorize),
     authorize: authorize(plane.access.authorize),
     health: async () => Promise.resolve(undefined),
-    insight: createInsight({
+    metrics: createMetricsEndpoints({
       registry: plane.registry,
       cache: plane.cache,
       statusOf: statusErrorOf,
       admission: plane.admissionMetrics,
       webhooks: plane.webhookMetrics,
-      process: false,
+      processMetrics: false,
     }),
     verbs: {
       registry: plane.registry,

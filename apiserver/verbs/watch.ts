@@ -50,7 +50,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
       labelSelector: query.get('labelSelector') ?? '',
       fieldSelector: query.get('fieldSelector') ?? '',
       ended: (reason) => {
-        // A door that waits for this client to take something never asks for more: only cutting the connection tells it.
+        // A listener that waits for this client to take something never asks for more: only cutting the connection tells it.
         if (reason === 'slow') exchange.abort(new SlowReaderError());
       },
     },

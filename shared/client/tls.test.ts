@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => server.close());
 
-test('a client certificate opens the door of a server whose certificate fits the name it is asked by', async () => {
+test('a client certificate opens the listener of a server whose certificate fits the name it is asked by', async () => {
   const client = createClient({
     ...credentials,
     server: server.url,

@@ -64,7 +64,7 @@ export interface StatusErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The one error that means an answer to the client. Everything else that is thrown is a defect and becomes a 500 at the edge. */
+/** The one error that means an answer to the client. Everything else that is thrown is a defect, which the error handler answers with 500. */
 export class StatusError extends Error {
   readonly status: Status;
 

@@ -48,18 +48,18 @@ const DELAY_BOUNDS_SECONDS: readonly number[] = [
 
 /**
  * The way of a change, by stage. `toCache`: how long a reader that knew the store's newest revision had to wait for the cache.
- * `inCache`: from its arrival to being applied. `toDoor`: from being queued for watchers to being handed to the door, once per watcher.
+ * `inCache`: from its arrival to being applied. `toListener`: from being queued for watchers to being handed to the listener, once per watcher.
  */
 export interface Delays {
   readonly toCache: DurationHistogram;
   readonly inCache: DurationHistogram;
-  readonly toDoor: DurationHistogram;
+  readonly toListener: DurationHistogram;
 }
 
 export function createDelays(): Delays {
   return {
     toCache: new DurationHistogram(DELAY_BOUNDS_SECONDS),
     inCache: new DurationHistogram(DELAY_BOUNDS_SECONDS),
-    toDoor: new DurationHistogram(DELAY_BOUNDS_SECONDS),
+    toListener: new DurationHistogram(DELAY_BOUNDS_SECONDS),
   };
 }

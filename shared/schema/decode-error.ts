@@ -1,7 +1,7 @@
 /** A key of user data in a path is cut to so many characters. */
 const PATH_SEGMENT_CHARS_MAX = 100;
 
-/** A value that does not fit its type. Always the sender's fault: it becomes a 400 at the edge. */
+/** A value that does not fit its type. Always the sender's fault: the error handler answers it with 400. */
 export class DecodeError extends Error {
   /** What is wrong, without the path. */
   readonly detail: string;

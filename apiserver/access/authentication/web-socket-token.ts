@@ -8,7 +8,7 @@ import type { TokenAuthenticator } from './token-authenticator';
 
 /**
  * Authenticates WebSockets by a bearer token among their subprotocols: browsers cannot send other headers with them. A request that
- * offers no such subprotocol is left to others. The door never agrees on it, so that the token does not come back in the answer.
+ * offers no such subprotocol is left to others. The listener never agrees on it, so that the token does not come back in the answer.
  */
 export function webSocketToken(tokens: TokenAuthenticator, audiences: readonly string[]): Authenticator {
   return async (exchange) => {

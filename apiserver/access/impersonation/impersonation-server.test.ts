@@ -72,7 +72,7 @@ test('whoever may not is refused, and the event tells of nobody else', async () 
   expect(event).not.toHaveProperty('impersonatedUser');
 });
 
-test('the door for upgrades is no way around', async () => {
+test('the listener for upgrades is no way around', async () => {
   const webSocket = {
     connection: 'Upgrade',
     upgrade: 'websocket',

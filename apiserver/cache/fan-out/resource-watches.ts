@@ -41,7 +41,7 @@ export class ResourceWatches implements WatchSource {
     this.#watchers.add(watcher);
     context.counters.watchesStarted += 1;
     const close = (): void => {
-      // The door notices by itself that a client takes nothing, when too little happens for the queue to overflow.
+      // The listener notices by itself that a client takes nothing, when too little happens for the queue to overflow.
       this.end(watcher, signal.reason instanceof SlowReaderError ? 'slow' : 'aborted');
     };
     const timer = setTimeout(

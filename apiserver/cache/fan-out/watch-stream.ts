@@ -34,7 +34,7 @@ export interface WatchSource {
   lastFrame(watcher: Watcher, reason: EndReason): Buffer | undefined;
 }
 
-/** Pieces handed to the door while catching up, in bytes. */
+/** Pieces handed to the listener while catching up, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
 /**

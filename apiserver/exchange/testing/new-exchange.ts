@@ -3,12 +3,12 @@ import type { Exchange } from '../exchange';
 import { rawHeadersOf } from './raw-headers';
 import { NO_INFO, NOBODY } from '../initial-values';
 
-/** An exchange that is told, as the door tells its own, when it is over. */
+/** An exchange that is told, as the listener tells its own, when it is over. */
 export interface TestExchange extends Exchange {
   readonly end: () => void;
 }
 
-/** An exchange as a door would build it, for tests of stages. */
+/** An exchange as a listener would build it, for tests of stages. */
 export function newExchange(parts: Partial<Exchange> = {}): TestExchange {
   const signal = new LightSignal();
   const listeners: (() => void)[] = [];

@@ -1,4 +1,4 @@
-/** Bytes handed to the door at a time: large enough to be cheap, small enough to leave the event loop free. */
+/** Bytes handed to the listener at a time: large enough to be cheap, small enough to leave the event loop free. */
 export const BATCH_BYTES = 256 * 1024;
 
 /** Room behind a full batch for the element that filled it; a larger element makes its batch larger. */

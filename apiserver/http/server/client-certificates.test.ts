@@ -122,7 +122,7 @@ test('the certificates are read once per connection', async () => {
   agent.destroy();
 });
 
-test('the door for upgrades sees them too', async () => {
+test('the listener for upgrades sees them too', async () => {
   const upgrade =
     'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
   const socket = await open(shown(alice));

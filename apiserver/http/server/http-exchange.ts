@@ -6,7 +6,7 @@ import type { AuditTrail } from '../../exchange/audit-trail';
 import type { Answer, Exchange, PeerCertificates, UserInfo } from '../../exchange/exchange';
 import { NO_INFO, NOBODY } from '../../exchange/initial-values';
 import type { RequestInfo } from '../../exchange/request-info';
-import type { DoorRequest } from './express-door';
+import type { ListenerRequest } from './express-listener';
 import { peerCertificates } from './peer-certificates';
 import { readBody, readNoBody } from './request-body';
 
@@ -14,7 +14,7 @@ const processPrefix = randomBytes(6).toString('hex');
 let exchangesMade = 0;
 
 export interface HttpExchangeOptions {
-  /** True for a request that came in through the door for upgrades. */
+  /** True for a request that came in through the listener for upgrades. */
   readonly upgrade: boolean;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
@@ -37,7 +37,7 @@ export class HttpExchange implements Exchange {
   answer: Answer | undefined = undefined;
   declare error?: StatusError;
   private readonly number: number;
-  private readonly request: DoorRequest;
+  private readonly request: ListenerRequest;
   private readonly response: ServerResponse;
   private body: Promise<Buffer> | undefined = undefined;
   readonly signal = new LightSignal();
@@ -45,7 +45,11 @@ export class HttpExchange implements Exchange {
   /** Undefined once the exchange is over. */
   private endListeners: readonly (() => void)[] | undefined = NO_LISTENERS;
 
-  constructor(request: DoorRequest, response: ServerResponse, { upgrade, receivedAt }: HttpExchangeOptions) {
+  constructor(
+    request: ListenerRequest,
+    response: ServerResponse,
+    { upgrade, receivedAt }: HttpExchangeOptions,
+  ) {
     const target = originForm(request.url ?? '/');
     const question = target.indexOf('?');
     exchangesMade += 1;
@@ -90,7 +94,7 @@ export class HttpExchange implements Exchange {
     else this.endListeners = this.endListeners.concat(listener);
   }
 
-  /** To be called by the door when the answer is out or the client gone. */
+  /** To be called by the listener when the answer is out or the client gone. */
   end(): void {
     const listeners = this.endListeners;
     this.endListeners = undefined;

@@ -1,4 +1,4 @@
-/** The bounds of the door. Sizes in bytes, times in milliseconds. */
+/** The bounds of the listener. Sizes in bytes, times in milliseconds. */
 
 /** The largest request body that is read; one byte more is 413. */
 export const BODY_BYTES_MAX = 3 * 1_024 * 1_024;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { badRequest, StatusError } from '../../../shared/errors/status-error';
 import { ClientGoneError } from '../../exchange/initial-values';
-import type { DoorRequest } from './express-door';
+import type { ListenerRequest } from './express-listener';
 import { BODY_BYTES_MAX, DISCARD_BYTES_MAX } from './limits';
 
 /** The 413 of a request body over the limit. */
@@ -17,7 +17,7 @@ function bodyTooLarge(): StatusError {
  * signal's reason when that aborts; with 400 when the client broke off. A client that waits for `100 Continue` is told to go on.
  */
 export async function readBody(
-  request: DoorRequest,
+  request: ListenerRequest,
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<Buffer> {
@@ -30,7 +30,7 @@ export async function readBody(
   return collect(request, signal);
 }
 
-async function collect(request: DoorRequest, signal: AbortSignal): Promise<Buffer> {
+async function collect(request: ListenerRequest, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   return new Promise<Buffer>((resolve, reject) => {
@@ -63,7 +63,7 @@ async function collect(request: DoorRequest, signal: AbortSignal): Promise<Buffe
 }
 
 /** For requests whose bytes do not belong to HTTP any more: they may have no body. */
-export async function readNoBody(request: DoorRequest): Promise<Buffer> {
+export async function readNoBody(request: ListenerRequest): Promise<Buffer> {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   if (Number(length) > 0 || encoding !== undefined) {
     return Promise.reject(badRequest('a request to upgrade the connection must not have a body'));
@@ -75,7 +75,7 @@ export async function readNoBody(request: DoorRequest): Promise<Buffer> {
  * Throws away what the client still sends of a body that nobody reads, so that it gets to reading the answer and can use the
  * connection again. A body without end is cut off.
  */
-export function discardRest(request: DoorRequest): void {
+export function discardRest(request: ListenerRequest): void {
   if (request.complete || request.destroyed) return;
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {

@@ -5,8 +5,8 @@ import type { Answer, Exchange } from '../../exchange/exchange';
 import { ClientGoneError } from '../../exchange/initial-values';
 import type { AnswerOwner } from './answer-writer';
 import { writeAnswer } from './answer-writer';
-import { answerOfError, statusAnswer } from './edge';
-import type { DoorRequest } from './express-door';
+import { answerOfError, statusAnswer } from './error-handler';
+import type { ListenerRequest } from './express-listener';
 import { HttpExchange } from './http-exchange';
 import { URL_BYTES_MAX } from './limits';
 import { discardRest } from './request-body';
@@ -28,7 +28,7 @@ export interface HandlerOptions {
   readonly queued: SocketEnds;
   /** Called whenever a request was removed from `inFlight`. */
   readonly onRemoved: () => void;
-  /** True for requests that came in through the door for upgrades. */
+  /** True for requests that came in through the listener for upgrades. */
   readonly upgrade: boolean;
   readonly stallMsMax: number;
   /** True once the server is about to go: whoever is through with a stream should look for another one. */
@@ -40,7 +40,7 @@ export interface HandlerOptions {
  * is streamed goes on by itself. Never rejects.
  */
 export async function handleRequest(
-  request: DoorRequest,
+  request: ListenerRequest,
   response: ServerResponse,
   options: HandlerOptions,
 ): Promise<void> {
@@ -54,14 +54,14 @@ export async function handleRequest(
   }
 }
 
-/** One request from the door to its answer. It is kept small: that of a watch stays for an hour. */
+/** One request from the listener to its answer. It is kept small: that of a watch stays for an hour. */
 class Handling implements AnswerOwner {
   readonly exchange: HttpExchange;
   readonly response: ServerResponse;
   readonly options: HandlerOptions;
-  private readonly request: DoorRequest;
+  private readonly request: ListenerRequest;
 
-  constructor(request: DoorRequest, response: ServerResponse, options: HandlerOptions) {
+  constructor(request: ListenerRequest, response: ServerResponse, options: HandlerOptions) {
     this.exchange = new HttpExchange(request, response, { upgrade: options.upgrade, receivedAt: Date.now() });
     this.request = request;
     this.response = response;

@@ -10,8 +10,8 @@ import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
 import type { CertificateFiles, LoadedCertificate } from './certificate-files';
 import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
-import type { DoorRequest, ExpressDoor } from './express-door';
-import { createExpressDoor } from './express-door';
+import type { ExpressListener, ListenerRequest } from './express-listener';
+import { createExpressListener } from './express-listener';
 import * as limits from './limits';
 import { refuseMalformed } from './malformed';
 import type { ClientAuthorities } from './peer-certificates';
@@ -60,14 +60,14 @@ export interface Server {
   inFlight(): number;
 }
 
-/** The HTTPS door: HTTP/1.1 with keep-alive, one way in for requests and one for upgrades, both onto the same journey. */
+/** The HTTPS listener: HTTP/1.1 with keep-alive, one way in for requests and one for upgrades, both onto the same journey. */
 export function createServer(settings: ServerSettings): Server {
   return new HttpsServer(settings);
 }
 
 class HttpsServer implements Server {
   private readonly settings: ServerSettings;
-  private readonly door: ExpressDoor;
+  private readonly express: ExpressListener;
   private readonly forRequests: HandlerOptions;
   private readonly forUpgrades: HandlerOptions;
   private readonly exchanges: InFlight = new Map();
@@ -96,7 +96,9 @@ class HttpsServer implements Server {
       stallMsMax: settings.stallMsMax ?? limits.STALL_MS_MAX,
     };
     this.forUpgrades = { ...this.forRequests, upgrade: true };
-    this.door = createExpressDoor((request, response) => this.handle(request, response, this.forRequests));
+    this.express = createExpressListener((request, response) =>
+      this.handle(request, response, this.forRequests),
+    );
   }
 
   async listen(): Promise<{ readonly address: string; readonly port: number }> {
@@ -152,8 +154,8 @@ class HttpsServer implements Server {
         ...this.secureContext(certificate),
         ...(this.settings.clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
         handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX,
-        IncomingMessage: this.door.Request,
-        ServerResponse: this.door.Response,
+        IncomingMessage: this.express.Request,
+        ServerResponse: this.express.Response,
         maxHeaderSize: limits.HEADER_BYTES_MAX,
         keepAliveTimeout: limits.KEEP_ALIVE_MS,
         headersTimeout: limits.HEADERS_MS_MAX,
@@ -162,18 +164,18 @@ class HttpsServer implements Server {
         keepAlive: true,
         keepAliveInitialDelay: limits.TCP_KEEP_ALIVE_MS,
       },
-      this.door.listener,
+      this.express.listener,
     );
     // Node would drop the last of a thousand and more without a word, and one of them may say as whom a proxy sends the request. Their
     // bytes are limited.
     https.maxHeadersCount = 0;
-    https.on('checkContinue', (request: DoorRequest, response: ServerResponse) => {
+    https.on('checkContinue', (request: ListenerRequest, response: ServerResponse) => {
       request.expectsContinue = true;
-      this.door.listener(request, response);
+      this.express.listener(request, response);
     });
-    https.on('upgrade', (request: DoorRequest, socket: Duplex, head: Buffer) => {
+    https.on('upgrade', (request: ListenerRequest, socket: Duplex, head: Buffer) => {
       request.upgradeHead = head;
-      const response = responseOnSocket(this.door, request, socket);
+      const response = responseOnSocket(this.express, request, socket);
       if (response !== undefined) void this.handle(request, response, this.forUpgrades);
     });
     https.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -192,7 +194,7 @@ class HttpsServer implements Server {
     return { ...certificate, minVersion, ...forClients };
   }
 
-  private handle(request: DoorRequest, response: ServerResponse, options: HandlerOptions): Promise<void> {
+  private handle(request: ListenerRequest, response: ServerResponse, options: HandlerOptions): Promise<void> {
     if (this.isDraining) response.shouldKeepAlive = false;
     return handleRequest(request, response, options);
   }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { DoorRequest, ExpressDoor } from './express-door';
+import type { ExpressListener, ListenerRequest } from './express-listener';
 
 /** How long a connection may take to go after its answer was written. */
 const CLOSE_MS_MAX = 1_000;
@@ -11,8 +11,8 @@ const CLOSE_MS_MAX = 1_000;
  * through authentication and authorization. The connection ends with the answer, as HTTP has let go of it.
  */
 export function responseOnSocket(
-  door: ExpressDoor,
-  request: DoorRequest,
+  listener: ExpressListener,
+  request: ListenerRequest,
   socket: Duplex,
 ): ServerResponse | undefined {
   socket.on('error', () => socket.destroy());
@@ -20,7 +20,7 @@ export function responseOnSocket(
     socket.destroy();
     return undefined;
   }
-  const response = new door.Response(request);
+  const response = new listener.Response(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.once('finish', () => {

@@ -5,7 +5,7 @@ import type { Log } from '../../../shared/log/log';
 import type { Answer, Exchange } from '../../exchange/exchange';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
 import { messagesOf } from './messages';
-import type { DoorRequest } from './express-door';
+import type { ListenerRequest } from './express-listener';
 
 /** Clients have nothing to say on a watch; what they send is read and forgotten. */
 const INCOMING_BYTES_MAX = 4_096;
@@ -25,7 +25,7 @@ const handshakes = new WebSocketServer({
 
 /** The parts of an exchange whose stream is to go out over a WebSocket. */
 export interface MessageStream {
-  readonly request: DoorRequest;
+  readonly request: ListenerRequest;
   /** Holds the connection. */
   readonly response: ServerResponse;
   readonly exchange: Exchange;

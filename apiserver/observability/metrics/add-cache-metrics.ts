@@ -28,11 +28,11 @@ export function addCacheMetrics(registry: Registry, source: CacheMetricsSource):
       labels: ['stage'],
     },
     () => {
-      const { toCache, inCache, toDoor } = source.stats().delays;
+      const { toCache, inCache, toListener } = source.stats().delays;
       return [
         { labels: { stage: 'to_cache' }, durations: toCache },
         { labels: { stage: 'in_cache' }, durations: inCache },
-        { labels: { stage: 'to_door' }, durations: toDoor },
+        { labels: { stage: 'to_door' }, durations: toListener },
       ];
     },
   );

@@ -10,8 +10,8 @@ import type { ResourceOf, Sent } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
 import { GROUP, USER, USER_GROUP } from '../../../shared/names';
 
-/** A request at the door of the process. */
-export interface DoorRequest {
+/** A request at the listener of the process. */
+export interface AccessRequest {
   /** In lower case: `get`. */
   readonly verb: string;
   readonly path: string;
@@ -66,7 +66,7 @@ export function createAccess({
   alwaysAllowPaths,
   log,
   clock = monotonicClock,
-}: AccessOptions): (request: DoorRequest) => Promise<Verdict> {
+}: AccessOptions): (request: AccessRequest) => Promise<Verdict> {
   const remembered = new LRUCache<string, Remembered>({ max: REMEMBERED_MAX });
   let reviews = 0;
   return async (request) => {
@@ -90,14 +90,14 @@ function matches(allowed: string, path: string): boolean {
 }
 
 /** Tokens are secrets, and are not kept. */
-function keyOf({ verb, path, token }: DoorRequest): string {
+function keyOf({ verb, path, token }: AccessRequest): string {
   const digest = createHash('sha256').update(token).digest('base64url');
   return `${digest} ${verb} ${path}`;
 }
 
 async function review(
   { client, log }: Pick<AccessOptions, 'client' | 'log'>,
-  { verb, path, token }: DoorRequest,
+  { verb, path, token }: AccessRequest,
 ): Promise<Verdict> {
   try {
     const user = token === '' ? ANONYMOUS : await userOf(client, token);

@@ -8,8 +8,8 @@ import { StorageError } from '../../storage/backend';
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * The one place where an error becomes an answer. Returns undefined when the client is gone and nobody reads an answer. Sets
- * `exchange.error`. What nobody foresaw is a 500 and is logged with its stack.
+ * The one place where an error becomes an answer. Returns undefined when the client is gone. Sets `exchange.error`. An
+ * unexpected error becomes a 500 and is logged with its stack.
  */
 export function answerOfError(error: unknown, exchange: Exchange, log: Log): Answer | undefined {
   if (error instanceof ClientGoneError || isClientGone(exchange)) return undefined;
@@ -39,7 +39,7 @@ export function statusAnswer({ status }: StatusError, exchange: Exchange): Answe
   return { ...answer, headers: { ...answer.headers, 'Retry-After': String(retryAfterSeconds) } };
 }
 
-/** What the client is told of an error. */
+/** The error as the client sees it. */
 export function statusErrorOf(error: unknown, exchange: Exchange): StatusError {
   if (error instanceof StatusError) return error;
   if (error instanceof StorageError) return ofStorage(error);
@@ -53,7 +53,7 @@ function isAbort(error: unknown, { reason }: AbortSignal): boolean {
   return error.name === 'AbortError' || error.name === 'TimeoutError';
 }
 
-/** Why the request was given up: a stage or the door says so with a StatusError; anything else is the deadline. */
+/** Why the request was given up: a stage or the listener says so with a StatusError; anything else is the deadline. */
 function ofAbort(reason: unknown): StatusError {
   if (reason instanceof StatusError) return reason;
   return new StatusError('Timeout', 'request did not complete within the allotted timeout', {

@@ -6,21 +6,21 @@ import type { TLSSocket } from 'node:tls';
 import path from 'node:path';
 import { issueCertificate, makeCa } from '../../../shared/certs/certificate';
 import { silentLog } from '../../../shared/log/log';
-import type { DoorRequest } from './access';
-import type { Door, DoorOptions } from './door';
-import { DoorError, openDoor } from './door';
-import { doorCertificates } from './door-certificate';
+import type { AccessRequest } from './access';
+import type { Listener, ListenerOptions } from './listener';
+import { ListenerError, openListener } from './listener';
+import { servingCertificates } from './serving-certificate';
 import { createMetrics } from './metrics';
 
 const HOST = '127.0.0.1';
-const selfSigned = doorCertificates({ certFile: '', keyFile: '', bindAddress: HOST });
+const selfSigned = servingCertificates({ certFile: '', keyFile: '', bindAddress: HOST });
 const metrics = createMetrics({ process: false });
 
-let door: Door;
-const asked: DoorRequest[] = [];
-async function open(options: Partial<DoorOptions> = {}): Promise<Door> {
+let listener: Listener;
+const asked: AccessRequest[] = [];
+async function open(options: Partial<ListenerOptions> = {}): Promise<Listener> {
   asked.length = 0;
-  door = await openDoor({
+  listener = await openListener({
     bindAddress: HOST,
     port: 0,
     certificate: selfSigned,
@@ -32,9 +32,9 @@ async function open(options: Partial<DoorOptions> = {}): Promise<Door> {
     log: silentLog,
     ...options,
   });
-  return door;
+  return listener;
 }
-afterEach(() => door.close());
+afterEach(() => listener.close());
 
 interface Got {
   readonly code: number | undefined;
@@ -46,7 +46,7 @@ interface Got {
 async function call(url: string, method = 'GET', headers: Record<string, string> = {}): Promise<Got> {
   const trusted = selfSigned().cert;
   return new Promise((resolve, reject) => {
-    const options = { host: HOST, port: door.port, path: url, method, headers, agent: false } as const;
+    const options = { host: HOST, port: listener.port, path: url, method, headers, agent: false } as const;
     const sent = request({ ...options, ca: trusted, rejectUnauthorized: false }, (response) => {
       const parts: Buffer[] = [];
       const socket = response.socket as TLSSocket;
@@ -73,7 +73,7 @@ test('it tells over TLS that the process is well, and what it measures', async (
 
 test('a certificate that is made is for the address and can be checked', async () => {
   await open();
-  const target = { host: HOST, port: door.port, path: '/healthz', ca: selfSigned().cert, agent: false };
+  const target = { host: HOST, port: listener.port, path: '/healthz', ca: selfSigned().cert, agent: false };
   const code = await new Promise((resolve, reject) => {
     const sent = request(target, (response) => resolve(response.resume().statusCode));
     sent.on('error', reject).end();
@@ -109,7 +109,7 @@ test('nothing else is there, and nothing can be written', async () => {
 test('an address that is taken is told', async () => {
   const first = await open();
   const again: unknown = await open({ port: first.port }).catch((error: unknown) => error);
-  expect(again).toBeInstanceOf(DoorError);
+  expect(again).toBeInstanceOf(ListenerError);
   expect(again).toMatchObject({
     isTaken: true,
     message: expect.stringContaining('address already in use') as string,
@@ -118,17 +118,17 @@ test('an address that is taken is told', async () => {
 
 test('closing ends connections that say nothing', async () => {
   await open();
-  const socket = connect(door.port, HOST);
+  const socket = connect(listener.port, HOST);
   await new Promise((resolve) => socket.once('connect', resolve));
   const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.on('error', () => undefined);
-  door.close();
+  listener.close();
   await closed;
   expect(socket.destroyed).toBe(true);
 });
 
 describe('with a certificate in files', () => {
-  const dir = mkdtempSync(path.join(tmpdir(), 'door-'));
+  const dir = mkdtempSync(path.join(tmpdir(), 'listener-'));
   const [certFile, keyFile] = [path.join(dir, 'tls.crt'), path.join(dir, 'tls.key')];
   afterAll(() => rmSync(dir, { recursive: true }));
   const ca = makeCa({ commonName: 'ca', validDays: 1 });
@@ -137,7 +137,7 @@ describe('with a certificate in files', () => {
     writeFileSync(certFile, leaf.certificatePem);
     writeFileSync(keyFile, leaf.privateKeyPem);
   };
-  const certificate = doorCertificates({ certFile, keyFile, bindAddress: HOST });
+  const certificate = servingCertificates({ certFile, keyFile, bindAddress: HOST });
 
   test('a new one is taken up, and one that cannot be used leaves the old one', async () => {
     write('old');

@@ -152,7 +152,7 @@ test('every sample has a number and every metric its help and type', async () =>
   }
 });
 
-test('trouble with the store is counted by what the client is told of it', async () => {
+test('trouble with the store is counted by the code that the client sees', async () => {
   await api.close();
   const backend = new MemoryBackend();
   const create = backend.create.bind(backend);

@@ -4,42 +4,42 @@ import type { Server } from 'node:https';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Log } from '../../../shared/log/log';
-import type { DoorRequest, Verdict } from './access';
-import type { DoorCertificate } from './door-certificate';
+import type { AccessRequest, Verdict } from './access';
+import type { ServingCertificate } from './serving-certificate';
 import type { Metrics } from './metrics';
 
-export interface DoorOptions {
+export interface ListenerOptions {
   readonly bindAddress: string;
   /** 0 takes a free port. */
   readonly port: number;
   /** The certificate as it should be now. Throws where it cannot be had. */
-  readonly certificate: () => DoorCertificate;
+  readonly certificate: () => ServingCertificate;
   /** How often it is looked at, in milliseconds. */
   readonly certificatePollMs?: number;
-  readonly access: (request: DoorRequest) => Promise<Verdict>;
+  readonly access: (request: AccessRequest) => Promise<Verdict>;
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   readonly log: Log;
 }
 
-export interface Door {
+export interface Listener {
   readonly port: number;
   /** Ends all connections. */
   close(): void;
 }
 
-/** The door cannot be opened. */
-export class DoorError extends Error {
+/** The address cannot be listened on. */
+export class ListenerError extends Error {
   /** Another process has the port. */
   readonly isTaken: boolean;
 
   constructor(message: string, cause: unknown) {
     super(message, { cause });
-    this.name = 'DoorError';
+    this.name = 'ListenerError';
     this.isTaken = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
   }
 }
 
-/** Whoever looks at one process: a few scrapers and probes. */
+/** One process has a few clients: scrapers and probes. */
 const CONNECTIONS_MAX = 128;
 const HEADER_BYTES_MAX = 16 * 1_024;
 /** For a request to arrive, and for a handshake, in milliseconds. */
@@ -51,10 +51,10 @@ const CERTIFICATE_POLL_MS = 60_000;
 const TEXT = 'text/plain; charset=utf-8';
 
 /**
- * Serves `/healthz` and `/metrics` over TLS. Throws DoorError for an address that cannot be had, and what `certificate` throws. A later
- * certificate that cannot be used is told, and leaves the old one.
+ * Serves `/healthz` and `/metrics` over TLS. Throws ListenerError for an address that cannot be had, and what `certificate` throws. A later
+ * certificate that cannot be used is logged, and the old one stays.
  */
-export async function openDoor(options: DoorOptions): Promise<Door> {
+export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { bindAddress, port, log } = options;
   let shown = options.certificate();
   const server = createServer(
@@ -112,12 +112,12 @@ async function listen(server: Server, host: string, port: number): Promise<void>
     await listening;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new DoorError(`--secure-port ${String(port)} cannot be had: ${why}`, error);
+    throw new ListenerError(`--secure-port ${String(port)} cannot be had: ${why}`, error);
   }
 }
 
 async function answer(
-  { access, metrics }: DoorOptions,
+  { access, metrics }: ListenerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

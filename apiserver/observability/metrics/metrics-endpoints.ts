@@ -18,33 +18,33 @@ import { addWebhookMetrics } from './add-webhook-metrics';
 import type { RequestMetricsOptions } from './request-metrics';
 import { RequestMetrics } from './request-metrics';
 
-/** What the process shows of itself. */
-export interface Insight {
+/** The paths at which the process shows its metrics and what it is doing. */
+export interface MetricsEndpoints {
   /** Counts and times every request. */
   readonly measure: Stage;
   /** Answers `/metrics`, `/debug/watchers` and `/debug/webhooks`; undefined for any other path. */
   readonly answer: (exchange: Exchange) => Promise<Answer | undefined>;
 }
 
-export const INSIGHT_PATHS: readonly string[] = ['/debug/watchers', '/debug/webhooks', '/metrics'];
+export const METRICS_PATHS: readonly string[] = ['/debug/watchers', '/debug/webhooks', '/metrics'];
 
-export interface InsightOptions {
+export interface MetricsEndpointsOptions {
   readonly registry: () => Registry;
   readonly cache: ClusterCache;
   readonly statusOf: RequestMetricsOptions['statusOf'];
   readonly admission: AdmissionMetrics;
   readonly webhooks: WebhookMetrics;
-  /** Absent: nobody has to say who they are. */
+  /** Absent: no request has to be authenticated. */
   readonly authentication?: AuthenticationCounts;
   /** Absent: the server knows no tokens of service accounts. */
   readonly tokens?: Readonly<TokenCounts>;
   /** Absent: nothing is audited. */
   readonly audit?: AuditCounts | undefined;
-  /** Also what the runtime tells: memory, processor time, delay of the event loop. For the one server of a process. */
-  readonly process: boolean;
+  /** Also the metrics of the runtime: memory, processor time, delay of the event loop. For the one server of a process. */
+  readonly processMetrics: boolean;
 }
 
-export function createInsight({
+export function createMetricsEndpoints({
   registry,
   cache,
   statusOf,
@@ -53,8 +53,8 @@ export function createInsight({
   authentication,
   tokens,
   audit,
-  process,
-}: InsightOptions): Insight {
+  processMetrics,
+}: MetricsEndpointsOptions): MetricsEndpoints {
   const requests = new RequestMetrics({
     statusOf,
     isServed: ({ apiGroup, apiVersion, resource, subresource }) => {
@@ -74,7 +74,7 @@ export function createInsight({
   if (authentication !== undefined) addAuthenticationMetrics(metrics, authentication);
   if (tokens !== undefined) addTokenMetrics(metrics, tokens);
   if (audit !== undefined) addAuditMetrics(metrics, audit);
-  if (process) collectDefaultMetrics({ register: metrics });
+  if (processMetrics) collectDefaultMetrics({ register: metrics });
   return {
     measure: requests.stage,
     answer: async ({ path }) => {
@@ -86,7 +86,7 @@ export function createInsight({
   };
 }
 
-/** Names of resources to kinds. The map is made anew when what is served has changed: there may be hundreds of custom resources. */
+/** Names of resources to kinds. The map is made again when what is served has changed: there may be hundreds of custom resources. */
 function kindsOf(registry: () => Registry): (resource: string) => string {
   let seen: Registry | undefined;
   let kinds: ReadonlyMap<string, string> = new Map();

@@ -5,7 +5,7 @@ import { ClientGoneError } from '../../exchange/initial-values';
 import { newExchange } from '../../exchange/testing/new-exchange';
 import type { StorageErrorCode } from '../../storage/backend';
 import { STORAGE_ERROR_CODES, StorageError } from '../../storage/backend';
-import { answerOfError } from './edge';
+import { answerOfError } from './error-handler';
 
 function outcome(error: unknown, signal = new AbortController().signal) {
   const logged: [string, object][] = [];

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { createClient } from '../../../shared/client/client';
 import { silentLog } from '../../../shared/log/log';
 import { createMetrics } from './metrics';
-import { openStatusDoor } from './status-door';
+import { openStatusListener } from './status-listener';
 
 const HOST = '127.0.0.1';
 const told: string[] = [];
@@ -32,16 +32,20 @@ beforeEach(async () => {
 afterEach(() => other.close());
 
 test('a port that another process has is an error for whoever named it', async () => {
-  const opening = openStatusDoor({ ...flags, securePort }, { ...parts, isPortGiven: true });
+  const opening = openStatusListener({ ...flags, securePort }, { ...parts, isPortGiven: true });
   await expect(opening).rejects.toThrow(`--secure-port ${String(securePort)} cannot be had`);
 });
 
 test('a port that nobody named and another process has is done without', async () => {
-  expect(await openStatusDoor({ ...flags, securePort }, { ...parts, isPortGiven: false })).toBeUndefined();
+  expect(
+    await openStatusListener({ ...flags, securePort }, { ...parts, isPortGiven: false }),
+  ).toBeUndefined();
   expect(told).toEqual(['neither /healthz nor /metrics is served']);
 });
 
-test('no port, no door', async () => {
-  expect(await openStatusDoor({ ...flags, securePort: 0 }, { ...parts, isPortGiven: true })).toBeUndefined();
+test('no port, no listener', async () => {
+  expect(
+    await openStatusListener({ ...flags, securePort: 0 }, { ...parts, isPortGiven: true }),
+  ).toBeUndefined();
   expect(told).toEqual([]);
 });

@@ -6,12 +6,12 @@ import type { Clock } from '../../../shared/concurrency/clock';
 import { systemClock } from '../../../shared/concurrency/clock';
 
 /** What is shown to clients: a certificate, with its chain, and its key; both PEM. */
-export interface DoorCertificate {
+export interface ServingCertificate {
   readonly cert: string;
   readonly key: string;
 }
 
-export interface DoorCertificateOptions {
+export interface ServingCertificateOptions {
   /** Both empty: a certificate is made, and kept in memory only. */
   readonly certFile: string;
   readonly keyFile: string;
@@ -21,10 +21,10 @@ export interface DoorCertificateOptions {
 }
 
 /** The files of the certificate cannot be used. */
-export class DoorCertificateError extends Error {
+export class ServingCertificateError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = 'DoorCertificateError';
+    this.name = 'ServingCertificateError';
   }
 }
 
@@ -33,12 +33,12 @@ const VALID_DAYS = 365;
 const REMAINING_MS_MIN = 30 * 86_400_000;
 const UNSPECIFIED = ['0.0.0.0', '::', ''];
 
-/** Returns what reads or makes the certificate as it should be now; that throws DoorCertificateError. */
-export function doorCertificates(options: DoorCertificateOptions): () => DoorCertificate {
+/** Returns what reads or makes the certificate as it should be now; that throws ServingCertificateError. */
+export function servingCertificates(options: ServingCertificateOptions): () => ServingCertificate {
   return options.certFile === '' ? selfSigned(options) : () => readPair(options);
 }
 
-function readPair({ certFile, keyFile }: DoorCertificateOptions): DoorCertificate {
+function readPair({ certFile, keyFile }: ServingCertificateOptions): ServingCertificate {
   try {
     const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
     if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) {
@@ -47,14 +47,17 @@ function readPair({ certFile, keyFile }: DoorCertificateOptions): DoorCertificat
     return pair;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new DoorCertificateError(`--tls-cert-file ${certFile}: ${why}`, error);
+    throw new ServingCertificateError(`--tls-cert-file ${certFile}: ${why}`, error);
   }
 }
 
-function selfSigned({ bindAddress, clock = systemClock }: DoorCertificateOptions): () => DoorCertificate {
+function selfSigned({
+  bindAddress,
+  clock = systemClock,
+}: ServingCertificateOptions): () => ServingCertificate {
   const own = UNSPECIFIED.includes(bindAddress) ? [] : [bindAddress];
   const hosts = ['localhost', '127.0.0.1', '::1', hostname(), ...own];
-  let made: DoorCertificate | undefined;
+  let made: ServingCertificate | undefined;
   return () => {
     if (made !== undefined && endOf(made) - clock.now() >= REMAINING_MS_MIN) return made;
     const validDays = VALID_DAYS;
@@ -71,6 +74,6 @@ function selfSigned({ bindAddress, clock = systemClock }: DoorCertificateOptions
   };
 }
 
-function endOf({ cert }: DoorCertificate): number {
+function endOf({ cert }: ServingCertificate): number {
   return Date.parse(new X509Certificate(cert).validTo);
 }

@@ -2,15 +2,15 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
 
 /** Answers one request. Never rejects. */
-export type RequestHandler = (request: DoorRequest, response: ServerResponse) => Promise<void>;
+export type RequestHandler = (request: ListenerRequest, response: ServerResponse) => Promise<void>;
 
 /** A request as the server makes it. */
-export class DoorRequest extends IncomingMessage {
+export class ListenerRequest extends IncomingMessage {
   /** True when the client waits for `100 Continue` before it sends the body. */
   expectsContinue = false;
-  /** What arrived behind the head of a request to upgrade. */
+  /** What arrived after the head of a request to upgrade. */
   upgradeHead: Buffer = NOTHING;
-  // What Express leaves behind when it has found the way. It would stay with a watch for as long as that is open.
+  // What Express sets while routing. It would stay with a watch for as long as that is open.
   next: unknown = undefined;
   params: unknown = undefined;
   _parsedUrl: unknown = undefined;
@@ -24,21 +24,21 @@ export class DoorRequest extends IncomingMessage {
 
 const NOTHING = Buffer.alloc(0);
 
-export interface ExpressDoor {
+export interface ExpressListener {
   /** To be called for every request, with instances of the two classes. */
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly Request: typeof DoorRequest;
-  readonly Response: typeof ServerResponse<DoorRequest>;
+  readonly Request: typeof ListenerRequest;
+  readonly Response: typeof ServerResponse<ListenerRequest>;
 }
 
 /**
- * Express as the door: one application with one catch-all. Express sets the prototype of every request and response to its own,
+ * Express as the listener: one application with one catch-all. Express sets the prototype of every request and response to its own,
  * which makes V8 give up its fast paths for them; so the server makes instances of classes whose prototypes carry Express's methods
  * from the start, and there is nothing left to set. The classes belong to one application, as its prototypes do.
  */
-export function createExpressDoor(handle: RequestHandler): ExpressDoor {
-  class Request extends DoorRequest {}
-  class Response extends ServerResponse<DoorRequest> {}
+export function createExpressListener(handle: RequestHandler): ExpressListener {
+  class Request extends ListenerRequest {}
+  class Response extends ServerResponse<ListenerRequest> {}
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -54,7 +54,7 @@ export function createExpressDoor(handle: RequestHandler): ExpressDoor {
   });
   Object.assign(app, { request: Request.prototype, response: Response.prototype });
   app.use((request, response, next) => {
-    if (!(request instanceof DoorRequest)) {
+    if (!(request instanceof ListenerRequest)) {
       next();
       return;
     }
