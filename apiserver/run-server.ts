@@ -32,7 +32,7 @@ import { createMetricsEndpoints } from './observability/metrics/metrics-endpoint
 import { createJourney } from './journey';
 import { operationServices } from './startup/operation-services';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
-import { outlastOutage } from './startup/outlast-outage';
+import { retryUntilAvailable } from './startup/retry-until-available';
 import { statusErrorOf } from './http/server/error-handler';
 import type { Server } from './http/server/server';
 import { createServer } from './http/server/server';
@@ -86,8 +86,8 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
   const opened = await openStore(options.store, start);
   try {
     const { prefix } = options.store;
-    await outlastOutage(async () => opened.connect(stop), start, stop);
-    await outlastOutage(async () => checkDialect(opened.backend, prefix, stop), start, stop);
+    await retryUntilAvailable(async () => opened.connect(stop), start, stop);
+    await retryUntilAvailable(async () => checkDialect(opened.backend, prefix, stop), start, stop);
     const accessControl = createAuthorization(options, { clock: systemClock, log, life: life.signal });
     const plane = createControlPlane({
       backend: opened.backend,
@@ -193,12 +193,12 @@ async function becomeReady(parts: StartParts, life: AbortSignal, stop: AbortSign
 
 async function fillStore({ plane, policyHook, log }: StartParts, signal: AbortSignal): Promise<void> {
   await plane.custom.start(signal);
-  const outlasting = async (step: () => Promise<unknown>): Promise<unknown> =>
-    outlastOutage(step, { log, clock: systemClock }, signal);
+  const retrying = async (step: () => Promise<unknown>): Promise<unknown> =>
+    retryUntilAvailable(step, { log, clock: systemClock }, signal);
   // Services that have no claims yet must have them before anybody can ask for their addresses.
-  await outlasting(async () => plane.serviceAllocation.repair(signal));
-  await outlasting(async () => createFirstNamespaces(plane.store, plane.registry(), signal));
-  await outlasting(async () => createFirstObjects(plane.store, plane.registry(), signal));
+  await retrying(async () => plane.serviceAllocation.repair(signal));
+  await retrying(async () => createFirstNamespaces(plane.store, plane.registry(), signal));
+  await retrying(async () => createFirstObjects(plane.store, plane.registry(), signal));
   await policyHook.run(signal);
 }
 

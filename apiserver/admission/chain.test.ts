@@ -169,9 +169,9 @@ test('when one plugin wants that, all are asked to change the object once more, 
     name: 'wanting',
     plugin: {
       concerns: () => true,
-      mutate: ({ object: given }, _cluster, _signal, passes) => {
-        seen.push(`wanting in pass ${passes?.isSecond === true ? '2' : '1'}`);
-        if (passes !== undefined) passes.wantsSecond = true;
+      mutate: ({ object: given }, _cluster, _signal, reinvocation) => {
+        seen.push(`wanting in pass ${reinvocation?.isSecond === true ? '2' : '1'}`);
+        if (reinvocation !== undefined) reinvocation.wantsSecond = true;
         return given;
       },
     },

@@ -3,7 +3,7 @@ import type { Admission, AdmissionAttributes } from '../registry/admission';
 import type { AdmissionMetrics, ObserveDecision, Phase } from './admission-metrics';
 import type { Reading } from './cluster-reader';
 import type { AdmissionPlugin, NamedPlugin } from './plugin';
-import { firstPass } from './plugin';
+import { firstInvocation } from './plugin';
 import { WriteKinds } from './write-kinds';
 
 export interface AdmissionParts {
@@ -36,14 +36,14 @@ export function createAdmission(parts: AdmissionParts): Admission {
   return {
     mutate: async (attributes, signal) => {
       const { plugins, observe } = toAdmit(attributes);
-      const passes = firstPass();
+      const reinvocation = firstInvocation();
       const pass = async (given: AdmissionAttributes): Promise<AdmissionAttributes> => {
         let current = given;
         for (const asked of plugins) {
           const seen = current;
           const object = await decide(
             parts,
-            { asked, judge: (cluster) => asked.plugin.mutate?.(seen, cluster, signal, passes) },
+            { asked, judge: (cluster) => asked.plugin.mutate?.(seen, cluster, signal, reinvocation) },
             signal,
           );
           if (object !== undefined && object !== seen.object) current = { ...seen, object };
@@ -52,8 +52,8 @@ export function createAdmission(parts: AdmissionParts): Admission {
       };
       return timed(observe, performance.now(), async () => {
         const first = await pass(attributes);
-        if (!passes.wantsSecond) return first.object;
-        passes.isSecond = true;
+        if (!reinvocation.wantsSecond) return first.object;
+        reinvocation.isSecond = true;
         return (await pass(first)).object;
       });
     },

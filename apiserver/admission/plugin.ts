@@ -38,7 +38,7 @@ export interface Phases<T extends ApiObject = ApiObject> {
     attributes: WriteOf<T>,
     cluster: ClusterReader,
     signal: AbortSignal,
-    passes?: Passes,
+    reinvocation?: Reinvocation,
   ) => Promise<T | undefined> | T | undefined;
   readonly validate?: (
     attributes: WriteOf<T>,
@@ -63,16 +63,19 @@ export function pluginOf<T extends ApiObject>(concerns: Concern<T>, phases: Phas
   return { concerns, ...(phases as unknown as Phases) };
 }
 
-/** The passes of the mutating phase over one object: all plugins are asked once, and once more when one of them says so. */
-export interface Passes {
-  /** This is the second one. */
+/**
+ * The mutating phase of one object: all plugins are invoked once, and invoked again when one of them asks for it, as webhooks with a
+ * `reinvocationPolicy` do.
+ */
+export interface Reinvocation {
+  /** This is the second invocation. */
   isSecond: boolean;
   wantsSecond: boolean;
-  /** What plugins remember from the first pass to the second. */
+  /** What plugins remember from the first invocation for the second. */
   readonly notes: WriteNotes;
 }
 
-export function firstPass(): Passes {
+export function firstInvocation(): Reinvocation {
   return { isSecond: false, wantsSecond: false, notes: new WriteNotes() };
 }
 

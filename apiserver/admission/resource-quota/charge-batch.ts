@@ -5,8 +5,8 @@ import type { Amounts } from '../../../shared/quota/amounts';
 import { NOTHING, plus } from '../../../shared/quota/amounts';
 import { RESOURCE_QUOTAS } from '../plugins/resources';
 import type { LimitedResource } from './configuration';
-import type { Account, Charge } from './judgement';
-import { accountOf, judge } from './judgement';
+import type { Account, Charge } from './quota-evaluation';
+import { accountOf, evaluate } from './quota-evaluation';
 import type { QuotaRecords, WrittenQuota } from './quota-records';
 
 /** How often a batch may lose the race for a quota before it gives up. */
@@ -27,7 +27,7 @@ export interface ChargedWrite {
 /** Why a write is refused; undefined for one that is admitted and charged. */
 export type Refusal = string | undefined;
 
-/** Somebody who waits for a judgement; nobody does any more once the signal has aborted. */
+/** A write that waits for its evaluation, until its signal aborts. */
 export interface Waiter {
   readonly write: ChargedWrite;
   readonly signal: AbortSignal;
@@ -85,7 +85,7 @@ function judgeAll(
   for (const waiter of waiters) {
     const { write, signal, settle } = waiter;
     if (signal.aborted) continue;
-    const { refused, charges: owed } = judge({ ...write.charge, paid: write.paid }, after, limited);
+    const { refused, charges: owed } = evaluate({ ...write.charge, paid: write.paid }, after, limited);
     if (owed === undefined || owed.size === 0 || write.dryRun) {
       settle(refused);
       continue;

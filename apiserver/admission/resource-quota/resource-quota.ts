@@ -11,7 +11,7 @@ import { RESOURCE_QUOTAS } from '../plugins/resources';
 import type { Refusal } from './charge-batch';
 import { Charging } from './charging';
 import { limitedResourcesIn } from './configuration';
-import { chargeOf } from './judgement';
+import { chargeOf } from './quota-evaluation';
 import type { QuotaRecords } from './quota-records';
 
 export interface ResourceQuotaParts {

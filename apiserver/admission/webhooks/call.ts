@@ -10,10 +10,10 @@ import type { ClusterReader } from '../cluster-reader';
 import type { Target } from './address';
 import { targetOf } from './address';
 import { refusedText, unansweredText } from './call-text';
-import type { Outage } from './circuit';
-import { Circuit } from './circuit';
+import type { Outage } from './circuit-breaker';
+import { CircuitBreaker } from './circuit-breaker';
 import type { CredentialsFor } from './credentials';
-import { Lane } from './lane';
+import { Bulkhead } from './bulkhead';
 import type { Webhook } from './webhook';
 
 export interface CallLimits {
@@ -55,19 +55,19 @@ export interface Call {
   readonly cluster: Pick<ClusterReader, 'get'>;
 }
 
-/** What is known of a webhook, for whoever looks for the one that is to blame. */
-export interface LineReport {
+/** The state of the calls of one webhook, to find the one that slows requests down. */
+export interface WebhookReport {
   readonly hook: Webhook;
   readonly calls: number;
   readonly waiting: number;
   readonly outage: Outage | undefined;
 }
 
-/** What belongs to one webhook for as long as it is asked in the same way. */
-interface Line {
+/** What is kept of one webhook for as long as it is called in the same way. */
+interface WebhookState {
   readonly hook: Webhook;
-  readonly circuit: Circuit;
-  readonly lane: Lane;
+  readonly breaker: CircuitBreaker;
+  readonly bulkhead: Bulkhead;
   /** By where it leads: a Service may get another address. */
   connection: { readonly to: string; readonly connection: Connection } | undefined;
 }
@@ -79,10 +79,10 @@ const SECOND_MS = 1_000;
 /** A webhook that keeps requests waiting for so long until they are given up does not answer. */
 const PATIENCE_MS = 2_000;
 
-/** Asks webhooks over HTTPS. What one of them does costs nobody but its own callers anything. */
+/** Calls webhooks over HTTPS. Each has a bulkhead and a circuit breaker, so that a slow one slows down its own callers only. */
 export class WebhookCaller {
   readonly #options: CallerOptions;
-  readonly #lines = new Map<string, Line>();
+  readonly #states = new Map<string, WebhookState>();
 
   constructor(options: CallerOptions) {
     this.#options = options;
@@ -90,8 +90,8 @@ export class WebhookCaller {
 
   /** The body of the answer. Throws CallFailure, or the signal's reason. */
   async call(hook: Webhook, call: Call, signal: AbortSignal): Promise<Buffer> {
-    const line = this.#lineOf(hook);
-    const entered = line.circuit.enter(this.#options.clock.now());
+    const state = this.#stateOf(hook);
+    const entered = state.breaker.enter(this.#options.clock.now());
     if (typeof entered !== 'string') throw outageFailure(hook, entered);
     const inTime = linkedAbort(signal);
     const timer = setTimeout(() => {
@@ -99,55 +99,60 @@ export class WebhookCaller {
     }, hook.timeoutMs).unref();
     const until = monotonicClock.now() + hook.timeoutMs;
     try {
-      await enterLane(line, inTime.signal);
+      await enterBulkhead(state, inTime.signal);
       try {
-        return await this.#ask(line, { ...call, remainingMs: until - monotonicClock.now() }, inTime.signal);
+        return await this.#ask(state, { ...call, remainingMs: until - monotonicClock.now() }, inTime.signal);
       } finally {
-        line.lane.leave();
+        state.bulkhead.leave();
       }
     } finally {
       clearTimeout(timer);
       inTime.unlink();
-      if (entered === 'try') line.circuit.endTry();
+      if (entered === 'try') state.breaker.endTry();
     }
   }
 
   /** Forgets all webhooks but these. */
   retain(hooks: readonly Webhook[]): void {
-    const kept = new Set(hooks.map(({ line }) => line));
-    for (const [key, line] of this.#lines) {
+    const kept = new Set(hooks.map(({ callKey }) => callKey));
+    for (const [key, state] of this.#states) {
       if (kept.has(key)) continue;
-      this.#lines.delete(key);
-      line.connection?.connection.close();
+      this.#states.delete(key);
+      state.connection?.connection.close();
     }
   }
 
-  reports(): readonly LineReport[] {
-    return [...this.#lines.values()].map(({ hook, lane, circuit }) => ({
+  reports(): readonly WebhookReport[] {
+    return [...this.#states.values()].map(({ hook, bulkhead, breaker }) => ({
       hook,
-      calls: lane.calls,
-      waiting: lane.waiting,
-      outage: circuit.outage,
+      calls: bulkhead.calls,
+      waiting: bulkhead.waiting,
+      outage: breaker.outage,
     }));
   }
 
-  #lineOf(hook: Webhook): Line {
-    const known = this.#lines.get(hook.line);
+  #stateOf(hook: Webhook): WebhookState {
+    const known = this.#states.get(hook.callKey);
     if (known !== undefined) return known;
     const { limits } = this.#options;
-    const line = { hook, circuit: new Circuit(limits), lane: new Lane(limits), connection: undefined };
-    this.#lines.set(hook.line, line);
-    return line;
+    const state = {
+      hook,
+      breaker: new CircuitBreaker(limits),
+      bulkhead: new Bulkhead(limits),
+      connection: undefined,
+    };
+    this.#states.set(hook.callKey, state);
+    return state;
   }
 
   async #ask(
-    line: Line,
+    state: WebhookState,
     call: Call & { readonly remainingMs: number },
     signal: AbortSignal,
   ): Promise<Buffer> {
-    const { hook } = line;
+    const { hook } = state;
     const target = resolved(hook, call);
-    const connection = this.#connectionTo(line, target);
+    const connection = this.#connectionTo(state, target);
     const timeout = Math.max(1, Math.ceil(call.remainingMs / SECOND_MS));
     const path = `${target.path}?timeout=${String(timeout)}s`;
     const { host, port } = target.connectTo ?? target;
@@ -167,7 +172,7 @@ export class WebhookCaller {
       if (signal.aborted && !(signal.reason instanceof CallFailure)) {
         // Whoever asked has gone; that tells of the webhook only when it has had its time.
         if (monotonicClock.now() - startedAt >= PATIENCE_MS)
-          this.#unanswered(line, 'the request was given up');
+          this.#unanswered(state, 'the request was given up');
         throw error;
       }
       const isLate = error instanceof CallFailure;
@@ -175,22 +180,22 @@ export class WebhookCaller {
         ? `Post ${JSON.stringify(place.url)}: context deadline exceeded`
         : unansweredText(error, place);
       // One that says too much does answer.
-      if (error instanceof ConnectionError && error.code === 'EMSGSIZE') this.#answered(line);
-      else this.#unanswered(line, why);
+      if (error instanceof ConnectionError && error.code === 'EMSGSIZE') this.#answered(state);
+      else this.#unanswered(state, why);
       throw new CallFailure(hook, why, error);
     }
-    this.#answered(line);
+    this.#answered(state);
     const refused = refusedText(answer);
     if (refused !== undefined) throw new CallFailure(hook, refused);
     return answer.body;
   }
 
-  #connectionTo(line: Line, target: Target): Connection {
+  #connectionTo(state: WebhookState, target: Target): Connection {
     const { origin, host, port, connectTo } = target;
     const to = `${origin} ${connectTo?.host ?? ''}`;
-    if (line.connection?.to === to) return line.connection.connection;
-    line.connection?.connection.close();
-    const { authorities } = line.hook;
+    if (state.connection?.to === to) return state.connection.connection;
+    state.connection?.connection.close();
+    const { authorities } = state.hook;
     const { limits, credentials } = this.#options;
     const connection = createConnection({
       ...credentials(host, port),
@@ -202,14 +207,14 @@ export class WebhookCaller {
       idleSocketsMax: IDLE_SOCKETS_MAX,
       answerBytesMax: ANSWER_BYTES_MAX,
     });
-    line.connection = { to, connection };
+    state.connection = { to, connection };
     return connection;
   }
 
-  #unanswered({ hook, circuit, lane }: Line, why: string): void {
+  #unanswered({ hook, breaker, bulkhead }: WebhookState, why: string): void {
     const { clock, log } = this.#options;
-    if (!circuit.unanswered(why, clock.now())) return;
-    const { outage } = circuit;
+    if (!breaker.unanswered(why, clock.now())) return;
+    const { outage } = breaker;
     if (outage === undefined) return;
     log.error(
       {
@@ -221,11 +226,11 @@ export class WebhookCaller {
       },
       'a webhook does not answer and is not asked any more, but for a try now and then',
     );
-    lane.clear(outageFailure(hook, outage));
+    bulkhead.clear(outageFailure(hook, outage));
   }
 
-  #answered({ hook, circuit }: Line): void {
-    if (!circuit.answered()) return;
+  #answered({ hook, breaker }: WebhookState): void {
+    if (!breaker.answered()) return;
     this.#options.log.info(
       { type: hook.type, configuration: hook.configuration, webhook: hook.name },
       'a webhook answers again',
@@ -259,9 +264,9 @@ function resolved(hook: Webhook, { cluster }: Call): Target {
   }
 }
 
-async function enterLane({ hook, lane }: Line, signal: AbortSignal): Promise<void> {
+async function enterBulkhead({ hook, bulkhead }: WebhookState, signal: AbortSignal): Promise<void> {
   try {
-    await lane.enter(signal);
+    await bulkhead.enter(signal);
   } catch (error) {
     if (signal.aborted || error instanceof CallFailure) throw error;
     throw new CallFailure(hook, `too many calls: ${(error as Error).message}`, error);

@@ -9,8 +9,8 @@ import type { AdmissionAttributes } from '../../registry/admission';
 import type { Note } from '../../registry/write-notes';
 import { withDistinctOwners } from '../../registry/distinct-owners';
 import type { Reading } from '../cluster-reader';
-import type { AdmissionPlugin, Passes } from '../plugin';
-import { firstPass } from '../plugin';
+import type { AdmissionPlugin, Reinvocation } from '../plugin';
+import { firstInvocation } from '../plugin';
 import { ask } from './asking';
 import { withSoundManagedFields } from './managed-fields';
 import type { WebhookParts } from './parts';
@@ -41,15 +41,15 @@ export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   const source = new WebhookSource('mutating', parts);
   return {
     concerns: () => true,
-    mutate(attributes, _cluster, signal, passes = firstPass()) {
+    mutate(attributes, _cluster, signal, reinvocation = firstInvocation()) {
       if (isExempt(attributes)) {
         if (isConfiguration(attributes.write.endpoint)) parts.recentWrites.note();
         return attributes.object;
       }
       const invocations = source.invocations(attributes);
       if (invocations?.length === 0) return attributes.object;
-      const memory = passes.notes.of(MEMORY);
-      return new Round(parts, { passes, memory }, signal).run(
+      const memory = reinvocation.notes.of(MEMORY);
+      return new Round(parts, { reinvocation, memory }, signal).run(
         attributes,
         async () => invocations ?? source.settle(attributes, signal),
       );
@@ -60,18 +60,18 @@ export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
 /** All webhooks, once. */
 class Round {
   readonly #parts: WebhookParts;
-  readonly #passes: Passes;
+  readonly #reinvocation: Reinvocation;
   readonly #memory: Memory;
   readonly #signal: AbortSignal;
   readonly #cluster: Reading;
 
   constructor(
     parts: WebhookParts,
-    { passes, memory }: { readonly passes: Passes; readonly memory: Memory },
+    { reinvocation, memory }: { readonly reinvocation: Reinvocation; readonly memory: Memory },
     signal: AbortSignal,
   ) {
     this.#parts = parts;
-    this.#passes = passes;
+    this.#reinvocation = reinvocation;
     this.#memory = memory;
     this.#signal = signal;
     this.#cluster = parts.newReading();
@@ -82,7 +82,7 @@ class Round {
     invocations: () => Promise<readonly Invocation[]>,
   ): Promise<ApiObject | undefined> {
     const memory = this.#memory;
-    const { isSecond } = this.#passes;
+    const { isSecond } = this.#reinvocation;
     if (isSecond && !deepEqual(memory.output, attributes.object)) this.#askAgain();
     const from: ReviewedAs = {
       endpoint: resourceEndpoint(attributes),
@@ -99,7 +99,7 @@ class Round {
       if (changed !== undefined) {
         object = new ReviewedObject(changed, from);
         this.#askAgain();
-        this.#passes.wantsSecond = true;
+        this.#reinvocation.wantsSecond = true;
       }
       if (hook.isReinvoked) memory.asked.add(hook.uid);
     }
@@ -120,7 +120,7 @@ class Round {
     attributes: AdmissionAttributes,
     objects: { readonly object: ReviewedObject | undefined; readonly oldObject: ReviewedObject | undefined },
   ): Promise<ApiObject | undefined> {
-    const round = Number(this.#passes.isSecond);
+    const round = Number(this.#reinvocation.isSecond);
     const asking = { invocation, attributes, ...objects, cluster: this.#cluster, round };
     const note = noteOf(invocation, attributes, round);
     let isChanged = false;

@@ -1,6 +1,6 @@
 import type { AdmissionOperation } from '../../registry/admission';
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
-import type { LineReport } from './call';
+import type { WebhookReport } from './call';
 import type { WebhookType } from './webhook';
 
 /** Why a webhook made a request fail: it could not be asked, something went wrong here, or it said no. */
@@ -33,7 +33,7 @@ export class WebhookMetrics {
   readonly #durations = new Map<string, { readonly labels: Labels; readonly durations: DurationHistogram }>();
   readonly #rejections = new Map<string, Counted>();
   readonly #ignored = new Map<string, Counted>();
-  readonly #readers: (() => readonly LineReport[])[] = [];
+  readonly #readers: (() => readonly WebhookReport[])[] = [];
 
   observe({ name, type, operation }: WebhookDecision, ms: number, rejection: Rejection | undefined): void {
     const labels = { name, type: PHASE[type], operation };
@@ -53,7 +53,7 @@ export class WebhookMetrics {
   }
 
   /** Adds webhooks that are asked from elsewhere than before. */
-  read(reports: () => readonly LineReport[]): void {
+  read(reports: () => readonly WebhookReport[]): void {
     this.#readers.push(reports);
   }
 
@@ -70,7 +70,7 @@ export class WebhookMetrics {
   }
 
   /** The webhooks that have been asked. */
-  reports(): readonly LineReport[] {
+  reports(): readonly WebhookReport[] {
     return this.#readers.flatMap((reports) => reports());
   }
 }

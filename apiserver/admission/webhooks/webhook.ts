@@ -45,7 +45,7 @@ export interface Webhook {
   /** No other webhook of the type has it. */
   readonly uid: string;
   /** The same for as long as the webhook is asked in the same way: what is known of how it answers belongs to it. */
-  readonly line: string;
+  readonly callKey: string;
   readonly rules: readonly Rule[];
   /** Requests by other versions of what a rule names are matched as well. */
   readonly matchesEquivalents: boolean;
@@ -81,8 +81,8 @@ export function webhooksOf(
     const read = webhookOf(hook);
     const uid = `${name}/${read.name}/${String(index)}`;
     const { address, authorities, timeoutMs } = read;
-    const line = digest([type, uid, address, authorities, timeoutMs]);
-    return { ...read, type, configuration: name, uid, line };
+    const callKey = digest([type, uid, address, authorities, timeoutMs]);
+    return { ...read, type, configuration: name, uid, callKey };
   });
 }
 

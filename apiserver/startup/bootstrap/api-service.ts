@@ -9,7 +9,7 @@ import type { Endpoint } from '../../registry/resource';
 import { updateObject } from '../../registry/update';
 import { createMissing } from './create-missing';
 import apiServiceData from './data/api-service.json';
-import { keepInOrder } from './keep-in-order';
+import { reconcileLoop } from './reconcile-loop';
 import type { LiveReplicas, ReplicaAddress } from './live-replicas';
 import { ownObject } from './own-object';
 import { ownRequest } from './own-request';
@@ -63,7 +63,7 @@ export function createApiService(options: ApiServiceOptions): ApiService {
         );
       }
       const failure = 'the Service of the API could not be brought up to date';
-      await keepInOrder({ reconcile, log, failure }, signal);
+      await reconcileLoop({ reconcile, log, failure }, signal);
     },
     async withdraw(signal) {
       if (!isAnnounced) return;

@@ -14,7 +14,7 @@ import type { Endpoint } from '../../registry/resource';
 import { currentOfEntry } from '../../registry/stored-form';
 import { updateObject } from '../../registry/update';
 import { createMissing } from './create-missing';
-import { ROUND_MS, keepInOrder } from './keep-in-order';
+import { ROUND_MS, reconcileLoop } from './reconcile-loop';
 import { ownRequest } from './own-request';
 
 /** How soon it notices that others are to be registered. */
@@ -72,7 +72,7 @@ export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
         },
       };
       const failure = 'the APIServices could not be brought up to date';
-      await keepInOrder({ ...round, log: options.log, failure }, signal);
+      await reconcileLoop({ ...round, log: options.log, failure }, signal);
     },
   };
 }

@@ -13,7 +13,7 @@ import type { Registry } from '../../registry/registry';
 import { text } from '../../../shared/object/accessors';
 import { updateObject } from '../../registry/update';
 import { createMissing } from './create-missing';
-import { keepInOrder } from './keep-in-order';
+import { reconcileLoop } from './reconcile-loop';
 import { ownRequest } from './own-request';
 
 const NAME = 'extension-apiserver-authentication';
@@ -71,7 +71,7 @@ export function createAuthenticationInfo(options: AuthenticationInfoOptions): Au
     async keep(signal) {
       if (options.clients === undefined && options.proxies === undefined) return;
       const failure = 'what servers behind this one go by could not be written';
-      await keepInOrder({ reconcile, log: options.log, failure }, signal);
+      await reconcileLoop({ reconcile, log: options.log, failure }, signal);
     },
   };
 }

@@ -41,7 +41,7 @@ export interface Account {
 }
 
 /** Either why the write is refused, or what has to be charged for it, by the quota's uid; nothing where no quota is about it. */
-export type Judgement =
+export type Evaluation =
   | { readonly refused: string; readonly charges?: never }
   | { readonly refused?: never; readonly charges: ReadonlyMap<string, Amounts> };
 
@@ -69,12 +69,12 @@ export function chargeOf(
   return { evaluator, object, measured, added: withoutZeros(minus(usageAt(measured, nowMs), before)) };
 }
 
-/** Holds the write against all quotas of its namespace, in the rules and words of v1.21. */
-export function judge(
+/** Evaluates the write against all quotas of its namespace, by the rules and in the words of v1.21. */
+export function evaluate(
   charge: Charge,
   accounts: readonly Account[],
   limited: readonly LimitedResource[],
-): Judgement {
+): Evaluation {
   const concerned = accounts.filter((account) => isConcerned(account, charge));
   const problem = firstProblem(concerned, charge);
   if (problem !== undefined) return { refused: problem };
@@ -100,7 +100,7 @@ function isConcerned({ hard, scopes }: Account, { evaluator, measured }: Charge)
   );
 }
 
-/** A pod that does not say what it needs, and a quota of which nobody knows what is used. */
+/** A pod that does not say what it needs, and a quota whose usage is unknown. */
 function firstProblem(concerned: readonly Account[], { evaluator, object }: Charge): string | undefined {
   for (const { name, hard, used } of concerned) {
     const restricted = restrictedBy(hard, evaluator);

@@ -1,6 +1,6 @@
 import { StatusError } from '../../shared/errors/status-error';
 import { silentLog } from '../../shared/log/log';
-import { outlastOutage } from './outlast-outage';
+import { retryUntilAvailable } from './retry-until-available';
 import { StorageError } from '../storage/backend';
 
 const MINUTE_MS = 60_000;
@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 async function attempt(failures: readonly Error[], stepMs = 0): Promise<number> {
   let now = 0;
   let tries = 0;
-  await outlastOutage(
+  await retryUntilAvailable(
     async () => {
       const failure = failures[tries++];
       if (failure !== undefined) throw failure;
@@ -45,5 +45,5 @@ test('a server that is stopped waits no longer', async () => {
     throw new StorageError('unavailable', 'no leader');
   };
   const start = { log: silentLog, clock: { now: () => 0 } };
-  await expect(outlastOutage(step, start, stopped)).rejects.toThrow('stopped');
+  await expect(retryUntilAvailable(step, start, stopped)).rejects.toThrow('stopped');
 });

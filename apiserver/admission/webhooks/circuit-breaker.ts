@@ -7,27 +7,27 @@ export interface Outage {
   readonly why: string;
 }
 
-export interface CircuitOptions {
-  /** So many calls in a row have to go without an answer; 0: it never opens. */
+export interface CircuitBreakerOptions {
+  /** How many calls in a row must go unanswered until it opens; 0: it never opens. */
   readonly failuresMax: number;
-  /** How long nobody asks before one call may try again, in milliseconds. */
+  /** How long no call is made until one may try again, in milliseconds. */
   readonly pauseMs: number;
 }
 
 /**
  * Keeps calls away from a webhook that does not answer. Once enough calls in a row have had no answer, calls fail at once; after each
  * pause one of them is let through to try, and when it is answered, all are. An answer that is of no use is an answer nevertheless: it
- * may be due to one object, and costs nobody time.
+ * may be due to one object, and it came in time.
  */
-export class Circuit {
-  readonly #options: CircuitOptions;
+export class CircuitBreaker {
+  readonly #options: CircuitBreakerOptions;
   #sinceMs = 0;
   #failures = 0;
   #why = '';
   #failedAtMs = 0;
   #isTrying = false;
 
-  constructor(options: CircuitOptions) {
+  constructor(options: CircuitBreakerOptions) {
     this.#options = options;
   }
 

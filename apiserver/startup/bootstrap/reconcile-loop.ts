@@ -6,7 +6,7 @@ import type { Log } from '../../../shared/log/log';
 export const ROUND_MS = 10_000;
 const ROUND_TIMEOUT_MS = 10_000;
 
-export interface KeepInOrderOptions {
+export interface ReconcileLoopOptions {
   /** One round. It writes nothing when it finds all in order. */
   readonly reconcile: (signal: AbortSignal) => Promise<void>;
   /** Resolves when the next round is due, or once the signal aborts; by default after {@link ROUND_MS}. */
@@ -17,8 +17,8 @@ export interface KeepInOrderOptions {
 }
 
 /** Round after round, until the signal aborts. One that fails is logged, and the next one may go better. */
-export async function keepInOrder(
-  { reconcile, untilNext = async (signal) => pause(ROUND_MS, signal), log, failure }: KeepInOrderOptions,
+export async function reconcileLoop(
+  { reconcile, untilNext = async (signal) => pause(ROUND_MS, signal), log, failure }: ReconcileLoopOptions,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {

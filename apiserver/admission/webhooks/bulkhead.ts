@@ -1,23 +1,23 @@
-export interface LaneOptions {
+export interface BulkheadOptions {
   readonly callsMax: number;
   readonly waitingMax: number;
 }
 
-/** There are more calls than may wait. */
-export class LaneFullError extends Error {}
+/** As many calls wait already as may. */
+export class BulkheadFullError extends Error {}
 
 interface Waiter {
   readonly start: () => void;
   readonly fail: (error: Error) => void;
 }
 
-/** Lets so many calls go on at once; those behind them wait in order, as long as there are not too many. */
-export class Lane {
-  readonly #options: LaneOptions;
+/** Limits how many calls run at once; further ones wait in order, up to a limit as well. */
+export class Bulkhead {
+  readonly #options: BulkheadOptions;
   readonly #waiting = new Set<Waiter>();
   #calls = 0;
 
-  constructor(options: LaneOptions) {
+  constructor(options: BulkheadOptions) {
     this.#options = options;
   }
 
@@ -29,7 +29,7 @@ export class Lane {
     return this.#waiting.size;
   }
 
-  /** Resolves when the call may begin; `leave` has to follow. Throws LaneFullError, or the signal's reason. */
+  /** Resolves when the call may begin; `leave` has to follow. Throws BulkheadFullError, or the signal's reason. */
   async enter(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#calls < this.#options.callsMax) {
@@ -37,7 +37,7 @@ export class Lane {
       return;
     }
     if (this.#waiting.size >= this.#options.waitingMax) {
-      throw new LaneFullError(`${String(this.#options.waitingMax)} calls wait for it already`);
+      throw new BulkheadFullError(`${String(this.#options.waitingMax)} calls wait for it already`);
     }
     await this.#wait(signal);
   }
@@ -53,7 +53,7 @@ export class Lane {
     next.value.start();
   }
 
-  /** Sends away all that wait. */
+  /** Fails all calls that wait. */
   clear(error: Error): void {
     for (const waiter of this.#waiting) waiter.fail(error);
     this.#waiting.clear();

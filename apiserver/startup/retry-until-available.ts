@@ -8,11 +8,11 @@ const OUTAGE_MS_MAX = 60_000;
 const RETRY_MS = 1_000;
 
 /**
- * Does a step of the start again for as long as the store is out of reach, a minute at most: a server and its store may be started
+ * Retries a step of the start while the store is unavailable, for a minute at most: a server and its store may be started
  * together, and a store without a leader chooses one within seconds. The step must do no harm when it is done twice, for it is repeated
  * after writes whose outcome is unknown, too. Throws what it throws otherwise.
  */
-export async function outlastOutage<T>(
+export async function retryUntilAvailable<T>(
   step: () => Promise<T>,
   { log, clock }: { readonly log: Log; readonly clock: Clock },
   signal: AbortSignal,

@@ -1,0 +1,40 @@
+import { Bulkhead, BulkheadFullError } from './bulkhead';
+
+const never = new AbortController().signal;
+
+test('those behind the first ones go on in order, each when another one leaves', async () => {
+  const bulkhead = new Bulkhead({ callsMax: 1, waitingMax: 2 });
+  const order: string[] = [];
+  await bulkhead.enter(never);
+  const waiting = ['a', 'b'].map(async (name) => {
+    await bulkhead.enter(never);
+    order.push(name);
+    bulkhead.leave();
+  });
+  await expect(bulkhead.enter(never)).rejects.toThrow(BulkheadFullError);
+  expect([bulkhead.calls, bulkhead.waiting, order]).toEqual([1, 2, []]);
+  bulkhead.leave();
+  await Promise.all(waiting);
+  expect([bulkhead.calls, bulkhead.waiting, order]).toEqual([0, 0, ['a', 'b']]);
+});
+
+test('who gives up makes room behind it', async () => {
+  const bulkhead = new Bulkhead({ callsMax: 1, waitingMax: 1 });
+  await bulkhead.enter(never);
+  const patience = new AbortController();
+  const waiting = bulkhead.enter(patience.signal);
+  patience.abort(new Error('enough'));
+  await expect(waiting).rejects.toThrow('enough');
+  expect(bulkhead.waiting).toBe(0);
+  bulkhead.leave();
+  expect(bulkhead.calls).toBe(0);
+});
+
+test('all that wait can be sent away', async () => {
+  const bulkhead = new Bulkhead({ callsMax: 1, waitingMax: 5 });
+  await bulkhead.enter(never);
+  const waiting = [bulkhead.enter(never), bulkhead.enter(never)];
+  bulkhead.clear(new Error('closed'));
+  expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect([bulkhead.calls, bulkhead.waiting]).toEqual([1, 0]);
+});
