@@ -1,7 +1,7 @@
 import { deepEqual } from '../object/clone';
 import type { ApiObject } from '../object/object';
 import type { Conversion } from './conversion';
-import type { Json } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
 import { changeList, changeObject, compact, has, objectsAt, textAt, without } from '../object/json';
 import { movesConversion } from './moves';
 
@@ -27,7 +27,7 @@ const COMMON: Readonly<Record<string, string>> = {
 };
 const COMMON_IN_SPEC = Object.keys(COMMON);
 
-function spread(spec: Json): Json {
+function spread(spec: ReadonlyJson): ReadonlyJson {
   const common = compact(
     Object.fromEntries(
       Object.entries(COMMON).map(([own, name]) => [name, has(spec, own) ? spec[own] : undefined]),
@@ -43,7 +43,7 @@ function spread(spec: Json): Json {
   };
 }
 
-function gather(spec: Json): Json {
+function gather(spec: ReadonlyJson): ReadonlyJson {
   const versions = objectsAt(spec, 'versions').map((version) => columnsOf(version, 'jsonPath', 'JSONPath'));
   const [first, ...others] = versions;
   const preserveUnknownFields = spec['preserveUnknownFields'] ?? false;
@@ -61,7 +61,7 @@ function gather(spec: Json): Json {
   });
 }
 
-function columnsOf(version: Json, from: string, to: string): Json {
+function columnsOf(version: ReadonlyJson, from: string, to: string): ReadonlyJson {
   return changeList(version, 'additionalPrinterColumns', (column) =>
     from in column ? { ...without(column, from), [to]: column[from] } : column,
   );

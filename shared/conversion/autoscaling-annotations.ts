@@ -1,6 +1,7 @@
 import type { ApiObject } from '../object/object';
-import type { Json } from '../object/json';
-import { compact, isJson, objectAt, objectsAt } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
+import { isJsonObject } from '../object/clone';
+import { compact, objectAt, objectsAt } from '../object/json';
 
 /** The JSON value in an annotation; undefined when there is none or it is no JSON. */
 export function annotationValue(object: ApiObject, annotation: string): unknown {
@@ -14,9 +15,9 @@ export function annotationValue(object: ApiObject, annotation: string): unknown 
 }
 
 /** The objects of the list in an annotation; undefined when it holds no list. */
-export function annotationList(object: ApiObject, annotation: string): readonly Json[] | undefined {
+export function annotationList(object: ApiObject, annotation: string): readonly ReadonlyJson[] | undefined {
   const value = annotationValue(object, annotation);
-  return Array.isArray(value) ? value.filter(isJson) : undefined;
+  return Array.isArray(value) ? value.filter(isJsonObject) : undefined;
 }
 
 /** The object with these annotations taken away. */
@@ -42,14 +43,14 @@ export function withAnnotations(
 }
 
 /** The behavior as the annotation has it: upstream writes its internal type there, whose fields begin with a capital. */
-export function behaviorText(behavior: Json): string {
+export function behaviorText(behavior: ReadonlyJson): string {
   return JSON.stringify({
     ScaleUp: rulesText(objectAt(behavior, 'scaleUp')),
     ScaleDown: rulesText(objectAt(behavior, 'scaleDown')),
   });
 }
 
-function rulesText(rules: Json | undefined): Json | null {
+function rulesText(rules: ReadonlyJson | undefined): ReadonlyJson | null {
   if (rules === undefined) return null;
   const policies = Array.isArray(rules['policies']) ? objectsAt(rules, 'policies') : null;
   return {
@@ -65,11 +66,11 @@ function rulesText(rules: Json | undefined): Json | null {
 }
 
 /** The behavior out of such an annotation's value; names count in any case. */
-export function behaviorOf(value: unknown): Json | undefined {
-  return isJson(value) ? lowerNames(value) : undefined;
+export function behaviorOf(value: unknown): ReadonlyJson | undefined {
+  return isJsonObject(value) ? lowerNames(value) : undefined;
 }
 
-function lowerNames(value: Json): Json {
+function lowerNames(value: ReadonlyJson): ReadonlyJson {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, each]) => each !== null)
@@ -79,5 +80,5 @@ function lowerNames(value: Json): Json {
 
 function lowerValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(lowerValue);
-  return isJson(value) ? lowerNames(value) : value;
+  return isJsonObject(value) ? lowerNames(value) : value;
 }

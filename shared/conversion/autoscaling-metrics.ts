@@ -1,7 +1,7 @@
 import type * as v2beta1 from '../api/types/autoscaling-v2beta1';
 import type * as v2beta2 from '../api/types/autoscaling-v2beta2';
 import type { Unchecked } from '../object/values';
-import type { Json } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
 import { changeObject, compact, fields, isGiven, without } from '../object/json';
 
 /** The sources of all types of metrics in one: each has some of the fields. Those out of annotations nobody has looked at. */
@@ -26,7 +26,7 @@ type Flat = Unchecked<
  * Metrics of autoscaling/v2beta2 (the hub) in the flat form of autoscaling/v2beta1, which autoscaling/v1 keeps in annotations, and
  * back. Each of the four functions takes one element of `spec.metrics` or `status.currentMetrics`.
  */
-export function flatSpec(metric: Json): Json {
+export function flatSpec(metric: ReadonlyJson): ReadonlyJson {
   return inEach<Nested>(metric, {
     object: (source) => ({
       ...flatMetric(source, 'selector'),
@@ -48,7 +48,7 @@ export function flatSpec(metric: Json): Json {
   });
 }
 
-export function nestedSpec(metric: Json): Json {
+export function nestedSpec(metric: ReadonlyJson): ReadonlyJson {
   return inEach<Flat>(metric, {
     object: (source) => ({
       describedObject: source.target,
@@ -76,7 +76,7 @@ export function nestedSpec(metric: Json): Json {
   });
 }
 
-export function flatStatus(metric: Json): Json {
+export function flatStatus(metric: ReadonlyJson): ReadonlyJson {
   return inEach<Nested>(metric, {
     object: (source) => ({
       ...flatMetric(source, 'selector'),
@@ -98,7 +98,7 @@ export function flatStatus(metric: Json): Json {
   });
 }
 
-export function nestedStatus(metric: Json): Json {
+export function nestedStatus(metric: ReadonlyJson): ReadonlyJson {
   return inEach<Flat>(metric, {
     object: (source) => ({
       describedObject: source.target,
@@ -122,10 +122,10 @@ export function nestedStatus(metric: Json): Json {
 const ZERO = '0';
 
 type Sources<Source> = Readonly<
-  Partial<Record<keyof v2beta2.MetricSpec & keyof v2beta1.MetricSpec, (source: Source) => Json>>
+  Partial<Record<keyof v2beta2.MetricSpec & keyof v2beta1.MetricSpec, (source: Source) => ReadonlyJson>>
 >;
 
-function inEach<Source>(metric: Json, sources: Sources<Source>): Json {
+function inEach<Source>(metric: ReadonlyJson, sources: Sources<Source>): ReadonlyJson {
   return Object.entries(sources).reduce(
     (changed, [name, change]) => changeObject(changed, name, (source) => compact(change(source as Source))),
     metric,
@@ -140,16 +140,16 @@ function currentOf({ current }: Nested): Unchecked<v2beta2.MetricValueStatus> {
   return fields(current);
 }
 
-function flatMetric({ metric }: Nested, selectorName: 'selector' | 'metricSelector'): Json {
+function flatMetric({ metric }: Nested, selectorName: 'selector' | 'metricSelector'): ReadonlyJson {
   const { name, selector } = fields<v2beta2.MetricIdentifier>(metric);
   return { metricName: name, [selectorName]: selector };
 }
 
-function nestedMetric(source: Flat, selectorName: 'selector' | 'metricSelector'): Json {
+function nestedMetric(source: Flat, selectorName: 'selector' | 'metricSelector'): ReadonlyJson {
   return compact({ name: source.metricName, selector: source[selectorName] });
 }
 
-function flatTarget(source: Nested): Json {
+function flatTarget(source: Nested): ReadonlyJson {
   return {
     ...without(source, 'target'),
     targetAverageUtilization: targetOf(source).averageUtilization,
@@ -157,7 +157,7 @@ function flatTarget(source: Nested): Json {
   };
 }
 
-function nestedTarget(source: Flat): Json {
+function nestedTarget(source: Flat): ReadonlyJson {
   return {
     ...without(source, 'targetAverageUtilization', 'targetAverageValue'),
     target: compact({
@@ -168,7 +168,7 @@ function nestedTarget(source: Flat): Json {
   };
 }
 
-function flatCurrent(source: Nested): Json {
+function flatCurrent(source: Nested): ReadonlyJson {
   return {
     ...without(source, 'current'),
     currentAverageUtilization: currentOf(source).averageUtilization,
@@ -176,7 +176,7 @@ function flatCurrent(source: Nested): Json {
   };
 }
 
-function nestedCurrent(source: Flat): Json {
+function nestedCurrent(source: Flat): ReadonlyJson {
   return {
     ...without(source, 'currentAverageUtilization', 'currentAverageValue'),
     current: compact({

@@ -13,7 +13,7 @@ import {
 } from './autoscaling-annotations';
 import { flatSpec, flatStatus, nestedSpec, nestedStatus } from './autoscaling-metrics';
 import type { Conversion } from './conversion';
-import type { Json } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
 import { changeObject, compact, fields, isGiven, objectAt, objectsAt, without } from '../object/json';
 
 /**
@@ -51,7 +51,7 @@ function toHub(object: ApiObject): ApiObject {
 
 function metricOfField({
   targetCPUUtilizationPercentage: averageUtilization,
-}: Unchecked<v1.HorizontalPodAutoscalerSpec>): readonly Json[] {
+}: Unchecked<v1.HorizontalPodAutoscalerSpec>): readonly ReadonlyJson[] {
   if (!isGiven(averageUtilization)) return [];
   return [
     { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } },
@@ -60,7 +60,7 @@ function metricOfField({
 
 function currentOfField({
   currentCPUUtilizationPercentage: averageUtilization,
-}: Unchecked<v1.HorizontalPodAutoscalerStatus>): readonly Json[] | null {
+}: Unchecked<v1.HorizontalPodAutoscalerStatus>): readonly ReadonlyJson[] | null {
   if (!isGiven(averageUtilization)) return null;
   return [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }];
 }
@@ -110,6 +110,6 @@ function currentOf({ resource }: Unchecked<v2beta2.MetricStatus>): Unchecked<v2b
   return fields(fields<v2beta2.ResourceMetricStatus>(resource).current);
 }
 
-function listText(list: readonly Json[]): string | undefined {
+function listText(list: readonly ReadonlyJson[]): string | undefined {
   return list.length === 0 ? undefined : JSON.stringify(list);
 }

@@ -9,7 +9,7 @@ import {
 } from './autoscaling-annotations';
 import { flatSpec, flatStatus, nestedSpec, nestedStatus } from './autoscaling-metrics';
 import type { Conversion } from './conversion';
-import type { Json } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
 import { changeList, changeObject, objectAt, without } from '../object/json';
 
 /** autoscaling/v2beta1 has metrics in their flat form, and no behavior: that travels in an annotation. */
@@ -31,7 +31,7 @@ export const HORIZONTAL_POD_AUTOSCALER_V2BETA1: Conversion = {
 };
 
 /** The object with this behavior in its spec, or without one. */
-function withBehavior(object: ApiObject, behavior: Json | undefined): ApiObject {
+function withBehavior(object: ApiObject, behavior: ReadonlyJson | undefined): ApiObject {
   return changeObject(object, 'spec', (spec) =>
     behavior === undefined ? without(spec, 'behavior') : { ...spec, behavior },
   ) as ApiObject;
@@ -39,8 +39,8 @@ function withBehavior(object: ApiObject, behavior: Json | undefined): ApiObject 
 
 function eachMetric(
   object: ApiObject,
-  ofSpec: (metric: Json) => Json,
-  ofStatus: (metric: Json) => Json,
+  ofSpec: (metric: ReadonlyJson) => ReadonlyJson,
+  ofStatus: (metric: ReadonlyJson) => ReadonlyJson,
 ): ApiObject {
   const converted = changeObject(object, 'spec', (spec) => changeList(spec, 'metrics', ofSpec));
   return changeObject(converted, 'status', (status) =>

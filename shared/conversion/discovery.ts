@@ -1,7 +1,7 @@
 import type { ApiObject } from '../object/object';
 import { LABEL } from '../names';
 import type { Conversion } from './conversion';
-import type { Json } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
 import { changeList, objectAt, without } from '../object/json';
 
 /**
@@ -13,7 +13,7 @@ export const ENDPOINT_SLICE: Conversion = {
   fromHub: (object) => changeList(object, 'endpoints', withTopology) as ApiObject,
 };
 
-function withoutTopology(endpoint: Json): Json {
+function withoutTopology(endpoint: ReadonlyJson): ReadonlyJson {
   const topology = objectAt(endpoint, 'topology');
   if (topology === undefined) return without(endpoint, 'topology');
   const zone = topology[LABEL.topologyZone];
@@ -26,7 +26,7 @@ function withoutTopology(endpoint: Json): Json {
   };
 }
 
-function withTopology(endpoint: Json): Json {
+function withTopology(endpoint: ReadonlyJson): ReadonlyJson {
   const { zone, nodeName } = endpoint;
   const kept = objectAt(endpoint, 'deprecatedTopology');
   const rest = without(endpoint, 'deprecatedTopology', 'zone');

@@ -1,6 +1,7 @@
 import type { Conversion } from './conversion';
-import type { Json } from '../object/json';
-import { changeList, changeObject, isJson, without } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
+import { isJsonObject } from '../object/clone';
+import { changeList, changeObject, without } from '../object/json';
 import type { ApiObject } from '../object/object';
 
 /**
@@ -14,9 +15,9 @@ export function movesConversion(moves: readonly Move[]): Conversion {
   const steps = moves.map(([version, hub]) => ({ version: parse(version), hub: parse(hub) }));
   return {
     toHub: (object) =>
-      steps.reduce<Json>((moved, { version, hub }) => move(moved, version, hub), object) as ApiObject,
+      steps.reduce<ReadonlyJson>((moved, { version, hub }) => move(moved, version, hub), object) as ApiObject,
     fromHub: (object) =>
-      steps.reduce<Json>((moved, { version, hub }) => move(moved, hub, version), object) as ApiObject,
+      steps.reduce<ReadonlyJson>((moved, { version, hub }) => move(moved, hub, version), object) as ApiObject,
   };
 }
 
@@ -26,7 +27,7 @@ function parse(path: string): Path {
   return path.split('.');
 }
 
-function move(object: Json, from: Path, to: Path): Json {
+function move(object: ReadonlyJson, from: Path, to: Path): ReadonlyJson {
   const [member = '', ...rest] = from;
   if (member.endsWith('[]')) {
     return changeList(object, member.slice(0, -2), (each) => move(each, rest, to.slice(1)));
@@ -38,23 +39,23 @@ function move(object: Json, from: Path, to: Path): Json {
   return value === undefined ? object : put(remove(object, from), to, value);
 }
 
-function valueAt(object: Json, [member = '', ...rest]: Path): unknown {
+function valueAt(object: ReadonlyJson, [member = '', ...rest]: Path): unknown {
   const value = object[member];
   if (rest.length === 0) return value;
-  return isJson(value) ? valueAt(value, rest) : undefined;
+  return isJsonObject(value) ? valueAt(value, rest) : undefined;
 }
 
 /** Containers that are empty afterwards go as well: they existed for this field. */
-function remove(object: Json, [member = '', ...rest]: Path): Json {
+function remove(object: ReadonlyJson, [member = '', ...rest]: Path): ReadonlyJson {
   if (rest.length === 0) return without(object, member);
   const inner = object[member];
-  if (!isJson(inner)) return object;
+  if (!isJsonObject(inner)) return object;
   const left = remove(inner, rest);
   return Object.keys(left).length === 0 ? without(object, member) : { ...object, [member]: left };
 }
 
-function put(object: Json, [member = '', ...rest]: Path, value: unknown): Json {
+function put(object: ReadonlyJson, [member = '', ...rest]: Path, value: unknown): ReadonlyJson {
   if (rest.length === 0) return { ...object, [member]: value };
   const inner = object[member];
-  return { ...object, [member]: put(isJson(inner) ? inner : {}, rest, value) };
+  return { ...object, [member]: put(isJsonObject(inner) ? inner : {}, rest, value) };
 }

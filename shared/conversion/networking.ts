@@ -1,6 +1,6 @@
 import type { ApiObject } from '../object/object';
 import type { Conversion } from './conversion';
-import type { Json } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
 import { changeList, changeObject, objectAt, textAt, without } from '../object/json';
 import { movesConversion } from './moves';
 
@@ -13,7 +13,7 @@ export const INGRESS: Conversion = {
 };
 
 /** Of an Ingress in which the default backend has its hub name. */
-function eachBackend(ingress: Json, change: (backend: Json) => Json): Json {
+function eachBackend(ingress: ReadonlyJson, change: (backend: ReadonlyJson) => ReadonlyJson): ReadonlyJson {
   return changeObject(ingress, 'spec', (spec) =>
     changeList(changeObject(spec, 'defaultBackend', change), 'rules', (rule) =>
       changeObject(rule, 'http', (http) =>
@@ -23,7 +23,7 @@ function eachBackend(ingress: Json, change: (backend: Json) => Json): Json {
   );
 }
 
-function nestedBackend(backend: Json): Json {
+function nestedBackend(backend: ReadonlyJson): ReadonlyJson {
   const { serviceName, servicePort } = backend;
   const rest = without(backend, 'serviceName', 'servicePort');
   const isService = textAt(backend, 'serviceName') !== '' || isPort(servicePort);
@@ -37,7 +37,7 @@ function isPort(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'number' && value !== 0);
 }
 
-function flatBackend(backend: Json): Json {
+function flatBackend(backend: ReadonlyJson): ReadonlyJson {
   const service = objectAt(backend, 'service');
   const rest = without(backend, 'service');
   if (service === undefined) return rest;

@@ -1,9 +1,9 @@
-import { deepEqual } from '../object/clone';
+import { deepEqual, isJsonObject } from '../object/clone';
 import type { ApiObject } from '../object/object';
 import { LABEL } from '../names';
 import type { Conversion } from './conversion';
-import type { Json } from '../object/json';
-import { changeObject, isJson, objectsAt, without } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
+import { changeObject, objectsAt, without } from '../object/json';
 
 /**
  * An empty selector selects no pod in policy/v1beta1 and every pod in policy/v1. Each meaning is carried in the other version by a
@@ -14,17 +14,19 @@ export const POD_DISRUPTION_BUDGET: Conversion = {
   fromHub: (object) => withSelector(object, NONE_IN_V1, { none: EMPTY, all: ALL_IN_V1BETA1 }),
 };
 
-const EMPTY: Json = {};
-const NONE_IN_V1: Json = { matchExpressions: [{ key: LABEL.budgetOfEmptySelector, operator: 'Exists' }] };
-const ALL_IN_V1BETA1: Json = {
+const EMPTY: ReadonlyJson = {};
+const NONE_IN_V1: ReadonlyJson = {
+  matchExpressions: [{ key: LABEL.budgetOfEmptySelector, operator: 'Exists' }],
+};
+const ALL_IN_V1BETA1: ReadonlyJson = {
   matchExpressions: [{ key: LABEL.budgetOfEmptySelector, operator: 'DoesNotExist' }],
 };
 const NONE_IN_V1BETA1 = EMPTY;
 
 function withSelector(
   object: ApiObject,
-  none: Json,
-  becomes: { readonly none: Json; readonly all: Json },
+  none: ReadonlyJson,
+  becomes: { readonly none: ReadonlyJson; readonly all: ReadonlyJson },
 ): ApiObject {
   const all = none === EMPTY ? ALL_IN_V1BETA1 : EMPTY;
   return changeObject(object, 'spec', (spec) =>
@@ -36,7 +38,7 @@ function withSelector(
   ) as ApiObject;
 }
 
-function withoutEmptyLists(selector: Json): Json {
+function withoutEmptyLists(selector: ReadonlyJson): ReadonlyJson {
   return Object.fromEntries(
     Object.entries(selector)
       .filter(([, value]) => !isEmpty(value))
@@ -48,16 +50,16 @@ function withoutEmptyLists(selector: Json): Json {
 }
 
 function withoutEmptyValues(requirement: unknown): unknown {
-  if (!isJson(requirement) || !isEmpty(requirement['values'])) return requirement;
+  if (!isJsonObject(requirement) || !isEmpty(requirement['values'])) return requirement;
   return without(requirement, 'values');
 }
 
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null) return true;
-  return Array.isArray(value) ? value.length === 0 : isJson(value) && Object.keys(value).length === 0;
+  return Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.keys(value).length === 0;
 }
 
-function withoutMark(selector: Json): Json {
+function withoutMark(selector: ReadonlyJson): ReadonlyJson {
   const requirements = objectsAt(selector, 'matchExpressions');
   const kept = requirements.filter((each) => each['key'] !== LABEL.budgetOfEmptySelector);
   if (kept.length === requirements.length) return selector;

@@ -2,7 +2,7 @@ import type { ApiObject } from '../object/object';
 import { apiVersionOf } from '../object/object';
 import { GROUP, USER_GROUP } from '../names';
 import type { Conversion } from './conversion';
-import type { Json } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
 import { changeList, textAt, without } from '../object/json';
 
 /** A subject of rbac/v1alpha1 names its kind's apiVersion, later ones the group alone; the user `*` means everybody who is known. */
@@ -13,7 +13,7 @@ export const SUBJECTS: Conversion = {
 
 const OWN_VERSION = apiVersionOf({ group: GROUP.rbac, version: 'v1alpha1' });
 
-function withGroup(subject: Json): Json {
+function withGroup(subject: ReadonlyJson): ReadonlyJson {
   const rest = without(subject, 'apiVersion');
   const kind = textAt(subject, 'kind');
   if (kind === 'User' && subject['name'] === '*') {
@@ -29,7 +29,7 @@ function groupOf(kind: string, apiVersion: string): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 }
 
-function withApiVersion(subject: Json): Json {
+function withApiVersion(subject: ReadonlyJson): ReadonlyJson {
   const rest = without(subject, 'apiGroup');
   const kind = textAt(subject, 'kind');
   if (kind === 'ServiceAccount') return { ...rest, apiVersion: 'v1' };

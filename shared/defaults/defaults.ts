@@ -1,8 +1,8 @@
 import type { ApiObject } from '../object/object';
 import type { MessageType } from '../schema/types';
 import { messageType } from '../schema/types';
-import type { Json } from '../object/json';
-import { isJson } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
+import { isJsonObject } from '../object/clone';
 import { ADMISSIONREGISTRATION } from './admissionregistration';
 import { APIEXTENSIONS } from './apiextensions';
 import { APIREGISTRATION } from './apiregistration';
@@ -75,7 +75,7 @@ interface Child {
   readonly plan: Plan;
 }
 
-function fill(plan: Plan, object: Json): Json {
+function fill(plan: Plan, object: ReadonlyJson): ReadonlyJson {
   let filled = fillOwn(plan, object);
   for (const child of plan.children) {
     const value = filled[child.name];
@@ -85,14 +85,14 @@ function fill(plan: Plan, object: Json): Json {
   }
   for (const name of plan.resourceLists) {
     const value = filled[name];
-    if (!isJson(value)) continue;
+    if (!isJsonObject(value)) continue;
     const next = roundUpToMilli(value);
     if (next !== value) filled = withMember(object, filled, { name, value: next });
   }
   return filled;
 }
 
-function fillOwn({ own, values }: Plan, object: Json): Json {
+function fillOwn({ own, values }: Plan, object: ReadonlyJson): ReadonlyJson {
   let filled = object;
   for (const [name, value] of values) {
     const given = filled[name];
@@ -105,28 +105,28 @@ function fillOwn({ own, values }: Plan, object: Json): Json {
 
 /** `filled` with one member more or another one; copied only while it is still the original. */
 function withMember(
-  original: Json,
-  filled: Json,
+  original: ReadonlyJson,
+  filled: ReadonlyJson,
   member: { readonly name: string; readonly value: unknown },
-): Json {
+): ReadonlyJson {
   const copy: Record<string, unknown> = filled === original ? { ...filled } : filled;
   copy[member.name] = member.value;
   return copy;
 }
 
 function fillChild({ shape, plan }: Child, value: unknown): unknown {
-  if (shape === 'one') return isJson(value) ? fill(plan, value) : value;
+  if (shape === 'one') return isJsonObject(value) ? fill(plan, value) : value;
   if (shape === 'list') return Array.isArray(value) ? fillList(plan, value) : value;
-  if (!isJson(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, isJson(each) ? fill(plan, each) : each]),
+    Object.entries(value).map(([key, each]) => [key, isJsonObject(each) ? fill(plan, each) : each]),
   );
 }
 
 function fillList(plan: Plan, list: readonly unknown[]): readonly unknown[] {
   let changed: unknown[] | undefined;
   for (const [index, each] of list.entries()) {
-    const next = isJson(each) ? fill(plan, each) : each;
+    const next = isJsonObject(each) ? fill(plan, each) : each;
     if (next === each) continue;
     changed ??= [...list];
     changed[index] = next;

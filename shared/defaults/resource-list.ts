@@ -1,12 +1,12 @@
 import { formatQuantity, parseQuantity } from '../meta/quantity';
-import type { Json } from '../object/json';
+import type { ReadonlyJson } from '../object/json';
 
 /** Canonical text of an amount that may be finer than a thousandth: nano, micro, or a negative exponent. */
 const MAY_BE_FINER = /[nu]$|[eE]-/;
 const MILLI = -3;
 
 /** Amounts of resources are rounded up to thousandths, the finest step that scheduling knows. */
-export function roundUpToMilli(amounts: Json): Json {
+export function roundUpToMilli(amounts: ReadonlyJson): ReadonlyJson {
   let rounded: Record<string, unknown> | undefined;
   for (const name in amounts) {
     const text = amounts[name];

@@ -5,23 +5,22 @@ import { elementOfItem, hasDistinctItems } from './items';
 import { fieldElement } from './path-element';
 import type { ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT } from './shape';
+import type { ReadonlyJson } from '../object/json';
 
 /**
  * True when a configuration claims exactly this set: what `appliedSet` would make of it, without making it. An applier that applies the
  * same fields again, which is what most do, costs a walk and no memory. False for whatever `appliedSet` refuses.
  */
 export function claimsExactly(shape: ObjectShape, config: object, set: FieldSet): boolean {
-  const claimed = fieldsClaimed(shape, config as Json, set);
+  const claimed = fieldsClaimed(shape, config as ReadonlyJson, set);
   return claimed >= 0 && claimed === sizeOf(set);
 }
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** What a walk answers where the value claims something else than the node says. */
 const OTHERWISE = -1;
 
 /** How many children of the node the fields of the object claim, all as the node says. */
-function fieldsClaimed(shape: ObjectShape, value: Json, node: FieldSet | undefined): number {
+function fieldsClaimed(shape: ObjectShape, value: ReadonlyJson, node: FieldSet | undefined): number {
   let claimed = 0;
   for (const key in value) {
     const declared = shape.fields.get(key);

@@ -7,6 +7,7 @@ import { fieldElement } from './path-element';
 import type { KeyedShape, ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT, IGNORED_SHAPE } from './shape';
 import { wholeNode } from './whole';
+import type { ReadonlyJson } from '../object/json';
 
 /** Which fields differ between two objects. */
 export interface Comparison {
@@ -22,7 +23,7 @@ const NO_DIFFERENCE: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, remov
  * the order of items in keyed lists and sets does not count. Items that repeat an element are one unit together.
  */
 export function compareObjects(shape: ObjectShape, old: object, next: object): Comparison {
-  return compareFields(shape, old as Json, next as Json) ?? NO_DIFFERENCE;
+  return compareFields(shape, old as ReadonlyJson, next as ReadonlyJson) ?? NO_DIFFERENCE;
 }
 
 export function isNoDifference({ added, modified, removed }: Comparison): boolean {
@@ -38,8 +39,7 @@ export function withoutFields(comparison: Comparison, ignored: FieldSet): Compar
   };
 }
 
-type Json = Readonly<Record<string, unknown>>;
-const NOTHING: Json = {};
+const NOTHING: ReadonlyJson = {};
 
 /** Differences below one node, as children of it, or of the node itself (`LEAF`). */
 interface Difference {
@@ -91,7 +91,7 @@ function changesOf(inside: Comparison | undefined): Difference | undefined {
   };
 }
 
-function compareFields(shape: ObjectShape, old: Json, next: Json): Comparison | undefined {
+function compareFields(shape: ObjectShape, old: ReadonlyJson, next: ReadonlyJson): Comparison | undefined {
   let changes: Changes | undefined;
   for (const key in old) {
     const before = old[key];
@@ -189,7 +189,7 @@ function compareSameItems(
   return shape.kind === 'keyed' ? compareValues(shape.element, before[0], after[0]) : undefined;
 }
 
-function isEmpty(value: Json): boolean {
+function isEmpty(value: ReadonlyJson): boolean {
   for (const _key in value) return false;
   return true;
 }

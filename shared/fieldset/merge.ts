@@ -3,21 +3,24 @@ import { elementOfItem, isAligned } from './items';
 import { ownValue } from './own-value';
 import type { ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT } from './shape';
-
-type Json = Record<string, unknown>;
+import type { JsonObject } from '../object/clone';
 
 /**
  * The live object with an applied configuration laid over it: maps and structs by key, items of sets and keyed lists by element,
  * everything else as a whole. Live items keep their order and place; new ones follow. Neither argument is changed; the result shares
  * with both, and is the live object itself when nothing changes. The configuration must have passed `appliedSet`.
  */
-export function mergeConfig(shape: ObjectShape, live: object, config: object): Readonly<Json> {
-  return mergeFields(shape, live as Json, config as Json);
+export function mergeConfig(shape: ObjectShape, live: object, config: object): Readonly<JsonObject> {
+  return mergeFields(shape, live as JsonObject, config as JsonObject);
 }
 
 /** What does not change is the live object itself, so that comparing it later costs nothing. */
-function mergeFields(shape: ObjectShape, live: Readonly<Json>, config: Readonly<Json>): Readonly<Json> {
-  let result: Json | undefined;
+function mergeFields(
+  shape: ObjectShape,
+  live: Readonly<JsonObject>,
+  config: Readonly<JsonObject>,
+): Readonly<JsonObject> {
+  let result: JsonObject | undefined;
   for (const key in config) {
     const theirs = config[key];
     if (theirs === undefined) continue;

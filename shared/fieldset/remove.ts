@@ -5,12 +5,11 @@ import { elementOfItem } from './items';
 import { fieldElement } from './path-element';
 import type { ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT } from './shape';
-
-type Json = Record<string, unknown>;
+import type { JsonObject } from '../object/clone';
 
 /** The object without the fields and items of the set. A map, struct or list that loses all it had stays, empty. */
-export function removeFields(shape: ObjectShape, object: object, set: FieldSet): Json {
-  return isEmptySet(set) ? (object as Json) : removeKeys(shape, object as Json, set);
+export function removeFields(shape: ObjectShape, object: object, set: FieldSet): JsonObject {
+  return isEmptySet(set) ? (object as JsonObject) : removeKeys(shape, object as JsonObject, set);
 }
 
 function removeBelow(shape: Shape, value: unknown, node: FieldSet): unknown {
@@ -30,8 +29,8 @@ function removeBelow(shape: Shape, value: unknown, node: FieldSet): unknown {
   }
 }
 
-function removeKeys(shape: ObjectShape, object: Readonly<Json>, node: FieldSet): Json {
-  const result: Json = {};
+function removeKeys(shape: ObjectShape, object: Readonly<JsonObject>, node: FieldSet): JsonObject {
+  const result: JsonObject = {};
   for (const key in object) {
     const child = node[fieldElement(key)];
     const each = shape.fields.get(key) ?? shape.others;

@@ -4,24 +4,24 @@ import type { Unchecked } from './values';
  * Typed views of decoded JSON: what is missing, or of another type, reads as its zero, and nothing throws, so that a rule can be written
  * without asking for each step whether it is there.
  */
-export type Json = Readonly<Record<string, unknown>>;
+export type { ReadonlyJson as Json } from './json';
 
-const NOTHING: Json = {};
+const NOTHING: ReadonlyJson = {};
 
 /** The message, or an empty one. */
-export function record(value: unknown): Json {
-  return isRecord(value) ? value : NOTHING;
+export function record(value: unknown): ReadonlyJson {
+  return isJsonObject(value) ? value : NOTHING;
 }
 
 /** The message, or undefined where there is none: a pointer that may be nil. */
-export function optionalRecord(value: unknown): Json | undefined {
-  return isRecord(value) ? value : undefined;
+export function optionalRecord(value: unknown): ReadonlyJson | undefined {
+  return isJsonObject(value) ? value : undefined;
 }
 
 /** The messages of a list; an absent list is empty. */
-export function records(value: unknown): readonly Json[] {
+export function records(value: unknown): readonly ReadonlyJson[] {
   if (!Array.isArray(value)) return [];
-  return value.every(isRecord) ? value : value.map(record);
+  return value.every(isJsonObject) ? value : value.map(record);
 }
 
 /** The fields that a message of this type has, whatever is in them; none where the value is no message. */
@@ -58,7 +58,7 @@ export function integer(value: unknown): number | undefined {
 
 /** The entries of a map of strings. */
 export function stringMap(value: unknown): Readonly<Record<string, string>> {
-  return isRecord(value) ? (value as Readonly<Record<string, string>>) : {};
+  return isJsonObject(value) ? (value as Readonly<Record<string, string>>) : {};
 }
 
 /** True for '', 0, false, an empty list or map, a message of such values, null and an absent value: Go's zero value. */
@@ -66,8 +66,4 @@ export function isZero(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === 0 || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
   return typeof value === 'object' && Object.values(value).every(isZero);
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

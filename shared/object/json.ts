@@ -1,31 +1,29 @@
+import type { JsonObject } from './clone';
+import { isJsonObject } from './clone';
 import type { Unchecked } from './values';
 
-/** Decoded JSON as conversions and defaults see it: never changed, only copied with differences. */
-export type Json = Readonly<Record<string, unknown>>;
+/** A decoded JSON object that is never changed, only copied with differences; {@link JsonObject} is one that is being made. */
+export type ReadonlyJson = Readonly<JsonObject>;
 
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The fields of a T that nobody has looked at; none where the value is no object. */
+/** The fields of a T, unchecked; none where the value is no object. */
 export function fields<T extends object>(value: unknown): Unchecked<T> {
-  return (isJson(value) ? value : {}) as Unchecked<T>;
+  return (isJsonObject(value) ? value : {}) as Unchecked<T>;
 }
 
 /** The object at `name`, or undefined. */
-export function objectAt(object: Json, name: string): Json | undefined {
+export function objectAt(object: ReadonlyJson, name: string): ReadonlyJson | undefined {
   const value = object[name];
-  return isJson(value) ? value : undefined;
+  return isJsonObject(value) ? value : undefined;
 }
 
 /** The objects in the list at `name`; empty when there is no list. */
-export function objectsAt(object: Json, name: string): readonly Json[] {
+export function objectsAt(object: ReadonlyJson, name: string): readonly ReadonlyJson[] {
   const value = object[name];
-  return Array.isArray(value) ? value.filter(isJson) : [];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** The text at `name`; empty when there is none. */
-export function textAt(object: Json, name: string): string {
+export function textAt(object: ReadonlyJson, name: string): string {
   const value = object[name];
   return typeof value === 'string' ? value : '';
 }
@@ -35,29 +33,37 @@ export function isGiven(value: unknown): boolean {
 }
 
 /** True when there is a value at `name` that is neither undefined nor null. */
-export function has(object: Json, name: string): boolean {
+export function has(object: ReadonlyJson, name: string): boolean {
   return isGiven(object[name]);
 }
 
 /** A copy without the members that are undefined. */
-export function compact(object: Json): Json {
+export function compact(object: ReadonlyJson): ReadonlyJson {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }
 
 /** A copy without these members. */
-export function without(object: Json, ...names: readonly string[]): Json {
+export function without(object: ReadonlyJson, ...names: readonly string[]): ReadonlyJson {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
 
 /** A copy in which the object at `name`, if there is one, is replaced by `change` of it. */
-export function changeObject(object: Json, name: string, change: (value: Json) => Json): Json {
+export function changeObject(
+  object: ReadonlyJson,
+  name: string,
+  change: (value: ReadonlyJson) => ReadonlyJson,
+): ReadonlyJson {
   const value = objectAt(object, name);
   return value === undefined ? object : { ...object, [name]: change(value) };
 }
 
 /** A copy in which every object of the list at `name`, if there is one, is replaced by `change` of it. */
-export function changeList(object: Json, name: string, change: (value: Json) => Json): Json {
+export function changeList(
+  object: ReadonlyJson,
+  name: string,
+  change: (value: ReadonlyJson) => ReadonlyJson,
+): ReadonlyJson {
   const list = object[name];
   if (!Array.isArray(list)) return object;
-  return { ...object, [name]: list.map((each: unknown) => (isJson(each) ? change(each) : each)) };
+  return { ...object, [name]: list.map((each: unknown) => (isJsonObject(each) ? change(each) : each)) };
 }

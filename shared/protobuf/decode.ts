@@ -6,6 +6,7 @@ import { SCALAR_READERS } from './value-readers';
 import type { ScalarReader } from './value-readers';
 import { WireReader } from './wire-reader';
 import { WIRE } from './wire-writer';
+import type { JsonObject } from '../object/clone';
 
 /** Messages nested deeper than this are refused; only schemas of custom resources nest without end. */
 export const PROTOBUF_DEPTH_MAX = 500;
@@ -15,8 +16,6 @@ export const PROTOBUF_DEPTH_MAX = 500;
  */
 export const PROTOBUF_VALUES_MAX = 250_000;
 
-type Json = Record<string, unknown>;
-
 interface Decoding {
   readonly reader: WireReader;
   depth: number;
@@ -24,7 +23,7 @@ interface Decoding {
 }
 
 /** Reads the value of one field whose tag was read, and puts it into the object. */
-type ReadField = (decoding: Decoding, target: Json, wire: number) => void;
+type ReadField = (decoding: Decoding, target: JsonObject, wire: number) => void;
 /** Reads one value; `before` is what the field held. */
 type ReadElement = (decoding: Decoding, before: unknown) => unknown;
 
@@ -34,13 +33,13 @@ type ReadElement = (decoding: Decoding, before: unknown) => unknown;
  * The caller bounds the size.
  */
 export function decodeProtobuf(type: MessageType, bytes: Buffer): Record<string, unknown> {
-  const target: Json = {};
+  const target: JsonObject = {};
   readMessage(type, { reader: new WireReader(bytes), depth: 0, values: 0 }, target);
   return target;
 }
 
 /** Reads up to the end of the reader. A message that comes in several parts is merged, as Protobuf has it. */
-function readMessage(type: MessageType, decoding: Decoding, target: Json): void {
+function readMessage(type: MessageType, decoding: Decoding, target: JsonObject): void {
   if (decoding.depth >= PROTOBUF_DEPTH_MAX) throw new DecodeError('nested too deep');
   decoding.depth += 1;
   const plan = planOf(type);
@@ -119,7 +118,7 @@ function elementReader(field: FieldType, scalar: ScalarReader | undefined): Read
 
 function messageReader(type: MessageType): ReadElement {
   return (decoding, before) => {
-    const target: Json = typeof before === 'object' && before !== null ? (before as Json) : {};
+    const target: JsonObject = typeof before === 'object' && before !== null ? (before as JsonObject) : {};
     within(decoding, () => {
       readMessage(type, decoding, target);
     });
@@ -165,7 +164,7 @@ function mapReader(
 ): ReadField {
   return (decoding, target, given) => {
     checkWire(given, WIRE.bytes);
-    const map = (target[name] ??= createStringMap()) as Json;
+    const map = (target[name] ??= createStringMap()) as JsonObject;
     let key = '';
     let entry: unknown = undefined;
     within(decoding, () => {
@@ -193,7 +192,7 @@ function zeroCopy(zero: unknown): unknown {
   return typeof zero === 'object' && zero !== null ? {} : zero;
 }
 
-function listAt(target: Json, name: string): unknown[] {
+function listAt(target: JsonObject, name: string): unknown[] {
   const known = target[name];
   if (Array.isArray(known)) return known;
   const list: unknown[] = [];

@@ -4,11 +4,10 @@ import type { WriteElement } from './value-writers';
 import { sortedKeys } from '../schema/string-map';
 import type { FieldType } from '../schema/types';
 import { WireWriter, WIRE } from './wire-writer';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { ReadonlyJson } from '../object/json';
 
 /** Writes one field of the object with its tag, or nothing. */
-type WriteField = (writer: WireWriter, object: Json) => void;
+type WriteField = (writer: WireWriter, object: ReadonlyJson) => void;
 
 /**
  * The Protobuf form of an object in the canonical form of `decodeObject`, byte for byte as Go's generated code writes it: fields in
@@ -19,7 +18,7 @@ export function encodeProtobuf(type: MessageType, object: object): Buffer {
   const writer = spare ?? new WireWriter();
   spare = undefined;
   try {
-    writeMessage(type, writer, object as Json);
+    writeMessage(type, writer, object as ReadonlyJson);
     return writer.take();
   } finally {
     writer.reset();
@@ -30,7 +29,7 @@ export function encodeProtobuf(type: MessageType, object: object): Buffer {
 /** The writer of the last call: its buffer has grown to the size of the objects at hand. */
 let spare: WireWriter | undefined;
 
-function writeMessage(type: MessageType, writer: WireWriter, object: Json): void {
+function writeMessage(type: MessageType, writer: WireWriter, object: ReadonlyJson): void {
   for (const write of planOf(type)) write(writer, object);
 }
 
@@ -92,7 +91,7 @@ function mapWriter({ name, number, kind }: FieldType, element: WriteElement): Wr
     const keys = sortedKeys(map);
     for (let index = keys.length - 1; index >= 0; index -= 1) {
       const key = keys[index] ?? '';
-      const value = (map as Json)[key];
+      const value = (map as ReadonlyJson)[key];
       const mark = writer.length;
       if (kind !== 'bytes' || (value !== undefined && value !== null)) element(writer, MAP_VALUE, value);
       const keyMark = writer.length;

@@ -3,6 +3,7 @@ import { decodeStringList, SCALARS } from './scalars';
 import { createStringMap, isStringMap, setKey, sortedKeys } from './string-map';
 import type { FieldType, MessageType } from './types';
 import { decodeUnion } from './unions';
+import type { JsonObject } from '../object/clone';
 
 /** Messages nested deeper than this are refused; only schemas of custom resources nest without end. */
 const MESSAGE_DEPTH_MAX = 1_000;
@@ -20,8 +21,6 @@ export interface Decoding {
   readonly unknown: string[];
   depth: number;
 }
-
-export type Json = Record<string, unknown>;
 
 /** Reads a value that is neither null nor undefined. */
 type Decode = (value: unknown, decoding: Decoding) => unknown;
@@ -43,14 +42,14 @@ interface FieldPlan {
  * Reads one message: checks types, drops unknown fields, writes the fields in the order of the schema. What is in canonical form already
  * is returned as it is, so that reading a decoded object again costs a walk and no memory.
  */
-export function decodeMessage(type: MessageType, value: unknown, decoding: Decoding): Json {
+export function decodeMessage(type: MessageType, value: unknown, decoding: Decoding): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw expected('an object', value);
-  const source = value as Json;
+  const source = value as JsonObject;
   if (decoding.depth >= MESSAGE_DEPTH_MAX) throw new DecodeError('nested too deep');
   decoding.depth += 1;
   let seen = type.typeMeta ? checkTypeMeta(source) : 0;
   let unchanged = 0;
-  let target: Json | undefined;
+  let target: JsonObject | undefined;
   for (const plan of plansOf(type)) {
     const given = source[plan.name];
     if (given !== undefined) seen += 1;
@@ -76,20 +75,20 @@ function writtenOf(plan: FieldPlan, given: unknown, decoding: Decoding): unknown
 }
 
 /** The source, all of whose declared fields are in canonical form, without other fields and in the order of the schema. */
-function inOrder(type: MessageType, source: Json): Json {
+function inOrder(type: MessageType, source: JsonObject): JsonObject {
   const plans = plansOf(type);
   if (isInOrder(type, source, plans)) return source;
   return withOthers(type, source, firstFields(type, source, plans.length));
 }
 
-function withOthers(type: MessageType, source: Json, target: Json): Json {
+function withOthers(type: MessageType, source: JsonObject, target: JsonObject): JsonObject {
   if (type.open) keepOthers(type, source, target);
   return target;
 }
 
 /** A new message with the type of the source and its first `count` fields, which are in canonical form. */
-function firstFields(type: MessageType, source: Json, count: number): Json {
-  const target: Json = {};
+function firstFields(type: MessageType, source: JsonObject, count: number): JsonObject {
+  const target: JsonObject = {};
   if (type.typeMeta) copyTypeMeta(source, target);
   let left = count;
   for (const { name } of plansOf(type)) {
@@ -101,7 +100,7 @@ function firstFields(type: MessageType, source: Json, count: number): Json {
 }
 
 /** True when the source has no other fields and has its own in the order of the schema. */
-function isInOrder(type: MessageType, source: Json, plans: readonly FieldPlan[]): boolean {
+function isInOrder(type: MessageType, source: JsonObject, plans: readonly FieldPlan[]): boolean {
   let next = type.typeMeta ? -TYPE_META.length : 0;
   for (const key in source) {
     const given = source[key];
@@ -137,7 +136,7 @@ function decodeField(plan: FieldPlan, given: unknown, decoding: Decoding): unkno
 }
 
 /** Returns how many of `kind` and `apiVersion` the source has. */
-function checkTypeMeta(source: Json): number {
+function checkTypeMeta(source: JsonObject): number {
   let seen = 0;
   for (const name of TYPE_META) {
     const given = source[name];
@@ -149,7 +148,7 @@ function checkTypeMeta(source: Json): number {
 }
 
 /** `kind` and `apiVersion` stand first. */
-function copyTypeMeta(source: Json, target: Json): void {
+function copyTypeMeta(source: JsonObject, target: JsonObject): void {
   for (const name of TYPE_META) {
     const given = source[name];
     if (given !== undefined && given !== null && given !== '') target[name] = given;
@@ -172,7 +171,7 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
-function keepOthers(type: MessageType, source: Json, target: Json): void {
+function keepOthers(type: MessageType, source: JsonObject, target: JsonObject): void {
   for (const key of Object.keys(source)) {
     if (type.byName.has(key) || (type.typeMeta && isTypeMeta(key))) continue;
     setKey(target, key, source[key]);
@@ -181,7 +180,7 @@ function keepOthers(type: MessageType, source: Json, target: Json): void {
 
 function reportUnknown(
   type: MessageType,
-  source: Json,
+  source: JsonObject,
   { seen, decoding }: { readonly seen: number; readonly decoding: Decoding },
 ): void {
   const keys = Object.keys(source);
@@ -302,7 +301,7 @@ function mapOf({ decode, zero }: Element): Decode {
   return (value, decoding) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw expected('an object', value);
-    const source = value as Json;
+    const source = value as JsonObject;
     const mark = decoding.unknown.length;
     let current = '';
     const valueAt = (key: string): unknown => {
@@ -326,7 +325,7 @@ function mapOf({ decode, zero }: Element): Decode {
 }
 
 /** True when the keys are in order and every value is as it would be written. */
-function isCanonicalMap(source: Json, valueAt: (key: string) => unknown): boolean {
+function isCanonicalMap(source: JsonObject, valueAt: (key: string) => unknown): boolean {
   let previous: string | undefined;
   for (const key in source) {
     if (previous !== undefined && previous > key) return false;

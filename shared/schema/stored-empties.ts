@@ -1,13 +1,12 @@
 import type { FieldType, MessageType } from './types';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { ReadonlyJson } from '../object/json';
 
 /**
  * The object as the store gives it back: null where `decodeObject` has kept an empty list or map that upstream's store does not tell
  * from none. It looks only where the type has such fields, and returns the same object when there is nothing to change.
  */
 export function withStoredEmpties<T extends object>(type: MessageType, object: T): T {
-  return settle(type, object as unknown as Json) as unknown as T;
+  return settle(type, object as unknown as ReadonlyJson) as unknown as T;
 }
 
 interface Part {
@@ -18,7 +17,7 @@ interface Part {
   readonly below: MessageType | undefined;
 }
 
-function settle(type: MessageType, object: Json): Json {
+function settle(type: MessageType, object: ReadonlyJson): ReadonlyJson {
   let result: Record<string, unknown> | undefined;
   for (const { name, emptyIsNull, isCollection, below } of partsOf(type)) {
     const value = object[name];
@@ -26,7 +25,7 @@ function settle(type: MessageType, object: Json): Json {
     let settled: unknown = value;
     if (emptyIsNull && isEmpty(value)) settled = null;
     else if (below !== undefined)
-      settled = isCollection ? settleAll(below, value) : settle(below, value as Json);
+      settled = isCollection ? settleAll(below, value) : settle(below, value as ReadonlyJson);
     if (settled === value) continue;
     result ??= { ...object };
     result[name] = settled;
@@ -35,7 +34,7 @@ function settle(type: MessageType, object: Json): Json {
 }
 
 function settleAll(type: MessageType, collection: object): unknown {
-  if (!Array.isArray(collection)) return settleMap(type, collection as Json);
+  if (!Array.isArray(collection)) return settleMap(type, collection as ReadonlyJson);
   let result: unknown[] | undefined;
   for (let at = 0; at < collection.length; at += 1) {
     const each: unknown = collection[at];
@@ -47,7 +46,7 @@ function settleAll(type: MessageType, collection: object): unknown {
   return result ?? collection;
 }
 
-function settleMap(type: MessageType, map: Json): Json {
+function settleMap(type: MessageType, map: ReadonlyJson): ReadonlyJson {
   let result: Record<string, unknown> | undefined;
   for (const key in map) {
     const each = map[key];
@@ -60,7 +59,7 @@ function settleMap(type: MessageType, map: Json): Json {
   return result ?? map;
 }
 
-function isObject(value: unknown): value is Json {
+function isObject(value: unknown): value is ReadonlyJson {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

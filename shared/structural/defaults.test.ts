@@ -1,12 +1,15 @@
 import { DEFAULTED_CHARS_MAX, TooManyDefaultsError, withDefaults } from './defaults';
 import { compileSchema } from './structural-schema';
+import type { ReadonlyJson } from '../object/json';
 
-type Json = Readonly<Record<string, unknown>>;
-
-const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', properties, ...more });
+const object = (properties: ReadonlyJson, more: ReadonlyJson = {}): ReadonlyJson => ({
+  type: 'object',
+  properties,
+  ...more,
+});
 const x = { type: 'string', default: 'x' };
 
-test.each<[string, Json, Json, Json]>([
+test.each<[string, ReadonlyJson, ReadonlyJson, ReadonlyJson]>([
   ['a missing field gets its default', object({ a: x }), {}, { a: 'x' }],
   ['a field that is there keeps its value', object({ a: x }), { a: '' }, { a: '' }],
   ['a null that may not be gets the default', object({ a: x }), { a: null }, { a: 'x' }],
@@ -91,7 +94,7 @@ test('the name __proto__ can have a default', () => {
 test('defaults that would fill the memory are refused', () => {
   const long = { type: 'string', default: 'x'.repeat(1_000_000) };
   const schema = compileSchema(object({ a: { type: 'array', items: object({ b: long }) } }));
-  const filled = (items: number): Json =>
+  const filled = (items: number): ReadonlyJson =>
     withDefaults(schema, { a: Array.from({ length: items }, () => ({})) });
   const most = Math.floor(DEFAULTED_CHARS_MAX / 1_000_010);
   expect(filled(most)['a']).toHaveLength(most);

@@ -1,7 +1,6 @@
 import { coerceEmbedded, validateEmbedded } from './embedded';
 import { compileSchema } from './structural-schema';
-
-type Json = Record<string, unknown>;
+import type { JsonObject } from '../object/clone';
 
 const EMBEDDED = {
   type: 'object',
@@ -18,12 +17,12 @@ const schema = compileSchema({
 });
 const good = { apiVersion: 'apps/v1', kind: 'Deployment' };
 
-function errorsOf(object: Json): string[] {
+function errorsOf(object: JsonObject): string[] {
   return validateEmbedded(schema, object).map(({ field, message }) => `${field}: ${message}`);
 }
 
 describe('validation', () => {
-  test.each<[string, Json, string[]]>([
+  test.each<[string, JsonObject, string[]]>([
     ['a resource without metadata is well', good, []],
     [
       'so is one with a namespace and labels',
@@ -89,7 +88,7 @@ describe('validation', () => {
 });
 
 describe('coercion', () => {
-  const coerced = (object: Json, drop: boolean): unknown => coerceEmbedded(schema, object, { drop });
+  const coerced = (object: JsonObject, drop: boolean): unknown => coerceEmbedded(schema, object, { drop });
 
   test('what is in form is returned itself', () => {
     const object = { one: { ...good, metadata: { name: 'a', labels: { b: 'c' } } } };

@@ -1,24 +1,23 @@
 import { compileSchema } from './structural-schema';
 import { validateListTypes } from './list-types';
+import type { ReadonlyJson } from '../object/json';
 
-type Json = Readonly<Record<string, unknown>>;
-
-const list = (type: string, more: Json = {}): Json => ({
+const list = (type: string, more: ReadonlyJson = {}): ReadonlyJson => ({
   type: 'array',
   'x-kubernetes-list-type': type,
   items: {},
   ...more,
 });
-const keyed = (...keys: string[]): Json =>
+const keyed = (...keys: string[]): ReadonlyJson =>
   list('map', { 'x-kubernetes-list-map-keys': keys, items: { type: 'object' } });
-const schemaOf = (f: Json): Json => ({ type: 'object', properties: { f } });
+const schemaOf = (f: ReadonlyJson): ReadonlyJson => ({ type: 'object', properties: { f } });
 
-function errorsOf(f: Json, value: unknown): string[] {
+function errorsOf(f: ReadonlyJson, value: unknown): string[] {
   const errors = validateListTypes(compileSchema(schemaOf(f)), { f: value });
   return errors.map(({ field, message }) => `${field}: ${message}`);
 }
 
-test.each<[string, Json, unknown, string[]]>([
+test.each<[string, ReadonlyJson, unknown, string[]]>([
   ['a set has each value once', list('set'), ['a', 'b', 'a', 'a'], ['f[2]: Duplicate value: "a"']],
   ['a text is no number', list('set'), ['1', 1, true, 'true', null], []],
   [
@@ -92,7 +91,7 @@ test('very many items are not searched for very many keys', () => {
 
 test('long items inside one another that are compared at every level are too much work', () => {
   const atomic = { type: 'array', 'x-kubernetes-list-type': 'atomic' };
-  let schema: Json = { ...list('atomic'), items: { type: 'integer' } };
+  let schema: ReadonlyJson = { ...list('atomic'), items: { type: 'integer' } };
   let value: unknown = Array.from({ length: 300_000 }, (_, index) => index);
   for (let level = 0; level < 100; level += 1) {
     schema = { ...list('set'), items: { ...atomic, items: schema } };

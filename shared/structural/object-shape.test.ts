@@ -1,15 +1,18 @@
 import type { Shape } from '../fieldset/shape';
 import { objectShapeOf } from './object-shape';
 import { compileSchema } from './structural-schema';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { ReadonlyJson } from '../object/json';
 
 const KEEP = { 'x-kubernetes-preserve-unknown-fields': true };
-const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', properties, ...more });
+const object = (properties: ReadonlyJson, more: ReadonlyJson = {}): ReadonlyJson => ({
+  type: 'object',
+  properties,
+  ...more,
+});
 const text = { type: 'string' };
 
 /** The shape of the field `f` of a resource. */
-function shapeOf(f: Json, root: Json = {}): Shape | undefined {
+function shapeOf(f: ReadonlyJson, root: ReadonlyJson = {}): Shape | undefined {
   return objectShapeOf(compileSchema(object({ f }, root))).fields.get('f');
 }
 
@@ -24,7 +27,7 @@ function brief(shape: Shape | undefined): string {
   return `{${[...fields, ...(shape.others === undefined ? [] : [`...: ${brief(shape.others)}`])].join(', ')}}`;
 }
 
-test.each<[string, Json, string]>([
+test.each<[string, ReadonlyJson, string]>([
   ['a scalar is a unit', text, 'leaf'],
   [
     'fields of an object are owned by themselves',

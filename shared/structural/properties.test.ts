@@ -6,10 +6,9 @@ import { compileSchema } from './structural-schema';
 import { validateListTypes } from './list-types';
 import { coerceEmbedded, validateEmbedded } from './embedded';
 import { validateValues } from './validate-values';
+import type { JsonObject } from '../object/clone';
 
 /** Laws that hold for all schemas and objects, on random ones that know the same few names. */
-
-type Json = Record<string, unknown>;
 
 const name = fc.constantFrom('a', 'b', 'c', 'kind', 'metadata', '__proto__');
 const scalar = fc.oneof(
@@ -48,27 +47,30 @@ const mild = fc.record(
   { requiredKeys: [] },
 );
 
-function schemas(extra: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
-  const { schema } = fc.letrec<{ schema: Json }>((tie) => ({
+function schemas(extra: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
+  const { schema } = fc.letrec<{ schema: JsonObject }>((tie) => ({
     schema: fc.oneof(
       { maxDepth: 4 },
       fc
         .tuple(fc.constantFrom('string', 'integer', 'number', 'boolean'), mild, extra)
-        .map(([type, ...more]) => Object.assign({ type }, ...more) as Json),
+        .map(([type, ...more]) => Object.assign({ type }, ...more) as JsonObject),
       fc
         .tuple(fc.dictionary(name, tie('schema'), { maxKeys: 4 }), mild, extra)
-        .map(([properties, ...more]) => Object.assign({ type: 'object', properties }, ...more) as Json),
+        .map(([properties, ...more]) => Object.assign({ type: 'object', properties }, ...more) as JsonObject),
       fc
         .tuple(fc.oneof(tie('schema'), fc.constant(true)), mild, extra)
         .map(
           ([additionalProperties, ...more]) =>
-            Object.assign({ type: 'object', additionalProperties }, ...more) as Json,
+            Object.assign({ type: 'object', additionalProperties }, ...more) as JsonObject,
         ),
       fc
         .tuple(tie('schema'), mild, extra)
         .map(
           ([items, ...more]) =>
-            Object.assign({ type: 'array', items, 'x-kubernetes-list-map-keys': ['a'] }, ...more) as Json,
+            Object.assign(
+              { type: 'array', items, 'x-kubernetes-list-map-keys': ['a'] },
+              ...more,
+            ) as JsonObject,
         ),
     ),
   }));
@@ -100,8 +102,8 @@ const RUNS = { numRuns: 300 };
 
 /** Own copy: what a function does to its input shows. */
 function check(
-  schema: fc.Arbitrary<Json>,
-  law: (schema: ReturnType<typeof compileSchema>, given: Json) => void,
+  schema: fc.Arbitrary<JsonObject>,
+  law: (schema: ReturnType<typeof compileSchema>, given: JsonObject) => void,
 ): void {
   fc.assert(
     fc.property(schema, object, (source, given) => {

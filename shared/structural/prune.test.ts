@@ -1,14 +1,17 @@
 import { prune, pruneValue, PRUNED_PATHS_MAX } from './prune';
 import { compileSchema } from './structural-schema';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { ReadonlyJson } from '../object/json';
 
 const META = { apiVersion: 'v1', kind: 'K', metadata: { name: 'a', odd: 1 } };
 const KEEP = { 'x-kubernetes-preserve-unknown-fields': true };
-const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', properties, ...more });
+const object = (properties: ReadonlyJson, more: ReadonlyJson = {}): ReadonlyJson => ({
+  type: 'object',
+  properties,
+  ...more,
+});
 const text = { type: 'string' };
 
-test.each<[string, Json, unknown, unknown, string[]]>([
+test.each<[string, ReadonlyJson, unknown, unknown, string[]]>([
   ['an unknown field goes', object({ a: text }), { a: '1', b: '2' }, { a: '1' }, ['f.b']],
   [
     'so does one in a list',

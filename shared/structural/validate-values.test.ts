@@ -1,22 +1,25 @@
 import { compileSchema } from './structural-schema';
 import { validateValues } from './validate-values';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { ReadonlyJson } from '../object/json';
 
 /** The errors of an object whose field `f` has this schema and value. */
-function errorsOf(schema: Json, value: unknown): string[] {
+function errorsOf(schema: ReadonlyJson, value: unknown): string[] {
   return errorsIn({ type: 'object', properties: { f: schema } }, { f: value });
 }
 
-function errorsIn(schema: Json, object: unknown): string[] {
+function errorsIn(schema: ReadonlyJson, object: unknown): string[] {
   return validateValues(compileSchema(schema), object).map(({ field, message }) => `${field}: ${message}`);
 }
 
-const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', properties, ...more });
+const object = (properties: ReadonlyJson, more: ReadonlyJson = {}): ReadonlyJson => ({
+  type: 'object',
+  properties,
+  ...more,
+});
 const invalid = (value: string, text: string): string => `f: Invalid value: ${value}: f in body ${text}`;
 
 describe('types', () => {
-  test.each<[string, Json, unknown, string[]]>([
+  test.each<[string, ReadonlyJson, unknown, string[]]>([
     [
       'a text for an integer',
       { type: 'integer' },
@@ -101,7 +104,7 @@ describe('types', () => {
     expect(errorsOf(schema, value)).toEqual(errors);
   });
 
-  test.each<[string, Json, unknown]>([
+  test.each<[string, ReadonlyJson, unknown]>([
     ['a whole number is an integer', { type: 'integer' }, 3],
     ['an integer of 64 bits is an integer', { type: 'integer', format: 'int64' }, 2n ** 62n],
     [
@@ -124,7 +127,7 @@ describe('types', () => {
 });
 
 describe('values', () => {
-  test.each<[string, Json, unknown, string[]]>([
+  test.each<[string, ReadonlyJson, unknown, string[]]>([
     [
       'enum',
       { type: 'string', enum: ['a', 'c', 'b'] },
@@ -444,7 +447,7 @@ describe('bounds', () => {
   });
 
   test('a deep object is no trouble', () => {
-    let schema: Json = { type: 'object' };
+    let schema: ReadonlyJson = { type: 'object' };
     let value: unknown = {};
     for (let depth = 0; depth < 900; depth += 1) {
       schema = { type: 'object', properties: { f: schema } };
@@ -456,7 +459,7 @@ describe('bounds', () => {
 
 describe('more work than a request may make is refused', () => {
   const TOO_LONG = expect.stringContaining('comparing the object with its schema takes too long');
-  const lastOf = (items: Json, list: readonly unknown[]): string | undefined =>
+  const lastOf = (items: ReadonlyJson, list: readonly unknown[]): string | undefined =>
     validateValues(compileSchema({ type: 'object', properties: { a: { type: 'array', items } } }), {
       a: list,
     }).at(-1)?.message;
@@ -514,7 +517,7 @@ describe('more work than a request may make is refused', () => {
     ).toEqual(TOO_LONG);
   });
 
-  test.each<[string, Json, unknown]>([
+  test.each<[string, ReadonlyJson, unknown]>([
     ['a long text with many rules for its length', { minLength: 1 }, 'é'.repeat(1_000_000)],
     ['a long text with many rules for its form', { format: 'byte' }, 'a'.repeat(1_000_000)],
     [
@@ -534,8 +537,8 @@ describe('more work than a request may make is refused', () => {
 
   test('long errors at every level', () => {
     const choices = { enum: [{ z: 1 }] };
-    let schema: Json = { type: 'object', ...choices };
-    let value: Json = { big: 'x'.repeat(1_000_000) };
+    let schema: ReadonlyJson = { type: 'object', ...choices };
+    let value: ReadonlyJson = { big: 'x'.repeat(1_000_000) };
     for (let level = 0; level < 100; level += 1) {
       schema = { type: 'object', ...choices, properties: { a: schema } };
       value = { a: value };

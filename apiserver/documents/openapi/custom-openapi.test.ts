@@ -7,7 +7,7 @@ import { createDocumentSets } from './document-set';
 import { definitionName } from './names';
 
 // eslint-disable-next-line typescript/no-explicit-any -- documents are walked freely
-type Json = any;
+type AnyJson = any;
 
 const DEFINITIONS = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
 const KIND = 'com.example.stable.v1.CronTab';
@@ -74,7 +74,7 @@ async function served(path: string, code: number): Promise<void> {
   );
 }
 
-async function document(path: string): Promise<Json> {
+async function document(path: string): Promise<AnyJson> {
   const reply = await api.call('GET', path);
   expect({ path, code: reply.code }).toEqual({ path, code: 200 });
   return reply.json;
@@ -232,7 +232,7 @@ describe('the v3 documents', () => {
     await defineCronTabs();
     const hashes = async (): Promise<Record<string, string>> =>
       Object.fromEntries(
-        Object.entries<Json>((await document('/openapi/v3')).paths).map(([name, each]) => [
+        Object.entries<AnyJson>((await document('/openapi/v3')).paths).map(([name, each]) => [
           name,
           each.serverRelativeURL as string,
         ]),

@@ -3,11 +3,11 @@ import type { SchemaForm } from './definitions';
 import { OPENAPI_3, SWAGGER } from './definitions';
 
 // eslint-disable-next-line typescript/no-explicit-any -- schemas are walked freely
-type Json = any;
+type AnyJson = any;
 
-function spec(form: SchemaForm, schema: object): Json {
+function spec(form: SchemaForm, schema: object): AnyJson {
   const given = { type: 'object', properties: { spec: schema } };
-  return (customSchema(given, form, { preservesUnknown: false }) as Json).properties.spec;
+  return (customSchema(given, form, { preservesUnknown: false }) as AnyJson).properties.spec;
 }
 
 describe('the schema of a custom resource', () => {
@@ -15,7 +15,7 @@ describe('the schema of a custom resource', () => {
     ['v2', SWAGGER],
     ['v3', OPENAPI_3],
   ])('has in %s what every object has, whatever it says of that itself', (version, form) => {
-    const schema: Json = customSchema(
+    const schema: AnyJson = customSchema(
       {
         type: 'object',
         description: 'A thing.',

@@ -18,6 +18,7 @@ import {
 } from './gnostic-fields';
 import type { Entries } from './swagger';
 import { SWAGGER_SECURITY, swaggerHead, swaggerPortions } from './swagger';
+import type { ReadonlyJson } from '../../../shared/object/json';
 
 /** The OpenAPI v2 document in the Protobuf form of gnostic, which kubectl reads, of what is built in. */
 export async function swaggerProtobuf(registry: Served, options: DocumentOptions): Promise<BaseDocument> {
@@ -62,8 +63,6 @@ function opening(name: 'paths' | 'definitions', lengthBytes: number): Buffer {
   writer.tag(number, WIRE.bytes);
   return writer.take();
 }
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The writer goes from the end to the beginning, so that everything here is written in reverse. */
 function writeMessage(writer: WireWriter, message: GnosticMessage, value: object): void {
@@ -136,7 +135,7 @@ const WRITES: Readonly<Record<FieldForm, Write>> = {
   'path items': namedField('path items'),
   responses: namedField('responses'),
   parameters: (writer, number, value) => {
-    for (const each of (value as readonly JsonObject[]).toReversed()) {
+    for (const each of (value as readonly ReadonlyJson[]).toReversed()) {
       nested(writer, number, () => {
         writeParameter(writer, each);
       });
@@ -145,7 +144,7 @@ const WRITES: Readonly<Record<FieldForm, Write>> = {
   operation: messageOf(OPERATION),
   info: messageOf(INFO),
   security: (writer, number, value) => {
-    for (const each of (value as readonly JsonObject[]).toReversed()) {
+    for (const each of (value as readonly ReadonlyJson[]).toReversed()) {
       nested(writer, number, () => {
         writeNamed(writer, 'requirements', each);
       });
@@ -195,12 +194,12 @@ const NAMED = {
 function namedField(form: keyof typeof NAMED): Write {
   return (writer, number, value) => {
     nested(writer, number, () => {
-      writeNamed(writer, form, value as JsonObject);
+      writeNamed(writer, form, value as ReadonlyJson);
     });
   };
 }
 
-function writeNamed(writer: WireWriter, form: keyof typeof NAMED, values: JsonObject): void {
+function writeNamed(writer: WireWriter, form: keyof typeof NAMED, values: ReadonlyJson): void {
   const { number, write } = NAMED[form];
   for (const [name, value] of Object.entries(values).toReversed()) {
     const mark = writer.length;
@@ -211,7 +210,7 @@ function writeNamed(writer: WireWriter, form: keyof typeof NAMED, values: JsonOb
 }
 
 /** The body is one kind of parameter, everything else another, which is one of several. */
-function writeParameter(writer: WireWriter, parameter: JsonObject): void {
+function writeParameter(writer: WireWriter, parameter: ReadonlyJson): void {
   const place = parameter['in'];
   nested(writer, 1, () => {
     if (place === 'body') {

@@ -7,18 +7,18 @@ import { swaggerProtobuf } from './gnostic';
 import { definitionName } from './names';
 
 // eslint-disable-next-line typescript/no-explicit-any -- documents are walked freely
-type Json = Record<string, any>;
+type AnyJson = Record<string, any>;
 
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 let api: InProcessApi;
-let swagger: Json;
+let swagger: AnyJson;
 let registry: Registry;
 
 beforeAll(async () => {
   api = await startInProcessApi();
   registry = api.plane.registry();
-  swagger = (await api.call('GET', '/openapi/v2')).json as Json;
+  swagger = (await api.call('GET', '/openapi/v2')).json as AnyJson;
 });
 afterAll(async () => api.close());
 
@@ -30,14 +30,14 @@ function* references(value: unknown): Generator<string> {
   }
 }
 
-function definition(message: string): Json {
-  return swagger['definitions'][definitionName(message)] as Json;
+function definition(message: string): AnyJson {
+  return swagger['definitions'][definitionName(message)] as AnyJson;
 }
 
-function operations(document: Json): Json[] {
-  return Object.values(document['paths'] as Record<string, Json>).flatMap((item) =>
+function operations(document: AnyJson): AnyJson[] {
+  return Object.values(document['paths'] as Record<string, AnyJson>).flatMap((item) =>
     ['get', 'put', 'post', 'delete', 'patch'].flatMap((method) =>
-      item[method] === undefined ? [] : [item[method] as Json],
+      item[method] === undefined ? [] : [item[method] as AnyJson],
     ),
   );
 }
@@ -81,11 +81,11 @@ describe('the v2 document', () => {
       (each) => swagger['definitions'][each.replace('#/definitions/', '')] === undefined,
     );
     expect(missing).toEqual([]);
-    expect(Object.keys(swagger['definitions'] as Json).length).toBeGreaterThan(500);
+    expect(Object.keys(swagger['definitions'] as AnyJson).length).toBeGreaterThan(500);
   });
 
   test('has every operation that discovery shows, and each id once', () => {
-    const paths = swagger['paths'] as Record<string, Json>;
+    const paths = swagger['paths'] as Record<string, AnyJson>;
     const served = servedOperations();
     expect(served.length).toBeGreaterThan(500);
     expect(
@@ -99,16 +99,16 @@ describe('the v2 document', () => {
   });
 
   test('declares every parameter of a path', () => {
-    for (const [path, item] of Object.entries(swagger['paths'] as Record<string, Json>)) {
+    for (const [path, item] of Object.entries(swagger['paths'] as Record<string, AnyJson>)) {
       const named = [...path.matchAll(/\{(\w+)\}/gu)].map(([, name]) => name);
-      const declared = (item['parameters'] as Json[]).filter((each) => each['in'] === 'path');
+      const declared = (item['parameters'] as AnyJson[]).filter((each) => each['in'] === 'path');
       expect(declared.map((each) => each['name'] as string)).toEqual(named);
       expect(declared.every((each) => each['required'] === true)).toBe(true);
     }
   });
 
   test('says of an operation what it does to which kind', () => {
-    const item = (swagger['paths'] as Record<string, Json>)[
+    const item = (swagger['paths'] as Record<string, AnyJson>)[
       '/apis/apps/v1/namespaces/{namespace}/deployments/{name}'
     ];
     expect(item?.['patch']).toMatchObject({
@@ -123,7 +123,9 @@ describe('the v2 document', () => {
       'x-kubernetes-action': 'patch',
       'x-kubernetes-group-version-kind': { group: 'apps', kind: 'Deployment', version: 'v1' },
     });
-    const query = ((item?.['patch']?.['parameters'] ?? []) as Json[]).map((each) => each['name'] as string);
+    const query = ((item?.['patch']?.['parameters'] ?? []) as AnyJson[]).map(
+      (each) => each['name'] as string,
+    );
     expect(query).toEqual(['body', 'dryRun', 'fieldManager', 'fieldValidation', 'force']);
     expect(item?.['delete']?.['responses']?.['200']?.['schema']).toEqual({
       $ref: `#/definitions/${definitionName('meta/v1.Status')}`,
@@ -162,7 +164,7 @@ describe('the v2 document', () => {
     ]);
     expect(definition('rbac/v1.Role')['properties']).toHaveProperty('kind.type', 'string');
     expect(definition('core/v1.Container')['x-kubernetes-group-version-kind']).toBeUndefined();
-    const all = definition('meta/v1.DeleteOptions')['x-kubernetes-group-version-kind'] as Json[];
+    const all = definition('meta/v1.DeleteOptions')['x-kubernetes-group-version-kind'] as AnyJson[];
     expect(all).toHaveLength(registry.groups.flatMap(({ versions }) => versions).length);
   });
 
@@ -217,12 +219,12 @@ describe('the v2 document in Protobuf', () => {
     const { bytes: document } = await swaggerProtobuf(registry, { version: '1', serverSideApply: true });
     const paths = named(at(document, 8), 2);
     const definitions = named(at(document, 9), 1);
-    expect([...paths.keys()]).toEqual(Object.keys(swagger['paths'] as Json));
-    expect([...definitions.keys()]).toEqual(Object.keys(swagger['definitions'] as Json));
+    expect([...paths.keys()]).toEqual(Object.keys(swagger['paths'] as AnyJson));
+    expect([...definitions.keys()]).toEqual(Object.keys(swagger['definitions'] as AnyJson));
     expect(at(document, 2, 2).toString()).toBe('1');
 
     for (const [name, bytes] of definitions) {
-      const json = (swagger['definitions'] as Record<string, Json>)[name] ?? {};
+      const json = (swagger['definitions'] as Record<string, AnyJson>)[name] ?? {};
       const extensions = [...named(bytes, 31)].map(([key, value]) => [
         key,
         JSON.parse(at(value, 2).toString()) as unknown,
@@ -231,7 +233,7 @@ describe('the v2 document in Protobuf', () => {
         Object.fromEntries(Object.entries(json).filter(([key]) => key.startsWith('x-'))),
       );
       const properties = json['properties'] === undefined ? [] : [...named(at(bytes, 25), 1).keys()];
-      expect(properties).toEqual(Object.keys((json['properties'] ?? {}) as Json));
+      expect(properties).toEqual(Object.keys((json['properties'] ?? {}) as AnyJson));
     }
   });
 
@@ -273,13 +275,13 @@ describe('the v3 documents', () => {
     let count = 0;
     for (const [name, { serverRelativeURL: url }] of Object.entries(index.paths)) {
       const reply = await api.call('GET', url);
-      const document = reply.json as Json;
+      const document = reply.json as AnyJson;
       expect({ name, code: reply.code, url }).toEqual({
         name,
         code: 200,
         url: `/openapi/v3/${name}?hash=${String(reply.headers['ETag']).replaceAll('"', '')}`,
       });
-      const schemas = document['components']['schemas'] as Json;
+      const schemas = document['components']['schemas'] as AnyJson;
       const missing = [...references(document)].filter(
         (each) => schemas[each.replace('#/components/schemas/', '')] === undefined,
       );
@@ -290,8 +292,8 @@ describe('the v3 documents', () => {
   });
 
   test('wrap a reference that has something beside it, and tell what may be a number or text', async () => {
-    const document = (await api.call('GET', '/openapi/v3/apis/apps/v1')).json as Json;
-    const schemas = document['components']['schemas'] as Record<string, Json>;
+    const document = (await api.call('GET', '/openapi/v3/apis/apps/v1')).json as AnyJson;
+    const schemas = document['components']['schemas'] as Record<string, AnyJson>;
     const spec = schemas[definitionName('apps/v1.DeploymentSpec')];
     expect(spec?.['properties']?.['strategy']).toEqual({
       description: 'How pods are replaced.',
@@ -310,7 +312,7 @@ describe('the v3 documents', () => {
       format: 'int-or-string',
       oneOf: [{ type: 'integer' }, { type: 'string' }],
     });
-    const create = document['paths']['/apis/apps/v1/namespaces/{namespace}/deployments']['post'] as Json;
+    const create = document['paths']['/apis/apps/v1/namespaces/{namespace}/deployments']['post'] as AnyJson;
     expect(create['requestBody']['content']['*/*']['schema']).toEqual({
       $ref: `#/components/schemas/${definitionName('apps/v1.Deployment')}`,
     });
