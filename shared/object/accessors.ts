@@ -1,10 +1,9 @@
 import type { Unchecked } from './values';
 
-/**
+/*
  * Typed views of decoded JSON: what is missing, or of another type, reads as its zero, and nothing throws, so that a rule can be written
  * without asking for each step whether it is there.
  */
-export type { ReadonlyJson as Json } from './json';
 
 const NOTHING: ReadonlyJson = {};
 

@@ -2,6 +2,7 @@ import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import { GROUP } from '../../../shared/names';
 import { patience } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
+import type { ReadonlyJson } from '../../../shared/object/json';
 
 export const DEFINITIONS_PATH = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
 
@@ -12,14 +13,12 @@ export function gizmo(name: string, rest: object = {}): object {
   return { apiVersion: 'example.com/v1', kind: 'Gizmo', metadata: { name }, ...rest };
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 export interface TestVersion {
   readonly name: string;
   readonly served?: boolean;
   readonly storage?: boolean;
   /** By default everything is kept. */
-  readonly schema?: Json;
+  readonly schema?: ReadonlyJson;
   readonly [field: string]: unknown;
 }
 
@@ -37,10 +36,10 @@ export function definitionBody({
   readonly kind?: string;
   readonly group?: string;
   readonly scope?: 'Namespaced' | 'Cluster';
-  readonly names?: Json;
+  readonly names?: ReadonlyJson;
   readonly versions?: readonly TestVersion[];
-  readonly spec?: Json;
-} = {}): Json & { readonly metadata: { readonly name: string } } {
+  readonly spec?: ReadonlyJson;
+} = {}): ReadonlyJson & { readonly metadata: { readonly name: string } } {
   return {
     metadata: { name: `${plural}.${group}` },
     spec: {
@@ -61,7 +60,7 @@ export function definitionBody({
 const KEEP_ALL = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
 /** Creates a definition and waits until it is established. */
-export async function define(api: InProcessApi, body: Json): Promise<void> {
+export async function define(api: InProcessApi, body: ReadonlyJson): Promise<void> {
   const { name } = body['metadata'] as { readonly name: string };
   const { code, text } = await api.call('POST', DEFINITIONS_PATH, { body });
   if (code !== 201) throw new Error(text);
@@ -72,15 +71,15 @@ export async function define(api: InProcessApi, body: Json): Promise<void> {
 export async function untilStatus(
   api: InProcessApi,
   name: string,
-  isRight: (status: Json) => boolean,
-): Promise<Json> {
+  isRight: (status: ReadonlyJson) => boolean,
+): Promise<ReadonlyJson> {
   const stop = linkedAbort(patience());
   let last: unknown;
   try {
     const path = `${DEFINITIONS_PATH}?watch=1&fieldSelector=metadata.name%3D${name}`;
     for await (const { object } of api.watch(path, stop.signal)) {
       last = object['status'];
-      if (isRight((last ?? {}) as Json)) return last as Json;
+      if (isRight((last ?? {}) as ReadonlyJson)) return last as ReadonlyJson;
     }
   } finally {
     stop.abort(new Error('it has come'));
@@ -88,8 +87,8 @@ export async function untilStatus(
   throw new Error(`${name} has the status ${JSON.stringify(last)}`);
 }
 
-export function conditionOf(status: Json, type: string): Json | undefined {
-  const conditions = (status['conditions'] ?? []) as readonly Json[];
+export function conditionOf(status: ReadonlyJson, type: string): ReadonlyJson | undefined {
+  const conditions = (status['conditions'] ?? []) as readonly ReadonlyJson[];
   return conditions.find((each) => each['type'] === type);
 }
 

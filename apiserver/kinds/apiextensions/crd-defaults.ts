@@ -7,7 +7,7 @@ import { META_FIELDS, pruneValue } from '../../../shared/structural/prune';
 import type { StructuralSchema } from '../../../shared/structural/structural-schema';
 import { compileSchema } from '../../../shared/structural/structural-schema';
 import { joinField, validateValues } from '../../../shared/structural/validate-values';
-import type { Json } from '../../../shared/object/accessors';
+import type { ReadonlyJson } from '../../../shared/object/json';
 
 /** That each default of a structural schema has no unknown fields and is good by its own schema. */
 export function validateDefaults(schema: JSONSchemaProps, path: string): FieldError[] {
@@ -66,7 +66,7 @@ function metaProblems(
     (inner, step) => (step === undefined ? [inner] : { [step]: inner }),
     schema.default,
   );
-  const found = embeddedProblems(resource, { ...SOME_RESOURCE, ...(value as Json) });
+  const found = embeddedProblems(resource, { ...SOME_RESOURCE, ...(value as ReadonlyJson) });
   if (found.length === 0) return validateValues(schema, schema.default, { prefix: at });
   const lines = found.map(({ field, message }) => `${field}: ${message}`);
   const text = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;

@@ -1,8 +1,7 @@
 import { decodeObject } from '../../../shared/schema/decode';
 import { messageType } from '../../../shared/schema/types';
 import { validateSchema } from './crd-schemas';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { ReadonlyJson } from '../../../shared/object/json';
 
 const ALL = { structure: true, types: true, defaults: true };
 const KEEP = { 'x-kubernetes-preserve-unknown-fields': true };
@@ -14,21 +13,26 @@ function errorsOf(sent: Json, hasStatus = false): string[] {
   return errors.map(({ field, message }) => `${field}: ${message}`);
 }
 
-const root = (a: Json, more: Json = {}): Json => ({ type: 'object', properties: { a }, ...more });
-const list = (type: string, items: Json, more: Json = {}): Json => ({
+const root = (a: ReadonlyJson, more: ReadonlyJson = {}): ReadonlyJson => ({
+  type: 'object',
+  properties: { a },
+  ...more,
+});
+const list = (type: string, items: ReadonlyJson, more: ReadonlyJson = {}): ReadonlyJson => ({
   type: 'array',
   items,
   'x-kubernetes-list-type': type,
   ...more,
 });
-const keyed = (items: Json, ...keys: string[]): Json =>
+const keyed = (items: ReadonlyJson, ...keys: string[]): ReadonlyJson =>
   list('map', items, { 'x-kubernetes-list-map-keys': keys });
 const A = 's.properties[a]';
 
 /** Errors of a field `a` with that schema, without the path to it. */
-const ofField = (schema: Json): string[] => errorsOf(root(schema)).map((text) => text.replace(`${A}.`, ''));
+const ofField = (schema: ReadonlyJson): string[] =>
+  errorsOf(root(schema)).map((text) => text.replace(`${A}.`, ''));
 
-test.each<[string, Json, string[]]>([
+test.each<[string, ReadonlyJson, string[]]>([
   ['no type', {}, ['type: Required value: must not be empty for specified object fields']],
   [
     'an unknown type',
@@ -271,7 +275,7 @@ test.each<[string, Json, string[]]>([
   expect(ofField(schema)).toEqual(errors);
 });
 
-test.each<[string, Json]>([
+test.each<[string, ReadonlyJson]>([
   ['an integer or a text', { 'x-kubernetes-int-or-string': true }],
   [
     'the same with its types',
@@ -319,7 +323,7 @@ test.each<[string, Json]>([
 });
 
 describe('the root', () => {
-  test.each<[string, Json, string[]]>([
+  test.each<[string, ReadonlyJson, string[]]>([
     ['no type', { properties: {} }, ['s.type: Required value: must not be empty at the root']],
     ['a text', { type: 'string' }, ['s.type: Invalid value: "string": must be object at the root']],
     [

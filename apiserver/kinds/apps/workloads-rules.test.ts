@@ -2,8 +2,7 @@ import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import type { Refusal } from '../testing/refusals';
 import { causesOf, refusalOf } from '../testing/refusals';
-
-type Json = Record<string, unknown>;
+import type { JsonObject } from '../../../shared/object/clone';
 
 const APPS = '/apis/apps/v1/namespaces/default';
 const BATCH = '/apis/batch/v1/namespaces/default';
@@ -31,7 +30,7 @@ afterAll(async () => {
 
 let count = 0;
 
-function object(kind: Kind, rest: Json, metadata: Json = {}): Json {
+function object(kind: Kind, rest: JsonObject, metadata: JsonObject = {}): JsonObject {
   count += 1;
   const apiVersion = URL[kind].startsWith('/api/')
     ? 'v1'
@@ -41,21 +40,21 @@ function object(kind: Kind, rest: Json, metadata: Json = {}): Json {
   return { apiVersion, kind, metadata: { name: `w${String(count)}`, ...metadata }, ...rest };
 }
 
-function template(spec: Json = {}, labels: Json = { app: 'x' }): Json {
+function template(spec: JsonObject = {}, labels: JsonObject = { app: 'x' }): JsonObject {
   return { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } };
 }
 
 const selector = { matchLabels: { app: 'x' } };
 
-function workload(kind: Kind, spec: Json): Json {
+function workload(kind: Kind, spec: JsonObject): JsonObject {
   return object(kind, { spec: { selector, template: template(), ...spec } });
 }
 
-function job(spec: Json = {}, pod: Json = {}): Json {
+function job(spec: JsonObject = {}, pod: JsonObject = {}): JsonObject {
   return object('Job', { spec: { template: template({ restartPolicy: 'Never', ...pod }), ...spec } });
 }
 
-function cronJob(spec: Json = {}, jobSpec: Json = {}): Json {
+function cronJob(spec: JsonObject = {}, jobSpec: JsonObject = {}): JsonObject {
   return object('CronJob', {
     spec: {
       schedule: '@daily',
@@ -102,7 +101,9 @@ function withSelector(kind: Kind): readonly Refusal[] {
   ];
 }
 
-const rolling = (value: Json): Json => ({ strategy: { type: 'RollingUpdate', rollingUpdate: value } });
+const rolling = (value: JsonObject): JsonObject => ({
+  strategy: { type: 'RollingUpdate', rollingUpdate: value },
+});
 const ROLLING = 'spec.strategy.rollingUpdate';
 
 const DEPLOYMENTS: readonly Refusal[] = [
@@ -178,7 +179,7 @@ const REPLICA_SETS: readonly Refusal[] = [
   ],
 ];
 
-const dsRolling = (value: Json): Json => ({
+const dsRolling = (value: JsonObject): JsonObject => ({
   updateStrategy: { type: 'RollingUpdate', rollingUpdate: value },
 });
 const DAEMON_SETS: readonly Refusal[] = [
@@ -362,7 +363,7 @@ describe.each<[Kind, readonly Refusal[]]>([
 });
 
 describe('what passes', () => {
-  test.each<[string, Kind, Json]>([
+  test.each<[string, Kind, JsonObject]>([
     ['a plain Deployment', 'Deployment', workload('Deployment', {})],
     [
       'a Deployment with a strategy',
@@ -420,14 +421,17 @@ describe('what passes', () => {
   });
 });
 
-async function created(kind: Kind, body: Json): Promise<{ readonly url: string; readonly json: Json }> {
+async function created(
+  kind: Kind,
+  body: JsonObject,
+): Promise<{ readonly url: string; readonly json: JsonObject }> {
   const reply = await api.call('POST', URL[kind], { body });
   expect(causesOf(reply)).toEqual(['201 ']);
   return { url: `${URL[kind]}/${String(reply.json.metadata.name)}`, json: reply.json };
 }
 
 describe('a change', () => {
-  test.each<[Kind, Json, readonly string[]]>([
+  test.each<[Kind, JsonObject, readonly string[]]>([
     [
       'Deployment',
       { spec: { selector: { matchLabels: { app: 'y' } }, template: { metadata: { labels: { app: 'y' } } } } },
@@ -481,7 +485,7 @@ describe('the server', () => {
       'Job',
       object('Job', { spec: { template: template({ restartPolicy: 'Never' }, {}) } }),
     );
-    expect(Object.keys((bare['metadata'] as { labels: Json }).labels)).toEqual([
+    expect(Object.keys((bare['metadata'] as { labels: JsonObject }).labels)).toEqual([
       'controller-uid',
       'job-name',
     ]);
@@ -517,7 +521,7 @@ describe('the server', () => {
     expect(status.json.metadata).toMatchObject({ annotations: { [key]: '2' }, generation: 3 });
   });
 
-  test.each<[Kind, Json, readonly string[]]>([
+  test.each<[Kind, JsonObject, readonly string[]]>([
     [
       'Deployment',
       { replicas: 1, readyReplicas: 2, availableReplicas: -1 },

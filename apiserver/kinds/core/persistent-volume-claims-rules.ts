@@ -8,7 +8,7 @@ import { compareQuantity } from '../../../shared/meta/quantity';
 import type { Quantity } from '../../../shared/object/values';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import type { Json } from '../../../shared/object/accessors';
+import type { ReadonlyJson } from '../../../shared/object/json';
 import { STORAGE, validateClaimSpec } from '../pod-template/claim-template';
 import { immutable } from '../rules/primitives';
 import { basicResource } from '../rules/resource-lists';
@@ -66,13 +66,13 @@ function validateChange(next: PersistentVolumeClaim, previous: PersistentVolumeC
 }
 
 /** The new spec with the old values of what may change. */
-function comparable(next: PersistentVolumeClaim, previous: PersistentVolumeClaim): Json {
+function comparable(next: PersistentVolumeClaim, previous: PersistentVolumeClaim): ReadonlyJson {
   const { spec: after } = next;
   const { spec: before } = previous;
   const { resources } = after;
   const { requests } = resources;
   const isBound = next.status?.phase === 'Bound';
-  const reset: Json = {
+  const reset: ReadonlyJson = {
     ...after,
     ...((before.volumeName ?? '') === '' ? { volumeName: before.volumeName } : {}),
     ...(movesClass(next, previous) ? { storageClassName: undefined } : {}),

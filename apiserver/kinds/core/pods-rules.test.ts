@@ -2,12 +2,11 @@ import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import type { Refusal } from '../testing/refusals';
 import { causesOf, refusalOf } from '../testing/refusals';
+import type { JsonObject } from '../../../shared/object/clone';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const SECCOMP = 'seccomp.security.alpha.kubernetes.io/pod';
 const APP_ARMOR = 'container.apparmor.security.beta.kubernetes.io/';
-
-type Json = Record<string, unknown>;
 
 let api: InProcessApi;
 beforeAll(async () => {
@@ -19,7 +18,7 @@ afterAll(async () => {
 
 let count = 0;
 
-function pod(spec: Json, metadata: Json = {}): Json {
+function pod(spec: JsonObject, metadata: JsonObject = {}): JsonObject {
   count += 1;
   return {
     apiVersion: 'v1',
@@ -30,23 +29,23 @@ function pod(spec: Json, metadata: Json = {}): Json {
 }
 
 /** A pod of one container. */
-function one(container: Json, spec: Json = {}): Json {
+function one(container: JsonObject, spec: JsonObject = {}): JsonObject {
   return pod({ containers: [{ name: 'c', image: 'i', ...container }], ...spec });
 }
 
-function volume(source: Json): Json {
+function volume(source: JsonObject): JsonObject {
   return pod({ volumes: [{ name: 'v', ...source }] });
 }
 
-function env(...variables: Json[]): Json {
+function env(...variables: JsonObject[]): JsonObject {
   return one({ env: variables });
 }
 
-function ports(...list: Json[]): Json {
+function ports(...list: JsonObject[]): JsonObject {
   return one({ ports: list });
 }
 
-function affinity(value: Json): Json {
+function affinity(value: JsonObject): JsonObject {
   return pod({ affinity: value });
 }
 
@@ -891,7 +890,9 @@ describe('a change of a pod', () => {
   test('of its status may not revive a container that ended for good', async () => {
     const name = 'ended';
     await api.call('POST', PODS, { body: pod({ restartPolicy: 'Never' }, { name }) });
-    const status = (state: Json): Json => ({ status: { containerStatuses: [{ name: 'c', state }] } });
+    const status = (state: JsonObject): JsonObject => ({
+      status: { containerStatuses: [{ name: 'c', state }] },
+    });
     const ended = await api.call('PATCH', `${PODS}/${name}/status`, {
       body: status({ terminated: { exitCode: 0 } }),
     });

@@ -10,7 +10,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
-import type { Json } from '../../../shared/object/accessors';
+import type { ReadonlyJson } from '../../../shared/object/json';
 import { integer } from '../../../shared/object/accessors';
 import type { Strategy } from '../../registry/strategy';
 import {
@@ -161,8 +161,8 @@ function settled({
   tolerations: _tolerations,
   serviceAccount: _account,
   ...rest
-}: PodSpec): Json {
-  const withoutImages = (containers: readonly Container[]): readonly Json[] =>
+}: PodSpec): ReadonlyJson {
+  const withoutImages = (containers: readonly Container[]): readonly ReadonlyJson[] =>
     containers.map(({ image: _image, ...container }) => container);
   return {
     ...rest,

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/meta/dns-names';
 import { validateAnnotations, validateLabels } from '../../../shared/meta/validate-labels';
 import { validateAffinity } from './affinity';
-import type { Json } from '../../../shared/object/accessors';
+import type { ReadonlyJson } from '../../../shared/object/json';
 import { integer } from '../../../shared/object/accessors';
 import { validateContainers } from './containers';
 import { validatePodAnnotations, validateSeccompTwins } from './pod-annotations';
@@ -83,7 +83,7 @@ export function validatePodSpec(spec: PodSpec, path: string, podName: string): F
 }
 
 /** Members that are objects must be the very same. */
-function haveSameMembers(a: Json, b: Json): boolean {
+function haveSameMembers(a: ReadonlyJson, b: ReadonlyJson): boolean {
   let surplus = 0;
   for (const name in a) {
     if (a[name] !== b[name]) return false;
