@@ -18,8 +18,8 @@ export class ShapeError extends Error {
 }
 
 /**
- * The fields that an applied configuration claims: its scalars and units, the keys of its maps and the items of its lists. Objects
- * with declared fields are not claimed themselves. Throws a ShapeError.
+ * The fields that an applied configuration owns: its scalars and units, the keys of its maps and the items of its lists. Objects
+ * with declared fields are not owned themselves. Throws a ShapeError.
  */
 export function appliedSet(shape: ObjectShape, config: object): FieldSet {
   return new Reader(true).object(shape, config as Readonly<Record<string, unknown>>);

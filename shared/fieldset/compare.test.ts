@@ -242,10 +242,10 @@ test('without a schema: merging a configuration gives all its values, and taking
       const again = mergeConfig(shape, merged, b);
       expect(again).toEqual(merged);
       const { added, modified } = compareObjects(shape, a, merged);
-      const claimed = withNamedFields(shape, appliedSet(shape, b));
-      // Whatever a configuration changes it claims.
-      expect(pathsOf(difference(modified, claimed))).toEqual([]);
-      expect(pathsOf(difference(added, claimed))).toEqual([]);
+      const owned = withNamedFields(shape, appliedSet(shape, b));
+      // A configuration owns what it changes.
+      expect(pathsOf(difference(modified, owned))).toEqual([]);
+      expect(pathsOf(difference(added, owned))).toEqual([]);
       const without = removeFields(shape, merged, added);
       expect(pathsOf(difference(compareObjects(shape, a, without).added, modified))).toEqual([]);
     }),

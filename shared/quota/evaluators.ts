@@ -1,6 +1,6 @@
 import { GROUP } from '../names';
 import { ONE } from './amounts';
-import { claims } from './claims';
+import { persistentVolumeClaims } from './persistent-volume-claims';
 import type { Evaluator, Measured } from './measure';
 import { pods } from './pods';
 import { services } from './services';
@@ -11,7 +11,7 @@ interface ResourceName {
 }
 
 /** Each gets objects of its own resource alone. */
-const SPECIAL = [pods, services, claims] as readonly unknown[] as readonly Evaluator[];
+const SPECIAL = [pods, services, persistentVolumeClaims] as readonly unknown[] as readonly Evaluator[];
 /** Resources of the core group that quotas also know by their bare names. */
 const BARE_NAMES: ReadonlySet<string> = new Set([
   'configmaps',

@@ -3,7 +3,7 @@ import { StorageError } from '../../storage/backend';
 import type { CacheContext } from '../context';
 import type { CachedResource, Entry } from '../state/entry';
 import type { CacheEvent } from '../state/event';
-import { readHistory } from './history';
+import { readWatchHistory } from './watch-history';
 import type { Ring } from '../state/ring';
 import { Slices } from '../../../shared/concurrency/slices';
 import type { Snapshot } from '../state/snapshot';
@@ -142,7 +142,7 @@ async function* fromStore(
   watcher: Watcher,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const history = readHistory(
+  const history = readWatchHistory(
     source.state.context,
     {
       resource: source.state.resource,

@@ -115,7 +115,7 @@ test('force takes the field and makes its new owner the only one', () => {
   });
 });
 
-test('who lost a field may leave it out of its configuration, which gives up the claim', () => {
+test('who lost a field may leave it out of its configuration, which gives up the ownership', () => {
   const object = configMap();
   object.apply('one', { data: { x: '1', y: '1' } });
   object.apply('two', { data: { x: '2' } }, { force: true });
@@ -225,7 +225,7 @@ test('what became a unit is owned by whoever owned a part of it', () => {
   expect(refusal(() => object.apply('two', other)).causes[0]?.field).toBe('.spec.selector');
 });
 
-test('a struct without fields does not stay behind as a claim', () => {
+test('a struct without fields does not stay owned', () => {
   const object = pod();
   object.apply('one', { spec: { securityContext: { runAsUser: 1 } } });
   object.apply('one', { spec: {} });

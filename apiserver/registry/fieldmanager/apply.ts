@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../shared/object/object';
 import { formatTime } from '../../../shared/meta/time';
 import { badRequest } from '../../../shared/errors/status-error';
 import { appliedSet, ShapeError } from '../../../shared/fieldset/applied';
-import { claimsExactly } from '../../../shared/fieldset/claims';
+import { ownsExactly } from '../../../shared/fieldset/same-ownership';
 import type { FieldSet } from '../../../shared/fieldset/field-set';
 import {
   equalSets,
@@ -64,7 +64,7 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   const others = entries.filter((entry) => entry !== last);
   const bare = withManagedFields(live, undefined);
   const merged = mergeConfig(kind.shape, bare, config) as unknown as ApiObject;
-  if (merged === bare && request.live === live && isSameClaim(last, own)) {
+  if (merged === bare && request.live === live && isSameOwnership(last, own)) {
     return refreshLastApplied(request, live);
   }
   const pruned = prune({ kind, merged, last, owners: [...others, own] });
@@ -82,7 +82,7 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
 }
 
 function setOfConfig(kind: ManagedKind, config: ApiObject, last: Entry | undefined): FieldSet {
-  if (last?.apiVersion === kind.apiVersion && claimsExactly(kind.shape, config, last.set)) {
+  if (last?.apiVersion === kind.apiVersion && ownsExactly(kind.shape, config, last.set)) {
     return recursiveDifference(last.set, kind.ignored);
   }
   try {
@@ -121,7 +121,7 @@ function refuseConflicts({ kind, live, writer }: ApplyRequest, conflicts: readon
   if (left.length > 0) throw applyConflict(left);
 }
 
-function isSameClaim(last: Entry | undefined, own: Entry): boolean {
+function isSameOwnership(last: Entry | undefined, own: Entry): boolean {
   if (last === undefined) return isEmptySet(own.set);
   return last.apiVersion === own.apiVersion && equalSets(last.set, own.set);
 }

@@ -20,7 +20,7 @@ import { pagedRange, toRecord } from './paged-range';
 import { type Compare, COMPARE_TARGET, type TxnRequest, type TxnResponse } from './proto';
 import { type EtcdStatus, toStatus } from './status';
 import { WatchState } from './watch-state';
-import { watchStream } from './watch-stream';
+import { etcdWatchStream } from './etcd-watch-stream';
 
 export interface EtcdBackend extends Backend {
   /** The calls below the Backend, for the compactor. */
@@ -123,7 +123,7 @@ class BackendOverEtcd implements EtcdBackend {
       keyPrefix: options.prefix ?? (client.prefix.endsWith('/') ? client.prefix : `${client.prefix}/`),
       withPrevious,
     });
-    return watchStream(
+    return etcdWatchStream(
       {
         state,
         range: options.prefix === undefined ? WHOLE_KEYSPACE : keysBelow(options.prefix),

@@ -40,7 +40,7 @@ import { WatchGap, type WatchState } from './watch-state';
  * Nothing is asked of progress notifications: those of etcd before 3.4.25 and 3.5.8 can overtake events.
  */
 
-export interface WatchStreamOptions {
+export interface EtcdWatchOptions {
   readonly state: WatchState;
   readonly range: KeyRange;
   readonly withPrevious: boolean;
@@ -63,8 +63,8 @@ const FAILURES_PER_LOG_LINE = 50;
  * throws that signal's reason. Each stream has a connection of its own, so
  * that a slow reader holds up nobody else.
  */
-export async function* watchStream(
-  options: WatchStreamOptions,
+export async function* etcdWatchStream(
+  options: EtcdWatchOptions,
   caller: AbortSignal,
   closing: AbortSignal,
 ): AsyncGenerator<readonly Revision[]> {
@@ -123,7 +123,7 @@ async function pause(signal: AbortSignal): Promise<boolean> {
 }
 
 async function* oneStream(
-  options: WatchStreamOptions,
+  options: EtcdWatchOptions,
   endpoint: string,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Revision[]> {
@@ -157,7 +157,7 @@ async function* oneStream(
 }
 
 async function acceptAll(
-  { state, verify, onHeader }: WatchStreamOptions,
+  { state, verify, onHeader }: EtcdWatchOptions,
   responses: readonly WatchResponse[],
   signal: AbortSignal,
 ): Promise<{ readonly revisions: readonly Revision[]; readonly failure?: Error }> {
@@ -179,7 +179,7 @@ function createRequest({
   state,
   range,
   withPrevious,
-}: WatchStreamOptions): Parameters<typeof METHODS.watch.encode>[0] {
+}: EtcdWatchOptions): Parameters<typeof METHODS.watch.encode>[0] {
   const start = state.startStream();
   const keys = start.needsWholeKeyspace ? WHOLE_KEYSPACE : range;
   return { create: { ...keys, startRevision: start.revision, prevKv: withPrevious, fragment: true } };

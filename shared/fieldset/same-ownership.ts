@@ -8,34 +8,34 @@ import { DEDUCED_OBJECT } from './shape';
 import type { ReadonlyJson } from '../object/json';
 
 /**
- * True when a configuration claims exactly this set: what `appliedSet` would make of it, without making it. An applier that applies the
+ * True when a configuration owns exactly this set: what `appliedSet` would make of it, without making it. An applier that applies the
  * same fields again, which is what most do, costs a walk and no memory. False for whatever `appliedSet` refuses.
  */
-export function claimsExactly(shape: ObjectShape, config: object, set: FieldSet): boolean {
-  const claimed = fieldsClaimed(shape, config as ReadonlyJson, set);
-  return claimed >= 0 && claimed === sizeOf(set);
+export function ownsExactly(shape: ObjectShape, config: object, set: FieldSet): boolean {
+  const owned = fieldsOwned(shape, config as ReadonlyJson, set);
+  return owned >= 0 && owned === sizeOf(set);
 }
 
-/** What a walk answers where the value claims something else than the node says. */
+/** What a walk answers where the value owns something else than the node says. */
 const OTHERWISE = -1;
 
-/** How many children of the node the fields of the object claim, all as the node says. */
-function fieldsClaimed(shape: ObjectShape, value: ReadonlyJson, node: FieldSet | undefined): number {
-  let claimed = 0;
+/** How many children of the node the fields of the object own, all as the node says. */
+function fieldsOwned(shape: ObjectShape, value: ReadonlyJson, node: FieldSet | undefined): number {
+  let owned = 0;
   for (const key in value) {
     const declared = shape.fields.get(key);
     const each = declared ?? shape.others;
     if (each === undefined) return OTHERWISE;
     if (value[key] === undefined || each.kind === 'ignored') continue;
     const child = node?.[fieldElement(key)];
-    const one = claimsNode(each, value[key], { node: child, isMember: declared === undefined });
+    const one = ownsNode(each, value[key], { node: child, isMember: declared === undefined });
     if (one === OTHERWISE) return OTHERWISE;
-    claimed += one;
+    owned += one;
   }
-  return claimed;
+  return owned;
 }
 
-function itemsClaimed(shape: ListShape, list: readonly unknown[], node: FieldSet | undefined): number {
+function itemsOwned(shape: ListShape, list: readonly unknown[], node: FieldSet | undefined): number {
   if (node === undefined) return list.length === 0 ? 0 : OTHERWISE;
   for (const item of list) {
     const named = elementOfItem(shape, item);
@@ -43,45 +43,45 @@ function itemsClaimed(shape: ListShape, list: readonly unknown[], node: FieldSet
     if (child === undefined) return OTHERWISE;
     if (shape.kind === 'set') {
       if (!isEmptySet(child)) return OTHERWISE;
-    } else if (claimsNode(shape.element, item, { node: child, isMember: true }) !== 1) return OTHERWISE;
+    } else if (ownsNode(shape.element, item, { node: child, isMember: true }) !== 1) return OTHERWISE;
   }
   return hasDistinctItems(shape, list) ? list.length : OTHERWISE;
 }
 
-/** What stands in the set for one value; `isMember`: the value itself is claimed, whatever is in it. */
+/** What stands in the set for one value; `isMember`: the value itself is owned, whatever is in it. */
 interface Expected {
   readonly node: FieldSet | undefined;
   readonly isMember: boolean;
 }
 
-/** 1 when the value claims just this node, 0 when it claims nothing and there is no node. */
-function claimsNode(shape: Shape, value: unknown, expected: Expected): number {
+/** 1 when the value owns just this node, 0 when it owns nothing and there is no node. */
+function ownsNode(shape: Shape, value: unknown, expected: Expected): number {
   switch (shape.kind) {
     case 'ignored':
-      return claimsInside(0, expected);
+      return ownsInside(0, expected);
     case 'leaf':
-      return claimsLeaf(expected);
+      return ownsLeaf(expected);
     case 'deduced':
-      if (!isJsonObject(value)) return claimsLeaf(expected);
-      return claimsInside(fieldsClaimed(DEDUCED_OBJECT, value, expected.node), expected);
+      if (!isJsonObject(value)) return ownsLeaf(expected);
+      return ownsInside(fieldsOwned(DEDUCED_OBJECT, value, expected.node), expected);
     case 'object':
-      if (value === null) return claimsInside(0, expected);
+      if (value === null) return ownsInside(0, expected);
       if (!isJsonObject(value)) return OTHERWISE;
-      return claimsInside(fieldsClaimed(shape, value, expected.node), expected);
+      return ownsInside(fieldsOwned(shape, value, expected.node), expected);
     case 'set':
     case 'keyed':
     default:
-      if (value === null) return claimsInside(0, expected);
+      if (value === null) return ownsInside(0, expected);
       if (!Array.isArray(value)) return OTHERWISE;
-      return claimsInside(itemsClaimed(shape, value, expected.node), expected);
+      return ownsInside(itemsOwned(shape, value, expected.node), expected);
   }
 }
 
-function claimsLeaf({ node }: Expected): number {
+function ownsLeaf({ node }: Expected): number {
   return node !== undefined && isEmptySet(node) ? 1 : OTHERWISE;
 }
 
-function claimsInside(children: number, { node, isMember }: Expected): number {
+function ownsInside(children: number, { node, isMember }: Expected): number {
   if (children === OTHERWISE) return OTHERWISE;
   if (children === 0 && !isMember) return node === undefined ? 0 : OTHERWISE;
   if (node === undefined) return OTHERWISE;

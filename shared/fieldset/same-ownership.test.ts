@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { messageType } from '../schema/types';
 import { appliedSet, ShapeError } from './applied';
-import { claimsExactly } from './claims';
+import { ownsExactly } from './same-ownership';
 import type { FieldSet } from './field-set';
 import { equalSets } from './field-set';
 import type { ObjectShape } from './shape';
@@ -73,19 +73,19 @@ test.each([
       const own = setOf(shape, other);
       const expected = own !== undefined && equalSets(own, set ?? {});
       same += expected ? 1 : 0;
-      expect(claimsExactly(shape, other, set ?? {})).toBe(expected);
+      expect(ownsExactly(shape, other, set ?? {})).toBe(expected);
     }),
     { numRuns: 1_000 },
   );
   expect(same).toBeGreaterThan(100);
 });
 
-test('a list that repeats an item claims no set, however many items that has', () => {
+test('a list that repeats an item owns no set, however many items that has', () => {
   const twice = (names: readonly string[]): object => ({
     spec: { containers: names.map((each) => ({ name: each })) },
   });
   const many = Array.from({ length: 40 }, (_, index) => `c${String(index)}`);
-  expect(claimsExactly(PODS, twice(['a', 'a']), appliedSet(PODS, twice(['a', 'b'])))).toBe(false);
-  expect(claimsExactly(PODS, twice(many), appliedSet(PODS, twice(many)))).toBe(true);
-  expect(claimsExactly(PODS, twice([...many.slice(1), 'c1']), appliedSet(PODS, twice(many)))).toBe(false);
+  expect(ownsExactly(PODS, twice(['a', 'a']), appliedSet(PODS, twice(['a', 'b'])))).toBe(false);
+  expect(ownsExactly(PODS, twice(many), appliedSet(PODS, twice(many)))).toBe(true);
+  expect(ownsExactly(PODS, twice([...many.slice(1), 'c1']), appliedSet(PODS, twice(many)))).toBe(false);
 });

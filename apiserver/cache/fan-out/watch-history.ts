@@ -32,7 +32,7 @@ export interface HistoryPart {
  * The store's watch of a prefix says nothing about revisions without events below it, so its reader would wait for ever when the
  * floor is such a revision and nothing happens afterwards. Then the whole keyspace is watched, in which every revision shows up.
  */
-export async function* readHistory(
+export async function* readWatchHistory(
   context: CacheContext,
   request: HistoryRequest,
   signal: AbortSignal,

@@ -11,7 +11,7 @@ const STORAGE = 'requests.storage';
 const NAMES = [CLAIMS, STORAGE];
 
 /** Claims and the storage they ask for, as a whole and by storage class. A claim may grow. */
-export const claims: Evaluator<PersistentVolumeClaim> = {
+export const persistentVolumeClaims: Evaluator<PersistentVolumeClaim> = {
   group: GROUP.core,
   resource: CLAIMS,
   chargesUpdates: true,
