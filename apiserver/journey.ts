@@ -12,7 +12,7 @@ import { createDeadline } from './exchange/deadline';
 import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { METRICS_PATHS } from './observability/metrics/metrics-endpoints';
 import { createOpenApi, OPENAPI_PATHS } from './documents/openapi/openapi';
-import { documentAnswer } from './verbs/answers';
+import { jsonAnswer } from './verbs/answers';
 import type { VerbContext } from './verbs/context';
 import { answerResource } from './verbs/dispatch';
 
@@ -88,9 +88,9 @@ function createAnswer(parts: JourneyParts): Stage {
   const openApi = createOpenApi({ version, serverSideApply: parts.verbs.store.serverSideApply });
   const answerOther = async (exchange: Exchange): Promise<Answer> => {
     const registry = await confirmedRegistry(parts.verbs, exchange.path, exchange.signal);
-    if (exchange.path === '/') return documentAnswer(200, pathsDocument(registry, otherPaths));
+    if (exchange.path === '/') return jsonAnswer(200, pathsDocument(registry, otherPaths));
     if (exchange.path === '/version' || exchange.path === '/version/') {
-      return documentAnswer(200, versionDocument(parts.build));
+      return jsonAnswer(200, versionDocument(parts.build));
     }
     return (
       (await parts.health(exchange)) ??

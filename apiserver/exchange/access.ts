@@ -15,7 +15,7 @@ export interface AccessQuestion {
 }
 
 /** `no-opinion` leaves the decision to the next authorizer; the request is refused when none allows it. */
-export interface Verdict {
+export interface AccessVerdict {
   readonly decision: 'allow' | 'deny' | 'no-opinion';
   /** Shown to the client behind a refusal; empty when there is nothing to say. */
   readonly reason: string;
@@ -23,7 +23,7 @@ export interface Verdict {
   readonly error?: string;
 }
 
-export type Authorizer = (question: AccessQuestion, signal: AbortSignal) => Promise<Verdict>;
+export type Authorizer = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessVerdict>;
 
 /** What a user may do, as far as the authorizers can list it. */
 export interface AccessRules {

@@ -72,7 +72,7 @@ function jsonEncoderOf(endpoint: Endpoint): ObjectEncoder {
 }
 
 /** An answer made of a value, always in JSON; for documents of no kind. Values with a kind have `documentAnswer` of `encoding`. */
-export function documentAnswer(code: number, document: unknown): Answer {
+export function jsonAnswer(code: number, document: unknown): Answer {
   return { code, headers: JSON_HEADERS, body: jsonLine(document) };
 }
 

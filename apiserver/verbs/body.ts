@@ -21,7 +21,7 @@ import { droppedFields } from './field-validation-custom';
  * The object in a request's body (JSON, YAML or Protobuf), checked against the endpoint's kind and version and brought into canonical
  * form. Throws UnsupportedMediaType (415), and BadRequest for malformed bytes, another kind or version, and fields of a wrong type.
  */
-export async function readObject(exchange: Exchange, endpoint: Endpoint): Promise<ApiObject> {
+export async function readBodyObject(exchange: Exchange, endpoint: Endpoint): Promise<ApiObject> {
   const mediaType = bodyMediaType(exchange.headers['content-type']);
   const report = fieldValidationOf(exchange);
   const bytes = await exchange.readBody();

@@ -2,7 +2,7 @@ import type { Answer, Exchange } from '../exchange/exchange';
 import { badRequest } from '../../shared/errors/status-error';
 import { createObject } from '../registry/create';
 import { objectAnswers } from './answers';
-import { readObject } from './body';
+import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { placeInNamespace } from './place';
 import { checkFieldManager, dryRunParameter } from './query';
@@ -14,7 +14,7 @@ export async function create(context: VerbContext, exchange: Exchange, target: T
   const answers = objectAnswers(exchange, target);
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
   checkFieldManager(exchange.query, 'CreateOptions');
-  const object = placeInNamespace(await readObject(exchange, target.endpoint), target);
+  const object = placeInNamespace(await readBodyObject(exchange, target.endpoint), target);
   const { resourceVersion = '' } = object.metadata;
   if (resourceVersion !== '') throw badRequest('resourceVersion should not be set on objects to be created');
   const request = writeRequestOf(exchange, target, dryRun);

@@ -13,13 +13,11 @@ import { get } from './get';
 import { list } from './list';
 import { operationVerb } from './operation';
 import { patch } from './patch';
-import type { Target } from './target';
 import { findTarget, methodNotAllowed } from './target';
 import { update } from './update';
 import { viewVerb } from './view';
+import type { Verb } from './verb';
 import { watch } from './watch';
-
-type Verb = (context: VerbContext, exchange: Exchange, target: Target) => Promise<Answer>;
 
 const VERBS: ReadonlyMap<string, Verb> = new Map([
   ['get', get],

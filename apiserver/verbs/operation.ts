@@ -9,7 +9,7 @@ import { shownEndpoint } from '../registry/object-view';
 import { travel } from '../registry/write-journey';
 import type { Operation, VirtualResource } from '../registry/operation';
 import { listAnswer, objectAnswers } from './answers';
-import { readObject } from './body';
+import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
 import { placeInNamespace } from './place';
@@ -18,9 +18,8 @@ import type { Selectable } from './selection';
 import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
+import type { Verb } from './verb';
 import { sourceOf } from './view';
-
-type Verb = (context: VerbContext, exchange: Exchange, target: Target) => Promise<Answer>;
 
 /** The verb on a resource or subresource that is an operation; undefined for a target that is stored. */
 export function operationVerb(target: Target, verb: string): Verb | undefined {
@@ -71,7 +70,7 @@ async function run(
   objectAnswers(exchange, target);
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
   checkFieldManager(exchange.query, 'CreateOptions');
-  const object = placeInNamespace(await readObject(exchange, target.endpoint), target);
+  const object = placeInNamespace(await readBodyObject(exchange, target.endpoint), target);
   const request = writeRequestOf(exchange, target, dryRun);
   const draft = newDraft(ask(context.store, request, { change: () => object }), 'CREATE', undefined);
   await travel(isAdmitted ? 'operation' : 'question', draft, exchange.signal);

@@ -1,7 +1,7 @@
 import type { Answer, Exchange } from '../exchange/exchange';
 import { updateObject } from '../registry/update';
 import { objectAnswers } from './answers';
-import { readObject } from './body';
+import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { checkIdentity } from './place';
 import { checkFieldManager, dryRunParameter } from './query';
@@ -13,7 +13,7 @@ export async function update(context: VerbContext, exchange: Exchange, target: T
   const answers = objectAnswers(exchange, target);
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'UpdateOptions');
   checkFieldManager(exchange.query, 'UpdateOptions');
-  const object = checkIdentity(await readObject(exchange, target.endpoint), target);
+  const object = checkIdentity(await readBodyObject(exchange, target.endpoint), target);
   const request = writeRequestOf(exchange, target, dryRun);
   const write = { change: () => object, options: { creates: 'kind' } as const };
   const written = await updateObject(context.store, request, write, exchange.signal);

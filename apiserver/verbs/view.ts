@@ -8,7 +8,7 @@ import type { Source } from '../http/encoding/source';
 import { writtenSource } from '../http/encoding/written';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { planGet } from '../registry/list-plan';
-import { readObject as readStored } from '../registry/read';
+import { readObject } from '../registry/read';
 import type { Endpoint } from '../registry/resource';
 import { asDefined, currentOfEntry } from '../registry/stored-form';
 import type { ObjectView } from '../registry/object-view';
@@ -18,15 +18,14 @@ import type { Written } from '../registry/write';
 import type { ObjectAnswers } from './answers';
 import { objectAnswers } from './answers';
 import { patchMediaTypes, readApply } from './apply';
-import { readObject } from './body';
+import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { readPatch } from './patch';
 import { checkIdentity } from './place';
 import { checkFieldManager, checkPatchOptions, dryRunParameter } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
-
-type Verb = (context: VerbContext, exchange: Exchange, target: Target) => Promise<Answer>;
+import type { Verb } from './verb';
 
 /** A target that shows an object as one of another kind. `shown` is the same target, of that kind. */
 interface Viewed {
@@ -59,7 +58,7 @@ async function get(
 ): Promise<Answer> {
   const { endpoint, name, subresource } = target;
   const plan = planGet(exchange.query.get('resourceVersion') ?? '');
-  const entry = await readStored(context.store, target, plan, exchange.signal);
+  const entry = await readObject(context.store, target, plan, exchange.signal);
   if (entry === undefined) {
     const { group, resource } = endpoint.row;
     const isNamedWhole = view.hasStrategy === true || endpoint.custom !== undefined;
@@ -75,7 +74,7 @@ async function get(
 async function update(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'UpdateOptions');
   checkFieldManager(exchange.query, 'UpdateOptions');
-  const object = checkIdentity(await readObject(exchange, viewed.shown.endpoint), viewed.shown);
+  const object = checkIdentity(await readBodyObject(exchange, viewed.shown.endpoint), viewed.shown);
   return write(context, exchange, viewed, { change: () => object, dryRun });
 }
 

@@ -3,7 +3,7 @@ import { AUDIT_ANNOTATION, USER_GROUP } from '../../../shared/names';
 import { parseRequestInfo } from '../../exchange/request-info';
 import { newExchange } from '../../exchange/testing/new-exchange';
 import { authorize } from './authorize';
-import type { Authorizer, Verdict } from '../../exchange/access';
+import type { Authorizer, AccessVerdict } from '../../exchange/access';
 import { firstOpinionOf } from './authorizer';
 import type { Mode } from './modes';
 import { accessControlOf } from './modes';
@@ -113,7 +113,7 @@ test('a denial ends the search, and reasons without an opinion are kept line by 
 
 const { authorizationDecision: DECISION, authorizationReason: REASON } = AUDIT_ANNOTATION;
 
-test.each<[string, Verdict, object]>([
+test.each<[string, AccessVerdict, object]>([
   ['a permission', { decision: 'allow', reason: 'a role' }, { [DECISION]: 'allow', [REASON]: 'a role' }],
   ['a refusal', { decision: 'no-opinion', reason: '' }, { [DECISION]: 'forbid', [REASON]: '' }],
   ['what is not known', { decision: 'no-opinion', reason: '', error: 'x' }, { [REASON]: 'internal error' }],

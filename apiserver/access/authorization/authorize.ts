@@ -1,6 +1,6 @@
 import { AUDIT_ANNOTATION } from '../../../shared/names';
 import { forbidden, internalError, StatusError } from '../../../shared/errors/status-error';
-import type { AccessQuestion, Authorizer, Verdict } from '../../exchange/access';
+import type { AccessQuestion, Authorizer, AccessVerdict } from '../../exchange/access';
 import type { Exchange, Stage } from '../../exchange/exchange';
 import { questionOf } from './authorizer';
 
@@ -16,12 +16,12 @@ export function authorize(authorizer: Authorizer): Stage {
 }
 
 /** Nobody is told that they may not where that is not known. */
-function refusalOf(question: AccessQuestion, { reason, error }: Verdict): StatusError {
+function refusalOf(question: AccessQuestion, { reason, error }: AccessVerdict): StatusError {
   return error === undefined ? refusal(question, reason) : internalError(error);
 }
 
 /** What is not known is no decision, in the audit event neither. */
-function note({ audit }: Pick<Exchange, 'audit'>, { decision, reason, error }: Verdict): void {
+function note({ audit }: Pick<Exchange, 'audit'>, { decision, reason, error }: AccessVerdict): void {
   const isDecided = decision === 'allow' || error === undefined;
   if (isDecided) {
     audit?.annotate(AUDIT_ANNOTATION.authorizationDecision, decision === 'allow' ? 'allow' : 'forbid');

@@ -1,13 +1,13 @@
 import { USER_GROUP } from '../../../shared/names';
-import type { AccessControl, AccessRules, Authorizer, Verdict } from '../../exchange/access';
+import type { AccessControl, AccessRules, Authorizer, AccessVerdict } from '../../exchange/access';
 import { firstOpinionOf } from './authorizer';
 import type { Policies } from './rbac/policies';
 import { rbacAuthorizer, rbacRules } from './rbac/rbac-authorizer';
 import { NO_RULES, allRulesOf } from './rules';
 
-const ALLOWED: Verdict = { decision: 'allow', reason: '' };
-const NO_OPINION: Verdict = { decision: 'no-opinion', reason: '' };
-const EVERYTHING_FORBIDDEN: Verdict = { decision: 'no-opinion', reason: 'Everything is forbidden.' };
+const ALLOWED: AccessVerdict = { decision: 'allow', reason: '' };
+const NO_OPINION: AccessVerdict = { decision: 'no-opinion', reason: '' };
+const EVERYTHING_FORBIDDEN: AccessVerdict = { decision: 'no-opinion', reason: 'Everything is forbidden.' };
 
 const EVERY = ['*'] as const;
 const EVERYTHING: AccessRules = {

@@ -8,7 +8,7 @@ import { optionalRecord, text } from '../../../shared/object/accessors';
 import type { Reading } from '../cluster-reader';
 import type { WebhookCaller } from './call';
 import { CallFailure } from './call';
-import type { Verdict } from './review';
+import type { WebhookVerdict } from './review';
 import { questionOf, refusalCode, verdictIn } from './review';
 import type { ReviewedObject } from './reviewed-object';
 import type { Invocation } from './rules';
@@ -50,7 +50,7 @@ const toldAt = new WeakMap<Webhook, number>();
 export async function ask<T>(
   parts: AskingParts,
   asking: Asking,
-  use: (verdict: Verdict) => T,
+  use: (verdict: WebhookVerdict) => T,
   signal: AbortSignal,
 ): Promise<T | undefined> {
   const { hook } = asking.invocation;
@@ -77,7 +77,11 @@ export async function ask<T>(
   }
 }
 
-async function verdictOf({ caller }: AskingParts, asking: Asking, signal: AbortSignal): Promise<Verdict> {
+async function verdictOf(
+  { caller }: AskingParts,
+  asking: Asking,
+  signal: AbortSignal,
+): Promise<WebhookVerdict> {
   const { invocation, attributes, cluster } = asking;
   const { hook } = invocation;
   const { reviewVersion: version } = hook;
@@ -98,7 +102,7 @@ async function verdictOf({ caller }: AskingParts, asking: Asking, signal: AbortS
 /** As much of what the webhook has to say as answers and audit events can take. */
 function passOn(
   { name }: Webhook,
-  { auditAnnotations, warnings }: Verdict,
+  { auditAnnotations, warnings }: WebhookVerdict,
   { write: { annotate, warn } }: AdmissionAttributes,
 ): void {
   for (const [key, value] of Object.entries(auditAnnotations).slice(0, ANNOTATIONS_MAX)) {
@@ -112,7 +116,7 @@ function passOn(
   }
 }
 
-function understood(hook: Webhook, read: () => Verdict): Verdict {
+function understood(hook: Webhook, read: () => WebhookVerdict): WebhookVerdict {
   try {
     return read();
   } catch (error) {
@@ -121,7 +125,7 @@ function understood(hook: Webhook, read: () => Verdict): Verdict {
 }
 
 /** What the webhook says of itself in front of its reason, as kube-apiserver does. */
-function refusal({ name }: Webhook, { status }: Verdict): StatusError {
+function refusal({ name }: Webhook, { status }: WebhookVerdict): StatusError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
   const reason = text(status.reason);
   const why = text(status.message) || reason;

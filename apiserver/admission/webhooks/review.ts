@@ -101,7 +101,7 @@ function optionsOf({
 }
 
 /** What a webhook says. */
-export interface Verdict {
+export interface WebhookVerdict {
   readonly isAllowed: boolean;
   /** The Status that goes with a refusal. */
   readonly status: Unchecked<Status>;
@@ -118,7 +118,7 @@ export function verdictIn(
   body: Buffer,
   question: Pick<Question, 'uid' | 'version'>,
   type: WebhookType,
-): Verdict {
+): WebhookVerdict {
   const review = parsed(body);
   if (optionalRecord(review.response) === undefined) throw new Error('webhook response was absent');
   const response = fieldsOf<AdmissionResponse>(review.response);

@@ -37,7 +37,7 @@ export interface WatchRequest {
 }
 
 /** Everything the request asks of an object, as one test. */
-export function selectionOf(request: WatchRequest): (entry: Entry) => boolean {
+export function watchPredicate(request: WatchRequest): (entry: Entry) => boolean {
   const { namespace, name, fieldEquals, matches } = request;
   if (namespace === '' && name === '' && fieldEquals.length === 0) return matches ?? everything;
   return (entry) =>

@@ -3,7 +3,7 @@ import type { CacheEvent } from '../state/event';
 import type { FlushScheduler, Flushable } from './scheduler';
 import type { Run } from './run';
 import type { EndReason, WatchRequest } from './watch-request';
-import { selectionOf } from './watch-request';
+import { watchPredicate } from './watch-request';
 
 /** What a watcher's cache is to it; shared by all of its watchers. */
 export interface WatcherHost {
@@ -58,7 +58,7 @@ export class Watcher implements Flushable {
     this.#host = options.host;
     this.request = options.request;
     this.representation = options.request.representation;
-    this.selects = selectionOf(options.request);
+    this.selects = watchPredicate(options.request);
     this.startedAt = options.startedAt;
     this.sent = options.sent;
     this.bookmarkedAt = options.startedAt;

@@ -7,7 +7,7 @@ import { encodeLogRow, encodeValueRow, logRowKey, valueRowKey } from './rows';
 import type { StoreState } from './store-state';
 import type { Committed } from './tail';
 
-export interface WriteRequest {
+export interface CommitRequest {
   readonly type: 'create' | 'update' | 'delete';
   readonly key: string;
   /** The revision the record must have; without meaning for a create. */
@@ -38,7 +38,7 @@ interface PlanContext {
 type Current = IndexEntry & { readonly value?: Buffer };
 
 /** Decides a group of writes one after the other: each compares against what the ones before it will have left behind. */
-export function planCommit(requests: readonly WriteRequest[], context: PlanContext): CommitPlan {
+export function planCommit(requests: readonly CommitRequest[], context: PlanContext): CommitPlan {
   const { state, now } = context;
   const pending = new Map<string, Current | undefined>();
   const writes: RowWrite[] = [];
@@ -78,7 +78,7 @@ export function planCommit(requests: readonly WriteRequest[], context: PlanConte
   return { writes, committed, outcomes };
 }
 
-function isAsExpected({ type, expected }: WriteRequest, current: Current | undefined): boolean {
+function isAsExpected({ type, expected }: CommitRequest, current: Current | undefined): boolean {
   return type === 'create' ? current === undefined : current?.revision === expected;
 }
 

@@ -3,7 +3,7 @@ import type { Log } from '../../../shared/log/log';
 import type { DeleteOutcome, WriteOutcome } from '../backend';
 import { StorageError } from '../backend';
 import { planCommit } from './commit-plan';
-import type { CommitPlan, WriteRequest } from './commit-plan';
+import type { CommitPlan, CommitRequest } from './commit-plan';
 import type { Database } from './database';
 import { storageErrorOf } from './database';
 import { apply } from './loading';
@@ -24,7 +24,7 @@ export interface CommitQueueOptions {
 }
 
 interface Waiting {
-  readonly request: WriteRequest;
+  readonly request: CommitRequest;
   readonly settle: (outcome: WriteOutcome | DeleteOutcome) => void;
   readonly fail: (error: unknown) => void;
   /** Removes the listener on the caller's signal. */
@@ -47,7 +47,7 @@ export class CommitQueue {
   }
 
   /** A write that is aborted while it waits is not made; one that is being flushed ends as `unknown-outcome`. */
-  async submit(request: WriteRequest, signal?: AbortSignal): Promise<WriteOutcome | DeleteOutcome> {
+  async submit(request: CommitRequest, signal?: AbortSignal): Promise<WriteOutcome | DeleteOutcome> {
     signal?.throwIfAborted();
     const { state } = this.#options;
     if (state.isClosed) throw new StorageError('closed', 'the store is closed');

@@ -17,7 +17,7 @@ import type {
   WriteOutcome,
 } from '../backend';
 import { StorageError } from '../backend';
-import type { WriteRequest } from './commit-plan';
+import type { CommitRequest } from './commit-plan';
 import { CommitQueue } from './commit-queue';
 import type { Database } from './database';
 import { closeDatabase, openDatabase, readValues } from './database';
@@ -169,7 +169,7 @@ class EmbeddedBackend implements Backend {
     await this.#closing;
   }
 
-  async #write(request: WriteRequest, signal: AbortSignal): Promise<WriteOutcome | DeleteOutcome> {
+  async #write(request: CommitRequest, signal: AbortSignal): Promise<WriteOutcome | DeleteOutcome> {
     this.#usable(signal);
     const size = request.value?.length ?? 0;
     if (size > VALUE_BYTES_MAX) {

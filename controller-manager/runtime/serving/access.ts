@@ -20,7 +20,7 @@ export interface AccessRequest {
 }
 
 /** 200: may. 401: the token is nobody's. 403: may not. 500: the API server does not say. 503: too many wait for what it says. */
-export interface Verdict {
+export interface AccessDecision {
   readonly code: 200 | 401 | 403 | 500 | 503;
   readonly message: string;
 }
@@ -40,8 +40,8 @@ const REMEMBERED_MAX = 1_000;
 const REVIEWS_MAX = 64;
 const CALL_TIMEOUT_MS = 10_000;
 const UNKNOWN = 'the API server could not be asked who may read this';
-const MAY: Verdict = { code: 200, message: '' };
-const BUSY: Verdict = { code: 503, message: 'too many ask at once who may read this' };
+const MAY: AccessDecision = { code: 200, message: '' };
+const BUSY: AccessDecision = { code: 503, message: 'too many ask at once who may read this' };
 const ANONYMOUS: UserInfo = { username: USER.anonymous, groups: [USER_GROUP.unauthenticated] };
 const TOKEN_REVIEWS: ResourceOf<TokenReview> = {
   group: GROUP.authentication,
@@ -55,7 +55,7 @@ const ACCESS_REVIEWS: ResourceOf<SubjectAccessReview> = {
 };
 
 interface Remembered {
-  readonly verdict: Promise<Verdict>;
+  readonly verdict: Promise<AccessDecision>;
   /** By the clock. */
   readonly untilMs: number;
 }
@@ -66,7 +66,7 @@ export function createAccess({
   alwaysAllowPaths,
   log,
   clock = monotonicClock,
-}: AccessOptions): (request: AccessRequest) => Promise<Verdict> {
+}: AccessOptions): (request: AccessRequest) => Promise<AccessDecision> {
   const remembered = new LRUCache<string, Remembered>({ max: REMEMBERED_MAX });
   let reviews = 0;
   return async (request) => {
@@ -98,7 +98,7 @@ function keyOf({ verb, path, token }: AccessRequest): string {
 async function review(
   { client, log }: Pick<AccessOptions, 'client' | 'log'>,
   { verb, path, token }: AccessRequest,
-): Promise<Verdict> {
+): Promise<AccessDecision> {
   try {
     const user = token === '' ? ANONYMOUS : await userOf(client, token);
     if (user === undefined) return { code: 401, message: 'Unauthorized' };

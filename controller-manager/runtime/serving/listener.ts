@@ -4,7 +4,7 @@ import type { Server } from 'node:https';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Log } from '../../../shared/log/log';
-import type { AccessRequest, Verdict } from './access';
+import type { AccessRequest, AccessDecision } from './access';
 import type { ServingCertificate } from './serving-certificate';
 import type { Metrics } from './metrics';
 
@@ -16,7 +16,7 @@ export interface ListenerOptions {
   readonly certificate: () => ServingCertificate;
   /** How often it is looked at, in milliseconds. */
   readonly certificatePollMs?: number;
-  readonly access: (request: AccessRequest) => Promise<Verdict>;
+  readonly access: (request: AccessRequest) => Promise<AccessDecision>;
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   readonly log: Log;
 }

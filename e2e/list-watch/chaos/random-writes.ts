@@ -41,9 +41,9 @@ interface Place {
   readonly body: object;
 }
 
-type Verb = 'create' | 'update' | 'guarded update' | 'merge patch' | 'JSON patch' | 'apply' | 'delete';
+type WriteVerb = 'create' | 'update' | 'guarded update' | 'merge patch' | 'JSON patch' | 'apply' | 'delete';
 
-const VERBS: readonly (readonly [number, Verb])[] = [
+const VERBS: readonly (readonly [number, WriteVerb])[] = [
   [30, 'create'],
   [15, 'update'],
   [5, 'guarded update'],
@@ -116,7 +116,7 @@ function anywhere(random: Random, turn: string): Place {
 }
 
 /** A create becomes something else where the object is there, and everything else a create where it is not. */
-function opposite(random: Random, verb: Verb): Verb {
+function opposite(random: Random, verb: WriteVerb): WriteVerb {
   return verb === 'create' ? random.weighted(VERBS.slice(1)) : 'create';
 }
 
@@ -129,7 +129,7 @@ interface Attempt {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-const ATTEMPTS: Readonly<Record<Verb, (attempt: Attempt) => Promise<Answer>>> = {
+const ATTEMPTS: Readonly<Record<WriteVerb, (attempt: Attempt) => Promise<Answer>>> = {
   create: async ({ api, collection, body }) =>
     api.request({ method: 'POST', path: collection, body, timeoutMs: WRITE_TIMEOUT_MS }),
   update: async ({ api, path, body }) =>
@@ -166,7 +166,11 @@ async function patch({ api, path }: Attempt, type: string, body: unknown): Promi
   return api.request({ method: 'PATCH', path, body, headers, timeoutMs: WRITE_TIMEOUT_MS });
 }
 
-async function send(api: ApiClient, verb: Verb, { resource, namespace, name, body }: Place): Promise<Answer> {
+async function send(
+  api: ApiClient,
+  verb: WriteVerb,
+  { resource, namespace, name, body }: Place,
+): Promise<Answer> {
   const { metadata } = body as { readonly metadata: Readonly<Record<string, unknown>> };
   const chosen = verb === 'update' && resource.isReplaceable === false ? 'guarded update' : verb;
   const collection = pathOf(resource, namespace);

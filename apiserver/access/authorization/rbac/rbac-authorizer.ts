@@ -1,4 +1,4 @@
-import type { Authorizer, RuleLister, Verdict } from '../../../exchange/access';
+import type { Authorizer, RuleLister, AccessVerdict } from '../../../exchange/access';
 import type { UserInfo } from '../../../exchange/exchange';
 import { listed } from '../../../../shared/errors/listed';
 import { describeBinding } from './binding';
@@ -42,7 +42,7 @@ export function rbacRules(policies: Policies): RuleLister {
   };
 }
 
-function verdictOf({ allowedBy, missing }: Decision, user: UserInfo): Verdict {
+function verdictOf({ allowedBy, missing }: Decision, user: UserInfo): AccessVerdict {
   if (allowedBy !== undefined) {
     return { decision: 'allow', reason: `RBAC: allowed by ${describeBinding(allowedBy, user)}` };
   }

@@ -2,12 +2,12 @@ import type { SubjectAccessReviewStatus } from '../../../../shared/api/types/aut
 import { GROUP } from '../../../../shared/names';
 import type { RemoteReviewOptions } from '../../webhook/review-call';
 import { createReviewCall } from '../../webhook/review-call';
-import type { AccessQuestion, Verdict } from '../../../exchange/access';
+import type { AccessQuestion, AccessVerdict } from '../../../exchange/access';
 import { text } from '../../../../shared/object/accessors';
 import type { Unchecked } from '../../../../shared/object/values';
 
 /** Asks the remote service. Rejects with an Error when there is no answer, or one that cannot be understood. */
-export type AccessReviewCall = (question: AccessQuestion, signal: AbortSignal) => Promise<Verdict>;
+export type AccessReviewCall = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessVerdict>;
 
 /** Throws KubeconfigError for a file that cannot be used. */
 export function createAccessReviewCall({ version, ...options }: RemoteReviewOptions): AccessReviewCall {

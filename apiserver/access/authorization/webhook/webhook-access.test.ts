@@ -8,7 +8,7 @@ import type { StatusError } from '../../../../shared/errors/status-error';
 import { silentLog } from '../../../../shared/log/log';
 import { GROUP } from '../../../../shared/names';
 import type { ReviewVersion } from '../../webhook/review-call';
-import type { AccessControl, AccessQuestion, Verdict } from '../../../exchange/access';
+import type { AccessControl, AccessQuestion, AccessVerdict } from '../../../exchange/access';
 import { parseRequestInfo } from '../../../exchange/request-info';
 import { newExchange } from '../../../exchange/testing/new-exchange';
 import { authorize } from '../authorize';
@@ -89,7 +89,7 @@ function question(about: Partial<AccessQuestion> = {}): AccessQuestion {
   };
 }
 
-async function ask(control: AccessControl, about?: Partial<AccessQuestion>): Promise<Verdict> {
+async function ask(control: AccessControl, about?: Partial<AccessQuestion>): Promise<AccessVerdict> {
   return control.authorize(question(about), new AbortController().signal);
 }
 
@@ -129,7 +129,7 @@ test.each<[ReviewVersion, string]>([
   });
 });
 
-test.each<[object, Verdict]>([
+test.each<[object, AccessVerdict]>([
   [
     { allowed: true, reason: 'r' },
     { decision: 'allow', reason: 'r' },

@@ -1,6 +1,6 @@
 import type { RemoteOptions } from '../../webhook/questions';
 import { Questions } from '../../webhook/questions';
-import type { AccessControl, AccessQuestion, Verdict } from '../../../exchange/access';
+import type { AccessControl, AccessQuestion, AccessVerdict } from '../../../exchange/access';
 import { NO_RULES } from '../rules';
 import type { AccessReviewCall } from './access-review-call';
 
@@ -21,8 +21,8 @@ const REMEMBERED_QUESTION_MAX = 10_000;
  */
 export function webhookAccess(options: WebhookAccessOptions): AccessControl {
   const { ask, authorizedTtlMs, unauthorizedTtlMs, clock, log, life } = options;
-  const isGood = ({ decision }: Verdict): boolean => decision === 'allow';
-  const questions = new Questions<AccessQuestion, Verdict>({
+  const isGood = ({ decision }: AccessVerdict): boolean => decision === 'allow';
+  const questions = new Questions<AccessQuestion, AccessVerdict>({
     ask,
     isGood,
     ttlMsOf: (verdict) => (isGood(verdict) ? authorizedTtlMs : unauthorizedTtlMs),
