@@ -8,7 +8,7 @@ import { pathsDocument } from './documents/discovery/paths';
 import { versionDocument } from './documents/discovery/version';
 import type { Answer, Exchange, Stage } from './exchange/exchange';
 import { parseRequestInfo } from './exchange/request-info';
-import { createDeadline } from './exchange/deadline';
+import { createDeadlineStage } from './exchange/deadline';
 import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { METRICS_PATHS } from './observability/metrics/metrics-endpoints';
 import { createOpenApi, OPENAPI_PATHS } from './documents/openapi/openapi';
@@ -44,12 +44,12 @@ export function createJourney(parts: JourneyParts): (exchange: Exchange) => Prom
     requestInfo, // what the path asks for
     parts.metrics.measure, // what it costs, and how it ends
     ...(parts.audit === undefined ? [] : [parts.audit.open]), // who tried and was turned away
-    createDeadline(parts.requestTimeoutMs), // nothing waits for ever
+    createDeadlineStage(parts.requestTimeoutMs), // nothing waits for ever
     parts.authenticate, // who is asking
     ...(parts.audit === undefined ? [] : [parts.audit.record]), // what is written down of it
     parts.impersonate, // as whom, if not as themselves
     parts.authorize, // whether they may
-    createAnswer(parts), // the verb itself
+    createAnswerStage(parts), // the verb itself
   ];
   return (exchange) => run(stages, 0, exchange);
 }
@@ -82,7 +82,7 @@ const OTHER_PATHS: readonly string[] = [
 ];
 
 /** Sets `answer`: a resource, a discovery document, a health check, the version, or the list of paths. */
-function createAnswer(parts: JourneyParts): Stage {
+function createAnswerStage(parts: JourneyParts): Stage {
   const otherPaths = [...OTHER_PATHS, ...(parts.issuer?.paths ?? [])];
   const { version } = parts.build;
   const openApi = createOpenApi({ version, serverSideApply: parts.verbs.store.serverSideApply });

@@ -10,7 +10,7 @@ import { openAudit } from './audit/open-audit';
 import type { Authentication, AuthorityBundles } from './startup/authentication';
 import { clientAuthoritiesOf, createAuthentication } from './startup/authentication';
 import { createAuthorization } from './startup/authorization';
-import { authorize } from './access/authorization/authorize';
+import { createAuthorizationStage } from './access/authorization/authorize';
 import type { ApiService } from './startup/bootstrap/api-service';
 import { createApiService } from './startup/bootstrap/api-service';
 import { createApiVersions } from './startup/bootstrap/api-versions';
@@ -26,7 +26,7 @@ import { createControlPlane } from './startup/control-plane';
 import { healthEndpoints } from './observability/health/health-endpoints';
 import type { HealthCheck } from './observability/health/health-check';
 import { logCheck, ping, shutdownCheck } from './observability/health/health-check';
-import { impersonation } from './access/impersonation/impersonation';
+import { createImpersonationStage } from './access/impersonation/impersonation';
 import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { createMetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { createJourney } from './journey';
@@ -252,8 +252,8 @@ async function openListener(
     journey: createJourney({
       audit,
       authenticate: authentication.stage,
-      impersonate: impersonation(access.authorize),
-      authorize: authorize(access.authorize),
+      impersonate: createImpersonationStage(access.authorize),
+      authorize: createAuthorizationStage(access.authorize),
       health: healthEndpoints({
         checks,
         log,

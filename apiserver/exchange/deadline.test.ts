@@ -1,4 +1,4 @@
-import { createDeadline } from './deadline';
+import { createDeadlineStage } from './deadline';
 import type { Exchange } from './exchange';
 import { NO_INFO } from './initial-values';
 import type { TestExchange } from './testing/new-exchange';
@@ -20,7 +20,7 @@ async function* pieces(...texts: string[]): AsyncGenerator<Buffer> {
 }
 
 async function run(exchange: Exchange, body?: Buffer | AsyncIterable<Buffer>): Promise<void> {
-  await createDeadline(60_000)(exchange, async () => {
+  await createDeadlineStage(60_000)(exchange, async () => {
     if (body !== undefined) exchange.answer = { code: 200, headers: {}, body };
     await Promise.resolve();
   });
@@ -37,7 +37,7 @@ test('a streamed answer has until the deadline, the client’s when that is soon
 
 test('a limit of months does not end a request at once', async () => {
   const exchange = exchangeOf('list');
-  await createDeadline(90 * 24 * 3_600_000)(exchange, async () => {
+  await createDeadlineStage(90 * 24 * 3_600_000)(exchange, async () => {
     await jest.advanceTimersByTimeAsync(1_000);
   });
   expect(exchange.signal.aborted).toBe(false);
@@ -53,7 +53,9 @@ test('nothing is left of the deadline when an answer is whole, when one in piece
   streamed.end();
   expect(jest.getTimerCount()).toBe(0);
 
-  const refused = createDeadline(60_000)(exchangeOf('get'), async () => Promise.reject(new Error('refused')));
+  const refused = createDeadlineStage(60_000)(exchangeOf('get'), async () =>
+    Promise.reject(new Error('refused')),
+  );
   await expect(refused).rejects.toThrow('refused');
   expect(jest.getTimerCount()).toBe(0);
 });

@@ -7,7 +7,7 @@ import type { Exchange, Stage } from './exchange';
  * Gives every request but a watch an end: the server's limit, or the client's `timeout` (a Go duration) when that is shorter. At the
  * deadline the exchange is given up with a Timeout (504); a streamed answer that its reader does not take ends then too.
  */
-export function createDeadline(requestTimeoutMs: number): Stage {
+export function createDeadlineStage(requestTimeoutMs: number): Stage {
   return async (exchange, next) => {
     if (exchange.info.verb === 'watch') {
       await next();

@@ -1,6 +1,6 @@
 import type { AccountTokenContext, AccountTokenParts } from './account-tokens';
 import { createAccountTokens } from './account-tokens';
-import { authenticate } from '../access/authentication/authenticate';
+import { createAuthenticationStage } from '../access/authentication/authenticate';
 import type { Authenticator } from '../access/authentication/authenticator';
 import { AuthenticationCounts } from '../access/authentication/authentication-counts';
 import { bearerToken } from '../access/authentication/bearer-token';
@@ -62,7 +62,7 @@ export function createAuthentication(
     bearerToken(tokens, apiAudiences),
     webSocketToken(tokens, apiAudiences),
   ];
-  const stage = authenticate({ authenticators, anonymous: options.anonymous, counts });
+  const stage = createAuthenticationStage({ authenticators, anonymous: options.anonymous, counts });
   return { stage, tokens, accountTokens, counts, bundles };
 }
 

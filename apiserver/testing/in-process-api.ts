@@ -12,9 +12,9 @@ import type { AccessControl } from '../exchange/access';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { TestExchange } from '../exchange/testing/new-exchange';
 import { newExchange } from '../exchange/testing/new-exchange';
-import { impersonation } from '../access/impersonation/impersonation';
+import { createImpersonationStage } from '../access/impersonation/impersonation';
 import { createFirstNamespaces } from '../startup/bootstrap/namespaces';
-import { authorize } from '../access/authorization/authorize';
+import { createAuthorizationStage } from '../access/authorization/authorize';
 import type { Mode } from '../access/authorization/modes';
 import { accessControlOf } from '../access/authorization/modes';
 import type { AdmissionOptions, ControlPlane, ServiceRanges } from '../startup/control-plane';
@@ -135,8 +135,8 @@ export async function startInProcessApi(
       exchange.user = { name: 'tester', uid: '', groups: [USER_GROUP.masters], extra: {} };
       await next();
     },
-    impersonate: impersonation(plane.access.authorize),
-    authorize: authorize(plane.access.authorize),
+    impersonate: createImpersonationStage(plane.access.authorize),
+    authorize: createAuthorizationStage(plane.access.authorize),
     health: async () => Promise.resolve(undefined),
     metrics: createMetricsEndpoints({
       registry: plane.registry,

@@ -6,7 +6,7 @@ import { StatusError, serviceUnavailable } from '../../../shared/errors/status-e
 import { USER, USER_GROUP } from '../../../shared/names';
 import type { Exchange } from '../../exchange/exchange';
 import { newExchange } from '../../exchange/testing/new-exchange';
-import { authenticate } from './authenticate';
+import { createAuthenticationStage } from './authenticate';
 import type { AuthenticationCounts } from './authentication-counts';
 import type { Authenticator } from './authenticator';
 import { unauthorized } from './authenticator';
@@ -39,7 +39,7 @@ interface Asked {
 async function userOf({ authorization, anonymous = false, others = [] }: Asked) {
   const file = tokenFile('s3cret,jane,42,"devs, ops"\nroot,root,0,system:masters\nplain,joe,7\n');
   const exchange = newExchange({ headers: authorization === undefined ? {} : { authorization } });
-  const stage = authenticate({
+  const stage = createAuthenticationStage({
     authenticators: [bearerToken(meantForApi(AUDIENCES, tokenFileLookup(file)), AUDIENCES), ...others],
     anonymous,
   });
@@ -114,7 +114,7 @@ describe('the stage', () => {
       },
     };
     for (const authenticators of [[later], [], [refusing]]) {
-      const stage = authenticate({ authenticators, anonymous: false, counts });
+      const stage = createAuthenticationStage({ authenticators, anonymous: false, counts });
       await stage(newExchange(), async () => Promise.resolve()).catch(() => undefined);
     }
     expect(counted).toEqual([

@@ -13,7 +13,7 @@ export interface AuthenticateOptions {
 }
 
 /** The stage that sets `exchange.user`, or answers 401. */
-export function authenticate(options: AuthenticateOptions): Stage {
+export function createAuthenticationStage(options: AuthenticateOptions): Stage {
   const known = firstOf(options.authenticators);
   const { counts } = options;
   const identify = async (exchange: Exchange): Promise<AuthResult | undefined> => {

@@ -2,7 +2,7 @@ import type { StatusError } from '../../../shared/errors/status-error';
 import { AUDIT_ANNOTATION, USER_GROUP } from '../../../shared/names';
 import { parseRequestInfo } from '../../exchange/request-info';
 import { newExchange } from '../../exchange/testing/new-exchange';
-import { authorize } from './authorize';
+import { createAuthorizationStage } from './authorize';
 import type { Authorizer, AccessVerdict } from '../../exchange/access';
 import { firstOpinionOf } from './authorizer';
 import type { Mode } from './modes';
@@ -24,7 +24,7 @@ async function outcome(authorizer: Authorizer, asked: Asked): Promise<'allowed' 
   });
   let reached = false;
   try {
-    await authorize(authorizer)(exchange, async () => {
+    await createAuthorizationStage(authorizer)(exchange, async () => {
       reached = true;
       await Promise.resolve();
     });
@@ -125,7 +125,7 @@ test.each<[string, AccessVerdict, object]>([
     },
   };
   const info = parseRequestInfo('GET', '/x', new URLSearchParams());
-  const stage = authorize(async () => Promise.resolve(verdict));
+  const stage = createAuthorizationStage(async () => Promise.resolve(verdict));
   await stage(newExchange({ info, audit: audit as never }), async () => Promise.resolve()).catch(
     () => undefined,
   );

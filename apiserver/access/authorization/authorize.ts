@@ -5,7 +5,7 @@ import type { Exchange, Stage } from '../../exchange/exchange';
 import { questionOf } from './authorizer';
 
 /** The stage that lets a request through or answers 403. It covers every path, health and version included. */
-export function authorize(authorizer: Authorizer): Stage {
+export function createAuthorizationStage(authorizer: Authorizer): Stage {
   return async (exchange, next) => {
     const question = questionOf(exchange);
     const verdict = await authorizer(question, exchange.signal);

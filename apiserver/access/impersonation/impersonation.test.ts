@@ -3,7 +3,7 @@ import { GROUP, USER, USER_GROUP } from '../../../shared/names';
 import type { AccessQuestion, Authorizer } from '../../exchange/access';
 import type { Exchange, UserInfo } from '../../exchange/exchange';
 import { newExchange } from '../../exchange/testing/new-exchange';
-import { impersonation } from './impersonation';
+import { createImpersonationStage } from './impersonation';
 
 const admin: UserInfo = { name: 'admin', uid: '1', groups: [USER_GROUP.masters], extra: { a: ['b'] } };
 const allowing: Authorizer = async () => Promise.resolve({ decision: 'allow', reason: '' });
@@ -24,7 +24,7 @@ function exchangeWith(headers: Headers, parts: Partial<Exchange> = {}): Exchange
 async function userOf(headers: Headers, authorizer = allowing): Promise<UserInfo> {
   const exchange = exchangeWith(headers);
   let reached = false;
-  await impersonation(authorizer)(exchange, async () => {
+  await createImpersonationStage(authorizer)(exchange, async () => {
     reached = true;
     await Promise.resolve();
   });
@@ -213,7 +213,7 @@ test.each<[string, Headers, string, object]>([
     const exchange = exchangeWith(headers);
     const authorizer: Authorizer = async ({ resource }) =>
       Promise.resolve({ decision: resource === refused ? 'no-opinion' : 'allow', reason: 'no' });
-    const ended: unknown = await impersonation(authorizer)(exchange, () => {
+    const ended: unknown = await createImpersonationStage(authorizer)(exchange, () => {
       throw new Error('the request went on');
     }).catch((error: unknown) => error);
     expect(ended).toBeInstanceOf(StatusError);
@@ -234,7 +234,7 @@ test.each<[Headers, string]>([
   ],
 ])('groups and extras of nobody are 500 in plain text', async (headers, wanted) => {
   const exchange = exchangeWith(headers, { query: new URLSearchParams('limit=1') });
-  await impersonation(allowing)(exchange, () => {
+  await createImpersonationStage(allowing)(exchange, () => {
     throw new Error('the request went on');
   });
   expect(exchange.answer).toMatchObject({
@@ -254,7 +254,7 @@ test('the headers are gone for whoever comes later, and the others are not', asy
     ['Impersonate-Extra-k', 'v'],
     ['User-Agent', 'impersonate-user'],
   ]);
-  await impersonation(allowing)(exchange, async () => Promise.resolve());
+  await createImpersonationStage(allowing)(exchange, async () => Promise.resolve());
   expect(exchange.headers).toEqual({ accept: 'x', 'user-agent': 'impersonate-user' });
   expect(exchange.rawHeaders).toEqual(['Accept', 'x', 'User-Agent', 'impersonate-user']);
 });

@@ -10,7 +10,7 @@ import { isImpersonationHeader, requestedUser } from './requested-user';
  * The stage that makes a request another user's, where its headers ask for it and the one who sent it may: it sets `exchange.user` and
  * takes the headers off, or answers 403. Whoever comes later sees only the other user; the audit event tells both.
  */
-export function impersonation(authorizer: Authorizer): Stage {
+export function createImpersonationStage(authorizer: Authorizer): Stage {
   const actAs = async (requested: RequestedUser, ...[exchange, next]: Parameters<Stage>): Promise<void> => {
     for (const guise of requested.guises) {
       const question = questionOf(exchange.user, guise);

@@ -11,7 +11,7 @@ import type { ReviewVersion } from '../../webhook/review-call';
 import type { AccessControl, AccessQuestion, AccessVerdict } from '../../../exchange/access';
 import { parseRequestInfo } from '../../../exchange/request-info';
 import { newExchange } from '../../../exchange/testing/new-exchange';
-import { authorize } from '../authorize';
+import { createAuthorizationStage } from '../authorize';
 import { accessControlOf } from '../modes';
 import { Policies } from '../rbac/policies';
 import { createAccessReviewCall } from './access-review-call';
@@ -202,7 +202,7 @@ describe('a service that does not answer', () => {
         user: { ...JANE, groups },
       });
       const { authorize: authorizer } = accessControlOf(modes, policies, access());
-      await authorize(authorizer)(exchange, async () => Promise.resolve());
+      await createAuthorizationStage(authorizer)(exchange, async () => Promise.resolve());
     };
     await expect(send([], ['Webhook'])).rejects.toMatchObject({
       status: { code: 500, reason: 'InternalError' } satisfies Partial<StatusError['status']>,
