@@ -1,3 +1,5 @@
+import { isJsonObject } from './clone';
+import type { ReadonlyJson } from './json';
 import type { Unchecked } from './values';
 
 /*

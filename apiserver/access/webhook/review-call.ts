@@ -5,7 +5,6 @@ import { fieldsOf, optionalRecord } from '../../../shared/object/accessors';
 import type { Unchecked } from '../../../shared/object/values';
 import type { RemoteServiceOptions } from './remote-service';
 import { TRIES_MAX, backoffMs, connectTo, isTaken } from './remote-service';
-import type { ReadonlyJson } from '../../../shared/object/json';
 
 /** The versions of questions; the answer has to be of the same. */
 export const REVIEW_VERSIONS = ['v1beta1', 'v1'] as const;

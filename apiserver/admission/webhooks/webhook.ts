@@ -92,7 +92,7 @@ function digest(value: unknown): string {
 
 function webhookOf(
   hook: MutatingWebhook | ValidatingWebhook,
-): Omit<Webhook, 'type' | 'configuration' | 'uid' | 'line'> {
+): Omit<Webhook, 'type' | 'configuration' | 'uid' | 'callKey'> {
   return {
     name: hook.name,
     rules: (hook.rules ?? []).map(ruleOf),

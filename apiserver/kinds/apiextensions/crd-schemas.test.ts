@@ -7,7 +7,7 @@ const ALL = { structure: true, types: true, defaults: true };
 const KEEP = { 'x-kubernetes-preserve-unknown-fields': true };
 const EMBEDDED = { 'x-kubernetes-embedded-resource': true };
 
-function errorsOf(sent: Json, hasStatus = false): string[] {
+function errorsOf(sent: ReadonlyJson, hasStatus = false): string[] {
   const { object: schema } = decodeObject(messageType('apiextensions/v1.JSONSchemaProps'), sent);
   const errors = validateSchema(schema, 's', { hasStatus, demands: ALL });
   return errors.map(({ field, message }) => `${field}: ${message}`);

@@ -47,7 +47,7 @@ function given(fields: Readonly<Record<string, string>>): object {
 }
 
 /** Whoever says yes and no at once says no. */
-function verdictOf(status: Unchecked<SubjectAccessReviewStatus>): Verdict {
+function verdictOf(status: Unchecked<SubjectAccessReviewStatus>): AccessVerdict {
   const { allowed = false, denied = false } = status;
   if (typeof allowed !== 'boolean' || typeof denied !== 'boolean') {
     throw new Error('the authorization webhook said neither yes nor no');
