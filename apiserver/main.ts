@@ -52,7 +52,7 @@ async function serve(options: ServerOptions, warnings: readonly string[]): Promi
   process.once('SIGTERM', onSignal);
   process.once('SIGINT', onSignal);
   process.on('unhandledRejection', (error) => {
-    log.error({ error }, 'a promise was rejected and nobody listened');
+    log.error({ error }, 'unhandled promise rejection');
   });
   try {
     await runServer({ options, log, logFailure: lastError, build: readBuild() }, stop.signal);
@@ -60,7 +60,7 @@ async function serve(options: ServerOptions, warnings: readonly string[]): Promi
   } catch (error) {
     if (stop.signal.aborted) return 0;
     log.error({}, `cannot serve: ${error instanceof Error ? error.message : String(error)}`);
-    log.debug({ error }, 'where that came from');
+    log.debug({ error }, 'cause of the failed start');
     return 1;
   }
 }

@@ -169,7 +169,7 @@ async function withdraw(apiService: ApiService, log: Log): Promise<void> {
   try {
     await apiService.withdraw(AbortSignal.timeout(WITHDRAW_TIMEOUT_MS));
   } catch (error) {
-    log.warn({ why: String(error) }, 'this replica could not take itself out of the Endpoints of the API');
+    log.warn({ error: String(error) }, 'failed to remove this replica from the Endpoints of the API');
   }
 }
 

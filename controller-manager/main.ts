@@ -118,7 +118,7 @@ async function work({ values, given, controllers }: RunningOptions): Promise<num
       },
       stopSignal(log),
     );
-    if (end === 'lost') log.error({}, 'leading is over, ending this process');
+    if (end === 'lost') log.error({}, 'leader election lost; exiting');
     else log.info({}, 'stopped');
     return end === 'lost' ? EXIT.failure : EXIT.ok;
   } finally {

@@ -274,7 +274,7 @@ describe('garbage collection by a controller-manager with the rights of its serv
       await manager.stop(GRACE_MS);
       manager = await startManager(['--enable-garbage-collector=false']);
       const says = (word: string): boolean => manager.recentLines().some((line) => line.includes(word));
-      await eventually('it leads', () => Promise.resolve(says('leading')));
+      await eventually('it leads', () => Promise.resolve(says('became the leader')));
       expect([says('root-ca-cert-publisher'), says('garbagecollector')]).toEqual([true, false]);
     }),
   );

@@ -144,7 +144,7 @@ describe('namespaces on two replicas with two controller-managers', () => {
     );
     const holder = String(lease.body.spec?.['holderIdentity']);
     const leader = set.controllerManagers.find((program) =>
-      program.recentLines().some((line) => line.includes('leading') && line.includes(holder)),
+      program.recentLines().some((line) => line.includes('became the leader') && line.includes(holder)),
     );
     if (leader === undefined) throw new Error(`No controller-manager says that it is ${holder}.`);
     return leader;

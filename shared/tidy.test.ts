@@ -137,6 +137,15 @@ describe('text', () => {
     expect(settled).toEqual([]);
   });
 
+  test('log messages begin lower-case, have no full stop, and name an error `error`', () => {
+    const call = /\blog\.(?:trace|debug|info|warn|error|fatal)\((?:(?!;\n)[\s\S])*?;\n/gu;
+    const odd = /[{,]\s*(?:err|why|because)\b\s*[:,}]|[,?:]\s['"`][A-Z][a-z ]|[^.]\.['"`],?\s*\);\n$/u;
+    const calls = program.flatMap((file) =>
+      [...withoutComments(read(file)).matchAll(call)].map(([text]) => `${file}: ${text.trim()}\n`),
+    );
+    expect(calls.filter((text) => odd.test(text))).toEqual([]);
+  });
+
   test('nothing is left to be done later in a comment', () => {
     const mark = new RegExp(['TO', 'DO|FIX', 'ME|XX', 'X:'].join(''), 'u');
     const marked = [...sources, ...documents].filter((file) => mark.test(read(file)));

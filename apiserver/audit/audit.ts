@@ -174,7 +174,7 @@ class Recorder {
       const stored = backend.process(record.event(stage, status, object), exchange.signal);
       return typeof stored === 'boolean' ? stored : stored.catch(() => false);
     } catch (error) {
-      log.error({ audit: record.id, stage, error }, 'an audit event could not be made');
+      log.error({ audit: record.id, stage, error }, 'failed to build an audit event');
       return false;
     }
   }

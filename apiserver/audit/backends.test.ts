@@ -123,7 +123,7 @@ describe('batches', () => {
     feed(backend, ...Array.from({ length: 20 }, (_each, index) => String(index)));
     // Three are under way, four wait.
     expect(counts.errors.get('buffered')).toBe(13);
-    expect(told).toEqual(['audit events were lost']);
+    expect(told).toEqual(['audit events lost']);
     const closing = backend.close(NEVER);
     sink.end();
     await sink.arrival();

@@ -91,7 +91,7 @@ class LogFile implements LineFile {
       // Where somebody else took the file away, a new one is begun.
       if (!isMissing(error)) {
         this.#rotateNotBefore = performance.now() + ROTATE_AGAIN_MS;
-        log.warn({ error }, 'the audit log could not be rotated and is written on');
+        log.warn({ error }, 'failed to rotate the audit log; the current file stays in use');
         return;
       }
     }
@@ -110,7 +110,7 @@ class LogFile implements LineFile {
     try {
       await tidyOldLogs(file, this.#options, Date.now());
     } catch (error) {
-      log.warn({ error }, 'old audit logs could not be removed or compressed');
+      log.warn({ error }, 'failed to remove or compress old audit logs');
     }
   }
 }

@@ -50,6 +50,6 @@ export class Loss {
 
   #say(plugin: Plugin, lost: number, error: unknown): void {
     this.#saidAt.set(plugin, performance.now());
-    this.#log.error({ plugin, lost, error }, 'audit events were lost');
+    this.#log.error({ plugin, lost, error }, 'audit events lost');
   }
 }

@@ -80,11 +80,17 @@ export class AuditRecord implements AuditTrail {
     const known = annotations[key];
     if (known !== undefined) {
       if (known === value) return;
-      this.#options.log.warn({ audit: this.id, key, known, value }, 'an audit annotation was set already');
+      this.#options.log.warn(
+        { audit: this.id, key, known, value },
+        'audit annotation is already set; the new value is ignored',
+      );
       return;
     }
     if (Object.keys(annotations).length >= ANNOTATIONS_MAX) {
-      this.#options.log.warn({ audit: this.id, key }, 'a request has too many audit annotations');
+      this.#options.log.warn(
+        { audit: this.id, key },
+        'too many audit annotations for one request; the annotation is dropped',
+      );
       return;
     }
     annotations[key] = value.slice(0, ANNOTATION_CHARS_MAX);
@@ -166,7 +172,7 @@ export class AuditRecord implements AuditTrail {
       const whole = await bodyWithin(await make(), this.#options.objectBytesMax);
       return this.#within(whole === undefined ? undefined : oneLine(whole));
     } catch (error) {
-      this.#options.log.warn({ audit: this.id, error }, 'the answer of a request could not be audited');
+      this.#options.log.warn({ audit: this.id, error }, 'failed to audit the response of a request');
       return undefined;
     }
   }

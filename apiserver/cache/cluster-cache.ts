@@ -189,7 +189,10 @@ export class ClusterCache {
   rebuildResource(keyPrefix: string, why: string): void {
     const cache = this.resource(keyPrefix);
     this.#context.counters.rebuilds += 1;
-    this.#context.log.error({ resource: cache.resource.name, why }, 'The cache of a resource is built anew');
+    this.#context.log.error(
+      { resource: cache.resource.name, reason: why },
+      'watch cache of a resource is being rebuilt',
+    );
     if (this.#isFilled) this.#refill(cache);
   }
 

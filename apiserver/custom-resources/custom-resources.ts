@@ -163,7 +163,7 @@ export class CustomResources implements CacheListener {
       if (entry === undefined) return known !== undefined && this.#forget(name, known);
       return this.#learn(known, entry);
     } catch (error) {
-      this.#log.error({ definition: name, error }, 'A definition of a custom resource cannot be served');
+      this.#log.error({ definition: name, error }, 'failed to serve a custom resource definition');
       return false;
     }
   }

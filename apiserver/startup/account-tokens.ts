@@ -43,10 +43,7 @@ export function createAccountTokens(
   const keys = keysOf(options, log);
   const problem = issuerProblem(issuer);
   if (problem !== undefined) {
-    log.info(
-      { issuer, because: problem },
-      'others cannot look up the keys of tokens: no discovery documents are served',
-    );
+    log.info({ issuer, reason: problem }, 'service account issuer discovery is disabled');
   }
   const counts = newTokenCounts();
   const objects = accountObjects(plane.store, plane.registry);
@@ -79,7 +76,10 @@ function keysOf({ signingKey, keyFiles, servingKeyFile }: AccountTokenOptions, l
   try {
     return readAccountTokenKeys({ signingKeyFile, keyFiles: [servingKeyFile] });
   } catch (error) {
-    log.info({ why: String(error) }, 'the key of the serving certificate verifies no tokens');
+    log.info(
+      { error: String(error) },
+      'the key of the serving certificate cannot be used to verify service account tokens',
+    );
     return keys;
   }
 }
@@ -88,7 +88,7 @@ function ownKeyFile(dir: string, log: Log): string {
   const { file, isNew } = madeOrFound(dir);
   log.info(
     { file },
-    `tokens of service accounts are signed with a key ${isNew ? 'made' : 'found'} here; all replicas need the same: give them --service-account-signing-key-file`,
+    `service account tokens are signed with the key ${isNew ? 'generated' : 'found'} in this file; all replicas need the same key: set --service-account-signing-key-file`,
   );
   return file;
 }

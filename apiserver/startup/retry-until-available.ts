@@ -23,7 +23,7 @@ export async function retryUntilAvailable<T>(
       return await step();
     } catch (error) {
       if (!(error instanceof Error) || !isOutage(error) || clock.now() >= giveUpAt) throw error;
-      log.warn({ why: error.message }, 'the store does not answer yet');
+      log.warn({ error: error.message }, 'store unavailable; retrying');
       await sleep(RETRY_MS, signal);
     }
   }

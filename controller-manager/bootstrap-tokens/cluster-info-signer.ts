@@ -53,7 +53,7 @@ export async function runClusterInfoSigner(
     if (!deepEqual(data, map.data)) {
       try {
         await client.update(CONFIG_MAPS, { ...map, data }, { signal: stop });
-        log.info({ tokens: tokens.length }, 'signed what new nodes have to know of the cluster');
+        log.info({ tokens: tokens.length }, 'cluster-info signed');
       } catch (error) {
         // One that has gone, or that is another by now, is told of by an event.
         if (!hasCode(error, 404, 409)) throw error;

@@ -26,7 +26,7 @@ export async function runTokenCleaner(
       // One whose life is made longer at this moment stays.
       const preconditions = { uid, resourceVersion };
       await client.delete(SECRETS, { namespace, name }, { preconditions }, { signal: stop });
-      log.info({ secret: name }, 'deleted an expired bootstrap token');
+      log.info({ secret: name }, 'expired bootstrap token deleted');
     } catch (error) {
       if (!hasCode(error, 404, 409)) throw error;
     }

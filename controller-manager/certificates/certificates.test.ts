@@ -296,7 +296,7 @@ describe('signing', () => {
       const info = (_fields: object, message: string): void => heard(message);
       return runRequestSigning({ ...context, log: { ...log, info } }, signal);
     }, ACCOUNT);
-    expect(await told).toBe('no certificate requests are signed: no authority was given');
+    expect(await told).toBe('certificate signing is disabled: no CA certificate was given');
     expect(bench.writes).toEqual([]);
   });
 });

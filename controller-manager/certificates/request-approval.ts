@@ -68,12 +68,15 @@ async function approveIfAllowed(
   for (const each of recognized) {
     if (!(await isAllowed(client, { request, subresource: each.subresource }, stop))) continue;
     if (await approve(client, { request, message: each.message }, stop)) {
-      log.info({ request: name, as: each.subresource }, 'approved a certificate request');
+      log.info({ request: name, as: each.subresource }, 'certificate signing request approved');
     }
     return undefined;
   }
   if (recognized.length === 0) return undefined;
-  log.debug({ request: name }, 'a certificate request of a node is not approved: its author has no leave');
+  log.debug(
+    { request: name },
+    'certificate signing request of a node not approved: its requester is not authorized',
+  );
   return { requeueAfterMs: askAgainAfterMs(request, clock) };
 }
 

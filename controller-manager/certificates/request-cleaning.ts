@@ -42,7 +42,7 @@ async function deleteWhenOld(
     // One that somebody decides at this moment stays.
     const preconditions = { uid, resourceVersion };
     await client.delete(CERTIFICATE_REQUESTS, { name }, { preconditions }, { signal: stop });
-    log.info({ request: name }, 'deleted an old certificate request');
+    log.info({ request: name }, 'old certificate signing request deleted');
   } catch (error) {
     if (!hasCode(error, 404, 409)) throw error;
   }

@@ -33,7 +33,7 @@ export async function runRequestSigning(
     await signRequests({ ...context, signing, clock }, signal);
     return;
   }
-  context.log.info({}, 'no certificate requests are signed: no authority was given');
+  context.log.info({}, 'certificate signing is disabled: no CA certificate was given');
   await untilAborted(new Promise<never>(() => undefined), signal).catch(() => undefined);
 }
 
@@ -72,7 +72,10 @@ function readable(
     return requestIn(request);
   } catch (error) {
     if (!(error instanceof CertificateRequestError)) throw error;
-    log.warn({ request: request.metadata.name, error: error.message }, 'a certificate request is unreadable');
+    log.warn(
+      { request: request.metadata.name, error: error.message },
+      'failed to parse a certificate signing request',
+    );
     return undefined;
   }
 }
@@ -92,7 +95,7 @@ async function sign(
     return;
   log.info(
     { request: request.metadata.name, signer: signerName, commonName: asked.commonName },
-    'signed a certificate request',
+    'certificate signing request signed',
   );
 }
 
@@ -104,7 +107,7 @@ async function refuse(
   const { signerName } = request.spec;
   log.warn(
     { request: request.metadata.name, signer: signerName, problem },
-    'a certificate request does not meet the rules of its signer',
+    'certificate signing request violates the rules of its signer',
   );
   const condition = {
     type: 'Failed',

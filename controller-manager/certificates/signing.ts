@@ -148,12 +148,12 @@ function openAuthority({ flag, certFile, keyFile }: Pair, log: Log): AuthorityFi
       if (certificate !== known.certificate || key !== known.key) {
         authority = signingAuthorityOf(certificate, key);
         known = { certificate, key };
-        log.info({ file: certFile }, 'signing with the new authority');
+        log.info({ file: certFile }, 'signing CA reloaded');
       }
     } catch (error) {
       log.warn(
         { file: certFile, error: messageOf(error) },
-        'the authority cannot be read again, the old one stays',
+        'failed to reload the signing CA; the old one stays in use',
       );
     }
     return authority;

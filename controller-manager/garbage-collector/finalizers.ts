@@ -118,6 +118,6 @@ export class Finalizers {
     const { client, log } = this.parts;
     await changeMetadata(client, { address, change: withoutFinalizer(finalizer) }, signal);
     const { resource, namespace, name } = address;
-    log.debug({ resource: resource.resource, namespace, object: name, finalizer }, 'released a finalizer');
+    log.debug({ resource: resource.resource, namespace, object: name, finalizer }, 'finalizer removed');
   }
 }

@@ -120,7 +120,7 @@ class GarbageCollector {
       if (gaps.length > 0 && this.finalizers.size > 0 && !signal.aborted) {
         this.log.warn(
           { gaps, waiting: this.finalizers.size },
-          'dependents may be unknown, finalizers are kept',
+          'discovery is incomplete; finalizers are kept because dependents may be unknown',
         );
       }
     }
@@ -136,7 +136,8 @@ class GarbageCollector {
     if (signal.aborted) return;
     try {
       const missing = await this.graph.whenListed(timings.listedWithinMs, signal);
-      if (missing.length > 0) log.warn({ missing }, 'not everything could be listed, going on with the rest');
+      if (missing.length > 0)
+        log.warn({ missing }, 'failed to list some resources; continuing with the rest');
     } catch (error) {
       if (signal.aborted) return;
       throw error;

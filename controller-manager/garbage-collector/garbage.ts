@@ -82,7 +82,7 @@ export class Garbage {
     }
     // Its end could be missed if it came and went between two watches.
     const isOpen = found.has('solid') || found.has('waiting') || found.has('unknown');
-    if (isOpen) log.debug({ uid, found: [...found] }, 'an owner is not seen and cannot be said to be absent');
+    if (isOpen) log.debug({ uid, found: [...found] }, 'owner not found in the cache, but it may exist');
     return isOpen ? { requeueAfterMs: retryMs } : undefined;
   }
 
@@ -103,7 +103,10 @@ export class Garbage {
     const pass = { ...this.parts, states: new OwnerStates(this.parts) };
     const states = await collect(pass, dependent, signal);
     if (states.length > 0 && !states.some(keeps)) {
-      log.debug({ resource: resource.resource, namespace, object: name }, 'deleted what its owners left');
+      log.debug(
+        { resource: resource.resource, namespace, object: name },
+        'object without remaining owners deleted',
+      );
     }
     return states.includes('unknown') ? { requeueAfterMs: retryMs } : undefined;
   }

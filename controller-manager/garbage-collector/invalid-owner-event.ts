@@ -65,7 +65,7 @@ export async function reportInvalidOwner(
     if (hasCode(error, 409)) return;
     log.debug(
       { namespace, object: name, error: error instanceof Error ? error.message : String(error) },
-      'an event could not be told',
+      'failed to record an event',
     );
   }
 }

@@ -127,7 +127,7 @@ class NamespaceDeleter {
       return this.waitForContent(name, content.estimateSeconds, this.ageMs(namespace));
     }
     await this.finalize(current, signal);
-    this.log.info({ namespace: name }, 'the namespace is empty and was let go');
+    this.log.info({ namespace: name }, 'namespace finalized: it is empty');
     return undefined;
   }
 
@@ -144,7 +144,7 @@ class NamespaceDeleter {
     const requeueAfterMs = Math.min(mostMs, Math.max(REQUEUE_MS_MIN, ageMs / 4));
     this.log.debug(
       { namespace: name, estimateSeconds, requeueAfterMs },
-      'content remains, looking again later',
+      'namespace still has content; requeueing',
     );
     return { requeueAfterMs };
   }

@@ -71,8 +71,7 @@ test(
     expect(seen).toEqual(written);
     expect(await metric('apiserver_terminated_watchers_total', 'configmaps')).toBe(1);
     expect(await metric('apiserver_watch_cache_watches_ended_total', 'slow')).toBe(1);
-    const isNamed = (line: string): boolean =>
-      line.includes('does not take what it asked for') && line.includes(CLIENT);
+    const isNamed = (line: string): boolean => line.includes('slow watcher ended') && line.includes(CLIENT);
     await eventually('the log names the client', async () =>
       Promise.resolve(server.replica.process().recentLines().some(isNamed)),
     );

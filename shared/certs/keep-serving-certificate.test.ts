@@ -53,7 +53,7 @@ test('a certificate that comes near its end while the server runs is made anew, 
   };
   const line = nextLine();
   keepServingCertificate({ dir, hosts: HOSTS, log, clock, checkMs: 2 }, stop.signal);
-  expect(await line).toBe('making a self-signed serving certificate');
+  expect(await line).toBe('creating a self-signed serving certificate');
   expect(looks).toBeGreaterThanOrEqual(20);
   expect(readFileSync(certFile, 'utf8')).not.toBe(before);
   const { validTo } = new X509Certificate(readFileSync(certFile, 'utf8'));

@@ -18,7 +18,7 @@ export function keepServingCertificate(
     try {
       ensureServingCertificate(options);
     } catch (error) {
-      log.warn({ error }, 'the serving certificate could not be looked after; it is tried again');
+      log.warn({ error }, 'failed to renew the serving certificate; retrying');
     }
     wait();
   };

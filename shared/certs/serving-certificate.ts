@@ -67,8 +67,8 @@ export function ensureServingCertificate(options: ServingCertificateOptions): Se
         });
   if (caFault !== undefined) {
     log.info(
-      { file: files.caFile, because: caFault },
-      'making a certificate authority for the serving certificate',
+      { file: files.caFile, reason: caFault },
+      'creating a self-signed CA for the serving certificate',
     );
     writeFileAtomically(caKeyFile, ca.privateKeyPem, PRIVATE_MODE);
     writeFileAtomically(files.caFile, ca.certificatePem, PUBLIC_MODE);
@@ -79,8 +79,8 @@ export function ensureServingCertificate(options: ServingCertificateOptions): Se
   if (leafFault !== undefined) {
     const all = [...hosts, ...otherHostsOf(oldLeaf, hosts)];
     log.info(
-      { file: files.certFile, because: leafFault, hosts: all },
-      'making a self-signed serving certificate',
+      { file: files.certFile, reason: leafFault, hosts: all },
+      'creating a self-signed serving certificate',
     );
     const leaf = issueCertificate(ca, {
       commonName: 'orch-apiserver',

@@ -96,10 +96,10 @@ class Elector {
 
   /** Resolves to true once the lease is held, to false if the signal aborts first. */
   async acquire(signal: AbortSignal): Promise<boolean> {
-    this.log.info({ identity: this.identity }, 'waiting for the lease');
+    this.log.info({ identity: this.identity }, 'waiting for the leader election lease');
     while (!signal.aborted) {
       if (await this.tryClaim(signal, this.renewDeadlineMs / 2)) {
-        this.log.info({ identity: this.identity }, 'leading');
+        this.log.info({ identity: this.identity }, 'became the leader');
         return true;
       }
       await pause(this.retryPeriodMs * (1 + this.random() * JITTER), signal);
@@ -114,7 +114,7 @@ class Elector {
       await this.renew(leading.signal);
       if (leading.signal.aborted) return;
       isLost = true;
-      leading.abort(new Error('the lease was lost'));
+      leading.abort(new Error('leader election lease lost'));
     };
     const renewing = renew();
     const working = work(leading.signal);
@@ -157,7 +157,7 @@ class Elector {
         ),
         late,
       ]);
-      if (!hasStopped) this.log.warn({}, 'the work did not stop in time, the lease is left to expire');
+      if (!hasStopped) this.log.warn({}, 'work did not stop in time; the lease is left to expire');
       return hasStopped;
     } finally {
       giveUp.abort();
@@ -175,7 +175,7 @@ class Elector {
       if (signal.aborted) return;
       // Also when another holds it: a leader that sees that has been silent for too long.
       if (this.clock.now() >= this.renewedMs + this.renewDeadlineMs || this.isHeldByAnother()) {
-        this.log.error({ identity: this.identity }, 'the lease was lost');
+        this.log.error({ identity: this.identity }, 'leader election lease lost');
         return;
       }
     }
@@ -210,8 +210,8 @@ class Elector {
     } catch (error) {
       if (signal.aborted) return false;
       const fields = { error: messageOf(error) };
-      if (hasCode(error, 409)) this.log.debug(fields, 'another candidate was faster');
-      else this.log.warn(fields, 'the lease could not be claimed');
+      if (hasCode(error, 409)) this.log.debug(fields, 'another candidate acquired the lease');
+      else this.log.warn(fields, 'failed to acquire or renew the lease');
       return false;
     }
   }
@@ -236,7 +236,7 @@ class Elector {
     const durationMs =
       (leaseDurationSeconds ?? 0) > 0 ? (leaseDurationSeconds ?? 0) * 1000 : this.leaseDurationMs;
     const holder = holderIdentity ?? '';
-    if (holder !== (this.seen?.holder ?? '')) this.log.info({ holder }, 'the lease has a new holder');
+    if (holder !== (this.seen?.holder ?? '')) this.log.info({ holder }, 'new leader elected');
     this.seen = { version, holder, untilMs: this.clock.now() + durationMs };
   }
 
@@ -247,13 +247,13 @@ class Elector {
         const current = await this.find(call);
         if (current?.spec?.holderIdentity !== this.identity) return;
         await this.client.update(LEASES, releasedLease(current, this.wallClock.now()), call);
-        this.log.info({ identity: this.identity }, 'released the lease');
+        this.log.info({ identity: this.identity }, 'lease released');
         return;
       } catch (error) {
         // A renewal that was on its way when leading ended may have come in between.
         if (hasCode(error, 409)) continue;
         // The others then wait for it to expire.
-        this.log.warn({ error: messageOf(error) }, 'the lease was not released');
+        this.log.warn({ error: messageOf(error) }, 'failed to release the lease');
         return;
       }
     }

@@ -52,8 +52,8 @@ async function step(
     if (signal.aborted) return;
     const retries = queue.retries(key);
     const fields = { key, retries, error: error instanceof Error ? error.message : String(error) };
-    if (retries < QUIET_RETRIES) log.debug(fields, 'work on a key failed, trying again');
-    else log.warn(fields, 'work on a key keeps failing, trying again');
+    if (retries < QUIET_RETRIES) log.debug(fields, 'reconcile failed; retrying');
+    else log.warn(fields, 'reconcile keeps failing; retrying');
     queue.addRateLimited(key);
   }
 }

@@ -197,12 +197,9 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
       error: error instanceof Error ? error.message : String(error),
       waitMs: Math.round(waitMs),
     };
-    if (isExpired(error)) this.log.debug(fields, 'the watch is too old to be resumed, listing again');
+    if (isExpired(error)) this.log.debug(fields, 'resource version of the watch expired; relisting');
     else
-      this.log.warn(
-        fields,
-        isLost ? 'list and watch failed, listing again' : 'list or watch failed, trying again',
-      );
+      this.log.warn(fields, isLost ? 'list and watch failed; relisting' : 'list or watch failed; retrying');
     await pause(waitMs, signal);
   }
 }

@@ -74,7 +74,7 @@ export class Mirror<T extends ApiObject> {
     try {
       act();
     } catch (error) {
-      this.log.error({ error }, 'a handler threw');
+      this.log.error({ error }, 'event handler threw');
     }
   }
 }

@@ -55,7 +55,7 @@ export function bootstrapTokenLookup({
       if (typeof found !== 'string') return { user: found };
       problem = found;
     }
-    log.debug({ secret: name, because: problem }, 'a bootstrap token was refused');
+    log.debug({ secret: name, reason: problem }, 'bootstrap token rejected');
     return undefined;
   };
 }

@@ -15,7 +15,7 @@ export interface QuestionsOptions<Question, Verdict> {
   /** Whether what was said of the question may be remembered; by default of each. */
   readonly isRemembered?: (question: Question) => boolean;
   /** Trouble with the service, at most once a second, and how many questions it concerned. */
-  readonly onTrouble: (trouble: { readonly why: string; readonly questions: number }) => void;
+  readonly onTrouble: (trouble: { readonly error: string; readonly questions: number }) => void;
   readonly clock: Clock;
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
@@ -123,7 +123,7 @@ export class Questions<Question, Verdict> {
     this.#untold += 1;
     if (clock.now() - this.#toldAtMs < TROUBLE_INTERVAL_MS) return;
     this.#toldAtMs = clock.now();
-    onTrouble({ why: String(error), questions: this.#untold });
+    onTrouble({ error: String(error), questions: this.#untold });
     this.#untold = 0;
   }
 }

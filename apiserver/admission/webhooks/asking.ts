@@ -158,9 +158,9 @@ function tell(log: Log, hook: Webhook, failure: CallFailure): void {
   if (now - (toldAt.get(hook) ?? -Infinity) < LOG_INTERVAL_MS) return;
   toldAt.set(hook, now);
   log.warn(
-    { type: hook.type, configuration: hook.configuration, webhook: hook.name, why: failure.message },
+    { type: hook.type, configuration: hook.configuration, webhook: hook.name, error: failure.message },
     hook.failsOpen
-      ? 'a webhook could not be asked, and requests go on without it'
-      : 'a webhook could not be asked, and requests fail',
+      ? 'admission webhook call failed; failing open'
+      : 'admission webhook call failed; failing closed',
   );
 }

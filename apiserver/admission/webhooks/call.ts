@@ -221,10 +221,10 @@ export class WebhookCaller {
         type: hook.type,
         configuration: hook.configuration,
         webhook: hook.name,
-        why,
+        error: why,
         failures: outage.failures,
       },
-      'a webhook does not answer and is not asked any more, but for a try now and then',
+      'circuit breaker of an admission webhook opened: it is called only to probe whether it answers again',
     );
     bulkhead.clear(outageFailure(hook, outage));
   }
@@ -233,7 +233,7 @@ export class WebhookCaller {
     if (!breaker.answered()) return;
     this.#options.log.info(
       { type: hook.type, configuration: hook.configuration, webhook: hook.name },
-      'a webhook answers again',
+      'circuit breaker of an admission webhook closed: it answers again',
     );
   }
 }

@@ -91,8 +91,8 @@ function compiled(
     return webhooksOf(type, currentOfEntry(stored, entry).object);
   } catch (error) {
     log.error(
-      { type, configuration: entry.name, why: String(error) },
-      'a webhook configuration is unreadable',
+      { type, configuration: entry.name, error: String(error) },
+      'invalid webhook configuration ignored',
     );
     return [];
   }

@@ -76,7 +76,7 @@ export class ResourceWatches implements WatchSource {
       const { request, queuedFrames, queuedBytes } = watcher;
       context.log.warn(
         { resource: resource.name, client: request.client, queuedFrames, queuedBytes },
-        'A watch ends because its client does not take what it asked for',
+        'slow watcher ended: the client does not read its events',
       );
     }
     watcher.end(reason, watcher.isLive ? this.lastFrame(watcher, reason) : undefined);
@@ -178,7 +178,7 @@ export class ResourceWatches implements WatchSource {
         const { client } = failing.request;
         log.error(
           { resource: resource.name, client, representation: failing.representation.id, error },
-          'A watch ends because an event cannot be encoded for it',
+          'watch ended: failed to encode an event',
         );
         this.end(failing, 'unavailable');
       },

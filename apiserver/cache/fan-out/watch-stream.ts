@@ -216,7 +216,7 @@ function reasonOf(source: WatchSource, watcher: Watcher, error: unknown): EndRea
       from: watcher.request.from,
       error,
     },
-    'A watch ends because its history cannot be read now',
+    'watch ended: failed to read past events from the store',
   );
   return 'unavailable';
 }

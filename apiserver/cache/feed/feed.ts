@@ -78,16 +78,16 @@ export class Feed {
         if (signal.aborted) return;
         counters.feedFailures += 1;
         if (error instanceof StorageError && error.code === 'closed') {
-          log.error({ error }, 'The store is closed; the cache follows it no longer');
+          log.error({ error }, 'store closed; the watch cache is no longer updated');
           return;
         }
         if (this.#applied !== undefined && meansLoss(error)) {
           counters.rebuilds += 1;
           this.#applied = undefined;
-          log.error({ error }, 'The cache may have missed changes and is built anew');
+          log.error({ error }, 'watch cache may have missed events; rebuilding it');
           target.lost(error instanceof Error ? error.message : String(error));
         } else {
-          log.warn({ error, revision: this.#applied }, 'The store cannot be followed; trying again');
+          log.warn({ error, revision: this.#applied }, 'watch of the store failed; retrying');
           await pause(this.#backoff.next(), signal);
         }
       }
@@ -123,7 +123,7 @@ export class Feed {
     counters.fills += 1;
     target.filled(revision);
     const durationMs = Math.round(performance.now() - startedAt);
-    log.info({ revision, records, durationMs }, 'The watch cache is filled');
+    log.info({ revision, records, durationMs }, 'watch cache initialized');
     return revision;
   }
 

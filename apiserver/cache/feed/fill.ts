@@ -74,7 +74,7 @@ async function readPage(
       if (!isPassing(error)) throw error;
       options.log.warn(
         { prefix: options.prefix, error },
-        'The store does not answer; the fill goes on when it does',
+        'store unavailable; retrying the initial list of the watch cache',
       );
       await sleep(options.backoff.next(), signal);
     }

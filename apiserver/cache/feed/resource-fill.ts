@@ -60,7 +60,10 @@ export class ResourceFill {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ resource: this.#cache.resource.name, error }, 'A resource cannot be filled; trying again');
+        log.warn(
+          { resource: this.#cache.resource.name, error },
+          'failed to fill the watch cache of a resource; retrying',
+        );
         await pause(backoff.next(), signal);
       }
     }

@@ -29,12 +29,12 @@ export async function checkAll(target: SelfCheckTarget, signal: AbortSignal): Pr
       const result = await checkResource(cache, signal);
       counters.checks[result.outcome] += 1;
       if (result.outcome !== 'different') continue;
-      log.error({ resource, ...result.first }, 'The cache of a resource differs from the store');
+      log.error({ resource, ...result.first }, 'watch cache of a resource is inconsistent with the store');
       target.rebuild(keyPrefix, `it differs from the store at ${result.first.key}`);
     } catch (error) {
       if (signal.aborted) return;
       counters.checks.skipped += 1;
-      log.warn({ resource, error }, 'The cache of a resource could not be compared with the store');
+      log.warn({ resource, error }, 'consistency check of the watch cache failed to run');
     }
   }
 }

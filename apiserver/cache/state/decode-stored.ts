@@ -19,7 +19,7 @@ export function decodeStored(
     counters.undecodable += 1;
     log.error(
       { resource: resource.name, key, revision, error },
-      'A stored value cannot be decoded and is left out',
+      'failed to decode a stored object; it is skipped',
     );
     return undefined;
   }

@@ -66,7 +66,7 @@ function writeHead(response: ServerResponse, exchange: Exchange, answer: Answer)
 /** Ends an iteration early. It may still be waiting inside; its end is not waited for. */
 function closeIterator(iterator: AsyncIterator<Buffer>, log: Log): void {
   iterator.return?.().catch((error: unknown) => {
-    log.warn({ error }, 'an answer failed while it was being closed');
+    log.warn({ error }, 'response failed while it was being closed');
   });
 }
 
@@ -132,7 +132,7 @@ class Stream {
       this.owner.streamRefused(error);
       return;
     }
-    options.log.warn({ id: exchange.id, path: exchange.path, error }, 'a streamed answer was cut off');
+    options.log.warn({ id: exchange.id, path: exchange.path, error }, 'streamed response aborted');
     response.destroy();
   };
 
@@ -155,7 +155,7 @@ class Stream {
       response.flushHeaders();
     } catch (error) {
       const { id, path } = exchange;
-      options.log.error({ id, path, error }, 'the head of an answer could not be written');
+      options.log.error({ id, path, error }, 'failed to write the response headers');
       response.destroy();
     }
   };

@@ -54,7 +54,7 @@ export function watchCertificate(options: WatchCertificateOptions): { readonly s
       const certificate = await loadCertificate(files);
       if (!isStopped) onChange(certificate);
     } catch (error) {
-      log.warn({ error }, 'the serving certificate changed and cannot be used; the old one stays');
+      log.warn({ error }, 'failed to reload the serving certificate; the old one stays in use');
     }
   };
   let looking: Promise<void> | undefined;

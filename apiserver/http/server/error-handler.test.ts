@@ -63,7 +63,7 @@ test('what nobody foresaw is a 500 and is logged with the error itself', () => {
     message: 'Internal error occurred: x is not a function',
   });
   expect(logged).toEqual([
-    ['error: a request failed in a way nobody foresaw', expect.objectContaining({ error })],
+    ['error: unexpected error while handling a request', expect.objectContaining({ error })],
   ]);
 });
 

@@ -17,13 +17,13 @@ export function answerOfError(error: unknown, exchange: Exchange, log: Log): Ans
   exchange.error = statusError;
   const { method, path, id } = exchange;
   if (!(error instanceof StatusError) && statusError.status.reason === 'InternalError') {
-    log.error({ id, method, path, error }, 'a request failed in a way nobody foresaw');
+    log.error({ id, method, path, error }, 'unexpected error while handling a request');
   } else if (statusError.status.code >= 500) {
     // A cause that is no error has said all it knows in the message.
     const cause = statusError.cause instanceof Error ? statusError.cause : undefined;
     log.warn(
       { id, method, path, code: statusError.status.code, reason: statusError.message, cause },
-      'a request failed',
+      'request failed',
     );
   }
   return statusAnswer(statusError, exchange);

@@ -252,7 +252,7 @@ describe('the certificate', () => {
     writeFileSync(`${test.files.keyFile}.new`, pair.privateKeyPem);
     writeFileSync(`${test.files.certFile}.new`, pair.certificatePem);
     renameSync(`${test.files.keyFile}.new`, test.files.keyFile);
-    while (said.at(-1) !== 'serving with the new certificate') {
+    while (said.at(-1) !== 'serving certificate reloaded') {
       heard = deferred();
       renameOnce(test.files.certFile);
       await heard.promise;

@@ -154,7 +154,7 @@ class Handling implements AnswerOwner {
   /** There is no answer that could be written. */
   fail(error: unknown): void {
     const { id, path } = this.exchange;
-    this.options.log.error({ id, path, error }, 'an answer could not be written');
+    this.options.log.error({ id, path, error }, 'failed to write a response');
     this.response.destroy();
   }
 

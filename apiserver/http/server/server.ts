@@ -121,7 +121,7 @@ class HttpsServer implements Server {
     https.listen({ host: bindAddress, port });
     await listening;
     // What keeps one connection from being taken, such as a lack of memory, must not end those that are served.
-    https.on('error', (error) => log.error({ error }, 'a connection could not be accepted'));
+    https.on('error', (error) => log.error({ error }, 'failed to accept a connection'));
     const { stop } = watchCertificate({
       files: certificate,
       fingerprint,
@@ -130,7 +130,7 @@ class HttpsServer implements Server {
       onChange: (loaded) => {
         serving = loaded;
         useNewContext();
-        log.info({ file: certificate.certFile }, 'serving with the new certificate');
+        log.info({ file: certificate.certFile }, 'serving certificate reloaded');
       },
     });
     this.stopWatchingCertificate = stop;
@@ -222,7 +222,7 @@ class HttpsServer implements Server {
     this.stopWatchingCertificate();
     const closed = this.stopAccepting();
     for (const response of this.exchanges.keys()) response.shouldKeepAlive = false;
-    log.info({ inFlight: this.inFlight() }, 'no longer accepting connections; finishing requests in flight');
+    log.info({ inFlight: this.inFlight() }, 'shutting down: no new connections, draining in-flight requests');
     const watchesEnd = this.endWatches({ spreadMs: limits.WATCH_END_SPREAD_MS, refuseNew: true });
     const grace = AbortSignal.timeout(graceMs);
     await Promise.race([Promise.all([this.idle(), watchesEnd]), once(grace, 'abort')]);
@@ -254,14 +254,14 @@ class HttpsServer implements Server {
     try {
       await this.settings.endWatches?.(how);
     } catch (error) {
-      this.settings.log.warn({ error }, 'the watches could not be ended cleanly');
+      this.settings.log.warn({ error }, 'failed to end the watches gracefully');
     }
   }
 
   /** Gives up what the grace was too short for. Whoever has not begun to answer still says so to the client. */
   private cutRequests(): void {
     if (this.exchanges.size === 0) return;
-    this.settings.log.warn({ inFlight: this.inFlight() }, 'cutting requests that did not finish in time');
+    this.settings.log.warn({ inFlight: this.inFlight() }, 'drain timed out; aborting the in-flight requests');
     for (const exchange of this.exchanges.values()) {
       exchange.abort(serviceUnavailable('the server is shutting down', 1));
     }

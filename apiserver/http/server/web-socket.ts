@@ -53,7 +53,7 @@ export async function writeMessages(
   const iterator = answer.body[Symbol.asyncIterator]();
   handshakes.handleUpgrade(request, socket, request.upgradeHead, (webSocket) => {
     new Sender(webSocket, exchange, stallMsMax).run(iterator, answer.messages).catch((error: unknown) => {
-      log.warn({ id: exchange.id, path: exchange.path, error }, 'a streamed answer was cut off');
+      log.warn({ id: exchange.id, path: exchange.path, error }, 'streamed response aborted');
       webSocket.terminate();
     });
   });

@@ -75,7 +75,7 @@ export class RangeRepair {
       for (const value of holder.values) {
         if (this.#range.range.indexOf(value) === undefined) {
           report.outside += 1;
-          this.#warn(holder, value, 'a value lies outside its range; recreate the object to get another');
+          this.#warn(holder, value, 'allocated value is out of range; recreate the Service to get another');
           continue;
         }
         const claim = byValue.get(value);
@@ -85,11 +85,15 @@ export class RangeRepair {
           this.#warn(
             holder,
             value,
-            `a value is used twice, also by ${nameOf(claim.owner)}; recreate one of them`,
+            `allocated value is also used by ${nameOf(claim.owner)}; recreate one of the two`,
           );
         } else if (await this.#claimFor(holder, { value, claim }, signal)) {
           report.claimed += 1;
-          this.#warn(holder, value, 'a value in use belonged to nobody; it was claimed for its user');
+          this.#warn(
+            holder,
+            value,
+            'value in use was not allocated; it is now allocated to the Service that uses it',
+          );
         }
       }
     }
@@ -119,7 +123,7 @@ export class RangeRepair {
         this.#warn(
           claim.owner,
           claim.value,
-          'a value belonged to an object that does not use it; it is free again',
+          'leaked allocation released: the Service does not use the value',
         );
       }
     }

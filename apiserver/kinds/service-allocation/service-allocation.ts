@@ -82,7 +82,10 @@ export function createServiceAllocation(options: ServiceAllocationOptions): Serv
         if (signal.aborted) return;
         await repair(signal).catch((error: unknown) => {
           if (!signal.aborted)
-            log.warn({ why: String(error) }, 'the allocations to Services could not be checked');
+            log.warn(
+              { error: String(error) },
+              'repair of Service allocations failed; retrying in the next round',
+            );
         });
       }
     },

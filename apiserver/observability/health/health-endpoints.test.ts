@@ -115,13 +115,13 @@ test('what is wrong is logged when it begins and when it is over, and not at eve
   problem = undefined;
   for (const path of ['/readyz', '/readyz']) await probe(path);
   const unfinished = (check: string): string =>
-    `info: a health check does not pass yet {"check":"${check}","because":"not finished"}`;
+    `info: health check is not passing yet {"check":"${check}","reason":"not finished"}`;
   expect(lines).toEqual([
-    'warn: a health check fails {"check":"/healthz/store","because":"down"}',
+    'warn: health check failed {"check":"/healthz/store","reason":"down"}',
     unfinished('/healthz/poststarthook/fill-caches'),
-    'warn: a health check fails {"check":"/readyz/store","because":"down"}',
+    'warn: health check failed {"check":"/readyz/store","reason":"down"}',
     unfinished('/readyz/poststarthook/fill-caches'),
-    'info: a health check passes now {"check":"/readyz/store"}',
+    'info: health check passes {"check":"/readyz/store"}',
   ]);
 });
 
@@ -135,5 +135,5 @@ test('a check that keeps a client waiting until it leaves counts as failed, and 
   );
   client.abort(new Error('the connection was closed'));
   await answer;
-  expect(reasons).toEqual([{ check: '/readyz/store', because: 'it had not answered when the client left' }]);
+  expect(reasons).toEqual([{ check: '/readyz/store', reason: 'it had not answered when the client left' }]);
 });

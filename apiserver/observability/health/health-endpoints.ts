@@ -92,13 +92,13 @@ function tell(
   if ((problem !== undefined) === failing.has(place)) return;
   if (problem === undefined) {
     failing.delete(place);
-    log.info({ check: place }, 'a health check passes now');
+    log.info({ check: place }, 'health check passes');
     return;
   }
   failing.add(place);
   // A start that is not finished is no fault.
-  if (isStartup) log.info({ check: place, because: problem }, 'a health check does not pass yet');
-  else log.warn({ check: place, because: problem }, 'a health check fails');
+  if (isStartup) log.info({ check: place, reason: problem }, 'health check is not passing yet');
+  else log.warn({ check: place, reason: problem }, 'health check failed');
 }
 
 async function problemOf(check: HealthCheck, signal: AbortSignal): Promise<string | undefined> {

@@ -59,7 +59,7 @@ export function createApiService(options: ApiServiceOptions): ApiService {
       if (!isReachable) {
         log.info(
           { address: self.ip },
-          'the advertised address is a loopback address; the Endpoints of the API are left alone',
+          'advertise address is a loopback address; the Endpoints of the API are not updated',
         );
       }
       const failure = 'the Service of the API could not be brought up to date';

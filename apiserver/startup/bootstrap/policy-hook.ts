@@ -54,7 +54,7 @@ export function createPolicyHook(parts: PolicyHookParts): PolicyHook {
           isDone = true;
         } catch (error) {
           if (signal.aborted || round >= ROUNDS_MAX) throw error;
-          parts.log.warn({ why: String(error) }, 'the roles of the server could not be brought up to date');
+          parts.log.warn({ error: String(error) }, 'failed to reconcile the default RBAC roles; retrying');
           await pause(ROUND_PAUSE_MS, signal);
         }
       }
@@ -139,14 +139,14 @@ async function ensure(wanted: Wanted, signal: AbortSignal): Promise<void> {
     if (await bring(wanted, existing?.object, signal)) return;
     existing = await readFresh(store, endpoint, key, signal);
   }
-  giveUp(wanted, 'somebody else keeps changing it, or holds it back');
+  giveUp(wanted, 'too many conflicts, or its deletion is blocked');
 }
 
 /** One object that cannot be brought up to date must not keep the server from serving the others. */
 function giveUp({ endpoint, expected, log }: Wanted, why: string): void {
   const { name, namespace } = expected.metadata;
-  const fields = { resource: endpoint.row.resource, namespace, object: name, why };
-  log.error(fields, 'a role or binding of the server could not be brought up to date');
+  const fields = { resource: endpoint.row.resource, namespace, object: name, error: why };
+  log.error(fields, 'failed to reconcile a default RBAC role or binding');
 }
 
 /** Makes what exists what it should be; false when somebody else was faster. */
@@ -158,14 +158,14 @@ async function bring(wanted: Wanted, existing: ApiObject | undefined, signal: Ab
   if (next === existing) return true;
   if (next === undefined) {
     const options = { dryRun: false, preconditions: { uid: existing.metadata.uid ?? '' } };
-    tell(wanted, 'a binding of the server names another role and is made anew');
+    tell(wanted, 'recreating a default RBAC binding: it refers to another role');
     const isGone = await succeeds(deleteObject(store, request, options, signal));
     return isGone && succeeds(createObject(store, request, expected, signal));
   }
   // What must not be changed any more, or must go, is seen at the next try.
   const change = (current: ApiObject | undefined): ApiObject =>
     reconciled(current ?? existing, expected) ?? current ?? existing;
-  tell(wanted, 'a role or binding of the server lacks something, which is added');
+  tell(wanted, 'updating a default RBAC role or binding: it lacks permissions or subjects');
   return succeeds(updateObject(store, request, { change, options: { creates: 'never' } }, signal));
 }
 

@@ -23,7 +23,7 @@ export async function reconcileLoop(
 ): Promise<void> {
   while (!signal.aborted) {
     await withTimeLimit(signal, ROUND_TIMEOUT_MS, reconcile).catch((error: unknown) => {
-      if (!signal.aborted) log.warn({ why: String(error) }, failure);
+      if (!signal.aborted) log.warn({ error: String(error) }, failure);
     });
     await untilNext(signal);
   }

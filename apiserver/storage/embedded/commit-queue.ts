@@ -148,8 +148,8 @@ export class CommitQueue {
     const { state, log } = this.#options;
     const reason = storageErrorOf(cause).message;
     log.error(
-      { err: cause },
-      'the embedded store cannot write any more; restart it when its disk works again',
+      { error: cause },
+      'embedded store stopped accepting writes; restart the server when the disk works again',
     );
     state.failure = new StorageError('unavailable', `the embedded store stopped writing: ${reason}`, {
       cause,

@@ -196,10 +196,7 @@ class EmbeddedBackend implements Backend {
     if (overdue === undefined || overdue <= state.compactRevision) return;
     history.forget(overdue);
     this.#compaction.compact(overdue).catch((error: unknown) => {
-      log.warn(
-        { err: error, revision: overdue },
-        'forgetting old history failed; the next compaction tries again',
-      );
+      log.warn({ error, revision: overdue }, 'compaction failed; the next one retries');
     });
   }
 

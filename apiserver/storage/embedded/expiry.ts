@@ -60,7 +60,7 @@ export class Expiry {
     );
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined && !state.isClosed) {
-      log.warn({ err: failed.reason as unknown }, 'expired records could not be deleted; trying again');
+      log.warn({ error: failed.reason as unknown }, 'failed to delete expired records; retrying');
     }
   }
 }

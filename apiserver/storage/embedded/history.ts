@@ -100,7 +100,7 @@ export class Compaction {
   resume(): void {
     const { state, log } = this.#options;
     this.compact(state.compactRevision).catch((error: unknown) => {
-      log.warn({ err: error }, 'removing forgotten history failed; the next compaction tries again');
+      log.warn({ error }, 'failed to delete compacted history; the next compaction retries');
     });
   }
 

@@ -51,7 +51,7 @@ export class Tokens {
       if (/authentication is not enabled/.test(error.details)) {
         this.log.warn(
           { endpoint: error.endpoint },
-          'etcd has no authentication enabled, the user name is not used',
+          'etcd has authentication disabled; the user name is not used',
         );
         return undefined;
       }

@@ -34,7 +34,7 @@ export async function runCompactor(options: CompactorOptions, signal: AbortSigna
       turn = await compactOnce(turn, options, signal);
     } catch (error) {
       if (signal.aborted) return;
-      options.log.warn({ err: error }, 'a compaction of etcd failed, the next interval tries again');
+      options.log.warn({ error }, 'etcd compaction failed; retrying at the next interval');
     }
   }
 }
@@ -63,7 +63,7 @@ export async function compactOnce(
   const next = { version: turn.version + 1, revision };
   if (turn.revision === 0) return next;
   await backend.compact(turn.revision, signal);
-  log.info({ revision: turn.revision }, 'compacted the history of etcd');
+  log.info({ revision: turn.revision }, 'etcd compacted');
   onCompacted?.(turn.revision);
   return next;
 }

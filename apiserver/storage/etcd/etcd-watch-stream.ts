@@ -86,8 +86,8 @@ export async function* etcdWatchStream(
         throwIfFinal(error, failures, endpoints.length);
         if (failures.inRow % FAILURES_PER_LOG_LINE === 0) {
           const why = error instanceof Error ? error.message : String(error);
-          const fields = { endpoint, why, resumeBehind: options.state.lastRevision };
-          log.warn(fields, 'the watch of etcd broke and is opened again');
+          const fields = { endpoint, error: why, resumeAfter: options.state.lastRevision };
+          log.warn(fields, 'etcd watch broken; reconnecting');
         }
       }
       failures.total++;

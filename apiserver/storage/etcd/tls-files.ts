@@ -27,10 +27,10 @@ export function secureContextOf({ caFile, certFile, keyFile }: TlsFiles, log: Lo
       if (!isSame(fresh, material)) {
         context = contextOf(fresh);
         material = fresh;
-        log.info({ ...files }, 'took up renewed TLS files for etcd');
+        log.info({ ...files }, 'TLS files for etcd reloaded');
       }
     } catch (error) {
-      log.warn({ ...files, err: error }, 'the TLS files for etcd cannot be used, the last good ones stay');
+      log.warn({ ...files, error }, 'failed to reload the TLS files for etcd; the old ones stay in use');
     }
     return context;
   };

@@ -104,7 +104,7 @@ describe('with a server that does not answer', () => {
     for (let times = 1; times <= 2; times += 1) {
       const { code, message } = await access({ verb: 'get', path: '/metrics', token: 'x' });
       expect(code).toBe(500);
-      expect(message).toBe('the API server could not be asked who may read this');
+      expect(message).toBe('failed to check access with the API server');
       expect(told).toHaveLength(times);
       expect(server.seen.filter(({ path }) => REVIEWS.test(path))).toHaveLength(times);
     }

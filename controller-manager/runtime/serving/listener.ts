@@ -69,7 +69,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     },
     (request, response) => {
       answer(options, request, response).catch((error: unknown) => {
-        log.warn({ error }, 'a request to this process failed');
+        log.warn({ error }, 'request failed');
         response.destroy();
       });
     },
@@ -83,16 +83,16 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   });
   server.setTimeout(SOCKET_IDLE_MS_MAX);
   await listen(server, bindAddress, port);
-  server.on('error', (error) => log.warn({ error }, 'a connection could not be taken'));
+  server.on('error', (error) => log.warn({ error }, 'failed to accept a connection'));
   const timer = setInterval(() => {
     try {
       const now = options.certificate();
       if (now.cert === shown.cert && now.key === shown.key) return;
       server.setSecureContext(now);
       shown = now;
-      log.info({}, 'serving with a new certificate');
+      log.info({}, 'serving certificate reloaded');
     } catch (error) {
-      log.warn({ error }, 'the certificate cannot be read again, the old one stays');
+      log.warn({ error }, 'failed to reload the serving certificate; the old one stays in use');
     }
   }, options.certificatePollMs ?? CERTIFICATE_POLL_MS).unref();
   return {

@@ -65,10 +65,10 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
         fingerprint,
         tokens: new VerifiedTokens({ issuer, keys, tokensMax: VERIFIED_TOKENS_MAX }),
       };
-      log.info({ issuer, keys: keys.length }, 'the keys of the issuer of tokens are known');
+      log.info({ issuer, keys: keys.length }, 'signing keys of the OIDC issuer loaded');
     } catch (error) {
       if (!life.aborted) {
-        log.warn({ issuer, why: String(error) }, 'the keys of the issuer of tokens cannot be had');
+        log.warn({ issuer, error: String(error) }, 'failed to fetch the signing keys of the OIDC issuer');
       }
     }
   };

@@ -36,7 +36,10 @@ afterEach(async () => {
   await issuer.stop();
 });
 
-const log: Log = { ...silentLog, warn: (fields) => logged.push(String('why' in fields ? fields.why : '')) };
+const log: Log = {
+  ...silentLog,
+  warn: (fields) => logged.push(String('error' in fields ? fields.error : '')),
+};
 
 async function follow(algorithms: readonly TokenAlgorithm[] = TOKEN_ALGORITHMS): Promise<IssuerKeys> {
   const keys = followIssuerKeys({

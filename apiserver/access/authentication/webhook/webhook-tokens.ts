@@ -26,7 +26,7 @@ export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator 
     onTrouble: (trouble) => {
       log.warn(
         trouble,
-        'the token webhook could not be asked; requests with tokens that only it knows are answered with 401',
+        'authentication webhook call failed; requests with tokens that only it can verify get 401',
       );
     },
     clock,

@@ -46,7 +46,10 @@ let logged: string[];
 let server: ReturnType<typeof createServer>;
 
 const API = ['api'];
-const log: Log = { ...silentLog, warn: (fields) => logged.push(String('why' in fields ? fields.why : '')) };
+const log: Log = {
+  ...silentLog,
+  warn: (fields) => logged.push(String('error' in fields ? fields.error : '')),
+};
 
 function reviewOf(body: Record<string, unknown>, status: object): { code: number; body: unknown } {
   return { code: 201, body: { apiVersion: body['apiVersion'], kind: 'TokenReview', status } };

@@ -45,10 +45,10 @@ export function openCaBundle(
       if (typeof now !== 'string') throw now.error;
       if (now === content.pem) return;
       content = contentOf(file, now);
-      log.info({ file, certificates: content.anchors.length }, 'trusting the new authorities');
+      log.info({ file, certificates: content.anchors.length }, 'CA bundle reloaded');
       for (const listener of listeners) listener();
     } catch (error) {
-      log.warn({ file, error }, 'the authorities cannot be used; the old ones stay');
+      log.warn({ file, error }, 'failed to reload the CA bundle; the old one stays in use');
     }
   };
   let looking: Promise<void> | undefined;

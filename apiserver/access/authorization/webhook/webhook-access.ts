@@ -30,7 +30,7 @@ export function webhookAccess(options: WebhookAccessOptions): AccessControl {
     onTrouble: (trouble) => {
       log.warn(
         trouble,
-        'the authorization webhook could not be asked; what nobody else allows is answered with 500',
+        'authorization webhook call failed; requests that no other authorizer allows get 500',
       );
     },
     clock,
