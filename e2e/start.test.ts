@@ -22,43 +22,43 @@ const READY = /^orch: ready at (https:\/\/\S+)$/u;
 class Terminal {
   readonly lines: string[] = [];
   readonly ended: Promise<number | null>;
-  private readonly child: ChildProcess;
+  readonly #child: ChildProcess;
 
   constructor(command: string, args: readonly string[]) {
-    this.child = spawn(command, args, {
+    this.#child = spawn(command, args, {
       cwd: repositoryRoot,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ORCH_DIALECT: undefined },
     });
-    for (const stream of [this.child.stdout, this.child.stderr]) {
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
       if (stream !== null) createInterface({ input: stream }).on('line', (line) => this.lines.push(line));
     }
-    this.ended = once(this.child, 'close').then(([code]: unknown[]) => code as number | null);
-    if (this.child.pid !== undefined) guardProcess(this.child.pid);
+    this.ended = once(this.#child, 'close').then(([code]: unknown[]) => code as number | null);
+    if (this.#child.pid !== undefined) guardProcess(this.#child.pid);
   }
 
   async ready(): Promise<string> {
     await eventually(
       'the command says where it is',
-      async () => this.server() !== undefined || this.hasEnded(),
+      async () => this.#server() !== undefined || this.#hasEnded(),
     );
-    const server = this.server();
+    const server = this.#server();
     if (server === undefined) throw new Error(`It ended:\n${this.lines.join('\n')}`);
     return server;
   }
 
   async pressCtrlC(): Promise<void> {
-    if (this.child.pid !== undefined && !this.hasEnded()) process.kill(-this.child.pid, 'SIGINT');
+    if (this.#child.pid !== undefined && !this.#hasEnded()) process.kill(-this.#child.pid, 'SIGINT');
     await this.ended;
   }
 
-  private server(): string | undefined {
+  #server(): string | undefined {
     return this.lines.map((line) => READY.exec(line)?.[1]).find((found) => found !== undefined);
   }
 
-  private hasEnded(): boolean {
-    return this.child.exitCode !== null || this.child.signalCode !== null;
+  #hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 }
 

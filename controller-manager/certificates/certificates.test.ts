@@ -123,7 +123,7 @@ describe('approval', () => {
     });
     bench.run(runRequestApproval, ACCOUNT);
     await ask('other', { ...NODE, commonName: 'system:node:b' }, { as: NODE_A });
-    expect(await refused).toMatch(/has no leave/);
+    expect(await refused).toMatch(/requester is not authorized/);
     await ask('own', NODE, { as: NODE_A });
     expect((await conditionOf('own', 'Approved'))?.message).toBe(
       'Auto approving self kubelet client certificate after SubjectAccessReview.',

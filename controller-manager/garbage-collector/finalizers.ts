@@ -45,48 +45,48 @@ interface Pending {
 
 /** Does what the finalizers `orphan` and `foregroundDeletion` ask for on objects that are being deleted, and takes them off. */
 export class Finalizers {
-  private readonly parts: FinalizerParts;
+  readonly #parts: FinalizerParts;
   /** The objects that wait for us, by uid: one entry per object that is being deleted with one of our finalizers. */
-  private readonly pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, Pending>();
 
   constructor(parts: FinalizerParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   /** How many objects wait for us. */
   get size(): number {
-    return this.pending.size;
+    return this.#pending.size;
   }
 
   has(uid: string): boolean {
-    return this.pending.has(uid);
+    return this.#pending.has(uid);
   }
 
   onPresent(before: ApiObject | undefined, { resource, object }: Located): void {
-    const { queue, settleMs } = this.parts;
+    const { queue, settleMs } = this.#parts;
     const { uid = '' } = object.metadata;
     if (isOrphaning(object) || isWaiting(object)) {
       const address = addressOf(resource, object);
-      const { readyMs = monotonicClock.now() + settleMs, ...known } = this.pending.get(uid) ?? {};
-      this.pending.set(uid, { ...known, address, readyMs });
+      const { readyMs = monotonicClock.now() + settleMs, ...known } = this.#pending.get(uid) ?? {};
+      this.#pending.set(uid, { ...known, address, readyMs });
       queue.add(uid);
     } else {
-      this.pending.delete(uid);
+      this.#pending.delete(uid);
     }
-    if (before !== undefined) this.wakeOwnersOf(before);
-    this.wakeOwnersOf(object);
+    if (before !== undefined) this.#wakeOwnersOf(before);
+    this.#wakeOwnersOf(object);
   }
 
   onGone({ object }: Located): void {
-    this.pending.delete(object.metadata.uid ?? '');
-    this.wakeOwnersOf(object);
+    this.#pending.delete(object.metadata.uid ?? '');
+    this.#wakeOwnersOf(object);
   }
 
   async reconcile(uid: string, signal: AbortSignal): Promise<Requeue | undefined> {
-    const pending = this.pending.get(uid);
+    const pending = this.#pending.get(uid);
     if (pending === undefined) return undefined;
     const { address, readyMs } = pending;
-    const { client, graph, settleMs, definitions } = this.parts;
+    const { client, graph, settleMs, definitions } = this.#parts;
     const earlyMs = readyMs - monotonicClock.now();
     if (earlyMs > 0) return { requeueAfterMs: earlyMs };
     // Nothing is concluded from the absence of dependents while some could be unseen.
@@ -96,26 +96,26 @@ export class Finalizers {
     const owner = await getLive(client, address, signal);
     if (owner === undefined) return undefined;
     if (isOrphaning(owner)) {
-      await orphanDependents(this.parts, owner, signal);
-      await this.release(address, FINALIZER.orphan, signal);
+      await orphanDependents(this.#parts, owner, signal);
+      await this.#release(address, FINALIZER.orphan, signal);
       return undefined;
     }
     if (!isWaiting(owner)) return undefined;
-    await deleteDependents(this.parts, owner, signal);
+    await deleteDependents(this.#parts, owner, signal);
     if (blockingDependents(graph, owner).length > 0) return { requeueAfterMs: BLOCKED_RETRY_MS };
-    await this.release(address, FINALIZER.foregroundDeletion, signal);
+    await this.#release(address, FINALIZER.foregroundDeletion, signal);
     return undefined;
   }
 
   /** An owner may wait for exactly this change of its dependent. */
-  private wakeOwnersOf({ metadata: { ownerReferences = [] } }: ApiObject): void {
+  #wakeOwnersOf({ metadata: { ownerReferences = [] } }: ApiObject): void {
     for (const { uid } of ownerReferences) {
-      if (this.pending.has(uid)) this.parts.queue.add(uid);
+      if (this.#pending.has(uid)) this.#parts.queue.add(uid);
     }
   }
 
-  private async release(address: ObjectAddress, finalizer: string, signal: AbortSignal): Promise<void> {
-    const { client, log } = this.parts;
+  async #release(address: ObjectAddress, finalizer: string, signal: AbortSignal): Promise<void> {
+    const { client, log } = this.#parts;
     await changeMetadata(client, { address, change: withoutFinalizer(finalizer) }, signal);
     const { resource, namespace, name } = address;
     log.debug({ resource: resource.resource, namespace, object: name, finalizer }, 'finalizer removed');

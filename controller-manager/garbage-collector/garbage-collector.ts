@@ -57,85 +57,87 @@ export async function runGarbageCollector(
 }
 
 class GarbageCollector {
-  private readonly log: Log;
-  private readonly timings: CollectorTimings;
+  readonly #log: Log;
+  readonly #timings: CollectorTimings;
   /** Of uids. */
-  private readonly queue: WorkQueue;
-  private readonly graph: OwnershipGraph;
-  private readonly finalizers: Finalizers;
-  private readonly garbage: Garbage;
-  private readonly discovered: Promise<void>;
-  private markDiscovered: () => void = () => undefined;
-  private readonly definitions = { noted: 0, discovered: -1 };
-  private nap: LinkedAbort | undefined;
+  readonly #queue: WorkQueue;
+  readonly #graph: OwnershipGraph;
+  readonly #finalizers: Finalizers;
+  readonly #garbage: Garbage;
+  readonly #discovered: Promise<void>;
+  #markDiscovered: () => void = () => undefined;
+  readonly #definitions = { noted: 0, discovered: -1 };
+  #nap: LinkedAbort | undefined;
 
   constructor({ client, log, createQueue }: ControllerContext, timings: CollectorTimings) {
-    this.log = log;
-    this.queue = createQueue();
-    this.timings = timings;
-    this.graph = new OwnershipGraph(client, log, {
+    this.#log = log;
+    this.#queue = createQueue();
+    this.#timings = timings;
+    this.#graph = new OwnershipGraph(client, log, {
       onPresent: (before, present) => {
-        this.noteDefinition(present);
-        this.finalizers.onPresent(before, present);
-        this.garbage.onPresent(before, present);
+        this.#noteDefinition(present);
+        this.#finalizers.onPresent(before, present);
+        this.#garbage.onPresent(before, present);
       },
       onGone: (last, how) => {
-        this.noteDefinition(last);
-        const isReleased = this.finalizers.has(last.object.metadata.uid ?? '');
-        this.finalizers.onGone(last);
-        this.garbage.onGone(last, { how, isReleased });
+        this.#noteDefinition(last);
+        const isReleased = this.#finalizers.has(last.object.metadata.uid ?? '');
+        this.#finalizers.onGone(last);
+        this.#garbage.onGone(last, { how, isReleased });
       },
     });
-    const sources = { client, graph: this.graph, absent: new AbsentOwners() };
+    const sources = { client, graph: this.#graph, absent: new AbsentOwners() };
     const { settleMs, retryMs } = timings;
-    const parts = { ...sources, queue: this.queue, log, settleMs };
-    this.finalizers = new Finalizers({ ...parts, definitions: this.definitions });
-    this.garbage = new Garbage({ ...parts, retryMs, clock: systemClock });
-    this.discovered = new Promise((resolve) => {
-      this.markDiscovered = resolve;
+    const parts = { ...sources, queue: this.#queue, log, settleMs };
+    this.#finalizers = new Finalizers({ ...parts, definitions: this.#definitions });
+    this.#garbage = new Garbage({ ...parts, retryMs, clock: systemClock });
+    this.#discovered = new Promise((resolve) => {
+      this.#markDiscovered = resolve;
     });
   }
 
-  private get isOutdated(): boolean {
-    return this.definitions.discovered < this.definitions.noted;
+  get #isOutdated(): boolean {
+    return this.#definitions.discovered < this.#definitions.noted;
   }
 
   /** Keeps the graph up to date until the signal aborts and everything has ended. */
   async keepGraph(signal: AbortSignal): Promise<void> {
-    const { discoveryPeriodMs, discoveryPauseMs } = this.timings;
+    const { discoveryPeriodMs, discoveryPauseMs } = this.#timings;
     while (!signal.aborted) {
-      const { noted } = this.definitions;
+      const { noted } = this.#definitions;
       try {
-        await this.graph.refresh(signal);
-        this.definitions.discovered = noted;
-        this.markDiscovered();
+        await this.#graph.refresh(signal);
+        this.#definitions.discovered = noted;
+        this.#markDiscovered();
       } catch (error) {
         if (signal.aborted) break;
-        this.log.warn({ error: error instanceof Error ? error.message : String(error) }, 'discovery failed');
-        this.definitions.discovered = -1;
+        this.#log.warn({ error: error instanceof Error ? error.message : String(error) }, 'discovery failed');
+        this.#definitions.discovered = -1;
       }
       await pause(discoveryPauseMs, signal);
-      await this.napUnlessOutdated(discoveryPeriodMs - discoveryPauseMs, signal);
-      const gaps = this.graph.gaps(0);
-      if (gaps.length > 0 && this.finalizers.size > 0 && !signal.aborted) {
-        this.log.warn(
-          { gaps, waiting: this.finalizers.size },
+      await this.#napUnlessOutdated(discoveryPeriodMs - discoveryPauseMs, signal);
+      const gaps = this.#graph.gaps(0);
+      if (gaps.length > 0 && this.#finalizers.size > 0 && !signal.aborted) {
+        this.#log.warn(
+          { gaps, waiting: this.#finalizers.size },
           'discovery is incomplete; finalizers are kept because dependents may be unknown',
         );
       }
     }
     // Nobody will discover anything any more.
-    this.markDiscovered();
-    await this.graph.ended();
+    this.#markDiscovered();
+    await this.#graph.ended();
   }
 
   /** Works until the signal aborts. To begin before everything is listed would be to ask the server for owners that are about to be seen. */
   async work(workers: number, signal: AbortSignal): Promise<void> {
-    const { queue, log, timings } = this;
-    await this.discovered;
+    const queue = this.#queue;
+    const log = this.#log;
+    const timings = this.#timings;
+    await this.#discovered;
     if (signal.aborted) return;
     try {
-      const missing = await this.graph.whenListed(timings.listedWithinMs, signal);
+      const missing = await this.#graph.whenListed(timings.listedWithinMs, signal);
       if (missing.length > 0)
         log.warn({ missing }, 'failed to list some resources; continuing with the rest');
     } catch (error) {
@@ -143,21 +145,21 @@ class GarbageCollector {
       throw error;
     }
     const reconcile = async (uid: string, stop: AbortSignal): Promise<Requeue | undefined> =>
-      this.finalizers.has(uid) ? this.finalizers.reconcile(uid, stop) : this.garbage.reconcile(uid, stop);
+      this.#finalizers.has(uid) ? this.#finalizers.reconcile(uid, stop) : this.#garbage.reconcile(uid, stop);
     await runWorkers({ queue, workers, log, reconcile }, signal);
   }
 
-  private noteDefinition({ resource }: Located): void {
+  #noteDefinition({ resource }: Located): void {
     if (!DEFINITIONS.has(resourceNameOf(resource))) return;
-    this.definitions.noted += 1;
-    this.nap?.abort(new Error('something was defined'));
+    this.#definitions.noted += 1;
+    this.#nap?.abort(new Error('something was defined'));
   }
 
-  private async napUnlessOutdated(ms: number, signal: AbortSignal): Promise<void> {
-    if (this.isOutdated) return;
-    this.nap = linkedAbort(signal);
-    await pause(ms, this.nap.signal);
-    this.nap.unlink();
-    this.nap = undefined;
+  async #napUnlessOutdated(ms: number, signal: AbortSignal): Promise<void> {
+    if (this.#isOutdated) return;
+    this.#nap = linkedAbort(signal);
+    await pause(ms, this.#nap.signal);
+    this.#nap.unlink();
+    this.#nap = undefined;
   }
 }

@@ -27,15 +27,15 @@ export interface GarbageParts extends OwnerSources {
  * owner is absent the server must have said, and what a dependent says of its owners the server is asked right before.
  */
 export class Garbage {
-  private readonly parts: GarbageParts;
+  readonly #parts: GarbageParts;
 
   constructor(parts: GarbageParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   /** An object is there, or has changed. */
   onPresent(before: ApiObject | undefined, after: Located): void {
-    const { queue, graph, settleMs } = this.parts;
+    const { queue, graph, settleMs } = this.#parts;
     const { uid = '', ownerReferences = [] } = after.object.metadata;
     if (before === undefined) {
       for (const { object } of graph.claimantsOf(uid)) {
@@ -52,7 +52,7 @@ export class Garbage {
 
   /** An object has gone. With `isReleased` its dependents have just been told to forget it, or to go. */
   onGone(last: Located, { how, isReleased }: { readonly how: GoneHow; readonly isReleased: boolean }): void {
-    const { queue, graph, absent, settleMs } = this.parts;
+    const { queue, graph, absent, settleMs } = this.#parts;
     const { uid = '' } = last.object.metadata;
     if (graph.claimantsOf(uid).length === 0) return;
     // Soon nobody may be there to ask: the definition of a custom resource goes right after its objects.
@@ -61,14 +61,14 @@ export class Garbage {
   }
 
   async reconcile(uid: string, signal: AbortSignal): Promise<Requeue | undefined> {
-    const seen = this.parts.graph.find(uid);
-    return seen === undefined ? this.askForOwner(uid, signal) : this.checkDependent(seen, signal);
+    const seen = this.#parts.graph.find(uid);
+    return seen === undefined ? this.#askForOwner(uid, signal) : this.#checkDependent(seen, signal);
   }
 
   /** Looks for an owner that is not seen, wherever its dependents say that it is. Where it is not, they are to be looked at. */
-  private async askForOwner(uid: string, signal: AbortSignal): Promise<Requeue | undefined> {
-    const { queue, graph, log, retryMs } = this.parts;
-    const states = new OwnerStates(this.parts);
+  async #askForOwner(uid: string, signal: AbortSignal): Promise<Requeue | undefined> {
+    const { queue, graph, log, retryMs } = this.#parts;
+    const states = new OwnerStates(this.#parts);
     const found = new Set<OwnerState>();
     for (const claimant of graph.claimantsOf(uid)) {
       const { object } = claimant;
@@ -77,7 +77,7 @@ export class Garbage {
         const state = await states.stateOf(reference, object, signal);
         found.add(state);
         if (state === 'absent') queue.add(object.metadata.uid ?? '');
-        if (state === 'impossible') await reportInvalidOwner(this.parts, claimant, reference, signal);
+        if (state === 'impossible') await reportInvalidOwner(this.#parts, claimant, reference, signal);
       }
     }
     // Its end could be missed if it came and went between two watches.
@@ -86,8 +86,8 @@ export class Garbage {
     return isOpen ? { requeueAfterMs: retryMs } : undefined;
   }
 
-  private async checkDependent(dependent: Located, signal: AbortSignal): Promise<Requeue | undefined> {
-    const { graph, log, retryMs } = this.parts;
+  async #checkDependent(dependent: Located, signal: AbortSignal): Promise<Requeue | undefined> {
+    const { graph, log, retryMs } = this.#parts;
     const { object, resource } = dependent;
     const { namespace, name, ownerReferences = [] } = object.metadata;
     const owners = ownerReferences.map((reference) => ({ reference, owner: graph.find(reference.uid) }));
@@ -98,9 +98,9 @@ export class Garbage {
     if (isSettled || isDeleting(object)) return undefined;
     for (const { reference, owner } of owners) {
       if (owner === undefined || !isForeign(object, owner.object)) continue;
-      await reportInvalidOwner(this.parts, dependent, reference, signal);
+      await reportInvalidOwner(this.#parts, dependent, reference, signal);
     }
-    const pass = { ...this.parts, states: new OwnerStates(this.parts) };
+    const pass = { ...this.#parts, states: new OwnerStates(this.#parts) };
     const states = await collect(pass, dependent, signal);
     if (states.length > 0 && !states.some(keeps)) {
       log.debug(

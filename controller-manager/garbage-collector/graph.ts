@@ -43,43 +43,43 @@ const IGNORED: ReadonlySet<string> = new Set([
 
 /** Who owns whom, over every resource that can be listed, watched and deleted, from one informer for each. */
 export class OwnershipGraph {
-  private readonly client: Client;
-  private readonly log: Log;
-  private readonly listener: GraphListener;
+  readonly #client: Client;
+  readonly #log: Log;
+  readonly #listener: GraphListener;
   /** By the name of the resource: one version of each is enough. */
-  private readonly branches = new Map<string, Branch>();
+  readonly #branches = new Map<string, Branch>();
   /** Every object that is seen, by uid. One that two groups serve is seen twice and stands here once. */
-  private readonly seen = new Map<string, Located>();
-  private resources: readonly ResourceRow[] = [];
+  readonly #seen = new Map<string, Located>();
+  #resources: readonly ResourceRow[] = [];
   /** Group versions whose resources are not known now. */
-  private unknown: readonly string[] = ['everything'];
+  #unknown: readonly string[] = ['everything'];
 
   constructor(client: Client, log: Log, listener: GraphListener) {
-    this.client = client;
-    this.log = log;
-    this.listener = listener;
+    this.#client = client;
+    this.#log = log;
+    this.#listener = listener;
   }
 
   /** Asks again what the server has; starts and stops informers accordingly. They end with the signal. */
   async refresh(signal: AbortSignal): Promise<void> {
-    const { resources, failures } = await discover(this.client, { signal });
-    this.unknown = failures.map(({ groupVersion }) => groupVersion);
-    this.resources = resources;
+    const { resources, failures } = await discover(this.#client, { signal });
+    this.#unknown = failures.map(({ groupVersion }) => groupVersion);
+    this.#resources = resources;
     const wanted = new Map(
       preferredResources(resources)
         .filter(isCollectable)
         .map((resource) => [resourceNameOf(resource), resource]),
     );
-    for (const [name, branch] of this.branches) {
+    for (const [name, branch] of this.#branches) {
       const version = apiVersionOf(branch.resource);
       const now = wanted.get(name);
       // What a version serves that does not answer is unknown, not gone: another version does not take its place for so long.
-      if (this.unknown.includes(version) || (now !== undefined && apiVersionOf(now) === version)) continue;
-      this.branches.delete(name);
-      this.cut(branch);
+      if (this.#unknown.includes(version) || (now !== undefined && apiVersionOf(now) === version)) continue;
+      this.#branches.delete(name);
+      this.#cut(branch);
     }
     for (const [name, resource] of wanted) {
-      if (!this.branches.has(name)) this.branches.set(name, this.grow(resource, signal));
+      if (!this.#branches.has(name)) this.#branches.set(name, this.#grow(resource, signal));
     }
   }
 
@@ -88,7 +88,7 @@ export class OwnershipGraph {
    * missing. Rejects with the signal's reason.
    */
   async whenListed(waitMs: number, signal: AbortSignal): Promise<readonly string[]> {
-    const branches = [...this.branches.values()];
+    const branches = [...this.#branches.values()];
     await withTimeLimit(signal, waitMs, async (inTime) =>
       Promise.allSettled(branches.map(async ({ informer }) => informer.whenSynced(inTime))),
     );
@@ -100,7 +100,7 @@ export class OwnershipGraph {
 
   /** Resolves when every informer has ended; to be called once the signal has aborted. */
   async ended(): Promise<void> {
-    await Promise.all([...this.branches.values()].map(async ({ running }) => running));
+    await Promise.all([...this.#branches.values()].map(async ({ running }) => running));
   }
 
   /**
@@ -108,21 +108,21 @@ export class OwnershipGraph {
    * is not open for `settledMs`. Empty when nobody can be missing.
    */
   gaps(settledMs: number): readonly string[] {
-    const blind = [...this.branches.values()].filter(
+    const blind = [...this.#branches.values()].filter(
       ({ informer }) => !informer.hasSynced() || informer.watchingForMs() < settledMs,
     );
-    return [...this.unknown, ...blind.map(({ resource }) => resourceNameOf(resource))];
+    return [...this.#unknown, ...blind.map(({ resource }) => resourceNameOf(resource))];
   }
 
   /** The object with this uid, if one is seen. */
   find(uid: string): Located | undefined {
-    return this.seen.get(uid);
+    return this.#seen.get(uid);
   }
 
   /** Objects that name this uid as an owner's, by right or not. */
   claimantsOf(uid: string): readonly Located[] {
     const found = new Map<string, Located>();
-    for (const { resource, informer } of this.branches.values()) {
+    for (const { resource, informer } of this.#branches.values()) {
       for (const object of informer.store.byIndex(OWNER_INDEX, uid)) {
         found.set(object.metadata.uid ?? '', { resource, object });
       }
@@ -141,27 +141,27 @@ export class OwnershipGraph {
    */
   resourceOf({ apiVersion, kind }: Pick<OwnerReference, 'apiVersion' | 'kind'>): ResourceRow | undefined {
     // Another version may be of another server, which would not know the owner.
-    if (this.unknown.includes(apiVersion)) return undefined;
+    if (this.#unknown.includes(apiVersion)) return undefined;
     const group = groupOf({ apiVersion });
-    const rows = this.resources.filter((row) => row.group === group && row.kind === kind);
+    const rows = this.#resources.filter((row) => row.group === group && row.kind === kind);
     return rows.find((row) => apiVersionOf(row) === apiVersion) ?? rows[0];
   }
 
-  private grow(resource: ResourceRow, signal: AbortSignal): Branch {
+  #grow(resource: ResourceRow, signal: AbortSignal): Branch {
     const informer = createInformer({
-      client: this.client,
+      client: this.#client,
       resource,
       accept: METADATA_ONLY,
       transform: slim,
       indexers: {
         [OWNER_INDEX]: ({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid),
       },
-      log: this.log,
+      log: this.#log,
     });
     const unhandle = informer.addHandler({
-      onAdd: (after) => this.enter(resource, undefined, after),
-      onUpdate: (before, after) => this.enter(resource, before, after),
-      onDelete: (last, { isStale }) => this.leave({ resource, object: last }, isStale ? 'missed' : 'told'),
+      onAdd: (after) => this.#enter(resource, undefined, after),
+      onUpdate: (before, after) => this.#enter(resource, before, after),
+      onDelete: (last, { isStale }) => this.#leave({ resource, object: last }, isStale ? 'missed' : 'told'),
     });
     const stop = linkedAbort(signal);
     const running = informer.run(stop.signal).finally(stop.unlink);
@@ -169,21 +169,21 @@ export class OwnershipGraph {
   }
 
   /** Ends the informer of a resource that is not served any more: nobody tells of the end of its objects. */
-  private cut({ resource, informer, stop, unhandle }: Branch): void {
+  #cut({ resource, informer, stop, unhandle }: Branch): void {
     unhandle();
     stop.abort(new Error('the resource has gone'));
-    for (const object of informer.store.list()) this.leave({ resource, object }, 'missed');
+    for (const object of informer.store.list()) this.#leave({ resource, object }, 'missed');
   }
 
-  private enter(resource: ResourceRow, before: ApiObject | undefined, after: ApiObject): void {
+  #enter(resource: ResourceRow, before: ApiObject | undefined, after: ApiObject): void {
     const present = { resource, object: after };
-    this.seen.set(after.metadata.uid ?? '', present);
-    this.listener.onPresent(before, present);
+    this.#seen.set(after.metadata.uid ?? '', present);
+    this.#listener.onPresent(before, present);
   }
 
-  private leave(last: Located, how: GoneHow): void {
-    this.seen.delete(last.object.metadata.uid ?? '');
-    this.listener.onGone(last, how);
+  #leave(last: Located, how: GoneHow): void {
+    this.#seen.delete(last.object.metadata.uid ?? '');
+    this.#listener.onGone(last, how);
   }
 }
 

@@ -42,21 +42,21 @@ export interface OwnerIdentity {
  * is restored from a backup: what it said before that does not count for long.
  */
 export class AbsentOwners {
-  private readonly clock: Clock;
+  readonly #clock: Clock;
   /** When it was said, by owner. */
-  private readonly saidMs = new LRUCache<string, number>({ max: ABSENT_OWNERS_MAX });
+  readonly #saidMs = new LRUCache<string, number>({ max: ABSENT_OWNERS_MAX });
 
   constructor(clock: Clock = monotonicClock) {
-    this.clock = clock;
+    this.#clock = clock;
   }
 
   has(owner: OwnerIdentity): boolean {
-    const saidMs = this.saidMs.get(keyOf(owner));
-    return saidMs !== undefined && this.clock.now() - saidMs <= ABSENT_FOR_MS;
+    const saidMs = this.#saidMs.get(keyOf(owner));
+    return saidMs !== undefined && this.#clock.now() - saidMs <= ABSENT_FOR_MS;
   }
 
   add(owner: OwnerIdentity): void {
-    this.saidMs.set(keyOf(owner), this.clock.now());
+    this.#saidMs.set(keyOf(owner), this.#clock.now());
   }
 }
 
@@ -77,20 +77,20 @@ export interface OwnerSources {
 
 /** Answers for owners by what the server says of them, asked once per pass at most. */
 export class OwnerStates {
-  private readonly sources: OwnerSources;
-  private readonly waitingUid: string | undefined;
-  private readonly asked = new Map<string, Promise<OwnerState>>();
+  readonly #sources: OwnerSources;
+  readonly #waitingUid: string | undefined;
+  readonly #asked = new Map<string, Promise<OwnerState>>();
 
   /** `waiting` is the owner this pass is about, if there is one. */
   constructor(sources: OwnerSources, waiting?: ApiObject) {
-    this.sources = sources;
-    this.waitingUid = waiting?.metadata.uid;
+    this.#sources = sources;
+    this.#waitingUid = waiting?.metadata.uid;
   }
 
   async stateOf(reference: OwnerReference, dependent: ApiObject, signal: AbortSignal): Promise<OwnerState> {
-    const { graph, absent } = this.sources;
+    const { graph, absent } = this.#sources;
     const { kind, name, uid } = reference;
-    if (uid === this.waitingUid) return 'waiting';
+    if (uid === this.#waitingUid) return 'waiting';
     const { namespace } = dependent.metadata;
     const clusterWide = { group: groupOf(reference), kind, namespace: undefined, name, uid };
     const nearby = { ...clusterWide, namespace };
@@ -100,13 +100,13 @@ export class OwnerStates {
     if (resource.namespaced && namespace === undefined) return 'impossible';
     const owner = resource.namespaced ? nearby : clusterWide;
     const key = keyOf(owner);
-    const asked = this.asked.get(key) ?? this.ask(resource, owner, signal);
-    this.asked.set(key, asked);
+    const asked = this.#asked.get(key) ?? this.#ask(resource, owner, signal);
+    this.#asked.set(key, asked);
     return asked;
   }
 
-  private async ask(resource: ResourceRow, owner: OwnerIdentity, signal: AbortSignal): Promise<OwnerState> {
-    const { client, absent } = this.sources;
+  async #ask(resource: ResourceRow, owner: OwnerIdentity, signal: AbortSignal): Promise<OwnerState> {
+    const { client, absent } = this.#sources;
     const { namespace, name, uid } = owner;
     const live = await getLive(client, { resource, namespace, name, uid }, signal);
     if (live !== undefined) return isWaiting(live) ? 'waiting' : 'solid';

@@ -77,43 +77,43 @@ export async function runNamespaceController(
 }
 
 class NamespaceDeleter {
-  private readonly client: Client;
-  private readonly log: Log;
-  private readonly clock: Clock;
-  private readonly wallClock: Clock;
+  readonly #client: Client;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #wallClock: Clock;
   /** When the deletion of each namespace was first seen, by uid; one entry per terminating namespace. */
-  private readonly seenMs = new Map<string, number>();
+  readonly #seenMs = new Map<string, number>();
 
   constructor(client: Client, log: Log, timings: NamespaceTimings) {
-    this.client = client;
-    this.log = log;
-    this.clock = timings.clock ?? monotonicClock;
-    this.wallClock = timings.wallClock ?? systemClock;
+    this.#client = client;
+    this.#log = log;
+    this.#clock = timings.clock ?? monotonicClock;
+    this.#wallClock = timings.wallClock ?? systemClock;
   }
 
   noteSeen({ metadata: { uid = '' } }: Namespace): void {
-    if (!this.seenMs.has(uid)) this.seenMs.set(uid, this.clock.now());
+    if (!this.#seenMs.has(uid)) this.#seenMs.set(uid, this.#clock.now());
   }
 
   forget({ metadata: { uid = '' } }: Namespace): void {
-    this.seenMs.delete(uid);
+    this.#seenMs.delete(uid);
   }
 
   /** How long ago the deletion was first seen. */
-  private ageMs({ metadata: { uid = '' } }: Namespace): number {
-    const now = this.clock.now();
-    return now - (this.seenMs.get(uid) ?? now);
+  #ageMs({ metadata: { uid = '' } }: Namespace): number {
+    const now = this.#clock.now();
+    return now - (this.#seenMs.get(uid) ?? now);
   }
 
   /** One pass. Throws to be called again with backoff. */
   async reconcile(name: string, signal: AbortSignal): Promise<Requeue | undefined> {
-    const namespace = await this.find(name, signal);
+    const namespace = await this.#find(name, signal);
     if (namespace === undefined || !isTerminating(namespace) || !isHeld(namespace)) return undefined;
-    const discovery = await this.discover(signal);
+    const discovery = await this.#discover(signal);
     const resources = preferredResources(discovery.resources);
-    const content = await deleteContent(this.client, { namespace: name, resources }, signal);
+    const content = await deleteContent(this.#client, { namespace: name, resources }, signal);
     const report = { ...content, discovery };
-    const current = await this.tell(namespace, report, signal);
+    const current = await this.#tell(namespace, report, signal);
     if (current === undefined) return undefined;
     const errors = [...content.errors, ...discovery.failures.map(({ error }) => error)];
     const [first] = errors;
@@ -124,25 +124,25 @@ class NamespaceDeleter {
     }
     if (discovery.malformed.length > 0) throw new Error('the server has a group version that cannot be read');
     if (content.remaining.size > 0) {
-      return this.waitForContent(name, content.estimateSeconds, this.ageMs(namespace));
+      return this.#waitForContent(name, content.estimateSeconds, this.#ageMs(namespace));
     }
-    await this.finalize(current, signal);
-    this.log.info({ namespace: name }, 'namespace finalized: it is empty');
+    await this.#finalize(current, signal);
+    this.#log.info({ namespace: name }, 'namespace finalized: it is empty');
     return undefined;
   }
 
   /** A type that is not shown counts like a group that does not answer: what there is of it is unknown. */
-  private async discover(signal: AbortSignal): Promise<Discovery> {
-    const discovery = await discover(this.client, { signal });
-    const unserved = await unservedTypes(this.client, discovery.resources, signal);
+  async #discover(signal: AbortSignal): Promise<Discovery> {
+    const discovery = await discover(this.#client, { signal });
+    const unserved = await unservedTypes(this.#client, discovery.resources, signal);
     return { ...discovery, failures: [...discovery.failures, ...unserved] };
   }
 
   /** Half the estimate at most, as Kubernetes; sooner in the beginning, when most of what is held goes quickly. */
-  private waitForContent(name: string, estimateSeconds: number, ageMs: number): Requeue {
+  #waitForContent(name: string, estimateSeconds: number, ageMs: number): Requeue {
     const mostMs = (Math.floor(estimateSeconds / 2) + 1) * 1000;
     const requeueAfterMs = Math.min(mostMs, Math.max(REQUEUE_MS_MIN, ageMs / 4));
-    this.log.debug(
+    this.#log.debug(
       { namespace: name, estimateSeconds, requeueAfterMs },
       'namespace still has content; requeueing',
     );
@@ -150,13 +150,13 @@ class NamespaceDeleter {
   }
 
   /** Writes phase and conditions if they differ. Undefined if the namespace has gone or is not this one any more. */
-  private async tell(
+  async #tell(
     namespace: Namespace,
     report: DeletionReport,
     signal: AbortSignal,
   ): Promise<Namespace | undefined> {
-    return this.write(namespace, signal, (current) => {
-      const now = new Date(this.wallClock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    return this.#write(namespace, signal, (current) => {
+      const now = new Date(this.#wallClock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
       const conditions = conditionsAfter(current.status?.conditions ?? [], report, now);
       if (conditions === undefined && current.status?.phase === 'Terminating') return undefined;
       const status = {
@@ -164,17 +164,17 @@ class NamespaceDeleter {
         phase: 'Terminating',
         ...defined({ conditions }),
       };
-      return this.client.updateStatus<Namespace>(NAMESPACES, { ...current, status }, { signal });
+      return this.#client.updateStatus<Namespace>(NAMESPACES, { ...current, status }, { signal });
     });
   }
 
-  private async finalize(namespace: Namespace, signal: AbortSignal): Promise<void> {
-    await this.write(namespace, signal, (current) => {
+  async #finalize(namespace: Namespace, signal: AbortSignal): Promise<void> {
+    await this.#write(namespace, signal, (current) => {
       if (!isHeld(current)) return undefined;
       const finalizers = (current.spec?.finalizers ?? []).filter(
         (each) => each !== FINALIZER.namespaceContent,
       );
-      return this.client.update<Namespace>(
+      return this.#client.update<Namespace>(
         NAMESPACES,
         { ...current, spec: { ...current.spec, finalizers } },
         { subresource: 'finalize', signal },
@@ -183,7 +183,7 @@ class NamespaceDeleter {
   }
 
   /** Calls `act` with the current namespace, again after a conflict. `act` returns undefined if nothing is to be written. */
-  private async write(
+  async #write(
     namespace: Namespace,
     signal: AbortSignal,
     act: (current: Namespace) => Promise<Namespace> | undefined,
@@ -196,15 +196,15 @@ class NamespaceDeleter {
         if (hasCode(error, 404)) return undefined;
         if (!hasCode(error, 409) || tries === CONFLICT_TRIES_MAX) throw error;
       }
-      const latest = await this.find(namespace.metadata.name ?? '', signal);
+      const latest = await this.#find(namespace.metadata.name ?? '', signal);
       if (latest === undefined || latest.metadata.uid !== namespace.metadata.uid) return undefined;
       current = latest;
     }
   }
 
-  private async find(name: string, signal: AbortSignal): Promise<Namespace | undefined> {
+  async #find(name: string, signal: AbortSignal): Promise<Namespace | undefined> {
     try {
-      return await this.client.get<Namespace>(NAMESPACES, { name }, { signal });
+      return await this.#client.get<Namespace>(NAMESPACES, { name }, { signal });
     } catch (error) {
       if (hasCode(error, 404)) return undefined;
       throw error;

@@ -200,31 +200,31 @@ interface MemberSpec {
 class LocalMember implements EtcdMember {
   readonly name: string;
   readonly clientUrl: string;
-  private readonly spec: MemberSpec;
-  private child: ChildProcess | undefined;
-  private logTail = '';
+  readonly #spec: MemberSpec;
+  #child: ChildProcess | undefined;
+  #logTail = '';
 
   constructor(spec: MemberSpec) {
     this.name = spec.name;
     this.clientUrl = spec.clientUrl;
-    this.spec = spec;
+    this.#spec = spec;
   }
 
   get pid(): number | undefined {
-    return this.child?.pid;
+    return this.#child?.pid;
   }
 
   async start(): Promise<void> {
-    if (this.child !== undefined) return;
+    if (this.#child !== undefined) return;
     // In a process group of its own, so that Ctrl-C in the terminal reaches only the launcher, which stops the members last.
-    const child = spawn(this.spec.program, this.spec.args, {
+    const child = spawn(this.#spec.program, this.#spec.args, {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, GOMAXPROCS: '2' },
     });
-    this.child = child;
+    this.#child = child;
     const keepTail = (chunk: Buffer): void => {
-      this.logTail = (this.logTail + chunk.toString()).slice(-LOG_TAIL_CHARS);
+      this.#logTail = (this.#logTail + chunk.toString()).slice(-LOG_TAIL_CHARS);
     };
     child.stdout.on('data', keepTail);
     child.stderr.on('data', keepTail);
@@ -232,13 +232,13 @@ class LocalMember implements EtcdMember {
     if (pid !== undefined) guardProcess(pid);
     child.once('exit', () => {
       if (pid !== undefined) releaseProcess(pid);
-      if (this.child === child) this.child = undefined;
+      if (this.#child === child) this.#child = undefined;
     });
     await once(child, 'spawn');
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    const { child } = this;
+    const child = this.#child;
     if (child === undefined) return;
     const gone = once(child, 'exit');
     child.kill(signal);
@@ -248,37 +248,37 @@ class LocalMember implements EtcdMember {
   }
 
   killNow(): void {
-    this.child?.kill('SIGKILL');
+    this.#child?.kill('SIGKILL');
   }
 
   async healthy(signal?: AbortSignal): Promise<void> {
     const deadline = Date.now() + START_TIMEOUT_MS;
     while (Date.now() < deadline) {
       signal?.throwIfAborted();
-      if (this.child === undefined) throw new Error(`${this.name} ended at its start. ${this.logTail}`);
-      if (await this.answersHealth()) return;
+      if (this.#child === undefined) throw new Error(`${this.name} ended at its start. ${this.#logTail}`);
+      if (await this.#answersHealth()) return;
       await delay(PROBE_INTERVAL_MS);
     }
     throw new Error(
-      `${this.name} did not become healthy within ${String(START_TIMEOUT_MS)} ms. ${this.logTail}`,
+      `${this.name} did not become healthy within ${String(START_TIMEOUT_MS)} ms. ${this.#logTail}`,
     );
   }
 
   /** Whether this member says that it leads. */
   async leads(): Promise<boolean> {
-    if (this.child === undefined) return false;
-    const answer = await this.request('POST', '/v3/maintenance/status', '{}').catch(() => undefined);
+    if (this.#child === undefined) return false;
+    const answer = await this.#request('POST', '/v3/maintenance/status', '{}').catch(() => undefined);
     if (answer?.status !== 200) return false;
     const body = JSON.parse(answer.body) as { header?: { member_id?: string }; leader?: string };
     return body.leader !== undefined && body.leader === body.header?.member_id;
   }
 
-  private async answersHealth(): Promise<boolean> {
-    const answer = await this.request('GET', '/health', '').catch(() => undefined);
+  async #answersHealth(): Promise<boolean> {
+    const answer = await this.#request('GET', '/health', '').catch(() => undefined);
     return answer?.status === 200 && answer.body.includes('true');
   }
 
-  private async request(
+  async #request(
     method: 'GET' | 'POST',
     urlPath: string,
     body: string,
@@ -286,7 +286,7 @@ class LocalMember implements EtcdMember {
     const url = new URL(urlPath, this.clientUrl);
     const send = url.protocol === 'https:' ? https.request : http.request;
     return new Promise((resolve, reject) => {
-      const options = { ...this.spec.probe, method, agent: false, timeout: PROBE_TIMEOUT_MS } as const;
+      const options = { ...this.#spec.probe, method, agent: false, timeout: PROBE_TIMEOUT_MS } as const;
       const request = send(url, options, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));

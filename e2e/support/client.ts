@@ -60,13 +60,13 @@ export interface RequestOptions {
  */
 export class ApiClient {
   readonly server: string;
-  private readonly token: string;
-  private readonly agent: Agent;
+  readonly #token: string;
+  readonly #agent: Agent;
 
   constructor(options: { readonly server: string; readonly caFile: string; readonly token: string }) {
     this.server = options.server;
-    this.token = options.token;
-    this.agent = new Agent({ keepAlive: true, ca: readFileSync(options.caFile), maxSockets: SOCKETS_MAX });
+    this.#token = options.token;
+    this.#agent = new Agent({ keepAlive: true, ca: readFileSync(options.caFile), maxSockets: SOCKETS_MAX });
   }
 
   async get(path: string): Promise<Answer> {
@@ -95,7 +95,7 @@ export class ApiClient {
   }
 
   async request(options: RequestOptions): Promise<Answer> {
-    const response = await this.send(options, this.agent);
+    const response = await this.#send(options, this.#agent);
     const chunks: Buffer[] = [];
     for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
     const bytes = Buffer.concat(chunks);
@@ -109,8 +109,8 @@ export class ApiClient {
    * connection breaks (a clean end and a broken one are different things to a test).
    */
   async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent, void> {
-    const agent = new Agent({ ...this.agent.options, keepAlive: false });
-    const response = await this.send({ path }, agent, signal);
+    const agent = new Agent({ ...this.#agent.options, keepAlive: false });
+    const response = await this.#send({ path }, agent, signal);
     if (response.statusCode !== 200) {
       response.destroy();
       throw new Error(`Watch of ${path} answered ${String(response.statusCode)}.`);
@@ -131,10 +131,10 @@ export class ApiClient {
   }
 
   close(): void {
-    this.agent.destroy();
+    this.#agent.destroy();
   }
 
-  private send(options: RequestOptions, agent: Agent, signal?: AbortSignal): Promise<IncomingMessage> {
+  #send(options: RequestOptions, agent: Agent, signal?: AbortSignal): Promise<IncomingMessage> {
     const body = encodeBody(options.body);
     return new Promise((resolve, reject) => {
       const request = httpsRequest(
@@ -143,7 +143,7 @@ export class ApiClient {
           agent,
           method: options.method ?? 'GET',
           headers: {
-            authorization: `Bearer ${this.token}`,
+            authorization: `Bearer ${this.#token}`,
             accept: 'application/json',
             ...(body === undefined
               ? {}

@@ -64,45 +64,45 @@ export async function runWithLeadership(
 }
 
 class Elector {
-  private readonly client: Client;
-  private readonly ref: LeaseRef;
-  private readonly identity: string;
-  private readonly leaseDurationMs: number;
-  private readonly renewDeadlineMs: number;
-  private readonly retryPeriodMs: number;
-  private readonly stopTimeoutMs: number;
-  private readonly log: Log;
-  private readonly clock: Clock;
-  private readonly wallClock: Clock;
-  private readonly random: () => number;
-  private seen: { readonly version: string; readonly holder: string; readonly untilMs: number } | undefined;
+  readonly #client: Client;
+  readonly #ref: LeaseRef;
+  readonly #identity: string;
+  readonly #leaseDurationMs: number;
+  readonly #renewDeadlineMs: number;
+  readonly #retryPeriodMs: number;
+  readonly #stopTimeoutMs: number;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #wallClock: Clock;
+  readonly #random: () => number;
+  #seen: { readonly version: string; readonly holder: string; readonly untilMs: number } | undefined;
   /** When the last renewal that succeeded was sent. */
-  private renewedMs = 0;
+  #renewedMs = 0;
 
   constructor(options: LeaderElectionOptions) {
-    this.client = options.client;
-    this.ref = options.lease;
-    this.identity = options.identity;
-    this.leaseDurationMs = options.leaseDurationMs ?? LEASE_DURATION_MS;
-    this.renewDeadlineMs = options.renewDeadlineMs ?? RENEW_DEADLINE_MS;
-    this.retryPeriodMs = options.retryPeriodMs ?? RETRY_PERIOD_MS;
-    this.stopTimeoutMs = options.stopTimeoutMs ?? this.leaseDurationMs - this.renewDeadlineMs;
-    this.log = (options.log ?? silentLog).child({ lease: `${this.ref.namespace}/${this.ref.name}` });
-    this.clock = options.clock ?? monotonicClock;
-    this.wallClock = options.wallClock ?? systemClock;
-    this.random = options.random ?? Math.random;
-    checkTimings(this.leaseDurationMs, this.renewDeadlineMs, this.retryPeriodMs);
+    this.#client = options.client;
+    this.#ref = options.lease;
+    this.#identity = options.identity;
+    this.#leaseDurationMs = options.leaseDurationMs ?? LEASE_DURATION_MS;
+    this.#renewDeadlineMs = options.renewDeadlineMs ?? RENEW_DEADLINE_MS;
+    this.#retryPeriodMs = options.retryPeriodMs ?? RETRY_PERIOD_MS;
+    this.#stopTimeoutMs = options.stopTimeoutMs ?? this.#leaseDurationMs - this.#renewDeadlineMs;
+    this.#log = (options.log ?? silentLog).child({ lease: `${this.#ref.namespace}/${this.#ref.name}` });
+    this.#clock = options.clock ?? monotonicClock;
+    this.#wallClock = options.wallClock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+    checkTimings(this.#leaseDurationMs, this.#renewDeadlineMs, this.#retryPeriodMs);
   }
 
   /** Resolves to true once the lease is held, to false if the signal aborts first. */
   async acquire(signal: AbortSignal): Promise<boolean> {
-    this.log.info({ identity: this.identity }, 'waiting for the leader election lease');
+    this.#log.info({ identity: this.#identity }, 'waiting for the leader election lease');
     while (!signal.aborted) {
-      if (await this.tryClaim(signal, this.renewDeadlineMs / 2)) {
-        this.log.info({ identity: this.identity }, 'became the leader');
+      if (await this.#tryClaim(signal, this.#renewDeadlineMs / 2)) {
+        this.#log.info({ identity: this.#identity }, 'became the leader');
         return true;
       }
-      await pause(this.retryPeriodMs * (1 + this.random() * JITTER), signal);
+      await pause(this.#retryPeriodMs * (1 + this.#random() * JITTER), signal);
     }
     return false;
   }
@@ -111,7 +111,7 @@ class Elector {
     const leading = linkedAbort(signal);
     let isLost = false;
     const renew = async (): Promise<void> => {
-      await this.renew(leading.signal);
+      await this.#renew(leading.signal);
       if (leading.signal.aborted) return;
       isLost = true;
       leading.abort(new Error('leader election lease lost'));
@@ -120,24 +120,24 @@ class Elector {
     const working = work(leading.signal);
     let hasStopped = false;
     try {
-      hasStopped = await this.untilStopped(working, leading.signal);
+      hasStopped = await this.#untilStopped(working, leading.signal);
     } finally {
       const wasStopped = leading.signal.aborted;
       leading.abort(new Error('the work has ended'));
       leading.unlink();
       await renewing;
-      if (!isLost && (hasStopped || !wasStopped)) await this.release();
+      if (!isLost && (hasStopped || !wasStopped)) await this.#release();
     }
     if (isLost) return 'lost';
     return signal.aborted ? 'stopped' : 'ended';
   }
 
   /** Whether the work returned: of its own, or in time after it was told to stop. */
-  private async untilStopped(working: Promise<void>, leading: AbortSignal): Promise<boolean> {
+  async #untilStopped(working: Promise<void>, leading: AbortSignal): Promise<boolean> {
     const giveUp = new AbortController();
     const late = new Promise<false>((resolve) => {
       const wait = (): void => {
-        sleep(this.stopTimeoutMs, giveUp.signal).then(
+        sleep(this.#stopTimeoutMs, giveUp.signal).then(
           () => resolve(false),
           () => undefined,
         );
@@ -157,7 +157,7 @@ class Elector {
         ),
         late,
       ]);
-      if (!hasStopped) this.log.warn({}, 'work did not stop in time; the lease is left to expire');
+      if (!hasStopped) this.#log.warn({}, 'work did not stop in time; the lease is left to expire');
       return hasStopped;
     } finally {
       giveUp.abort();
@@ -165,63 +165,63 @@ class Elector {
   }
 
   /** Renews until the signal aborts or the deadline has passed without a success. */
-  private async renew(signal: AbortSignal): Promise<void> {
+  async #renew(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const deadlineMs = this.renewedMs + this.renewDeadlineMs;
-      await pause(Math.min(this.retryPeriodMs, Math.max(0, deadlineMs - this.clock.now())), signal);
+      const deadlineMs = this.#renewedMs + this.#renewDeadlineMs;
+      await pause(Math.min(this.#retryPeriodMs, Math.max(0, deadlineMs - this.#clock.now())), signal);
       if (signal.aborted) return;
-      const leftMs = deadlineMs - this.clock.now();
-      if (leftMs > 0) await this.tryClaim(signal, leftMs);
+      const leftMs = deadlineMs - this.#clock.now();
+      if (leftMs > 0) await this.#tryClaim(signal, leftMs);
       if (signal.aborted) return;
       // Also when another holds it: a leader that sees that has been silent for too long.
-      if (this.clock.now() >= this.renewedMs + this.renewDeadlineMs || this.isHeldByAnother()) {
-        this.log.error({ identity: this.identity }, 'leader election lease lost');
+      if (this.#clock.now() >= this.#renewedMs + this.#renewDeadlineMs || this.#isHeldByAnother()) {
+        this.#log.error({ identity: this.#identity }, 'leader election lease lost');
         return;
       }
     }
   }
 
-  private isHeldByAnother(): boolean {
-    return this.seen !== undefined && this.seen.holder !== '' && this.seen.holder !== this.identity;
+  #isHeldByAnother(): boolean {
+    return this.#seen !== undefined && this.#seen.holder !== '' && this.#seen.holder !== this.#identity;
   }
 
   /** One try to get or renew the lease; false if another holds it or anything fails. `withinMs` bounds all of it. */
-  private async tryClaim(signal: AbortSignal, withinMs: number): Promise<boolean> {
-    const sentMs = this.clock.now();
+  async #tryClaim(signal: AbortSignal, withinMs: number): Promise<boolean> {
+    const sentMs = this.#clock.now();
     const call = { signal, timeoutMs: withinMs / 2 };
     const claim = {
-      identity: this.identity,
-      leaseDurationMs: this.leaseDurationMs,
-      nowMs: this.wallClock.now(),
+      identity: this.#identity,
+      leaseDurationMs: this.#leaseDurationMs,
+      nowMs: this.#wallClock.now(),
     };
     try {
-      const current = await this.find(call);
+      const current = await this.#find(call);
       if (current !== undefined) {
-        this.observe(current);
-        if (this.isHeldByAnother() && this.clock.now() < (this.seen?.untilMs ?? 0)) return false;
+        this.#observe(current);
+        if (this.#isHeldByAnother() && this.#clock.now() < (this.#seen?.untilMs ?? 0)) return false;
       }
       const written =
         current === undefined
-          ? await this.client.create<Lease>(LEASES, newLease(this.ref, claim), call)
-          : await this.client.update<Lease>(LEASES, claimedLease(current, claim), call);
-      this.observe(written);
-      this.renewedMs = sentMs;
+          ? await this.#client.create<Lease>(LEASES, newLease(this.#ref, claim), call)
+          : await this.#client.update<Lease>(LEASES, claimedLease(current, claim), call);
+      this.#observe(written);
+      this.#renewedMs = sentMs;
       return true;
     } catch (error) {
       if (signal.aborted) return false;
       const fields = { error: messageOf(error) };
-      if (hasCode(error, 409)) this.log.debug(fields, 'another candidate acquired the lease');
-      else this.log.warn(fields, 'failed to acquire or renew the lease');
+      if (hasCode(error, 409)) this.#log.debug(fields, 'another candidate acquired the lease');
+      else this.#log.warn(fields, 'failed to acquire or renew the lease');
       return false;
     }
   }
 
-  private async find(call: {
+  async #find(call: {
     readonly signal: AbortSignal;
     readonly timeoutMs: number;
   }): Promise<Lease | undefined> {
     try {
-      return await this.client.get<Lease>(LEASES, this.ref, call);
+      return await this.#client.get<Lease>(LEASES, this.#ref, call);
     } catch (error) {
       if (hasCode(error, 404)) return undefined;
       throw error;
@@ -229,31 +229,31 @@ class Elector {
   }
 
   /** A changed record starts its holder's time anew, by this process's own clock. */
-  private observe(lease: Lease): void {
+  #observe(lease: Lease): void {
     const version = lease.metadata.resourceVersion ?? '';
-    if (this.seen?.version === version) return;
+    if (this.#seen?.version === version) return;
     const { holderIdentity, leaseDurationSeconds } = lease.spec ?? {};
     const durationMs =
-      (leaseDurationSeconds ?? 0) > 0 ? (leaseDurationSeconds ?? 0) * 1000 : this.leaseDurationMs;
+      (leaseDurationSeconds ?? 0) > 0 ? (leaseDurationSeconds ?? 0) * 1000 : this.#leaseDurationMs;
     const holder = holderIdentity ?? '';
-    if (holder !== (this.seen?.holder ?? '')) this.log.info({ holder }, 'new leader elected');
-    this.seen = { version, holder, untilMs: this.clock.now() + durationMs };
+    if (holder !== (this.#seen?.holder ?? '')) this.#log.info({ holder }, 'new leader elected');
+    this.#seen = { version, holder, untilMs: this.#clock.now() + durationMs };
   }
 
-  private async release(): Promise<void> {
-    const call = { signal: AbortSignal.timeout(this.renewDeadlineMs), timeoutMs: this.renewDeadlineMs / 2 };
+  async #release(): Promise<void> {
+    const call = { signal: AbortSignal.timeout(this.#renewDeadlineMs), timeoutMs: this.#renewDeadlineMs / 2 };
     for (let tries = 1; tries <= RELEASE_TRIES_MAX; tries += 1) {
       try {
-        const current = await this.find(call);
-        if (current?.spec?.holderIdentity !== this.identity) return;
-        await this.client.update(LEASES, releasedLease(current, this.wallClock.now()), call);
-        this.log.info({ identity: this.identity }, 'lease released');
+        const current = await this.#find(call);
+        if (current?.spec?.holderIdentity !== this.#identity) return;
+        await this.#client.update(LEASES, releasedLease(current, this.#wallClock.now()), call);
+        this.#log.info({ identity: this.#identity }, 'lease released');
         return;
       } catch (error) {
         // A renewal that was on its way when leading ended may have come in between.
         if (hasCode(error, 409)) continue;
         // The others then wait for it to expire.
-        this.log.warn({ error: messageOf(error) }, 'failed to release the lease');
+        this.#log.warn({ error: messageOf(error) }, 'failed to release the lease');
         return;
       }
     }

@@ -148,42 +148,45 @@ function tlsOptions(options: TransportOptions): object {
 
 /** One request on its way: its timer, its signal, and what is known of whether it reached the server. */
 class Call {
-  private readonly clientRequest: ClientRequest;
-  private readonly request: TransportRequest;
-  private readonly deadline: Deadline;
-  private hasReachedServer = false;
-  private failure: Error | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private readonly onAbort = (): void => {
-    this.fail(this.deadline.signal?.reason as Error);
+  readonly #clientRequest: ClientRequest;
+  readonly #request: TransportRequest;
+  readonly #deadline: Deadline;
+  #hasReachedServer = false;
+  #failure: Error | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #onAbort = (): void => {
+    this.#fail(this.#deadline.signal?.reason as Error);
   };
 
   constructor(clientRequest: ClientRequest, request: TransportRequest, deadline: Deadline) {
-    this.clientRequest = clientRequest;
-    this.request = request;
-    this.deadline = deadline;
+    this.#clientRequest = clientRequest;
+    this.#request = request;
+    this.#deadline = deadline;
   }
 
   async head(): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const { clientRequest, deadline } = this;
+      const clientRequest = this.#clientRequest;
+      const deadline = this.#deadline;
       clientRequest.once('response', resolve);
       // The listener stays for the whole life of the request: an error after the head must not become uncaught.
       clientRequest.on('error', (error) => {
-        reject(this.explain(error));
+        reject(this.#explain(error));
       });
       clientRequest.once('socket', (socket) => {
-        this.noteConnection(socket);
+        this.#noteConnection(socket);
       });
-      this.timer = setTimeout(
+      this.#timer = setTimeout(
         () => {
-          this.fail(this.error(`no answer within ${String(Math.round(deadline.timeoutMs))} ms`, 'ETIMEDOUT'));
+          this.#fail(
+            this.#error(`no answer within ${String(Math.round(deadline.timeoutMs))} ms`, 'ETIMEDOUT'),
+          );
         },
         Math.min(deadline.timeoutMs, TIMER_MAX_MS),
       );
-      deadline.signal?.addEventListener('abort', this.onAbort, { once: true });
-      if (deadline.signal?.aborted === true) this.onAbort();
-      else clientRequest.end(this.request.body);
+      deadline.signal?.addEventListener('abort', this.#onAbort, { once: true });
+      if (deadline.signal?.aborted === true) this.#onAbort();
+      else clientRequest.end(this.#request.body);
     });
   }
 
@@ -193,7 +196,7 @@ class Call {
     for await (const chunk of this.chunks(response, () => undefined)) {
       bytes += chunk.length;
       if (bytes > bytesMax) {
-        throw this.error(`the answer is longer than ${String(bytesMax)} bytes`, 'EMSGSIZE');
+        throw this.#error(`the answer is longer than ${String(bytesMax)} bytes`, 'EMSGSIZE');
       }
       parts.push(chunk);
     }
@@ -204,55 +207,55 @@ class Call {
     try {
       for await (const chunk of response) yield chunk as Buffer;
     } catch (error) {
-      throw this.explain(error);
+      throw this.#explain(error);
     } finally {
       end();
     }
   }
 
   stopTimer(): void {
-    clearTimeout(this.timer);
+    clearTimeout(this.#timer);
   }
 
   finish(): void {
     this.stopTimer();
-    this.deadline.signal?.removeEventListener('abort', this.onAbort);
+    this.#deadline.signal?.removeEventListener('abort', this.#onAbort);
   }
 
-  private fail(error: Error): void {
-    this.failure ??= error;
-    this.clientRequest.destroy(error);
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#clientRequest.destroy(error);
   }
 
-  private noteConnection(socket: Socket): void {
+  #noteConnection(socket: Socket): void {
     if (!socket.connecting) {
-      this.hasReachedServer = true;
+      this.#hasReachedServer = true;
       return;
     }
     socket.once('connect', () => {
       // Over TLS nothing of the request leaves before the handshake is done; a failed handshake is a known outcome.
-      if (!('encrypted' in socket)) this.hasReachedServer = true;
+      if (!('encrypted' in socket)) this.#hasReachedServer = true;
     });
     socket.once('secureConnect', () => {
-      this.hasReachedServer = true;
+      this.#hasReachedServer = true;
     });
   }
 
-  private explain(error: unknown): Error {
-    if (this.failure !== undefined) return this.failure;
+  #explain(error: unknown): Error {
+    if (this.#failure !== undefined) return this.#failure;
     if (error instanceof ConnectionError) return error;
     const { code } = error as NodeJS.ErrnoException;
     const message = error instanceof Error ? error.message : String(error);
     // Node tells a refusal of every address of a name (::1 and 127.0.0.1) by an AggregateError with no message.
-    return this.error(message === '' ? (code ?? 'connection failed') : message, code ?? 'ECONNRESET', error);
+    return this.#error(message === '' ? (code ?? 'connection failed') : message, code ?? 'ECONNRESET', error);
   }
 
-  private error(message: string, code: string, cause?: unknown): ConnectionError {
-    const { method, path } = this.request;
+  #error(message: string, code: string, cause?: unknown): ConnectionError {
+    const { method, path } = this.#request;
     const isRead = method === 'GET' || method === 'HEAD';
     return new ConnectionError(`${method} ${path.split('?')[0] ?? ''}: ${message}`, {
       code,
-      outcomeUnknown: !isRead && this.hasReachedServer,
+      outcomeUnknown: !isRead && this.#hasReachedServer,
       cause,
     });
   }

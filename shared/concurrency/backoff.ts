@@ -8,27 +8,27 @@ export interface BackoffOptions {
 
 /** Waits that double up to a bound, each drawn from its upper half so that many clients do not come back in step. */
 export class Backoff {
-  private readonly initialMs: number;
-  private readonly maxMs: number;
-  private readonly random: () => number;
-  private nextMs: number;
+  readonly #initialMs: number;
+  readonly #maxMs: number;
+  readonly #random: () => number;
+  #nextMs: number;
 
   constructor({ initialMs, maxMs, random = Math.random }: BackoffOptions) {
-    this.initialMs = initialMs;
-    this.maxMs = maxMs;
-    this.random = random;
-    this.nextMs = initialMs;
+    this.#initialMs = initialMs;
+    this.#maxMs = maxMs;
+    this.#random = random;
+    this.#nextMs = initialMs;
   }
 
   /** How long to wait now, in milliseconds. */
   next(): number {
-    const ms = this.nextMs;
-    this.nextMs = Math.min(ms * 2, this.maxMs);
-    return ms * (0.5 + this.random() / 2);
+    const ms = this.#nextMs;
+    this.#nextMs = Math.min(ms * 2, this.#maxMs);
+    return ms * (0.5 + this.#random() / 2);
   }
 
   /** The next wait is the first one again. */
   reset(): void {
-    this.nextMs = this.initialMs;
+    this.#nextMs = this.#initialMs;
   }
 }

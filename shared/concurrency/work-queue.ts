@@ -72,136 +72,136 @@ type Taker = (key: string | undefined) => void;
 
 class KeyQueue implements WorkQueue {
   /** In the order they came, each once. */
-  private readonly waiting = new Set<string>();
-  private readonly working = new Set<string>();
+  readonly #waiting = new Set<string>();
+  readonly #working = new Set<string>();
   /** Added while they were worked on. */
-  private readonly again = new Set<string>();
-  private readonly delayed = new Map<string, Delayed>();
-  private readonly failures = new Map<string, number>();
-  private readonly takers = new Set<Taker>();
-  private readonly retryInitialMs: number;
-  private readonly retryMaxMs: number;
-  private readonly keysMax: number;
-  private readonly observer: WorkQueueObserver | undefined;
-  private isShutDown = false;
+  readonly #again = new Set<string>();
+  readonly #delayed = new Map<string, Delayed>();
+  readonly #failures = new Map<string, number>();
+  readonly #takers = new Set<Taker>();
+  readonly #retryInitialMs: number;
+  readonly #retryMaxMs: number;
+  readonly #keysMax: number;
+  readonly #observer: WorkQueueObserver | undefined;
+  #isShutDown = false;
 
   constructor(options: WorkQueueOptions) {
-    this.retryInitialMs = options.retryInitialMs ?? RETRY_INITIAL_MS;
-    this.retryMaxMs = options.retryMaxMs ?? RETRY_MAX_MS;
-    this.keysMax = options.keysMax ?? KEYS_MAX;
-    this.observer = options.observer;
+    this.#retryInitialMs = options.retryInitialMs ?? RETRY_INITIAL_MS;
+    this.#retryMaxMs = options.retryMaxMs ?? RETRY_MAX_MS;
+    this.#keysMax = options.keysMax ?? KEYS_MAX;
+    this.#observer = options.observer;
   }
 
   get length(): number {
-    return this.waiting.size;
+    return this.#waiting.size;
   }
 
   add(key: string): void {
-    if (this.isShutDown || this.waiting.has(key)) return;
-    if (this.working.has(key)) {
-      this.again.add(key);
-      this.observer?.added(key);
+    if (this.#isShutDown || this.#waiting.has(key)) return;
+    if (this.#working.has(key)) {
+      this.#again.add(key);
+      this.#observer?.added(key);
       return;
     }
-    this.checkBound();
-    this.observer?.added(key);
-    const [taker] = this.takers;
+    this.#checkBound();
+    this.#observer?.added(key);
+    const [taker] = this.#takers;
     if (taker === undefined) {
-      this.waiting.add(key);
+      this.#waiting.add(key);
       return;
     }
-    this.takers.delete(taker);
-    this.begin(key);
+    this.#takers.delete(taker);
+    this.#begin(key);
     taker(key);
   }
 
   addAfter(key: string, delayMs: number): void {
-    if (this.isShutDown) return;
-    this.observer?.delayed(key);
+    if (this.#isShutDown) return;
+    this.#observer?.delayed(key);
     if (delayMs <= 0) {
       this.add(key);
       return;
     }
     const atMs = performance.now() + delayMs;
-    const earlier = this.delayed.get(key);
+    const earlier = this.#delayed.get(key);
     if (earlier !== undefined && earlier.atMs <= atMs) return;
-    if (earlier === undefined) this.checkBound();
+    if (earlier === undefined) this.#checkBound();
     clearTimeout(earlier?.timer);
     const timer = setTimeout(
       () => {
-        this.delayed.delete(key);
+        this.#delayed.delete(key);
         this.add(key);
       },
       Math.min(delayMs, TIMER_MAX_MS),
     );
     timer.unref();
-    this.delayed.set(key, { atMs, timer });
+    this.#delayed.set(key, { atMs, timer });
   }
 
   addRateLimited(key: string): void {
-    const failures = this.failures.get(key) ?? 0;
-    this.failures.set(key, failures + 1);
-    this.addAfter(key, Math.min(this.retryInitialMs * 2 ** failures, this.retryMaxMs));
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    this.addAfter(key, Math.min(this.#retryInitialMs * 2 ** failures, this.#retryMaxMs));
   }
 
   forget(key: string): void {
-    this.failures.delete(key);
+    this.#failures.delete(key);
   }
 
   retries(key: string): number {
-    return this.failures.get(key) ?? 0;
+    return this.#failures.get(key) ?? 0;
   }
 
   async take(signal: AbortSignal): Promise<string | undefined> {
     signal.throwIfAborted();
-    const [first] = this.waiting;
+    const [first] = this.#waiting;
     if (first !== undefined) {
-      this.waiting.delete(first);
-      this.begin(first);
+      this.#waiting.delete(first);
+      this.#begin(first);
       return first;
     }
-    if (this.isShutDown) return undefined;
+    if (this.#isShutDown) return undefined;
     let waiting: Taker | undefined;
     const handed = new Promise<string | undefined>((resolve) => {
       waiting = resolve;
-      this.takers.add(resolve);
+      this.#takers.add(resolve);
     });
     try {
       return await untilAborted(handed, signal);
     } catch (error) {
       // A key that was handed over in the same turn as the abort goes back, or it would be lost.
-      if (waiting !== undefined && !this.takers.delete(waiting)) this.giveBack(await handed);
+      if (waiting !== undefined && !this.#takers.delete(waiting)) this.#giveBack(await handed);
       throw error;
     }
   }
 
   done(key: string): void {
-    if (this.working.delete(key)) this.observer?.done(key);
-    if (this.again.delete(key)) this.add(key);
+    if (this.#working.delete(key)) this.#observer?.done(key);
+    if (this.#again.delete(key)) this.add(key);
   }
 
   shutDown(): void {
-    this.isShutDown = true;
-    for (const { timer } of this.delayed.values()) clearTimeout(timer);
-    this.delayed.clear();
-    for (const taker of this.takers) taker(undefined);
-    this.takers.clear();
+    this.#isShutDown = true;
+    for (const { timer } of this.#delayed.values()) clearTimeout(timer);
+    this.#delayed.clear();
+    for (const taker of this.#takers) taker(undefined);
+    this.#takers.clear();
   }
 
-  private begin(key: string): void {
-    this.working.add(key);
-    this.observer?.taken(key);
+  #begin(key: string): void {
+    this.#working.add(key);
+    this.#observer?.taken(key);
   }
 
-  private giveBack(key: string | undefined): void {
+  #giveBack(key: string | undefined): void {
     if (key === undefined) return;
-    this.again.add(key);
+    this.#again.add(key);
     this.done(key);
   }
 
-  private checkBound(): void {
-    if (this.waiting.size + this.delayed.size + this.working.size >= this.keysMax) {
-      throw new WorkQueueFullError(this.keysMax);
+  #checkBound(): void {
+    if (this.#waiting.size + this.#delayed.size + this.#working.size >= this.#keysMax) {
+      throw new WorkQueueFullError(this.#keysMax);
     }
   }
 }

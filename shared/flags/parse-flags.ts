@@ -38,67 +38,67 @@ class FlagReader {
   readonly values = new Map<string, FlagValue>();
   readonly errors: string[] = [];
   helpWanted = false;
-  private position = 0;
-  private readonly rows: ReadonlyMap<string, FlagRow>;
-  private readonly shorts: ReadonlyMap<string, FlagRow>;
-  private readonly argv: readonly string[];
+  #position = 0;
+  readonly #rows: ReadonlyMap<string, FlagRow>;
+  readonly #shorts: ReadonlyMap<string, FlagRow>;
+  readonly #argv: readonly string[];
 
   constructor(rows: readonly FlagRow[], argv: readonly string[]) {
-    this.rows = new Map(rows.map((row) => [row.name, row]));
-    this.shorts = new Map(
+    this.#rows = new Map(rows.map((row) => [row.name, row]));
+    this.#shorts = new Map(
       rows.flatMap((row): [string, FlagRow][] => (row.short === undefined ? [] : [[row.short, row]])),
     );
-    this.argv = argv;
+    this.#argv = argv;
   }
 
   readAll(): void {
-    while (this.position < this.argv.length) {
-      const word = this.argv[this.position] ?? '';
-      this.position += 1;
+    while (this.#position < this.#argv.length) {
+      const word = this.#argv[this.#position] ?? '';
+      this.#position += 1;
       if (word === '--help' || word === '-h') this.helpWanted = true;
-      else if (word.startsWith('--')) this.readLong(word.slice(2));
-      else if (word.startsWith('-') && word.length > 1) this.readShort(word);
-      else this.refusePositional(word);
+      else if (word.startsWith('--')) this.#readLong(word.slice(2));
+      else if (word.startsWith('-') && word.length > 1) this.#readShort(word);
+      else this.#refusePositional(word);
     }
   }
 
-  private readLong(word: string): void {
+  #readLong(word: string): void {
     const equals = word.indexOf('=');
     const name = (equals < 0 ? word : word.slice(0, equals)).replaceAll('_', '-');
-    const row = this.rows.get(name);
+    const row = this.#rows.get(name);
     if (row === undefined) {
       this.errors.push(
-        `unknown flag: --${name}${suggestion(name, [...this.rows.keys()]).replace('mean ', 'mean --')}`,
+        `unknown flag: --${name}${suggestion(name, [...this.#rows.keys()]).replace('mean ', 'mean --')}`,
       );
-      this.skipLooseValue(equals);
+      this.#skipLooseValue(equals);
       return;
     }
-    this.store(row, `--${name}`, equals < 0 ? this.nextValue(row) : word.slice(equals + 1));
+    this.#store(row, `--${name}`, equals < 0 ? this.#nextValue(row) : word.slice(equals + 1));
   }
 
-  private readShort(word: string): void {
-    const row = this.shorts.get(word.charAt(1));
+  #readShort(word: string): void {
+    const row = this.#shorts.get(word.charAt(1));
     const rest = word.slice(2);
     if (row === undefined) {
       const name = word.slice(1).split('=')[0] ?? '';
-      const hint = this.rows.has(name) ? `; did you mean --${name}?` : '';
+      const hint = this.#rows.has(name) ? `; did you mean --${name}?` : '';
       this.errors.push(`unknown flag: ${word}${hint}`);
-      this.skipLooseValue(word.indexOf('='));
+      this.#skipLooseValue(word.indexOf('='));
       return;
     }
-    const value = rest === '' ? this.nextValue(row) : rest.replace(/^=/, '');
-    this.store(row, `-${word.charAt(1)}`, value);
+    const value = rest === '' ? this.#nextValue(row) : rest.replace(/^=/, '');
+    this.#store(row, `-${word.charAt(1)}`, value);
   }
 
   /** The value behind a flag without `=`. A switch takes none. */
-  private nextValue(row: FlagRow): string | undefined {
+  #nextValue(row: FlagRow): string | undefined {
     if (row.type === 'bool') return 'true';
-    const value = this.argv[this.position];
-    this.position += 1;
+    const value = this.#argv[this.#position];
+    this.#position += 1;
     return value;
   }
 
-  private store(row: FlagRow, spelled: string, text: string | undefined): void {
+  #store(row: FlagRow, spelled: string, text: string | undefined): void {
     if (text === undefined) {
       this.errors.push(`${spelled} needs a value`);
       return;
@@ -109,14 +109,14 @@ class FlagReader {
   }
 
   /** Keeps the value of an unknown flag from being reported a second time, as a positional argument. */
-  private skipLooseValue(equals: number): void {
-    const next = this.argv[this.position];
-    if (equals < 0 && next !== undefined && !next.startsWith('-')) this.position += 1;
+  #skipLooseValue(equals: number): void {
+    const next = this.#argv[this.#position];
+    if (equals < 0 && next !== undefined && !next.startsWith('-')) this.#position += 1;
   }
 
-  private refusePositional(word: string): void {
-    const before = (this.argv[this.position - 2] ?? '').replace(/^--/, '');
-    const hint = this.rows.get(before)?.type === 'bool' ? `; write --${before}=${word}` : '';
+  #refusePositional(word: string): void {
+    const before = (this.#argv[this.#position - 2] ?? '').replace(/^--/, '');
+    const hint = this.#rows.get(before)?.type === 'bool' ? `; write --${before}=${word}` : '';
     this.errors.push(`unexpected argument "${word}"${hint}`);
   }
 }

@@ -61,30 +61,30 @@ function act(server: FakeApiServer, what: Step): void {
 /** What a handler was told, checked against the rules as it comes. */
 class Witness {
   readonly known = new Map<string, ApiObject>();
-  private readonly versions = new Map<string, number>();
+  readonly #versions = new Map<string, number>();
   readonly faults: string[] = [];
 
   add(object: ApiObject): void {
     if (this.known.has(keyOfObject(object))) this.faults.push(`added twice: ${keyOfObject(object)}`);
-    this.take(object);
+    this.#take(object);
   }
 
   update(before: ApiObject, after: ApiObject): void {
     if (this.known.get(keyOfObject(after)) !== before) this.faults.push(`gap before ${keyOfObject(after)}`);
     if (before.metadata.uid !== after.metadata.uid)
       this.faults.push(`two objects as one: ${keyOfObject(after)}`);
-    this.take(after);
+    this.#take(after);
   }
 
   delete(last: ApiObject): void {
     if (!this.known.delete(keyOfObject(last))) this.faults.push(`deleted twice: ${keyOfObject(last)}`);
   }
 
-  private take(object: ApiObject): void {
+  #take(object: ApiObject): void {
     const key = keyOfObject(object);
     const version = Number(object.metadata.resourceVersion);
-    if (version <= (this.versions.get(key) ?? 0)) this.faults.push(`went back or doubled: ${key}`);
-    this.versions.set(key, version);
+    if (version <= (this.#versions.get(key) ?? 0)) this.faults.push(`went back or doubled: ${key}`);
+    this.#versions.set(key, version);
     this.known.set(key, object);
   }
 }

@@ -80,50 +80,50 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
   readonly mirror: Mirror<T>;
   readonly synced: Promise<void>;
   isSynced = false;
-  private readonly options: InformerOptions<Read, T>;
-  private readonly transform: (object: Read) => T;
-  private readonly backoff: Backoff;
-  private readonly random: () => number;
-  private readonly clock: Clock;
-  private readonly log: Log;
-  private markSynced: () => void = () => undefined;
-  private position: WatchPosition | undefined;
-  private watchingSince: number | undefined;
-  private refusals = 0;
+  readonly #options: InformerOptions<Read, T>;
+  readonly #transform: (object: Read) => T;
+  readonly #backoff: Backoff;
+  readonly #random: () => number;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #markSynced: () => void = () => undefined;
+  #position: WatchPosition | undefined;
+  #watchingSince: number | undefined;
+  #refusals = 0;
 
   constructor(options: InformerOptions<Read, T>) {
-    this.options = options;
-    this.log = (options.log ?? silentLog).child({ resource: resourceNameOf(options.resource) });
-    this.mirror = new Mirror<T>(options.indexers ?? {}, this.log);
-    this.transform = options.transform ?? ((object) => object as ApiObject as T);
-    this.random = options.random ?? Math.random;
-    this.clock = options.clock ?? monotonicClock;
-    this.backoff = new Backoff({ ...(options.retry ?? RETRY), random: this.random });
+    this.#options = options;
+    this.#log = (options.log ?? silentLog).child({ resource: resourceNameOf(options.resource) });
+    this.mirror = new Mirror<T>(options.indexers ?? {}, this.#log);
+    this.#transform = options.transform ?? ((object) => object as ApiObject as T);
+    this.#random = options.random ?? Math.random;
+    this.#clock = options.clock ?? monotonicClock;
+    this.#backoff = new Backoff({ ...(options.retry ?? RETRY), random: this.#random });
     this.synced = new Promise((resolve) => {
-      this.markSynced = resolve;
+      this.#markSynced = resolve;
     });
   }
 
   watchingForMs(): number {
-    return this.watchingSince === undefined ? 0 : this.clock.now() - this.watchingSince;
+    return this.#watchingSince === undefined ? 0 : this.#clock.now() - this.#watchingSince;
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        this.position ??= await this.list(signal);
-        await this.watch(this.position, signal);
+        this.#position ??= await this.#list(signal);
+        await this.#watch(this.#position, signal);
       } catch (error) {
         if (signal.aborted) return;
-        await this.recover(error, signal);
+        await this.#recover(error, signal);
       } finally {
-        this.watchingSince = undefined;
+        this.#watchingSince = undefined;
       }
     }
   }
 
-  private async list(signal: AbortSignal): Promise<WatchPosition> {
-    const { client, resource, accept, namespace, labelSelector, fieldSelector } = this.options;
+  async #list(signal: AbortSignal): Promise<WatchPosition> {
+    const { client, resource, accept, namespace, labelSelector, fieldSelector } = this.#options;
     // No resourceVersion: a consistent list, so that a relist never goes back behind what was seen.
     const list = await client.listAll(resource, {
       namespace,
@@ -132,16 +132,16 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
       accept: accept?.list,
       signal,
     });
-    this.mirror.replace(list.items.map(this.transform));
+    this.mirror.replace(list.items.map(this.#transform));
     this.isSynced = true;
-    this.markSynced();
+    this.#markSynced();
     return new WatchPosition(list.metadata.resourceVersion ?? '');
   }
 
-  private async watch(position: WatchPosition, signal: AbortSignal): Promise<void> {
-    const { client, resource, accept, namespace, labelSelector, fieldSelector } = this.options;
-    const startedMs = this.clock.now();
-    const seconds = WATCH_SECONDS_MIN + this.random() * (WATCH_SECONDS_MAX - WATCH_SECONDS_MIN);
+  async #watch(position: WatchPosition, signal: AbortSignal): Promise<void> {
+    const { client, resource, accept, namespace, labelSelector, fieldSelector } = this.#options;
+    const startedMs = this.#clock.now();
+    const seconds = WATCH_SECONDS_MIN + this.#random() * (WATCH_SECONDS_MAX - WATCH_SECONDS_MIN);
     let events = 0;
     const watch = client.watch(resource, {
       namespace,
@@ -153,7 +153,7 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
       accept: accept?.object,
       signal,
       onOpen: () => {
-        this.watchingSince = this.clock.now();
+        this.#watchingSince = this.#clock.now();
       },
     });
     for await (const event of watch) {
@@ -163,43 +163,44 @@ class ListWatch<Read extends ApiObject, T extends ApiObject> {
       if (order === 'backwards') throw new BackwardsError(event.object.metadata.resourceVersion ?? '');
       events += 1;
       if (order === 'duplicate' && event.type !== 'BOOKMARK') continue;
-      if (event.type !== 'BOOKMARK') this.take(event);
+      if (event.type !== 'BOOKMARK') this.#take(event);
       // Not before it is in the store: an event that could not be taken comes again.
       position.advance(event);
     }
     signal.throwIfAborted();
-    if (events === 0 && this.clock.now() - startedMs < WATCH_MIN_MS) await sleep(this.backoff.next(), signal);
-    else this.progress();
+    if (events === 0 && this.#clock.now() - startedMs < WATCH_MIN_MS)
+      await sleep(this.#backoff.next(), signal);
+    else this.#progress();
   }
 
-  private take({ type, object }: WatchEvent<Read>): void {
-    const kept = this.transform(object);
+  #take({ type, object }: WatchEvent<Read>): void {
+    const kept = this.#transform(object);
     if (type === 'DELETED') this.mirror.remove(kept);
     else this.mirror.put(kept);
-    this.progress();
+    this.#progress();
   }
 
-  private progress(): void {
-    this.refusals = 0;
-    this.backoff.reset();
+  #progress(): void {
+    this.#refusals = 0;
+    this.#backoff.reset();
   }
 
   /** Decides where to go on after a failure, and waits. */
-  private async recover(error: unknown, signal: AbortSignal): Promise<void> {
-    if (error instanceof StatusError && !hasCode(error, ...BUSY_CODES)) this.refusals += 1;
-    const isLost = isExpired(error) || error instanceof BackwardsError || this.refusals >= REFUSALS_MAX;
+  async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    if (error instanceof StatusError && !hasCode(error, ...BUSY_CODES)) this.#refusals += 1;
+    const isLost = isExpired(error) || error instanceof BackwardsError || this.#refusals >= REFUSALS_MAX;
     if (isLost) {
-      this.position = undefined;
-      this.refusals = 0;
+      this.#position = undefined;
+      this.#refusals = 0;
     }
-    const waitMs = Math.max(this.backoff.next(), Math.min(retryAfterMs(error) ?? 0, RETRY_AFTER_MAX_MS));
+    const waitMs = Math.max(this.#backoff.next(), Math.min(retryAfterMs(error) ?? 0, RETRY_AFTER_MAX_MS));
     const fields = {
       error: error instanceof Error ? error.message : String(error),
       waitMs: Math.round(waitMs),
     };
-    if (isExpired(error)) this.log.debug(fields, 'resource version of the watch expired; relisting');
+    if (isExpired(error)) this.#log.debug(fields, 'resource version of the watch expired; relisting');
     else
-      this.log.warn(fields, isLost ? 'list and watch failed; relisting' : 'list or watch failed; retrying');
+      this.#log.warn(fields, isLost ? 'list and watch failed; relisting' : 'list or watch failed; retrying');
     await pause(waitMs, signal);
   }
 }

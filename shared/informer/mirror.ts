@@ -14,25 +14,25 @@ export interface Handler<T extends ApiObject> {
 /** A store that tells its handlers what changes in it. An object that was replaced by another of the same name is told as two. */
 export class Mirror<T extends ApiObject> {
   readonly store: WritableStore<T>;
-  private readonly handlers = new Set<Handler<T>>();
-  private readonly log: Log;
+  readonly #handlers = new Set<Handler<T>>();
+  readonly #log: Log;
 
   constructor(indexers: Indexers<T>, log: Log) {
     this.store = createStore(indexers);
-    this.log = log;
+    this.#log = log;
   }
 
   addHandler(handler: Handler<T>): () => void {
-    this.handlers.add(handler);
-    for (const object of this.store.list()) this.call(() => handler.onAdd?.(object));
-    return () => this.handlers.delete(handler);
+    this.#handlers.add(handler);
+    for (const object of this.store.list()) this.#call(() => handler.onAdd?.(object));
+    return () => this.#handlers.delete(handler);
   }
 
   put(object: T): void {
     const before = this.store.get(keyOfObject(object));
-    if (before !== undefined && before.metadata.uid !== object.metadata.uid) this.drop(before, true);
+    if (before !== undefined && before.metadata.uid !== object.metadata.uid) this.#drop(before, true);
     const previous = this.store.set(object);
-    this.tell((handler) => {
+    this.#tell((handler) => {
       if (previous === undefined) handler.onAdd?.(object);
       else handler.onUpdate?.(previous, object);
     });
@@ -41,8 +41,8 @@ export class Mirror<T extends ApiObject> {
   remove(last: T): void {
     const before = this.store.get(keyOfObject(last));
     if (before === undefined) return;
-    if (before.metadata.uid === last.metadata.uid) this.drop(last, false);
-    else this.drop(before, true);
+    if (before.metadata.uid === last.metadata.uid) this.#drop(last, false);
+    else this.#drop(before, true);
   }
 
   /** Takes over a whole list: tells only the differences. */
@@ -50,7 +50,7 @@ export class Mirror<T extends ApiObject> {
     const present = new Set(objects.map(keyOfObject));
     for (const key of this.store.keys()) {
       const gone = present.has(key) ? undefined : this.store.get(key);
-      if (gone !== undefined) this.drop(gone, true);
+      if (gone !== undefined) this.#drop(gone, true);
     }
     for (const object of objects) {
       const before = this.store.get(keyOfObject(object));
@@ -60,21 +60,21 @@ export class Mirror<T extends ApiObject> {
     }
   }
 
-  private drop(last: T, isStale: boolean): void {
+  #drop(last: T, isStale: boolean): void {
     this.store.delete(keyOfObject(last));
-    this.tell((handler) => handler.onDelete?.(last, { isStale }));
+    this.#tell((handler) => handler.onDelete?.(last, { isStale }));
   }
 
-  private tell(act: (handler: Handler<T>) => void): void {
-    for (const handler of this.handlers) this.call(() => act(handler));
+  #tell(act: (handler: Handler<T>) => void): void {
+    for (const handler of this.#handlers) this.#call(() => act(handler));
   }
 
   /** A handler's defect must not stop the others, nor the mirror. */
-  private call(act: () => void): void {
+  #call(act: () => void): void {
     try {
       act();
     } catch (error) {
-      this.log.error({ error }, 'event handler threw');
+      this.#log.error({ error }, 'event handler threw');
     }
   }
 }

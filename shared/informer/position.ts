@@ -12,30 +12,30 @@ const NUMBER = /^\d+$/;
  * earlier, and what had been handled at that version is recognised. A list and a bookmark promise their version whole.
  */
 export class WatchPosition {
-  private version: string;
+  #version: string;
   /** Keys whose events at `version` were handled; undefined if the version is known to be complete. */
-  private handled: Set<string> | undefined;
+  #handled: Set<string> | undefined;
 
   /** `version` is a list's. */
   constructor(version: string) {
-    this.version = version;
+    this.#version = version;
   }
 
   /** The resourceVersion to watch from. */
   resumeVersion(): string {
-    if (this.handled === undefined || !NUMBER.test(this.version)) return this.version;
-    const previous = BigInt(this.version) - 1n;
+    if (this.#handled === undefined || !NUMBER.test(this.#version)) return this.#version;
+    const previous = BigInt(this.#version) - 1n;
     // Watching from 0 means something else: any state, as a list.
-    return previous > 0n ? String(previous) : this.version;
+    return previous > 0n ? String(previous) : this.#version;
   }
 
   order({ object }: WatchEvent): EventOrder {
     const next = object.metadata.resourceVersion ?? '';
-    if (!NUMBER.test(next) || !NUMBER.test(this.version)) return 'new';
-    const [a, b] = [BigInt(next), BigInt(this.version)];
+    if (!NUMBER.test(next) || !NUMBER.test(this.#version)) return 'new';
+    const [a, b] = [BigInt(next), BigInt(this.#version)];
     if (a > b) return 'new';
     if (a < b) return 'backwards';
-    return this.handled === undefined || this.handled.has(keyOfObject(object)) ? 'duplicate' : 'new';
+    return this.#handled === undefined || this.#handled.has(keyOfObject(object)) ? 'duplicate' : 'new';
   }
 
   /** Moves on to an event that is new. */
@@ -43,13 +43,13 @@ export class WatchPosition {
     const { resourceVersion } = object.metadata;
     if (resourceVersion === undefined || resourceVersion === '') return;
     if (type === 'BOOKMARK') {
-      this.version = resourceVersion;
-      this.handled = undefined;
-    } else if (resourceVersion === this.version && this.handled !== undefined) {
-      this.handled.add(keyOfObject(object));
+      this.#version = resourceVersion;
+      this.#handled = undefined;
+    } else if (resourceVersion === this.#version && this.#handled !== undefined) {
+      this.#handled.add(keyOfObject(object));
     } else {
-      this.version = resourceVersion;
-      this.handled = new Set([keyOfObject(object)]);
+      this.#version = resourceVersion;
+      this.#handled = new Set([keyOfObject(object)]);
     }
   }
 }

@@ -24,110 +24,110 @@ const OPERATOR_OF_TOKEN: ReadonlyMap<LabelTokenKind, LabelOperator> = new Map([
 
 /** The grammar. `in` and `notin` are operators only where an operator is due; elsewhere they are words. */
 class Parser {
-  private readonly tokens: readonly LabelToken[];
-  private position = 0;
+  readonly #tokens: readonly LabelToken[];
+  #position = 0;
 
   constructor(tokens: readonly LabelToken[]) {
-    this.tokens = tokens;
+    this.#tokens = tokens;
   }
 
   parse(): LabelRequirement[] {
     const requirements: LabelRequirement[] = [];
-    if (this.peek().kind === 'end') return requirements;
-    if (!isWord(this.peek()) && this.peek().kind !== '!') {
-      throw new SelectorError(`found '${this.peek().text}', expected: !, identifier, or 'end of string'`);
+    if (this.#peek().kind === 'end') return requirements;
+    if (!isWord(this.#peek()) && this.#peek().kind !== '!') {
+      throw new SelectorError(`found '${this.#peek().text}', expected: !, identifier, or 'end of string'`);
     }
     for (;;) {
-      requirements.push(this.requirement());
-      const separator = this.next();
+      requirements.push(this.#requirement());
+      const separator = this.#next();
       if (separator.kind === 'end') return requirements;
       if (separator.kind !== ',') {
         throw new SelectorError(`found '${separator.text}', expected: ',' or 'end of string'`);
       }
-      if (!isWord(this.peek()) && this.peek().kind !== '!') {
-        throw new SelectorError(`found '${this.peek().text}', expected: identifier after ','`);
+      if (!isWord(this.#peek()) && this.#peek().kind !== '!') {
+        throw new SelectorError(`found '${this.#peek().text}', expected: identifier after ','`);
       }
     }
   }
 
-  private requirement(): LabelRequirement {
+  #requirement(): LabelRequirement {
     try {
-      return this.requirementParts();
+      return this.#requirementParts();
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error;
       throw new SelectorError(`unable to parse requirement: ${error.message}`);
     }
   }
 
-  private requirementParts(): LabelRequirement {
-    const isAbsent = this.peek().kind === '!';
-    if (isAbsent) this.next();
-    const key = this.next();
+  #requirementParts(): LabelRequirement {
+    const isAbsent = this.#peek().kind === '!';
+    if (isAbsent) this.#next();
+    const key = this.#next();
     if (!isWord(key)) throw new SelectorError(`found '${key.text}', expected: identifier`);
     checkLabelKey(key.text);
     if (isAbsent) return labelRequirement(key.text, '!', []);
-    if (this.peek().kind === 'end' || this.peek().kind === ',')
+    if (this.#peek().kind === 'end' || this.#peek().kind === ',')
       return labelRequirement(key.text, 'exists', []);
 
-    const sign = this.next();
+    const sign = this.#next();
     const operator = OPERATOR_OF_TOKEN.get(sign.kind);
     if (operator === undefined) {
       // The quotes are upstream's, the missing one too.
       throw new SelectorError(`found '${sign.text}', expected: '=', '!=', '==', 'in', notin'`);
     }
     const isSet = operator === 'in' || operator === 'notin';
-    return labelRequirement(key.text, operator, isSet ? this.valueSet() : [this.exactValue()]);
+    return labelRequirement(key.text, operator, isSet ? this.#valueSet() : [this.#exactValue()]);
   }
 
-  private exactValue(): string {
-    if (this.peek().kind === 'end' || this.peek().kind === ',') return '';
-    const value = this.next();
+  #exactValue(): string {
+    if (this.#peek().kind === 'end' || this.#peek().kind === ',') return '';
+    const value = this.#next();
     if (!isWord(value)) throw new SelectorError(`found '${value.text}', expected: identifier`);
     return value.text;
   }
 
   /** `(a,b)`; nothing between parenthesis and comma, or between two commas, is the empty value. */
-  private valueSet(): string[] {
-    const open = this.next();
+  #valueSet(): string[] {
+    const open = this.#next();
     if (open.kind !== '(') throw new SelectorError(`found '${open.text}' expected: '('`);
-    const first = this.peek();
+    const first = this.#peek();
     if (first.kind === ')') {
-      this.next();
+      this.#next();
       return [''];
     }
     if (!isWord(first) && first.kind !== ',') {
       throw new SelectorError(`found '${first.text}', expected: ',', ')' or identifier`);
     }
-    const values = this.values();
-    this.next();
+    const values = this.#values();
+    this.#next();
     return values;
   }
 
-  private values(): string[] {
+  #values(): string[] {
     const values = new Set<string>();
     for (;;) {
-      const token = this.next();
+      const token = this.#next();
       if (isWord(token)) {
         values.add(token.text);
-        const after = this.peek();
+        const after = this.#peek();
         if (after.kind === ')') return [...values];
         if (after.kind !== ',') throw new SelectorError(`found '${after.text}', expected: ',' or ')'`);
       } else if (token.kind === ',') {
-        if (values.size === 0 || this.peek().kind === ',') values.add('');
-        if (this.peek().kind === ')') return [...values.add('')];
+        if (values.size === 0 || this.#peek().kind === ',') values.add('');
+        if (this.#peek().kind === ')') return [...values.add('')];
       } else {
         throw new SelectorError(`found '${token.text}', expected: ',', or identifier`);
       }
     }
   }
 
-  private peek(): LabelToken {
-    return this.tokens[this.position] ?? END;
+  #peek(): LabelToken {
+    return this.#tokens[this.#position] ?? END;
   }
 
-  private next(): LabelToken {
-    const token = this.peek();
-    this.position += 1;
+  #next(): LabelToken {
+    const token = this.#peek();
+    this.#position += 1;
     return token;
   }
 }

@@ -20,35 +20,35 @@ export type Verified =
  * else a token needs is not remembered. Wrong ones are not kept, or they would push out the others.
  */
 export class VerifiedTokens {
-  private readonly issuer: string;
-  private readonly keys: readonly TokenKey[];
+  readonly #issuer: string;
+  readonly #keys: readonly TokenKey[];
   /** By the digest of the token, so that no secret stays in memory. */
-  private readonly known: LRUCache<string, Claims>;
+  readonly #known: LRUCache<string, Claims>;
 
   constructor(options: {
     readonly issuer: string;
     readonly keys: readonly TokenKey[];
     readonly tokensMax: number;
   }) {
-    this.issuer = options.issuer;
-    this.keys = options.keys;
-    this.known = new LRUCache({ max: options.tokensMax });
+    this.#issuer = options.issuer;
+    this.#keys = options.keys;
+    this.#known = new LRUCache({ max: options.tokensMax });
   }
 
   async verify(token: string): Promise<Verified> {
     if (token.length > TOKEN_BYTES_MAX) return { is: 'foreign' };
     const digest = createHash('sha256').update(token).digest('base64');
-    const known = this.known.get(digest);
+    const known = this.#known.get(digest);
     if (known !== undefined) return { is: 'verified', claims: known };
     const parsed = parseToken(token);
     if (parsed === undefined || parsed.claims.iss !== this.issuer) return { is: 'foreign' };
     // What says something twice is refused, as kube-apiserver's library for tokens does: readers differ in which they believe.
-    if (parsed.repeatsClaims || !(await isSignedByOneOf(parsed, this.keys))) return { is: 'forged' };
-    if (token.length <= REMEMBERED_TOKEN_BYTES_MAX) this.known.set(digest, parsed.claims);
+    if (parsed.repeatsClaims || !(await isSignedByOneOf(parsed, this.#keys))) return { is: 'forged' };
+    if (token.length <= REMEMBERED_TOKEN_BYTES_MAX) this.#known.set(digest, parsed.claims);
     return { is: 'verified', claims: parsed.claims };
   }
 
   get size(): number {
-    return this.known.size;
+    return this.#known.size;
   }
 }

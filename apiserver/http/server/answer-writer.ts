@@ -76,82 +76,82 @@ function closeIterator(iterator: AsyncIterator<Buffer>, log: Log): void {
  * promises.
  */
 class Stream {
-  private readonly owner: AnswerOwner;
-  private readonly answer: Answer;
-  private readonly iterator: AsyncIterator<Buffer>;
+  readonly #owner: AnswerOwner;
+  readonly #answer: Answer;
+  readonly #iterator: AsyncIterator<Buffer>;
   /** Nothing more is written: the answer is complete, or the connection gone. */
-  private isOver = false;
-  private headAlone: NodeJS.Immediate | undefined = undefined;
+  #isOver = false;
+  #headAlone: NodeJS.Immediate | undefined = undefined;
 
   constructor(owner: AnswerOwner, answer: Answer, iterator: AsyncIterator<Buffer>) {
-    this.owner = owner;
-    this.answer = answer;
-    this.iterator = iterator;
+    this.#owner = owner;
+    this.#answer = answer;
+    this.#iterator = iterator;
   }
 
   begin(): void {
-    this.owner.response.on('close', this.onClose);
+    this.#owner.response.on('close', this.#onClose);
     // The head goes out with the first piece, or alone when that takes longer than a turn of the event loop.
-    this.headAlone = setImmediate(this.sendHeadAlone);
-    this.pull();
+    this.#headAlone = setImmediate(this.#sendHeadAlone);
+    this.#pull();
   }
 
   /** Called by events too, where nobody catches what an iterator throws instead of rejecting. */
-  private pull(): void {
-    if (this.isOver) return;
+  #pull(): void {
+    if (this.#isOver) return;
     try {
-      this.iterator.next().then(this.onStep, this.onError);
+      this.#iterator.next().then(this.#onStep, this.#onError);
     } catch (error) {
-      this.onError(error);
+      this.#onError(error);
     }
   }
 
-  private readonly onStep = (step: IteratorResult<Buffer, unknown>): void => {
-    if (this.isOver) return;
+  readonly #onStep = (step: IteratorResult<Buffer, unknown>): void => {
+    if (this.#isOver) return;
     try {
-      this.sendHead();
-      if (step.done === true) this.end();
-      else if (step.value.length === 0 || this.write(step.value)) this.pull();
+      this.#sendHead();
+      if (step.done === true) this.#end();
+      else if (step.value.length === 0 || this.#write(step.value)) this.#pull();
     } catch (error) {
-      closeIterator(this.iterator, this.owner.options.log);
-      this.onError(error);
+      closeIterator(this.#iterator, this.#owner.options.log);
+      this.#onError(error);
     }
   };
 
-  private end(): void {
-    this.owner.response.end();
-    this.stop();
-    this.owner.streamEnded();
+  #end(): void {
+    this.#owner.response.end();
+    this.#stop();
+    this.#owner.streamEnded();
   }
 
-  private readonly onError = (error: unknown): void => {
-    if (this.isOver) return;
-    this.stop();
-    const { response, exchange, options } = this.owner;
+  readonly #onError = (error: unknown): void => {
+    if (this.#isOver) return;
+    this.#stop();
+    const { response, exchange, options } = this.#owner;
     if (!response.headersSent) {
-      this.owner.streamRefused(error);
+      this.#owner.streamRefused(error);
       return;
     }
     options.log.warn({ id: exchange.id, path: exchange.path, error }, 'streamed response aborted');
     response.destroy();
   };
 
-  private readonly onClose = (): void => {
-    this.stop();
-    closeIterator(this.iterator, this.owner.options.log);
+  readonly #onClose = (): void => {
+    this.#stop();
+    closeIterator(this.#iterator, this.#owner.options.log);
   };
 
-  private stop(): void {
-    this.isOver = true;
-    clearImmediate(this.headAlone);
-    this.owner.response.off('close', this.onClose);
+  #stop(): void {
+    this.#isOver = true;
+    clearImmediate(this.#headAlone);
+    this.#owner.response.off('close', this.#onClose);
   }
 
   /** Nobody catches what a timer throws, so a head that cannot be written cuts the connection here. */
-  private readonly sendHeadAlone = (): void => {
-    const { response, exchange, options } = this.owner;
+  readonly #sendHeadAlone = (): void => {
+    const { response, exchange, options } = this.#owner;
     try {
-      this.sendHead();
+      this.#sendHead();
       response.flushHeaders();
     } catch (error) {
       const { id, path } = exchange;
@@ -160,21 +160,21 @@ class Stream {
     }
   };
 
-  private sendHead(): void {
-    clearImmediate(this.headAlone);
-    this.headAlone = undefined;
-    const { response, exchange } = this.owner;
+  #sendHead(): void {
+    clearImmediate(this.#headAlone);
+    this.#headAlone = undefined;
+    const { response, exchange } = this.#owner;
     if (response.headersSent) return;
-    writeHead(response, exchange, this.answer);
-    this.owner.headSent();
+    writeHead(response, exchange, this.#answer);
+    this.#owner.headSent();
   }
 
   /**
    * True when more can be written at once; otherwise the next piece is pulled when that is so: a small piece may wait in a buffer, a large
    * one has to be out, because its memory is used again. Cuts the connection when the client stalls or the exchange is given up.
    */
-  private write(piece: Buffer): boolean {
-    const { response, exchange, options } = this.owner;
+  #write(piece: Buffer): boolean {
+    const { response, exchange, options } = this.#owner;
     const isLent = piece.length >= LENT_BYTES_MIN;
     if (!isLent && response.write(piece)) return true;
     const { signal } = exchange;
@@ -185,7 +185,7 @@ class Stream {
     };
     const done = (): void => {
       settle();
-      this.pull();
+      this.#pull();
     };
     const cut = (): void => {
       response.destroy();

@@ -41,9 +41,9 @@ export class HttpExchange implements Exchange {
   private readonly response: ServerResponse;
   private body: Promise<Buffer> | undefined = undefined;
   readonly signal = new LightSignal();
-  private parsedQuery: URLSearchParams | undefined = undefined;
+  #parsedQuery: URLSearchParams | undefined = undefined;
   /** Undefined once the exchange is over. */
-  private endListeners: readonly (() => void)[] | undefined = NO_LISTENERS;
+  #endListeners: readonly (() => void)[] | undefined = NO_LISTENERS;
 
   constructor(
     request: ListenerRequest,
@@ -53,7 +53,7 @@ export class HttpExchange implements Exchange {
     const target = originForm(request.url ?? '/');
     const question = target.indexOf('?');
     exchangesMade += 1;
-    this.number = exchangesMade;
+    this.#number = exchangesMade;
     this.method = request.method ?? 'GET';
     this.path = question < 0 ? target : target.slice(0, question);
     this.search = question < 0 ? '' : target.slice(question + 1);
@@ -62,27 +62,28 @@ export class HttpExchange implements Exchange {
     this.remoteAddress = request.socket.remoteAddress ?? '';
     this.upgrade = upgrade;
     this.receivedAt = receivedAt;
-    this.request = request;
-    this.response = response;
+    this.#request = request;
+    this.#response = response;
   }
 
   async readBody(): Promise<Buffer> {
-    const { request, response } = this;
-    this.body ??= this.upgrade ? readNoBody(request) : readBody(request, response, this.signal);
-    return this.body;
+    const request = this.#request;
+    const response = this.#response;
+    this.#body ??= this.upgrade ? readNoBody(request) : readBody(request, response, this.signal);
+    return this.#body;
   }
 
   get id(): string {
-    return `${processPrefix}-${this.number.toString(36)}`;
+    return `${processPrefix}-${this.#number.toString(36)}`;
   }
 
   get peer(): PeerCertificates | undefined {
-    return peerCertificates(this.request.socket);
+    return peerCertificates(this.#request.socket);
   }
 
   get query(): URLSearchParams {
-    this.parsedQuery ??= new URLSearchParams(this.search);
-    return this.parsedQuery;
+    this.#parsedQuery ??= new URLSearchParams(this.search);
+    return this.#parsedQuery;
   }
 
   abort(reason: Error): void {
@@ -90,14 +91,14 @@ export class HttpExchange implements Exchange {
   }
 
   whenOver(listener: () => void): void {
-    if (this.endListeners === undefined) listener();
-    else this.endListeners = this.endListeners.concat(listener);
+    if (this.#endListeners === undefined) listener();
+    else this.#endListeners = this.#endListeners.concat(listener);
   }
 
   /** To be called by the listener when the answer is out or the client gone. */
   end(): void {
-    const listeners = this.endListeners;
-    this.endListeners = undefined;
+    const listeners = this.#endListeners;
+    this.#endListeners = undefined;
     for (const listener of listeners ?? NO_LISTENERS) listener();
   }
 
@@ -106,10 +107,10 @@ export class HttpExchange implements Exchange {
    * its head for as long. To be called once the head of the answer is out, from when on there can be no other.
    */
   forgetRequest(): void {
-    const { request } = this;
+    const request = this.#request;
     this.headers = NO_HEADERS;
     this.rawHeaders = NO_NAMES;
-    this.parsedQuery = undefined;
+    this.#parsedQuery = undefined;
     request.headers = NO_HEADERS;
     request.rawHeaders = [];
   }

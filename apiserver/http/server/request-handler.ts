@@ -63,22 +63,24 @@ class Handling implements AnswerOwner {
 
   constructor(request: ListenerRequest, response: ServerResponse, options: HandlerOptions) {
     this.exchange = new HttpExchange(request, response, { upgrade: options.upgrade, receivedAt: Date.now() });
-    this.request = request;
+    this.#request = request;
     this.response = response;
     this.options = options;
   }
 
   begin(): void {
-    const { request, response, options } = this;
+    const { response, options } = this;
+    const request = this.#request;
     options.inFlight.set(response, this.exchange);
-    response.on('close', this.onClose);
-    if (response.socket === null) options.queued.add(request.socket, this.onClose);
+    response.on('close', this.#onClose);
+    if (response.socket === null) options.queued.add(request.socket, this.#onClose);
   }
 
-  private readonly onClose = (): void => {
-    const { request, exchange, response, options } = this;
+  readonly #onClose = (): void => {
+    const { exchange, response, options } = this;
+    const request = this.#request;
     if (!options.inFlight.delete(response)) return;
-    options.queued.delete(request.socket, this.onClose);
+    options.queued.delete(request.socket, this.#onClose);
     if (!response.writableFinished) exchange.abort(new ClientGoneError());
     exchange.end();
     options.onRemoved();
@@ -87,7 +89,7 @@ class Handling implements AnswerOwner {
   /** Sets the exchange's answer, if anybody is left to be answered. */
   async answer(): Promise<void> {
     const { exchange, options } = this;
-    if ((this.request.url?.length ?? 0) > URL_BYTES_MAX) {
+    if ((this.#request.url?.length ?? 0) > URL_BYTES_MAX) {
       exchange.answer = statusAnswer(
         new StatusError('', `the request URI is too long: limit is ${String(URL_BYTES_MAX)}`, { code: 414 }),
         exchange,
@@ -103,7 +105,8 @@ class Handling implements AnswerOwner {
   }
 
   async write(): Promise<void> {
-    const { request, response, exchange, options } = this;
+    const { response, exchange, options } = this;
+    const request = this.#request;
     const { answer } = exchange;
     if (answer === undefined) {
       // Its client is taken to be gone. One who is there after all must not wait for ever.
@@ -120,9 +123,9 @@ class Handling implements AnswerOwner {
     // A client that asked to continue and is refused may or may not send its body now: only a new connection is clear.
     if (request.expectsContinue) response.shouldKeepAlive = false;
     try {
-      this.send(answer);
+      this.#send(answer);
     } catch (error) {
-      this.sendErrorOf(error);
+      this.#sendErrorOf(error);
     }
   }
 
@@ -135,8 +138,9 @@ class Handling implements AnswerOwner {
    * balancer thinks of that.
    */
   streamEnded(): void {
-    const { request, response, exchange, options } = this;
-    this.discardBody();
+    const { response, exchange, options } = this;
+    const request = this.#request;
+    this.#discardBody();
     if (!options.isLeaving() || exchange.answer?.messages === undefined) return;
     const { socket } = request;
     if (response.writableFinished) socket.destroySoon();
@@ -145,7 +149,7 @@ class Handling implements AnswerOwner {
 
   streamRefused(error: unknown): void {
     try {
-      this.sendErrorOf(error);
+      this.#sendErrorOf(error);
     } catch (again) {
       this.fail(again);
     }
@@ -159,19 +163,19 @@ class Handling implements AnswerOwner {
   }
 
   /** Answers with the error of an answer of which nothing could be written. Throws when this one cannot be written either. */
-  private sendErrorOf(error: unknown): void {
+  #sendErrorOf(error: unknown): void {
     const { exchange, options } = this;
     exchange.answer = answerOfError(error, exchange, options.log);
-    if (exchange.answer !== undefined) this.send(exchange.answer);
+    if (exchange.answer !== undefined) this.#send(exchange.answer);
   }
 
-  private send(answer: Answer): void {
+  #send(answer: Answer): void {
     writeAnswer(this, answer);
-    if (Buffer.isBuffer(answer.body)) this.discardBody();
+    if (Buffer.isBuffer(answer.body)) this.#discardBody();
   }
 
   /** To be called when everything is written: whoever reads slowly is not hurried by what it sends. */
-  private discardBody(): void {
-    if (!this.options.upgrade && !this.request.expectsContinue) discardRest(this.request);
+  #discardBody(): void {
+    if (!this.options.upgrade && !this.#request.expectsContinue) discardRest(this.#request);
   }
 }

@@ -75,24 +75,24 @@ class HttpsServer implements Server {
   private https: NodeHttpsServer | undefined = undefined;
   private stopWatchingCertificate: () => void = () => undefined;
   /** The server is about to go; it still serves. */
-  private isLeaving = false;
+  #isLeaving = false;
   /** It accepts no connection any more. */
-  private isDraining = false;
-  private onIdle: () => void = () => undefined;
-  private closing: Promise<void> | undefined = undefined;
+  #isDraining = false;
+  #onIdle: () => void = () => undefined;
+  #closing: Promise<void> | undefined = undefined;
 
   constructor(settings: ServerSettings) {
-    this.settings = settings;
-    this.forRequests = {
+    this.#settings = settings;
+    this.#forRequests = {
       journey: settings.journey,
       log: settings.log,
-      inFlight: this.exchanges,
+      inFlight: this.#exchanges,
       queued: new SocketEnds(),
       onRemoved: () => {
-        if (this.exchanges.size === 0) this.onIdle();
+        if (this.#exchanges.size === 0) this.#onIdle();
       },
       upgrade: false,
-      isLeaving: () => this.isLeaving,
+      isLeaving: () => this.#isLeaving,
       stallMsMax: settings.stallMsMax ?? limits.STALL_MS_MAX,
     };
     this.forUpgrades = { ...this.forRequests, upgrade: true };
@@ -108,15 +108,15 @@ class HttpsServer implements Server {
       certificate,
       certificatePollMs = limits.CERTIFICATE_POLL_MS,
       log,
-    } = this.settings;
+    } = this.#settings;
     const fingerprint = await fingerprintOf(certificate);
     let serving = await loadCertificate(certificate);
-    const https = this.createHttps(serving);
-    this.https = https;
+    const https = this.#createHttps(serving);
+    this.#https = https;
     const useNewContext = (): void => {
-      https.setSecureContext(this.secureContext(serving));
+      https.setSecureContext(this.#secureContext(serving));
     };
-    this.settings.clientAuthorities?.onChange(useNewContext);
+    this.#settings.clientAuthorities?.onChange(useNewContext);
     const listening = once(https, 'listening');
     https.listen({ host: bindAddress, port });
     await listening;
@@ -133,26 +133,26 @@ class HttpsServer implements Server {
         log.info({ file: certificate.certFile }, 'serving certificate reloaded');
       },
     });
-    this.stopWatchingCertificate = stop;
+    this.#stopWatchingCertificate = stop;
     const bound = https.address();
     if (bound === null || typeof bound === 'string') throw new Error('The server has no port.');
     return { address: bound.address, port: bound.port };
   }
 
   inFlight(): number {
-    return this.exchanges.size;
+    return this.#exchanges.size;
   }
 
   async close(options: CloseOptions): Promise<void> {
-    this.closing ??= this.drain(options);
-    return this.closing;
+    this.#closing ??= this.#drain(options);
+    return this.#closing;
   }
 
-  private createHttps(certificate: LoadedCertificate): NodeHttpsServer {
+  #createHttps(certificate: LoadedCertificate): NodeHttpsServer {
     const https = createHttpsServer(
       {
-        ...this.secureContext(certificate),
-        ...(this.settings.clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
+        ...this.#secureContext(certificate),
+        ...(this.#settings.clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
         handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX,
         IncomingMessage: this.express.Request,
         ServerResponse: this.express.Response,
@@ -179,17 +179,17 @@ class HttpsServer implements Server {
       if (response !== undefined) void this.handle(request, response, this.forUpgrades);
     });
     https.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-      refuseMalformed(error, socket, this.hasBegunToAnswer(socket));
+      refuseMalformed(error, socket, this.#hasBegunToAnswer(socket));
     });
     https.on('connection', (socket: Socket) => {
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
     });
     return https;
   }
 
-  private secureContext(certificate: LoadedCertificate): SecureContextOptions {
-    const { minTlsVersion: minVersion, clientAuthorities } = this.settings;
+  #secureContext(certificate: LoadedCertificate): SecureContextOptions {
+    const { minTlsVersion: minVersion, clientAuthorities } = this.#settings;
     const forClients = clientAuthorities === undefined ? {} : clientAuthorityContext(clientAuthorities);
     return { ...certificate, minVersion, ...forClients };
   }
@@ -200,41 +200,41 @@ class HttpsServer implements Server {
   }
 
   /** True when an answer is under way on this connection. Looked for only when a client sends rubbish. */
-  private hasBegunToAnswer(socket: Duplex): boolean {
-    for (const response of this.exchanges.keys()) {
+  #hasBegunToAnswer(socket: Duplex): boolean {
+    for (const response of this.#exchanges.keys()) {
       if (response.socket === socket) return response.headersSent;
     }
     return false;
   }
 
-  private async drain({ delayMs, graceMs }: CloseOptions): Promise<void> {
-    const { log, onShutdown } = this.settings;
+  async #drain({ delayMs, graceMs }: CloseOptions): Promise<void> {
+    const { log, onShutdown } = this.#settings;
     onShutdown?.();
-    this.isLeaving = true;
+    this.#isLeaving = true;
     const never = new AbortController().signal;
     if (delayMs > 0) {
-      const watchesEnd = this.endWatches({ spreadMs: delayMs, refuseNew: false });
+      const watchesEnd = this.#endWatches({ spreadMs: delayMs, refuseNew: false });
       await sleep(delayMs, never);
       await watchesEnd;
     }
 
-    this.isDraining = true;
-    this.stopWatchingCertificate();
-    const closed = this.stopAccepting();
-    for (const response of this.exchanges.keys()) response.shouldKeepAlive = false;
+    this.#isDraining = true;
+    this.#stopWatchingCertificate();
+    const closed = this.#stopAccepting();
+    for (const response of this.#exchanges.keys()) response.shouldKeepAlive = false;
     log.info({ inFlight: this.inFlight() }, 'shutting down: no new connections, draining in-flight requests');
-    const watchesEnd = this.endWatches({ spreadMs: limits.WATCH_END_SPREAD_MS, refuseNew: true });
+    const watchesEnd = this.#endWatches({ spreadMs: limits.WATCH_END_SPREAD_MS, refuseNew: true });
     const grace = AbortSignal.timeout(graceMs);
-    await Promise.race([Promise.all([this.idle(), watchesEnd]), once(grace, 'abort')]);
-    this.cutRequests();
-    this.https?.closeIdleConnections();
+    await Promise.race([Promise.all([this.#idle(), watchesEnd]), once(grace, 'abort')]);
+    this.#cutRequests();
+    this.#https?.closeIdleConnections();
     await Promise.race([closed, sleep(limits.LINGER_MS_MAX, never)]);
-    for (const socket of this.sockets) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
-  private async stopAccepting(): Promise<void> {
-    const { https } = this;
+  async #stopAccepting(): Promise<void> {
+    const https = this.#https;
     if (https === undefined) return;
     await new Promise<void>((resolve) => {
       https.close(() => {
@@ -243,26 +243,29 @@ class HttpsServer implements Server {
     });
   }
 
-  private async idle(): Promise<void> {
-    if (this.exchanges.size === 0) return;
+  async #idle(): Promise<void> {
+    if (this.#exchanges.size === 0) return;
     await new Promise<void>((resolve) => {
-      this.onIdle = resolve;
+      this.#onIdle = resolve;
     });
   }
 
-  private async endWatches(how: { readonly spreadMs: number; readonly refuseNew: boolean }): Promise<void> {
+  async #endWatches(how: { readonly spreadMs: number; readonly refuseNew: boolean }): Promise<void> {
     try {
-      await this.settings.endWatches?.(how);
+      await this.#settings.endWatches?.(how);
     } catch (error) {
-      this.settings.log.warn({ error }, 'failed to end the watches gracefully');
+      this.#settings.log.warn({ error }, 'failed to end the watches gracefully');
     }
   }
 
   /** Gives up what the grace was too short for. Whoever has not begun to answer still says so to the client. */
-  private cutRequests(): void {
-    if (this.exchanges.size === 0) return;
-    this.settings.log.warn({ inFlight: this.inFlight() }, 'drain timed out; aborting the in-flight requests');
-    for (const exchange of this.exchanges.values()) {
+  #cutRequests(): void {
+    if (this.#exchanges.size === 0) return;
+    this.#settings.log.warn(
+      { inFlight: this.inFlight() },
+      'drain timed out; aborting the in-flight requests',
+    );
+    for (const exchange of this.#exchanges.values()) {
       exchange.abort(serviceUnavailable('the server is shutting down', 1));
     }
   }

@@ -58,33 +58,33 @@ const EXACT_VARINT_BYTES = 7;
 class EtcdReader extends BufferReader {
   /** The base class promises a Long; the message types say what really comes. */
   override int64(): never {
-    return this.signed() as never;
+    return this.#signed() as never;
   }
 
   override uint64(): never {
-    const { low, high } = this.words();
+    const { low, high } = this.#words();
     return hexOf(high, low) as never;
   }
 
-  private signed(): number {
+  #signed(): number {
     let value = 0;
     let scale = 1;
     for (let index = 0; index < EXACT_VARINT_BYTES; index++) {
-      const byte = this.nextByte();
+      const byte = this.#nextByte();
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
       scale *= 0x80;
     }
     this.pos -= EXACT_VARINT_BYTES;
-    const { low, high } = this.words();
+    const { low, high } = this.#words();
     return (high | 0) * 2 ** INT32_BITS + low;
   }
 
-  private words(): { low: number; high: number } {
+  #words(): { low: number; high: number } {
     let low = 0;
     let high = 0;
     for (let index = 0; index < VARINT_BYTES_MAX; index++) {
-      const byte = this.nextByte();
+      const byte = this.#nextByte();
       const bits = byte & 0x7f;
       const shift = index * BITS_PER_BYTE;
       if (shift < INT32_BITS) low |= bits << shift;
@@ -95,7 +95,7 @@ class EtcdReader extends BufferReader {
     throw new RangeError('A varint of the message is longer than 10 bytes.');
   }
 
-  private nextByte(): number {
+  #nextByte(): number {
     const byte = this.pos < this.len ? this.buf[this.pos++] : undefined;
     if (byte === undefined) throw new RangeError('The message ends in the middle of a number.');
     return byte;

@@ -28,15 +28,15 @@ const SUSPECT_MS = 1_000;
  * After a round over all of them it pauses and tries again until `callTimeoutMs` have passed.
  */
 export class Endpoints {
-  private readonly options: EndpointsOptions;
-  private readonly transports: (Transport | undefined)[];
-  private current = 0;
-  private closed = false;
+  readonly #options: EndpointsOptions;
+  readonly #transports: (Transport | undefined)[];
+  #current = 0;
+  #closed = false;
 
   constructor(options: EndpointsOptions) {
     if (options.endpoints.length === 0) throw new RangeError('At least one etcd endpoint is needed.');
-    this.options = options;
-    this.transports = options.endpoints.map(() => undefined);
+    this.#options = options;
+    this.#transports = options.endpoints.map(() => undefined);
   }
 
   /** Throws a StorageError, or the signal's reason when it aborted before anything was sent or when the call is repeatable. */
@@ -45,35 +45,35 @@ export class Endpoints {
     request: Request,
     { kind, signal }: CallOptions,
   ): Promise<Response> {
-    const deadlineMs = performance.now() + this.options.callTimeoutMs;
+    const deadlineMs = performance.now() + this.#options.callTimeoutMs;
     let renewals = 0;
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
-      if (this.closed) throw new StorageError('closed', 'The client of etcd is closed.');
-      const index = this.current;
+      if (this.#closed) throw new StorageError('closed', 'The client of etcd is closed.');
+      const index = this.#current;
       const startMs = performance.now();
-      const timeoutMs = this.attemptTimeoutMs(deadlineMs - startMs, kind);
+      const timeoutMs = this.#attemptTimeoutMs(deadlineMs - startMs, kind);
       try {
-        return await this.once(method, request, { index, startMs, timeoutMs, signal });
+        return await this.#once(method, request, { index, startMs, timeoutMs, signal });
       } catch (error) {
         const isBad = signal.aborted ? performance.now() - startMs > SUSPECT_MS : isOutage(error);
-        if (isBad) this.leave(index);
-        if (this.closed && kind !== 'write') {
+        if (isBad) this.#leave(index);
+        if (this.#closed && kind !== 'write') {
           throw new StorageError('closed', 'The client of etcd was closed.', { cause: error });
         }
         if (signal.aborted && (kind !== 'write' || isRefusedByMember(error))) throw signal.reason as Error;
         if (isStaleToken(error) && renewals++ === 0) {
-          this.options.tokens?.forget();
+          this.#options.tokens?.forget();
           continue;
         }
         const again = kind === 'write' ? isRefusedByMember(error) : isOutage(error);
         if (!again || performance.now() + ROUND_PAUSE_MS >= deadlineMs) throw toStorageError(error, kind);
-        if (attempt % this.transports.length === 0) await sleep(ROUND_PAUSE_MS, signal);
+        if (attempt % this.#transports.length === 0) await sleep(ROUND_PAUSE_MS, signal);
       }
     }
   }
 
-  private async once<Request, Response>(
+  async #once<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
     options: {
@@ -84,11 +84,11 @@ export class Endpoints {
     },
   ): Promise<Response> {
     const { signal } = options;
-    const transport = this.transport(options.index);
-    const connecting = transport.ready(Math.min(this.options.dialTimeoutMs, options.timeoutMs), signal);
+    const transport = this.#transport(options.index);
+    const connecting = transport.ready(Math.min(this.#options.dialTimeoutMs, options.timeoutMs), signal);
     if (connecting !== undefined) await connecting;
     const token =
-      this.options.tokens === undefined ? undefined : await this.options.tokens.get(transport, signal);
+      this.#options.tokens === undefined ? undefined : await this.#options.tokens.get(transport, signal);
     const timeoutMs = options.startMs + options.timeoutMs - performance.now();
     if (timeoutMs <= 0) {
       const details = 'The time for the call was used up before it was sent.';
@@ -103,25 +103,25 @@ export class Endpoints {
   }
 
   /** A member may hang; where the call can be repeated elsewhere, some of its time is kept for that. */
-  private attemptTimeoutMs(leftMs: number, kind: CallKind): number {
-    return kind === 'repeatable' && this.transports.length > 1 ? leftMs / 2 : leftMs;
+  #attemptTimeoutMs(leftMs: number, kind: CallKind): number {
+    return kind === 'repeatable' && this.#transports.length > 1 ? leftMs / 2 : leftMs;
   }
 
   /** Later calls ask the next endpoint, unless somebody has moved on already. */
-  private leave(index: number): void {
-    if (index === this.current) this.current = (index + 1) % this.transports.length;
+  #leave(index: number): void {
+    if (index === this.#current) this.#current = (index + 1) % this.#transports.length;
   }
 
-  private transport(index: number): Transport {
-    const kept = this.transports[index];
+  #transport(index: number): Transport {
+    const kept = this.#transports[index];
     if (kept !== undefined) return kept;
-    const made = this.options.connect(this.options.endpoints[index] ?? '');
-    this.transports[index] = made;
+    const made = this.#options.connect(this.#options.endpoints[index] ?? '');
+    this.#transports[index] = made;
     return made;
   }
 
   close(): void {
-    this.closed = true;
-    for (const transport of this.transports) transport?.close();
+    this.#closed = true;
+    for (const transport of this.#transports) transport?.close();
   }
 }

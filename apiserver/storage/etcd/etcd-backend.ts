@@ -41,16 +41,16 @@ const COMPACT_PROBE_MS = 1_000;
 
 class BackendOverEtcd implements EtcdBackend {
   readonly client: EtcdClient;
-  private readonly leases: Leases;
-  private readonly closing = new AbortController();
-  private readonly readIndexRange: { key: Buffer; countOnly: boolean };
-  private hasWarnedOfVersion = false;
-  private oldestReadable: Promise<number | undefined> | undefined;
+  readonly #leases: Leases;
+  readonly #closing = new AbortController();
+  readonly #readIndexRange: { key: Buffer; countOnly: boolean };
+  #hasWarnedOfVersion = false;
+  #oldestReadable: Promise<number | undefined> | undefined;
 
   constructor(client: EtcdClient) {
     this.client = client;
-    this.leases = new Leases(client.endpoints);
-    this.readIndexRange = { key: Buffer.from(client.prefix), countOnly: true };
+    this.#leases = new Leases(client.endpoints);
+    this.#readIndexRange = { key: Buffer.from(client.prefix), countOnly: true };
   }
 
   async get(
@@ -67,7 +67,7 @@ class BackendOverEtcd implements EtcdBackend {
       return await pagedRange(async (request) => this.client.range(request, signal), prefix, options);
     } catch (error) {
       if (!(error instanceof StorageError) || error.code !== 'compacted') throw error;
-      const compactRevision = await this.findOldestReadable();
+      const compactRevision = await this.#findOldestReadable();
       if (compactRevision === undefined) throw error;
       throw new StorageError('compacted', error.message, { cause: error.cause, compactRevision });
     }
@@ -81,7 +81,7 @@ class BackendOverEtcd implements EtcdBackend {
   ): Promise<WriteOutcome> {
     const bytes = Buffer.from(key);
     const absent: Compare = { target: COMPARE_TARGET.create, key: bytes, createRevision: 0 };
-    return this.put({ key: bytes, value, compare: [absent, ...guarding(options)] }, options, signal);
+    return this.#put({ key: bytes, value, compare: [absent, ...guarding(options)] }, options, signal);
   }
 
   async update(
@@ -92,7 +92,7 @@ class BackendOverEtcd implements EtcdBackend {
   ): Promise<WriteOutcome> {
     const bytes = Buffer.from(key);
     const compare = [unchanged(bytes, options.expected), ...guarding(options)];
-    return this.put({ key: bytes, value, compare }, options, signal);
+    return this.#put({ key: bytes, value, compare }, options, signal);
   }
 
   async delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {
@@ -132,19 +132,19 @@ class BackendOverEtcd implements EtcdBackend {
         connect: client.connect,
         tokens: client.tokens,
         dialTimeoutMs: client.dialTimeoutMs,
-        verify: async (watch, waiting) => this.verify(watch, waiting),
+        verify: async (watch, waiting) => this.#verify(watch, waiting),
         onHeader: (header) => {
           client.identity.note(header);
         },
         log: client.log,
       },
       signal,
-      this.closing.signal,
+      this.#closing.signal,
     );
   }
 
   async currentRevision(signal: AbortSignal): Promise<number> {
-    return (await this.client.range(this.readIndexRange, signal)).header.revision;
+    return (await this.client.range(this.#readIndexRange, signal)).header.revision;
   }
 
   async compact(revision: number, signal: AbortSignal): Promise<void> {
@@ -153,26 +153,26 @@ class BackendOverEtcd implements EtcdBackend {
 
   async status(signal: AbortSignal): Promise<EtcdStatus> {
     const status = toStatus(await this.client.status(signal));
-    if (!this.hasWarnedOfVersion && status.warning !== undefined) {
-      this.hasWarnedOfVersion = true;
+    if (!this.#hasWarnedOfVersion && status.warning !== undefined) {
+      this.#hasWarnedOfVersion = true;
       this.client.log.warn({ version: status.version }, status.warning);
     }
     return status;
   }
 
   async close(): Promise<void> {
-    this.closing.abort(closed());
+    this.#closing.abort(closed());
     this.client.close();
     return Promise.resolve();
   }
 
-  private async put(
+  async #put(
     write: { readonly key: Buffer; readonly value: Buffer; readonly compare: readonly Compare[] },
     { ttlSeconds }: WriteOptions,
     signal: AbortSignal,
   ): Promise<WriteOutcome> {
     const { key, value, compare } = write;
-    const lease = ttlSeconds === undefined ? 0 : await this.leases.leaseFor(ttlSeconds, signal);
+    const lease = ttlSeconds === undefined ? 0 : await this.#leases.leaseFor(ttlSeconds, signal);
     const request: TxnRequest = {
       compare,
       success: [{ put: lease === 0 ? { key, value } : { key, value, lease } }],
@@ -183,14 +183,14 @@ class BackendOverEtcd implements EtcdBackend {
       answer = await this.client.txn(request, signal);
     } catch (error) {
       if (ttlSeconds === undefined || !isLeaseGone(error)) throw error;
-      this.leases.forget(ttlSeconds);
-      return this.put(write, { ttlSeconds }, signal);
+      this.#leases.forget(ttlSeconds);
+      return this.#put(write, { ttlSeconds }, signal);
     }
     return answer.succeeded ? { ok: true, revision: answer.header.revision } : conflict(answer);
   }
 
   /** A member may lag behind what a watch has seen; the store as a whole may not. */
-  private async verify(watch: WatchState, signal: AbortSignal): Promise<void> {
+  async #verify(watch: WatchState, signal: AbortSignal): Promise<void> {
     const revision = watch.lastRevision;
     const hasSeenIt = watch.hasDelivered || this.client.identity.revision >= revision;
     const newest = await this.currentRevision(signal);
@@ -202,16 +202,16 @@ class BackendOverEtcd implements EtcdBackend {
   }
 
   /** A refused read does not say what is readable; a watch from the beginning does. One such question at a time. */
-  private async findOldestReadable(): Promise<number | undefined> {
-    this.oldestReadable ??= this.askOldestReadable().finally(() => {
-      this.oldestReadable = undefined;
+  async #findOldestReadable(): Promise<number | undefined> {
+    this.#oldestReadable ??= this.#askOldestReadable().finally(() => {
+      this.#oldestReadable = undefined;
     });
-    return this.oldestReadable;
+    return this.#oldestReadable;
   }
 
-  private async askOldestReadable(): Promise<number | undefined> {
+  async #askOldestReadable(): Promise<number | undefined> {
     const options = { from: 1, prefix: `${this.client.prefix}/` };
-    return withTimeLimit(this.closing.signal, COMPACT_PROBE_MS, async (inTime) => {
+    return withTimeLimit(this.#closing.signal, COMPACT_PROBE_MS, async (inTime) => {
       try {
         for await (const _ of this.watch(options, inTime)) return undefined;
       } catch (error) {

@@ -24,28 +24,28 @@ export function writeFrameHead(frame: Buffer): Buffer {
  * ones share the 8 KiB of Buffer's pool.
  */
 export class MessageReader {
-  private readonly head = Buffer.alloc(FRAME_HEAD_BYTES);
-  private headBytes = 0;
-  private message: Buffer | undefined;
-  private messageBytes = 0;
-  private complete: Buffer[] = [];
-  private bytes = 0;
+  readonly #head = Buffer.alloc(FRAME_HEAD_BYTES);
+  #headBytes = 0;
+  #message: Buffer | undefined;
+  #messageBytes = 0;
+  #complete: Buffer[] = [];
+  #bytes = 0;
 
   /** How many bytes lie in messages that are complete and not taken. */
   get completeBytes(): number {
-    return this.bytes;
+    return this.#bytes;
   }
 
   /** Whether a message has come in part. */
   get isMidMessage(): boolean {
-    return this.headBytes > 0;
+    return this.#headBytes > 0;
   }
 
   /** All complete messages, in order; they are forgotten here. */
   takeAll(): readonly Buffer[] {
-    const taken = this.complete;
-    this.complete = [];
-    this.bytes = 0;
+    const taken = this.#complete;
+    this.#complete = [];
+    this.#bytes = 0;
     return taken;
   }
 
@@ -53,28 +53,28 @@ export class MessageReader {
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {
-      if (this.message === undefined) {
-        const taken = chunk.copy(this.head, this.headBytes, at, at + FRAME_HEAD_BYTES - this.headBytes);
+      if (this.#message === undefined) {
+        const taken = chunk.copy(this.#head, this.#headBytes, at, at + FRAME_HEAD_BYTES - this.#headBytes);
         at += taken;
-        this.headBytes += taken;
-        if (this.headBytes < FRAME_HEAD_BYTES) return;
-        this.message = Buffer.allocUnsafe(this.messageLength());
-        this.messageBytes = 0;
+        this.#headBytes += taken;
+        if (this.#headBytes < FRAME_HEAD_BYTES) return;
+        this.#message = Buffer.allocUnsafe(this.#messageLength());
+        this.#messageBytes = 0;
       }
-      const copied = chunk.copy(this.message, this.messageBytes, at);
+      const copied = chunk.copy(this.#message, this.#messageBytes, at);
       at += copied;
-      this.messageBytes += copied;
-      if (this.messageBytes < this.message.length) return;
-      this.complete.push(this.message);
-      this.bytes += FRAME_HEAD_BYTES + this.message.length;
-      this.message = undefined;
-      this.headBytes = 0;
+      this.#messageBytes += copied;
+      if (this.#messageBytes < this.#message.length) return;
+      this.#complete.push(this.#message);
+      this.#bytes += FRAME_HEAD_BYTES + this.#message.length;
+      this.#message = undefined;
+      this.#headBytes = 0;
     }
   }
 
-  private messageLength(): number {
-    if (this.head[0] !== 0) throw new FrameError('The answer is compressed, which was not asked for.');
-    const length = this.head.readUInt32BE(1);
+  #messageLength(): number {
+    if (this.#head[0] !== 0) throw new FrameError('The answer is compressed, which was not asked for.');
+    const length = this.#head.readUInt32BE(1);
     if (length <= MESSAGE_BYTES_MAX) return length;
     throw new FrameError(`The answer claims a length of ${String(length)} bytes.`);
   }

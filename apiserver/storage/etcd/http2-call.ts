@@ -61,135 +61,136 @@ interface Parts<Request, Response> {
 }
 
 class UnaryCall<Request, Response> implements PendingCall {
-  private readonly parts: Parts<Request, Response>;
-  private readonly frame: Buffer;
-  private readonly reader = new MessageReader();
-  private readonly timer: NodeJS.Timeout;
-  private stream: ClientHttp2Stream | undefined;
-  private streamError: Error | undefined;
+  readonly #parts: Parts<Request, Response>;
+  readonly #frame: Buffer;
+  readonly #reader = new MessageReader();
+  readonly #timer: NodeJS.Timeout;
+  #stream: ClientHttp2Stream | undefined;
+  #streamError: Error | undefined;
   /** The server has said how the call ended, and ended the stream by that. */
-  private isAnswered = false;
-  private isSettled = false;
+  #isAnswered = false;
+  #isSettled = false;
 
   constructor(parts: Parts<Request, Response>) {
-    this.parts = parts;
-    this.frame = writeFrameHead(parts.method.encode(parts.request));
+    this.#parts = parts;
+    this.#frame = writeFrameHead(parts.method.encode(parts.request));
     const { timeoutMs, signal } = parts.options;
-    this.timer = setTimeout(this.onTimeout, timeoutMs);
-    signal.addEventListener('abort', this.onAbort, ONCE);
+    this.#timer = setTimeout(this.#onTimeout, timeoutMs);
+    signal.addEventListener('abort', this.#onAbort, ONCE);
   }
 
   submit(): void {
-    if (this.parts.options.signal.aborted) this.onAbort();
-    else this.parts.target.connection.submit(this);
+    if (this.#parts.options.signal.aborted) this.#onAbort();
+    else this.#parts.target.connection.submit(this);
   }
 
   begin(): void {
-    const { target, method, options } = this.parts;
+    const { target, method, options } = this.#parts;
     const headers = requestHeaders(target, method.path, options.token);
     headers['grpc-timeout'] = timeoutHeader(options.timeoutMs);
-    const stream = target.connection.request(headers, this.onClose);
-    this.stream = stream;
-    stream.on('response', this.onResponse);
-    stream.on('data', this.onData);
-    stream.on('trailers', this.onTrailers);
-    stream.on('error', this.onError);
-    stream.end(this.frame);
+    const stream = target.connection.request(headers, this.#onClose);
+    this.#stream = stream;
+    stream.on('response', this.#onResponse);
+    stream.on('data', this.#onData);
+    stream.on('trailers', this.#onTrailers);
+    stream.on('error', this.#onError);
+    stream.end(this.#frame);
   }
 
   fail(error: TransportError): void {
-    if (this.settle()) this.parts.reject(error);
+    if (this.#settle()) this.#parts.reject(error);
   }
 
-  private readonly onResponse = (headers: IncomingHttpHeaders, flags: number): void => {
+  readonly #onResponse = (headers: IncomingHttpHeaders, flags: number): void => {
     const status = statusIn(headers);
     if (status !== undefined) {
-      this.isAnswered = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
-      this.onStatus(status);
+      this.#isAnswered = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
+      this.#onStatus(status);
       return;
     }
     const refusal = refusalIn(headers);
-    if (refusal !== undefined) this.reject(refusal, true);
+    if (refusal !== undefined) this.#reject(refusal, true);
   };
 
-  private readonly onData = (chunk: Buffer): void => {
-    if (this.isSettled) return;
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#isSettled) return;
     try {
-      this.reader.push(chunk);
+      this.#reader.push(chunk);
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
-      this.reject({ code: STATUS.internal, details: error.message }, true);
+      this.#reject({ code: STATUS.internal, details: error.message }, true);
     }
   };
 
-  private readonly onTrailers = (headers: IncomingHttpHeaders): void => {
-    this.isAnswered = true;
-    this.onStatus(
+  readonly #onTrailers = (headers: IncomingHttpHeaders): void => {
+    this.#isAnswered = true;
+    this.#onStatus(
       statusIn(headers) ?? { code: STATUS.unknown, details: 'The answer ended without a gRPC status.' },
     );
   };
 
-  private onStatus(status: CallStatus): void {
-    if (status.code !== OK) this.reject(status, true);
-    else if (this.reader.completeBytes > 0) this.onAnswer();
-    else this.stream?.once('end', this.onAnswer);
+  #onStatus(status: CallStatus): void {
+    if (status.code !== OK) this.#reject(status, true);
+    else if (this.#reader.completeBytes > 0) this.#onAnswer();
+    else this.#stream?.once('end', this.#onAnswer);
   }
 
-  private readonly onAnswer = (): void => {
-    if (this.isSettled) return;
-    const messages = this.reader.takeAll();
+  readonly #onAnswer = (): void => {
+    if (this.#isSettled) return;
+    const messages = this.#reader.takeAll();
     const [message] = messages;
-    if (message === undefined || messages.length > 1 || this.reader.isMidMessage) {
-      const rest = this.reader.isMidMessage ? ' and a part of one' : '';
+    if (message === undefined || messages.length > 1 || this.#reader.isMidMessage) {
+      const rest = this.#reader.isMidMessage ? ' and a part of one' : '';
       const details = `The answer has ${String(messages.length)} messages${rest} where one was due.`;
-      this.reject({ code: STATUS.internal, details }, true);
+      this.#reject({ code: STATUS.internal, details }, true);
       return;
     }
     let response: Response;
     try {
-      response = this.parts.method.decode(message);
+      response = this.#parts.method.decode(message);
     } catch (error) {
       const details = `The answer is malformed: ${(error as Error).message}.`;
-      this.reject({ code: STATUS.internal, details }, true);
+      this.#reject({ code: STATUS.internal, details }, true);
       return;
     }
-    if (this.settle()) this.parts.resolve(response);
+    if (this.#settle()) this.#parts.resolve(response);
   };
 
-  private readonly onError = (error: Error): void => {
-    this.streamError = error;
+  readonly #onError = (error: Error): void => {
+    this.#streamError = error;
   };
 
-  private readonly onClose = (): void => {
-    if (this.isSettled || this.stream === undefined) return;
-    this.fail(this.parts.target.connection.whyEnded(this.stream, this.streamError));
+  readonly #onClose = (): void => {
+    if (this.#isSettled || this.#stream === undefined) return;
+    this.fail(this.#parts.target.connection.whyEnded(this.#stream, this.#streamError));
   };
 
-  private readonly onAbort = (): void => {
-    this.reject({ code: STATUS.cancelled, details: 'The caller gave up.' }, this.stream !== undefined);
+  readonly #onAbort = (): void => {
+    this.#reject({ code: STATUS.cancelled, details: 'The caller gave up.' }, this.#stream !== undefined);
   };
 
-  private readonly onTimeout = (): void => {
+  readonly #onTimeout = (): void => {
     // When this process itself was held up the answer may lie there unread: the turn of the loop lets it in first.
     setImmediate(() => {
-      const details = `No answer came within ${String(Math.round(this.parts.options.timeoutMs))} ms.`;
-      this.reject({ code: STATUS.deadlineExceeded, details }, this.stream !== undefined);
+      const details = `No answer came within ${String(Math.round(this.#parts.options.timeoutMs))} ms.`;
+      this.#reject({ code: STATUS.deadlineExceeded, details }, this.#stream !== undefined);
     });
   };
 
-  private reject({ code, details }: CallStatus, mayHaveRun: boolean): void {
-    const { endpoint } = this.parts.target;
+  #reject({ code, details }: CallStatus, mayHaveRun: boolean): void {
+    const { endpoint } = this.#parts.target;
     this.fail(new TransportError({ code, details, endpoint, mayHaveRun }));
   }
 
   /** False when it was settled before. A stream that is not over by itself ends here. */
-  private settle(): boolean {
-    if (this.isSettled) return false;
-    this.isSettled = true;
-    clearTimeout(this.timer);
-    this.parts.options.signal.removeEventListener('abort', this.onAbort);
-    if (this.stream === undefined) this.parts.target.connection.withdraw(this);
-    else if (!this.isAnswered || !this.stream.writableFinished) this.stream.close(constants.NGHTTP2_CANCEL);
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    clearTimeout(this.#timer);
+    this.#parts.options.signal.removeEventListener('abort', this.#onAbort);
+    if (this.#stream === undefined) this.#parts.target.connection.withdraw(this);
+    else if (!this.#isAnswered || !this.#stream.writableFinished)
+      this.#stream.close(constants.NGHTTP2_CANCEL);
     return true;
   }
 }

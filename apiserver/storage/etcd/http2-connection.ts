@@ -54,52 +54,52 @@ export class Http2Connection {
   readonly connected: Promise<void>;
   /** Resolves when nothing is left of it. */
   readonly ended: Promise<void>;
-  private readonly options: ConnectionOptions;
+  readonly #options: ConnectionOptions;
   /** Its events are listened to themselves: a session with bytes to send may tell of a failed socket late or never. */
-  private readonly socket: net.Socket;
-  private readonly session: http2.ClientHttp2Session;
-  private readonly queue = new Set<PendingCall>();
-  private readonly keepAlive: NodeJS.Timeout;
-  private streams = 0;
-  private isConnected = false;
-  private isRetired = false;
-  private isPinging = false;
-  private bytesSeen = 0;
-  private nextPingMs = 0;
-  private hasAnsweredOne = false;
-  private goaway: { readonly lastStreamId: number; readonly words: string } | undefined;
-  private failure: CallStatus | undefined;
+  readonly #socket: net.Socket;
+  readonly #session: http2.ClientHttp2Session;
+  readonly #queue = new Set<PendingCall>();
+  readonly #keepAlive: NodeJS.Timeout;
+  #streams = 0;
+  #isConnected = false;
+  #isRetired = false;
+  #isPinging = false;
+  #bytesSeen = 0;
+  #nextPingMs = 0;
+  #hasAnsweredOne = false;
+  #goaway: { readonly lastStreamId: number; readonly words: string } | undefined;
+  #failure: CallStatus | undefined;
 
   constructor(options: ConnectionOptions) {
-    this.options = options;
-    this.socket = openSocket(options);
-    this.session = http2.connect(options.endpoint, {
-      createConnection: () => this.socket,
+    this.#options = options;
+    this.#socket = openSocket(options);
+    this.#session = http2.connect(options.endpoint, {
+      createConnection: () => this.#socket,
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
       // Node counts the bytes of requests under way, and would refuse streams at 10 MB of them.
       maxSessionMemory: Number.MAX_SAFE_INTEGER,
     });
-    this.session.once('connect', () => {
-      if (!this.session.destroyed) this.session.setLocalWindowSize(WINDOW_BYTES);
+    this.#session.once('connect', () => {
+      if (!this.#session.destroyed) this.#session.setLocalWindowSize(WINDOW_BYTES);
     });
-    this.session.on('remoteSettings', () => {
-      if (this.isOpen) this.beginNext();
+    this.#session.on('remoteSettings', () => {
+      if (this.isOpen) this.#beginNext();
     });
-    this.session.on('goaway', (code, lastStreamId, data) => {
-      this.onGoaway(code, lastStreamId, wordsOf(data));
+    this.#session.on('goaway', (code, lastStreamId, data) => {
+      this.#onGoaway(code, lastStreamId, wordsOf(data));
     });
-    this.keepAlive = setInterval(
+    this.#keepAlive = setInterval(
       () => {
-        this.watchOver();
+        this.#watchOver();
       },
       Math.min(QUIET_MS, options.tuning.keepAliveMs),
     ).unref();
-    this.connected = this.dial();
+    this.connected = this.#dial();
     this.ended = new Promise((resolve) => {
-      this.socket.once('close', () => {
-        clearInterval(this.keepAlive);
-        this.session.destroy();
-        this.failQueue();
+      this.#socket.once('close', () => {
+        clearInterval(this.#keepAlive);
+        this.#session.destroy();
+        this.#failQueue();
         resolve();
       });
     });
@@ -107,128 +107,129 @@ export class Http2Connection {
 
   /** Whether a call may begin here now. */
   get isOpen(): boolean {
-    return this.isConnected && !this.isRetired && !this.session.closed && !this.session.destroyed;
+    return this.#isConnected && !this.#isRetired && !this.#session.closed && !this.#session.destroyed;
   }
 
   /** Whether the server has ever brought a call to its end. */
   get hasAnswered(): boolean {
-    return this.hasAnsweredOne;
+    return this.#hasAnsweredOne;
   }
 
   /** Begins the call at once or when a stream is free; fails it when there are too many already. */
   submit(call: PendingCall): void {
     if (!this.isOpen) {
-      call.fail(this.notRun('No connection stands.'));
-    } else if (this.streams < this.streamsMax) {
-      this.begin(call);
-    } else if (this.queue.size < this.options.tuning.queuedCallsMax) {
-      this.queue.add(call);
+      call.fail(this.#notRun('No connection stands.'));
+    } else if (this.#streams < this.#streamsMax) {
+      this.#begin(call);
+    } else if (this.#queue.size < this.#options.tuning.queuedCallsMax) {
+      this.#queue.add(call);
     } else {
-      call.fail(this.notRun('Too many calls are waiting for a free stream.'));
+      call.fail(this.#notRun('Too many calls are waiting for a free stream.'));
     }
   }
 
   /** Forgets a call that has not begun. */
   withdraw(call: PendingCall): void {
-    this.queue.delete(call);
+    this.#queue.delete(call);
   }
 
   /** To be used by a call that begins, right then. `onClose` comes last of all, however the stream ends. */
   request(headers: http2.OutgoingHttpHeaders, onClose: () => void): http2.ClientHttp2Stream {
-    const stream = this.session.request(headers);
-    this.streams++;
+    const stream = this.#session.request(headers);
+    this.#streams++;
     stream.on('close', () => {
-      this.streams--;
-      const isComplete = stream.rstCode === http2.constants.NGHTTP2_NO_ERROR && !this.session.destroyed;
-      this.hasAnsweredOne ||= isComplete;
-      if (this.isOpen) this.beginNext();
-      else if (this.streams === 0) this.endSoon();
+      this.#streams--;
+      const isComplete = stream.rstCode === http2.constants.NGHTTP2_NO_ERROR && !this.#session.destroyed;
+      this.#hasAnsweredOne ||= isComplete;
+      if (this.isOpen) this.#beginNext();
+      else if (this.#streams === 0) this.#endSoon();
       onClose();
     });
-    if ((stream.id ?? 0) >= this.options.tuning.lastStreamId) this.retire();
+    if ((stream.id ?? 0) >= this.#options.tuning.lastStreamId) this.#retire();
     return stream;
   }
 
   /** Why a stream ended that brought no status. */
   whyEnded(stream: http2.ClientHttp2Stream, streamError: Error | undefined): TransportError {
-    const { goaway, failure } = this;
+    const goaway = this.#goaway;
+    const failure = this.#failure;
     if (goaway !== undefined && stream.id !== undefined && stream.id > goaway.lastStreamId) {
-      return this.notRun(`The server is going away${goaway.words}.`);
+      return this.#notRun(`The server is going away${goaway.words}.`);
     }
-    if (failure !== undefined) return this.mayHaveRun(failure);
+    if (failure !== undefined) return this.#mayHaveRun(failure);
     const reset = stream.rstCode;
-    if (reset === RESET_REFUSED) return this.notRun('The server refused the stream.');
-    if (this.session.destroyed) {
+    if (reset === RESET_REFUSED) return this.#notRun('The server refused the stream.');
+    if (this.#session.destroyed) {
       const why = streamError === undefined ? '' : `: ${streamError.message}`;
-      return this.mayHaveRun({ code: STATUS.unavailable, details: `The connection was lost${why}.` });
+      return this.#mayHaveRun({ code: STATUS.unavailable, details: `The connection was lost${why}.` });
     }
-    if (reset !== http2.constants.NGHTTP2_NO_ERROR) return this.mayHaveRun(statusOfReset(reset));
-    return this.mayHaveRun({ code: STATUS.internal, details: 'The answer ended without a status.' });
+    if (reset !== http2.constants.NGHTTP2_NO_ERROR) return this.#mayHaveRun(statusOfReset(reset));
+    return this.#mayHaveRun({ code: STATUS.internal, details: 'The answer ended without a status.' });
   }
 
   /** Takes no new calls and ends with the last of those under way. */
-  private retire(): void {
-    this.isRetired = true;
-    this.failQueue();
-    if (this.streams === 0) this.endSoon();
+  #retire(): void {
+    this.#isRetired = true;
+    this.#failQueue();
+    if (this.#streams === 0) this.#endSoon();
   }
 
   /** Ends it at once, and all calls with this status. */
   destroy(status: CallStatus): void {
-    this.failure ??= status;
-    this.session.destroy();
-    this.socket.destroy();
+    this.#failure ??= status;
+    this.#session.destroy();
+    this.#socket.destroy();
   }
 
-  private get streamsMax(): number {
-    return this.session.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY;
+  get #streamsMax(): number {
+    return this.#session.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY;
   }
 
-  private beginNext(): void {
-    if (this.queue.size === 0) return;
-    for (const call of this.queue) {
-      if (this.streams >= this.streamsMax) return;
-      this.queue.delete(call);
-      this.begin(call);
+  #beginNext(): void {
+    if (this.#queue.size === 0) return;
+    for (const call of this.#queue) {
+      if (this.#streams >= this.#streamsMax) return;
+      this.#queue.delete(call);
+      this.#begin(call);
     }
   }
 
-  private begin(call: PendingCall): void {
+  #begin(call: PendingCall): void {
     try {
       call.begin();
     } catch (error) {
-      call.fail(this.notRun((error as Error).message));
+      call.fail(this.#notRun((error as Error).message));
     }
   }
 
   /** Says farewell, which would overtake requests on their way if there were any, and does not wait for a server that does not hang up. */
-  private endSoon(): void {
-    this.session.close();
+  #endSoon(): void {
+    this.#session.close();
     setTimeout(() => {
-      this.socket.destroy();
+      this.#socket.destroy();
     }, LINGER_MS).unref();
   }
 
-  private failQueue(): void {
-    const calls = [...this.queue];
-    this.queue.clear();
-    for (const call of calls) call.fail(this.notRun('The connection went away before the call began.'));
+  #failQueue(): void {
+    const calls = [...this.#queue];
+    this.#queue.clear();
+    for (const call of calls) call.fail(this.#notRun('The connection went away before the call began.'));
   }
 
-  private async dial(): Promise<void> {
+  async #dial(): Promise<void> {
     return new Promise((resolve, reject) => {
       const fail = (details: string): void => {
         clearTimeout(timer);
-        reject(this.notRun(details));
+        reject(this.#notRun(details));
       };
       const timer = setTimeout(() => {
         fail('No connection was made in time.');
-        this.socket.destroy();
-      }, this.options.dialTimeoutMs);
+        this.#socket.destroy();
+      }, this.#options.dialTimeoutMs);
       // Only the first settings tell that somebody is there; they may change later.
-      this.session.once('remoteSettings', () => {
+      this.#session.once('remoteSettings', () => {
         clearTimeout(timer);
-        this.isConnected = true;
+        this.#isConnected = true;
         resolve();
       });
       const onError = (error: Error): void => {
@@ -236,44 +237,44 @@ export class Http2Connection {
         fail(details);
         this.destroy({ code: STATUS.unavailable, details: `The connection failed: ${details}.` });
       };
-      this.socket.on('error', onError);
-      this.session.on('error', onError);
-      this.socket.once('close', () => {
+      this.#socket.on('error', onError);
+      this.#session.on('error', onError);
+      this.#socket.once('close', () => {
         fail('The connection was closed before it stood.');
       });
     });
   }
 
-  private onGoaway(code: number, lastStreamId: number, words: string): void {
-    this.goaway = { lastStreamId, words };
+  #onGoaway(code: number, lastStreamId: number, words: string): void {
+    this.#goaway = { lastStreamId, words };
     if (code !== http2.constants.NGHTTP2_NO_ERROR) {
       const details = `The server ended the connection (code ${String(code)})${words}.`;
-      this.failure ??= { code: STATUS.unavailable, details };
+      this.#failure ??= { code: STATUS.unavailable, details };
     }
-    this.retire();
+    this.#retire();
   }
 
   /** Over TLS, Node may overlook that a connection was reset while it was written to, and then no event tells of it. */
-  private watchOver(): void {
-    const { bytesRead } = this.socket;
-    const isQuiet = bytesRead === this.bytesSeen;
-    this.bytesSeen = bytesRead;
-    if (this.streams === 0 || this.isPinging || this.session.destroyed) return;
-    if (isQuiet && performance.now() >= this.nextPingMs) this.ping();
+  #watchOver(): void {
+    const { bytesRead } = this.#socket;
+    const isQuiet = bytesRead === this.#bytesSeen;
+    this.#bytesSeen = bytesRead;
+    if (this.#streams === 0 || this.#isPinging || this.#session.destroyed) return;
+    if (isQuiet && performance.now() >= this.#nextPingMs) this.#ping();
   }
 
-  private ping(): void {
-    this.isPinging = true;
-    const { keepAliveMs, pingTimeoutMs } = this.options.tuning;
-    this.nextPingMs = performance.now() + keepAliveMs;
-    let { bytesRead } = this.socket;
+  #ping(): void {
+    this.#isPinging = true;
+    const { keepAliveMs, pingTimeoutMs } = this.#options.tuning;
+    this.#nextPingMs = performance.now() + keepAliveMs;
+    let { bytesRead } = this.#socket;
     const timer = setInterval(() => {
       // When this process itself was held up the answer may lie there unread: the turn of the loop lets it in first.
       setImmediate(() => {
-        if (!this.isPinging) return;
-        if (this.socket.bytesRead !== bytesRead) {
+        if (!this.#isPinging) return;
+        if (this.#socket.bytesRead !== bytesRead) {
           // It lives; on a slow line the answer comes behind megabytes of others.
-          ({ bytesRead } = this.socket);
+          ({ bytesRead } = this.#socket);
           return;
         }
         clearInterval(timer);
@@ -281,19 +282,19 @@ export class Http2Connection {
         this.destroy({ code: STATUS.unavailable, details });
       });
     }, pingTimeoutMs).unref();
-    this.session.ping(() => {
-      this.isPinging = false;
+    this.#session.ping(() => {
+      this.#isPinging = false;
       clearInterval(timer);
     });
   }
 
-  private notRun(details: string): TransportError {
-    const { endpoint } = this.options;
+  #notRun(details: string): TransportError {
+    const { endpoint } = this.#options;
     return new TransportError({ code: STATUS.unavailable, details, endpoint, mayHaveRun: false });
   }
 
-  private mayHaveRun({ code, details }: CallStatus): TransportError {
-    const { endpoint } = this.options;
+  #mayHaveRun({ code, details }: CallStatus): TransportError {
+    const { endpoint } = this.#options;
     return new TransportError({ code, details, endpoint, mayHaveRun: true });
   }
 }

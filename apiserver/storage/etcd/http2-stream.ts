@@ -21,67 +21,67 @@ interface Parts<Request, Response> {
 
 /** A stream in both directions of which the client sends one message and reads many. */
 export class MessageStream<Request, Response> implements ResponseStream<Response>, PendingCall {
-  private readonly parts: Parts<Request, Response>;
-  private readonly reader = new MessageReader();
-  private stream: ClientHttp2Stream | undefined;
-  private streamError: Error | undefined;
-  private status: CallStatus | undefined;
-  private ending: { readonly error: TransportError | undefined } | undefined;
-  private wake = nobodyWaits;
+  readonly #parts: Parts<Request, Response>;
+  readonly #reader = new MessageReader();
+  #stream: ClientHttp2Stream | undefined;
+  #streamError: Error | undefined;
+  #status: CallStatus | undefined;
+  #ending: { readonly error: TransportError | undefined } | undefined;
+  #wake = nobodyWaits;
 
   constructor(parts: Parts<Request, Response>) {
-    this.parts = parts;
+    this.#parts = parts;
     parts.target.connection.submit(this);
   }
 
   begin(): void {
-    const { target, method, request, options } = this.parts;
+    const { target, method, request, options } = this.#parts;
     const headers = requestHeaders(target, method.path, options.token);
     const frame = writeFrameHead(method.encode(request));
     const stream = target.connection.request(headers, () => {
-      this.onClose(stream);
+      this.#onClose(stream);
     });
-    this.stream = stream;
+    this.#stream = stream;
     stream.on('response', (head) => {
-      this.onResponse(head);
+      this.#onResponse(head);
     });
     stream.on('data', (chunk: Buffer) => {
-      this.onData(chunk);
+      this.#onData(chunk);
     });
     stream.on('trailers', (trailers) => {
-      this.status = statusIn(trailers);
+      this.#status = statusIn(trailers);
     });
     stream.on('error', (error) => {
-      this.streamError = error;
+      this.#streamError = error;
     });
     stream.on('end', () => {
-      if (this.status !== undefined) this.onStatus(this.status);
+      if (this.#status !== undefined) this.#onStatus(this.#status);
     });
     stream.write(frame);
   }
 
   fail(error: TransportError): void {
-    this.end(error);
+    this.#end(error);
   }
 
   cancel(): void {
-    this.end(
-      this.error({ code: STATUS.cancelled, details: 'The caller gave up.' }, this.stream !== undefined),
+    this.#end(
+      this.#error({ code: STATUS.cancelled, details: 'The caller gave up.' }, this.#stream !== undefined),
     );
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<readonly Response[]> {
     try {
       for (;;) {
-        const batch = this.takeAll();
+        const batch = this.#takeAll();
         if (batch.length > 0) {
           yield batch;
-        } else if (this.ending !== undefined) {
-          if (this.ending.error !== undefined) throw this.ending.error;
+        } else if (this.#ending !== undefined) {
+          if (this.#ending.error !== undefined) throw this.#ending.error;
           return;
         } else {
           await new Promise<void>((resolve) => {
-            this.wake = resolve;
+            this.#wake = resolve;
           });
         }
       }
@@ -91,71 +91,72 @@ export class MessageStream<Request, Response> implements ResponseStream<Response
   }
 
   /** A malformed message ends the stream behind those before it. */
-  private takeAll(): Response[] {
+  #takeAll(): Response[] {
     const batch: Response[] = [];
     try {
-      for (const message of this.reader.takeAll()) batch.push(this.parts.method.decode(message));
+      for (const message of this.#reader.takeAll()) batch.push(this.#parts.method.decode(message));
     } catch (error) {
       const details = `The answer is malformed: ${(error as Error).message}.`;
-      this.end(this.error({ code: STATUS.internal, details }, true));
+      this.#end(this.#error({ code: STATUS.internal, details }, true));
     }
-    if (this.stream?.isPaused() === true) this.stream.resume();
+    if (this.#stream?.isPaused() === true) this.#stream.resume();
     return batch;
   }
 
-  private onResponse(headers: IncomingHttpHeaders): void {
-    this.status = statusIn(headers);
-    const refusal = this.status === undefined ? refusalIn(headers) : undefined;
-    if (refusal !== undefined) this.onStatus(refusal);
+  #onResponse(headers: IncomingHttpHeaders): void {
+    this.#status = statusIn(headers);
+    const refusal = this.#status === undefined ? refusalIn(headers) : undefined;
+    if (refusal !== undefined) this.#onStatus(refusal);
   }
 
-  private onData(chunk: Buffer): void {
-    if (this.ending !== undefined) return;
+  #onData(chunk: Buffer): void {
+    if (this.#ending !== undefined) return;
     try {
-      this.reader.push(chunk);
+      this.#reader.push(chunk);
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
-      this.onStatus({ code: STATUS.internal, details: error.message });
+      this.#onStatus({ code: STATUS.internal, details: error.message });
     }
-    if (this.reader.completeBytes === 0) return;
-    if (this.reader.completeBytes >= STREAM_BYTES_AHEAD_MAX) this.stream?.pause();
-    this.wake();
+    if (this.#reader.completeBytes === 0) return;
+    if (this.#reader.completeBytes >= STREAM_BYTES_AHEAD_MAX) this.#stream?.pause();
+    this.#wake();
   }
 
   /** A stream that closes before its end was read has lost messages, so that even a good status is none. */
-  private onClose(stream: ClientHttp2Stream): void {
-    if (this.status !== undefined && this.status.code !== OK) this.onStatus(this.status);
-    if (this.ending === undefined) this.end(this.parts.target.connection.whyEnded(stream, this.streamError));
+  #onClose(stream: ClientHttp2Stream): void {
+    if (this.#status !== undefined && this.#status.code !== OK) this.#onStatus(this.#status);
+    if (this.#ending === undefined)
+      this.#end(this.#parts.target.connection.whyEnded(stream, this.#streamError));
   }
 
-  private onStatus(status: CallStatus): void {
+  #onStatus(status: CallStatus): void {
     if (status.code !== OK) {
-      this.end(this.error(status, true));
-    } else if (this.reader.isMidMessage) {
-      this.end(
-        this.error({ code: STATUS.internal, details: 'The answer ends in the middle of a message.' }, true),
+      this.#end(this.#error(status, true));
+    } else if (this.#reader.isMidMessage) {
+      this.#end(
+        this.#error({ code: STATUS.internal, details: 'The answer ends in the middle of a message.' }, true),
       );
     } else {
-      this.end(undefined);
+      this.#end(undefined);
     }
   }
 
   /** The first end counts. The client never ends its side by itself, so the stream is cancelled however it ended. */
-  private end(error: TransportError | undefined): void {
-    if (this.ending !== undefined) return;
-    this.ending = { error };
-    if (this.stream === undefined) {
-      this.parts.target.connection.withdraw(this);
+  #end(error: TransportError | undefined): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = { error };
+    if (this.#stream === undefined) {
+      this.#parts.target.connection.withdraw(this);
     } else {
-      this.stream.close(constants.NGHTTP2_CANCEL);
+      this.#stream.close(constants.NGHTTP2_CANCEL);
       // One that the server has ended already closes only when nothing of it is left to read.
-      this.stream.resume();
+      this.#stream.resume();
     }
-    this.wake();
+    this.#wake();
   }
 
-  private error({ code, details }: CallStatus, mayHaveRun: boolean): TransportError {
-    return new TransportError({ code, details, endpoint: this.parts.target.endpoint, mayHaveRun });
+  #error({ code, details }: CallStatus, mayHaveRun: boolean): TransportError {
+    return new TransportError({ code, details, endpoint: this.#parts.target.endpoint, mayHaveRun });
   }
 }
 

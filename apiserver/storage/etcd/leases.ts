@@ -28,29 +28,29 @@ interface Lease {
  * never kept alive.
  */
 export class Leases {
-  private readonly endpoints: Endpoints;
-  private readonly byTtl = new Map<number, Lease>();
+  readonly #endpoints: Endpoints;
+  readonly #byTtl = new Map<number, Lease>();
 
   constructor(endpoints: Endpoints) {
-    this.endpoints = endpoints;
+    this.#endpoints = endpoints;
   }
 
   /** The id of a lease that lasts at least `ttlSeconds` from now. Rejects with the signal's reason when that aborts. */
   async leaseFor(ttlSeconds: number, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
-    const kept = this.byTtl.get(ttlSeconds);
+    const kept = this.#byTtl.get(ttlSeconds);
     if (kept !== undefined && performance.now() < kept.sharedUntilMs && kept.objects < LEASE_OBJECTS_MAX) {
       kept.objects++;
       return untilAborted(kept.id, signal);
     }
     const sharingSeconds = Math.min(SHARING_SECONDS_MAX, Math.floor(ttlSeconds * SHARING_PART_OF_TTL));
     const lease: Lease = {
-      id: this.grant(ttlSeconds + sharingSeconds + SLACK_SECONDS),
+      id: this.#grant(ttlSeconds + sharingSeconds + SLACK_SECONDS),
       sharedUntilMs: performance.now() + sharingSeconds * 1_000,
       objects: 1,
     };
-    this.dropOld();
-    this.byTtl.set(ttlSeconds, lease);
+    this.#dropOld();
+    this.#byTtl.set(ttlSeconds, lease);
     lease.id.catch(() => {
       this.forget(ttlSeconds, lease);
     });
@@ -58,26 +58,26 @@ export class Leases {
   }
 
   /** Call it when the store says that it does not know the lease. */
-  forget(ttlSeconds: number, lease = this.byTtl.get(ttlSeconds)): void {
-    if (this.byTtl.get(ttlSeconds) === lease) this.byTtl.delete(ttlSeconds);
+  forget(ttlSeconds: number, lease = this.#byTtl.get(ttlSeconds)): void {
+    if (this.#byTtl.get(ttlSeconds) === lease) this.#byTtl.delete(ttlSeconds);
   }
 
-  private dropOld(): void {
-    if (this.byTtl.size < KEPT_LEASES_MAX) return;
+  #dropOld(): void {
+    if (this.#byTtl.size < KEPT_LEASES_MAX) return;
     const now = performance.now();
-    for (const [ttl, lease] of this.byTtl) {
-      if (lease.sharedUntilMs <= now || this.byTtl.size >= KEPT_LEASES_MAX) this.byTtl.delete(ttl);
+    for (const [ttl, lease] of this.#byTtl) {
+      if (lease.sharedUntilMs <= now || this.#byTtl.size >= KEPT_LEASES_MAX) this.#byTtl.delete(ttl);
     }
   }
 
   /** Bounded by the time for a call alone: whoever asked first may leave, and others wait for the same lease. */
-  private async grant(ttlSeconds: number): Promise<number> {
+  async #grant(ttlSeconds: number): Promise<number> {
     const { signal } = new AbortController();
     for (let attempt = 1; ; attempt++) {
       const id = randomLeaseId();
       try {
         const request = { ttlSeconds, id };
-        await this.endpoints.call(METHODS.leaseGrant, request, { kind: 'repeatable', signal });
+        await this.#endpoints.call(METHODS.leaseGrant, request, { kind: 'repeatable', signal });
         return id;
       } catch (error) {
         if (!isTaken(error) || attempt >= GRANT_ATTEMPTS_MAX) throw error;

@@ -6,19 +6,19 @@ import type { ResponseHeader } from './proto';
  * question, so an older one, or another cluster's, means that the store was replaced or restored.
  */
 export class StoreIdentity {
-  private clusterId: string | undefined;
-  private newest = 0;
+  #clusterId: string | undefined;
+  #newest = 0;
 
   /** The newest revision seen; take it before asking. */
   get revision(): number {
-    return this.newest;
+    return this.#newest;
   }
 
   /** Takes note of a write's answer. */
   note(header: ResponseHeader): void {
-    if (header.clusterId === this.clusterId || this.clusterId === undefined) {
-      this.clusterId = header.clusterId;
-      if (header.revision > this.newest) this.newest = header.revision;
+    if (header.clusterId === this.#clusterId || this.#clusterId === undefined) {
+      this.#clusterId = header.clusterId;
+      if (header.revision > this.#newest) this.#newest = header.revision;
     }
   }
 
@@ -27,14 +27,14 @@ export class StoreIdentity {
    * store is what later answers are compared with.
    */
   check(header: ResponseHeader, seenBefore: number): void {
-    const isOther = this.clusterId !== undefined && header.clusterId !== this.clusterId;
+    const isOther = this.#clusterId !== undefined && header.clusterId !== this.#clusterId;
     if (!isOther && header.revision >= seenBefore) {
       this.note(header);
       return;
     }
-    const before = this.newest;
-    this.clusterId = header.clusterId;
-    this.newest = header.revision;
+    const before = this.#newest;
+    this.#clusterId = header.clusterId;
+    this.#newest = header.revision;
     throw new StorageError(
       'reset',
       isOther

@@ -26,43 +26,43 @@ export interface WatchStateOptions {
  * the whole keyspace, so that its absence shows; it ends as compacted then.
  */
 export class WatchState {
-  private readonly options: WatchStateOptions;
-  private last: number;
-  private pending: { readonly revision: number; readonly events: WatchEvent[] } | undefined;
-  private lastMarks: ReadonlySet<string> | undefined;
-  private isResuming = true;
-  private gapAt: number | undefined;
-  private isAtEdge = false;
-  private clusterId: string | undefined;
+  readonly #options: WatchStateOptions;
+  #last: number;
+  #pending: { readonly revision: number; readonly events: WatchEvent[] } | undefined;
+  #lastMarks: ReadonlySet<string> | undefined;
+  #isResuming = true;
+  #gapAt: number | undefined;
+  #isAtEdge = false;
+  #clusterId: string | undefined;
 
   constructor(options: WatchStateOptions) {
-    this.options = options;
+    this.#options = options;
     // Revision 1 is the empty store: it has no event.
-    this.last = Math.max(1, options.from - 1);
+    this.#last = Math.max(1, options.from - 1);
   }
 
   /** The newest revision that was delivered, or the one before the first wanted. */
   get lastRevision(): number {
-    return this.last;
+    return this.#last;
   }
 
   /** Whether the last revision is one that this watch has seen itself, and not only the caller's word. */
   get hasDelivered(): boolean {
-    return this.lastMarks !== undefined;
+    return this.#lastMarks !== undefined;
   }
 
   /** Call it for each new stream; tells how to open it. */
   startStream(): { readonly revision: number; readonly needsWholeKeyspace: boolean } {
-    this.pending = undefined;
-    this.isResuming = true;
-    if (!this.isAtEdge) return { revision: this.last, needsWholeKeyspace: this.options.isWhole };
-    return { revision: this.last + 1, needsWholeKeyspace: true };
+    this.#pending = undefined;
+    this.#isResuming = true;
+    if (!this.#isAtEdge) return { revision: this.#last, needsWholeKeyspace: this.#options.isWhole };
+    return { revision: this.#last + 1, needsWholeKeyspace: true };
   }
 
   /** The server refused the start. Throws `compacted` unless the next stream may begin at the compact revision itself. */
   refuse(compactRevision: number): never {
-    if (compactRevision !== this.last + 1 || this.isAtEdge) throw compacted(compactRevision);
-    this.isAtEdge = true;
+    if (compactRevision !== this.#last + 1 || this.#isAtEdge) throw compacted(compactRevision);
+    this.#isAtEdge = true;
     throw new WatchGap('The watch begins at the compact revision.');
   }
 
@@ -71,66 +71,66 @@ export class WatchState {
    * {@link WatchGap} when a revision is missing and the stream should be opened anew.
    */
   accept(response: WatchResponse, done: Revision[]): void {
-    this.clusterId ??= response.header.clusterId;
-    if (this.clusterId !== response.header.clusterId) {
+    this.#clusterId ??= response.header.clusterId;
+    if (this.#clusterId !== response.header.clusterId) {
       throw new StorageError('reset', 'The etcd cluster behind the endpoints is another one than before.');
     }
     let newest: readonly WatchEvent[] | undefined;
     for (const event of response.events) {
       const revision = event.kv.modRevision;
-      if (revision <= this.last) {
-        this.checkRepeated(event);
+      if (revision <= this.#last) {
+        this.#checkRepeated(event);
         continue;
       }
-      if (this.pending !== undefined && this.pending.revision !== revision) {
-        newest = this.pending.events;
-        this.complete(this.pending, done);
-        this.pending = undefined;
+      if (this.#pending !== undefined && this.#pending.revision !== revision) {
+        newest = this.#pending.events;
+        this.#complete(this.#pending, done);
+        this.#pending = undefined;
       }
-      this.isResuming = false;
-      if (this.pending === undefined) this.pending = { revision, events: [event] };
-      else this.pending.events.push(event);
+      this.#isResuming = false;
+      if (this.#pending === undefined) this.#pending = { revision, events: [event] };
+      else this.#pending.events.push(event);
     }
-    if (!response.fragment && this.pending !== undefined) {
-      newest = this.pending.events;
-      this.complete(this.pending, done);
-      this.pending = undefined;
+    if (!response.fragment && this.#pending !== undefined) {
+      newest = this.#pending.events;
+      this.#complete(this.#pending, done);
+      this.#pending = undefined;
     }
-    if (newest !== undefined) this.lastMarks = new Set(newest.map(markOf));
+    if (newest !== undefined) this.#lastMarks = new Set(newest.map(markOf));
   }
 
-  private complete(pending: { revision: number; events: readonly WatchEvent[] }, done: Revision[]): void {
+  #complete(pending: { revision: number; events: readonly WatchEvent[] }, done: Revision[]): void {
     const { revision } = pending;
-    if (this.isAtEdge && revision !== this.last + 1) throw compacted(this.last + 2);
-    if (this.options.isWhole && revision !== this.last + 1) this.gap(revision);
-    this.isAtEdge = false;
-    this.gapAt = undefined;
-    this.last = revision;
+    if (this.#isAtEdge && revision !== this.#last + 1) throw compacted(this.#last + 2);
+    if (this.#options.isWhole && revision !== this.#last + 1) this.#gap(revision);
+    this.#isAtEdge = false;
+    this.#gapAt = undefined;
+    this.#last = revision;
     const events: RevisionEvent[] = [];
     for (const event of pending.events) {
       const key = event.kv.key.toString();
-      if (key.startsWith(this.options.keyPrefix)) events.push(this.toEvent(key, event));
+      if (key.startsWith(this.#options.keyPrefix)) events.push(this.#toEvent(key, event));
     }
-    if (events.length > 0 || this.options.isWhole) done.push({ revision, events });
+    if (events.length > 0 || this.#options.isWhole) done.push({ revision, events });
   }
 
-  private gap(revision: number): never {
-    const text = `etcd sent revision ${String(revision)} where ${String(this.last + 1)} was due.`;
-    if (this.gapAt === this.last) throw new StorageError('reset', text);
-    this.gapAt = this.last;
+  #gap(revision: number): never {
+    const text = `etcd sent revision ${String(revision)} where ${String(this.#last + 1)} was due.`;
+    if (this.#gapAt === this.#last) throw new StorageError('reset', text);
+    this.#gapAt = this.#last;
     throw new WatchGap(text);
   }
 
   /** Right after a start the last known revision comes again; later nothing may, or a revision was delivered in two halves. */
-  private checkRepeated(event: WatchEvent): void {
+  #checkRepeated(event: WatchEvent): void {
     const revision = event.kv.modRevision;
-    if (!this.isResuming) {
+    if (!this.#isResuming) {
       throw new StorageError(
         'reset',
-        `etcd sent revision ${String(revision)} again, after ${String(this.last)}.`,
+        `etcd sent revision ${String(revision)} again, after ${String(this.#last)}.`,
       );
     }
-    if (revision === this.last && this.lastMarks?.has(markOf(event)) === false) {
+    if (revision === this.#last && this.#lastMarks?.has(markOf(event)) === false) {
       throw new StorageError(
         'reset',
         `etcd tells another history at revision ${String(revision)} than before.`,
@@ -138,14 +138,14 @@ export class WatchState {
     }
   }
 
-  private toEvent(key: string, event: WatchEvent): RevisionEvent {
+  #toEvent(key: string, event: WatchEvent): RevisionEvent {
     const { kv, prevKv } = event;
     const created = event.type === EVENT_TYPE.put && kv.createRevision === kv.modRevision;
     const made =
       event.type === EVENT_TYPE.delete
         ? ({ type: 'delete', key } as const)
         : ({ type: 'put', key, value: kv.value, created } as const);
-    if (!this.options.withPrevious || created) return made;
+    if (!this.#options.withPrevious || created) return made;
     // etcd looks the previous record up when it sends the event, and says nothing when a compaction was faster.
     if (prevKv === null) throw compacted(kv.modRevision);
     return { ...made, previous: { key, value: prevKv.value, revision: prevKv.modRevision } };

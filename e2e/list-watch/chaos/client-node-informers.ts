@@ -71,23 +71,23 @@ runInformerProgram((view: View, target: InformerTarget, base: number): TestedInf
 class JournalledWatch extends Watch {
   /** Whether a watch was begun since the last list. */
   isOpening = false;
-  private readonly journal: Journal;
+  readonly #journal: Journal;
 
   constructor(config: KubeConfig, journal: Journal) {
     super(config);
-    this.journal = journal;
+    this.#journal = journal;
   }
 
   override async watch(
     ...[path, query, callback, done]: Parameters<Watch['watch']>
   ): Promise<AbortController> {
-    const check = this.journal.watch(query['resourceVersion'] as string | undefined);
+    const check = this.#journal.watch(query['resourceVersion'] as string | undefined);
     this.isOpening = true;
     return super.watch(
       path,
       query,
       (type: string, object: KubernetesObject, event: unknown) => {
-        if (type === 'ERROR') this.journal.failed(`ERROR event ${JSON.stringify(object)}`);
+        if (type === 'ERROR') this.#journal.failed(`ERROR event ${JSON.stringify(object)}`);
         else check(type, object);
         callback(type, object, event);
       },

@@ -62,9 +62,9 @@ export class Journal {
   readonly failures = new Map<string, number>();
   events = 0;
   watches = 0;
-  private lists = 0;
+  #lists = 0;
   /** By uid; of objects that live. */
-  private readonly newest = new Map<string, number>();
+  readonly #newest = new Map<string, number>();
 
   constructor(base: number) {
     this.seen = new RevisionSet(base);
@@ -74,25 +74,25 @@ export class Journal {
   told(type: Told, { metadata }: SeenObject, isFromList: boolean): void {
     const { uid = '', name = '', resourceVersion } = metadata ?? {};
     const version = Number(resourceVersion);
-    const before = this.newest.get(uid);
+    const before = this.#newest.get(uid);
     this.events++;
-    if (type === 'delete') this.newest.delete(uid);
-    else this.newest.set(uid, version);
+    if (type === 'delete') this.#newest.delete(uid);
+    else this.#newest.set(uid, version);
     // The last known state of what went away between two lists: it was told before.
     if (type === 'delete' && isFromList) return;
     if (type === 'add' && before !== undefined)
-      this.complain(`${name} was added twice, at ${String(version)}`);
-    if (type !== 'add' && before === undefined) this.complain(`${type} of ${name}, which was not there`);
+      this.#complain(`${name} was added twice, at ${String(version)}`);
+    if (type !== 'add' && before === undefined) this.#complain(`${type} of ${name}, which was not there`);
     if (before !== undefined && version <= before) {
-      this.complain(`${name} went from ${String(before)} to ${String(version)} (${type})`);
+      this.#complain(`${name} went from ${String(before)} to ${String(version)} (${type})`);
     }
-    if (!this.seen.add(version)) this.complain(`version ${String(version)} was told twice (${name})`);
+    if (!this.seen.add(version)) this.#complain(`version ${String(version)} was told twice (${name})`);
   }
 
   listed(resourceVersion: string | undefined): void {
     const to = Number(resourceVersion);
-    this.lists++;
-    if (this.lists > 1) this.relists.push({ from: this.seen.newest, to });
+    this.#lists++;
+    if (this.#lists > 1) this.relists.push({ from: this.seen.newest, to });
   }
 
   failed(reason: string): void {
@@ -110,13 +110,15 @@ export class Journal {
       if (type === 'ERROR') return;
       const isForward = type === 'BOOKMARK' ? version >= last : version > last;
       if (!isForward) {
-        this.complain(`${type} at ${String(version)} behind ${String(last)} in a watch from ${String(from)}`);
+        this.#complain(
+          `${type} at ${String(version)} behind ${String(last)} in a watch from ${String(from)}`,
+        );
       }
       last = version;
     };
   }
 
-  private complain(text: string): void {
+  #complain(text: string): void {
     if (this.complaints.length < COMPLAINTS_MAX) this.complaints.push(text);
   }
 }

@@ -33,10 +33,10 @@ export class FakeStore {
   floor = 1;
   /** Whether namespaces must exist and not be terminating for a create. */
   checksNamespaces = true;
-  private readonly objects = new Map<string, { readonly place: Place; readonly object: ApiObject }>();
+  readonly #objects = new Map<string, { readonly place: Place; readonly object: ApiObject }>();
 
   list(resource: FakeResource, namespace = ''): ApiObject[] {
-    return [...this.objects.values()]
+    return [...this.#objects.values()]
       .filter(
         ({ place }) => place.resource === resource && (namespace === '' || place.namespace === namespace),
       )
@@ -59,7 +59,7 @@ export class FakeStore {
   }
 
   find(place: Place): ApiObject | undefined {
-    return this.objects.get(keyOf(place))?.object;
+    return this.#objects.get(keyOf(place))?.object;
   }
 
   get(place: Place): ApiObject {
@@ -70,10 +70,10 @@ export class FakeStore {
 
   create(place: Place, object: ApiObject): ApiObject {
     const { resource, namespace, name } = place;
-    if (resource.namespaced) this.checkNamespace(place);
+    if (resource.namespaced) this.#checkNamespace(place);
     if (this.find(place) !== undefined) throw alreadyExists(resource, name);
     const isNamespace = resource.resource === 'namespaces';
-    return this.write(place, undefined, {
+    return this.#write(place, undefined, {
       ...object,
       apiVersion: apiVersionOf(resource),
       kind: resource.kind,
@@ -100,9 +100,9 @@ export class FakeStore {
       throw conflict(place.resource, place.name, `Precondition failed: UID in precondition: ${uid}`);
     }
     const next = merged(current, object, subresource);
-    if (isFinished(next)) return this.remove(place);
+    if (isFinished(next)) return this.#remove(place);
     if (JSON.stringify(next) === JSON.stringify(current)) return current;
-    return this.write(place, current, next);
+    return this.#write(place, current, next);
   }
 
   /** Returns the object and whether it is gone. */
@@ -129,15 +129,15 @@ export class FakeStore {
         ? { status: { ...(current['status'] as object), phase: 'Terminating' } }
         : {}),
     };
-    if (isFinished(next)) return { object: this.remove(place), isGone: true };
+    if (isFinished(next)) return { object: this.#remove(place), isGone: true };
     if (JSON.stringify(next) === JSON.stringify(current)) return { object: current, isGone: false };
-    return { object: this.write(place, current, next), isGone: false };
+    return { object: this.#write(place, current, next), isGone: false };
   }
 
   /** Several objects vanish in one revision, as when a lease of the store expires. */
   expire(places: readonly Place[]): void {
     this.revision += 1;
-    for (const place of places) this.dropAt(this.revision, place);
+    for (const place of places) this.#dropAt(this.revision, place);
     this.changes.emit('events');
   }
 
@@ -147,25 +147,25 @@ export class FakeStore {
     this.events.length = 0;
   }
 
-  private remove(place: Place): ApiObject {
+  #remove(place: Place): ApiObject {
     this.revision += 1;
-    const last = this.dropAt(this.revision, place);
+    const last = this.#dropAt(this.revision, place);
     this.changes.emit('events');
     return last;
   }
 
-  private dropAt(revision: number, place: Place): ApiObject {
+  #dropAt(revision: number, place: Place): ApiObject {
     const current = this.get(place);
     const last = withVersion(current, revision);
-    this.objects.delete(keyOf(place));
+    this.#objects.delete(keyOf(place));
     this.events.push({ revision, resource: place.resource, before: current });
     return last;
   }
 
-  private write(place: Place, before: ApiObject | undefined, next: ApiObject): ApiObject {
+  #write(place: Place, before: ApiObject | undefined, next: ApiObject): ApiObject {
     this.revision += 1;
     const after = withVersion(next, this.revision);
-    this.objects.set(keyOf(place), { place, object: after });
+    this.#objects.set(keyOf(place), { place, object: after });
     this.events.push({
       revision: this.revision,
       resource: place.resource,
@@ -176,9 +176,9 @@ export class FakeStore {
     return after;
   }
 
-  private checkNamespace({ resource, namespace, name }: Place): void {
+  #checkNamespace({ resource, namespace, name }: Place): void {
     if (!this.checksNamespaces) return;
-    const namespaces = [...this.objects.values()].find(
+    const namespaces = [...this.#objects.values()].find(
       ({ place }) => place.resource.resource === 'namespaces' && place.name === namespace,
     );
     if (namespaces === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace);
