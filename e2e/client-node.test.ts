@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { repositoryRoot } from '../deploy/local/repository';
-import { type StartedProcess, startProcess } from '../deploy/local/started-process';
+import type { StartedProcess } from '../deploy/local/started-process';
+import { startProcess } from '../deploy/local/started-process';
 import { eventually } from '../shared/testing/eventually';
 import { configMap, namespace } from './support/objects';
 import type { Replica } from './support/replica';

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { findKubectls, type KubectlResult, runKubectl } from './support/kubectl';
+import type { KubectlResult } from './support/kubectl';
+import { findKubectls, runKubectl } from './support/kubectl';
 import { suiteLocalServer } from './support/suite';
 
 const local = suiteLocalServer('kubernetes');

@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { type Dialect, DIALECTS } from '../shared/names';
-import { findKubectls, followKubectl, type KubectlResult, runKubectl } from './support/kubectl';
+import type { Dialect } from '../shared/names';
+import { DIALECTS } from '../shared/names';
+import type { KubectlResult } from './support/kubectl';
+import { findKubectls, followKubectl, runKubectl } from './support/kubectl';
 import { configMap, deployment, namespace, pod, secret, service } from './support/objects';
 import { suiteLocalServer } from './support/suite';
 

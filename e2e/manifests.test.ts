@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '../deploy/local/repository';
-import { findKubectls, type KubectlResult, runKubectl } from './support/kubectl';
+import type { KubectlResult } from './support/kubectl';
+import { findKubectls, runKubectl } from './support/kubectl';
 import { suiteLocalServer } from './support/suite';
 import { WIDE_ROWS } from './support/wide-rows';
 

@@ -1,4 +1,5 @@
-import { type HaSet, startHaSet } from './support/ha-set';
+import type { HaSet } from './support/ha-set';
+import { startHaSet } from './support/ha-set';
 import { configMap, namespace } from './support/objects';
 import { sized } from './support/scale';
 import { explained } from './support/workspace';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { GROUP } from '../../shared/names';
 import { dns1123SubdomainProblems } from '../../shared/meta/dns-names';
 import { parseYaml } from '../http/encoding/yaml';
-import { AUDIT_VERSIONS, LEVELS, STAGES } from './event';
 import type { AuditVersion } from './event';
+import { AUDIT_VERSIONS, LEVELS, STAGES } from './event';
 import type { AuditPolicy, GroupResources, PolicyRule } from './policy';
 
 export interface ReadPolicy {

@@ -4,6 +4,7 @@ import { StorageError } from '../storage/backend';
 import type { ClusterCache } from './cluster-cache';
 import type { Entry } from './state/entry';
 import type { CacheLimits } from './limits';
+import type { Frame } from './testing/fixtures';
 import {
   createCache,
   JsonRepresentation,
@@ -13,7 +14,6 @@ import {
   PODS,
   requestFor,
 } from './testing/fixtures';
-import type { Frame } from './testing/fixtures';
 import { MemoryBackend } from '../storage/testing/memory-backend';
 import type { WatchRequest } from './fan-out/watch-request';
 

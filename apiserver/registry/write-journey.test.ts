@@ -1,7 +1,7 @@
 import { endpointOf } from '../admission/testing/plugin-bench';
 import type { ApiObject } from '../../shared/object/object';
-import { startInProcessApi } from '../testing/in-process-api';
 import type { InProcessApi } from '../testing/in-process-api';
+import { startInProcessApi } from '../testing/in-process-api';
 import { API_SERVER_USER } from './api-server-user';
 import type { Draft } from './draft';
 import { ask, intentOf, newDraft } from './draft';

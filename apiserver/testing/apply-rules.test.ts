@@ -1,6 +1,6 @@
 import { MEDIA_TYPE } from '../../shared/names';
-import { apiVersionOf } from '../../shared/object/object';
 import type { ManagedFieldsEntry } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
 import type { Endpoint } from '../registry/resource';
 import type { InProcessApi, Reply } from './in-process-api';
 import { startInProcessApi } from './in-process-api';

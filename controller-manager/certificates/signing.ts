@@ -44,7 +44,7 @@ export function signingProblems(flags: SigningFlags): readonly string[] {
   return [
     ...[common, ...own]
       .filter(({ certFile, keyFile }) => (certFile === '') !== (keyFile === ''))
-      .map(({ flag }) => `--${flag}-cert-file and --${flag}-key-file go together`),
+      .map(({ flag }) => `--${flag}-cert-file and --${flag}-key-file must be given together`),
     ...(isGiven(common) && own.some(isGiven)
       ? ['--cluster-signing-cert-file is for all signers: files for one of them cannot stand beside it']
       : []),

@@ -1,6 +1,6 @@
 import type { ResourceQuota } from '../../shared/api/types/core-v1';
-import { addQuantity } from '../../shared/meta/quantity';
 import type { Quantity } from '../../shared/meta/quantity';
+import { addQuantity } from '../../shared/meta/quantity';
 import type { Amounts } from '../../shared/quota/amounts';
 import { areEqual, isMore, only } from '../../shared/quota/amounts';
 import { hardOf, statusOf } from './quota-object';

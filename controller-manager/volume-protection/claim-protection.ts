@@ -7,8 +7,8 @@ import type { ControllerContext } from '../runtime/controller';
 import { withoutFinalizer } from '../runtime/live-object';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { changeFinalizers, isLeaving, withFinalizer } from './protection';
-import { CLAIMS, PODS, claimKeysOf, isUsing, podOf } from './storage-objects';
 import type { PodWithClaims } from './storage-objects';
+import { CLAIMS, PODS, claimKeysOf, isUsing, podOf } from './storage-objects';
 
 const WORKERS = 5;
 const LOOK_AGAIN_MS = 5_000;

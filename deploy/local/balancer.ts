@@ -4,7 +4,8 @@ import { writeFileAtomically } from '../../shared/files/atomic-file';
 import { makeDirectory } from '../../shared/files/make-directory';
 import { defined } from '../../shared/defined';
 import { LOOPBACK } from './ports';
-import { startProcess, type StartedProcess } from './started-process';
+import type { StartedProcess } from './started-process';
+import { startProcess } from './started-process';
 
 export interface BalancerOptions {
   /** Where it listens on the loopback interface. */

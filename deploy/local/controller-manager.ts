@@ -3,7 +3,8 @@ import type { Dialect } from '../../shared/names';
 import type { Credentials } from './credentials';
 import { LOOPBACK } from './ports';
 import { programPath } from './repository';
-import { startProcess, type StartedProcess } from './started-process';
+import type { StartedProcess } from './started-process';
+import { startProcess } from './started-process';
 
 export interface ControllerManagerOptions {
   readonly name: string;

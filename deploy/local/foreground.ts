@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeExit, exitCodeOf, type ProcessExit, type StartedProcess } from './started-process';
+import type { ProcessExit, StartedProcess } from './started-process';
+import { describeExit, exitCodeOf } from './started-process';
 
 /** Something that runs until it is stopped. */
 export interface Stage {

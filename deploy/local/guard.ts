@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 
 /**
  * Makes sure that `pid` and its process group die with this process, however it ends (also by kill -9): a shell outside our

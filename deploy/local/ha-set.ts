@@ -4,9 +4,12 @@ import type { Dialect } from '../../shared/names';
 import { caFileOf, serverUrl, startApiServer } from './api-server';
 import { startBalancer } from './balancer';
 import { startControllerManager } from './controller-manager';
-import { type Credentials, ensureCredentials, writeKubeconfig } from './credentials';
-import { type EtcdCluster, startEtcdCluster } from './etcd-cluster';
-import { keepRunning, print, printer, type Stage, together } from './foreground';
+import type { Credentials } from './credentials';
+import { ensureCredentials, writeKubeconfig } from './credentials';
+import type { EtcdCluster } from './etcd-cluster';
+import { startEtcdCluster } from './etcd-cluster';
+import type { Stage } from './foreground';
+import { keepRunning, print, printer, together } from './foreground';
 import { freePorts } from './ports';
 import { waitUntilReady } from './readiness';
 

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Dialect, DIALECTS } from '../../shared/names';
+import type { Dialect } from '../../shared/names';
+import { DIALECTS } from '../../shared/names';
 
 export interface LocalOptions {
   readonly dataDir: string;

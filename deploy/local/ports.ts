@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 
 export const LOOPBACK = '127.0.0.1';
 

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeExit, type StartedProcess } from './started-process';
+import type { StartedProcess } from './started-process';
+import { describeExit } from './started-process';
 
 export interface ReadinessOptions {
   /** `https://127.0.0.1:6443` */

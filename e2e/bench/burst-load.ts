@@ -2,15 +2,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type BurstLoad,
-  type BurstResult,
-  monotonicMs,
-  percentile,
-  type ProbeLoad,
-  type ProbeResult,
-  type Target,
-} from './messages';
+import type { BurstLoad, BurstResult, ProbeLoad, ProbeResult, Target } from './messages';
+import { monotonicMs, percentile } from './messages';
 
 const WARM_PATH = '/livez/ping';
 const PROBE_INTERVAL_MS = 2;

@@ -1,9 +1,12 @@
-import { type BenchProcess, startLoad } from './children';
+import type { BenchProcess } from './children';
+import { startLoad } from './children';
 import type { Load, RequestLoad, RequestResult } from './messages';
 import { POD_GROUPS } from './bench-pod';
 import { cpuMicroseconds } from './process-cost';
-import { ACCEPT, type Bench, BY_LABEL, BY_NODE, CONFIGMAPS, MADE_PODS, PODS, SIZES } from './rig';
-import { microseconds, milliseconds, ratio, type Table } from './table';
+import type { Bench } from './rig';
+import { ACCEPT, BY_LABEL, BY_NODE, CONFIGMAPS, MADE_PODS, PODS, SIZES } from './rig';
+import type { Table } from './table';
+import { microseconds, milliseconds, ratio } from './table';
 
 const CLEAR_TIMEOUT_MS = 120_000;
 

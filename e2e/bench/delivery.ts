@@ -1,9 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startLoad } from './children';
-import { monotonicMs, percentile, type Target, type WatchResult } from './messages';
+import type { Target, WatchResult } from './messages';
+import { monotonicMs, percentile } from './messages';
 import { cpuMicroseconds } from './process-cost';
-import { type Bench, benchConfigMap, FAN_OUT, SIZES } from './rig';
-import { microseconds, milliseconds, ratio, type Table } from './table';
+import type { Bench } from './rig';
+import { benchConfigMap, FAN_OUT, SIZES } from './rig';
+import type { Table } from './table';
+import { microseconds, milliseconds, ratio } from './table';
 
 const RATES: readonly Rate[] = [
   { perSecond: 10, seconds: 5, watchers: SIZES.watchers },

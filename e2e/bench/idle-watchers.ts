@@ -1,7 +1,8 @@
 import { startLoad } from './children';
 import type { Target, WatchResult } from './messages';
 import { memoryAtRest } from './process-cost';
-import { type Bench, FAN_OUT, SIZES } from './rig';
+import type { Bench } from './rig';
+import { FAN_OUT, SIZES } from './rig';
 import type { Table } from './table';
 
 const PROCESSES = 2;

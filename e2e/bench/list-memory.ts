@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { askProbe } from './ask-probe';
-import { type BenchProcess, startLoad } from './children';
+import type { BenchProcess } from './children';
+import { startLoad } from './children';
 import type { LoopFigures } from './loop-probe';
 import type { BurstResult, ProbeResult, Target } from './messages';
 import { forgetPeak, memoryAtRest, memoryMegabytes } from './process-cost';
-import { ACCEPT, type Bench, PODS, SIZES } from './rig';
-import { megabytes, milliseconds, type Table } from './table';
+import type { Bench } from './rig';
+import { ACCEPT, PODS, SIZES } from './rig';
+import type { Table } from './table';
+import { megabytes, milliseconds } from './table';
 
 const AT_ONCE = 10;
 const BURSTS = 5;

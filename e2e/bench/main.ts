@@ -9,9 +9,11 @@ import { measureDelivery } from './delivery';
 import { measureIdleWatchers } from './idle-watchers';
 import { measureListMemory } from './list-memory';
 import { measureAllocations } from './patch-allocations';
-import { type Bench, SIZES, withBench } from './rig';
+import type { Bench } from './rig';
+import { SIZES, withBench } from './rig';
 import { measureStarts } from './start-times';
-import { printTable, type Table } from './table';
+import type { Table } from './table';
+import { printTable } from './table';
 
 type Parts = Readonly<Record<string, (bench: Bench) => Promise<Table>>>;
 

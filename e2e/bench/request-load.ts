@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { Etcd3 } from 'etcd3';
-import { type EtcdLoad, monotonicMs, percentile, type RequestLoad, type RequestResult } from './messages';
+import type { EtcdLoad, RequestLoad, RequestResult } from './messages';
+import { monotonicMs, percentile } from './messages';
 import { writeCall } from './write-calls';
 
 /** Long enough that what the server compiles of its own code for this row is not in the row's figure. */

@@ -1,6 +1,8 @@
 import { startLocalServer } from '../support/local-server';
-import { type Bench, SIZES } from './rig';
-import { milliseconds, type Table } from './table';
+import type { Bench } from './rig';
+import { SIZES } from './rig';
+import type { Table } from './table';
+import { milliseconds } from './table';
 
 const STARTS = 5;
 

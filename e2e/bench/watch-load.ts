@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import type { IncomingMessage } from 'node:http';
-import { connect, type TLSSocket } from 'node:tls';
-import { monotonicMs, type Target, type WatchLoad, type WatchResult } from './messages';
+import type { TLSSocket } from 'node:tls';
+import { connect } from 'node:tls';
+import type { Target, WatchLoad, WatchResult } from './messages';
+import { monotonicMs } from './messages';
 
 /**
  * Raw TLS sockets that only look for the ends of frames, so that a thousand watchers cost this process little; with `events`, one more

@@ -1,5 +1,6 @@
 import { benchPod } from './bench-pod';
-import { CHANGED_OBJECTS, type WriteKind } from './messages';
+import type { WriteKind } from './messages';
+import { CHANGED_OBJECTS } from './messages';
 
 /** What one write sends. */
 export interface WriteCall {

@@ -4,14 +4,19 @@ import { configMap, defaultServiceAccount, namespace } from '../support/objects'
 import { isFullScale, sized } from '../support/scale';
 import { suiteHaSet } from '../support/suite';
 import { explained } from '../support/workspace';
-import { type Damage, startDamage } from './chaos/damage';
-import { type InformerProcess, startInformerProcess } from './chaos/informer-process';
+import type { Damage } from './chaos/damage';
+import { startDamage } from './chaos/damage';
+import type { InformerProcess } from './chaos/informer-process';
+import { startInformerProcess } from './chaos/informer-process';
 import type { InformerTarget } from './chaos/informer-program';
-import { digestOf, type JournalReport } from './chaos/journal';
-import { type WriteReport, writeAtRandom } from './chaos/random-writes';
+import type { JournalReport } from './chaos/journal';
+import { digestOf } from './chaos/journal';
+import type { WriteReport } from './chaos/random-writes';
+import { writeAtRandom } from './chaos/random-writes';
 import { RevisionSet } from './chaos/revision-set';
 import { createRandom } from './chaos/seeded-random';
-import { followTruth, type Truth } from './chaos/truth';
+import type { Truth } from './chaos/truth';
+import { followTruth } from './chaos/truth';
 import { labelSelectorOf, NAMESPACES, pathOf, VIEWS } from './chaos/views';
 
 /** Repeats the choices of an earlier run: ORCH_E2E_SEED=<the number it printed>. What runs at the same time is left to the machine. */

@@ -3,7 +3,8 @@ import { serverUrl } from '../../deploy/local/api-server';
 import { startBalancer } from '../../deploy/local/balancer';
 import { startControllerManager } from '../../deploy/local/controller-manager';
 import { ensureCredentials, writeKubeconfig } from '../../deploy/local/credentials';
-import { type EtcdCluster, startEtcdCluster } from '../../deploy/local/etcd-cluster';
+import type { EtcdCluster } from '../../deploy/local/etcd-cluster';
+import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
 import { freePort } from '../../deploy/local/ports';
 import { waitUntilReady } from '../../deploy/local/readiness';
 import type { StartedProcess } from '../../deploy/local/started-process';
@@ -12,7 +13,8 @@ import type { Dialect } from '../../shared/names';
 import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { ApiClient } from './client';
 import { NAMES } from './dialect';
-import { type Replica, startReplica } from './replica';
+import type { Replica } from './replica';
+import { startReplica } from './replica';
 import { makeWorkspace, remember } from './workspace';
 
 export interface HaSetOptions {

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { ensureCredentials } from '../../deploy/local/credentials';
 import type { Dialect } from '../../shared/names';
-import { type Replica, startReplica } from './replica';
+import type { Replica } from './replica';
+import { startReplica } from './replica';
 import { makeWorkspace } from './workspace';
 
 export interface LocalServer {

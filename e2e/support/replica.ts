@@ -1,6 +1,8 @@
 import path from 'node:path';
-import { caFileOf, serverUrl, startApiServer, type StorageChoice } from '../../deploy/local/api-server';
-import { type Credentials, writeKubeconfig } from '../../deploy/local/credentials';
+import type { StorageChoice } from '../../deploy/local/api-server';
+import { caFileOf, serverUrl, startApiServer } from '../../deploy/local/api-server';
+import type { Credentials } from '../../deploy/local/credentials';
+import { writeKubeconfig } from '../../deploy/local/credentials';
 import { freePort } from '../../deploy/local/ports';
 import { waitUntilReady } from '../../deploy/local/readiness';
 import type { StartedProcess } from '../../deploy/local/started-process';

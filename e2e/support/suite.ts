@@ -1,6 +1,8 @@
 import type { Dialect } from '../../shared/names';
-import { type HaSet, type HaSetOptions, startHaSet } from './ha-set';
-import { type LocalServer, startLocalServer } from './local-server';
+import type { HaSet, HaSetOptions } from './ha-set';
+import { startHaSet } from './ha-set';
+import type { LocalServer } from './local-server';
+import { startLocalServer } from './local-server';
 import { explained } from './workspace';
 
 /**

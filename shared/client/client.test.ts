@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 
 import { StatusError } from '../errors/status-error';
 import { MEDIA_TYPE } from '../names';

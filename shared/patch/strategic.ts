@@ -3,8 +3,8 @@ import { getOwn, isJsonObject, setOwn } from '../object/clone';
 import type { FieldType, MessageType } from '../schema/types';
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { PatchError } from './patch-error';
-import { mergeLists, orderAs, withoutValues } from './strategic-lists';
 import type { ListRule } from './strategic-lists';
+import { mergeLists, orderAs, withoutValues } from './strategic-lists';
 
 const PATCH = '$patch';
 const RETAIN_KEYS = '$retainKeys';

@@ -1,7 +1,7 @@
 import { decodeObject } from '../schema/decode';
 import { filledObject } from '../schema/testing/samples';
-import { messageType } from '../schema/types';
 import type { MessageType } from '../schema/types';
+import { messageType } from '../schema/types';
 import { decodeProtobuf } from './decode';
 import { encodeProtobuf } from './encode';
 import { kindMessages, withoutTypeMeta } from './testing/kinds';

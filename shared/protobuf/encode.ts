@@ -1,6 +1,6 @@
 import type { MessageType } from '../schema/types';
-import { elementWriter } from './value-writers';
 import type { WriteElement } from './value-writers';
+import { elementWriter } from './value-writers';
 import { sortedKeys } from '../schema/string-map';
 import type { FieldType } from '../schema/types';
 import { WireWriter, WIRE } from './wire-writer';

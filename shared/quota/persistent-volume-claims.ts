@@ -1,6 +1,6 @@
 import type { PersistentVolumeClaim } from '../api/types/core-v1';
-import { parseQuantity } from '../meta/quantity';
 import type { Quantity } from '../meta/quantity';
+import { parseQuantity } from '../meta/quantity';
 import { ANNOTATION, GROUP, STORAGE_CLASS_QUOTA } from '../names';
 import { ONE, wholeUnits } from './amounts';
 import type { Evaluator } from './measure';

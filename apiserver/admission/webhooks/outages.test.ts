@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makeCa } from '../../../shared/certs/certificate';
@@ -9,8 +9,8 @@ import { eventually, PATIENCE_MS } from '../../../shared/testing/eventually';
 import type { AdmissionOptions } from '../../startup/control-plane';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import { DEFAULT_CALL_LIMITS } from './call';
 import type { CallLimits } from './call';
+import { DEFAULT_CALL_LIMITS } from './call';
 import type { Behaviour, WebhookServer } from './testing/webhook-server';
 import { allow, authority, client, configurationOf, hookAt, startWebhook } from './testing/webhook-server';
 

@@ -1,7 +1,7 @@
-import { systemClock } from '../../../shared/concurrency/clock';
 import type { Clock } from '../../../shared/concurrency/clock';
-import { silentLog } from '../../../shared/log/log';
+import { systemClock } from '../../../shared/concurrency/clock';
 import type { Log } from '../../../shared/log/log';
+import { silentLog } from '../../../shared/log/log';
 import { PATIENCE_MS, patience } from '../../../shared/testing/eventually';
 import type { Backend } from '../../storage/backend';
 import { identityTransformer } from '../../storage/transformer';

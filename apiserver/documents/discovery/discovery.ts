@@ -1,5 +1,5 @@
-import { documentAnswer } from '../../http/encoding/document';
 import type { Document } from '../../http/encoding/document';
+import { documentAnswer } from '../../http/encoding/document';
 import type { Answer, Exchange } from '../../exchange/exchange';
 import type { Registry } from '../../registry/registry';
 import { methodNotAllowed } from '../../verbs/target';

@@ -1,5 +1,5 @@
-import { createPublicKey, verify } from 'node:crypto';
 import type { JsonWebKey } from 'node:crypto';
+import { createPublicKey, verify } from 'node:crypto';
 import { parseToken, signToken } from '../../../shared/tokens/json-web-token';
 import { newKeyPem } from '../../../shared/certs/testing/new-key-pem';
 import { signingKeyOf } from '../../../shared/tokens/token-key';

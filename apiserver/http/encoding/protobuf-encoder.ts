@@ -1,5 +1,5 @@
-import { apiVersionOf } from '../../../shared/object/object';
 import type { ListMeta } from '../../../shared/object/object';
+import { apiVersionOf } from '../../../shared/object/object';
 import { GROUP, MEDIA_TYPE } from '../../../shared/names';
 import { encodeProtobuf } from '../../../shared/protobuf/encode';
 import { envelopeAround, wrapEnvelope } from '../../../shared/protobuf/envelope';

@@ -1,5 +1,5 @@
-import { silentLog } from '../../../shared/log/log';
 import type { Log } from '../../../shared/log/log';
+import { silentLog } from '../../../shared/log/log';
 import { newExchange } from '../../exchange/testing/new-exchange';
 import type { HealthCheck } from './health-check';
 import { logCheck, ping, shutdownCheck } from './health-check';

@@ -1,6 +1,6 @@
 import { ANNOTATION } from '../../../shared/names';
-import { StatusError } from '../../../shared/errors/status-error';
 import type { StatusCause } from '../../../shared/errors/status-error';
+import { StatusError } from '../../../shared/errors/status-error';
 import type { ManagedFieldsEntry } from '../../../shared/object/object';
 import { messageType, UNSTRUCTURED } from '../../../shared/schema/types';
 import { ManagedObject } from './testing/managed-object';

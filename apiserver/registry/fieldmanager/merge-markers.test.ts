@@ -1,6 +1,6 @@
 import { StatusError } from '../../../shared/errors/status-error';
-import { kindType, UNSTRUCTURED } from '../../../shared/schema/types';
 import type { KindType } from '../../../shared/schema/types';
+import { kindType, UNSTRUCTURED } from '../../../shared/schema/types';
 import { ManagedObject } from './testing/managed-object';
 
 /** The field of a conflict, or undefined when the write went through. */

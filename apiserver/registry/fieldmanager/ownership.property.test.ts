@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { StatusError } from '../../../shared/errors/status-error';
-import { kindType, UNSTRUCTURED } from '../../../shared/schema/types';
 import type { KindType } from '../../../shared/schema/types';
+import { kindType, UNSTRUCTURED } from '../../../shared/schema/types';
 import { pathsOf } from '../../../shared/fieldset/field-set';
 import { parseFieldSet } from '../../../shared/fieldset/parse';
 import { ManagedObject } from './testing/managed-object';

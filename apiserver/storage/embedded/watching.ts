@@ -4,8 +4,8 @@ import type { Database } from './database';
 import { readValues, takeSnapshot } from './database';
 import { checkComplete, readLog } from './log-reader';
 import type { LogRow } from './rows';
-import { FIRST_REVISION } from './store-state';
 import type { StoreState } from './store-state';
+import { FIRST_REVISION } from './store-state';
 
 export interface WatchContext {
   readonly database: Database;

@@ -1,5 +1,6 @@
 import { METHODS } from './codec';
-import { type Transport, TransportError } from './transport';
+import type { Transport } from './transport';
+import { TransportError } from './transport';
 import type { Log } from '../../../shared/log/log';
 
 export interface Credentials {

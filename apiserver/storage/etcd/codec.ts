@@ -1,21 +1,21 @@
 import { BufferReader, Field, Root, Type, Writer } from 'protobufjs';
-import {
-  type AuthenticateRequest,
-  type AuthenticateResponse,
-  type CompactionRequest,
-  type Empty,
-  type HeaderOnly,
-  type LeaseGrantRequest,
-  type LeaseGrantResponse,
-  type RangeRequest,
-  type RangeResponse,
-  type StatusResponse,
-  type TxnRequest,
-  type TxnResponse,
-  type WatchRequest,
-  type WatchResponse,
-  MESSAGES,
+import type {
+  AuthenticateRequest,
+  AuthenticateResponse,
+  CompactionRequest,
+  Empty,
+  HeaderOnly,
+  LeaseGrantRequest,
+  LeaseGrantResponse,
+  RangeRequest,
+  RangeResponse,
+  StatusResponse,
+  TxnRequest,
+  TxnResponse,
+  WatchRequest,
+  WatchResponse,
 } from './proto';
+import { MESSAGES } from './proto';
 import type { Method } from './transport';
 
 /** What a field reads as that is not on the wire, where protobufjs would give an array or a Long. */

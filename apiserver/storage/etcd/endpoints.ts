@@ -2,8 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { sleep } from '../../../shared/concurrency/abort';
 import { StorageError } from '../backend';
 import type { Tokens } from './auth';
-import { type CallKind, isOutage, isRefusedByMember, isStaleToken, toStorageError } from './errors';
-import { type Method, STATUS, type Transport, TransportError } from './transport';
+import type { CallKind } from './errors';
+import { isOutage, isRefusedByMember, isStaleToken, toStorageError } from './errors';
+import type { Method, Transport } from './transport';
+import { STATUS, TransportError } from './transport';
 
 export interface EndpointsOptions {
   readonly endpoints: readonly string[];

@@ -1,24 +1,27 @@
-import {
-  type Backend,
-  type CreateOptions,
-  type UpdateOptions,
-  type DeleteOutcome,
-  type ListOptions,
-  type ListResult,
-  type Revision,
-  StorageError,
-  type StoredRecord,
-  type WatchOptions,
-  type WriteOptions,
-  type WriteOutcome,
+import type {
+  Backend,
+  CreateOptions,
+  UpdateOptions,
+  DeleteOutcome,
+  ListOptions,
+  ListResult,
+  Revision,
+  StoredRecord,
+  WatchOptions,
+  WriteOptions,
+  WriteOutcome,
 } from '../backend';
+import { StorageError } from '../backend';
 import { withTimeLimit } from '../../../shared/concurrency/time-limit';
-import { EtcdClient, type EtcdOptions } from './etcd-client';
+import type { EtcdOptions } from './etcd-client';
+import { EtcdClient } from './etcd-client';
 import { keysBelow, WHOLE_KEYSPACE } from './keys';
 import { isLeaseGone, Leases } from './leases';
 import { pagedRange, toRecord } from './paged-range';
-import { type Compare, COMPARE_TARGET, type TxnRequest, type TxnResponse } from './proto';
-import { type EtcdStatus, toStatus } from './status';
+import type { Compare, TxnRequest, TxnResponse } from './proto';
+import { COMPARE_TARGET } from './proto';
+import type { EtcdStatus } from './status';
+import { toStatus } from './status';
 import { WatchState } from './watch-state';
 import { etcdWatchStream } from './etcd-watch-stream';
 

@@ -1,19 +1,23 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import * as os from 'node:os';
 import * as path from 'node:path';
-import { type EtcdCluster, startEtcdCluster } from '../../../deploy/local/etcd-cluster';
+import type { EtcdCluster } from '../../../deploy/local/etcd-cluster';
+import { startEtcdCluster } from '../../../deploy/local/etcd-cluster';
 import { silentLog } from '../../../shared/log/log';
 import { PATIENCE_MS, patience } from '../../../shared/testing/eventually';
 import type { Revision, StorageError } from '../backend';
-import { compactOnce, COMPACT_REVISION_KEY, type CompactionTurn, runCompactor } from './compactor';
-import { createEtcdBackend, type EtcdBackend } from './etcd-backend';
+import type { CompactionTurn } from './compactor';
+import { compactOnce, COMPACT_REVISION_KEY, runCompactor } from './compactor';
+import type { EtcdBackend } from './etcd-backend';
+import { createEtcdBackend } from './etcd-backend';
 import { METHODS } from './codec';
 import { http2TransportFactory } from './http2-transport';
 import { WHOLE_KEYSPACE } from './keys';
 import { secureContextOf } from './tls-files';
 import { STATUS } from './transport';
 import { enableAuth } from './testing/auth';
-import { makeCertificates, type TestCertificates } from './testing/certificates';
+import type { TestCertificates } from './testing/certificates';
+import { makeCertificates } from './testing/certificates';
 import { freeze } from './testing/freeze';
 import { startProxy } from './testing/proxy';
 

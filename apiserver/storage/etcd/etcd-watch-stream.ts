@@ -1,14 +1,17 @@
 import { sleep } from '../../../shared/concurrency/abort';
 import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import type { Log } from '../../../shared/log/log';
-import { type Revision, StorageError } from '../backend';
+import type { Revision } from '../backend';
+import { StorageError } from '../backend';
 import type { Tokens } from './auth';
 import { METHODS } from './codec';
 import { toStorageError, watchRefusal } from './errors';
-import { type KeyRange, WHOLE_KEYSPACE } from './keys';
+import type { KeyRange } from './keys';
+import { WHOLE_KEYSPACE } from './keys';
 import type { ResponseHeader, WatchResponse } from './proto';
 import type { ResponseStream, Transport } from './transport';
-import { WatchGap, type WatchState } from './watch-state';
+import type { WatchState } from './watch-state';
+import { WatchGap } from './watch-state';
 
 /*
  * The states of one watch. `last` is the newest revision delivered; it moves only in `streaming`, and only by an event.

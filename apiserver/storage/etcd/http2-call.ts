@@ -1,13 +1,11 @@
-import {
-  constants,
-  type ClientHttp2Stream,
-  type IncomingHttpHeaders,
-  type OutgoingHttpHeaders,
-} from 'node:http2';
+import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
+import { constants } from 'node:http2';
 import { FrameError, MessageReader, writeFrameHead } from './grpc-frame';
-import { type CallStatus, OK, refusalIn, statusIn, timeoutHeader } from './grpc-status';
+import type { CallStatus } from './grpc-status';
+import { OK, refusalIn, statusIn, timeoutHeader } from './grpc-status';
 import type { Http2Connection, PendingCall } from './http2-connection';
-import { type Method, STATUS, TransportError, type UnaryOptions } from './transport';
+import type { Method, UnaryOptions } from './transport';
+import { STATUS, TransportError } from './transport';
 
 export interface CallTarget {
   readonly connection: Http2Connection;

@@ -2,7 +2,8 @@ import * as http2 from 'node:http2';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
 import { performance } from 'node:perf_hooks';
-import { type CallStatus, RESET_REFUSED, statusOfReset } from './grpc-status';
+import type { CallStatus } from './grpc-status';
+import { RESET_REFUSED, statusOfReset } from './grpc-status';
 import { STATUS, TransportError } from './transport';
 
 export interface ConnectionOptions {

@@ -1,16 +1,13 @@
-import { constants, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
+import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
+import { constants } from 'node:http2';
 import { FrameError, MessageReader, writeFrameHead } from './grpc-frame';
-import { type CallStatus, OK, refusalIn, statusIn } from './grpc-status';
+import type { CallStatus } from './grpc-status';
+import { OK, refusalIn, statusIn } from './grpc-status';
 import type { PendingCall } from './http2-connection';
-import { type CallTarget, requestHeaders } from './http2-call';
-import {
-  type Method,
-  type ResponseStream,
-  STATUS,
-  STREAM_BYTES_AHEAD_MAX,
-  type StreamOptions,
-  TransportError,
-} from './transport';
+import type { CallTarget } from './http2-call';
+import { requestHeaders } from './http2-call';
+import type { Method, ResponseStream, StreamOptions } from './transport';
+import { STATUS, STREAM_BYTES_AHEAD_MAX, TransportError } from './transport';
 
 interface Parts<Request, Response> {
   readonly target: CallTarget;

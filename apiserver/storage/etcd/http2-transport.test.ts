@@ -7,21 +7,15 @@ import * as path from 'node:path';
 import { silentLog } from '../../../shared/log/log';
 import { eventually, PATIENCE_MS } from '../../../shared/testing/eventually';
 import { timeoutHeader } from './grpc-status';
-import { type Http2Options, http2TransportFactory } from './http2-transport';
+import type { Http2Options } from './http2-transport';
+import { http2TransportFactory } from './http2-transport';
 import { makeCertificates } from './testing/certificates';
-import {
-  ECHO,
-  type FakeCall,
-  type FakeServer,
-  framed,
-  GRPC_HEAD,
-  reply,
-  replyTrailersOnly,
-  startFakeServer,
-} from './testing/fake-server';
+import type { FakeCall, FakeServer } from './testing/fake-server';
+import { ECHO, framed, GRPC_HEAD, reply, replyTrailersOnly, startFakeServer } from './testing/fake-server';
 import { startProxy } from './testing/proxy';
 import { secureContextOf } from './tls-files';
-import { STATUS, type Transport, TransportError } from './transport';
+import type { Transport } from './transport';
+import { STATUS, TransportError } from './transport';
 
 const LONG_MS = PATIENCE_MS;
 /** The code of RST_STREAM. */

@@ -1,18 +1,13 @@
 import type { SecureContext } from 'node:tls';
 import { performance } from 'node:perf_hooks';
-import { type CallTarget, unaryCall } from './http2-call';
+import type { CallTarget } from './http2-call';
+import { unaryCall } from './http2-call';
 import { Backoff } from '../../../shared/concurrency/backoff';
-import { Http2Connection, type Tuning, TUNING } from './http2-connection';
+import type { Tuning } from './http2-connection';
+import { Http2Connection, TUNING } from './http2-connection';
 import { brokenStream, MessageStream } from './http2-stream';
-import {
-  type Method,
-  type ResponseStream,
-  STATUS,
-  type StreamOptions,
-  type Transport,
-  TransportError,
-  type UnaryOptions,
-} from './transport';
+import type { Method, ResponseStream, StreamOptions, Transport, UnaryOptions } from './transport';
+import { STATUS, TransportError } from './transport';
 
 export interface Http2Options {
   /** Asked for each new connection to an `https:` endpoint. */

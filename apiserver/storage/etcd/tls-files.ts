@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createSecureContext, type SecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
+import { createSecureContext } from 'node:tls';
 import type { Log } from '../../../shared/log/log';
 
 /** Paths of PEM files; `certFile` and `keyFile` are this client's own and go together. */

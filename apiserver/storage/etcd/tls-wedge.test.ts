@@ -2,14 +2,17 @@ import { randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import * as os from 'node:os';
 import * as path from 'node:path';
-import { type EtcdCluster, startEtcdCluster } from '../../../deploy/local/etcd-cluster';
+import type { EtcdCluster } from '../../../deploy/local/etcd-cluster';
+import { startEtcdCluster } from '../../../deploy/local/etcd-cluster';
 import { silentLog } from '../../../shared/log/log';
 import { eventually, PATIENCE_MS, patience } from '../../../shared/testing/eventually';
 import type { Revision, WriteOutcome } from '../backend';
 import { StorageError } from '../backend';
-import { createEtcdBackend, type EtcdBackend } from './etcd-backend';
+import type { EtcdBackend } from './etcd-backend';
+import { createEtcdBackend } from './etcd-backend';
 import { makeCertificates } from './testing/certificates';
-import { startProxy, type TestProxy } from './testing/proxy';
+import type { TestProxy } from './testing/proxy';
+import { startProxy } from './testing/proxy';
 
 const PREFIX = '/registry';
 /** Nearly every connection that is reset in this way costs the seconds until it is noticed: they are waited for side by side. */

@@ -1,5 +1,7 @@
-import { type Revision, StorageError } from '../backend';
-import { EVENT_TYPE, type WatchEvent, type WatchResponse } from './proto';
+import type { Revision } from '../backend';
+import { StorageError } from '../backend';
+import type { WatchEvent, WatchResponse } from './proto';
+import { EVENT_TYPE } from './proto';
 
 type RevisionEvent = Revision['events'][number];
 

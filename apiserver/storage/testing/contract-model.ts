@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { randomInt } from 'node:crypto';
-import { bytes, isFullScale, storageErrorOf } from './suite';
 import type { Suite } from './suite';
+import { bytes, isFullScale, storageErrorOf } from './suite';
 import { StoreModel } from './store-model';
 import { linesOf, WatchRecorder } from './watch-recorder';
 

@@ -3,18 +3,13 @@
  * `informer-program.ts` for what it is told and tells.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  AppsV1Api,
-  CoreV1Api,
-  KubeConfig,
-  type KubernetesListObject,
-  type KubernetesObject,
-  ListWatch,
-  Watch,
-} from '@kubernetes/client-node';
-import { type InformerTarget, runInformerProgram, type TestedInformer } from './informer-program';
+import type { KubernetesListObject, KubernetesObject } from '@kubernetes/client-node';
+import { AppsV1Api, CoreV1Api, KubeConfig, ListWatch, Watch } from '@kubernetes/client-node';
+import type { InformerTarget, TestedInformer } from './informer-program';
+import { runInformerProgram } from './informer-program';
 import { cachedObject, Journal, reportOf } from './journal';
-import { labelSelectorOf, pathOf, type View } from './views';
+import type { View } from './views';
+import { labelSelectorOf, pathOf } from './views';
 
 const RESTART_DELAY_MS = 100;
 

@@ -1,4 +1,5 @@
-import { Journal, type SeenObject, type Told } from './journal';
+import type { SeenObject, Told } from './journal';
+import { Journal } from './journal';
 import { RevisionSet } from './revision-set';
 import { createRandom } from './seeded-random';
 

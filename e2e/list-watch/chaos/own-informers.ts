@@ -1,14 +1,17 @@
 /** A program: informers of `shared/informer`, each with a journal. See `informer-program.ts` for what it is told and tells. */
-import { type Client, createClient } from '../../../shared/client/client';
+import type { Client } from '../../../shared/client/client';
+import { createClient } from '../../../shared/client/client';
 import type { ListOptions, WatchOptions } from '../../../shared/client/options';
 import { loadKubeconfig } from '../../../shared/client/kubeconfig';
 import { StatusError } from '../../../shared/errors/status-error';
 import { createInformer } from '../../../shared/informer/informer';
 import type { ApiObject, ResourceOf } from '../../../shared/object/object';
 import { patience } from '../../../shared/testing/eventually';
-import { type InformerTarget, runInformerProgram, type TestedInformer } from './informer-program';
+import type { InformerTarget, TestedInformer } from './informer-program';
+import { runInformerProgram } from './informer-program';
 import { cachedObject, Journal, reportOf } from './journal';
-import { labelSelectorOf, type View } from './views';
+import type { View } from './views';
+import { labelSelectorOf } from './views';
 
 const RETRY = { initialMs: 50, maxMs: 1_000 };
 

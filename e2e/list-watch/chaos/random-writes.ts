@@ -1,6 +1,7 @@
 import type { Answer, ApiClient } from '../../support/client';
 import type { Random } from './seeded-random';
-import { HALVES, NAMESPACES, pathOf, RESOURCES, type WrittenResource } from './views';
+import type { WrittenResource } from './views';
+import { HALVES, NAMESPACES, pathOf, RESOURCES } from './views';
 
 export interface RandomWritesOptions {
   /** Each write goes through one of them. */

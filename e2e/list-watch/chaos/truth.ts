@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Etcd3, type IWatchResponse, type Watcher } from 'etcd3';
+import type { IWatchResponse, Watcher } from 'etcd3';
+import { Etcd3 } from 'etcd3';
 import type { EtcdCluster } from '../../../deploy/local/etcd-cluster';
 import type { Body } from '../../support/client';
 import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import { RevisionSet } from './revision-set';
-import { VIEWS, type View } from './views';
+import type { View } from './views';
+import { VIEWS } from './views';
 
 /** What etcd itself says of one view. */
 export interface ViewTruth {

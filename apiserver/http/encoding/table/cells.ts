@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { resourceOf } from '../../../../shared/api/resources';
 import type { ResourceRow } from '../../../../shared/api/resources';
+import { resourceOf } from '../../../../shared/api/resources';
 import { Age } from '../../../kinds/columns/age';
 import { CREATED_AT_TABLE } from '../../../kinds/columns/common';
 import type { ColumnHeader, KindTable } from '../../../kinds/columns/table';

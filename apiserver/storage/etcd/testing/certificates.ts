@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import * as path from 'node:path';
-import { issueCertificate, type KeyedCertificate, makeCa } from '../../../../shared/certs/certificate';
+import type { KeyedCertificate } from '../../../../shared/certs/certificate';
+import { issueCertificate, makeCa } from '../../../../shared/certs/certificate';
 
 /** Paths of PEM files. */
 export interface TestCertificates {

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { silentLog } from '../../../../shared/log/log';
 import { patience } from '../../../../shared/testing/eventually';
-import { createEtcdBackend, type EtcdBackend } from '../etcd-backend';
+import type { EtcdBackend } from '../etcd-backend';
+import { createEtcdBackend } from '../etcd-backend';
 
 /*
  * Measures what one operation costs this process, in microseconds of CPU. The build leaves it out, so compile the tree beside it:
