@@ -146,6 +146,11 @@ describe('text', () => {
     expect(calls.filter((text) => odd.test(text))).toEqual([]);
   });
 
+  test('what a class keeps to itself is #private; the keyword is for constructors only', () => {
+    const keyword = /^ +(?:private|protected) (?!constructor\()/mu;
+    expect(sources.filter((file) => keyword.test(withoutComments(read(file))))).toEqual([]);
+  });
+
   test('nothing is left to be done later in a comment', () => {
     const mark = new RegExp(['TO', 'DO|FIX', 'ME|XX', 'X:'].join(''), 'u');
     const marked = [...sources, ...documents].filter((file) => mark.test(read(file)));

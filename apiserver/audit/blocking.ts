@@ -33,7 +33,7 @@ export class BlockingBackend implements Backend {
     const { isSlow, version, plugin, loss, strict } = this.#options;
     const bytes = isSlow ? event.bytes(version) : 0;
     if (this.#bytes + bytes > BUFFER_BYTES_MAX) {
-      loss.add(plugin, 1, new Error('too many audit events are being tried'));
+      loss.add(plugin, 1, new Error('too many audit events are being written'));
       return !strict;
     }
     const written = this.#write(event);

@@ -209,7 +209,7 @@ describe('a disk that does not answer', () => {
     const sink = new LogSink(held, ({ fields }) => `${fields.auditId}\n`, { writeMsMax: 100 });
     const write = async (auditId: string): Promise<void> => sink.write([newEvent({ auditId })]);
     await expect(write('1')).rejects.toThrow('not written within 100 ms');
-    await expect(write('2')).rejects.toThrow('still waits for an earlier write');
+    await expect(write('2')).rejects.toThrow('an earlier write to the audit log is still pending');
     expect(held.written).toEqual(['1\n']);
     held.end();
     await new Promise(setImmediate);
@@ -237,7 +237,7 @@ describe('a disk that does not answer', () => {
     const first = sink.write([newEvent()]);
     await new Promise(setImmediate);
     const second = sink.write([newEvent({ auditId: 'big' })]);
-    await expect(sink.write([newEvent({ auditId: 'big' })])).rejects.toThrow('not written as fast as');
+    await expect(sink.write([newEvent({ auditId: 'big' })])).rejects.toThrow('the audit log is too slow');
     held.end();
     await first;
     await new Promise(setImmediate);

@@ -40,7 +40,7 @@ export class LogSink implements Sink {
   async write(events: readonly AuditEvent[]): Promise<void> {
     const lines = events.map(this.#lineOf).join('');
     if (this.#queueChars + lines.length > QUEUE_CHARS_MAX) {
-      throw new Error('the audit log is not written as fast as events come');
+      throw new Error('the audit log is too slow: its buffer is full');
     }
     return new Promise((resolve, reject) => {
       const settle = (error?: unknown): void => {
@@ -74,7 +74,7 @@ export class LogSink implements Sink {
   }
 
   async #append(bytes: Buffer): Promise<void> {
-    if (this.#stuck !== undefined) throw new Error('the audit log still waits for an earlier write');
+    if (this.#stuck !== undefined) throw new Error('an earlier write to the audit log is still pending');
     const written = this.#file.append(bytes);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {

@@ -23,7 +23,7 @@ export function truncating(
     process: (event, signal) => {
       const fitting = fittingEvent(event, version, eventBytesMax);
       if (fitting !== undefined) return backend.process(fitting, signal);
-      loss.add('truncate', 1, new Error('an audit event is too long even without its objects'));
+      loss.add('truncate', 1, new Error('the audit event is too large even without its objects'));
       return true;
     },
     close: async (signal) => backend.close(signal),

@@ -133,7 +133,7 @@ test.each(['compacted', 'reset'] as const)(
     backend.fail(undefined);
     await cache.resource(PODS.keyPrefix).whenReady(life());
     expect(cache.notReadyReason()).toBeUndefined();
-    expect(reasonWhileFilling).toBe('the watch cache is being built anew: history is gone');
+    expect(reasonWhileFilling).toBe('the watch cache is being rebuilt: history is gone');
     expect(revisionWhileFilling).toBe(0);
   },
 );

@@ -129,7 +129,7 @@ export class ClusterCache {
    */
   async start(signal: AbortSignal): Promise<void> {
     this.#life = signal;
-    this.#notReady = 'the watch cache is being filled';
+    this.#notReady = 'the watch cache is being initialized';
     await this.#feed.start(signal);
     void this.#feed.follow(signal);
     void keepChecking(this.#checkTarget(), signal);
@@ -307,7 +307,7 @@ export class ClusterCache {
   #target(): ConstructorParameters<typeof Feed>[0]['target'] {
     return {
       lost: (why) => {
-        this.#notReady = `the watch cache is being built anew: ${why}`;
+        this.#notReady = `the watch cache is being rebuilt: ${why}`;
         this.#isFilled = false;
         this.#revision = 0;
         this.#confirmation.forget();

@@ -35,14 +35,14 @@ export const STORE_FLAGS = [
     type: 'string',
     default: '/registry',
     group: STORAGE_GROUP,
-    help: 'What every key in etcd begins with.',
+    help: 'The prefix of all keys in etcd.',
   },
   {
     name: 'etcd-compaction-interval',
     type: 'duration',
     default: '5m0s',
     group: STORAGE_GROUP,
-    help: 'How often the store forgets its old history, and how long the version of a chunked list can be continued. 0 leaves the one to somebody else, and the other at 5m0s.',
+    help: 'The interval of compaction of the store, which is also how long a paginated list can be continued. 0 disables compaction and leaves paginated lists at 5m0s.',
   },
 ] as const satisfies readonly FlagRow[];
 

@@ -92,7 +92,7 @@ async function startOf(
   if (plan.kind === 'state') return undefined;
   const { revision } = context.store.cache;
   // Behind nothing there would be everything that ever happened.
-  if (revision === 0) throw serviceUnavailable('the watch cache is being filled', RETRY_AFTER_SECONDS);
+  if (revision === 0) throw serviceUnavailable('the watch cache is being initialized', RETRY_AFTER_SECONDS);
   return revision;
 }
 

@@ -57,7 +57,7 @@ test.each([
   expect(signingProblems(flags(...own))).toEqual([]);
   expect(givenTo(...own)).toEqual([signer]);
   expect(signingProblems(flags(...own.slice(1)))).toEqual([
-    `--cluster-signing-${flag}-cert-file and --cluster-signing-${flag}-key-file go together`,
+    `--cluster-signing-${flag}-cert-file and --cluster-signing-${flag}-key-file must be given together`,
   ]);
 });
 
@@ -90,5 +90,5 @@ test('files that cannot be used at the start are refused by their name', () => {
   const open = () =>
     openSigning(flags(`--cluster-signing-cert-file=${cert}`, `--cluster-signing-key-file=${key}`), silentLog);
   expect(open).toThrow(SigningFilesError);
-  expect(open).toThrow(`--cluster-signing-cert-file ${cert}: the key is not that of the certificate`);
+  expect(open).toThrow(`--cluster-signing-cert-file ${cert}: the private key does not match the certificate`);
 });

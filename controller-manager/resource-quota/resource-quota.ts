@@ -175,7 +175,7 @@ class QuotaKeeper {
     const again = await this.#calculate(quota, countable, signal);
     if (unknown.length > 0) {
       const resources = unknown.map(({ row }) => row.resource).join(', ');
-      throw new Error(`what a quota counts cannot be read: ${resources}`);
+      throw new Error(`failed to list the resources that quotas count: ${resources}`);
     }
     return again;
   }

@@ -16,7 +16,7 @@ export function readCertificates(path: string): string {
   try {
     const text = readFileSync(path, 'utf8');
     const certificates = text.match(PEM) ?? [];
-    if (certificates.length === 0) throw new Error('there is no certificate in it');
+    if (certificates.length === 0) throw new Error('it contains no certificate');
     for (const certificate of certificates) void new X509Certificate(certificate);
     return text;
   } catch (error) {

@@ -41,7 +41,7 @@ export function ensureCredentials(
     .split('\n')
     .map((row) => row.split(',')[0]);
   if (!adminToken || !controllerManagerToken) {
-    throw new Error(`${tokenFile} does not hold two tokens. Delete it to have new ones made.`);
+    throw new Error(`${tokenFile} does not hold two tokens. Delete it to generate new ones.`);
   }
   const serviceAccountKeyFile = ensureServiceAccountKey(dir).file;
   const signingAuthority = ensureSigningAuthority(dir);

@@ -64,6 +64,6 @@ test('what cannot be done is told and tried again', async () => {
   const { caFile } = ensureServingCertificate({ dir, hosts: HOSTS });
   const refused = nextLine();
   keepServingCertificate({ dir: path.join(caFile, 'below'), hosts: HOSTS, log, checkMs: 2 }, stop.signal);
-  expect(await refused).toMatch(/could not be looked after/);
-  expect(await nextLine()).toMatch(/could not be looked after/);
+  expect(await refused).toMatch(/failed to renew the serving certificate/);
+  expect(await nextLine()).toMatch(/failed to renew the serving certificate/);
 });

@@ -51,7 +51,7 @@ test.each<[string, (files: { certFile: string; keyFile: string }) => void, strin
     ensureServingCertificate({ dir, hosts: HOSTS, log });
     expect(text(files.certFile)).not.toBe(leafBefore);
     expect(text(files.caFile)).toBe(caBefore);
-    expect(said).toEqual([expect.objectContaining({ because: expect.stringContaining(because) as string })]);
+    expect(said).toEqual([expect.objectContaining({ reason: expect.stringContaining(because) as string })]);
   },
 );
 

@@ -78,7 +78,7 @@ test('it ends no later than the authority', () => {
 
 test('an authority that has ended signs nothing, and nothing is signed that has ended', () => {
   const late = { now: () => NOW + 1_000 * DAY_MS };
-  expect(() => signed({}, { clock: late })).toThrow('the certificate of the authority has expired');
+  expect(() => signed({}, { clock: late })).toThrow('the CA certificate has expired');
   expect(() => signed({}, { lifetimeMs: 300_000 })).toThrow('the certificate would have expired already');
   expect(Date.parse(signed({}, { lifetimeMs: 301_000 }).validTo)).toBe(NOW + 1_000);
 });
@@ -144,7 +144,7 @@ test('without a name of its own the further names are critical', () => {
 test('a request that another key has signed is refused', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   expect(() => signed({ commonName: 'x', signingKey: privateKey })).toThrow(
-    'the request was signed with another key than its own',
+    'the signature of the request is invalid',
   );
 });
 
@@ -209,6 +209,6 @@ test('an authority is one certificate with its own key', () => {
   );
   expect(() => signingAuthorityOf(ca.certificatePem, 'x')).toThrow('there is no private key in PEM form');
   expect(() => signingAuthorityOf(ca.certificatePem, other.privateKeyPem)).toThrow(
-    'the key is not that of the certificate',
+    'the private key does not match the certificate',
   );
 });

@@ -48,7 +48,7 @@ export function signingAuthorityOf(certificatePem: string, keyPem: string): Sign
   if (key === undefined) throw new Error('there is no private key in PEM form');
   const x509 = new X509Certificate(block);
   const privateKey = createPrivateKey(key);
-  if (!x509.checkPrivateKey(privateKey)) throw new Error('the key is not that of the certificate');
+  if (!x509.checkPrivateKey(privateKey)) throw new Error('the private key does not match the certificate');
   const [certificate] = derValues(x509.raw);
   const [toBeSigned] = derChildren(certificate, DER_TAG.sequence);
   const fields = derChildren(toBeSigned, DER_TAG.sequence);
@@ -73,11 +73,11 @@ export function signCertificateRequest(
   request: CertificateRequest,
   { usages, lifetimeMs, clock }: SignOptions,
 ): string {
-  if (!request.isSignedByItself()) throw new Error('the request was signed with another key than its own');
+  if (!request.isSignedByItself()) throw new Error('the signature of the request is invalid');
   const now = clock.now();
   const fromMs = now - BACKDATE_MS;
   const untilMs = Math.min(fromMs + lifetimeMs, authority.notAfterMs);
-  if (now >= authority.notAfterMs) throw new Error('the certificate of the authority has expired');
+  if (now >= authority.notAfterMs) throw new Error('the CA certificate has expired');
   if (now >= untilMs) throw new Error('the certificate would have expired already');
   const attributes = subjectAttributes(request.attributes);
   return signedCertificate({

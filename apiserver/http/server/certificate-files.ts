@@ -17,7 +17,7 @@ export async function loadCertificate({ certFile, keyFile }: CertificateFiles): 
   try {
     const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
     if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-      throw new Error('the key does not belong to the certificate');
+      throw new Error('the private key does not match the certificate');
     }
     createSecureContext({ cert, key });
     return { cert, key };

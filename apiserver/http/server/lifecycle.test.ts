@@ -245,7 +245,7 @@ describe('the certificate', () => {
 
     writeFileSync(test.files.certFile, 'rubbish');
     await heard.promise;
-    expect(said).toEqual([expect.stringContaining('cannot be used; the old one stays')]);
+    expect(said).toEqual([expect.stringContaining('the old one stays in use')]);
     expect(await servedName(test)).toBe('CN=orch-apiserver');
 
     const pair = newPair('fresh');

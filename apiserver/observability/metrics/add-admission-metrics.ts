@@ -10,7 +10,7 @@ export function addAdmissionMetrics(registry: Registry, admission: AdmissionMetr
     registry,
     {
       name: 'apiserver_admission_step_admission_duration_seconds',
-      help: 'The time a phase of admission took.',
+      help: 'The latency of an admission phase.',
       labels: LABELS,
     },
     () => admission.phases(),
@@ -19,7 +19,7 @@ export function addAdmissionMetrics(registry: Registry, admission: AdmissionMetr
     registry,
     {
       name: 'apiserver_admission_controller_admission_duration_seconds',
-      help: 'The time one admission plugin took.',
+      help: 'The latency of an admission plugin.',
       labels: ['name', ...LABELS],
     },
     () => admission.plugins(),

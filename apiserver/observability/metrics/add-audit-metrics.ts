@@ -6,12 +6,12 @@ import { addCounter } from './collected';
 export function addAuditMetrics(registry: Registry, counts: AuditCounts): void {
   addCounter(registry, {
     name: 'apiserver_audit_event_total',
-    help: 'Audit events handed to the backends.',
+    help: 'Audit events generated and sent to the audit backends.',
     read: () => [[{}, counts.events]],
   });
   addCounter(registry, {
     name: 'apiserver_audit_error_total',
-    help: 'Audit events that were lost, by the part of the server that lost them.',
+    help: 'Audit events lost, by audit plugin.',
     labels: ['plugin'],
     *read() {
       for (const [plugin, events] of counts.errors) yield [{ plugin }, events];
@@ -19,7 +19,7 @@ export function addAuditMetrics(registry: Registry, counts: AuditCounts): void {
   });
   addCounter(registry, {
     name: 'apiserver_audit_level_total',
-    help: 'Requests by how much the audit policy wants to know of them.',
+    help: 'Requests by the level of the audit policy that applies to them.',
     labels: ['level'],
     *read() {
       for (const [level, requests] of counts.levels) yield [{ level }, requests];
@@ -27,7 +27,7 @@ export function addAuditMetrics(registry: Registry, counts: AuditCounts): void {
   });
   addCounter(registry, {
     name: 'apiserver_audit_requests_rejected_total',
-    help: 'Requests that were refused because their audit event could not be stored.',
+    help: 'Requests rejected because their audit event could not be written.',
     read: () => [[{}, counts.rejectedRequests]],
   });
 }

@@ -9,7 +9,7 @@ export function addAuthenticationMetrics(registry: Registry, counts: Authenticat
   const { durations, users, certificateLife } = counts;
   addCounter(registry, {
     name: 'authenticated_user_requests',
-    help: 'Requests by the kind of name of their user.',
+    help: 'Authenticated requests by kind of user name.',
     labels: ['username'],
     *read() {
       for (const [username, requests] of users) yield [{ username }, requests];
@@ -17,7 +17,7 @@ export function addAuthenticationMetrics(registry: Registry, counts: Authenticat
   });
   addCounter(registry, {
     name: 'authentication_attempts',
-    help: 'Requests by how authentication ended: success, failure (no credential) or error (a wrong one).',
+    help: 'Authentication attempts by result: success, failure (no credential) or error (invalid credential).',
     labels: ['result'],
     *read() {
       for (const result of AUTHENTICATION_RESULTS) {
@@ -30,7 +30,7 @@ export function addAuthenticationMetrics(registry: Registry, counts: Authenticat
     registry,
     {
       name: 'authentication_duration_seconds',
-      help: 'How long authentication took.',
+      help: 'The latency of authentication.',
       labels: ['result'],
     },
     function* read() {
@@ -43,7 +43,7 @@ export function addAuthenticationMetrics(registry: Registry, counts: Authenticat
     registry,
     {
       name: 'apiserver_client_certificate_expiration_seconds',
-      help: 'What was left of the certificates with which requests came.',
+      help: 'The remaining validity of the client certificates of requests.',
       labels: [],
     },
     () => [{ labels: {}, durations: certificateLife }],

@@ -24,7 +24,7 @@ export function addCacheMetrics(registry: Registry, source: CacheMetricsSource):
     registry,
     {
       name: 'apiserver_watch_delay_seconds',
-      help: 'The way of a change by stage: to_cache is how long reads waited for the cache to be fresh enough, in_cache from arrival to applied, to_door from queued for watchers to handed over.',
+      help: 'The propagation latency of a change by stage: to_cache is how long reads waited for the watch cache to be fresh enough, in_cache is from the arrival of an event until it is applied, to_door is from queued for a watcher until written to its connection.',
       labels: ['stage'],
     },
     () => {
@@ -39,38 +39,50 @@ export function addCacheMetrics(registry: Registry, source: CacheMetricsSource):
 }
 
 const TOTALS: readonly (readonly [name: string, help: string, of: (stats: CacheStats) => number])[] = [
-  ['fills_total', 'Complete fills of the whole cache.', ({ fills }) => fills],
+  ['fills_total', 'Complete initial lists of the watch cache from the store.', ({ fills }) => fills],
   [
     'rebuilds_total',
-    'Times that a state could not be trusted and was read anew.',
+    'Rebuilds of the watch cache, or of the cache of one resource, because its state could not be trusted.',
     ({ rebuilds }) => rebuilds,
   ],
-  ['filled_objects_total', 'Objects read by fills.', ({ filledObjects }) => filledObjects],
-  ['events_received_total', 'Changes applied from the watch of the store.', ({ events }) => events],
-  ['revisions_total', 'Revisions seen, those of foreign keys included.', ({ revisions }) => revisions],
-  ['undecodable_total', 'Stored values that could not be decoded.', ({ undecodable }) => undecodable],
+  [
+    'filled_objects_total',
+    'Objects read from the store by initial lists.',
+    ({ filledObjects }) => filledObjects,
+  ],
+  [
+    'events_received_total',
+    'Events received from the watch of the store and applied.',
+    ({ events }) => events,
+  ],
+  ['revisions_total', 'Store revisions seen, those of foreign keys included.', ({ revisions }) => revisions],
+  [
+    'undecodable_total',
+    'Stored objects that could not be decoded and were skipped.',
+    ({ undecodable }) => undecodable,
+  ],
   [
     'feed_failures_total',
-    'Times the watch of the store had to be resumed.',
+    'Failures of the watch of the store that were retried.',
     ({ feedFailures }) => feedFailures,
   ],
-  ['watches_started_total', 'Watches begun.', ({ watchesStarted }) => watchesStarted],
+  ['watches_started_total', 'Watches started.', ({ watchesStarted }) => watchesStarted],
   [
     'history_streams_total',
-    'Watches that began with history from the store.',
+    'Watches whose past events had to be read from the store.',
     ({ historyStreams }) => historyStreams,
   ],
   [
     'read_index_calls_total',
-    'Requests to the store for its newest revision.',
+    'Requests to the store for its current revision (read index).',
     ({ readIndexCalls }) => readIndexCalls,
   ],
   [
     'read_index_requests_total',
-    'Reads that asked for the newest revision, and shared these requests.',
+    'Consistent reads that needed the current revision, and shared these requests.',
     ({ readIndexRequests }) => readIndexRequests,
   ],
-  ['flushes_total', 'Times that queued frames were handed over.', ({ flushes }) => flushes],
+  ['flushes_total', 'Flushes of queued events to connections.', ({ flushes }) => flushes],
 ];
 
 function addTotals(registry: Registry, { stats }: CacheMetricsSource): void {
@@ -85,19 +97,23 @@ function addTotals(registry: Registry, { stats }: CacheMetricsSource): void {
   });
   addCounter(registry, {
     name: `${PREFIX}_checks_total`,
-    help: 'Comparisons of a resource with the store, by outcome.',
+    help: 'Consistency checks of the cache of a resource with the store, by outcome.',
     labels: ['outcome'],
     read: () => Object.entries(stats().checks).map(([outcome, count]): Sample => [{ outcome }, count]),
   });
 }
 
 const GAUGES: readonly (readonly [name: string, help: string, of: (stats: CacheStats) => number])[] = [
-  ['revision', 'The newest revision that is fully applied.', ({ revision }) => revision],
-  ['derived_bytes', 'Bytes of frames kept for further readers.', ({ derivedBytes }) => derivedBytes],
-  ['snapshot_bytes', 'Bytes that only retained snapshots still need.', ({ snapshotBytes }) => snapshotBytes],
+  [
+    'revision',
+    'The newest store revision that is fully applied to the watch cache.',
+    ({ revision }) => revision,
+  ],
+  ['derived_bytes', 'Bytes of cached encodings of objects and events.', ({ derivedBytes }) => derivedBytes],
+  ['snapshot_bytes', 'Bytes that are retained for snapshots only.', ({ snapshotBytes }) => snapshotBytes],
   [
     'coalesce_delay_seconds',
-    'How long the last flush was held back.',
+    'How long the last flush was delayed to coalesce events.',
     ({ coalesceDelayMs }) => coalesceDelayMs / MS_PER_SECOND,
   ],
 ];
@@ -117,14 +133,18 @@ const RESOURCE_GAUGES: readonly (readonly [
   ['object_bytes', 'Bytes of the cached objects.', ({ objectBytes }) => objectBytes],
   ['slab_bytes', 'Bytes allocated for objects and past states.', ({ slabBytes }) => slabBytes],
   ['ring_events', 'Recent events kept for watches that resume.', ({ ringEvents }) => ringEvents],
-  ['ring_bytes', 'Bytes of past states that only recent events need.', ({ ringBytes }) => ringBytes],
+  [
+    'ring_bytes',
+    'Bytes of past object states that are retained for recent events only.',
+    ({ ringBytes }) => ringBytes,
+  ],
   [
     'oldest_revision',
-    'The oldest revision from which memory serves a watch.',
+    'The oldest revision from which a watch can be served from memory.',
     ({ oldestWatchable }) => oldestWatchable,
   ],
   ['watchers', 'Open watches.', ({ watchers }) => watchers],
-  ['ready', '1 when the resource can be read from the cache.', ({ isReady }) => (isReady ? 1 : 0)],
+  ['ready', '1 if the resource can be read from the watch cache.', ({ isReady }) => (isReady ? 1 : 0)],
 ];
 
 function addResourceGauges(registry: Registry, { stats }: CacheMetricsSource): void {
@@ -141,7 +161,7 @@ function addResourceGauges(registry: Registry, { stats }: CacheMetricsSource): v
 function addByResource(registry: Registry, { stats, kindOf }: CacheMetricsSource): void {
   addCounter(registry, {
     name: 'apiserver_watch_events_total',
-    help: 'Events sent to watches, bookmarks included, by the kind and version that was asked for.',
+    help: 'Events sent to watchers, bookmarks included, by the requested group, version and kind.',
     labels: ['group', 'version', 'kind'],
     read: () =>
       stats().resources.flatMap(({ resource, sent }) =>
@@ -152,7 +172,7 @@ function addByResource(registry: Registry, { stats, kindOf }: CacheMetricsSource
   });
   addCounter(registry, {
     name: 'apiserver_terminated_watchers_total',
-    help: 'Watches ended because their client did not take what it asked for.',
+    help: 'Slow watchers ended: their client did not read its events.',
     labels: ['resource'],
     read: () =>
       stats()

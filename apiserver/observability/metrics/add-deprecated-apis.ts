@@ -16,7 +16,7 @@ export function addDeprecatedApis(
 ): void {
   addGauge(metrics, {
     name: 'apiserver_requested_deprecated_apis',
-    help: 'Deprecated APIs that were requested, with the release that no longer has them.',
+    help: 'Deprecated APIs that were requested, with the release in which they are removed.',
     labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
     *read() {
       for (const series of requests.series()) {

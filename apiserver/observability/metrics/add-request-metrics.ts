@@ -19,7 +19,7 @@ const LABELS = [
 export function addRequestMetrics(registry: Registry, requests: RequestMetrics): void {
   addCounter(registry, {
     name: 'apiserver_request_total',
-    help: 'Requests by verb, what they were about, and the code of the answer.',
+    help: 'Requests by verb, resource, scope and response code.',
     labels: [...LABELS, 'code'],
     *read() {
       for (const { labels, byCode } of requests.series()) {
@@ -31,14 +31,14 @@ export function addRequestMetrics(registry: Registry, requests: RequestMetrics):
     registry,
     {
       name: 'apiserver_request_duration_seconds',
-      help: 'The time from a request to its decided answer, watches left out.',
+      help: 'The latency of requests until their response is determined, watches excluded.',
       labels: LABELS,
     },
     () => timeSeries(requests),
   );
   addGauge(registry, {
     name: 'apiserver_current_inflight_requests',
-    help: 'Requests that are not answered yet, watches left out.',
+    help: 'Requests in flight, watches excluded.',
     labels: ['request_kind'],
     *read() {
       for (const [kind, count] of Object.entries(requests.inFlight)) yield [{ request_kind: kind }, count];
@@ -46,7 +46,7 @@ export function addRequestMetrics(registry: Registry, requests: RequestMetrics):
   });
   addGauge(registry, {
     name: 'apiserver_longrunning_gauge',
-    help: 'Watches that are open.',
+    help: 'Open watches.',
     labels: LABELS.filter((label) => label !== 'dry_run'),
     *read() {
       for (const series of requests.series()) {

@@ -5,17 +5,17 @@ import { addCounter } from './collected';
 const METRICS = [
   {
     name: 'serviceaccount_legacy_tokens_total',
-    help: 'Uses of service account tokens from Secrets, which have no end.',
+    help: 'Uses of legacy service account tokens from Secrets, which do not expire.',
     count: 'legacy',
   },
   {
     name: 'serviceaccount_stale_tokens_total',
-    help: 'Uses of pod tokens after the time they should have been renewed.',
+    help: 'Uses of stale service account tokens: after the time at which they should have been renewed.',
     count: 'stale',
   },
   {
     name: 'serviceaccount_valid_tokens_total',
-    help: 'Uses of pod tokens before the time they should be renewed.',
+    help: 'Uses of valid service account tokens: before the time at which they should be renewed.',
     count: 'valid',
   },
 ] as const satisfies readonly { readonly count: keyof TokenCounts; readonly [field: string]: string }[];

@@ -9,14 +9,14 @@ export function addWebhookMetrics(registry: Registry, webhooks: WebhookMetrics):
     registry,
     {
       name: 'apiserver_admission_webhook_admission_duration_seconds',
-      help: 'The time one admission webhook took.',
+      help: 'The latency of a call to an admission webhook.',
       labels: ['name', 'type', 'operation', 'rejected'],
     },
     () => webhooks.durations(),
   );
   addCounter(registry, {
     name: 'apiserver_admission_webhook_rejection_count',
-    help: 'Requests that failed because of an admission webhook, by the reason.',
+    help: 'Requests rejected by admission webhooks, by reason.',
     labels: ['name', 'type', 'operation', 'error_type', 'rejection_code'],
     *read() {
       for (const { labels, times } of webhooks.rejections()) yield [labels, times];
@@ -24,7 +24,7 @@ export function addWebhookMetrics(registry: Registry, webhooks: WebhookMetrics):
   });
   addCounter(registry, {
     name: 'apiserver_admission_webhook_fail_open_count',
-    help: 'Requests that went on although an admission webhook could not be asked.',
+    help: 'Requests that proceeded although the call to an admission webhook failed (fail open).',
     labels: ['name', 'type'],
     *read() {
       for (const { labels, times } of webhooks.ignoredFailures()) yield [labels, times];
@@ -32,7 +32,7 @@ export function addWebhookMetrics(registry: Registry, webhooks: WebhookMetrics):
   });
   addGauge(registry, {
     name: 'apiserver_admission_webhook_inflight_requests',
-    help: 'Calls of an admission webhook that are under way, or wait for their turn.',
+    help: 'Calls to an admission webhook that are executing or waiting in the queue of its bulkhead.',
     labels: ['name', 'configuration', 'type', 'state'],
     *read() {
       for (const { hook, calls, waiting } of webhooks.reports()) {
@@ -44,7 +44,7 @@ export function addWebhookMetrics(registry: Registry, webhooks: WebhookMetrics):
   });
   addGauge(registry, {
     name: 'apiserver_admission_webhook_outage',
-    help: 'Whether an admission webhook does not answer, so that it is not asked but for a try now and then.',
+    help: '1 while the circuit breaker of an admission webhook is open: it is not called except for probes.',
     labels: ['name', 'configuration', 'type'],
     *read() {
       for (const { hook, outage } of webhooks.reports()) {

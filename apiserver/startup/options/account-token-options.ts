@@ -34,7 +34,7 @@ export function accountTokenWarnings(flags: ServerFlags): readonly string[] {
   if (!flags.serviceAccountExtendTokenExpiration || max === 0 || max >= EXTENDED_EXPIRATION_SECONDS)
     return [];
   return [
-    `--service-account-max-token-expiration does not cap the tokens that --service-account-extend-token-expiration makes good for a year: those of pods that read their token once. Say --service-account-extend-token-expiration=false to have them end in time.`,
+    `--service-account-max-token-expiration does not cap the tokens of pods, which --service-account-extend-token-expiration extends to a year: set --service-account-extend-token-expiration=false to cap them too`,
   ];
 }
 

@@ -44,7 +44,7 @@ test.each([
   ['kind: AdmissionConfiguration\nplugins: [{ name: Nope }]', 'there is no plugin named "Nope"'],
   [
     'kind: AdmissionConfiguration\nplugins: [{ name: Priority }, { name: Priority }]',
-    'Priority stands there twice',
+    'Priority is listed more than once',
   ],
   ['kind: AdmissionConfiguration\nplugins: [{ name: Priority, path: gone.yaml }]', 'gone.yaml'],
   ['{', 'yaml'],

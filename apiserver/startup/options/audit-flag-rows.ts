@@ -28,7 +28,7 @@ function backendRows<Name extends 'log' | 'webhook', Mode extends string>(
       values: AUDIT_MODES,
       default: defaults.mode,
       group: GROUP,
-      help: 'Whether requests wait until their events are written (blocking), are also refused when the first one cannot be (blocking-strict), or events are collected and written behind their back (batch).',
+      help: 'How audit events are written: blocking makes requests wait until they are written, blocking-strict also rejects a request whose first event cannot be written, batch buffers them and writes them asynchronously.',
     },
     {
       name: `audit-${name}-version`,
@@ -36,7 +36,7 @@ function backendRows<Name extends 'log' | 'webhook', Mode extends string>(
       values: VERSIONS,
       default: VERSION,
       group: GROUP,
-      help: 'The API version in which events are written.',
+      help: 'The API version of the written audit events.',
     },
     ...batchRows(name, defaults),
     ...truncateRows(name),
@@ -52,7 +52,7 @@ function batchRows<Name extends 'log' | 'webhook'>(name: Name, defaults: Default
       default: 10_000,
       min: 0,
       group: GROUP,
-      help: 'How many events may wait to be written; more are dropped and counted. For the mode batch.',
+      help: 'The maximum number of buffered events; further events are dropped and counted. Only in batch mode.',
     },
     {
       name: `audit-${name}-batch-max-size`,
@@ -61,28 +61,28 @@ function batchRows<Name extends 'log' | 'webhook'>(name: Name, defaults: Default
       default: defaults.batchSize,
       min: 0,
       group: GROUP,
-      help: 'How many events a batch may have. For the mode batch.',
+      help: 'The maximum number of events in a batch. Only in batch mode.',
     },
     {
       name: `audit-${name}-batch-max-wait`,
       type: 'duration',
       default: defaults.batchWait,
       group: GROUP,
-      help: 'How long a batch that is not full waits for more events. For the mode batch.',
+      help: 'The maximum time to wait before a batch that is not full is written. Only in batch mode.',
     },
     {
       name: `audit-${name}-batch-throttle-enable`,
       type: 'bool',
       default: defaults.throttle,
       group: GROUP,
-      help: 'Whether the number of batches per second is limited. For the mode batch.',
+      help: 'Enable throttling of batches. Only in batch mode.',
     },
     {
       name: `audit-${name}-batch-throttle-qps`,
       type: 'string',
       default: defaults.rate,
       group: GROUP,
-      help: 'How many batches may be written per second on average; a fraction is possible. For the mode batch.',
+      help: 'The average maximum number of batches per second; fractions are allowed. Only in batch mode.',
     },
     {
       name: `audit-${name}-batch-throttle-burst`,
@@ -90,7 +90,7 @@ function batchRows<Name extends 'log' | 'webhook'>(name: Name, defaults: Default
       default: defaults.burst,
       min: 0,
       group: GROUP,
-      help: 'How many batches may be written at once after a pause. For the mode batch.',
+      help: 'The maximum burst of batches when the rate limit was not used before. Only in batch mode.',
     },
   ] as const;
 }
@@ -102,7 +102,7 @@ function truncateRows<Name extends 'log' | 'webhook'>(name: Name) {
       type: 'bool',
       default: false,
       group: GROUP,
-      help: 'Whether the sizes of events and batches are limited.',
+      help: 'Enable truncation of large events and batches.',
     },
     {
       name: `audit-${name}-truncate-max-event-size`,
@@ -111,7 +111,7 @@ function truncateRows<Name extends 'log' | 'webhook'>(name: Name) {
       default: 102_400,
       min: 1,
       group: GROUP,
-      help: 'The longest event in bytes. A longer one goes without the objects of request and answer; if that does not help, it is dropped.',
+      help: 'The maximum size of an event in bytes. The request and response objects of a larger event are removed; if it is still too large, it is dropped.',
     },
     {
       name: `audit-${name}-truncate-max-batch-size`,
@@ -120,7 +120,7 @@ function truncateRows<Name extends 'log' | 'webhook'>(name: Name) {
       default: 10_485_760,
       min: 1,
       group: GROUP,
-      help: 'The longest batch in bytes; what is more goes into the next one.',
+      help: 'The maximum size of a batch in bytes; a larger batch is split.',
     },
   ] as const;
 }
@@ -132,14 +132,14 @@ export const AUDIT_FLAG_ROWS = [
     type: 'string',
     default: '',
     group: GROUP,
-    help: 'The file that tells what is written down of which requests. Without it nothing is audited.',
+    help: 'The audit policy file. If empty, auditing is disabled.',
   },
   {
     name: 'audit-log-path',
     type: 'string',
     default: '',
     group: GROUP,
-    help: 'The file that audit events are written to; - is the standard output. If empty, there is no audit log.',
+    help: 'The file that audit events are written to; - means standard output. If empty, the audit log is disabled.',
   },
   {
     name: 'audit-log-format',
@@ -147,7 +147,7 @@ export const AUDIT_FLAG_ROWS = [
     values: AUDIT_LOG_FORMATS,
     default: 'json',
     group: GROUP,
-    help: 'How events look in the audit log: one JSON object a line, or one line of text without the objects (legacy).',
+    help: 'The format of the audit log: one JSON object per line (json), or one line of text per event without objects (legacy).',
   },
   {
     name: 'audit-log-maxage',
@@ -156,7 +156,7 @@ export const AUDIT_FLAG_ROWS = [
     default: 0,
     min: 0,
     group: GROUP,
-    help: 'After how many days old audit logs are removed, by the time in their names. 0 is never.',
+    help: 'The maximum number of days to retain old audit log files, by the timestamp in their names. 0 means no limit.',
   },
   {
     name: 'audit-log-maxbackup',
@@ -165,7 +165,7 @@ export const AUDIT_FLAG_ROWS = [
     default: 0,
     min: 0,
     group: GROUP,
-    help: 'How many old audit logs are kept. 0 is any number.',
+    help: 'The maximum number of old audit log files to retain. 0 means no limit.',
   },
   {
     name: 'audit-log-maxsize',
@@ -174,14 +174,14 @@ export const AUDIT_FLAG_ROWS = [
     default: 0,
     min: 0,
     group: GROUP,
-    help: 'At how many megabytes a new audit log is begun and the old one renamed. 0 is 100.',
+    help: 'The maximum size of the audit log file in megabytes before it is rotated. 0 means 100.',
   },
   {
     name: 'audit-log-compress',
     type: 'bool',
     default: false,
     group: GROUP,
-    help: 'Compress old audit logs with gzip.',
+    help: 'Compress rotated audit log files with gzip.',
   },
   ...backendRows('log', {
     mode: 'blocking',
@@ -196,14 +196,14 @@ export const AUDIT_FLAG_ROWS = [
     type: 'string',
     default: '',
     group: GROUP,
-    help: 'A kubeconfig whose server audit events are sent to. If empty, there is no audit webhook.',
+    help: 'File in kubeconfig format with the address and credentials of the audit webhook. If empty, the audit webhook is disabled.',
   },
   {
     name: 'audit-webhook-initial-backoff',
     type: 'duration',
     default: '10s',
     group: GROUP,
-    help: 'How long to wait before events that the webhook did not take are sent again.',
+    help: 'How long to wait before the first failed request to the webhook is retried.',
   },
   ...backendRows('webhook', {
     mode: 'batch',

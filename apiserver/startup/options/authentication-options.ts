@@ -19,7 +19,7 @@ export function authenticationWarnings(flags: ServerFlags): readonly string[] {
   const isAlwaysAllow = flags.authorizationMode.includes('AlwaysAllow');
   if (isAlwaysAllow && flags.anonymousAuth) {
     warnings.push(
-      'Anonymous requests are switched off: with the authorization mode AlwaysAllow anyone who reaches the port could do everything.',
+      'anonymous requests are disabled: with the authorization mode AlwaysAllow anyone who can reach the port could do everything',
     );
   }
   const users = [
@@ -31,18 +31,18 @@ export function authenticationWarnings(flags: ServerFlags): readonly string[] {
   ];
   if (isAlwaysAllow && users.every((file) => file === '') && !flags.enableBootstrapTokenAuth) {
     warnings.push(
-      'No way to authenticate is configured, so every request will be answered with 401. Give --token-auth-file or --client-ca-file.',
+      'no authentication method is configured, so every request will get 401: set --token-auth-file or --client-ca-file',
     );
   }
   const idle = requestHeaderLists(flags).filter(([, values]) => values.length > 0);
   if (flags.requestheaderClientCaFile === '' && idle.length > 0) {
     warnings.push(
-      `No proxy is believed without --requestheader-client-ca-file: ${idle.map(([flag]) => flag).join(', ')} mean nothing.`,
+      `no authenticating proxy is trusted without --requestheader-client-ca-file: ${idle.map(([flag]) => flag).join(', ')} have no effect`,
     );
   }
   if (flags.clientCaFile !== '' && flags.clientCaFile === flags.requestheaderClientCaFile) {
     warnings.push(
-      '--client-ca-file and --requestheader-client-ca-file are the same: every user with a certificate can take any name that --requestheader-allowed-names does not forbid.',
+      '--client-ca-file and --requestheader-client-ca-file are the same: unless --requestheader-allowed-names forbids it, every user with a certificate can impersonate any user',
     );
   }
   return warnings;

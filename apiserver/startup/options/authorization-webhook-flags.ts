@@ -10,7 +10,7 @@ export const AUTHORIZATION_WEBHOOK_FLAGS = [
     type: 'string',
     default: '',
     group: GROUP,
-    help: 'A kubeconfig that says where, and as whom, the mode Webhook asks a remote service who may do what.',
+    help: 'File in kubeconfig format with the address and credentials of the remote service that the mode Webhook asks for authorization decisions.',
   },
   {
     name: 'authorization-webhook-version',
@@ -18,20 +18,20 @@ export const AUTHORIZATION_WEBHOOK_FLAGS = [
     values: REVIEW_VERSIONS,
     default: 'v1beta1',
     group: GROUP,
-    help: 'The version of the SubjectAccessReviews that are sent to the remote service.',
+    help: 'The API version of the SubjectAccessReviews sent to the authorization webhook.',
   },
   {
     name: 'authorization-webhook-cache-authorized-ttl',
     type: 'duration',
     default: '5m0s',
     group: GROUP,
-    help: 'How long it stands that the remote service allowed something. 0 asks each time.',
+    help: 'How long to cache "allowed" responses of the authorization webhook. 0 disables caching.',
   },
   {
     name: 'authorization-webhook-cache-unauthorized-ttl',
     type: 'duration',
     default: '30s',
     group: GROUP,
-    help: 'How long it stands that the remote service did not allow something. 0 asks each time.',
+    help: 'How long to cache "not allowed" responses of the authorization webhook. 0 disables caching.',
   },
 ] as const satisfies readonly FlagRow[];

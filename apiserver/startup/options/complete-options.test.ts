@@ -100,8 +100,8 @@ test('mutual TLS to etcd is one piece, and the prefix gets its slashes right', (
 test.each([
   [[], '--etcd-servers is needed'],
   [['--etcd-servers=localhost:2379'], 'must be like https://host:2379'],
-  [[ETCD, '--tls-cert-file=a.crt'], 'go together'],
-  [[ETCD, '--etcd-keyfile=k'], 'go together'],
+  [[ETCD, '--tls-cert-file=a.crt'], 'must be given together'],
+  [[ETCD, '--etcd-keyfile=k'], 'must be given together'],
   [[ETCD, '--bind-address=localhost'], 'must be an IP address'],
   [[ETCD, '--advertise-address=example.com'], 'must be an IP address'],
   [[ETCD, '--embedded-dir=d'], 'needs --storage-backend=embedded'],
@@ -120,8 +120,8 @@ test('AlwaysAllow switches anonymous requests off, with a warning that says why'
     options: { authentication: { anonymous: false, tokenFile: 't' } },
   });
   expect(completed.ok && completed.warnings).toEqual([
-    expect.stringContaining('AlwaysAllow is on'),
-    expect.stringContaining('Anonymous requests are switched off'),
+    expect.stringContaining('AlwaysAllow is enabled'),
+    expect.stringContaining('anonymous requests are disabled'),
   ]);
 });
 
@@ -161,7 +161,7 @@ test('the mode Webhook needs to know whom to ask, and only it does', () => {
 test('AlwaysDeny leaves anonymous requests on and warns', () => {
   const completed = complete(ETCD, '--authorization-mode=AlwaysDeny');
   expect(completed).toMatchObject({ ok: true, options: { authentication: { anonymous: true } } });
-  expect(completed.ok && completed.warnings).toEqual([expect.stringContaining('AlwaysDeny is on')]);
+  expect(completed.ok && completed.warnings).toEqual([expect.stringContaining('AlwaysDeny is enabled')]);
 });
 
 test('the help has the flags under their groups', () => {

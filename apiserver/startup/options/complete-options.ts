@@ -101,7 +101,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
 function servingErrors(flags: ServerFlags): string[] {
   const errors: string[] = [];
   if ((flags.tlsCertFile === '') !== (flags.tlsPrivateKeyFile === '')) {
-    errors.push('--tls-cert-file and --tls-private-key-file go together: give both or neither');
+    errors.push('--tls-cert-file and --tls-private-key-file must be given together');
   }
   if (flags.tlsCertFile === '' && flags.certDir === '')
     errors.push('--cert-dir must not be empty without --tls-cert-file');
@@ -140,13 +140,13 @@ function warningsOf(flags: ServerFlags): string[] {
   const warnings: string[] = [];
   if (flags.authorizationMode.includes('AlwaysAllow')) {
     warnings.push(
-      'The authorization mode AlwaysAllow is on: every authenticated user may do everything. Do not let others reach this server.',
+      'the authorization mode AlwaysAllow is enabled: every authenticated user may do everything; restrict access to this server',
     );
   }
   warnings.push(...authenticationWarnings(flags));
   if (flags.authorizationMode.includes('AlwaysDeny')) {
     warnings.push(
-      'The authorization mode AlwaysDeny is on: it allows nothing to anyone; only the group of superusers and the other modes do.',
+      'the authorization mode AlwaysDeny is enabled: it allows nothing; only the superuser group and the other modes grant access',
     );
   }
   return warnings;

@@ -8,7 +8,7 @@ export function oidcErrors(flags: ServerFlags): readonly string[] {
   const errors: string[] = [];
   const { oidcIssuerUrl: issuer } = flags;
   if ((issuer === '') !== (flags.oidcClientId === '')) {
-    errors.push('--oidc-issuer-url and --oidc-client-id go together: give both or neither');
+    errors.push('--oidc-issuer-url and --oidc-client-id must be given together');
   }
   if (issuer !== '' && (!URL.canParse(issuer) || new URL(issuer).protocol !== 'https:')) {
     errors.push(`--oidc-issuer-url must be an https URL, not "${issuer}"`);

@@ -11,7 +11,7 @@ export const WEBHOOK_FLAGS = [
     default: DEFAULT_CALL_LIMITS.failuresMax,
     min: 0,
     group: GROUP,
-    help: 'After so many calls in a row without an answer an admission webhook is taken to be down: but for a try now and then it is not asked until it answers again, and what its failurePolicy says happens at once. 0: every request waits for it.',
+    help: 'Circuit breaker: after this many consecutive calls without a response an admission webhook is considered down. Until it responds to a probe again, it is not called, and its failurePolicy applies immediately. 0 disables the circuit breaker.',
   },
   {
     name: 'admission-webhook-max-requests-inflight',
@@ -19,6 +19,6 @@ export const WEBHOOK_FLAGS = [
     default: DEFAULT_CALL_LIMITS.callsMax,
     min: 1,
     group: GROUP,
-    help: 'How many calls of one admission webhook may be under way at once; others wait for their turn.',
+    help: 'Bulkhead: the maximum number of concurrent calls to one admission webhook; further calls wait in a queue.',
   },
 ] as const satisfies readonly FlagRow[];

@@ -9,7 +9,7 @@ const FLAGS = [
     type: 'string',
     default: '',
     group: STORAGE_GROUP,
-    help: 'The directory of the embedded store.',
+    help: 'The data directory of the embedded store.',
   },
 ] as const satisfies readonly FlagRow[];
 

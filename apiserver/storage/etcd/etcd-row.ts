@@ -17,14 +17,14 @@ const FLAGS = [
     type: 'string',
     default: '',
     group: STORAGE_GROUP,
-    help: 'The authority (PEM) that signed the certificates of etcd.',
+    help: 'CA bundle (PEM) that verifies the certificates of etcd.',
   },
   {
     name: 'etcd-certfile',
     type: 'string',
     default: '',
     group: STORAGE_GROUP,
-    help: 'The certificate (PEM) this server shows to etcd.',
+    help: 'The client certificate (PEM) for etcd.',
   },
   {
     name: 'etcd-keyfile',
@@ -54,7 +54,7 @@ export const ETCD = {
       .map((server) => `--etcd-servers must be like https://host:2379, not "${server}"`),
     ...((etcdCertfile === '') === (etcdKeyfile === '')
       ? []
-      : ['--etcd-certfile and --etcd-keyfile go together: give both or neither']),
+      : ['--etcd-certfile and --etcd-keyfile must be given together']),
   ],
   options: ({ etcdServers, etcdCafile, etcdCertfile, etcdKeyfile }) => ({
     endpoints: etcdServers.map((server) => server.replace(/\/$/, '')),

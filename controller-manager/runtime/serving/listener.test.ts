@@ -155,6 +155,8 @@ describe('with a certificate in files', () => {
   test('files that do not belong together are refused by name', () => {
     write('x');
     writeFileSync(keyFile, makeCa({ commonName: 'y', validDays: 1 }).privateKeyPem);
-    expect(certificate).toThrow(`--tls-cert-file ${certFile}: the key does not belong to the certificate`);
+    expect(certificate).toThrow(
+      `--tls-cert-file ${certFile}: the private key does not match the certificate`,
+    );
   });
 });

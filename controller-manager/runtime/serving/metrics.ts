@@ -23,7 +23,7 @@ export function createMetrics({ process }: MetricsOptions): Metrics {
   const registry = new Registry();
   const leading = new Gauge({
     name: 'leader_election_master_status',
-    help: 'Whether this process holds the lease (1) or stands by (0).',
+    help: '1 if this process is the leader, 0 if it stands by.',
     labelNames: ['name'],
     registers: [registry],
   });

@@ -19,21 +19,21 @@ export function addQueueMetrics(
   const common = { labelNames, registers: [registry] };
   const timed = { ...common, buckets: BUCKETS_SECONDS };
   const counts: Counts = {
-    adds: new Counter({ ...common, name: 'workqueue_adds_total', help: 'Keys that were added.' }),
+    adds: new Counter({ ...common, name: 'workqueue_adds_total', help: 'Keys added to the work queue.' }),
     retries: new Counter({
       ...common,
       name: 'workqueue_retries_total',
-      help: 'Keys that were put back for later, after a failure or to be looked at again.',
+      help: 'Retries: keys that were requeued, after a failure or for a later check.',
     }),
     waited: new Histogram({
       ...timed,
       name: 'workqueue_queue_duration_seconds',
-      help: 'How long keys wait before work on them begins.',
+      help: 'How long keys wait in the queue before they are processed.',
     }),
     worked: new Histogram({
       ...timed,
       name: 'workqueue_work_duration_seconds',
-      help: 'How long work on a key takes.',
+      help: 'How long processing a key takes.',
     }),
   };
   const queues: MeasuredQueue[] = [];

@@ -42,7 +42,7 @@ function readPair({ certFile, keyFile }: ServingCertificateOptions): ServingCert
   try {
     const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
     if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) {
-      throw new Error('the key does not belong to the certificate');
+      throw new Error('the private key does not match the certificate');
     }
     return pair;
   } catch (error) {

@@ -9,35 +9,35 @@ export const SERVING_FLAGS = [
     min: 0,
     max: 65_535,
     group: GROUP,
-    help: 'The port at which /healthz and /metrics are served over TLS. 0 serves neither, nor does the default where another process has it.',
+    help: 'The port on which to serve /healthz and /metrics over HTTPS. 0 disables serving; if the default port is already in use, serving is disabled too.',
   },
   {
     name: 'bind-address',
     type: 'string',
     default: '0.0.0.0',
     group: GROUP,
-    help: 'The address at which that port is bound.',
+    help: 'The IP address on which to listen for --secure-port.',
   },
   {
     name: 'tls-cert-file',
     type: 'string',
     default: '',
     group: GROUP,
-    help: 'The certificate (PEM) that is served with, followed by its chain. Read again when it changes. Without it a self-signed one is made at each start.',
+    help: 'The serving certificate (PEM), followed by its intermediate certificates. Reloaded when the file changes. If empty, a self-signed certificate is generated at each start.',
   },
   {
     name: 'tls-private-key-file',
     type: 'string',
     default: '',
     group: GROUP,
-    help: 'The private key (PEM) of that certificate.',
+    help: 'The private key (PEM) of --tls-cert-file.',
   },
   {
     name: 'authorization-always-allow-paths',
     type: 'stringList',
     default: ['/healthz'],
     group: GROUP,
-    help: 'Paths that everybody may read; a * at the end stands for whatever follows. For all others the API server is asked whose bearer token it is, and whether they may get the path.',
+    help: 'Paths that anyone may read without authorization; a * at the end matches any suffix. For other paths the bearer token is authenticated and access is authorized by the API server.',
   },
 ] as const;
 
@@ -54,5 +54,5 @@ export interface ServingFlags {
 export function servingProblems({ tlsCertFile, tlsPrivateKeyFile }: ServingFlags): readonly string[] {
   return (tlsCertFile === '') === (tlsPrivateKeyFile === '')
     ? []
-    : ['--tls-cert-file and --tls-private-key-file go together'];
+    : ['--tls-cert-file and --tls-private-key-file must be given together'];
 }
