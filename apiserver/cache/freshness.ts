@@ -32,7 +32,8 @@ interface FollowingCache {
 }
 
 /**
- * Waits until the cache is as fresh as somebody needs it. Throws the store's error when that does not tell its revision (StorageError
+ * Waits until the cache is as fresh as somebody needs it. The answer is of the moment in which it was found: a resource can be emptied, to be
+ * read anew, before the caller goes on, so that `isReady` is asked once more in the very step that reads. Throws the store's error when that does not tell its revision (StorageError
  * `unavailable` when it takes too long), and the signal's reason.
  */
 export async function freshen(

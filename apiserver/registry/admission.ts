@@ -17,8 +17,8 @@ export interface AdmissionAttributes {
   /** Undefined for a creation. */
   readonly oldObject: ApiObject | undefined;
   /**
-   * Only of an object that will be stored: lets it be stored only while this other object stays as it was judged. Of several calls for
-   * one object the last one counts. Absent where nothing is stored.
+   * Lets the object be stored only while this other object stays as it was judged. Of several calls for one object the last one counts.
+   * Absent for deletions; of what is not stored at all (operations, reviews) it has no effect.
    */
   readonly relyOn?: ((guard: Guard) => void) | undefined;
 }

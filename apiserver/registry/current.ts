@@ -11,8 +11,9 @@ export async function readFresh(
   signal: AbortSignal,
 ): Promise<Current | undefined> {
   const { cache, cacheWaitMs: timeoutMs } = context;
-  const of = [cache.resource(endpoint.stored.keyPrefix)];
-  if ((await cache.freshen({ of, timeoutMs, refill: 'behind' }, signal)) === 'fresh') {
+  const cached = cache.resource(endpoint.stored.keyPrefix);
+  const freshness = await cache.freshen({ of: [cached], timeoutMs, refill: 'behind' }, signal);
+  if (freshness === 'fresh' && cached.isReady) {
     return currentFromCache(context, endpoint, key);
   }
   const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);

@@ -49,7 +49,7 @@ export async function readObject(
   const { endpoint } = target;
   const key = relativeKey(endpoint.stored, target.namespace, target.name);
   const cache = context.cache.resource(endpoint.stored.keyPrefix);
-  if (await isAsFresh(context, plan, [cache], signal)) return cache.get(key);
+  if ((await isAsFresh(context, plan, [cache], signal)) && cache.isReady) return cache.get(key);
   const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
   if (record === undefined) return undefined;
   return entryOf(context, endpoint, { key, value: record.value, revision: record.revision });
@@ -74,8 +74,8 @@ export async function readList(
     if (snapshot !== undefined) return keptPage(cache, snapshot, { selection, plan });
     return pageOfStore(context, target, { ...plan, revision: plan.read.revision }, signal);
   }
-  if (await isAsFresh(context, plan.read, [cache], signal)) {
-    // In the same step as the snapshot, so that both are of one moment.
+  if ((await isAsFresh(context, plan.read, [cache], signal)) && cache.isReady) {
+    // In the same step as the snapshot and as the look at readiness, so that all are of one moment.
     const indexed = cache.byLabels(selection.labelEquals ?? []);
     return keptPage(cache, cache.snapshot(), {
       selection,

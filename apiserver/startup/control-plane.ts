@@ -236,7 +236,7 @@ function servicesIn(
   return async (revision, signal) => {
     const cached = cache.resource(stored.keyPrefix);
     const needs = { of: [cached], revision, timeoutMs: cacheWaitMs, refill: 'wait' } as const;
-    if ((await cache.freshen(needs, signal)) === 'behind') {
+    if ((await cache.freshen(needs, signal)) === 'behind' || !cached.isReady) {
       throw new Error('the watch cache is behind the store');
     }
     return [...cached.snapshot().entries()].map((entry) => ({

@@ -41,7 +41,7 @@ export class VerifiedTokens {
     const known = this.#known.get(digest);
     if (known !== undefined) return { is: 'verified', claims: known };
     const parsed = parseToken(token);
-    if (parsed === undefined || parsed.claims.iss !== this.issuer) return { is: 'foreign' };
+    if (parsed === undefined || parsed.claims.iss !== this.#issuer) return { is: 'foreign' };
     // What says something twice is refused, as kube-apiserver's library for tokens does: readers differ in which they believe.
     if (parsed.repeatsClaims || !(await isSignedByOneOf(parsed, this.#keys))) return { is: 'forged' };
     if (token.length <= REMEMBERED_TOKEN_BYTES_MAX) this.#known.set(digest, parsed.claims);

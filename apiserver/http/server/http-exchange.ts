@@ -36,10 +36,10 @@ export class HttpExchange implements Exchange {
   audit: AuditTrail | undefined = undefined;
   answer: Answer | undefined = undefined;
   declare error?: StatusError;
-  private readonly number: number;
-  private readonly request: ListenerRequest;
-  private readonly response: ServerResponse;
-  private body: Promise<Buffer> | undefined = undefined;
+  readonly #number: number;
+  readonly #request: ListenerRequest;
+  readonly #response: ServerResponse;
+  #body: Promise<Buffer> | undefined = undefined;
   readonly signal = new LightSignal();
   #parsedQuery: URLSearchParams | undefined = undefined;
   /** Undefined once the exchange is over. */

@@ -59,7 +59,7 @@ class Handling implements AnswerOwner {
   readonly exchange: HttpExchange;
   readonly response: ServerResponse;
   readonly options: HandlerOptions;
-  private readonly request: ListenerRequest;
+  readonly #request: ListenerRequest;
 
   constructor(request: ListenerRequest, response: ServerResponse, options: HandlerOptions) {
     this.exchange = new HttpExchange(request, response, { upgrade: options.upgrade, receivedAt: Date.now() });

@@ -66,14 +66,14 @@ export function createServer(settings: ServerSettings): Server {
 }
 
 class HttpsServer implements Server {
-  private readonly settings: ServerSettings;
-  private readonly express: ExpressListener;
-  private readonly forRequests: HandlerOptions;
-  private readonly forUpgrades: HandlerOptions;
-  private readonly exchanges: InFlight = new Map();
-  private readonly sockets = new Set<Socket>();
-  private https: NodeHttpsServer | undefined = undefined;
-  private stopWatchingCertificate: () => void = () => undefined;
+  readonly #settings: ServerSettings;
+  readonly #express: ExpressListener;
+  readonly #forRequests: HandlerOptions;
+  readonly #forUpgrades: HandlerOptions;
+  readonly #exchanges: InFlight = new Map();
+  readonly #sockets = new Set<Socket>();
+  #https: NodeHttpsServer | undefined = undefined;
+  #stopWatchingCertificate: () => void = () => undefined;
   /** The server is about to go; it still serves. */
   #isLeaving = false;
   /** It accepts no connection any more. */
@@ -95,9 +95,9 @@ class HttpsServer implements Server {
       isLeaving: () => this.#isLeaving,
       stallMsMax: settings.stallMsMax ?? limits.STALL_MS_MAX,
     };
-    this.forUpgrades = { ...this.forRequests, upgrade: true };
-    this.express = createExpressListener((request, response) =>
-      this.handle(request, response, this.forRequests),
+    this.#forUpgrades = { ...this.#forRequests, upgrade: true };
+    this.#express = createExpressListener((request, response) =>
+      this.#handle(request, response, this.#forRequests),
     );
   }
 
@@ -154,8 +154,8 @@ class HttpsServer implements Server {
         ...this.#secureContext(certificate),
         ...(this.#settings.clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
         handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX,
-        IncomingMessage: this.express.Request,
-        ServerResponse: this.express.Response,
+        IncomingMessage: this.#express.Request,
+        ServerResponse: this.#express.Response,
         maxHeaderSize: limits.HEADER_BYTES_MAX,
         keepAliveTimeout: limits.KEEP_ALIVE_MS,
         headersTimeout: limits.HEADERS_MS_MAX,
@@ -164,19 +164,19 @@ class HttpsServer implements Server {
         keepAlive: true,
         keepAliveInitialDelay: limits.TCP_KEEP_ALIVE_MS,
       },
-      this.express.listener,
+      this.#express.listener,
     );
     // Node would drop the last of a thousand and more without a word, and one of them may say as whom a proxy sends the request. Their
     // bytes are limited.
     https.maxHeadersCount = 0;
     https.on('checkContinue', (request: ListenerRequest, response: ServerResponse) => {
       request.expectsContinue = true;
-      this.express.listener(request, response);
+      this.#express.listener(request, response);
     });
     https.on('upgrade', (request: ListenerRequest, socket: Duplex, head: Buffer) => {
       request.upgradeHead = head;
-      const response = responseOnSocket(this.express, request, socket);
-      if (response !== undefined) void this.handle(request, response, this.forUpgrades);
+      const response = responseOnSocket(this.#express, request, socket);
+      if (response !== undefined) void this.#handle(request, response, this.#forUpgrades);
     });
     https.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
       refuseMalformed(error, socket, this.#hasBegunToAnswer(socket));
@@ -194,8 +194,8 @@ class HttpsServer implements Server {
     return { ...certificate, minVersion, ...forClients };
   }
 
-  private handle(request: ListenerRequest, response: ServerResponse, options: HandlerOptions): Promise<void> {
-    if (this.isDraining) response.shouldKeepAlive = false;
+  #handle(request: ListenerRequest, response: ServerResponse, options: HandlerOptions): Promise<void> {
+    if (this.#isDraining) response.shouldKeepAlive = false;
     return handleRequest(request, response, options);
   }
 

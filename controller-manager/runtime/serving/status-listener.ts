@@ -33,7 +33,7 @@ export async function openStatusListener(
     return listener;
   } catch (error) {
     if (isPortGiven || !(error instanceof ListenerError && error.isTaken)) throw error;
-    log.warn({ why: error.message }, 'neither /healthz nor /metrics is served');
+    log.warn({ reason: error.message }, 'neither /healthz nor /metrics is served');
     return undefined;
   }
 }
