@@ -39,7 +39,7 @@ const REMEMBERED_MAX = 1_000;
 /** How many requests may wait for the API server at once; anybody can send them. */
 const REVIEWS_MAX = 64;
 const CALL_TIMEOUT_MS = 10_000;
-const UNKNOWN = 'the API server could not be asked who may read this';
+const UNKNOWN = 'failed to check access with the API server';
 const MAY: AccessDecision = { code: 200, message: '' };
 const BUSY: AccessDecision = { code: 503, message: 'too many ask at once who may read this' };
 const ANONYMOUS: UserInfo = { username: USER.anonymous, groups: [USER_GROUP.unauthenticated] };
