@@ -62,7 +62,7 @@ export function createApiService(options: ApiServiceOptions): ApiService {
           'advertise address is a loopback address; the Endpoints of the API are not updated',
         );
       }
-      const failure = 'the Service of the API could not be brought up to date';
+      const failure = 'failed to reconcile the Service of the API';
       await reconcileLoop({ reconcile, log, failure }, signal);
     },
     async withdraw(signal) {

@@ -71,7 +71,7 @@ export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
           }
         },
       };
-      const failure = 'the APIServices could not be brought up to date';
+      const failure = 'failed to reconcile the APIServices';
       await reconcileLoop({ ...round, log: options.log, failure }, signal);
     },
   };

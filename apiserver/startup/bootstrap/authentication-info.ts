@@ -70,7 +70,7 @@ export function createAuthenticationInfo(options: AuthenticationInfoOptions): Au
     reconcile,
     async keep(signal) {
       if (options.clients === undefined && options.proxies === undefined) return;
-      const failure = 'what servers behind this one go by could not be written';
+      const failure = 'failed to reconcile the ConfigMap for the authentication of extension API servers';
       await reconcileLoop({ reconcile, log: options.log, failure }, signal);
     },
   };

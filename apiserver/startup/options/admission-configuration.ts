@@ -35,7 +35,7 @@ export function readAdmissionConfiguration(file: string): AdmissionConfiguration
     for (const plugin of fieldsOfEach<WrittenPlugin>(plugins)) {
       const name = text(plugin.name);
       if (!PLUGIN_NAMES.includes(name)) throw new Error(`there is no plugin named "${name}"`);
-      if (configurations.has(name)) throw new Error(`${name} stands there twice`);
+      if (configurations.has(name)) throw new Error(`${name} is listed more than once`);
       const other = optionalText(plugin.path) ?? '';
       configurations.set(
         name,
