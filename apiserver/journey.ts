@@ -15,6 +15,7 @@ import { createOpenApi, OPENAPI_PATHS } from './documents/openapi/openapi';
 import { jsonAnswer } from './verbs/answers';
 import type { VerbContext } from './verbs/context';
 import { answerResource } from './verbs/dispatch';
+import { LOOP_BOUNDS, LOOP_BOUNDS_OF_YAML, TooLargeHereError } from './exchange/loop-bounds';
 
 /** What the stages need of the process. */
 export interface JourneyParts {
@@ -29,6 +30,8 @@ export interface JourneyParts {
   /** Absent: nobody else verifies tokens of this server. */
   readonly issuer?: IssuerDocuments;
   readonly verbs: VerbContext;
+  /** Carries out what is too large for the loop that serves everybody; absent: nothing is. */
+  readonly large?: { answer(exchange: Exchange): Promise<Answer> };
   readonly requestTimeoutMs: number;
   /** `host:port` at which clients reach this server. */
   readonly serverAddress: () => string;
@@ -103,7 +106,22 @@ function createAnswerStage(parts: JourneyParts): Stage {
   };
   return async (exchange) => {
     exchange.answer = exchange.info.isResourceRequest
-      ? await answerResource(parts.verbs, exchange)
+      ? await answerWithinBounds(parts, exchange)
       : await answerOther(exchange);
   };
+}
+
+/** Begins here, where nearly every request ends; one that proves to be too large begins anew where it holds up nobody. */
+async function answerWithinBounds(
+  { verbs, large }: Pick<JourneyParts, 'verbs' | 'large'>,
+  exchange: Exchange,
+): Promise<Answer> {
+  if (large === undefined) return answerResource(verbs, exchange);
+  exchange.bounds = exchange.headers.accept?.includes('yaml') === true ? LOOP_BOUNDS_OF_YAML : LOOP_BOUNDS;
+  try {
+    return await answerResource(verbs, exchange);
+  } catch (error) {
+    if (!(error instanceof TooLargeHereError)) throw error;
+    return large.answer(exchange);
+  }
 }

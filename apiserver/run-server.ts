@@ -9,7 +9,6 @@ import type { Audit } from './audit/audit';
 import { openAudit } from './audit/open-audit';
 import type { Authentication, AuthorityBundles } from './startup/authentication';
 import { clientAuthoritiesOf, createAuthentication } from './startup/authentication';
-import { createAuthorization } from './startup/authorization';
 import { createAuthorizationStage } from './access/authorization/authorize';
 import type { ApiService } from './startup/bootstrap/api-service';
 import { createApiService } from './startup/bootstrap/api-service';
@@ -22,7 +21,6 @@ import { createPolicyHook } from './startup/bootstrap/policy-hook';
 import { LiveReplicas } from './startup/bootstrap/live-replicas';
 import { createFirstNamespaces } from './startup/bootstrap/namespaces';
 import type { ControlPlane } from './startup/control-plane';
-import { createControlPlane } from './startup/control-plane';
 import { healthEndpoints } from './observability/health/health-endpoints';
 import type { HealthCheck } from './observability/health/health-check';
 import { logCheck, ping, shutdownCheck } from './observability/health/health-check';
@@ -30,7 +28,9 @@ import { createImpersonationStage } from './access/impersonation/impersonation';
 import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { createMetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { createJourney } from './journey';
-import { operationServices } from './startup/operation-services';
+import { createOffload } from './offload/create-offload';
+import type { OffloadCounts } from './offload/offload-counts';
+import { planeOfOptions, verbContextOf } from './startup/plane-of-options';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
 import { retryUntilAvailable } from './startup/retry-until-available';
 import { statusErrorOf } from './http/server/error-handler';
@@ -38,14 +38,12 @@ import type { Server } from './http/server/server';
 import { createServer } from './http/server/server';
 import type { OpenedStore } from './storage/open';
 import { openStore } from './storage/open';
-import type { CacheLimits } from './cache/limits';
 
 /** How long requests in flight may take once the server has stopped accepting. */
 const DRAIN_GRACE_MS = 20_000;
 const WITHDRAW_TIMEOUT_MS = 3_000;
 /** How long audit events that are not written yet may take at the end. */
 const AUDIT_FLUSH_MS = 10_000;
-const SECOND_MS = 1_000;
 
 export interface ServerProcess {
   readonly options: ServerOptions;
@@ -88,21 +86,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     const { prefix } = options.store;
     await retryUntilAvailable(async () => opened.connect(stop), start, stop);
     await retryUntilAvailable(async () => checkDialect(opened.backend, prefix, stop), start, stop);
-    const accessControl = createAuthorization(options, { clock: systemClock, log, life: life.signal });
-    const plane = createControlPlane({
-      backend: opened.backend,
-      prefix,
-      clock: systemClock,
-      log,
-      eventTtlSeconds: options.eventTtlSeconds,
-      runtimeConfig: options.runtimeConfig,
-      serverSideApply: options.featureGates.ServerSideApply,
-      kindSettings: options.kindSettings,
-      limits: cacheLimitsOf(options),
-      services: options.services,
-      admission: options.admission,
-      accessControl,
-    });
+    const plane = planeOfOptions(options, { backend: opened.backend, log, life: life.signal });
     const policyHook = createPolicyHook({ store: plane.store, registry: plane.registry, log });
     const { server, port, bundles } = await openListener(context, {
       plane,
@@ -137,14 +121,6 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     life.abort(new Error('the server is stopped'));
     await opened.backend.close();
   }
-}
-
-/** A list can be continued for as long as the store is sure to remember its version. */
-function cacheLimitsOf({ watchCache, store: { compactionIntervalMs } }: ServerOptions): Partial<CacheLimits> {
-  return {
-    ...watchCache,
-    ...(compactionIntervalMs === 0 ? {} : { continueAgeMaxMs: compactionIntervalMs }),
-  };
 }
 
 async function keepAuthenticationInfo(
@@ -243,6 +219,8 @@ async function openListener(
     shutdownCheck(() => isShuttingDown),
   ];
   const startedAt = systemClock.now();
+  const { backend } = opened;
+  const { large, counts } = createOffload({ backend, log, serverAddress, life });
   const server = createServer({
     bindAddress: options.serving.bindAddress,
     port: options.serving.port,
@@ -259,15 +237,10 @@ async function openListener(
         log,
         livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
       }),
-      metrics: metricsEndpoints(plane, authentication, audit),
+      metrics: metricsEndpoints({ plane, authentication, audit, counts }),
       ...defined({ issuer: accountTokens.documents }),
-      verbs: {
-        registry: plane.registry,
-        confirmRegistry: async (signal) => plane.custom.confirm(signal),
-        store: plane.store,
-        services: operationServices({ authentication, access, opened }),
-        minRequestTimeoutMs: options.requests.minWatchTimeoutSeconds * SECOND_MS,
-      },
+      verbs: verbContextOf(options, { plane, authentication, opened }),
+      large,
       requestTimeoutMs: options.requests.timeoutMs,
       serverAddress,
       build,
@@ -284,20 +257,26 @@ async function openListener(
   return { server, port: bound.port, bundles: authentication.bundles };
 }
 
-function metricsEndpoints(
-  { registry, cache, admissionMetrics, webhookMetrics }: ControlPlane,
-  { accountTokens, counts }: Authentication,
-  audit: Audit | undefined,
-): MetricsEndpoints {
+interface MeasuredParts {
+  readonly plane: ControlPlane;
+  readonly authentication: Authentication;
+  readonly audit: Audit | undefined;
+  readonly counts: OffloadCounts;
+}
+
+function metricsEndpoints({ plane, authentication, audit, counts }: MeasuredParts): MetricsEndpoints {
+  const { registry, cache, admissionMetrics, webhookMetrics } = plane;
+  const { accountTokens } = authentication;
   return createMetricsEndpoints({
     registry,
     cache,
     statusOf: statusErrorOf,
     admission: admissionMetrics,
     webhooks: webhookMetrics,
-    authentication: counts,
+    authentication: authentication.counts,
     tokens: accountTokens.counts,
     audit: audit?.counts,
+    largeRequests: counts,
     processMetrics: true,
   });
 }

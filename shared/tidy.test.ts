@@ -25,6 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
   ['controller-manager/runtime'],
   ['apiserver'],
+  ['apiserver/offload'],
   ['apiserver/startup'],
   ['apiserver/documents', 'apiserver/observability'],
   ['apiserver/verbs', 'apiserver/audit'],
@@ -58,6 +59,7 @@ const STRANGERS: readonly (readonly [from: string, to: string])[] = [
 /** What is started, and imported by nobody. */
 const PROGRAMS: ReadonlySet<string> = new Set([
   'apiserver/main.ts',
+  'apiserver/offload/thread.ts',
   'controller-manager/main.ts',
   'shared/schema/generate-types.ts',
 ]);

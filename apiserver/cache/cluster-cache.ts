@@ -40,6 +40,11 @@ export interface ClusterCacheOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly limits?: Partial<CacheLimits>;
+  /**
+   * `on demand`: a resource is read when somebody waits for it (`whenReady`), and before that its events are passed over; who can ask the
+   * store does. By default all are read at once.
+   */
+  readonly fills?: 'everything' | 'on demand';
 }
 
 /**
@@ -55,6 +60,8 @@ export class ClusterCache {
   readonly #fills = new Map<ResourceCache, ResourceFill>();
   /** Resources that take part in the fill of the whole cache; one added in the middle of it would miss what went by. */
   #filling = new Set<ResourceCache>();
+  /** Those that are kept up to date, where not all are. */
+  readonly #wanted: Set<ResourceCache> | undefined;
   readonly #feed: Feed;
   readonly #readIndex: ReadIndex;
   readonly #waiters = new RevisionWaiters();
@@ -68,7 +75,8 @@ export class ClusterCache {
 
   constructor(options: ClusterCacheOptions) {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
-    const { backend, prefix, log, clock, transformer } = options;
+    const { backend, prefix, log, clock, transformer, fills = 'everything' } = options;
+    this.#wanted = fills === 'everything' ? undefined : new Set();
     const counters = createCounters();
     const delays = createDelays();
     this.#context = {
@@ -98,13 +106,15 @@ export class ClusterCache {
       revision: () => this.#revision,
       refusesWatches: () => this.#drain.refusesNew,
       waitForRevision: (revision, wait) => this.#waitForRevision(revision, wait),
+      want: (cache) => this.#want(cache),
     };
     this.#ages = new RevisionAges(limits.continueAgeMaxMs);
     this.#router = new KeyRouter(`${prefix}/`);
     for (const resource of options.resources) this.#add(resource);
     this.#feed = new Feed({
       backend,
-      prefix: `${prefix}/`,
+      // On demand it begins with nothing: no key is below the prefix's last slash twice.
+      prefix: this.#wanted === undefined ? `${prefix}/` : `${prefix}//`,
       limits,
       log,
       counters,
@@ -152,6 +162,21 @@ export class ClusterCache {
     return this.#notReady;
   }
 
+  /** Whether a resource is read only when somebody wants it. */
+  get fillsOnDemand(): boolean {
+    return this.#wanted !== undefined;
+  }
+
+  /** Keeps the resource up to date from now on, where that is not so anyway. */
+  want(keyPrefix: string): void {
+    this.#want(this.resource(keyPrefix));
+  }
+
+  /** Resolves when everything that is wanted at this moment is read. */
+  async whenWantedReady(signal: AbortSignal): Promise<void> {
+    await Promise.all([...(this.#wanted ?? [])].map(async (cache) => cache.whenReady(signal)));
+  }
+
   hasResource(keyPrefix: string): boolean {
     return this.#router.get(keyPrefix) !== undefined;
   }
@@ -182,6 +207,7 @@ export class ClusterCache {
     this.#fills.get(cache)?.cancel();
     this.#fills.delete(cache);
     this.#router.remove(keyPrefix);
+    this.#wanted?.delete(cache);
     cache.close();
   }
 
@@ -295,7 +321,20 @@ export class ClusterCache {
     return cache;
   }
 
+  /** Somebody waits for it. */
+  #want(cache: ResourceCache): void {
+    if (this.#isPassedOver(cache)) {
+      this.#wanted?.add(cache);
+      if (this.#isFilled) this.#refill(cache);
+    }
+  }
+
+  #isPassedOver(cache: ResourceCache): boolean {
+    return this.#wanted !== undefined && !this.#wanted.has(cache);
+  }
+
   #refill(cache: ResourceCache): void {
+    if (this.#isPassedOver(cache)) return;
     this.#fills.get(cache)?.cancel();
     const filling = new ResourceFill(cache, () => {
       this.#fills.delete(cache);
@@ -317,7 +356,7 @@ export class ClusterCache {
         for (const cache of this.#router.values()) cache.beginFill(0);
       },
       begin: (revision) => {
-        this.#filling = new Set(this.#router.values());
+        this.#filling = new Set(this.#wanted === undefined ? this.#router.values() : []);
         for (const cache of this.#filling) cache.beginFill(revision);
       },
       load: (record) => {
@@ -351,7 +390,7 @@ export class ClusterCache {
   #apply({ revision, events }: Revision): void {
     for (const event of events) {
       const target = this.#router.route(event.key);
-      if (target === undefined) continue;
+      if (target === undefined || this.#isPassedOver(target.value)) continue;
       const filling = this.#fills.get(target.value);
       if (filling === undefined) target.value.apply(target.key, event, revision);
       else filling.hold(target.key, event, revision);

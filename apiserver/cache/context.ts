@@ -10,6 +10,7 @@ import type { RecentObjects } from './recent-objects';
 import type { RingBudget } from './state/ring';
 import type { FlushScheduler } from './fan-out/scheduler';
 import type { SnapshotBudget } from './state/snapshot-budget';
+import type { ResourceCache } from './resource-cache';
 import type { Counters } from './stats';
 
 /** What the caches of one replica share. */
@@ -33,6 +34,8 @@ export interface CacheContext {
   readonly revision: () => number;
   /** True when watches that begin now are not to be served any more. */
   readonly refusesWatches: () => boolean;
+  /** Somebody waits for the resource, which is then read, and kept up to date, if it was not. */
+  readonly want: (resource: ResourceCache) => void;
   /** Whether that revision is there in time. */
   readonly waitForRevision: (revision: number, options: WaitOptions) => Promise<boolean>;
 }

@@ -108,6 +108,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   /** Resolves at once, or at the next moment at which the resource is filled. */
   async whenReady(signal: AbortSignal): Promise<void> {
     if (this.#isReady) return;
+    this.context.want(this);
     let wake: () => void = () => undefined;
     const ready = new Promise<void>((resolve) => {
       wake = resolve;
@@ -137,6 +138,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
 
   /** The listener lives as long as the cache. */
   follow(listener: CacheListener): void {
+    this.context.want(this);
     this.#followers.push(listener);
   }
 

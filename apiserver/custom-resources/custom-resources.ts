@@ -239,6 +239,7 @@ export class CustomResources implements CacheListener {
       const stored = this.#known.get(name)?.endpoints?.stored;
       if (stored === undefined) return;
       this.#addCache(stored);
+      if (this.#cache.fillsOnDemand) return;
       const cache = this.#cache.resource(stored.keyPrefix);
       await withTimeLimit(signal, FILL_LOOK_MS, async (inTime) => cache.whenReady(inTime)).catch(
         () => undefined,

@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { AuditTrail } from './audit-trail';
+import type { LoopBounds } from './loop-bounds';
 import type { RequestInfo } from './request-info';
 
 /** Who is asking. The strings are opaque to authentication and meaningful to authorizers. */
@@ -81,6 +82,8 @@ export interface Exchange {
   readonly warnings: string[];
   /** Set by `audit` for a request that is audited: what is known of it goes there. */
   audit?: AuditTrail | undefined;
+  /** How large the request may be to be carried out in this thread; absent: as large as it is. */
+  bounds?: LoopBounds | undefined;
   /** Set by the verb, or by the error handler from the error it caught. */
   answer: Answer | undefined;
   /** The error behind a failed answer, for log and metrics. */

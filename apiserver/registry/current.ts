@@ -1,4 +1,7 @@
+import { keepStoredWithin, keepValuesWithin } from '../exchange/loop-bounds';
 import type { ReadContext } from './read-context';
+import type { LoopBounds } from '../exchange/loop-bounds';
+import type { StoredRecord } from '../storage/backend';
 import type { Endpoint } from './resource';
 import { currentOfEntry, currentOfRecord, isOfEntry } from './stored-form';
 import type { Current } from './write';
@@ -17,10 +20,21 @@ export async function readFresh(
     return currentFromCache(context, endpoint, key);
   }
   const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
-  return record === undefined ? undefined : currentOfRecord(context.transformer, record);
+  return record === undefined ? undefined : currentWithin(context, record);
 }
 
-/** The object as the cache has it now. */
+/** The current object from a record of the store. Throws TooLargeHereError beyond the bounds. */
+export function currentWithin({ transformer, bounds }: ReadContext, record: StoredRecord): Current {
+  keepStoredWithin(bounds, record.value.length);
+  return within(bounds, currentOfRecord(transformer, record));
+}
+
+function within(bounds: LoopBounds | undefined, current: Current): Current {
+  keepValuesWithin(bounds, current.object, current.plain.length);
+  return current;
+}
+
+/** The object as the cache has it now. Throws TooLargeHereError beyond the bounds. */
 export function currentFromCache(
   context: ReadContext,
   endpoint: Pick<Endpoint, 'stored'>,
@@ -31,11 +45,13 @@ export function currentFromCache(
   const entry = context.cache.resource(stored.keyPrefix).get(key);
   if (entry === undefined) return undefined;
   const absolute = absoluteKey(context, endpoint, key);
+  const { bounds } = context;
+  keepStoredWithin(bounds, entry.bytes.length);
   const known = recent.get(absolute);
-  if (known !== undefined && isOfEntry(known, entry)) return known;
+  if (known !== undefined && isOfEntry(known, entry)) return within(bounds, known);
   const current = currentOfEntry(stored, entry);
   recent.read(absolute, current);
-  return current;
+  return within(bounds, current);
 }
 
 /** How long the cache may take to hear of a write. Far too short for a store to be put back and come to the same revision again. */
@@ -50,9 +66,9 @@ export function lastSeen(
   const absolute = absoluteKey(context, endpoint, key);
   const written = context.cache.recent.writtenSince(absolute, context.clock.now() - CACHE_LAG_MS);
   const { revision } = context.cache.resource(endpoint.stored.keyPrefix);
-  return written !== undefined && written.revision > revision
-    ? written
-    : currentFromCache(context, endpoint, key);
+  if (written === undefined || written.revision <= revision) return currentFromCache(context, endpoint, key);
+  keepStoredWithin(context.bounds, written.plain.length);
+  return within(context.bounds, written);
 }
 
 export function absoluteKey(context: ReadContext, endpoint: Pick<Endpoint, 'stored'>, key: string): string {

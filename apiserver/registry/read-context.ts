@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/concurrency/clock';
+import type { LoopBounds } from '../exchange/loop-bounds';
 import type { Backend } from '../storage/backend';
 import type { Transformer } from '../storage/transformer';
 import type { ClusterCache } from '../cache/cluster-cache';
@@ -13,4 +14,6 @@ export interface ReadContext {
   readonly clock: Clock;
   /** How long a consistent read waits for the cache before it asks the store itself. */
   readonly cacheWaitMs: number;
+  /** How large an object may be to be parsed in this thread; absent: as large as it is. */
+  readonly bounds?: LoopBounds | undefined;
 }

@@ -1,4 +1,5 @@
 import type { UserInfo } from '../exchange/exchange';
+import type { LoopBounds } from '../exchange/loop-bounds';
 import type { DeleteOptions } from './deletion';
 import type { Endpoint } from './resource';
 
@@ -16,6 +17,8 @@ export interface WriteRequest {
   readonly dryRun: boolean;
   /** Whose fields in managedFields the change becomes; absent: nobody's, managedFields stay as they are in the object. */
   readonly manager?: string;
+  /** How large the object may be to be written in this thread; absent: as large as it is. */
+  readonly bounds?: LoopBounds | undefined;
   /** Only of a deletion: what its client asked for. */
   readonly deleteOptions?: DeleteOptions;
   /** Tells the client something in a Warning header. */

@@ -1,8 +1,8 @@
 import { conflict, timeout } from '../../shared/errors/status-error';
-import { absoluteKey, lastSeen, readFresh } from './current';
+import { absoluteKey, currentWithin, lastSeen, readFresh } from './current';
 import type { ReadContext } from './read-context';
 import { relativeKey } from './resource';
-import { asDefined, currentOfRecord, currentOfWritten, encodeForStorage } from './stored-form';
+import { asDefined, currentOfWritten, encodeForStorage } from './stored-form';
 import type { Current, WriteTarget } from './write';
 import type { WriteContext } from './write-context';
 import type { WriteRequest } from './write-request';
@@ -13,7 +13,8 @@ export function writeTarget(
   request: WriteRequest,
   options: { readonly assumeAbsent: boolean },
 ): WriteTarget {
-  const { endpoint, namespace, name, dryRun } = request;
+  const { endpoint, namespace, name, dryRun, bounds } = request;
+  const bounded = bounds === undefined ? context : { ...context, bounds };
   const { stored } = endpoint;
   const key = relativeKey(stored, namespace, name);
   const absolute = absoluteKey(context, endpoint, key);
@@ -26,10 +27,10 @@ export function writeTarget(
     ttlSeconds: stored.strategy.expires === true ? context.eventTtlSeconds : undefined,
     dryRun,
     assumeAbsent: options.assumeAbsent,
-    cached: () => defined(lastSeen(context, endpoint, key)),
-    fresh: async (signal) => defined(await readFresh(context, endpoint, key, signal)),
+    cached: () => defined(lastSeen(bounded, endpoint, key)),
+    fresh: async (signal) => defined(await readFresh(bounded, endpoint, key, signal)),
     catchUp: (revision, signal) => catchUp(context, revision, signal),
-    decode: (record) => asDefined(stored, currentOfRecord(context.transformer, record)),
+    decode: (record) => asDefined(stored, currentWithin(bounded, record)),
     // Admission may have made anything of the object: that it is in canonical form is proved again here, on purpose (ADR 30).
     encode: (object) => encodeForStorage(stored, object),
     announce: (encoded) => {

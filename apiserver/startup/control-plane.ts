@@ -39,6 +39,7 @@ import { DEFAULT_KIND_SETTINGS } from '../registry/strategy';
 import { currentOfEntry } from '../registry/stored-form';
 import type { Backend } from '../storage/backend';
 import { identityTransformer } from '../storage/transformer';
+import type { ClusterCacheOptions } from '../cache/cluster-cache';
 import { ClusterCache } from '../cache/cluster-cache';
 import type { CacheLimits } from '../cache/limits';
 
@@ -58,6 +59,8 @@ export interface ControlPlaneOptions {
   /** Whether configurations can be applied and managedFields are kept; by default they are. */
   readonly serverSideApply?: boolean;
   readonly limits?: Partial<CacheLimits>;
+  /** By default everything is cached. */
+  readonly fills?: ClusterCacheOptions['fills'];
   /** How long a consistent read waits for the cache before the store itself is asked; 3 s if not given. */
   readonly cacheWaitMs?: number;
   /** By default those of kube-apiserver. */
@@ -108,7 +111,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     resources: registry.stored,
     log,
     clock,
-    ...defined({ limits: options.limits }),
+    ...defined({ limits: options.limits, fills: options.fills }),
   });
   const custom = new CustomResources({ builtIn: registry, cache, log });
   const serviceAllocation = createServiceAllocation({

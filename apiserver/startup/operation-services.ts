@@ -7,7 +7,7 @@ import type { OpenedStore } from '../storage/open';
 export interface OperationParts {
   readonly authentication: Authentication;
   readonly access: AccessControl;
-  readonly opened: OpenedStore;
+  readonly opened: Pick<OpenedStore, 'backend' | 'names'>;
 }
 
 /** What reviews and component statuses are answered from: the very authenticators and authorizers that requests pass. */

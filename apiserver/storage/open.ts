@@ -83,8 +83,13 @@ export interface OpenedStore extends OpenStore {
   readonly names: { readonly check: string; readonly component: string };
 }
 
+/** What health checks and component statuses call the store that the options name. */
+export function storeNames(options: StoreOptions): OpenedStore['names'] {
+  return ROWS[options.backend].names;
+}
+
 /** Opens the store the options name. Throws a StorageError that says what to do when it cannot be used at all. */
 export async function openStore(options: StoreOptions, parts: OpenParts): Promise<OpenedStore> {
   const row = ROWS[options.backend];
-  return { names: row.names, ...(await row.open(options, parts)) };
+  return { names: storeNames(options), ...(await row.open(options, parts)) };
 }

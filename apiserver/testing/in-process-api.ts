@@ -17,10 +17,17 @@ import { createFirstNamespaces } from '../startup/bootstrap/namespaces';
 import { createAuthorizationStage } from '../access/authorization/authorize';
 import type { Mode } from '../access/authorization/modes';
 import { accessControlOf } from '../access/authorization/modes';
-import type { AdmissionOptions, ControlPlane, ServiceRanges } from '../startup/control-plane';
+import type { VerbContext } from '../verbs/context';
+import type {
+  AdmissionOptions,
+  ControlPlane,
+  ControlPlaneOptions,
+  ServiceRanges,
+} from '../startup/control-plane';
 import { DEFAULT_ADMISSION, createControlPlane } from '../startup/control-plane';
 import { createMetricsEndpoints } from '../observability/metrics/metrics-endpoints';
 import { statusErrorOf } from '../http/server/error-handler';
+import type { JourneyParts } from '../journey';
 import { createJourney } from '../journey';
 import type { OperationServices } from '../registry/operation';
 import type { RuntimeConfig } from '../registry/runtime-config';
@@ -55,6 +62,8 @@ export interface CallOptions {
 export interface InProcessApi {
   readonly plane: ControlPlane;
   readonly backend: Backend;
+  /** What the verbs are given. */
+  readonly verbs: VerbContext;
   call(method: string, url: string, options?: CallOptions): Promise<Reply>;
   /** Frames of a watch, parsed, until the reader stops. */
   watch(
@@ -98,6 +107,8 @@ export async function startInProcessApi(
     admission = NO_CONTROLLERS,
     definitionsLive = true,
     limits = {},
+    large,
+    fills,
   }: {
     readonly services?: Partial<OperationServices>;
     /** Who may do what, for those who are impersonated: the caller is a superuser. */
@@ -110,6 +121,9 @@ export async function startInProcessApi(
     /** False: definitions of custom resources stay as they were written, as any other object. */
     readonly definitionsLive?: boolean;
     readonly limits?: Partial<CacheLimits>;
+    /** Carries out large requests; by default they are like any other. */
+    readonly large?: JourneyParts['large'];
+    readonly fills?: ControlPlaneOptions['fills'];
   } = {},
 ): Promise<InProcessApi> {
   const life = new AbortController();
@@ -124,12 +138,19 @@ export async function startInProcessApi(
     cacheWaitMs: PATIENCE_MS,
     limits: { readIndexTimeoutMs: PATIENCE_MS, ...limits },
     accessControl: (policies) => ({ ...accessControlOf(authorizationModes, policies), ...services }),
-    ...defined({ services: ranges, runtimeConfig, kindSettings }),
+    ...defined({ services: ranges, runtimeConfig, kindSettings, fills }),
   });
   await plane.cache.start(life.signal);
   await plane.custom.start(life.signal);
   if (definitionsLive) void plane.definitions.keep(life.signal);
   await createFirstNamespaces(plane.store, plane.registry(), life.signal);
+  const verbs: VerbContext = {
+    registry: plane.registry,
+    confirmRegistry: async (signal) => plane.custom.confirm(signal),
+    store: plane.store,
+    services: { ...SERVICES, ...plane.access, ...services },
+    minRequestTimeoutMs: 1_800_000,
+  };
   const journey = createJourney({
     authenticate: async (exchange, next) => {
       exchange.user = { name: 'tester', uid: '', groups: [USER_GROUP.masters], extra: {} };
@@ -146,13 +167,8 @@ export async function startInProcessApi(
       webhooks: plane.webhookMetrics,
       processMetrics: false,
     }),
-    verbs: {
-      registry: plane.registry,
-      confirmRegistry: async (signal) => plane.custom.confirm(signal),
-      store: plane.store,
-      services: { ...SERVICES, ...plane.access, ...services },
-      minRequestTimeoutMs: 1_800_000,
-    },
+    verbs,
+    ...defined({ large }),
     requestTimeoutMs: PATIENCE_MS,
     serverAddress: () => '127.0.0.1:6443',
     build: { version: '0.0.0', commit: '', date: '' },
@@ -174,6 +190,7 @@ export async function startInProcessApi(
   return {
     plane,
     backend,
+    verbs,
     async call(method, url, options = {}) {
       const exchange = exchangeOf(method, url, options);
       const { code, headers, body } = await answer(exchange);

@@ -7,6 +7,7 @@ import type { ObjectEncoder } from '../http/encoding/object-encoder';
 import type { Source } from '../http/encoding/source';
 import { writtenSource } from '../http/encoding/written';
 import type { Answer, Exchange } from '../exchange/exchange';
+import { keepStoredWithin } from '../exchange/loop-bounds';
 import type { Endpoint } from '../registry/resource';
 import type { Written } from '../registry/write';
 import type { Target } from './target';
@@ -15,7 +16,7 @@ const JSON_HEADERS = { 'Content-Type': MEDIA_TYPE.json } as const;
 
 /** Answers with one object each. */
 export interface ObjectAnswers {
-  /** 200 with an object. */
+  /** 200 with an object. Throws TooLargeHereError for one that would have to be parsed and is beyond the request's bounds. */
   object(source: Source): Promise<Answer>;
   /** The result of a write. */
   written(code: number, written: Written): Promise<Answer>;
@@ -33,7 +34,10 @@ export function objectAnswers(exchange: Exchange, { endpoint }: Pick<Target, 'en
     return compressed(exchange, { code, headers: { 'Content-Type': encoder.contentType }, body });
   };
   return {
-    object: async (source) => answer(200, source),
+    object: async (source) => {
+      if (encoder.parses) keepStoredWithin(exchange.bounds, source.bytes.length);
+      return answer(200, source);
+    },
     written: async (code, written) => answer(code, writtenSource(written)),
   };
 }

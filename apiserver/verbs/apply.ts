@@ -9,6 +9,8 @@ import { withStoredEmpties } from '../../shared/schema/stored-empties';
 import { parseYaml } from '../http/encoding/yaml';
 import { boolParameter } from '../exchange/bool-parameter';
 import type { Exchange } from '../exchange/exchange';
+import type { LoopBounds } from '../exchange/loop-bounds';
+import { keepBodyWithin, keepValuesWithin } from '../exchange/loop-bounds';
 import type { ApplyRequest } from '../registry/fieldmanager/apply';
 import { applied } from '../registry/field-tracking';
 import type { Update } from '../registry/update';
@@ -44,7 +46,8 @@ export async function readApply(
   const asked = fieldValidationOf(exchange);
   const bytes = await exchange.readBody();
   const pace = new Pace();
-  const { value, syntax } = parse(bytes);
+  const { value, syntax } = parse(bytes, exchange.bounds);
+  keepValuesWithin(exchange.bounds, value, bytes.length);
   const config = configOf(value, target);
   reportingDuplicates(asked, bytes, syntax)?.(unknownFieldsOf(config, target));
   exchange.audit?.requestObject(undefined, () => encodeObject(config));
@@ -98,12 +101,16 @@ interface Document {
 }
 
 /** JSON is YAML; what looks like it is read by the faster and exact parser first. */
-function parse(bytes: Buffer): Document {
+function parse(bytes: Buffer, bounds: LoopBounds | undefined): Document {
   try {
-    if (bytes[0] === OPEN_BRACE) return { value: decodeJson(bytes), syntax: 'json' };
+    if (bytes[0] === OPEN_BRACE) {
+      keepBodyWithin(bounds, bytes.length, 'json');
+      return { value: decodeJson(bytes), syntax: 'json' };
+    }
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
   }
+  keepBodyWithin(bounds, bytes.length, 'yaml');
   try {
     return { value: parseYaml(bytes), syntax: 'yaml' };
   } catch (error) {

@@ -8,8 +8,11 @@ import type { ApiObject } from '../../shared/object/object';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
 import { messageTypeOfKind } from '../../shared/schema/types';
+import type { ExpectedObject } from '../http/encoding/request-body';
 import { bodyMediaType, parseBody } from '../http/encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
+import type { BodySyntax } from '../exchange/loop-bounds';
+import { keepBodyWithin, keepValuesWithin } from '../exchange/loop-bounds';
 import type { Endpoint } from '../registry/resource';
 import { record, text } from '../../shared/object/accessors';
 import { withDistinctOwners } from '../registry/distinct-owners';
@@ -26,7 +29,7 @@ export async function readBodyObject(exchange: Exchange, endpoint: Endpoint): Pr
   const report = fieldValidationOf(exchange);
   const bytes = await exchange.readBody();
   const pace = new Pace();
-  const decoded = decodeReporting(bytes, mediaType, { endpoint, report });
+  const decoded = decodeReporting(boundedBody(exchange, bytes, mediaType), { endpoint, report });
   const object = withDistinctOwners(decoded, exchange.warnings);
   exchange.audit?.requestObject(object.metadata, () =>
     mediaType === MEDIA_TYPE.json ? bytes : encodeObject(object),
@@ -35,22 +38,43 @@ export async function readBodyObject(exchange: Exchange, endpoint: Endpoint): Pr
   return object;
 }
 
+/** Bytes of a body, and what reads them. */
+interface BoundedBody {
+  readonly bytes: Buffer;
+  readonly mediaType: string;
+  /** Throws TooLargeHereError for a body that is not to be parsed in this thread, or has turned out to hold too much. */
+  readonly parse: (expected: ExpectedObject) => unknown;
+}
+
+/** The body of a request that must keep to its bounds. Throws TooLargeHereError for one that is too long to be parsed here. */
+export function boundedBody({ bounds }: Exchange, bytes: Buffer, mediaType: string): BoundedBody {
+  keepBodyWithin(bounds, bytes.length, SYNTAX_OF.get(mediaType) ?? 'json');
+  return {
+    bytes,
+    mediaType,
+    parse: (expected) => {
+      const value = parseBody(bytes, mediaType, expected);
+      keepValuesWithin(bounds, value, bytes.length);
+      return value;
+    },
+  };
+}
+
+const SYNTAX_OF: ReadonlyMap<string, BodySyntax> = new Map([
+  [MEDIA_TYPE.yaml, 'yaml'],
+  [MEDIA_TYPE.protobuf, 'protobuf'],
+]);
+
 function decodeReporting(
-  bytes: Buffer,
-  mediaType: string,
+  { bytes, mediaType, parse }: BoundedBody,
   { endpoint, report }: { readonly endpoint: Endpoint; readonly report: ReportProblems | undefined },
 ): ApiObject {
-  if (report === undefined) return decodeBody(bytes, endpoint, mediaType);
   const { row, apiVersion, type } = endpoint;
-  const value = parseBody(bytes, mediaType, { kind: row.kind, apiVersion, type });
+  const value = parse({ kind: row.kind, apiVersion, type });
+  if (report === undefined) return decodeValue(value, endpoint);
   if (mediaType === MEDIA_TYPE.protobuf) return decodeValue(value, endpoint, report);
   const syntax = mediaType === MEDIA_TYPE.yaml ? 'yaml' : 'json';
   return decodeValue(value, endpoint, reportingDuplicates(report, bytes, syntax));
-}
-
-function decodeBody(bytes: Buffer, endpoint: Endpoint, mediaType: string = MEDIA_TYPE.json): ApiObject {
-  const { row, apiVersion, type } = endpoint;
-  return decodeValue(parseBody(bytes, mediaType, { kind: row.kind, apiVersion, type }), endpoint);
 }
 
 /** The same for JSON that is already parsed: the result of a patch. What the client left out is filled in by the rules of its version. */

@@ -6,9 +6,10 @@ import { apiVersionOf } from '../../shared/object/object';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
 import { messageType } from '../../shared/schema/types';
-import { bodyMediaType, parseBody } from '../http/encoding/request-body';
+import { bodyMediaType } from '../http/encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { DeleteOptions } from '../registry/deletion';
+import { boundedBody } from './body';
 import { dryRunParameter, intParameter, optionalBoolParameter } from './query';
 
 const POLICIES = ['Foreground', 'Background', 'Orphan'] as const;
@@ -67,7 +68,7 @@ function ofQuery(query: URLSearchParams): WireOptions {
 function ofBody(exchange: Exchange, body: Buffer): WireOptions {
   const type = messageType('meta/v1.DeleteOptions');
   const mediaType = bodyMediaType(exchange.headers['content-type']);
-  const value = parseBody(body, mediaType, { kind: 'DeleteOptions', type });
+  const value = boundedBody(exchange, body, mediaType).parse({ kind: 'DeleteOptions', type });
   checkKind(value);
   try {
     return decodeObject(type, value).object as WireOptions;

@@ -12,6 +12,8 @@ import { DecodeError, decodeJson } from '../../shared/schema/decode';
 import type { MessageType } from '../../shared/schema/types';
 import { negotiateBody } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
+import type { LoopBounds } from '../exchange/loop-bounds';
+import { keepBodyWithin, keepValuesWithin } from '../exchange/loop-bounds';
 import type { Endpoint } from '../registry/resource';
 import type { Change } from '../registry/draft';
 import type { Update } from '../registry/update';
@@ -61,12 +63,15 @@ export async function patch(context: VerbContext, exchange: Exchange, target: Ta
 export async function readPatch(exchange: Exchange, target: Target, mediaType: string): Promise<Change> {
   const asked = fieldValidationOf(exchange);
   const bytes = await exchange.readBody();
+  const { bounds } = exchange;
+  keepBodyWithin(bounds, bytes.length, 'json');
   const pace = new Pace();
   const document = parse(bytes);
+  keepValuesWithin(bounds, document, bytes.length);
   const report = reportingDuplicates(asked, bytes, 'json');
   exchange.audit?.requestObject(undefined, () => bytes);
   if (pace.isDue) await pace.rest();
-  const change = changeBy(target, { mediaType, document, report });
+  const change = changeBy(target, { mediaType, document, report, bounds });
   return (current) => withDistinctOwners(change(current), exchange.warnings);
 }
 
@@ -85,6 +90,7 @@ interface Patch {
   readonly mediaType: string;
   readonly document: unknown;
   readonly report: ReportProblems | undefined;
+  readonly bounds: LoopBounds | undefined;
 }
 
 function changeBy(target: Target, asked: Patch): Change {
@@ -92,7 +98,10 @@ function changeBy(target: Target, asked: Patch): Change {
     if (current === undefined) throw notFound(target.endpoint.row, target.name);
     const { endpoint } = target;
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
-    return checkIdentity(decodePatched(applied(versioned, asked, target), endpoint, asked.report), target);
+    const patched = applied(versioned, asked, target);
+    // Copies are the only way in which little makes much.
+    if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);
+    return checkIdentity(decodePatched(patched, endpoint, asked.report), target);
   };
 }
 

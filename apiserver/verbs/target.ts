@@ -111,6 +111,7 @@ export function writeRequestOf(exchange: Exchange, target: Target, dryRun: boole
     user: exchange.user,
     dryRun,
     manager,
+    bounds: exchange.bounds,
     warn,
     annotate,
   };

@@ -84,6 +84,17 @@ export class StatusError extends Error {
   }
 }
 
+/** The error that such a Status was made of, in another thread or process. `cause` is for the log only. */
+export function errorOfStatus(status: Status, cause?: unknown): StatusError {
+  const { reason = '', message = '', details, code, metadata } = status;
+  return new StatusError(reason as StatusReason | '', message, {
+    code,
+    ...(details === undefined ? {} : { details }),
+    ...(metadata.continue === undefined ? {} : { continue: metadata.continue }),
+    cause,
+  });
+}
+
 type Resource = Pick<GroupVersionResource, 'group' | 'resource'>;
 
 function detailsOf(resource: Resource, name: string): StatusDetails {

@@ -36,6 +36,7 @@ const RETRY_AFTER_SECONDS = 1;
 export function quotaRecords(registry: Registry, context: ReadContext): QuotaRecords {
   const stored = registry.endpoint(RESOURCE_QUOTAS.group, 'v1', RESOURCE_QUOTAS.resource)?.stored;
   if (stored === undefined) throw new Error('resourcequotas are not served');
+  context.cache.want(stored.keyPrefix);
   return {
     ofNamespace: (namespace) => {
       const cache = context.cache.resource(stored.keyPrefix);

@@ -1,5 +1,7 @@
 import type { CachedResource, Entry } from './entry';
 import { atRevision, contentOfStored, entryHead } from '../entry-layout';
+import type { WantedMembers } from './pick-json';
+import { pickJson, wantedMembers } from './pick-json';
 import type { Slab, Slabs } from './slab';
 
 /** An entry whose bytes lie in a slab, or (`slab` undefined) in memory of their own. */
@@ -36,12 +38,15 @@ export interface StoredObject {
   readonly parsed?: object | undefined;
 }
 
+/** From here on only what is looked at is parsed, so that no object holds the loop for long, however many values it has. */
+const PICKED_BYTES_MIN = 16 * 1024;
+
 /**
  * Reads one stored object. Parses it at most once, for labels, fields and uid, and splices its resourceVersion in. The bytes are copied:
  * into `slabs`, or into memory of their own when there are none. Throws when the bytes are no object with metadata.
  */
 export function decodeEntry(resource: CachedResource, stored: StoredObject, slabs?: Slabs): CacheEntry {
-  const object: unknown = stored.parsed ?? JSON.parse(stored.plain.toString('utf8'));
+  const object: unknown = stored.parsed ?? parsedFor(resource, stored.plain);
   const metadata = recordAt(object, 'metadata');
   if (metadata === undefined) throw new Error('the stored value has no metadata');
   const slash = resource.namespaced ? stored.key.indexOf('/') : -1;
@@ -65,6 +70,23 @@ export function decodeEntry(resource: CachedResource, stored: StoredObject, slab
   if (slabs === undefined) entry.bytes = Buffer.concat([Buffer.from(head, 'latin1'), tail]);
   else slabs.store(entry, head, tail);
   return entry;
+}
+
+/** Of a large object only what an entry tells of it. What others have laid out may have to be written anew, and is parsed whole. */
+function parsedFor(resource: CachedResource, plain: Buffer): unknown {
+  if (plain.length < PICKED_BYTES_MIN || contentOfStored(plain) === undefined) {
+    return JSON.parse(plain.toString('utf8'));
+  }
+  const known = wantedOf.get(resource) ?? wantedMembers([...METADATA_PATHS, ...pathsOf(resource)]);
+  wantedOf.set(resource, known);
+  return pickJson(plain, known);
+}
+
+const METADATA_PATHS: readonly string[] = ['metadata.labels', 'metadata.uid', 'metadata.resourceVersion'];
+const wantedOf = new WeakMap<CachedResource, WantedMembers>();
+
+function pathsOf({ fieldPaths, fieldSources = {} }: CachedResource): readonly string[] {
+  return fieldPaths.flatMap((path) => fieldSources[path] ?? [path]);
 }
 
 /** The same object with another resourceVersion, in memory of its own: what a DELETED event carries. */

@@ -186,6 +186,7 @@ export function createCache(
     readonly clock?: Clock;
     readonly resources?: readonly CachedResource[];
     readonly log?: Log;
+    readonly fills?: 'everything' | 'on demand';
   } = {},
 ): ClusterCache {
   return new ClusterCache({
@@ -196,6 +197,7 @@ export function createCache(
     log: options.log ?? silentLog,
     clock: options.clock ?? systemClock,
     limits: { retryDelayMinMs: 1, retryDelayMaxMs: 5, ...options.limits },
+    fills: options.fills ?? 'everything',
   });
 }
 

@@ -64,9 +64,17 @@ function createEncoder(
   includeObject: IncludeObject,
 ): ObjectEncoder {
   const { format, shape } = negotiated;
-  if (format === 'protobuf') return protobufEncoder(endpoint, shape);
+  const parses = parsesObjects(endpoint, negotiated);
+  if (format === 'protobuf') return { ...protobufEncoder(endpoint, shape), parses };
   const jsonShape = jsonShapeOf(endpoint, negotiated, includeObject);
-  return format === 'yaml' ? yamlEncoder(jsonShape) : jsonEncoder(jsonShape, negotiated);
+  return { ...(format === 'yaml' ? yamlEncoder(jsonShape) : jsonEncoder(jsonShape, negotiated)), parses };
+}
+
+/** What is stored is JSON in one version. */
+function parsesObjects({ conversion, custom }: Endpoint, { format, shape, pretty }: Negotiated): boolean {
+  if (format !== 'json' || pretty) return true;
+  if (shape !== undefined) return shape.kind === 'Table';
+  return conversion !== undefined || custom?.changesOnRead === true;
 }
 
 function jsonShapeOf(endpoint: Endpoint, { shape }: Negotiated, includeObject: IncludeObject): JsonShape {

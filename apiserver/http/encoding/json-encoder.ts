@@ -3,7 +3,7 @@ import type { ListMeta } from '../../../shared/object/object';
 import { Slices } from '../../../shared/concurrency/slices';
 import type { Batches } from './batch';
 import { Batch, bodyOf } from './batch';
-import type { JsonShape, ObjectEncoder } from './object-encoder';
+import type { FormatEncoder, JsonShape } from './object-encoder';
 import { prettyBody, prettyJson } from './pretty';
 import type { Source } from './source';
 
@@ -17,7 +17,7 @@ const FRAME_HEAD = {
 };
 
 /** Objects as JSON. What stands in the cache is JSON already, so that nothing is kept here. */
-export function jsonEncoder(shape: JsonShape, { pretty }: { readonly pretty: boolean }): ObjectEncoder {
+export function jsonEncoder(shape: JsonShape, { pretty }: { readonly pretty: boolean }): FormatEncoder {
   return {
     id: `json ${shape.id}`,
     contentType: MEDIA_TYPE.json,

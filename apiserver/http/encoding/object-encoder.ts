@@ -4,6 +4,8 @@ import type { Source } from './source';
 
 /** How the objects of one endpoint are written in one format and shape. What it made of an entry is shared by all who ask. */
 export interface ObjectEncoder extends Representation {
+  /** Whether objects are parsed to be written; otherwise their bytes are copied. */
+  readonly parses: boolean;
   /** Of single objects and lists. */
   readonly contentType: string;
   /** Of streams of frames. */
@@ -15,6 +17,9 @@ export interface ObjectEncoder extends Representation {
   /** The frames as one reader gets them. */
   stream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
 }
+
+/** What a format knows of itself. */
+export type FormatEncoder = Omit<ObjectEncoder, 'parses'>;
 
 /** How objects and lists look as JSON, which is also what YAML is made of. */
 export interface JsonShape {

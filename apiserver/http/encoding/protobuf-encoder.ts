@@ -12,7 +12,7 @@ import type { Batches } from './batch';
 import { Batch, bodyOf } from './batch';
 import { bookmarkMetadata } from './json-encoder';
 import type { Shape } from './negotiation';
-import type { ObjectEncoder } from './object-encoder';
+import type { FormatEncoder } from './object-encoder';
 import type { Source } from './source';
 import { kept, metadataEnd, versionedBytes } from './source';
 
@@ -30,7 +30,7 @@ interface Encoded {
 }
 
 /** Objects as Protobuf. Each is encoded once and kept; answers and frames put it into what belongs around it. */
-export function protobufEncoder(endpoint: Endpoint, shape: Shape | undefined): ObjectEncoder {
+export function protobufEncoder(endpoint: Endpoint, shape: Shape | undefined): FormatEncoder {
   const encoded = shape === undefined ? wholeObjects(endpoint) : metadataOnly(shape);
   const { kind, apiVersion, type } = encoded;
   const id = `protobuf ${apiVersion} ${kind}`;

@@ -5,12 +5,12 @@ import { Slices } from '../../../shared/concurrency/slices';
 import type { Batches } from './batch';
 import { Batch, bodyOf } from './batch';
 import { jsonEncoder } from './json-encoder';
-import type { JsonShape, ObjectEncoder } from './object-encoder';
+import type { FormatEncoder, JsonShape } from './object-encoder';
 import type { Source } from './source';
 import { yamlOf } from './yaml';
 
 /** Objects as YAML, made from their JSON. There are no frames in YAML: nothing tells where one ends. */
-export function yamlEncoder(shape: JsonShape): ObjectEncoder {
+export function yamlEncoder(shape: JsonShape): FormatEncoder {
   const json = jsonEncoder(shape, { pretty: false });
   return {
     ...json,

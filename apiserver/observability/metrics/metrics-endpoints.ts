@@ -12,6 +12,8 @@ import { addAuthenticationMetrics } from './add-authentication-metrics';
 import { addAuditMetrics } from './add-audit-metrics';
 import { addCacheMetrics } from './add-cache-metrics';
 import { addDeprecatedApis } from './add-deprecated-apis';
+import type { LargeRequestCounts } from './add-large-request-metrics';
+import { addLargeRequestMetrics } from './add-large-request-metrics';
 import { addRequestMetrics } from './add-request-metrics';
 import { addTokenMetrics } from './add-token-metrics';
 import { addWebhookMetrics } from './add-webhook-metrics';
@@ -40,6 +42,8 @@ export interface MetricsEndpointsOptions {
   readonly tokens?: Readonly<TokenCounts>;
   /** Absent: nothing is audited. */
   readonly audit?: AuditCounts | undefined;
+  /** Absent: large requests are like any other. */
+  readonly largeRequests?: LargeRequestCounts;
   /** Also the metrics of the runtime: memory, processor time, delay of the event loop. For the one server of a process. */
   readonly processMetrics: boolean;
 }
@@ -53,6 +57,7 @@ export function createMetricsEndpoints({
   authentication,
   tokens,
   audit,
+  largeRequests,
   processMetrics,
 }: MetricsEndpointsOptions): MetricsEndpoints {
   const requests = new RequestMetrics({
@@ -74,6 +79,7 @@ export function createMetricsEndpoints({
   if (authentication !== undefined) addAuthenticationMetrics(metrics, authentication);
   if (tokens !== undefined) addTokenMetrics(metrics, tokens);
   if (audit !== undefined) addAuditMetrics(metrics, audit);
+  if (largeRequests !== undefined) addLargeRequestMetrics(metrics, largeRequests);
   if (processMetrics) collectDefaultMetrics({ register: metrics });
   return {
     measure: requests.stage,

@@ -1,0 +1,43 @@
+import type { Registry } from 'prom-client';
+import { addCounter } from './collected';
+
+/** What is counted of requests that another thread carries out. */
+export interface LargeRequestCounts {
+  readonly begun: number;
+  readonly refused: number;
+  readonly threads: number;
+  readonly lost: number;
+}
+
+const METRICS = [
+  {
+    name: 'apiserver_large_requests_total',
+    help: 'Requests that were too large for the event loop that serves everybody, and were carried out by another thread.',
+    count: 'begun',
+  },
+  {
+    name: 'apiserver_large_requests_refused_total',
+    help: 'Large requests that were refused with 429 because too many were waiting.',
+    count: 'refused',
+  },
+  {
+    name: 'apiserver_large_request_threads_total',
+    help: 'Threads that were started for large requests; one that has nothing to do for five minutes is stopped.',
+    count: 'threads',
+  },
+  {
+    name: 'apiserver_large_request_threads_lost_total',
+    help: 'Threads for large requests that were stopped because they did not answer.',
+    count: 'lost',
+  },
+] as const satisfies readonly {
+  readonly count: keyof LargeRequestCounts;
+  readonly [field: string]: string;
+}[];
+
+/** Shows how often requests are too large for the loop that serves everybody. */
+export function addLargeRequestMetrics(registry: Registry, counts: LargeRequestCounts): void {
+  for (const { name, help, count } of METRICS) {
+    addCounter(registry, { name, help, read: () => [[{}, counts[count]]] });
+  }
+}

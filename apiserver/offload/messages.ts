@@ -1,0 +1,81 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { MessagePort } from 'node:worker_threads';
+import type { Status } from '../../shared/errors/status-error';
+import type { ObjectIdentity } from '../exchange/audit-trail';
+import type { UserInfo } from '../exchange/exchange';
+
+/** What the loop that serves everybody and the thread for large requests say to each other. Every request has an id of its own. */
+
+/** A request that has been authenticated and authorized, as data. */
+export interface OffloadedRequest {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  /** The query as received, without the question mark. */
+  readonly search: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly remoteAddress: string;
+  readonly receivedAt: number;
+  readonly user: UserInfo;
+  /** Empty where there is none. */
+  readonly body: Uint8Array;
+  /** Whether what is known of it is to be written down. */
+  readonly isAudited: boolean;
+}
+
+export type ToThread =
+  | { readonly kind: 'request'; readonly number: number; readonly request: OffloadedRequest }
+  /** Nobody waits for the answer any more. `status` is what the client is told, if anything. */
+  | { readonly kind: 'abort'; readonly number: number; readonly status: Status | undefined }
+  /** The next piece of a streamed answer. */
+  | { readonly kind: 'next'; readonly number: number };
+
+/** What audit is to be told, in order. */
+export type AuditNote =
+  | {
+      readonly kind: 'annotation';
+      readonly key: string;
+      readonly value: string;
+      readonly from: 'Request' | undefined;
+    }
+  | { readonly kind: 'request'; readonly identity: ObjectIdentity | undefined; readonly json: Uint8Array }
+  | { readonly kind: 'response'; readonly json: Uint8Array }
+  | { readonly kind: 'status'; readonly status: Pick<Status, 'status' | 'reason'> };
+
+/** What was said of a request beside its answer. */
+export interface Remarks {
+  readonly warnings: readonly string[];
+  readonly notes: readonly AuditNote[];
+}
+
+export type FromThread =
+  /** The thread is ready, which takes the time of a small start. */
+  | { readonly kind: 'ready' }
+  | (Remarks & {
+      readonly kind: 'answer';
+      readonly number: number;
+      readonly code: number;
+      readonly headers: Readonly<Record<string, string | readonly string[]>>;
+      /** Undefined: it is streamed. */
+      readonly body: Uint8Array | undefined;
+    })
+  | (Remarks & {
+      readonly kind: 'refusal';
+      readonly number: number;
+      readonly status: Status;
+      readonly cause: string;
+    })
+  | { readonly kind: 'piece'; readonly number: number; readonly bytes: Uint8Array }
+  /** A streamed answer is complete, or (`why`) broke off. */
+  | { readonly kind: 'end'; readonly number: number; readonly why: string | undefined };
+
+/** What a new thread is given. */
+export interface ThreadData {
+  /** Requests come in here. */
+  readonly requests: MessagePort;
+  /** The store is behind this one. */
+  readonly store: MessagePort;
+  /** `host:port` at which clients reach this server. */
+  readonly serverAddress: string;
+}

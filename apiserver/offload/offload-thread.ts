@@ -1,0 +1,233 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { Log } from '../../shared/log/log';
+import { StatusError, errorOfStatus } from '../../shared/errors/status-error';
+import type { Answer, Exchange } from '../exchange/exchange';
+import { ClientGoneError } from '../exchange/initial-values';
+import { StorageError } from '../storage/backend';
+import { portable, withBuffers } from '../storage/remote/portable';
+import type { AuditNote, FromThread, OffloadedRequest, Remarks, ToThread } from './messages';
+import type { OffloadCounts } from './offload-counts';
+
+/** A thread, as far as this knows it. */
+export interface Worker {
+  /** Requests go in here, and answers come out. */
+  readonly requests: MessagePort;
+  /** Ends it whatever it does. */
+  readonly end: () => Promise<void>;
+}
+
+/** How long the thread may take to begin, and to let go of a request that was given up. */
+const BEGIN_MS_MAX = 60_000;
+const LET_GO_MS_MAX = 10_000;
+
+interface UnderWay {
+  readonly exchange: Exchange;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+  /** Of a streamed answer, whose head is there. */
+  stream?: PieceStream;
+  /** Nobody waits any more. */
+  isLeft?: true;
+  letGo?: NodeJS.Timeout;
+}
+
+/** This side of a thread that carries out large requests. */
+export class OffloadThread {
+  readonly #worker: Worker;
+  readonly #log: Log;
+  readonly #counts: OffloadCounts;
+  readonly #underWay = new Map<number, UnderWay>();
+  readonly #begin: NodeJS.Timeout;
+  #requests = 0;
+  #isOver = false;
+
+  constructor(worker: Worker, { log, counts }: { readonly log: Log; readonly counts: OffloadCounts }) {
+    this.#worker = worker;
+    this.#log = log;
+    this.#counts = counts;
+    worker.requests.on('message', (message: FromThread) => this.#take(message));
+    worker.requests.on('close', () => this.#lost('the thread has ended'));
+    this.#begin = setTimeout(() => this.#give('it did not begin in time'), BEGIN_MS_MAX).unref();
+  }
+
+  /** True once nothing can be asked of it any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Has the request carried out. Throws what it is refused with, and StorageError `unknown-outcome` when the thread is lost. */
+  async answer(exchange: Exchange, body: Buffer): Promise<Answer> {
+    this.#requests += 1;
+    const number = this.#requests;
+    return new Promise<Answer>((resolve, reject) => {
+      const underWay: UnderWay = { exchange, resolve, reject };
+      this.#underWay.set(number, underWay);
+      exchange.signal.addEventListener('abort', () => this.#abort(number), { once: true });
+      this.#send({ kind: 'request', number, request: requestOf(exchange, body) });
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#lost('the thread was ended');
+    await this.#worker.end();
+  }
+
+  #take(message: FromThread): void {
+    if (message.kind === 'ready') {
+      clearTimeout(this.#begin);
+      return;
+    }
+    const { number } = message;
+    const underWay = this.#underWay.get(number);
+    if (underWay === undefined) return;
+    if (message.kind === 'answer') this.#answered(underWay, message);
+    else if (message.kind === 'refusal') {
+      this.#over(number);
+      tell(underWay.exchange, message);
+      underWay.reject(
+        errorOfStatus(message.status, message.cause === '' ? undefined : new Error(message.cause)),
+      );
+    } else if (message.kind === 'piece') underWay.stream?.take(withBuffers(message.bytes) as Buffer);
+    else {
+      this.#over(number);
+      underWay.stream?.finish(message.why);
+    }
+  }
+
+  #answered(underWay: UnderWay, message: FromThread & { readonly kind: 'answer' }): void {
+    const { number, code, headers, body } = message;
+    tell(underWay.exchange, message);
+    if (body !== undefined) {
+      this.#over(number);
+      underWay.resolve({ code, headers, body: withBuffers(body) as Buffer });
+      return;
+    }
+    const stream = new PieceStream({
+      next: () => this.#send({ kind: 'next', number }),
+      leave: () => this.#abort(number),
+    });
+    underWay.stream = stream;
+    underWay.resolve({ code, headers, body: stream });
+  }
+
+  /** The caller is answered at once; a thread that does not let go is ended. */
+  #abort(number: number): void {
+    const underWay = this.#underWay.get(number);
+    if (underWay === undefined || underWay.isLeft === true) return;
+    underWay.isLeft = true;
+    const { reason } = underWay.exchange.signal;
+    const status = reason instanceof StatusError ? reason.status : undefined;
+    this.#send({ kind: 'abort', number, status: reason instanceof ClientGoneError ? undefined : status });
+    underWay.reject(reason);
+    if (underWay.stream === undefined) {
+      underWay.letGo = setTimeout(() => this.#give('it does not let go of a request'), LET_GO_MS_MAX).unref();
+    } else this.#over(number);
+  }
+
+  #over(number: number): void {
+    clearTimeout(this.#underWay.get(number)?.letGo);
+    this.#underWay.delete(number);
+  }
+
+  #give(why: string): void {
+    this.#counts.lost += 1;
+    this.#log.error(
+      { reason: why, requests: this.#underWay.size },
+      'thread for large requests is being ended',
+    );
+    this.#lost(why);
+    this.#worker.end().catch((error: unknown) => {
+      this.#log.error({ error }, 'failed to end the thread for large requests');
+    });
+  }
+
+  #lost(why: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#begin);
+    for (const [number, { stream, reject }] of this.#underWay) {
+      this.#over(number);
+      stream?.finish(why);
+      reject(new StorageError('unknown-outcome', `the request was handed to another thread, and ${why}`));
+    }
+  }
+
+  #send(message: ToThread): void {
+    if (this.#isOver) return;
+    const transfers: ArrayBuffer[] = [];
+    this.#worker.requests.postMessage(portable(message, transfers), transfers);
+  }
+}
+
+function requestOf(exchange: Exchange, body: Buffer): OffloadedRequest {
+  const { id, method, path, headers, rawHeaders, remoteAddress, receivedAt, user } = exchange;
+  const { search = exchange.query.toString() } = exchange;
+  const isAudited = exchange.audit !== undefined;
+  return { id, method, path, search, headers, rawHeaders, remoteAddress, receivedAt, user, body, isAudited };
+}
+
+/** Passes on what was said beside the answer. */
+function tell(exchange: Exchange, { warnings, notes }: Remarks): void {
+  for (const warning of warnings) if (!exchange.warnings.includes(warning)) exchange.warnings.push(warning);
+  for (const note of notes) tellAudit(exchange, note);
+}
+
+function tellAudit({ audit }: Exchange, note: AuditNote): void {
+  if (note.kind === 'annotation') audit?.annotate(note.key, note.value, note.from);
+  else if (note.kind === 'status') audit?.responseStatus(note.status);
+  else {
+    const json = withBuffers(note.json) as Buffer;
+    if (note.kind === 'request') audit?.requestObject(note.identity, () => json);
+    else audit?.responseObject(() => json);
+  }
+}
+
+interface Source {
+  readonly next: () => void;
+  readonly leave: () => void;
+}
+
+/** The pieces of a streamed answer, each asked for when the last one is used up. */
+class PieceStream implements AsyncIterableIterator<Buffer> {
+  readonly #source: Source;
+  #asked:
+    | { readonly resolve: (step: IteratorResult<Buffer>) => void; readonly reject: (error: Error) => void }
+    | undefined;
+  #end: { readonly why: string | undefined } | undefined;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Buffer>> {
+    const end = this.#end;
+    if (end?.why !== undefined) throw new Error(end.why);
+    if (end !== undefined) return { done: true, value: undefined };
+    return new Promise((resolve, reject) => {
+      this.#asked = { resolve, reject };
+      this.#source.next();
+    });
+  }
+
+  async return(): Promise<IteratorResult<Buffer>> {
+    if (this.#end === undefined) this.#source.leave();
+    this.finish(undefined);
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  take(value: Buffer): void {
+    this.#asked?.resolve({ done: false, value });
+    this.#asked = undefined;
+  }
+
+  finish(why: string | undefined): void {
+    this.#end ??= { why };
+    if (why === undefined) this.#asked?.resolve({ done: true, value: undefined });
+    else this.#asked?.reject(new Error(why));
+    this.#asked = undefined;
+  }
+}

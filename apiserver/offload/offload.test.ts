@@ -1,0 +1,358 @@
+import { MessageChannel } from 'node:worker_threads';
+import { silentLog } from '../../shared/log/log';
+import { MEDIA_TYPE } from '../../shared/names';
+import { eventually } from '../../shared/testing/eventually';
+import { newExchange } from '../exchange/testing/new-exchange';
+import type { Answer, Exchange } from '../exchange/exchange';
+import { statusErrorOf } from '../http/server/error-handler';
+import { RemoteBackend } from '../storage/remote/remote-backend';
+import { serveBackend } from '../storage/remote/serve-backend';
+import { MemoryBackend } from '../storage/testing/memory-backend';
+import type { CallOptions, InProcessApi, Reply } from '../testing/in-process-api';
+import { startInProcessApi } from '../testing/in-process-api';
+import { answerResource } from '../verbs/dispatch';
+import { Offload } from './offload';
+import { newOffloadCounts } from './offload-counts';
+import { OffloadThread } from './offload-thread';
+import { serveRequests } from './serve-requests';
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const PODS = '/api/v1/namespaces/default/pods';
+/** More values than the bounds allow, and than a few kilobytes hold. */
+const MANY = 5_000;
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+/** A thread without a thread: the other end of its ports is here. */
+function threadBy(
+  answer: (exchange: Exchange) => Promise<Answer>,
+  counts = newOffloadCounts(),
+): OffloadThread {
+  const { port1, port2 } = new MessageChannel();
+  serveRequests(port2, { answer, statusOf: statusErrorOf });
+  const end = async (): Promise<void> => {
+    port1.close();
+    return Promise.resolve();
+  };
+  opened.push(end);
+  return new OffloadThread({ requests: port1, end }, { log: silentLog, counts });
+}
+
+interface Pair {
+  /** Carries everything out itself. */
+  readonly alone: InProcessApi;
+  /** Hands on what is large. */
+  readonly bounded: InProcessApi;
+  readonly begun: () => number;
+}
+
+/** Two servers, each over a store of its own; the second one has a replica for large requests behind ports. */
+async function pair(): Promise<Pair> {
+  const store = new MemoryBackend();
+  const { port1, port2 } = new MessageChannel();
+  serveBackend(store, port1);
+  const replica = await startInProcessApi(new RemoteBackend(port2), { fills: 'on demand' });
+  const counts = newOffloadCounts();
+  const large = new Offload({
+    begin: () => threadBy(async (exchange) => answerResource(replica.verbs, exchange), counts),
+    counts,
+  });
+  const bounded = await startInProcessApi(store, { large });
+  const alone = await startInProcessApi();
+  opened.push(
+    async () => large.close(),
+    async () => replica.close(),
+    async () => bounded.close(),
+    async () => alone.close(),
+  );
+  return { alone, bounded, begun: () => counts.begun };
+}
+
+const keys = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${String(at)}`, 'x']));
+
+const configMap = (name: string, count: number): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: keys(count),
+});
+
+const yaml = (name: string, count: number): string =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata:\n${Object.keys(keys(count))
+    .map((key) => `  ${key}: x\n`)
+    .join('')}`;
+
+const pod = (containers: number): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'pod' },
+  spec: { containers: Array.from({ length: containers }, () => ({})) },
+});
+
+type Call = readonly [method: string, url: string, options?: CallOptions];
+
+/** What large requests do, in order; later ones build on earlier ones. */
+const CALLS: readonly (readonly [what: string, ...Call])[] = [
+  ['a creation', 'POST', CONFIG_MAPS, { body: configMap('json', MANY) }],
+  ['a creation of what is there', 'POST', CONFIG_MAPS, { body: configMap('json', MANY) }],
+  [
+    'a creation in YAML',
+    'POST',
+    CONFIG_MAPS,
+    { text: yaml('yaml', MANY), headers: { 'content-type': 'application/yaml' } },
+  ],
+  [
+    'YAML that is none',
+    'POST',
+    CONFIG_MAPS,
+    { text: `${yaml('yaml', MANY)}: [`, headers: { 'content-type': 'application/yaml' } },
+  ],
+  ['an object with many faults', 'POST', PODS, { body: pod(MANY) }],
+  [
+    'a large object with warnings',
+    'POST',
+    `${CONFIG_MAPS}?fieldValidation=Warn`,
+    { body: { ...configMap('warned', MANY), nobody: 1 } },
+  ],
+  ['an object of another kind', 'POST', PODS, { body: configMap('json', MANY) }],
+  ['a small patch of a large object', 'PATCH', `${CONFIG_MAPS}/json`, { body: { data: { more: 'y' } } }],
+  ['a large patch', 'PATCH', `${CONFIG_MAPS}/json`, { body: { data: keys(MANY + 1) } }],
+  [
+    'a patch that makes much of little',
+    'PATCH',
+    `${CONFIG_MAPS}/small?dryRun=All`,
+    {
+      text: JSON.stringify([
+        { op: 'add', path: '/metadata/list', value: Array.from({ length: 100 }, () => 0) },
+        ...Array.from({ length: 100 }, (_, at) => ({
+          op: 'copy',
+          from: '/metadata/list',
+          path: `/metadata/l${String(at)}`,
+        })),
+      ]),
+      headers: { 'content-type': 'application/json-patch+json' },
+    },
+  ],
+  [
+    'a large configuration',
+    'PATCH',
+    `${CONFIG_MAPS}/applied?fieldManager=one`,
+    { body: configMap('applied', MANY), headers: { 'content-type': 'application/apply-patch+yaml' } },
+  ],
+  [
+    'a conflict',
+    'PATCH',
+    `${CONFIG_MAPS}/applied?fieldManager=two`,
+    {
+      body: { ...configMap('applied', 0), data: { 'key-1': 'mine' } },
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+    },
+  ],
+  ['a replacement by something small', 'PUT', `${CONFIG_MAPS}/applied`, { body: configMap('applied', 1) }],
+  ['a large object in YAML', 'GET', `${CONFIG_MAPS}/json`, { headers: { accept: 'application/yaml' } }],
+  [
+    'a missing large object',
+    'PUT',
+    `${PODS}/absent`,
+    { body: { ...pod(MANY), metadata: { name: 'absent' } } },
+  ],
+  [
+    'a review',
+    'POST',
+    '/apis/authorization.orch/v1/selfsubjectaccessreviews',
+    { body: { spec: { extra: keys(MANY) } } },
+  ],
+  [
+    'a deletion of a large object',
+    'DELETE',
+    `${CONFIG_MAPS}/json`,
+    { body: { propagationPolicy: 'Background' } },
+  ],
+  [
+    'large options of a deletion',
+    'DELETE',
+    `${CONFIG_MAPS}/small`,
+    { body: { dryRun: Array.from({ length: MANY }, () => 'All') } },
+  ],
+];
+
+test('whatever is large is answered as if it were not', async () => {
+  const { alone, bounded, begun } = await pair();
+  for (const api of [alone, bounded]) await api.call('POST', CONFIG_MAPS, { body: configMap('small', 3) });
+  expect(begun()).toBe(0);
+  const answers: unknown[] = [];
+  const expected: unknown[] = [];
+  for (const [what, ...call] of CALLS) {
+    const before = begun();
+    expected.push([what, shown(await alone.call(...call)), 'begun elsewhere']);
+    answers.push([
+      what,
+      shown(await bounded.call(...call)),
+      begun() > before ? 'begun elsewhere' : 'begun here',
+    ]);
+  }
+  expect(answers).toEqual(expected);
+});
+
+/** The answer without what differs between any two servers. */
+function shown({ code, text, warnings }: Reply): unknown {
+  const same = text
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/gu, 'uid')
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/gu, 'time')
+    .replaceAll(/"?resourceVersion"?: ?["']\d+["']/gu, 'version');
+  return { code, same, warnings };
+}
+
+test('small requests stay where they are', async () => {
+  const { bounded, begun } = await pair();
+  const small = configMap('small', 20);
+  const codes = [
+    await bounded.call('POST', CONFIG_MAPS, { body: small }),
+    await bounded.call('PATCH', `${CONFIG_MAPS}/small`, { body: { data: { more: 'y' } } }),
+    await bounded.call('GET', `${CONFIG_MAPS}/small`, { headers: { accept: MEDIA_TYPE.yaml } }),
+    await bounded.call('DELETE', `${CONFIG_MAPS}/small`),
+  ].map(({ code }) => code);
+  expect([codes, begun()]).toEqual([[201, 200, 200, 200], 0]);
+});
+
+const exchangeOf = (user: string, more: Partial<Exchange> = {}): ReturnType<typeof newExchange> =>
+  newExchange({ user: { name: user, uid: '', groups: [], extra: {} }, ...more });
+
+/** Answers when it is told to. */
+function heldThread(): {
+  readonly asked: string[];
+  readonly release: () => void;
+  readonly begin: () => OffloadThread;
+} {
+  const asked: string[] = [];
+  const waiting: (() => void)[] = [];
+  const begin = (): OffloadThread =>
+    threadBy(async ({ user, path }) => {
+      asked.push(`${user.name} ${path}`);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return { code: 200, headers: {}, body: Buffer.from(path) };
+    });
+  return { asked, release: () => waiting.shift()?.(), begin };
+}
+
+test('of one user at most one request is under way, and the others do not wait for the rest of them', async () => {
+  const { asked, release, begin } = heldThread();
+  const large = new Offload({ begin, counts: newOffloadCounts() });
+  const answers = ['/1', '/2', '/3'].map(async (path) => large.answer(exchangeOf('a', { path })));
+  answers.push(large.answer(exchangeOf('b', { path: '/4' })));
+  await eventually('both users are served', () => asked.length === 2);
+  expect(asked).toEqual(['a /1', 'b /4']);
+  release();
+  await answers[0];
+  await eventually('the next one has begun', () => asked.length === 3);
+  expect(asked[2]).toBe('a /2');
+  let isDone = false;
+  const all = Promise.all(answers).finally(() => {
+    isDone = true;
+  });
+  await eventually('the end of all', () => {
+    release();
+    return isDone;
+  });
+  expect((await all).map(({ body }) => (body as Buffer).toString())).toEqual(['/1', '/2', '/3', '/4']);
+});
+
+test('one user’s queue is bounded, and what is refused is counted', async () => {
+  const counts = newOffloadCounts();
+  const large = new Offload({ begin: heldThread().begin, counts });
+  const body = Buffer.alloc(3 * 1024 * 1024);
+  const given = Array.from({ length: 13 }, () =>
+    exchangeOf('a', { readBody: async () => Promise.resolve(body) }),
+  );
+  const outcomes = given.map(async (exchange) =>
+    large.answer(exchange).then(
+      () => 'answered',
+      (error: unknown) => String(error),
+    ),
+  );
+  await eventually('the rest is refused', () => counts.refused === 2);
+  const other = exchangeOf('b');
+  const others = large.answer(other).catch(String);
+  for (const exchange of [...given, other]) exchange.abort(new Error('enough'));
+  expect(await others).toBe('Error: enough');
+  const told = await Promise.all(outcomes);
+  expect(told.filter((text) => text.includes('too many large requests'))).toHaveLength(2);
+  expect(told.filter((text) => text === 'Error: enough')).toHaveLength(11);
+});
+
+test('a lost thread leaves the outcome unknown, and the next request begins another one', async () => {
+  const held = heldThread();
+  const threads: OffloadThread[] = [];
+  const counts = newOffloadCounts();
+  const begin = (): OffloadThread => {
+    const thread = held.begin();
+    threads.push(thread);
+    return thread;
+  };
+  const large = new Offload({ begin, counts });
+  const first = large.answer(exchangeOf('a', { path: '/1' })).catch((error: unknown) => error);
+  await eventually('it has begun', () => held.asked.length === 1);
+  await threads[0]?.end();
+  expect(await first).toMatchObject({ code: 'unknown-outcome' });
+  const second = large.answer(exchangeOf('a', { path: '/2' }));
+  await eventually('the second has begun', () => held.asked.length === 2);
+  held.release();
+  held.release();
+  expect(await second).toMatchObject({ code: 200 });
+  expect(counts.threads).toBe(2);
+});
+
+test('an idle thread is ended', async () => {
+  const threads: OffloadThread[] = [];
+  const begin = (): OffloadThread => {
+    const thread = threadBy(async () => Promise.resolve({ code: 200, headers: {}, body: Buffer.alloc(0) }));
+    threads.push(thread);
+    return thread;
+  };
+  const large = new Offload({ begin, counts: newOffloadCounts(), idleMsMax: 1 });
+  await large.answer(exchangeOf('a'));
+  await eventually('the end of the thread', () => threads[0]?.isOver === true);
+  expect(threads).toHaveLength(1);
+});
+
+test('whoever leaves is told at once, and the thread hears of it', async () => {
+  let reason: unknown;
+  const thread = threadBy(
+    async ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          reason = signal.reason;
+          reject(signal.reason as Error);
+        });
+      }),
+  );
+  const exchange = exchangeOf('a');
+  const answer = thread.answer(exchange, Buffer.alloc(0));
+  exchange.abort(new Error('the deadline'));
+  await expect(answer).rejects.toThrow('the deadline');
+  await eventually('the thread hears of it', () => reason !== undefined);
+});
+
+test('a streamed answer comes in its pieces, and one that is left ends', async () => {
+  let isClosed = false;
+  async function* pieces(): AsyncGenerator<Buffer> {
+    try {
+      for (let at = 0; at < 3; at += 1) yield Buffer.from(String(at));
+    } finally {
+      isClosed = true;
+    }
+  }
+  const thread = threadBy(async () => Promise.resolve({ code: 200, headers: { a: 'b' }, body: pieces() }));
+  const { body, headers } = await thread.answer(exchangeOf('a'), Buffer.alloc(0));
+  const read: string[] = [];
+  for await (const piece of body as AsyncIterable<Buffer>) read.push(String(piece));
+  expect([read, headers, isClosed]).toEqual([['0', '1', '2'], { a: 'b' }, true]);
+  isClosed = false;
+  const second = await thread.answer(exchangeOf('a'), Buffer.alloc(0));
+  for await (const piece of second.body as AsyncIterable<Buffer>) if (String(piece) === '1') break;
+  await eventually('the end of the other side', () => isClosed);
+});

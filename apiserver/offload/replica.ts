@@ -1,0 +1,45 @@
+import { setMaxListeners } from 'node:events';
+import { systemClock } from '../../shared/concurrency/clock';
+import type { Log } from '../../shared/log/log';
+import { statusErrorOf } from '../http/server/error-handler';
+import { createAuthentication } from '../startup/authentication';
+import type { ServerOptions } from '../startup/options/server-options';
+import { planeOfOptions, verbContextOf } from '../startup/plane-of-options';
+import type { Backend } from '../storage/backend';
+import { storeNames } from '../storage/open';
+import { answerResource } from '../verbs/dispatch';
+import type { RequestServices } from './serve-requests';
+
+export interface ReplicaParts {
+  readonly backend: Backend;
+  readonly log: Log;
+  /** `host:port` at which clients reach this server. */
+  readonly serverAddress: string;
+}
+
+/**
+ * One more replica, inside of the process: it answers requests for resources as any replica would, and does nothing by itself. What the plugins
+ * and the access rules look at is cached, whatever else is read from the store. Resolves when it can answer.
+ */
+export async function startReplica(options: ServerOptions, parts: ReplicaParts): Promise<RequestServices> {
+  const { backend, log, serverAddress } = parts;
+  const life = new AbortController();
+  setMaxListeners(0, life.signal);
+  const plane = planeOfOptions(
+    { ...options, watchCache: { ...options.watchCache, checkIntervalMs: 0 } },
+    { backend, log, life: life.signal, fills: 'on demand' },
+  );
+  const authentication = createAuthentication(options.authentication, {
+    plane,
+    clock: systemClock,
+    log,
+    life: life.signal,
+    serverAddress: () => serverAddress,
+  });
+  await plane.cache.start(life.signal);
+  await plane.custom.start(life.signal);
+  await plane.cache.whenWantedReady(life.signal);
+  const opened = { backend, names: storeNames(options.store) };
+  const verbs = verbContextOf(options, { plane, authentication, opened });
+  return { answer: async (exchange) => answerResource(verbs, exchange), statusOf: statusErrorOf };
+}

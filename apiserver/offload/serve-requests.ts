@@ -1,0 +1,115 @@
+import type { MessagePort } from 'node:worker_threads';
+import { StatusError, errorOfStatus } from '../../shared/errors/status-error';
+import { ClientGoneError } from '../exchange/initial-values';
+import type { Answer, Exchange } from '../exchange/exchange';
+import { portable } from '../storage/remote/portable';
+import type { FromThread, Remarks, ToThread } from './messages';
+import { OffloadedExchange } from './offloaded-exchange';
+
+export interface RequestServices {
+  readonly answer: (exchange: Exchange) => Promise<Answer>;
+  /** The error as its client sees it. */
+  readonly statusOf: (error: unknown, exchange: Exchange) => StatusError;
+}
+
+/** Answers the requests that come through the port, until it is closed. */
+export function serveRequests(port: MessagePort, services: RequestServices): void {
+  const server = new RequestServer(port, services);
+  port.on('message', (message: ToThread) => server.take(message));
+  port.postMessage({ kind: 'ready' } satisfies FromThread);
+}
+
+interface UnderWay {
+  readonly exchange: OffloadedExchange;
+  /** There once the head of a streamed answer is out. */
+  pieces?: AsyncIterator<Buffer>;
+}
+
+class RequestServer {
+  readonly #port: MessagePort;
+  readonly #services: RequestServices;
+  readonly #underWay = new Map<number, UnderWay>();
+
+  constructor(port: MessagePort, services: RequestServices) {
+    this.#port = port;
+    this.#services = services;
+  }
+
+  take(message: ToThread): void {
+    if (message.kind === 'request') void this.#serve(message);
+    else if (message.kind === 'abort') this.#abort(message);
+    else void this.#next(message.number);
+  }
+
+  async #serve({ number, request }: ToThread & { readonly kind: 'request' }): Promise<void> {
+    const exchange = new OffloadedExchange(request);
+    this.#underWay.set(number, { exchange });
+    try {
+      const answer = await this.#services.answer(exchange);
+      await this.#tell(number, exchange, answer);
+    } catch (error) {
+      const { status, cause } = this.#services.statusOf(error, exchange);
+      const why = error instanceof StatusError ? cause : error;
+      const remarks = await remarksOf(exchange);
+      this.#send({
+        kind: 'refusal',
+        number,
+        status,
+        cause: why instanceof Error ? (why.stack ?? why.message) : '',
+        ...remarks,
+      });
+      this.#over(number);
+    }
+  }
+
+  async #tell(number: number, exchange: OffloadedExchange, { code, headers, body }: Answer): Promise<void> {
+    const head = { kind: 'answer', number, code, headers, ...(await remarksOf(exchange)) } as const;
+    if (Buffer.isBuffer(body)) {
+      this.#send({ ...head, body });
+      this.#over(number);
+      return;
+    }
+    this.#underWay.set(number, { exchange, pieces: body[Symbol.asyncIterator]() });
+    this.#send({ ...head, body: undefined });
+  }
+
+  async #next(number: number): Promise<void> {
+    const pieces = this.#underWay.get(number)?.pieces;
+    if (pieces === undefined) return;
+    try {
+      const step = await pieces.next();
+      if (step.done !== true) {
+        this.#send({ kind: 'piece', number, bytes: step.value });
+        return;
+      }
+      this.#send({ kind: 'end', number, why: undefined });
+    } catch (error) {
+      this.#send({ kind: 'end', number, why: error instanceof Error ? error.message : String(error) });
+    }
+    this.#over(number);
+  }
+
+  #abort({ number, status }: ToThread & { readonly kind: 'abort' }): void {
+    const underWay = this.#underWay.get(number);
+    if (underWay === undefined) return;
+    underWay.exchange.abort(status === undefined ? new ClientGoneError() : errorOfStatus(status));
+    // A stream that nobody reads ends here; what is still to be answered ends by its signal.
+    if (underWay.pieces === undefined) return;
+    underWay.pieces.return?.().catch(() => undefined);
+    this.#over(number);
+  }
+
+  #over(number: number): void {
+    this.#underWay.get(number)?.exchange.end();
+    this.#underWay.delete(number);
+  }
+
+  #send(message: FromThread): void {
+    const transfers: ArrayBuffer[] = [];
+    this.#port.postMessage(portable(message, transfers), transfers);
+  }
+}
+
+async function remarksOf({ warnings, audit }: OffloadedExchange): Promise<Remarks> {
+  return { warnings, notes: audit === undefined ? [] : await audit.notes() };
+}

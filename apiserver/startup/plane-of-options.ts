@@ -1,0 +1,64 @@
+import { systemClock } from '../../shared/concurrency/clock';
+import type { Log } from '../../shared/log/log';
+import type { CacheLimits } from '../cache/limits';
+import type { OpenedStore } from '../storage/open';
+import type { VerbContext } from '../verbs/context';
+import type { Authentication } from './authentication';
+import { createAuthorization } from './authorization';
+import type { ControlPlane, ControlPlaneOptions } from './control-plane';
+import { createControlPlane } from './control-plane';
+import { operationServices } from './operation-services';
+import type { ServerOptions } from './options/server-options';
+
+const SECOND_MS = 1_000;
+
+export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills'> {
+  readonly log: Log;
+  /** Aborts when the server is stopped. */
+  readonly life: AbortSignal;
+}
+
+/** The control plane that the command line asks for. Throws KubeconfigError for a file of a webhook that cannot be used. */
+export function planeOfOptions(options: ServerOptions, parts: PlaneParts): ControlPlane {
+  const { log, life, ...over } = parts;
+  return createControlPlane({
+    ...over,
+    log,
+    prefix: options.store.prefix,
+    clock: systemClock,
+    eventTtlSeconds: options.eventTtlSeconds,
+    runtimeConfig: options.runtimeConfig,
+    serverSideApply: options.featureGates.ServerSideApply,
+    kindSettings: options.kindSettings,
+    limits: cacheLimitsOf(options),
+    services: options.services,
+    admission: options.admission,
+    accessControl: createAuthorization(options, { clock: systemClock, log, life }),
+  });
+}
+
+/** A list can be continued for as long as the store is sure to remember its version. */
+function cacheLimitsOf({ watchCache, store: { compactionIntervalMs } }: ServerOptions): Partial<CacheLimits> {
+  return {
+    ...watchCache,
+    ...(compactionIntervalMs === 0 ? {} : { continueAgeMaxMs: compactionIntervalMs }),
+  };
+}
+
+export interface VerbParts {
+  readonly plane: ControlPlane;
+  readonly authentication: Authentication;
+  readonly opened: Pick<OpenedStore, 'backend' | 'names'>;
+}
+
+/** What the verbs need of it. */
+export function verbContextOf({ requests }: ServerOptions, parts: VerbParts): VerbContext {
+  const { plane, authentication, opened } = parts;
+  return {
+    registry: plane.registry,
+    confirmRegistry: async (signal) => plane.custom.confirm(signal),
+    store: plane.store,
+    services: operationServices({ authentication, access: plane.access, opened }),
+    minRequestTimeoutMs: requests.minWatchTimeoutSeconds * SECOND_MS,
+  };
+}
