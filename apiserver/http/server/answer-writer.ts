@@ -4,6 +4,7 @@ import type { Answer, Exchange } from '../../exchange/exchange';
 import { LENT_BYTES_MIN } from '../../exchange/exchange';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
 import { warningHeaders } from './warning-header';
+import { writeInParts } from './write-in-parts';
 
 export interface WriterOptions {
   readonly log: Log;
@@ -196,9 +197,7 @@ class Stream {
     }, options.stallMsMax);
     if (isLent) {
       // After an error the end of the connection follows; going on before it has come would never let it come.
-      response.write(piece, (error) => {
-        if (error === undefined || error === null) done();
-      });
+      writeInParts(response, piece, { progressed: () => timer.refresh(), done });
     } else response.on('drain', done);
     response.on('close', settle);
     signal.addEventListener('abort', cut);

@@ -9,6 +9,7 @@ import { silentLog } from '../../../shared/log/log';
 import { WATCH_END_SPREAD_MS } from './limits';
 import { createServer } from './server';
 import type { TestServer } from './testing/client';
+import { ALL_BUT_TIMEOUTS } from './testing/fake-timeouts';
 import { always, deferred, startServer, textAnswer } from './testing/client';
 
 let running: TestServer | undefined;
@@ -79,18 +80,6 @@ function heldDelay(delayMs: number): { readonly end: () => Promise<void> } {
     },
   };
 }
-
-const ALL_BUT_TIMEOUTS = [
-  'Date',
-  'hrtime',
-  'nextTick',
-  'performance',
-  'queueMicrotask',
-  'setImmediate',
-  'clearImmediate',
-  'setInterval',
-  'clearInterval',
-] as const;
 
 describe('closing', () => {
   test('a request in flight finishes, and its connection closes', async () => {

@@ -26,7 +26,7 @@ export const REQUEST_ARRIVAL_MS_MAX = 300_000;
 
 export const TLS_HANDSHAKE_MS_MAX = 15_000;
 
-/** A client that takes nothing of its answer for this long is cut off. */
+/** A client that takes nothing of its answer for this long is cut off: less than a part (`PART_BYTES` in write-in-parts.ts), to be exact. */
 export const STALL_MS_MAX = 60_000;
 
 /** How often the certificate files are looked at. */

@@ -7,6 +7,7 @@ import { LENT_BYTES_MIN } from '../../exchange/exchange';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
 import type { TestServer } from './testing/client';
 import { always, deferred, readToEnd, startServer } from './testing/client';
+import { LARGE_BYTES, readSteadily } from './testing/steady-reader';
 
 let running: TestServer | undefined;
 afterEach(async () => {
@@ -142,6 +143,31 @@ test('a reader that takes nothing for too long is cut off, and the exchange told
   await state.isClosed.promise;
   expect(state.pieces).toBeLessThan(1_000);
   expect(reason).toBeInstanceOf(SlowReaderError);
+});
+
+async function* one(piece: Buffer): AsyncGenerator<Buffer> {
+  yield Promise.resolve(piece);
+}
+
+test('a reader that is slow but steady gets all of a large piece, which takes it longer than a stall may last', async () => {
+  const stallMsMax = 1_000;
+  const { connect } = await startStream(() => one(Buffer.alloc(LARGE_BYTES)), { stallMsMax });
+  expect(await readSteadily(await connect(), GET, stallMsMax)).toBeGreaterThanOrEqual(LARGE_BYTES);
+});
+
+test('a reader that stops in the middle of a large piece is cut off', async () => {
+  const over = deferred<unknown>();
+  const { connect } = await startStream(
+    ({ signal }) => {
+      signal.addEventListener('abort', () => over.resolve(signal.reason));
+      return one(Buffer.alloc(LARGE_BYTES));
+    },
+    { stallMsMax: 50 },
+  );
+  const socket = await connect();
+  socket.once('data', () => socket.pause());
+  socket.write(GET);
+  expect(await over.promise).toBeInstanceOf(SlowReaderError);
 });
 
 test('an exchange that is given up cuts a stream that waits for its reader', async () => {

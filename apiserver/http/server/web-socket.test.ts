@@ -6,6 +6,8 @@ import type { Answer, Exchange } from '../../exchange/exchange';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
 import type { TestServer } from './testing/client';
 import { always, deferred, startServer } from './testing/client';
+import { LARGE_BYTES, readSteadily } from './testing/steady-reader';
+import { PART_BYTES } from './write-in-parts';
 
 let running: TestServer | undefined;
 afterEach(async () => {
@@ -57,10 +59,10 @@ test('every line of a stream is one text message, and the end of the stream a no
 });
 
 test('frames in memory that is only lent are sent before it is used again', async () => {
-  const ROUNDS = 40;
-  const sizes = [70_000, 0, 5, 90_000];
+  const ROUNDS = 20;
+  const sizes = [70_000, 0, 5, 2 * PART_BYTES, PART_BYTES - 1, 90_000];
   async function* lent(): AsyncGenerator<Buffer> {
-    const memory = Buffer.alloc(200_000);
+    const memory = Buffer.alloc(4 * PART_BYTES);
     for (let round = 0; round < ROUNDS; round += 1) {
       const lines = sizes.map((size) => `${String(round % 10).repeat(size)}\n`);
       yield memory.subarray(0, memory.write(lines.join('')));
@@ -156,6 +158,29 @@ test('a client that takes nothing for too long is cut, and the exchange told why
   socket.pause();
   expect(await aborted.promise).toBeInstanceOf(SlowReaderError);
   socket.terminate();
+});
+
+test.each([
+  ['one large message', 1],
+  ['many small messages at once', LARGE_BYTES / 4_096],
+])('a client that is slow but steady gets all of %s', async (_, count) => {
+  const stallMsMax = 1_000;
+  const line = `${'x'.repeat(LARGE_BYTES / count - 1)}\n`;
+  running = await startServer(
+    always(() => frames(pieces(line.repeat(count)))),
+    { stallMsMax },
+  );
+  const request = [
+    'GET /watched HTTP/1.1',
+    'Host: a',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    '\r\n',
+  ].join('\r\n');
+  const received = await readSteadily(await running.connect(), request, stallMsMax);
+  expect(received).toBeGreaterThanOrEqual(LARGE_BYTES);
 });
 
 test('a client that takes nothing is cut at once when the exchange is given up', async () => {

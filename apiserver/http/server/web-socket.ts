@@ -6,6 +6,7 @@ import type { Answer, Exchange } from '../../exchange/exchange';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
 import { messagesOf } from './messages';
 import type { ListenerRequest } from './express-listener';
+import { PART_BYTES, partsOf } from './write-in-parts';
 
 /** Clients have nothing to say on a watch; what they send is read and forgotten. */
 const INCOMING_BYTES_MAX = 4_096;
@@ -98,19 +99,35 @@ class Sender {
     }
   }
 
-  /** Resolves when the connection has taken all of them, or is closed. */
+  /**
+   * Resolves when the connection has taken all of them, or is closed. It is waited for every few of them, and a long one goes out in fragments,
+   * so that a client is seen to read.
+   */
   async #send(messages: readonly Buffer[], binary: boolean): Promise<void> {
-    const last = messages.at(-1);
-    if (last === undefined) return;
-    for (const message of messages.slice(0, -1)) this.#webSocket.send(message, { binary });
-    await new Promise<void>((resolve) => {
+    const fragments = messages.flatMap(fragmentsOf);
+    let waitingBytes = 0;
+    for (const [at, { bytes, fin }] of fragments.entries()) {
+      waitingBytes += bytes.length;
+      const isDue = waitingBytes >= PART_BYTES || at === fragments.length - 1;
+      if (!isDue) this.#webSocket.send(bytes, { binary, fin });
+      else if (await this.#sendOut(bytes, { binary, fin })) waitingBytes = 0;
+      else return;
+    }
+  }
+
+  /** True once the connection has taken this and all before it; false if it is closed, or cut because the client takes nothing. */
+  async #sendOut(
+    bytes: Buffer,
+    options: { readonly binary: boolean; readonly fin: boolean },
+  ): Promise<boolean> {
+    return new Promise<boolean>((resolve) => {
       const stalled = setTimeout(() => {
         this.#exchange.abort(new SlowReaderError());
         this.#webSocket.terminate();
       }, this.#stallMsMax);
-      this.#webSocket.send(last, { binary }, () => {
+      this.#webSocket.send(bytes, options, (error) => {
         clearTimeout(stalled);
-        resolve();
+        resolve(error === undefined || error === null);
       });
     });
   }
@@ -121,4 +138,14 @@ class Sender {
       this.#webSocket.terminate();
     }, CLOSE_MS_MAX).unref();
   }
+}
+
+interface Fragment {
+  readonly bytes: Buffer;
+  /** It is the last one of its message. */
+  readonly fin: boolean;
+}
+
+function fragmentsOf(message: Buffer): Fragment[] {
+  return [...partsOf(message)].map((bytes, at, { length }) => ({ bytes, fin: at === length - 1 }));
 }
