@@ -213,7 +213,9 @@ test('bookmarks come in the interval asked for, behind everything they promise',
 });
 
 test('a watcher whose reader does not drain is ended, and the others get everything', async () => {
-  await start({ limits: { watcherQueueFramesMax: 3 } });
+  const lines: object[] = [];
+  const log = { ...silentLog, warn: (fields: object) => lines.push(fields) };
+  await start({ limits: { watcherQueueFramesMax: 3 }, log });
   const reasons: EndReason[] = [];
   const slow = watch({ from: 0, client: 'sleepy/1.0', ended: (reason) => reasons.push(reason) });
   const stalled = slow.next();
@@ -226,6 +228,14 @@ test('a watcher whose reader does not drain is ended, and the others get everyth
     expect(brief((await frame)!)).toBe(`MODIFIED a/x@${at + 2}`);
   }
   expect(reasons).toEqual(['slow']);
+  expect(lines).toEqual([
+    expect.objectContaining({
+      resource: 'pods',
+      client: 'sleepy/1.0',
+      cause: 'queue full',
+      queuedFrames: 3,
+    }),
+  ]);
   expect(cluster.stats().watchesEnded.slow).toBe(1);
   expect(await slow.next()).toBeUndefined();
 });
@@ -241,7 +251,9 @@ test('a watch that its listener gives up because nothing is taken counts as slow
   stop.abort(new SlowReaderError());
   expect(cluster.stats().watchesEnded).toMatchObject({ slow: 1, aborted: 0 });
   expect(pods.stats().slowEnded).toBe(1);
-  expect(lines).toEqual([expect.objectContaining({ resource: 'pods', client: 'sleepy/1.0' })]);
+  expect(lines).toEqual([
+    expect.objectContaining({ resource: 'pods', client: 'sleepy/1.0', cause: 'stalled' }),
+  ]);
 });
 
 test('a representation that fails ends its own watch only', async () => {

@@ -15,6 +15,9 @@ import { Watcher } from './watcher';
 /** Ends after which a client goes on behind what it was told. */
 const RESUMABLE: ReadonlySet<EndReason> = new Set(['timeout', 'drain', 'unavailable', 'redefined']);
 
+/** Which limit a slow watcher hit: that of its queue, or the time in which its connection has to take something. */
+type SlowCause = 'queue full' | 'stalled';
+
 /** The watches of one resource that are open: begun, fed, sent bookmarks, and ended, each for a reason that is counted. */
 export class ResourceWatches implements WatchSource {
   readonly state: WatchedState;
@@ -42,7 +45,8 @@ export class ResourceWatches implements WatchSource {
     context.counters.watchesStarted += 1;
     const close = (): void => {
       // The listener notices by itself that a client takes nothing, when too little happens for the queue to overflow.
-      this.end(watcher, signal.reason instanceof SlowReaderError ? 'slow' : 'aborted');
+      if (signal.reason instanceof SlowReaderError) this.#endSlow(watcher, 'stalled');
+      else this.end(watcher, 'aborted');
     };
     const timer = setTimeout(
       () => {
@@ -69,16 +73,7 @@ export class ResourceWatches implements WatchSource {
   end(watcher: Watcher, reason: EndReason): void {
     if (!this.#watchers.delete(watcher)) return;
     this.#fanOut.remove(watcher);
-    const { context, resource } = this.state;
-    context.counters.watchesEnded[reason] += 1;
-    if (reason === 'slow') {
-      this.#slowEnded += 1;
-      const { request, queuedFrames, queuedBytes } = watcher;
-      context.log.warn(
-        { resource: resource.name, client: request.client, queuedFrames, queuedBytes },
-        'slow watcher ended: the client does not read its events',
-      );
-    }
+    this.state.context.counters.watchesEnded[reason] += 1;
     watcher.end(reason, watcher.isLive ? this.lastFrame(watcher, reason) : undefined);
   }
 
@@ -155,6 +150,18 @@ export class ResourceWatches implements WatchSource {
     }));
   }
 
+  #endSlow(watcher: Watcher, cause: SlowCause): void {
+    if (!this.#watchers.has(watcher)) return;
+    this.#slowEnded += 1;
+    const { context, resource } = this.state;
+    const { request, queuedFrames, queuedBytes } = watcher;
+    context.log.warn(
+      { resource: resource.name, client: request.client, cause, queuedFrames, queuedBytes },
+      'slow watcher ended: the client does not read its events',
+    );
+    this.end(watcher, 'slow');
+  }
+
   #createWatcher(request: WatchRequest): Watcher {
     return new Watcher({
       request,
@@ -172,7 +179,7 @@ export class ResourceWatches implements WatchSource {
       queueFramesMax: limits.watcherQueueFramesMax,
       queueBytesMax: limits.watcherQueueBytesMax,
       overflowed: (slow) => {
-        this.end(slow, 'slow');
+        this.#endSlow(slow, 'queue full');
       },
       failed: (failing, error) => {
         const { client } = failing.request;
