@@ -70,7 +70,6 @@ const FIELD_PROPERTIES = [
   'optional',
   'patchMergeKey',
   'patchStrategy',
-  'protoName',
   'ptr',
   'structType',
   't',

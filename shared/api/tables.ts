@@ -40,36 +40,61 @@ export interface FieldData {
   readonly n: number;
   /** A scalar (`string`, `int32`, …), a special type (`Time`, `Quantity`, …) or a message (`core/v1.PodSpec`). */
   readonly t: string;
+  /** A list of such values. */
   readonly list?: boolean;
+  /** A map from strings to such values. */
   readonly map?: boolean;
-  /** Absent and zero differ. All other singular fields always have a value. */
+  /**
+   * Absent and zero differ. A singular field without it always has a value: an integer that nobody sent is 0. With it, and without `omitempty`,
+   * what nobody sent is `null`.
+   */
   readonly ptr?: boolean;
   /** The fields of the message stand in the parent in JSON; in Protobuf they are a nested message. */
   readonly inline?: boolean;
+  /** Clients may leave it out. Says so in the published OpenAPI and does nothing else: Required there is what is neither `optional` nor `omitempty`. */
   readonly optional?: boolean;
+  /** JSON leaves it out where it is empty: null, zero where there is no `ptr`, an empty list or map. A message is written even where it is empty. */
   readonly omitempty?: boolean;
+  /** How server-side apply sees a list: `atomic`, of one owner; `set`, each value has its own; `map`, each item, known by `listMapKeys`. Default: `patchStrategy` decides. */
   readonly listType?: string;
+  /** With the list type `map`: the fields of an item that tell it from the others. */
   readonly listMapKeys?: readonly string[];
+  /** `atomic`: server-side apply sees the map as one value. Default: each entry has its own owners. */
   readonly mapType?: string;
+  /** `atomic`: server-side apply sees the message as one value. Default: each field has its own owners. */
   readonly structType?: string;
+  /**
+   * What a strategic merge patch does with a list or message, separated by commas: `merge`, item by item; `replace`, the whole; `retainKeys`, it may name the
+   * fields that stay. Default: lists are replaced and messages merged.
+   */
   readonly patchStrategy?: string;
+  /** With the patch strategy `merge`: the field that tells one item of the list from the others. */
   readonly patchMergeKey?: string;
+  /**
+   * The default of the published OpenAPI, as JSON (`"\"TCP\""`), by which server-side apply knows an item that leaves a key out. What is filled into objects is
+   * in `shared/defaults/`.
+   */
   readonly default?: string;
-  readonly protoName?: string;
   /** What it is, in a sentence. */
   readonly doc?: string;
 }
 
 /** One resource of one group version, as `data/resources.json` states it, in neutral names. */
 export interface ResourceData {
+  /** In CamelCase. */
   readonly kind: string;
   readonly namespaced: boolean;
+  /** Those of discovery: `create`, `delete`, `deletecollection`, `get`, `list`, `patch`, `update`, `watch`. */
   readonly verbs: readonly string[];
+  /** The message of the kind: `core/v1.Pod`. */
   readonly schema: string;
+  /** What kubectl takes for the resource as well. */
   readonly shortNames?: readonly string[];
+  /** Words that stand for many resources at once, as `all` in `kubectl get all`. */
   readonly categories?: readonly string[];
-  /** Name, `type` or `type:format`, priority. */
+  /** By their names: `status`, `scale`, …. */
   readonly subresources?: Readonly<Record<string, SubresourceData>>;
+  /** Releases, as `1.21`: the first one with it, the first one that warns, the first one without it. */
   readonly introduced?: string;
   readonly deprecated?: string;
   readonly removed?: string;
@@ -77,9 +102,12 @@ export interface ResourceData {
   readonly replacement?: string;
 }
 
+/** One subresource, as `data/resources.json` states it. */
 export interface SubresourceData {
+  /** What is sent to it: the kind of the resource itself, or another (`Scale`, `Eviction`). */
   readonly kind: string;
   readonly verbs: readonly string[];
+  /** Where its kind is not of the resource's own group version. */
   readonly groupVersion?: string;
 }
 

@@ -42,7 +42,7 @@ export interface FieldType {
   readonly list: boolean;
   /** Keys are strings. */
   readonly map: boolean;
-  /** Not required in the published OpenAPI. */
+  /** Not required in the published OpenAPI; no more is what is `omitempty`. */
   readonly optional: boolean;
   /** An empty value is left out of JSON. */
   readonly omitempty: boolean;
@@ -52,6 +52,7 @@ export interface FieldType {
   readonly emptyIsNull: boolean;
   /** Only in `declared`: the fields of the message stand in the parent in JSON. */
   readonly inline: boolean;
+  /** These are as in `FieldData`. */
   readonly listType?: string;
   readonly listMapKeys?: readonly string[];
   readonly mapType?: string;
@@ -60,8 +61,6 @@ export interface FieldType {
   readonly patchMergeKey?: string;
   /** The default of the published schema, parsed. */
   readonly default?: unknown;
-  /** The Protobuf name where it differs from the JSON name. */
-  readonly protoName?: string;
 }
 
 /** The key of what `MessageType` tells the compiler alone: no value has it. */
@@ -243,7 +242,6 @@ function markers(data: FieldData): Partial<FieldType> {
       patchMergeKey: data.patchMergeKey,
     }),
     ...(data.default === undefined ? {} : { default: JSON.parse(data.default) as unknown }),
-    ...defined({ protoName: data.protoName }),
   };
 }
 
