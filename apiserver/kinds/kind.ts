@@ -17,7 +17,10 @@ export interface Kind<T extends ApiObject = ApiObject> {
   readonly table?: KindTable<T>;
   /** What a Table's row says of an object beside its cells. */
   readonly rowConditions?: (object: T) => readonly object[];
-  /** Subresources of another kind, by name; `status`, `approval` and `finalize` show the object itself, and the strategy has their rules. */
+  /**
+   * Subresources of another kind (`scale`, `eviction`), by name. Not here: `status`, `approval` and `finalize`, which show the object itself. A row in
+   * `resources.json` is enough for them; what differs from the usual status stands in the strategy's `subresources`.
+   */
   readonly subresources?: Readonly<Record<string, SpecialSubresource>>;
   /** The resource is an operation, or made up on demand: nothing is stored. */
   readonly virtual?: VirtualResource;

@@ -97,6 +97,10 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly beginDeletion?: (object: T, nowMs: number) => T;
   /** What a deletion that cannot finish at once changes besides metadata. */
   readonly markTerminating?: (object: T) => T;
+  /**
+   * What writes to its subresources may change, by their names: `status`, `approval`, `finalize`, …. Default of each: {@link statusSubresource}, the status and
+   * metadata and no rules of their own.
+   */
   readonly subresources?: Readonly<Record<string, SubresourceStrategy<T>>>;
 }
 
