@@ -103,8 +103,14 @@ test('a required message without a pointer never contains itself, so that its ze
   for (const name of messageNames()) visit(name, []);
 });
 
+/** Rows in `data/resources.json`, over all group versions. */
+const RESOURCE_COUNT = 96;
+
+test('the number of resources changes on purpose only: whoever adds or removes one says so in RESOURCE_COUNT above', () => {
+  expect(RESOURCES).toHaveLength(RESOURCE_COUNT);
+});
+
 test('every resource, its list and its subresources have a message that is a kind', () => {
-  expect(RESOURCES).toHaveLength(96);
   const kinds = RESOURCES.flatMap((row) => [row.schema, ...row.subresources.map(({ schema }) => schema)]);
   expect(kinds.filter((schema) => !messageType(schema).typeMeta)).toEqual([]);
   const lists = RESOURCES.filter(({ listKind }) => listKind !== '').map(({ schema }) =>

@@ -29,11 +29,25 @@ const current = Object.fromEntries([...kindMessages()].sort().map((name) => [nam
 if (process.env['ORCH_GOLDEN'] === 'write') writeFileSync(FILE, `${JSON.stringify(current, null, 2)}\n`);
 const golden = JSON.parse(readFileSync(FILE, 'utf8')) as Readonly<Record<string, Golden>>;
 
-test('the golden set has every kind, in the dialect it was made with', () => {
+test('the file was made in the default dialect', () => {
   expect(dialect).toBe('orch');
-  expect(Object.keys(golden).sort()).toEqual([...kindMessages()].sort());
+});
+
+test('the file has no kind that there is no more: ORCH_GOLDEN=write drops it', () => {
+  expect(Object.keys(golden).filter((name) => !(name in current))).toEqual([]);
 });
 
 test.each(kindMessages())('%s is written as it always was', (name) => {
-  expect(current[name]).toEqual(golden[name]);
+  expect(changeOf(name)).toBeUndefined();
 });
+
+/** What differs from the file, and what to do about it. */
+function changeOf(name: string): string | undefined {
+  const [was, is] = [golden[name], current[name]];
+  if (is !== undefined && is.sha256 === was?.sha256) return undefined;
+  const change =
+    was === undefined
+      ? 'not yet in the file'
+      : `written as other bytes (${String(is?.bytes)}, was ${String(was.bytes)})`;
+  return `${change}; if that is meant, write the file anew: ORCH_GOLDEN=write npx jest shared/protobuf/golden`;
+}

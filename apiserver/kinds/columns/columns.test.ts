@@ -11,7 +11,7 @@ import type { KindTable } from './table';
 import { podRowConditions } from '../core/pods-columns';
 
 const NOW = Date.parse('2026-01-01T00:10:00Z');
-/** How many columns v1.21 has of all built-in kinds. */
+/** Those of all built-in kinds. */
 const COLUMNS = 268;
 const CREATED = '2026-01-01T00:05:00Z';
 
@@ -106,6 +106,9 @@ describe('every kind', () => {
       format: '',
       priority: 0,
     });
+  });
+
+  test('the number of all columns changes on purpose only: whoever adds or removes one says so in COLUMNS above', () => {
     expect(WITH_TABLES.flatMap((each) => each.table.columns).length).toBe(COLUMNS);
   });
 });
