@@ -52,6 +52,7 @@ export async function startServer(
     ...settings,
   });
   const { port } = await server.listen();
+  const sockets: TLSSocket[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
   return {
     server,
@@ -59,9 +60,15 @@ export async function startServer(
     files,
     agent,
     send: async ({ body, ...options }) => send({ host: '127.0.0.1', port, agent, ...options }, body),
-    connect: async () => openSocket(port),
+    connect: async () => {
+      const socket = await openSocket(port);
+      sockets.push(socket);
+      return socket;
+    },
     stop: async () => {
       agent.destroy();
+      // One that is paused would not notice that it was cut, and hold the process.
+      for (const socket of sockets) socket.destroy();
       await server.close({ delayMs: 0, graceMs: 0 });
       rmSync(dir, { recursive: true });
     },
