@@ -603,7 +603,10 @@ describe('a connection', () => {
   });
 
   test('to a server that says nothing fails in the time for it; the caller may leave before', async () => {
-    const silent = net.createServer();
+    // It reads all the same, so that it notices when its clients leave.
+    const silent = net.createServer((socket) => {
+      socket.on('error', () => undefined).resume();
+    });
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
     cleanups.push(() => void silent.close());
@@ -623,7 +626,7 @@ describe('a connection', () => {
 
   test('to a server that does not speak HTTP/2 fails', async () => {
     const other = net.createServer((socket) => {
-      socket.on('error', () => undefined);
+      socket.on('error', () => undefined).resume();
       socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     });
     other.listen(0, '127.0.0.1');
