@@ -31,6 +31,9 @@ import { SnapshotBudget } from './state/snapshot-budget';
 import type { CacheStats, WatcherInfo } from './stats';
 import { createCounters } from './stats';
 
+/** Which resources a cache reads by itself. */
+export type CacheFills = 'everything' | 'on demand';
+
 export interface ClusterCacheOptions {
   readonly backend: Backend;
   readonly transformer: Transformer;
@@ -44,7 +47,7 @@ export interface ClusterCacheOptions {
    * `on demand`: a resource is read when somebody waits for it (`whenReady`), and before that its events are passed over; who can ask the
    * store does. By default all are read at once.
    */
-  readonly fills?: 'everything' | 'on demand';
+  readonly fills?: CacheFills;
 }
 
 /**

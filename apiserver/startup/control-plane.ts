@@ -39,7 +39,7 @@ import { DEFAULT_KIND_SETTINGS } from '../registry/strategy';
 import { currentOfEntry } from '../registry/stored-form';
 import type { Backend } from '../storage/backend';
 import { identityTransformer } from '../storage/transformer';
-import type { ClusterCacheOptions } from '../cache/cluster-cache';
+import type { CacheFills } from '../cache/cluster-cache';
 import { ClusterCache } from '../cache/cluster-cache';
 import type { CacheLimits } from '../cache/limits';
 
@@ -60,7 +60,7 @@ export interface ControlPlaneOptions {
   readonly serverSideApply?: boolean;
   readonly limits?: Partial<CacheLimits>;
   /** By default everything is cached. */
-  readonly fills?: ClusterCacheOptions['fills'];
+  readonly fills?: CacheFills;
   /** How long a consistent read waits for the cache before the store itself is asked; 3 s if not given. */
   readonly cacheWaitMs?: number;
   /** By default those of kube-apiserver. */

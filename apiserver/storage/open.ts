@@ -78,13 +78,18 @@ export function storeOptions(flags: StoreFlags): StoreOptions {
   } as StoreOptions;
 }
 
+export interface StoreNames {
+  readonly check: string;
+  readonly component: string;
+}
+
 export interface OpenedStore extends OpenStore {
   /** What health checks and component statuses call it. */
-  readonly names: { readonly check: string; readonly component: string };
+  readonly names: StoreNames;
 }
 
 /** What health checks and component statuses call the store that the options name. */
-export function storeNames(options: StoreOptions): OpenedStore['names'] {
+export function storeNames(options: StoreOptions): StoreNames {
   return ROWS[options.backend].names;
 }
 
