@@ -6,7 +6,6 @@ export function certificateRequestProblem(pem: string): string | undefined {
     return parseCertificateRequest(pem).isSignedByItself() ? undefined : 'the signature does not match';
   } catch (error) {
     if (error instanceof CertificateRequestError) return error.message;
-    if (error instanceof RangeError) return 'asn1: syntax error: data truncated';
     // The key or the algorithm is one that nobody here knows.
     return `malformed request: ${error instanceof Error ? error.message : String(error)}`;
   }

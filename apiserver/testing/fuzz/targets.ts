@@ -1,0 +1,19 @@
+import type { Target } from './target';
+import { DOCUMENT_TARGETS } from './targets/documents';
+import { FILE_TARGETS } from './targets/files';
+import { IDENTITY_TARGETS } from './targets/identity';
+import { PATCH_TARGETS } from './targets/patches';
+import { QUERY_TARGETS } from './targets/queries';
+import { REQUEST_TARGETS } from './targets/requests';
+import { VALUE_TARGETS } from './targets/values';
+
+/** Every decoder that reads what somebody else wrote. */
+export const TARGETS: readonly Target[] = [
+  ...DOCUMENT_TARGETS,
+  ...PATCH_TARGETS,
+  ...QUERY_TARGETS,
+  ...IDENTITY_TARGETS,
+  ...FILE_TARGETS,
+  ...VALUE_TARGETS,
+  ...REQUEST_TARGETS,
+];
