@@ -124,6 +124,13 @@ describe('writing YAML', () => {
     expect(parse(yamlOf(value))).toEqual(value);
   });
 
+  test('lists below keys of any length are read the same', () => {
+    const value = (length: number) => [{ spec: { ['k'.repeat(length)]: [null, { a: [1] }], list: ['a'] } }];
+    for (const length of [1, 1_023, 1_024, 1_025, 5_000]) {
+      expect(parse(yamlOf(value(length)))).toEqual(value(length));
+    }
+  });
+
   test('a value that occurs twice is written twice', () => {
     const same = { a: 1 };
     expect(yamlOf({ b: same, c: same })).toBe('b:\n  a: 1\nc:\n  a: 1\n');

@@ -76,13 +76,20 @@ class Weight {
   }
 }
 
+const OUTPUT_OPTIONS = {
+  schema: YAML_OUTPUT_SCHEMA,
+  sortKeys: true,
+  noArrayIndent: true,
+  noRefs: true,
+  lineWidth: -1,
+};
+
+/** A key of more than a thousand characters is written behind a question mark. It may be the text of a value, too. */
+const MARKED_KEY = /^[ -]*\? /m;
+
 /** JSON values as YAML, in the style of the Go library: keys in order, lists not indented, no line folded. */
 export function yamlOf(value: unknown): string {
-  return dump(value, {
-    schema: YAML_OUTPUT_SCHEMA,
-    sortKeys: true,
-    noArrayIndent: true,
-    noRefs: true,
-    lineWidth: -1,
-  });
+  const text = dump(value, OUTPUT_OPTIONS);
+  // Below such a key, the library writes a list that is not indented so that nobody can read it.
+  return MARKED_KEY.test(text) ? dump(value, { ...OUTPUT_OPTIONS, noArrayIndent: false }) : text;
 }
