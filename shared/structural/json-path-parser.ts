@@ -36,12 +36,18 @@ export type FilterOperator = (typeof OPERATORS)[number] | 'exists';
 
 const PATH_CHARS_MAX = 4_096;
 const STEPS_MAX = 100;
+/** Filters inside filters: the text of each is looked at once more for every one around it. */
+const FILTER_LEVELS_MAX = 5;
 
 /** Parses a path as kubectl does what stands between braces. Throws a JsonPathError. */
 export function parseJsonPath(text: string): readonly Step[] {
+  return stepsOf(text, 0);
+}
+
+function stepsOf(text: string, filtersAround: number): readonly Step[] {
   if (text.length > PATH_CHARS_MAX) throw new JsonPathError('the path is too long');
-  const parser = new PathParser(text);
-  return parser.steps();
+  if (filtersAround > FILTER_LEVELS_MAX) throw new JsonPathError('the path nests its filters too deep');
+  return new PathParser(text, filtersAround).steps();
 }
 
 const FIELD = /(?:\\[^]|[^\\.,[\]$@{}\s])*/y;
@@ -52,11 +58,13 @@ const QUOTED_KEY = /^'([^']*)'$/;
 
 class PathParser {
   readonly #text: string;
+  readonly #filtersAround: number;
   #at = 0;
   readonly #steps: Step[] = [];
 
-  constructor(text: string) {
+  constructor(text: string, filtersAround: number) {
     this.#text = text;
+    this.#filtersAround = filtersAround;
   }
 
   steps(): readonly Step[] {
@@ -118,13 +126,14 @@ class PathParser {
     const end = this.#closing(']', 1);
     const inside = this.#text.slice(this.#at + 1, end);
     this.#at = end + 1;
-    this.#steps.push(...stepsInBrackets(inside));
+    this.#steps.push(...stepsInBrackets(inside, this.#filtersAround));
   }
 
   #filter(): void {
     const end = this.#closing(')', 3);
     if (this.#text.charAt(end + 1) !== ']') throw new JsonPathError('unclosed array expect ]');
-    this.#steps.push({ kind: 'filter', filter: parseFilter(this.#text.slice(this.#at + 3, end)) });
+    const filter = parseFilter(this.#text.slice(this.#at + 3, end), this.#filtersAround + 1);
+    this.#steps.push({ kind: 'filter', filter });
     this.#at = end + 2;
   }
 
@@ -156,14 +165,15 @@ function unescape(text: string): string {
   return text.replaceAll(/\\([^])/g, '$1');
 }
 
-function stepsInBrackets(inside: string): readonly Step[] {
+function stepsInBrackets(inside: string, filtersAround: number): readonly Step[] {
   if (inside === '*') return [{ kind: 'wildcard' }];
   const parts = splitUnion(inside);
   if (parts.length > 1) {
-    return [{ kind: 'union', alternatives: parts.map((part) => stepsInBrackets(part.trim())) }];
+    const alternatives = parts.map((part) => stepsInBrackets(part.trim(), filtersAround));
+    return [{ kind: 'union', alternatives }];
   }
   const key = QUOTED_KEY.exec(inside)?.[1];
-  if (key !== undefined) return parseJsonPath(`.${key}`);
+  if (key !== undefined) return stepsOf(`.${key}`, filtersAround);
   const [, start = '', end, step = ''] = SLICE.exec(inside) ?? [];
   if (inside === '' || !SLICE.test(inside)) throw new JsonPathError(`invalid array index ${inside}`);
   const isIndex = end === undefined;
@@ -185,17 +195,20 @@ function splitUnion(text: string): readonly string[] {
   return text.match(/(?:'[^']*'|[^,'])+/g) ?? [];
 }
 
-function parseFilter(text: string): Filter {
+function parseFilter(text: string, filtersAround: number): Filter {
   for (let index = 0; index < text.length; index += 1) {
     const character = text.charAt(index);
     if (character === '"' || character === "'") index = endOfQuote(text, index, character);
+    if (!OPERATOR_STARTS.has(character)) continue;
     const operator = OPERATORS.find((each) => text.startsWith(each, index));
     if (operator === undefined) continue;
     return {
-      left: parseJsonPath(text.slice(0, index).trim()),
+      left: stepsOf(text.slice(0, index).trim(), filtersAround),
       operator,
-      right: parseJsonPath(text.slice(index + operator.length).trim()),
+      right: stepsOf(text.slice(index + operator.length).trim(), filtersAround),
     };
   }
-  return { left: parseJsonPath(text.trim()), operator: 'exists', right: [] };
+  return { left: stepsOf(text.trim(), filtersAround), operator: 'exists', right: [] };
 }
+
+const OPERATOR_STARTS: ReadonlySet<string> = new Set(OPERATORS.map((each) => each.charAt(0)));

@@ -112,3 +112,11 @@ describe('a path that meets values again and again gives nothing', () => {
     expect(jsonPathGetter('..[?(@..b==1)]')(nested)).toEqual([]);
   });
 });
+
+test('filters nest up to a bound, so that the time for a path does not grow with its square', () => {
+  const nested = (levels: number): string => `.list${'[?(@.a'.repeat(levels)}${')]'.repeat(levels)}`;
+  expect(jsonPathGetter(nested(5))({ list: [{ a: [{ a: [] }] }] })).toEqual([]);
+  expect(() => jsonPathGetter(nested(6))).toThrow(new JsonPathError('the path nests its filters too deep'));
+  // Those that stand side by side are not inside of each other.
+  expect(jsonPathGetter('.list[?(@.a)]'.repeat(20))({})).toEqual([]);
+});
