@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../shared/object/object';
 import { cellsAt } from '../kinds/columns/cells';
-import { customColumns, customRow } from './custom-columns';
+import { COLUMN_PATHS_CHARS_MAX, customColumns, customRow } from './custom-columns';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');
 
@@ -127,4 +127,15 @@ test('the first path that cannot be followed ends the columns', () => {
   const additionalPrinterColumns = paths.map((jsonPath) => ({ name: jsonPath, type: 'string', jsonPath }));
   expect(customColumns({ additionalPrinterColumns }).map(({ name }) => name)).toEqual(['.spec.a']);
   expect(customColumns({ additionalPrinterColumns: additionalPrinterColumns.slice(1) })).toEqual([]);
+});
+
+test('columns end where the paths of all of them become too long to be read in a turn of the loop', () => {
+  const jsonPath = `.${'a'.repeat(1_023)}`;
+  const additionalPrinterColumns = Array.from({ length: 100 }, () => ({
+    name: 'X',
+    type: 'string',
+    jsonPath,
+  }));
+  const columns = customColumns({ additionalPrinterColumns });
+  expect(columns).toHaveLength(COLUMN_PATHS_CHARS_MAX / jsonPath.length);
 });

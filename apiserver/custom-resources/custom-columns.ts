@@ -30,9 +30,12 @@ const DEFAULT_COLUMNS: readonly CustomColumn[] = [
   },
 ];
 
+/** What the paths of all columns of a version may have together: it takes some 20 ms to read them. */
+export const COLUMN_PATHS_CHARS_MAX = 64 * 1024;
+
 /**
  * The columns behind the name, of one version of a definition as decoded JSON. Definitions are checked when they are written, but not so
- * closely that every path that was taken can be followed: the first that cannot is the end of the columns.
+ * closely that every path that was taken can be followed: the first that cannot, or for which there is no room, is the end of the columns.
  */
 export function customColumns(version: Readonly<Record<string, unknown>>): readonly CustomColumn[] {
   const { additionalPrinterColumns: given } = version;
@@ -47,7 +50,11 @@ export function customColumns(version: Readonly<Record<string, unknown>>): reado
       jsonPath,
     }),
   );
-  const end = columns.findIndex(({ jsonPath }) => !isPath(jsonPath));
+  let charsLeft = COLUMN_PATHS_CHARS_MAX;
+  const end = columns.findIndex(({ jsonPath }) => {
+    charsLeft -= jsonPath.length;
+    return charsLeft < 0 || !isPath(jsonPath);
+  });
   return end < 0 ? columns : columns.slice(0, end);
 }
 
