@@ -244,6 +244,19 @@ describe('signing', () => {
     expect(bench.writes).toEqual([`PUT ${REQUESTS}/bad/status`, `PUT ${REQUESTS}/good/status`]);
   });
 
+  test('a request of old for a superuser fails, whoever approved it', async () => {
+    start();
+    const superuser = { commonName: 'x', organizations: ['system:masters'] };
+    await ask('x', superuser, {
+      signerName: SIGNER.legacyUnknown,
+      usages: ['client auth'],
+      version: 'v1beta1',
+    });
+    await decide('x', 'Approved');
+    expect(await conditionOf('x', 'Failed')).toMatchObject({ reason: 'SignerValidationFailure' });
+    expect(isIssued(await read('x'))).toBe(false);
+  });
+
   test('what is pending, denied, failed, signed already or for the signers of others is left alone', async () => {
     await ask('pending', NODE);
     await ask('both', NODE);

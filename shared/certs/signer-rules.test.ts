@@ -159,8 +159,14 @@ describe('of any client', () => {
   });
 });
 
-test('old requests without a signer may ask for anything', () => {
-  expect(problemOf(SIGNER.legacyUnknown, { uri: ['x:y'] }, ['cert sign', 'any'])).toBeUndefined();
+test('old requests without a signer may ask for anything but a superuser', () => {
+  const problem = (options: NewRequestOptions) =>
+    problemOf(SIGNER.legacyUnknown, options, ['cert sign', 'any']);
+  expect(problem({ uri: ['x:y'] })).toBeUndefined();
+  expect(problem({ organizations: ['dev'] })).toBeUndefined();
+  const refused = `use of ${SIGNER.legacyUnknown} signer with system:masters group is not allowed`;
+  expect(problem({ organizations: ['system:masters'] })).toBe(refused);
+  expect(problem({ organizations: ['dev', 'system:masters'] })).toBe(refused);
 });
 
 test('nobody else signs by rules of the project', () => {

@@ -1,5 +1,5 @@
 import type { CertificateRequest } from './certificate-request';
-import { NODE_USER, SIGNER } from '../names';
+import { NODE_USER, SIGNER, USER_GROUP } from '../names';
 
 /** Says why a signer does not sign a request with these usages; undefined where it does. */
 export type SignerRule = (request: CertificateRequest, usages: readonly string[]) => string | undefined;
@@ -9,8 +9,15 @@ export const SIGNER_RULES: Readonly<Record<string, SignerRule>> = {
   [SIGNER.apiServerClient]: (_request, usages) => clientUsageProblem(usages),
   [SIGNER.apiServerClientNodeAgent]: nodeClientProblem,
   [SIGNER.nodeAgentServing]: nodeServingProblem,
-  [SIGNER.legacyUnknown]: () => undefined,
+  [SIGNER.legacyUnknown]: superuserProblem,
 };
+
+/** The signer of old takes anything else; v1.21 makes superusers with it, too. */
+function superuserProblem({ organizations }: CertificateRequest): string | undefined {
+  return organizations.includes(USER_GROUP.masters)
+    ? `use of ${SIGNER.legacyUnknown} signer with ${USER_GROUP.masters} group is not allowed`
+    : undefined;
+}
 
 const CLIENT_AUTH = 'client auth';
 const OPTIONAL_CLIENT_USAGES: readonly string[] = ['digital signature', 'key encipherment'];

@@ -1,27 +1,38 @@
 import { deepEqual } from '../../../shared/object/clone';
 import type { Node, PersistentVolumeClaim } from '../../../shared/api/types/core-v1';
-import type { ApiObject } from '../../../shared/object/object';
+import type { ApiObject, OwnerReference } from '../../../shared/object/object';
 import { NODE_LABEL } from '../../../shared/names';
 import { withoutMetadata } from '../../registry/metadata';
 import type { WriteOf } from '../plugin';
 
-/** A node changes only itself, and neither its taints nor labels by which pods are kept off other nodes. */
+/** A node changes only itself, and neither its taints, nor its owners, nor labels by which pods are kept off other nodes. */
 export function nodeProblem(node: string, attributes: WriteOf<Node>): string | undefined {
   const { operation, object, oldObject } = attributes;
   const { name } = attributes.write;
   if (name !== node) return `node "${node}" is not allowed to modify node "${name}"`;
   if (operation !== 'CREATE' && operation !== 'UPDATE') return undefined;
-  const [spec, before] = [object?.spec, oldObject?.spec];
-  if (spec?.configSource !== undefined && !deepEqual(spec.configSource, before?.configSource)) {
-    return `node "${node}" is not allowed to update configSource to a new non-nil configSource`;
-  }
-  if (operation === 'UPDATE' && !deepEqual(spec?.taints ?? [], before?.taints ?? [])) {
-    return `node "${node}" is not allowed to modify taints`;
-  }
+  const fixed = fixedFieldProblem(attributes);
+  if (fixed !== undefined) return `node "${node}" is not allowed to ${fixed}`;
   const labels = changedLabels(object, oldObject).filter(isRestricted);
   if (labels.length === 0) return undefined;
   const verb = operation === 'CREATE' ? 'set' : 'modify';
   return `node "${node}" is not allowed to ${verb} the following labels: ${labels.join(', ')}`;
+}
+
+/** What of a node others decide about, in the words of a refusal; undefined where it stays as it is. */
+function fixedFieldProblem({ operation, object, oldObject }: WriteOf<Node>): string | undefined {
+  const [spec, before] = [object?.spec, oldObject?.spec];
+  if (spec?.configSource !== undefined && !deepEqual(spec.configSource, before?.configSource)) {
+    return 'update configSource to a new non-nil configSource';
+  }
+  if (operation !== 'UPDATE') return undefined;
+  if (!deepEqual(spec?.taints ?? [], before?.taints ?? [])) return 'modify taints';
+  // For an owner that is not there the node would be deleted, and come back with taints of its choice (CVE-2025-5187).
+  return deepEqual(ownersOf(object), ownersOf(oldObject)) ? undefined : 'modify ownerReferences';
+}
+
+function ownersOf(object: ApiObject | undefined): readonly OwnerReference[] {
+  return object?.metadata.ownerReferences ?? [];
 }
 
 function changedLabels(object: ApiObject | undefined, oldObject: ApiObject | undefined): readonly string[] {

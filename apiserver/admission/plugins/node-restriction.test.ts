@@ -44,6 +44,8 @@ describe('a node and itself', () => {
     metadata: { name: 'n1', labels },
     spec,
   });
+  const absentOwner: OwnerReference = { apiVersion: 'v1', kind: 'Namespace', name: 'x', uid: 'gone' };
+
   test.each([
     ['a label of its own', { mine: 'x', [LABEL.hostname]: 'n1' }, 'admitted'],
     ['a label for its agent', { 'kubelet.kubernetes.io/x': 'y' }, 'admitted'],
@@ -75,6 +77,18 @@ describe('a node and itself', () => {
       'the same role',
       nodeWith({ [`${LABEL.nodeRolePrefix}x`]: '' }),
       nodeWith({ [`${LABEL.nodeRolePrefix}x`]: '' }),
+      'admitted',
+    ],
+    [
+      'an owner, whose absence would delete it',
+      nodeWith({}),
+      { ...nodeWith({}), metadata: { name: 'n1', ownerReferences: [absentOwner] } },
+      'node "n1" is not allowed to modify ownerReferences',
+    ],
+    [
+      'the same owner',
+      { ...nodeWith({}), metadata: { name: 'n1', ownerReferences: [absentOwner] } },
+      { ...nodeWith({}), metadata: { name: 'n1', ownerReferences: [absentOwner] } },
       'admitted',
     ],
   ])('gets %s', async (_what, oldObject, object, expected) => {

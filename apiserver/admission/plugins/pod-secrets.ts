@@ -1,14 +1,11 @@
 import type {
   Container,
-  EnvFromSource,
   EphemeralContainer,
   PodSpec,
   ServiceAccount,
   Volume,
   VolumeProjection,
 } from '../../../shared/api/types/core-v1';
-
-const CONTAINER_LISTS = ['initContainers', 'containers'] as const;
 
 /** Why a pod that a node agent runs from a file of its own may not be shown: it would give the node what is not the node's. */
 export function mirrorPodProblem(spec: PodSpec): string | undefined {
@@ -20,40 +17,86 @@ export function mirrorPodProblem(spec: PodSpec): string | undefined {
   return usesTokens ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined;
 }
 
-/** Which secret of the pod its service account does not list. */
+/**
+ * Which secret of the pod its service account does not list. Beyond v1.21: `envFrom` counts (CVE-2024-3177), and so do the sources of projected
+ * volumes.
+ */
 export function unlistedSecretProblem(spec: PodSpec, account: ServiceAccount): string | undefined {
-  const who = account.metadata.name ?? '';
+  return (
+    unlistedProblem([...volumeUses(spec), ...uses(spec, INIT), ...uses(spec, MAIN)], account) ??
+    unlistedPullSecretProblem(spec, account)
+  );
+}
+
+/** Which secret of the pod's ephemeral containers its service account does not list (CVE-2023-2728). */
+export function unlistedEphemeralSecretProblem(spec: PodSpec, account: ServiceAccount): string | undefined {
+  return unlistedProblem(uses(spec, EPHEMERAL), account);
+}
+
+/** One place of a pod that takes something from a secret, in the words of a refusal. */
+interface SecretUse {
+  readonly by: string;
+  readonly secret: string;
+}
+
+function unlistedProblem(all: readonly SecretUse[], account: ServiceAccount): string | undefined {
   const secrets = new Set((account.secrets ?? []).map(({ name = '' }) => name));
-  const why = `is not allowed because service account ${who} does not reference that`;
-  for (const { secret } of spec.volumes ?? []) {
-    const name = secret?.secretName ?? '';
-    if (secret !== undefined && !secrets.has(name)) {
-      return `volume with secret.secretName="${name}" ${why} secret`;
-    }
-  }
-  for (const { container, variable, name } of variables(spec)) {
-    if (!secrets.has(name)) {
-      return `container ${container} with envVar ${variable} referencing secret.secretName="${name}" ${why} secret`;
-    }
-  }
+  const found = all.find(({ secret }) => !secrets.has(secret));
+  if (found === undefined) return undefined;
+  return `${found.by} secret.secretName="${found.secret}" ${notReferencedBy(account)} secret`;
+}
+
+function unlistedPullSecretProblem(spec: PodSpec, account: ServiceAccount): string | undefined {
   const pullSecrets = new Set((account.imagePullSecrets ?? []).map(({ name = '' }) => name));
   const names = (spec.imagePullSecrets ?? []).map(({ name = '' }) => name);
   const at = names.findIndex((name) => !pullSecrets.has(name));
-  return at < 0
-    ? undefined
-    : `imagePullSecrets[${String(at)}].name="${names[at] ?? ''}" ${why} imagePullSecret`;
+  if (at < 0) return undefined;
+  return `imagePullSecrets[${String(at)}].name="${names[at] ?? ''}" ${notReferencedBy(account)} imagePullSecret`;
 }
 
-/** Variables whose value comes from a secret. */
-function variables(
-  spec: PodSpec,
-): readonly { readonly container: string; readonly variable: string; readonly name: string }[] {
-  return CONTAINER_LISTS.flatMap((list) => spec[list] ?? []).flatMap(({ name: container, env = [] }) =>
-    env.flatMap(({ name: variable, valueFrom }) => {
-      const reference = valueFrom?.secretKeyRef;
-      return reference === undefined ? [] : [{ container, variable, name: reference.name ?? '' }];
-    }),
-  );
+function notReferencedBy({ metadata: { name = '' } }: ServiceAccount): string {
+  return `is not allowed because service account ${name} does not reference that`;
+}
+
+function volumeUses(spec: PodSpec): readonly SecretUse[] {
+  return (spec.volumes ?? []).flatMap((volume) => [
+    ...(volume.secret === undefined ? [] : [{ by: 'volume with', secret: volume.secret.secretName ?? '' }]),
+    ...projectionsOf(volume).flatMap(({ secret }) =>
+      secret === undefined ? [] : [{ by: 'projected volume with', secret: secret.name ?? '' }],
+    ),
+  ]);
+}
+
+/** A list of containers, and what one of them is called. */
+interface ContainerList {
+  readonly field: 'initContainers' | 'containers' | 'ephemeralContainers';
+  readonly word: string;
+}
+
+const INIT: ContainerList = { field: 'initContainers', word: 'init container' };
+const MAIN: ContainerList = { field: 'containers', word: 'container' };
+const EPHEMERAL: ContainerList = { field: 'ephemeralContainers', word: 'ephemeral container' };
+
+/** What the environment of these containers takes from secrets: variables one by one, then whole secrets. */
+function uses(spec: PodSpec, { field, word }: ContainerList): readonly SecretUse[] {
+  const containers: readonly (Container | EphemeralContainer)[] = spec[field] ?? [];
+  return containers.flatMap(({ name, env = [], envFrom = [] }) => [
+    ...env.flatMap(({ name: variable, valueFrom }) =>
+      valueFrom?.secretKeyRef === undefined
+        ? []
+        : [
+            {
+              by: `${word} ${name} with envVar ${variable} referencing`,
+              secret: valueFrom.secretKeyRef.name ?? '',
+            },
+          ],
+    ),
+    ...envFrom.flatMap(({ secretRef }) =>
+      secretRef === undefined
+        ? []
+        : [{ by: `${word} ${name} with envFrom referencing`, secret: secretRef.name ?? '' }],
+    ),
+  ]);
 }
 
 /** Whether anything in the pod comes from a ConfigMap. */
@@ -71,7 +114,7 @@ export function usesConfigMaps(spec: PodSpec): boolean {
 }
 
 function allContainers(spec: PodSpec): readonly (Container | EphemeralContainer)[] {
-  return [...CONTAINER_LISTS.flatMap((list) => spec[list] ?? []), ...(spec.ephemeralContainers ?? [])];
+  return [INIT, MAIN, EPHEMERAL].flatMap(({ field }) => spec[field] ?? []);
 }
 
 function projectionsOf({ projected }: Volume): readonly VolumeProjection[] {
@@ -80,13 +123,9 @@ function projectionsOf({ projected }: Volume): readonly VolumeProjection[] {
 
 /** Whether anything in the pod comes from a Secret. */
 export function usesSecrets(spec: PodSpec): boolean {
-  if ((spec.imagePullSecrets ?? []).length > 0 || variables(spec).length > 0) return true;
-  if (allContainers(spec).some(({ envFrom = [] }) => envFrom.some(isOfSecret))) return true;
+  if ((spec.imagePullSecrets ?? []).length > 0) return true;
+  if ([INIT, MAIN, EPHEMERAL].some((list) => uses(spec, list).length > 0)) return true;
   return (spec.volumes ?? []).some(holdsSecret);
-}
-
-function isOfSecret({ secretRef }: EnvFromSource): boolean {
-  return secretRef !== undefined;
 }
 
 /** The kinds of volumes that name a secret in `secretRef`. */

@@ -152,6 +152,12 @@ describe('pull secrets', () => {
 
 describe('an account that holds its pods to its secrets', () => {
   const env = (name: string) => [{ name: 'A', valueFrom: { secretKeyRef: { name, key: 'k' } } }];
+  const envFrom = (name: string) => [{ secretRef: { name } }];
+  const projected = (...names: readonly string[]) => ({
+    name: 'v',
+    projected: { sources: [{ configMap: { name: 'm' } }, ...names.map((name) => ({ secret: { name } }))] },
+  });
+
   test.each([
     ['a volume of a listed secret', { volumes: [{ name: 'v', secret: { secretName: 'own' } }] }, undefined],
     [
@@ -167,7 +173,24 @@ describe('an account that holds its pods to its secrets', () => {
     [
       'a variable in an init container',
       { initContainers: [{ name: 'i', env: env('x') }] },
-      'container i with envVar A',
+      'init container i with envVar A',
+    ],
+    ['all variables of a listed secret', { containers: [{ name: 'c', envFrom: envFrom('own') }] }, undefined],
+    [
+      'all variables of another secret',
+      { containers: [{ name: 'c', envFrom: envFrom('x') }] },
+      'container c with envFrom referencing secret.secretName="x" is not allowed because service account strict does not reference that secret',
+    ],
+    [
+      'all variables of another secret in an init container',
+      { initContainers: [{ name: 'i', envFrom: envFrom('x') }] },
+      'init container i with envFrom referencing secret.secretName="x"',
+    ],
+    ['a projected volume of a listed secret', { volumes: [projected('own')] }, undefined],
+    [
+      'a projected volume of another secret',
+      { volumes: [projected('own', 'x')] },
+      'projected volume with secret.secretName="x" is not allowed',
     ],
     [
       'another pull secret',
@@ -177,6 +200,39 @@ describe('an account that holds its pods to its secrets', () => {
   ])('%s', async (_what, spec, problem) => {
     const outcome = await specAfter({ serviceAccountName: 'strict', ...spec });
     expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+  });
+
+  test.each([
+    ['no secret', 'strict', {}, undefined],
+    ['a variable of a listed secret', 'strict', { env: env('own') }, undefined],
+    [
+      'a variable of another secret',
+      'strict',
+      { env: env('x') },
+      'ephemeral container e with envVar A referencing secret.secretName="x" is not allowed because service account strict does not reference that secret',
+    ],
+    [
+      'all variables of another secret',
+      'strict',
+      { envFrom: envFrom('x') },
+      'ephemeral container e with envFrom referencing secret.secretName="x" is not allowed',
+    ],
+    ['any secret, for an account that allows any', 'default', { env: env('x') }, undefined],
+    ['an account that is gone', 'gone', {}, 'error looking up service account ns/gone'],
+  ])('an ephemeral container that is added with %s', async (_what, serviceAccountName, more, problem) => {
+    const oldObject = podOf({ serviceAccountName });
+    const object = podOf({ serviceAccountName, ephemeralContainers: [{ name: 'e', ...more }] });
+    const given = { operation: 'UPDATE', subresource: 'ephemeralcontainers', object, oldObject } as const;
+    const outcome = await outcomeOf(plugin, attributesOf(PODS, given), clusterOf(ACCOUNTS));
+    expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+  });
+
+  test('other changes of a pod are nobody’s concern here', () => {
+    const subject = { operation: 'UPDATE', group: '', resource: 'pods', namespaced: true } as const;
+    const concerned = ['', 'status', 'ephemeralcontainers', 'binding'].filter((subresource) =>
+      plugin.concerns({ ...subject, subresource }),
+    );
+    expect(concerned).toEqual(['ephemeralcontainers']);
   });
 });
 

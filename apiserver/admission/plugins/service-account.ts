@@ -4,9 +4,9 @@ import type { RandomInt } from '../../../shared/meta/generate-name';
 import { ANNOTATION } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { ClusterReader } from '../cluster-reader';
-import { mirrorPodProblem, unlistedSecretProblem } from './pod-secrets';
+import { mirrorPodProblem, unlistedEphemeralSecretProblem, unlistedSecretProblem } from './pod-secrets';
 import type { AdmissionPlugin, WriteOf } from '../plugin';
-import { pluginOf, writesOf } from '../plugin';
+import { anyOf, pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { PODS, SERVICE_ACCOUNTS } from './resources';
 import { withServiceAccountToken } from './service-account-token';
@@ -19,12 +19,14 @@ const DEFAULT_ACCOUNT_WAIT_MS = { least: 100, most: 200 } as const;
 
 /**
  * Every pod runs as a service account of its namespace, by default as the one called `default`. It gets the account's token and pull
- * secrets, and may be held to the account's secrets.
+ * secrets, and may be held to the account's secrets, in the ephemeral containers that it gets later as well.
  */
 export function serviceAccount(randomInt: RandomInt): AdmissionPlugin {
-  return pluginOf(writesOf(PODS, ['CREATE']), {
+  const concerns = anyOf(writesOf(PODS, ['CREATE']), writesOf(PODS, ['UPDATE'], EPHEMERAL_CONTAINERS));
+  return pluginOf(concerns, {
     async mutate(attributes, cluster, signal) {
       const { object: pod } = attributes;
+      if (isOfEphemeralContainers(attributes)) return pod;
       if (pod === undefined || isMirror(pod)) {
         // What is wrong with the account is told before validation finds something else.
         check(attributes, cluster);
@@ -45,8 +47,15 @@ export function serviceAccount(randomInt: RandomInt): AdmissionPlugin {
 function check(attributes: WriteOf<Pod>, cluster: ClusterReader): void {
   const { object: pod } = attributes;
   if (pod === undefined) return;
-  const problem = isMirror(pod) ? mirrorPodProblem(pod.spec) : problemOfAccount(attributes, pod, cluster);
+  const isOfFile = isMirror(pod) && !isOfEphemeralContainers(attributes);
+  const problem = isOfFile ? mirrorPodProblem(pod.spec) : problemOfAccount(attributes, pod, cluster);
   if (problem !== undefined) throw refusal(attributes, problem);
+}
+
+const EPHEMERAL_CONTAINERS = 'ephemeralcontainers';
+
+function isOfEphemeralContainers({ write: { subresource } }: AdmissionAttributes): boolean {
+  return subresource === EPHEMERAL_CONTAINERS;
 }
 
 function isMirror({ metadata: { annotations = {} } }: Pod): boolean {
@@ -111,7 +120,10 @@ function problemOfAccount(
   if (name === '') return `no service account specified for pod ${namespace}/${pod.metadata.name ?? ''}`;
   const account = cluster.get(SERVICE_ACCOUNTS, name, namespace);
   if (account === undefined) return notFoundProblem(attributes, name);
-  return isHeldToItsSecrets(account) ? unlistedSecretProblem(pod.spec, account) : undefined;
+  if (!isHeldToItsSecrets(account)) return undefined;
+  return isOfEphemeralContainers(attributes)
+    ? unlistedEphemeralSecretProblem(pod.spec, account)
+    : unlistedSecretProblem(pod.spec, account);
 }
 
 /** The words that Go takes for true. */

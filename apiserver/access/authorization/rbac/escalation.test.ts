@@ -18,7 +18,8 @@ let api: InProcessApi;
 
 /** Alice may write roles and bindings of every kind, and read pods. */
 beforeEach(async () => {
-  api = await startInProcessApi(undefined, { authorizationModes: ['RBAC'] });
+  const runtimeConfig = new Map([['api/all', true]]);
+  api = await startInProcessApi(undefined, { authorizationModes: ['RBAC'], runtimeConfig });
   const writes = { verbs: ['create', 'update', 'patch', 'get'], apiGroups: [GROUP.rbac], resources: ['*'] };
   await allow('writer', [writes, pods('get', 'list')]);
 });
@@ -153,6 +154,25 @@ describe('a role', () => {
     expect((await asAlice('POST', CLUSTER_ROLES, role)).code).toBe(403);
   });
 });
+
+describe.each(['v1', 'v1beta1', 'v1alpha1'])(
+  'in %s a binding of a kind that every object has a field for',
+  (version) => {
+    const at = `/apis/${GROUP.rbac}/${version}`;
+    const kinds = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'];
+    const places = [`${at}/namespaces/default/rolebindings`, `${at}/clusterrolebindings`];
+
+    test.each(places.flatMap((place) => kinds.map((kind) => [place, kind])))(
+      '%s %s is invalid',
+      async (place, kind) => {
+        const subject = version === 'v1alpha1' ? { kind: 'User', name: 'bob' } : BOB;
+        const body = { ...binding(kind, 'x'), subjects: [subject] };
+        const { json } = await asAlice('POST', place, body);
+        expect(json).toMatchObject({ code: 422, details: { causes: [{ field: 'roleRef.kind' }] } });
+      },
+    );
+  },
+);
 
 describe('a binding', () => {
   beforeEach(async () => {

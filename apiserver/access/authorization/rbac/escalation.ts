@@ -95,7 +95,7 @@ async function checkBinding(
 ): Promise<void> {
   const { namespace, object } = write;
   const ref = roleRefOf(object);
-  const resource = ROLE_RESOURCES[ref.kind];
+  const resource = ROLE_RESOURCES.get(ref.kind);
   // Validation refuses what is no role, and a role of a namespace that the binding has none of.
   if (resource === undefined || (resource === 'roles' && namespace === '')) return;
   if (await mayDo(parts, { write, verb: 'bind', resource, name: ref.name }, signal)) return;
@@ -105,7 +105,10 @@ async function checkBinding(
   await confirmHeld(parts, { write, rules }, signal);
 }
 
-const ROLE_RESOURCES: Readonly<Record<string, string>> = { ClusterRole: 'clusterroles', Role: 'roles' };
+const ROLE_RESOURCES: ReadonlyMap<string, string> = new Map([
+  ['ClusterRole', 'clusterroles'],
+  ['Role', 'roles'],
+]);
 
 /** Whether the user is trusted with roles of any content: to write them (`escalate`), or to bind them (`bind`). */
 async function mayDo(

@@ -39,7 +39,8 @@ export interface Decision {
  */
 export class Policies {
   readonly #cache: ClusterCache;
-  readonly #roles: Readonly<Record<string, RoleTable>>;
+  /** By kind, as bindings write it. */
+  readonly #roles: ReadonlyMap<string, RoleTable>;
   readonly #clusterBindings: BindingTable;
   readonly #bindings: BindingTable;
   readonly #followers: readonly CacheFollower[];
@@ -57,7 +58,7 @@ export class Policies {
       ClusterRole: new RoleTable('ClusterRole', clusterRoles),
       Role: new RoleTable('Role', roles),
     };
-    this.#roles = tables;
+    this.#roles = new Map(Object.entries(tables));
     const holder = this.#holder();
     this.#clusterBindings = new BindingTable('ClusterRoleBinding', clusterBindings, holder);
     this.#bindings = new BindingTable('RoleBinding', bindings, holder);
@@ -149,7 +150,7 @@ export class Policies {
   /** What the role allows that a binding in the namespace means; undefined when there is none. Call `whenReady` before. */
   rulesOfRole(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     this.#catchUp();
-    return this.#roles[ref.kind]?.get(keyOf(ref, namespace))?.content()?.rules;
+    return this.#roles.get(ref.kind)?.get(keyOf(ref, namespace))?.content()?.rules;
   }
 
   *#listsOf(user: UserInfo, namespace: string): Generator<readonly Binding[]> {
@@ -167,9 +168,9 @@ export class Policies {
     return {
       hold: (ref, namespace) => {
         const key = keyOf(ref, namespace);
-        return this.#roles[ref.kind]?.hold(key) ?? new RoleSlot(ref.kind, key);
+        return this.#roles.get(ref.kind)?.hold(key) ?? new RoleSlot(ref.kind, key);
       },
-      release: (role) => this.#roles[role.kind]?.release(role),
+      release: (role) => this.#roles.get(role.kind)?.release(role),
     };
   }
 }
