@@ -30,6 +30,7 @@ const EXACT: readonly (readonly [string, string])[] = [
   ['orch-root-ca.crt', 'kube-root-ca.crt'],
   ['controller-manager', 'kube-controller-manager'],
   ['scheduler', 'kube-scheduler'],
+  ['dns', 'kube-dns'],
   ['orch-apiserver', 'kube-apiserver'],
   ['orch-system-service-accounts', 'kube-system-service-accounts'],
   ['system::leader-locking-controller-manager', 'system::leader-locking-kube-controller-manager'],

@@ -42,6 +42,7 @@ describe('in the Kubernetes dialect', () => {
   test.each([
     ['controller-manager', 'kube-controller-manager'],
     ['scheduler', 'kube-scheduler'],
+    ['dns', 'kube-dns'],
     ['orch-system-service-accounts', 'kube-system-service-accounts'],
     ['system::leader-locking-scheduler', 'system::leader-locking-kube-scheduler'],
     ['system:volume-scheduler', 'system:volume-scheduler'],
