@@ -108,6 +108,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       void opened.keepCompact(life.signal);
       void plane.serviceAllocation.keepRepaired(life.signal);
       void plane.definitions.keep(life.signal);
+      void plane.openWatches.keep(life.signal);
       void createApiVersions({ store: plane.store, registry: plane.registry, log }).keep(life.signal);
       void keepAuthenticationInfo(context, { plane, bundles, life: life.signal });
       await apiService.keep(stop);

@@ -16,6 +16,7 @@ import {
   PODS,
   requestFor,
 } from './testing/fixtures';
+import { StatusError } from '../../shared/errors/status-error';
 import { SlowReaderError } from '../exchange/slow-reader-error';
 import { namespaceRange } from './state/snapshot';
 import type { PodShape } from './testing/fixtures';
@@ -254,6 +255,54 @@ test('a watch that its listener gives up because nothing is taken counts as slow
   expect(lines).toEqual([
     expect.objectContaining({ resource: 'pods', client: 'sleepy/1.0', cause: 'stalled' }),
   ]);
+});
+
+describe('a watch that is refused', () => {
+  let refuse: (refusal: StatusError) => void = () => undefined;
+  const over = jest.fn();
+  const ended: EndReason[] = [];
+  const guarded = (): FrameReader =>
+    watch({
+      guard: (given) => {
+        refuse = given;
+        return over;
+      },
+      ended: (reason) => ended.push(reason),
+    });
+
+  beforeEach(async () => {
+    await start();
+    over.mockClear();
+    ended.length = 0;
+    put({ namespace: 'a', name: 'x' });
+    await caughtUp();
+  });
+
+  test('delivers the refusal, and nothing of what was still queued', async () => {
+    const reader = guarded();
+    expect(await reader.take(1)).toEqual(['ADDED a/x@1']);
+    const second = reader.take(1);
+    await live(cluster, 1);
+    put({ namespace: 'a', name: 'y' });
+    expect(await second).toEqual(['ADDED a/y@2']);
+    put({ namespace: 'a', name: 'z' });
+    await caughtUp();
+    expect(over).not.toHaveBeenCalled();
+    refuse(new StatusError('Forbidden', 'no'));
+    refuse(new StatusError('Unauthorized', 'nor this'));
+    expect(await reader.rest()).toEqual(['ERROR 403 Forbidden']);
+    expect(ended).toEqual(['forbidden']);
+    expect(over).toHaveBeenCalledTimes(1);
+    expect(cluster.stats().watchesEnded).toMatchObject({ forbidden: 1, unauthorized: 0 });
+  });
+
+  test('delivers the refusal in the place of what is still to come of the state', async () => {
+    const reader = guarded();
+    expect(await reader.take(1)).toEqual(['ADDED a/x@1']);
+    refuse(new StatusError('Unauthorized', 'Unauthorized'));
+    expect(await reader.rest()).toEqual(['ERROR 401 Unauthorized']);
+    expect(ended).toEqual(['unauthorized']);
+  });
 });
 
 test('a representation that fails ends its own watch only', async () => {

@@ -1,5 +1,6 @@
 import type { Delays } from '../../shared/metrics/duration-histogram';
 import type { EndReason } from './fan-out/watch-request';
+import { END_REASONS } from './fan-out/watch-request';
 
 /** See `self-check.ts`. */
 export type CheckOutcome = 'equal' | 'different' | 'skipped';
@@ -39,7 +40,7 @@ export function createCounters(): Counters {
     undecodable: 0,
     feedFailures: 0,
     watchesStarted: 0,
-    watchesEnded: { timeout: 0, drain: 0, aborted: 0, slow: 0, expired: 0, unavailable: 0, redefined: 0 },
+    watchesEnded: Object.fromEntries(END_REASONS.map((reason) => [reason, 0])) as Record<EndReason, number>,
     historyStreams: 0,
     checks: { equal: 0, different: 0, skipped: 0 },
     readIndexCalls: 0,

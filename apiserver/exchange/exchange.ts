@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { AuditTrail } from './audit-trail';
 import type { LoopBounds } from './loop-bounds';
+import type { Ground } from './ground';
 import type { RequestInfo } from './request-info';
 
 /** Who is asking. The strings are opaque to authentication and meaningful to authorizers. */
@@ -78,6 +79,8 @@ export interface Exchange {
   info: RequestInfo;
   /** Set by `authentication`. */
   user: UserInfo;
+  /** What a watch was let in on, by the stages that let it; absent for other requests. See `addGround`. */
+  grounds?: readonly Ground[];
   /** Texts for `Warning` headers; the error handler writes them. */
   readonly warnings: string[];
   /** Set by `audit` for a request that is audited: what is known of it goes there. */

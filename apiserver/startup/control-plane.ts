@@ -8,6 +8,7 @@ import { AdmissionMetrics } from '../admission/admission-metrics';
 import { requireCreate } from '../access/authorization/create-permission';
 import { refuseEscalation } from '../access/authorization/rbac/escalation';
 import { Policies } from '../access/authorization/rbac/policies';
+import { OpenWatches } from '../access/open-watches';
 import type { AccessControl, Authorizer } from '../exchange/access';
 import { CustomResources } from '../custom-resources/custom-resources';
 import { DefinitionController } from '../custom-resources/definition-controller';
@@ -94,6 +95,7 @@ export interface ControlPlane {
   readonly definitions: DefinitionController;
   /** What requests, reviews and plugins are told. */
   readonly access: AccessControl;
+  readonly openWatches: OpenWatches;
   readonly serviceAllocation: ServiceAllocation;
   readonly admissionMetrics: AdmissionMetrics;
   readonly webhookMetrics: WebhookMetrics;
@@ -150,10 +152,19 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     custom,
     definitions: new DefinitionController({ store, builtIn: registry, custom, log }),
     access,
+    openWatches: openWatches(policies, log),
     serviceAllocation,
     admissionMetrics: metrics.plugins,
     webhookMetrics: metrics.webhooks,
   };
+}
+
+function openWatches(policies: Policies, log: Log): OpenWatches {
+  const generation = async (signal: AbortSignal): Promise<number> => {
+    await policies.whenReady(signal);
+    return policies.generation;
+  };
+  return new OpenWatches({ generation, log });
 }
 
 interface AdmissionSources {

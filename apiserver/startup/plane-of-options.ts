@@ -59,6 +59,7 @@ export function verbContextOf({ requests }: ServerOptions, parts: VerbParts): Ve
     confirmRegistry: async (signal) => plane.custom.confirm(signal),
     store: plane.store,
     services: operationServices({ authentication, access: plane.access, opened }),
+    openWatches: plane.openWatches,
     minRequestTimeoutMs: requests.minWatchTimeoutSeconds * SECOND_MS,
   };
 }

@@ -143,12 +143,14 @@ export async function startInProcessApi(
   await plane.cache.start(life.signal);
   await plane.custom.start(life.signal);
   if (definitionsLive) void plane.definitions.keep(life.signal);
+  void plane.openWatches.keep(life.signal);
   await createFirstNamespaces(plane.store, plane.registry(), life.signal);
   const verbs: VerbContext = {
     registry: plane.registry,
     confirmRegistry: async (signal) => plane.custom.confirm(signal),
     store: plane.store,
     services: { ...SERVICES, ...plane.access, ...services },
+    openWatches: plane.openWatches,
     minRequestTimeoutMs: 1_800_000,
   };
   const journey = createJourney({

@@ -1,5 +1,6 @@
 import type { WriteContext } from '../registry/write-context';
 import type { Registry } from '../registry/registry';
+import type { OpenWatches } from '../access/open-watches';
 import type { OperationServices } from '../registry/operation';
 
 /** What verbs need of the process. */
@@ -14,6 +15,8 @@ export interface VerbContext {
   readonly store: WriteContext;
   /** What operations ask of authentication, authorization and health. */
   readonly services: OperationServices;
+  /** Where watches that begin are known, so that they end when their users lose what let them in. */
+  readonly openWatches: Pick<OpenWatches, 'hold'>;
   /** The shortest time a watch lasts unless its client says otherwise, in milliseconds; the longest is just under twice as long. */
   readonly minRequestTimeoutMs: number;
 }

@@ -23,6 +23,7 @@ const AGENT_CHARACTERS_MAX = 200;
  */
 export async function watch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const { query, headers } = exchange;
+  const { grounds = [] } = exchange;
   const encoder = encoderOf(exchange, target.endpoint, 'stream');
   if (exchange.upgrade && !isWebSocketRequest(headers)) {
     throw badRequest('a watch can only be upgraded to a WebSocket');
@@ -49,6 +50,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
       client: clientOf(exchange),
       labelSelector: query.get('labelSelector') ?? '',
       fieldSelector: query.get('fieldSelector') ?? '',
+      guard: (refuse) => context.openWatches.hold(grounds, refuse),
       ended: (reason) => {
         // A listener that waits for this client to take something never asks for more: only cutting the connection tells it.
         if (reason === 'slow') exchange.abort(new SlowReaderError());

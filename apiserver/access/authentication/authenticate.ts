@@ -1,4 +1,5 @@
 import type { Exchange, Stage } from '../../exchange/exchange';
+import { addGround } from '../../exchange/ground';
 import type { AuthenticationCounts } from './authentication-counts';
 import type { Authenticator, AuthResult } from './authenticator';
 import { ANONYMOUS, firstOf, unauthorized, withAuthenticatedGroup } from './authenticator';
@@ -32,6 +33,7 @@ export function createAuthenticationStage(options: AuthenticateOptions): Stage {
     const result = await identify(exchange);
     if (result === undefined) throw unauthorized('the request carries no credential');
     exchange.user = withAuthenticatedGroup(result.user);
+    addGround(exchange, () => result.ground?.());
     await next();
   };
 }

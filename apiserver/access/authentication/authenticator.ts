@@ -1,9 +1,12 @@
 import { StatusError } from '../../../shared/errors/status-error';
 import { USER, USER_GROUP } from '../../../shared/names';
 import type { Exchange, UserInfo } from '../../exchange/exchange';
+import type { Ground } from '../../exchange/ground';
 
 export interface AuthResult {
   readonly user: UserInfo;
+  /** What ends before a watch does, where anything does. It must not hold the credential itself. Called for watches only. */
+  readonly ground?: (() => Ground) | undefined;
 }
 
 /**
@@ -11,6 +14,21 @@ export interface AuthResult {
  * way and wrong is refused by throwing a StatusError with reason Unauthorized.
  */
 export type Authenticator = (exchange: Exchange) => Promise<AuthResult | undefined>;
+
+/** What somebody's identity hangs on. `problem` says why it is over; undefined while it is not. */
+export function identityGround(
+  key: unknown,
+  problem: (signal: AbortSignal) => Promise<string | undefined>,
+): Ground {
+  return {
+    key,
+    of: 'identity',
+    refusal: async (signal) => {
+      const why = await problem(signal);
+      return why === undefined ? undefined : unauthorized(why);
+    },
+  };
+}
 
 /** What every refusal of a credential looks like: the client is not told what was wrong with it. `why` is for the log only. */
 export function unauthorized(why: string): StatusError {

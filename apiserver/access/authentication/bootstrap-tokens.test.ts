@@ -55,6 +55,34 @@ test('a token of a Secret makes its bearer known by the id', async () => {
   });
 });
 
+describe('a watch with the token ends', () => {
+  const later = '2100-01-01T00:00:00Z';
+  const spoiled: readonly [what: string, object: () => ApiObject | undefined][] = [
+    ['when its Secret is gone', () => undefined],
+    ['when the Secret holds another', () => secretWith({ 'token-secret': '0123456789abcdeg' })],
+    [
+      'when it is no longer for authentication',
+      () => secretWith({ 'usage-bootstrap-authentication': 'false' }),
+    ],
+    ['with its groups', () => secretWith({ 'auth-extra-groups': 'system:bootstrappers:a' })],
+    ['with its time', () => secretWith({ expiration: '2000-01-01T00:00:00Z' })],
+  ];
+
+  test.each(spoiled)('%s', async (_what, spoil) => {
+    let object: ApiObject | undefined = secretWith({ expiration: later });
+    const read = async () => Promise.resolve(object);
+    const lookUp = bootstrapTokenLookup({
+      secrets: { cached: read, fresh: read },
+      clock: { now: () => now },
+      log: silentLog,
+    });
+    const ground = (await lookUp(TOKEN, SIGNAL))?.ground?.();
+    expect(await ground?.refusal(SIGNAL)).toBeUndefined();
+    object = spoil();
+    expect(await ground?.refusal(SIGNAL)).toMatchObject({ status: { code: 401 } });
+  });
+});
+
 test('extra groups are given each once, in order', async () => {
   const cached = secretWith({
     'auth-extra-groups': 'system:bootstrappers:z,system:bootstrappers:a:b-1,system:bootstrappers:z',

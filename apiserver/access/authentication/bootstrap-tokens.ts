@@ -1,15 +1,19 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../../shared/concurrency/clock';
 import type { Log } from '../../../shared/log/log';
 import type { Secret } from '../../../shared/api/types/core-v1';
 import { parseTime } from '../../../shared/meta/time';
 import { GROUP, NAMESPACE, SECRET_TYPE } from '../../../shared/names';
+import { deepEqual } from '../../../shared/object/clone';
 import type { UserInfo } from '../../exchange/exchange';
+import type { Ground } from '../../exchange/ground';
 import type { ReadContext } from '../../registry/read-context';
 import { currentFromCache, readFresh } from '../../registry/current';
 import type { Registry } from '../../registry/registry';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
 import type { AuthResult } from './authenticator';
+import { identityGround } from './authenticator';
 import { isSameSecret } from './same-secret';
 
 /** Reads a Secret of the system namespace by its name. */
@@ -43,6 +47,19 @@ export function bootstrapTokenLookup({
   clock,
   log,
 }: BootstrapTokenOptions): (token: string, signal: AbortSignal) => Promise<AuthResult | undefined> {
+  /** The Secret must go on to say the same about the same token; the token itself is not kept. */
+  const groundOf = (known: Secret, user: UserInfo): Ground => {
+    const { name = '' } = known.metadata;
+    const digest = digestOf(known);
+    return identityGround(digest, async (signal) => {
+      for (const read of [secrets.cached, secrets.fresh]) {
+        const object = await read(name, signal);
+        if (object === undefined || digestOf(object) !== digest) continue;
+        if (deepEqual(userOf(object, ownTokenOf(object, clock.now())), user)) return undefined;
+      }
+      return 'the bootstrap token is gone, has expired, or is another than it was';
+    });
+  };
   return async (token, signal) => {
     const [, id, secret] = TOKEN.exec(token) ?? [];
     if (id === undefined || secret === undefined) return undefined;
@@ -52,12 +69,25 @@ export function bootstrapTokenLookup({
       const object = await read(name, signal);
       if (object === undefined) continue;
       const found = userOf(object, { id, secret, now: clock.now() });
-      if (typeof found !== 'string') return { user: found };
+      if (typeof found !== 'string') return { user: found, ground: () => groundOf(object, found) };
       problem = found;
     }
     log.debug({ secret: name, reason: problem }, 'bootstrap token rejected');
     return undefined;
   };
+}
+
+/** The token that the Secret is of. */
+function ownTokenOf({ data = {} }: Secret, now: number): Parameters<typeof userOf>[1] {
+  const [id = '', secret = ''] = ['token-id', 'token-secret'].map((key) =>
+    Buffer.from(data[key] ?? '', 'base64').toString(),
+  );
+  return { id, secret, now };
+}
+
+function digestOf(object: Secret): string {
+  const { id, secret } = ownTokenOf(object, 0);
+  return createHash('sha256').update(`${id}.${secret}`).digest('base64');
 }
 
 /** The user of a token, or why the Secret is not for it. */

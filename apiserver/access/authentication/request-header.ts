@@ -4,7 +4,7 @@ import { headersWithPrefix, headerValues, removeHeaders, unescapedKey } from '..
 import type { Authenticator } from './authenticator';
 import { userExtra } from './user-extra';
 import type { CaBundle } from './x509/ca-bundle';
-import { verifiedPeers } from './x509/verified-peers';
+import { peerGrounds, verifiedPeers } from './x509/verified-peers';
 
 export interface RequestHeaderNames {
   /** The common names that a proxy's certificate may have; empty for any. */
@@ -28,6 +28,7 @@ export function requestHeader(
       ? undefined
       : `a proxy with the name ${JSON.stringify(name)} is not allowed`;
   const verify = verifiedPeers({ bundle, clock, nameProblem });
+  const groundOf = peerGrounds(verify);
   const read = headerReader(names);
   const isOwn = headerTest(names);
   return async (exchange) => {
@@ -37,7 +38,8 @@ export function requestHeader(
     const user = read(exchange);
     if (user === undefined) return Promise.resolve(undefined);
     removeHeaders(exchange, isOwn);
-    return Promise.resolve({ user });
+    const { peer } = exchange;
+    return Promise.resolve({ user, ground: () => groundOf(peer) });
   };
 }
 

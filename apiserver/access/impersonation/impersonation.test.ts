@@ -258,3 +258,25 @@ test('the headers are gone for whoever comes later, and the others are not', asy
   expect(exchange.headers).toEqual({ accept: 'x', 'user-agent': 'impersonate-user' });
   expect(exchange.rawHeaders).toEqual(['Accept', 'x', 'User-Agent', 'impersonate-user']);
 });
+
+test('a watch stands on the right to impersonate, and other requests on nothing', async () => {
+  let isAllowed = true;
+  const authorizer: Authorizer = async () =>
+    Promise.resolve({ decision: isAllowed ? 'allow' : 'no-opinion', reason: '' });
+  const grounds = async (verb: string): Promise<Exchange['grounds']> => {
+    const exchange = exchangeWith([
+      ['Impersonate-User', 'alice'],
+      ['Impersonate-Group', 'devs'],
+    ]);
+    exchange.info = { ...exchange.info, verb };
+    await createImpersonationStage(authorizer)(exchange, async () => Promise.resolve());
+    return exchange.grounds;
+  };
+  expect(await grounds('list')).toBeUndefined();
+  const stands = (await grounds('watch')) ?? [];
+  const refusals = async (): Promise<unknown[]> =>
+    Promise.all(stands.map(async (ground) => ground.refusal(new AbortController().signal)));
+  expect(await refusals()).toEqual([undefined, undefined]);
+  isAllowed = false;
+  expect(await refusals()).toMatchObject([{ status: { code: 403 } }, { status: { code: 403 } }]);
+});

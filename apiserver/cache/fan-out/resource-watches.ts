@@ -18,6 +18,8 @@ const RESUMABLE: ReadonlySet<EndReason> = new Set(['timeout', 'drain', 'unavaila
 /** Which limit a slow watcher hit: that of its queue, or the time in which its connection has to take something. */
 type SlowCause = 'queue full' | 'stalled';
 
+const UNAUTHORIZED = 401;
+
 /** The watches of one resource that are open: begun, fed, sent bookmarks, and ended, each for a reason that is counted. */
 export class ResourceWatches implements WatchSource {
   readonly state: WatchedState;
@@ -56,9 +58,13 @@ export class ResourceWatches implements WatchSource {
     );
     timer.unref();
     signal.addEventListener('abort', close, { once: true });
+    const unguard = request.guard?.((refusal) => {
+      this.#refuse(watcher, refusal);
+    });
     watcher.onEnding(() => {
       clearTimeout(timer);
       signal.removeEventListener('abort', close);
+      unguard?.();
     });
     if (this.#isClosed) this.end(watcher, 'expired');
     else if (context.refusesWatches()) this.end(watcher, 'drain');
@@ -79,6 +85,7 @@ export class ResourceWatches implements WatchSource {
 
   lastFrame(watcher: Watcher, reason: EndReason): Buffer | undefined {
     const { request, representation } = watcher;
+    if (watcher.refusal !== undefined) return representation.error(watcher.refusal.status);
     if (reason === 'expired') return representation.error(this.#expired(request).status);
     if (!RESUMABLE.has(reason)) return undefined;
     const promised = watcher.isLive ? this.state.revision : watcher.sentRevision;
@@ -160,6 +167,12 @@ export class ResourceWatches implements WatchSource {
       'slow watcher ended: the client does not read its events',
     );
     this.end(watcher, 'slow');
+  }
+
+  /** The client is told what its next request would be answered with: it lists anew, and learns why that fails. */
+  #refuse(watcher: Watcher, refusal: StatusError): void {
+    watcher.refusal ??= refusal;
+    this.end(watcher, refusal.status.code === UNAUTHORIZED ? 'unauthorized' : 'forbidden');
   }
 
   #createWatcher(request: WatchRequest): Watcher {

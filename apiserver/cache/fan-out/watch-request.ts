@@ -1,10 +1,22 @@
+import type { StatusError } from '../../../shared/errors/status-error';
 import type { CachedResource, Entry, Representation } from '../state/entry';
 
 /**
- * Why a watch ended: its own timeout, a drain, the client, a reader that did not drain, lost history, the store, or another definition of
- * what is watched.
+ * Why a watch ended: its own timeout, a drain, the client, a reader that did not drain, lost history, the store, another definition of
+ * what is watched, a credential that is over, or a right that is lost.
  */
-export type EndReason = 'timeout' | 'drain' | 'aborted' | 'slow' | 'expired' | 'unavailable' | 'redefined';
+export const END_REASONS = [
+  'timeout',
+  'drain',
+  'aborted',
+  'slow',
+  'expired',
+  'unavailable',
+  'redefined',
+  'unauthorized',
+  'forbidden',
+] as const;
+export type EndReason = (typeof END_REASONS)[number];
 
 export interface WatchRequest {
   /** Deliver what comes after this revision; undefined = the state now (synthetic ADDED, sorted by key) and then changes. */
@@ -29,6 +41,11 @@ export interface WatchRequest {
   /** The text of the selectors, for administrators who look at watches. */
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /**
+   * Called when the watch begins, with what ends it by a refusal: the refusal is then all that is delivered. Returns what is called when
+   * the watch has ended.
+   */
+  readonly guard?: (refuse: (refusal: StatusError) => void) => () => void;
   /**
    * Told once that the watch ends, also while its reader is not reading. On `slow` nothing more comes, and the connection of the
    * client that does not take what was written can be cut; otherwise the last frames may still be on their way through the stream.

@@ -1,3 +1,4 @@
+import type { StatusError } from '../../../shared/errors/status-error';
 import type { Entry, Representation } from '../state/entry';
 import type { CacheEvent } from '../state/event';
 import type { FlushScheduler, Flushable } from './scheduler';
@@ -44,6 +45,8 @@ export class Watcher implements Flushable {
   /** The newest revision up to which everything was handed to the queue or, while catching up, to the reader. */
   sentRevision = 0;
   isLive = false;
+  /** What the client is told at the end, where it may not go on. */
+  refusal: StatusError | undefined;
   /** Whether anything of the cache's state may have been handed out. */
   hasBegun = false;
   readonly #host: WatcherHost;
@@ -123,17 +126,17 @@ export class Watcher implements Flushable {
   }
 
   /**
-   * Ends the watch. `lastFrame` is delivered behind everything that is queued; a slow watcher's queue is thrown away, because
-   * nobody reads it.
+   * Ends the watch. `lastFrame` is delivered behind everything that is queued. The queue of a slow watcher is thrown away, because nobody
+   * reads it, and that of a refused one, because nobody may.
    */
   end(reason: EndReason, lastFrame?: Buffer): void {
     if (this.#ending !== undefined) return;
+    if (UNDELIVERED.has(reason)) this.#run = undefined;
     if (lastFrame !== undefined) {
       this.#run = (this.#run ?? this.#host.scheduler.emptyRun).append(lastFrame);
       this.sent.frames += 1;
     }
     this.#ending = reason;
-    if (reason === 'slow' || reason === 'aborted') this.#run = undefined;
     if (this.#reader !== undefined) this.#deliver(this.#takeRun());
     const listeners = this.#onEnding;
     this.#onEnding = [];
@@ -164,6 +167,9 @@ export class Watcher implements Flushable {
     reader?.(step);
   }
 }
+
+/** Ends after which nothing of the queue is delivered. */
+const UNDELIVERED: ReadonlySet<EndReason> = new Set(['slow', 'aborted', 'unauthorized', 'forbidden']);
 
 export type WatchStep = IteratorResult<Buffer, undefined>;
 

@@ -3,7 +3,8 @@ import { parseToken } from '../../../../shared/tokens/json-web-token';
 import type { Clock } from '../../../../shared/concurrency/clock';
 import type { UserInfo } from '../../../exchange/exchange';
 import type { AuthResult } from '../authenticator';
-import { unauthorized } from '../authenticator';
+import type { Ground } from '../../../exchange/ground';
+import { identityGround, unauthorized } from '../authenticator';
 import type { IssuerKeys } from './issuer-keys';
 
 export interface IdTokenRules {
@@ -39,8 +40,19 @@ export function idTokenLookup(
     if (problem !== undefined) throw unauthorized(`oidc: ${problem}`);
     const user = userOf(claims, rules);
     if (typeof user === 'string') throw unauthorized(`oidc: ${user}`);
-    return { user };
+    return { user, ground: () => groundOf(claims, clock) };
   };
+}
+
+/** A token ends with its time; what its issuer says of the user later is told by the next token. */
+function groundOf(claims: Claims, clock: Clock): Ground {
+  return identityGround(claims, async () =>
+    Promise.resolve(hasExpired(claims.exp, clock.now()) ? 'oidc: the token has expired' : undefined),
+  );
+}
+
+function hasExpired(exp: unknown, now: number): boolean {
+  return typeof exp === 'number' && exp * SECOND_MS < now;
 }
 
 /** Undefined for a token of others. Throws Unauthorized for one that the issuer has not signed. */
@@ -71,7 +83,7 @@ function purposeProblem(
   const audiences = Array.isArray(aud) ? (aud as readonly unknown[]) : [aud];
   if (!audiences.includes(clientId)) return 'the token is meant for another client';
   if (typeof exp !== 'number') return 'the token has no end';
-  if (exp * SECOND_MS < now) return 'the token has expired';
+  if (hasExpired(exp, now)) return 'the token has expired';
   if (nbf === undefined) return undefined;
   if (typeof nbf !== 'number') return 'the token begins at no time';
   return nbf * SECOND_MS > now + LEEWAY_MS ? 'the token is not valid yet' : undefined;

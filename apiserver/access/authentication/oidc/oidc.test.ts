@@ -12,6 +12,7 @@ import type { IdTokenRules } from './id-tokens';
 import { idTokenLookup } from './id-tokens';
 import type { IssuerKeys } from './issuer-keys';
 import { followIssuerKeys, REFRESH_INTERVAL_MS } from './issuer-keys';
+import { patience } from '../../../../shared/testing/eventually';
 
 const rsa = newRsaKey('r');
 const curves: Readonly<Record<string, TestKey>> = {
@@ -62,12 +63,8 @@ interface Asked extends Partial<IdTokenRules> {
   readonly keys?: IssuerKeys;
 }
 
-/** The user of a token, or why it is refused. */
-async function outcome(
-  token: string,
-  { keys, ...rules }: Asked = {},
-): Promise<UserInfo | string | undefined> {
-  const lookUp = idTokenLookup(
+async function lookUpOf({ keys, ...rules }: Asked): Promise<ReturnType<typeof idTokenLookup>> {
+  return idTokenLookup(
     {
       issuer: issuer.url,
       clientId: CLIENT,
@@ -80,12 +77,25 @@ async function outcome(
     },
     { keys: keys ?? (await follow()), clock: { now: () => now } },
   );
+}
+
+/** The user of a token, or why it is refused. */
+async function outcome(token: string, asked: Asked = {}): Promise<UserInfo | string | undefined> {
+  const lookUp = await lookUpOf(asked);
   try {
     return (await lookUp(token))?.user;
   } catch (error) {
     return whyUnauthorized(error) ?? String(error);
   }
 }
+
+test('a watch with a token ends with the token', async () => {
+  const found = await (await lookUpOf({}))(idToken(rsa, 'RS256', claimsOf()));
+  const ground = found?.ground?.();
+  expect(await ground?.refusal(patience())).toBeUndefined();
+  now += 61_000;
+  expect(whyUnauthorized(await ground?.refusal(patience()))).toBe('oidc: the token has expired');
+});
 
 describe('signatures', () => {
   test.each(TOKEN_ALGORITHMS)('a token signed with %s makes its bearer known', async (algorithm) => {

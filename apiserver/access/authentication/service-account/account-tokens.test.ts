@@ -78,7 +78,10 @@ async function outcome(
   { by = authenticator(), audiences = AUDIENCES } = {},
 ): Promise<TokenResult | string> {
   try {
-    return (await by({ token, audiences }, new AbortController().signal)) ?? 'unknown';
+    const result = await by({ token, audiences }, new AbortController().signal);
+    if (result === undefined) return 'unknown';
+    const { ground: _ground, ...told } = result;
+    return told;
   } catch (error) {
     const why = whyUnauthorized(error);
     if (why === undefined) throw error;
@@ -86,7 +89,42 @@ async function outcome(
   }
 }
 
+/** What a watch with the token would stand on: why it is over, or `holds`. */
+async function standing(token: string, by = authenticator()): Promise<() => Promise<string>> {
+  const { signal } = new AbortController();
+  const ground = (await by({ token, audiences: AUDIENCES }, signal))?.ground?.();
+  return async () => whyUnauthorized(await ground?.refusal(signal)) ?? 'holds';
+}
+
 const POD = { spec: { serviceAccountName: 'robot', containers: [{ name: 'c', image: 'i' }] } };
+
+describe('a watch with a token of a service account', () => {
+  test('ends with the account', async () => {
+    const of = await standing(await newToken());
+    expect(await of()).toBe('holds');
+    await remove('serviceaccounts', 'robot');
+    expect(await of()).toBe('the service account is gone');
+    await make('serviceaccounts', 'robot');
+    expect(await of()).toBe('the service account is another than it was');
+  });
+
+  test('ends with the token’s time', async () => {
+    const of = await standing(await newToken({ expirationSeconds: 3600 }));
+    now += HOUR_MS;
+    expect(await of()).toBe('holds');
+    now += HOUR_MS;
+    expect(await of()).toBe('token has expired');
+  });
+
+  test('is known by what it stands on as long as the token is remembered', async () => {
+    const [token, by] = [await newToken(), authenticator()];
+    const { signal } = new AbortController();
+    const keyOf = async () => (await by({ token, audiences: AUDIENCES }, signal))?.ground?.().key;
+    const key = await keyOf();
+    expect(key).toBeDefined();
+    expect(await keyOf()).toBe(key);
+  });
+});
 
 describe('a token of a service account', () => {
   test('makes its bearer that account, in the groups of all accounts and of its namespace', async () => {
@@ -268,6 +306,18 @@ describe('a token of a Secret', () => {
     expect(await outcome(token, { by })).toBe("Token does not match server's copy");
     await remove('secrets', 'robot-token');
     expect(await outcome(token, { by })).toBe('Token has been invalidated');
+  });
+
+  test('lets a watch go on while its Secret holds it, where anybody looks', async () => {
+    const token = await legacyToken();
+    await keep(token);
+    const of = await standing(token, legacyAuthenticator());
+    expect(await of()).toBe('holds');
+    await api.call('PATCH', `${CORE}/secrets/robot-token`, { body: { stringData: { token: 'new' } } });
+    expect(await of()).toBe("Token does not match server's copy");
+    await remove('secrets', 'robot-token');
+    expect(await of()).toBe('Token has been invalidated');
+    expect(await (await standing(token, legacyAuthenticator(false)))()).toBe('holds');
   });
 
   test('dies with its account', async () => {

@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { Claims } from '../../../../shared/tokens/json-web-token';
 import { accountUserName } from '../../../../shared/meta/account-user-name';
 import { ACCOUNT_TOKEN, AUDIT_ANNOTATION } from '../../../../shared/names';
 import { text } from '../../../../shared/object/accessors';
-import { unauthorized } from '../authenticator';
+import type { Ground } from '../../../exchange/ground';
+import { identityGround, unauthorized } from '../authenticator';
 import { isSameSecret } from '../same-secret';
 import type { TokenAuthenticator } from '../token-authenticator';
-import type { AccountObjects, ReadAccountObject } from './account-objects';
+import type { AccountObject, AccountObjects, ReadAccountObject } from './account-objects';
 import { accountUser } from './account-user';
 import { commonAudiences } from './common-audiences';
 import type { AccountTokenOptions } from './bound-tokens';
@@ -41,13 +43,32 @@ export function legacyTokens(options: LegacyTokenOptions): TokenAuthenticator {
     const audiences = commonAudiences(apiAudiences, asked);
     const claims = legacyClaimsOf(found.claims);
     if (typeof claims === 'string') throw unauthorized(claims);
-    const problem = lookup ? await lifeProblem(claims, { token, objects, signal }) : undefined;
+    const problem = lookup
+      ? await lifeProblem(claims, { isTokenOf: holds(token), objects, signal })
+      : undefined;
     if (problem !== undefined) throw unauthorized(problem);
     counts.legacy += 1;
     const { namespace, accountName: name, accountUid: uid } = claims;
     const user = accountUser(namespace, { name, uid });
-    return { user, audiences, notes: { [AUDIT_ANNOTATION.legacyToken]: user.name } };
+    const ground = lookup ? (): Ground => groundOf(token, claims, objects) : undefined;
+    return { user, audiences, notes: { [AUDIT_ANNOTATION.legacyToken]: user.name }, ground };
   };
+}
+
+function holds(token: string): (secret: AccountObject) => boolean {
+  return (secret) => isSameSecret(Buffer.from(secret.token, 'base64'), Buffer.from(token));
+}
+
+/** The token itself is not kept. */
+function groundOf(token: string, claims: LegacyClaims, objects: AccountObjects): Ground {
+  const digest = digestOf(Buffer.from(token));
+  const isTokenOf = (secret: AccountObject): boolean =>
+    digestOf(Buffer.from(secret.token, 'base64')) === digest;
+  return identityGround(digest, async (signal) => lifeProblem(claims, { isTokenOf, objects, signal }));
+}
+
+function digestOf(token: Buffer): string {
+  return createHash('sha256').update(token).digest('base64');
 }
 
 /** The claims, or what is wrong with them. */
@@ -65,24 +86,25 @@ function legacyClaimsOf(claims: Claims): LegacyClaims | string {
 }
 
 /** A refusal is only believed after a fresh look. */
-async function lifeProblem(
-  claims: LegacyClaims,
-  at: { readonly token: string; readonly objects: AccountObjects; readonly signal: AbortSignal },
-): Promise<string | undefined> {
-  if ((await goneFrom(claims, at.token, at.objects.cached)) === undefined) return undefined;
-  return goneFrom(claims, at.token, at.objects.fresh(at.signal));
+async function lifeProblem(claims: LegacyClaims, at: Looked): Promise<string | undefined> {
+  if ((await goneFrom(claims, at.isTokenOf, at.objects.cached)) === undefined) return undefined;
+  return goneFrom(claims, at.isTokenOf, at.objects.fresh(at.signal));
+}
+
+interface Looked {
+  readonly isTokenOf: (secret: AccountObject) => boolean;
+  readonly objects: AccountObjects;
+  readonly signal: AbortSignal;
 }
 
 async function goneFrom(
   { namespace, secretName, accountName, accountUid }: LegacyClaims,
-  token: string,
+  isTokenOf: (secret: AccountObject) => boolean,
   read: ReadAccountObject,
 ): Promise<string | undefined> {
   const secret = await read('secrets', { namespace, name: secretName });
   if (secret === undefined || secret.deletedAtMs !== undefined) return 'Token has been invalidated';
-  if (!isSameSecret(Buffer.from(secret.token, 'base64'), Buffer.from(token))) {
-    return "Token does not match server's copy";
-  }
+  if (!isTokenOf(secret)) return "Token does not match server's copy";
   const account = await read('serviceaccounts', { namespace, name: accountName });
   if (account === undefined || account.deletedAtMs !== undefined)
     return 'the service account has been deleted';

@@ -2,7 +2,7 @@ import type { Clock } from '../../../../shared/concurrency/clock';
 import type { DurationHistogram } from '../../../../shared/metrics/duration-histogram';
 import type { Authenticator } from '../authenticator';
 import type { CaBundle } from './ca-bundle';
-import { verifiedPeers } from './verified-peers';
+import { peerGrounds, verifiedPeers } from './verified-peers';
 
 export interface ClientCertificateOptions {
   readonly bundle: Pick<CaBundle, 'current'>;
@@ -17,6 +17,7 @@ export interface ClientCertificateOptions {
  */
 export function clientCertificate({ bundle, clock, life }: ClientCertificateOptions): Authenticator {
   const verify = verifiedPeers({ bundle, clock });
+  const groundOf = peerGrounds(verify);
   return async ({ peer }) => {
     if (peer === undefined) return Promise.resolve(undefined);
     const found = verify(peer);
@@ -24,6 +25,6 @@ export function clientCertificate({ bundle, clock, life }: ClientCertificateOpti
     if (!found.isTrusted) throw found.refusal;
     if (found.commonName === '') return Promise.resolve(undefined);
     const user = { name: found.commonName, uid: '', groups: found.organizations, extra: {} };
-    return Promise.resolve({ user });
+    return Promise.resolve({ user, ground: () => groundOf(peer) });
   };
 }

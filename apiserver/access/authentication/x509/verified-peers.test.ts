@@ -11,6 +11,7 @@ import { whyUnauthorized } from '../authenticator';
 import { CLIENT_AUTH, rawCertificate, testAuthority, testCertificate } from '../testing/test-certificates';
 import { openCaBundle } from './ca-bundle';
 import { clientCertificate } from './client-certificate';
+import { patience } from '../../../../shared/testing/eventually';
 
 const root = testAuthority();
 const other = testAuthority();
@@ -71,6 +72,24 @@ test('on a connection that stays open, a certificate expires and its authority l
   expect(await outcomeOf(peer)).toMatchObject({ name: 'alice' });
   now = alice.parsed.notAfterMs + 1;
   expect(await outcomeOf(peer)).toMatch(/expired/);
+});
+
+test('so do the watches of that connection, which stand on one ground', async () => {
+  const peer = [alice.parsed.x509];
+  const [one, another] = [
+    await authenticate(newExchange({ peer })),
+    await authenticate(newExchange({ peer })),
+  ];
+  const ground = one?.ground?.();
+  expect(another?.ground?.()).toBe(ground);
+  const standing = async (): Promise<unknown> => whyUnauthorized(await ground?.refusal(patience()));
+  expect(await standing()).toBeUndefined();
+  content = { pem: '', anchors: [other.parsed] };
+  expect(await standing()).toMatch(/unknown authority/);
+  content = { pem: '', anchors: [root.parsed] };
+  expect(await standing()).toBeUndefined();
+  now = alice.parsed.notAfterMs + 1;
+  expect(await standing()).toMatch(/expired/);
 });
 
 test('a certificate with a time that is none is refused, and does not count among the lives of certificates', async () => {

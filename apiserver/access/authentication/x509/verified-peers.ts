@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../../../shared/concurrency/clock';
 import type { StatusError } from '../../../../shared/errors/status-error';
 import type { PeerCertificates } from '../../../exchange/exchange';
+import type { Ground } from '../../../exchange/ground';
 import { unauthorized } from '../authenticator';
 import type { CaBundle, CaContent } from './ca-bundle';
 import type { Certificate } from './certificate';
@@ -57,6 +58,24 @@ export function verifiedPeers({
     const { untilMs, peer: found } = verified(peer, { content, now, nameProblem });
     known.set(peer, { content, untilMs, peer: found });
     return found;
+  };
+}
+
+/** One ground for all watches of a connection: that its certificates are still trusted. */
+export function peerGrounds(
+  verify: (peer: PeerCertificates) => VerifiedPeer,
+): (peer: PeerCertificates) => Ground {
+  const known = new WeakMap<PeerCertificates, Ground>();
+  return (peer) => {
+    const before = known.get(peer);
+    if (before !== undefined) return before;
+    const refusal: Ground['refusal'] = async () => {
+      const found = verify(peer);
+      return Promise.resolve(found.isTrusted ? undefined : found.refusal);
+    };
+    const ground: Ground = { key: refusal, of: 'identity', refusal };
+    known.set(peer, ground);
+    return ground;
   };
 }
 

@@ -1,0 +1,19 @@
+import type { StatusError } from '../../shared/errors/status-error';
+import type { Exchange } from './exchange';
+
+/** What a request was let in on, and may lose while it is open: who its user is, or that the user may do something. */
+export interface Ground {
+  /** Grounds with the same key are one: it is looked at once for all open watches that stand on it. */
+  readonly key: unknown;
+  /** Whether it ends with a credential, or with a change of who may do what. */
+  readonly of: 'identity' | 'access';
+  /** What a request would be answered with by now; undefined while the ground holds. Rejects where nobody can tell: that ends nothing. */
+  refusal(signal: AbortSignal): Promise<StatusError | undefined>;
+}
+
+/** Notes a ground of a request that stays open; all other requests are over before anybody would look again. */
+export function addGround(exchange: Exchange, ground: () => Ground | undefined): void {
+  if (exchange.info.verb !== 'watch') return;
+  const made = ground();
+  if (made !== undefined) exchange.grounds = [...(exchange.grounds ?? []), made];
+}
