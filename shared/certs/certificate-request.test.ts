@@ -1,4 +1,9 @@
-import { CertificateRequestError, parseCertificateRequest } from './certificate-request';
+import { generateKeyPairSync } from 'node:crypto';
+import {
+  CERTIFICATE_REQUEST_BYTES_MAX,
+  CertificateRequestError,
+  parseCertificateRequest,
+} from './certificate-request';
 import * as der from './der';
 import { EXTENSION, extension } from './signed-certificate';
 import { newCertificateRequest } from './testing/new-certificate-request';
@@ -37,6 +42,19 @@ test('a changed request is not signed by itself', () => {
   const changed = `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;
   expect(parseCertificateRequest(changed).commonName).toBe('june');
   expect(parseCertificateRequest(changed).isSignedByItself()).toBe(false);
+});
+
+test('a request that is too long is not read', () => {
+  const readable = newCertificateRequest({ dns: Array.from({ length: 100 }, () => 'x'.repeat(60)) }).pem;
+  const long = readable.padStart(CERTIFICATE_REQUEST_BYTES_MAX, 'x');
+  expect(parseCertificateRequest(long).alternativeNames.dns).toHaveLength(100);
+  expect(() => parseCertificateRequest(`x${long}`)).toThrow('the request is longer than 32768 bytes');
+});
+
+test('with a key that takes long no signature is checked', () => {
+  const keys = generateKeyPairSync('ec', { namedCurve: 'sect571k1' });
+  const request = parseCertificateRequest(newCertificateRequest({ keys }).pem);
+  expect(() => request.isSignedByItself()).toThrow('a key of a kind or size that is not accepted');
 });
 
 const names = (...values: readonly Buffer[]): Buffer =>

@@ -1,4 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
+import { isAcceptedKey } from './accepted-keys';
 import type { DerValue } from './der-reader';
 import { DER_TAG, derChildren, derContextTag, derText, derValues } from './der-reader';
 
@@ -12,7 +13,7 @@ export interface CertificateRequest {
   readonly alternativeNames: AlternativeNames;
   /** The whole SubjectPublicKeyInfo. */
   readonly publicKeyInfo: Buffer;
-  /** Whether the key that is asked for has made the signature. Throws an Error for an algorithm nobody here knows. */
+  /** Whether the key that is asked for has made the signature. Throws an Error for an algorithm or a key that is not accepted. */
   readonly isSignedByItself: () => boolean;
 }
 
@@ -39,10 +40,18 @@ export class CertificateRequestError extends Error {
   }
 }
 
+/** Of a request as PEM. One with a hundred names and a large key has 8 KB; reading one of this length takes a few milliseconds. */
+export const CERTIFICATE_REQUEST_BYTES_MAX = 32_768;
+
 const PEM = /-----BEGIN ([^-\n]+)-----\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----/;
 
 /** Reads the first block of a PEM text. Nothing is said yet about who has signed it. Throws CertificateRequestError. */
 export function parseCertificateRequest(pem: string): CertificateRequest {
+  if (pem.length > CERTIFICATE_REQUEST_BYTES_MAX) {
+    throw new CertificateRequestError(
+      `the request is longer than ${String(CERTIFICATE_REQUEST_BYTES_MAX)} bytes`,
+    );
+  }
   const [, type, base64 = ''] = PEM.exec(pem) ?? [];
   if (type !== 'CERTIFICATE REQUEST') {
     throw new CertificateRequestError('PEM block type must be CERTIFICATE REQUEST');
@@ -167,6 +176,7 @@ function isSigned({ info, publicKey, algorithm, signature }: SignedParts): boole
   if (identifier?.tag !== DER_TAG.objectIdentifier) throw new Error('no signature algorithm');
   const digest = DIGESTS.get(identifier.content.toString('hex'));
   if (digest === undefined) throw new Error('unknown signature algorithm');
+  if (!isAcceptedKey(publicKey)) throw new Error('a key of a kind or size that is not accepted');
   const key = createPublicKey({ key: publicKey.whole, format: 'der', type: 'spki' });
   return verify(digest, info.whole, key, signature);
 }

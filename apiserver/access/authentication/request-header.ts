@@ -32,14 +32,14 @@ export function requestHeader(
   const read = headerReader(names);
   const isOwn = headerTest(names);
   return async (exchange) => {
-    if (exchange.peer === undefined) return Promise.resolve(undefined);
-    const proxy = verify(exchange.peer);
+    if (exchange.peer === undefined) return undefined;
+    const proxy = await verify(exchange.peer);
     if (!proxy.isTrusted) throw proxy.refusal;
     const user = read(exchange);
-    if (user === undefined) return Promise.resolve(undefined);
+    if (user === undefined) return undefined;
     removeHeaders(exchange, isOwn);
     const { peer } = exchange;
-    return Promise.resolve({ user, ground: () => groundOf(peer) });
+    return { user, ground: () => groundOf(peer) };
   };
 }
 

@@ -5,6 +5,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
+import { KEY_EXCHANGE_GROUPS } from '../../../shared/certs/key-exchange';
 import { sleep } from '../../../shared/concurrency/abort';
 import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
@@ -191,7 +192,7 @@ class HttpsServer implements Server {
   #secureContext(certificate: LoadedCertificate): SecureContextOptions {
     const { minTlsVersion: minVersion, clientAuthorities } = this.#settings;
     const forClients = clientAuthorities === undefined ? {} : clientAuthorityContext(clientAuthorities);
-    return { ...certificate, minVersion, ...forClients };
+    return { ...certificate, minVersion, ecdhCurve: KEY_EXCHANGE_GROUPS, ...forClients };
   }
 
   #handle(request: ListenerRequest, response: ServerResponse, options: HandlerOptions): Promise<void> {

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { CertificateSigningRequest } from '../../../shared/api/types/certificates-v1';
+import { CERTIFICATE_REQUEST_BYTES_MAX } from '../../../shared/certs/certificate-request';
 import { SIGNER } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, notSupported, required, tooLong } from '../../../shared/errors/field-error';
@@ -13,11 +14,9 @@ import { forEachItem, repeatsIn } from '../rules/primitives';
 /** What a new request for a certificate must be; its spec never changes afterwards. */
 export const certificateRequestRules: Pick<Strategy<CertificateSigningRequest>, 'validateNew'> = {
   validateNew: ({ spec: { request, signerName, usages = [] } }, { via }) => {
-    const encoded = request ?? '';
-    const problem = certificateRequestProblem(Buffer.from(encoded, 'base64').toString('latin1'));
     const isStrict = via.version !== 'v1beta1';
     return [
-      ...(problem === undefined ? [] : [invalid('spec.request', encoded, problem)]),
+      ...validateRequest(request ?? ''),
       ...validateUsages(usages, isStrict),
       ...(isStrict && signerName === SIGNER.legacyUnknown
         ? [
@@ -31,6 +30,17 @@ export const certificateRequestRules: Pick<Strategy<CertificateSigningRequest>, 
     ];
   },
 };
+
+/** Reading a request takes longer than all else about it, so that its length is looked at first. */
+function validateRequest(encoded: string): FieldError[] {
+  const path = 'spec.request';
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes.length > CERTIFICATE_REQUEST_BYTES_MAX) {
+    return [tooLong(path, encoded, CERTIFICATE_REQUEST_BYTES_MAX)];
+  }
+  const problem = certificateRequestProblem(bytes.toString('latin1'));
+  return problem === undefined ? [] : [invalid(path, encoded, problem)];
+}
 
 const USAGES = [
   'any',

@@ -28,6 +28,11 @@ testKind('CertificateSigningRequest', {
       { spec: { request: Buffer.from(spoiled(REQUEST)).toString('base64') } },
       ['Invalid spec.request'],
     ],
+    [
+      'a text that is far longer than requests are',
+      { spec: { request: Buffer.alloc(32_769, ' ').toString('base64') } },
+      ['TooLong spec.request'],
+    ],
     ['no usage', { spec: { usages: [] } }, ['Required spec.usages']],
     ['an unknown usage', { spec: { usages: ['odd'] } }, ['NotSupported spec.usages[0]']],
     ['a usage twice', { spec: { usages: ['any', 'any'] } }, ['Duplicate spec.usages[1]']],

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { KEY_EXCHANGE_GROUPS } from '../../../shared/certs/key-exchange';
 import type { Log } from '../../../shared/log/log';
 import type { AccessRequest, AccessDecision } from './access';
 import type { ServingCertificate } from './serving-certificate';
@@ -48,6 +49,7 @@ const KEEP_ALIVE_MS = 60_000;
 /** How long an answer may take to be taken, in milliseconds. */
 const SOCKET_IDLE_MS_MAX = 90_000;
 const CERTIFICATE_POLL_MS = 60_000;
+const HANDSHAKE = { minVersion: 'TLSv1.2', ecdhCurve: KEY_EXCHANGE_GROUPS } as const;
 const TEXT = 'text/plain; charset=utf-8';
 
 /**
@@ -60,7 +62,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const server = createServer(
     {
       ...shown,
-      minVersion: 'TLSv1.2',
+      ...HANDSHAKE,
       handshakeTimeout: ARRIVAL_MS_MAX,
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: ARRIVAL_MS_MAX,
@@ -88,7 +90,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     try {
       const now = options.certificate();
       if (now.cert === shown.cert && now.key === shown.key) return;
-      server.setSecureContext(now);
+      server.setSecureContext({ ...now, ...HANDSHAKE });
       shown = now;
       log.info({}, 'serving certificate reloaded');
     } catch (error) {

@@ -17,6 +17,8 @@ export interface NewRequestOptions {
   /** Signs in the place of the request's own key (elliptic). */
   readonly signingKey?: KeyObject;
   readonly keyType?: 'ec' | 'rsa' | 'ed25519';
+  /** Elliptic ones; absent: new ones of the type. */
+  readonly keys?: Pick<NewRequest, 'privateKey' | 'publicKey'>;
 }
 
 export interface NewRequest {
@@ -41,7 +43,7 @@ const ALGORITHM = {
 /** A certificate signing request with a new key. */
 export function newCertificateRequest(options: NewRequestOptions = {}): NewRequest {
   const { commonName, organizations = [], names = [], keyType = 'ec' } = options;
-  const { publicKey, privateKey } = newKeys(keyType);
+  const { publicKey, privateKey } = options.keys ?? newKeys(keyType);
   const subject = der.sequence(
     ...names.map(([oid, text]) => nameAttribute(oid, text)),
     ...organizations.map((text) => nameAttribute(NAME_ATTRIBUTE.organization, text)),

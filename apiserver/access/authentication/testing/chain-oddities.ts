@@ -283,7 +283,23 @@ const PURPOSES: readonly Oddity[] = [
 ];
 
 /** Who has signed what, and what is sent along. */
+/** Gives one certificate of the chain another key. The issuer of a leaf that is signed with RSA-PSS needs its own. */
+function rekey({ leaf, authorities }: ChainDraft, keys: KeyPair, random: Random): void {
+  random.pick([leaf, ...authorities.slice(leaf.isPss === true ? 1 : 0)]).keys = keys;
+}
+
 const ISSUERS: readonly Oddity[] = [
+  ...(
+    [
+      ['a key of an unusual curve', generateKeyPairSync('ec', { namedCurve: 'sect283k1' })],
+      ['a short RSA key', generateKeyPairSync('rsa', { modulusLength: 768 })],
+    ] as const
+  ).map(([name, keys]) => ({
+    name,
+    apply: (draft: ChainDraft, random: Random) => {
+      rekey(draft, keys, random);
+    },
+  })),
   {
     name: 'signed by another key',
     apply: (draft, random) => {

@@ -34,6 +34,7 @@ export function openCaBundle(
   { log, pollMs = BUNDLE_POLL_MS }: { readonly log: Log; readonly pollMs?: number },
 ): CaBundle {
   let content = contentOf(file, readOnce(file));
+  warnOfUnusableKeys(file, content, log);
   let seen = content.pem;
   const listeners: (() => void)[] = [];
   const look = async (): Promise<void> => {
@@ -45,6 +46,7 @@ export function openCaBundle(
       if (typeof now !== 'string') throw now.error;
       if (now === content.pem) return;
       content = contentOf(file, now);
+      warnOfUnusableKeys(file, content, log);
       log.info({ file, certificates: content.anchors.length }, 'CA bundle reloaded');
       for (const listener of listeners) listener();
     } catch (error) {
@@ -83,5 +85,16 @@ function contentOf(file: string, pem: string): CaContent {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`${file}: ${why}`, { cause: error });
+  }
+}
+
+/** kube-apiserver would not start with such a bundle; here the other authorities in it are of use all the same. */
+function warnOfUnusableKeys(file: string, { anchors }: CaContent, log: Log): void {
+  for (const { x509, hasAcceptedKey } of anchors) {
+    if (hasAcceptedKey) continue;
+    log.warn(
+      { file, subject: x509.subject },
+      'CA certificate ignored: its key is of a kind or size that is not accepted',
+    );
   }
 }

@@ -1,10 +1,12 @@
-import { X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
+import { isAcceptedKey } from '../../../../shared/certs/accepted-keys';
 import type { DerValue } from '../../../../shared/certs/der-reader';
 import { DER_TAG, derChildren, derContextTag, derText, derValues } from '../../../../shared/certs/der-reader';
 
 /** A certificate with everything that is asked about it when a chain is verified. */
 export interface Certificate {
   readonly x509: X509Certificate;
+  readonly der: Buffer;
   /** The last one of the subject, as everybody else takes it; empty where there is none. */
   readonly commonName: string;
   readonly organizations: readonly string[];
@@ -18,6 +20,10 @@ export interface Certificate {
   readonly pathLengthMax: number | undefined;
   /** What the certificate may be used for, by object identifier; undefined for anything. */
   readonly extendedUsages: readonly string[] | undefined;
+  /** Digest of its subject and its key: whoever has both in common is one issuer, whatever else their certificates say. */
+  readonly subjectAndKey: string;
+  /** Its key is of a kind and size that certificates may have. */
+  readonly hasAcceptedKey: boolean;
   /** False for one signed with an algorithm that is broken, or that nobody here knows. */
   readonly isSignedSoundly: boolean;
   /** It restricts the names below it, or is not to be used by whoever does not understand something in it. */
@@ -46,7 +52,7 @@ const SHA_2: ReadonlySet<string> = new Set([
   '608648016503040202',
   '608648016503040203',
 ]);
-/** RSA and ECDSA over SHA-2, and the two Edwards curves. */
+/** RSA and ECDSA over SHA-2, and Ed25519. */
 const SOUND_SIGNATURES: ReadonlySet<string> = new Set([
   '2a864886f70d01010b',
   '2a864886f70d01010c',
@@ -55,24 +61,25 @@ const SOUND_SIGNATURES: ReadonlySet<string> = new Set([
   '2a8648ce3d040303',
   '2a8648ce3d040304',
   '2b6570',
-  '2b6571',
 ]);
 
 /** Throws an Error for a certificate that node:crypto could read and that is malformed all the same. */
 export function certificateOf(x509: X509Certificate): Certificate {
-  const [whole] = derValues(x509.raw);
+  const der = x509.raw;
+  const [whole] = derValues(der);
   const [toBeSigned, algorithm] = derChildren(whole, DER_TAG.sequence);
   const fields = derChildren(toBeSigned, DER_TAG.sequence);
   // The version is left out of the oldest certificates, which have no extensions.
   const hasVersion = fields[0]?.tag === derContextTag(0);
   const first = hasVersion ? 1 : 0;
   const [notBefore, notAfter] = derChildren(fields[first + 3], DER_TAG.sequence);
-  const subject = fields[first + 4];
+  const [subject, publicKeyInfo] = fields.slice(first + 4);
   const extensions = extensionsOf(fields.find(({ tag }) => tag === derContextTag(3)));
   const constraints = extensions.find(({ id }) => id === BASIC_CONSTRAINTS);
   const attributes = attributesOf(subject);
   return {
     x509,
+    der,
     commonName: attributes.findLast(({ id }) => id === COMMON_NAME)?.text ?? '',
     organizations: attributes.filter(({ id }) => id === ORGANIZATION).map(({ text }) => text),
     notBeforeMs: timeOf(notBefore),
@@ -81,6 +88,11 @@ export function certificateOf(x509: X509Certificate): Certificate {
     isOldVersion: !hasVersion,
     pathLengthMax: pathLengthOf(constraints),
     extendedUsages: usagesOf(x509),
+    subjectAndKey: createHash('sha256')
+      .update(subject?.whole ?? '')
+      .update(publicKeyInfo?.whole ?? '')
+      .digest('base64'),
+    hasAcceptedKey: isAcceptedKey(publicKeyInfo),
     isSignedSoundly: isSound(algorithm),
     hasUncheckedLimits: extensions.some(
       ({ id, isCritical }) => id === NAME_CONSTRAINTS || (isCritical && !KNOWN_EXTENSIONS.has(id)),

@@ -39,6 +39,11 @@ const OURS_IS_STRICTER: readonly Difference[] = [
     because: 'Go wants basic constraints in an issuer of version 3; OpenSSL is content with a key usage',
   },
   {
+    oddities: ['a key of an unusual curve', 'a short RSA key'],
+    reason: /a key of a kind or size that is not accepted/,
+    because: 'Go knows four curves; RSA keys below 1024 bits can be broken',
+  },
+  {
     oddities: ['signed with SHA-1'],
     reason: /unknown authority/,
     because: 'Go takes no signature over SHA-1 since 1.18',
@@ -98,14 +103,25 @@ const random = seededRandom(SEED);
 const keys = newKeyPool();
 const chains = Array.from({ length: CHAINS }, (_, number) => randomChain(number, { random, keys, now }));
 const verdicts = opensslVerdicts(chains, now);
-const outcomes = chains.map((chain, number) => {
-  const [ours, openssl] = [ownVerdict(chain), verdicts[number] ?? ''];
-  return { ...chain, ours, openssl, text: `${chain.title}: ours ${ours}, openssl ${openssl}` };
+let outcomes: readonly Outcome[] = [];
+beforeAll(async () => {
+  outcomes = await Promise.all(
+    chains.map(async (chain, number) => {
+      const [ours, openssl] = [await ownVerdict(chain), verdicts[number] ?? ''];
+      return { ...chain, ours, openssl, text: `${chain.title}: ours ${ours}, openssl ${openssl}` };
+    }),
+  );
 });
 
-function ownVerdict({ leaf, sent, trusted }: RandomChain): string {
+interface Outcome extends RandomChain {
+  readonly ours: string;
+  readonly openssl: string;
+  readonly text: string;
+}
+
+async function ownVerdict({ leaf, sent, trusted }: RandomChain): Promise<string> {
   try {
-    const verdict = verifyChain({
+    const verdict = await verifyChain({
       certificate: read(leaf),
       intermediates: sent.map(read),
       anchors: trusted.map(read),
@@ -168,6 +184,6 @@ test('every oddity is tried several times by itself, and a good part of all chai
 });
 
 /** Of the chains that have only this about them. */
-function outcomesOf(names: readonly string[]): typeof outcomes {
+function outcomesOf(names: readonly string[]): readonly Outcome[] {
   return outcomes.filter(({ oddities }) => oddities.length === 1 && names.includes(oddities[0] ?? ''));
 }

@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import * as der from '../../../../shared/certs/der';
 import type { TestCertificate } from '../testing/test-certificates';
 import {
@@ -9,7 +9,7 @@ import {
   testCertificate,
 } from '../testing/test-certificates';
 import { certificateOf, certificatesOfPem } from './certificate';
-import { isBearable, verifyChain } from './chain';
+import { verifyChain } from './chain';
 
 const HOUR_MS = 3_600_000;
 const now = Date.now();
@@ -23,11 +23,11 @@ interface Asked {
 }
 
 /** `trusted`, or why not. */
-function outcome(
+async function outcome(
   certificate: TestCertificate,
   { sent = [], trusted = [root], at = now }: Asked = {},
-): string {
-  const verdict = verifyChain({
+): Promise<string> {
+  const verdict = await verifyChain({
     certificate: certificate.parsed,
     intermediates: sent.map(({ parsed }) => parsed),
     anchors: trusted.map(({ parsed }) => parsed),
@@ -62,58 +62,60 @@ describe('a certificate is trusted', () => {
       testCertificate({ ...alice, extendedUsages: [SERVER_AUTH, CLIENT_AUTH], issuer: root }),
       {},
     ],
-  ])('%s', (_what, certificate, asked) => {
-    expect(outcome(certificate, asked)).toBe('trusted');
+  ])('%s', async (_what, certificate, asked) => {
+    expect(await outcome(certificate, asked)).toBe('trusted');
   });
 
-  test('if it stands in the bundle itself', () => {
+  test('if it stands in the bundle itself', async () => {
     const own = testCertificate(alice);
-    expect(outcome(own, { trusted: [own] })).toBe('trusted');
-    expect(outcome(own)).toBe(UNKNOWN);
+    expect(await outcome(own, { trusted: [own] })).toBe('trusted');
+    expect(await outcome(own)).toBe(UNKNOWN);
   });
 
-  test('by RSA-PSS with SHA-256, and not with SHA-1', () => {
+  test('by RSA-PSS with SHA-256, and not with SHA-1', async () => {
     const issuer = testAuthority({ keys: generateKeyPairSync('rsa', { modulusLength: 2048 }), isPss: true });
     const trusted = [issuer];
-    expect(outcome(testCertificate({ ...alice, issuer, isPss: true }), { trusted })).toBe('trusted');
-    expect(outcome(testCertificate({ ...alice, issuer, isPss: true, hash: 'sha1' }), { trusted })).toBe(
+    expect(await outcome(testCertificate({ ...alice, issuer, isPss: true }), { trusted })).toBe('trusted');
+    expect(await outcome(testCertificate({ ...alice, issuer, isPss: true, hash: 'sha1' }), { trusted })).toBe(
       UNKNOWN,
     );
   });
 
-  test('of an old authority that is trusted, and not of an old certificate that is sent along', () => {
+  test('of an old authority that is trusted, and not of an old certificate that is sent along', async () => {
     const old = testAuthority({ isOldVersion: true });
-    expect(outcome(testCertificate({ ...alice, issuer: old }), { trusted: [old] })).toBe('trusted');
+    expect(await outcome(testCertificate({ ...alice, issuer: old }), { trusted: [old] })).toBe('trusted');
     const user = testCertificate({ commonName: 'bob', issuer: root, isOldVersion: true });
-    expect(outcome(user)).toBe('trusted');
-    expect(outcome(testCertificate({ ...alice, issuer: user }), { sent: [user] })).toBe(
+    expect(await outcome(user)).toBe('trusted');
+    expect(await outcome(testCertificate({ ...alice, issuer: user }), { sent: [user] })).toBe(
       'certificate is not authorized to sign other certificates',
     );
   });
 
-  test('as deep as its authorities allow', () => {
+  test('as deep as its authorities allow', async () => {
     const shallow = testAuthority({ authority: { pathLength: 1 } });
     const one = testAuthority({ issuer: shallow });
     const two = testAuthority({ issuer: one });
     const trusted = [shallow];
-    expect(outcome(testCertificate({ ...alice, issuer: one }), { trusted, sent: [one] })).toBe('trusted');
-    expect(outcome(testCertificate({ ...alice, issuer: two }), { trusted, sent: [one, two] })).toBe(
+    expect(await outcome(testCertificate({ ...alice, issuer: one }), { trusted, sent: [one] })).toBe(
+      'trusted',
+    );
+    expect(await outcome(testCertificate({ ...alice, issuer: two }), { trusted, sent: [one, two] })).toBe(
       'too many intermediates for path length constraint',
     );
   });
 
-  test('from the first moment of its time to the last, and that of its authorities', () => {
+  test('from the first moment of its time to the last, and that of its authorities', async () => {
     const notAfterMs = Math.floor(now / 1000) * 1000 + HOUR_MS;
     const notBeforeMs = notAfterMs - 2 * HOUR_MS;
     const certificate = testCertificate({ ...alice, issuer: root, notBeforeMs, notAfterMs });
     const trusted = [root];
-    expect(outcome(certificate, { trusted, at: notAfterMs + 1 })).toBe(EXPIRED);
-    expect(outcome(certificate, { trusted, at: notBeforeMs - 1 })).toBe(EXPIRED);
+    expect(await outcome(certificate, { trusted, at: notAfterMs + 1 })).toBe(EXPIRED);
+    expect(await outcome(certificate, { trusted, at: notBeforeMs - 1 })).toBe(EXPIRED);
     expect(
-      verifyChain({ certificate: certificate.parsed, intermediates: [], anchors: [root.parsed], now }),
+      await verifyChain({ certificate: certificate.parsed, intermediates: [], anchors: [root.parsed], now }),
     ).toEqual({ isTrusted: true, untilMs: Math.min(notAfterMs, root.parsed.notAfterMs) });
     const old = testAuthority({ notAfterMs: now - 1 });
-    expect(outcome(testCertificate({ ...alice, issuer: old }), { trusted: [old] })).toBe(EXPIRED);
+    expect(await outcome(testCertificate({ ...alice, issuer: old }), { trusted: [old] })).toBe(EXPIRED);
   });
 });
 
@@ -184,37 +186,105 @@ describe('a certificate is not trusted', () => {
       {},
       UNKNOWN,
     ],
-  ])('%s', (_what, certificate, asked, why) => {
-    expect(outcome(certificate, asked)).toBe(why);
+  ])('%s', async (_what, certificate, asked, why) => {
+    expect(await outcome(certificate, asked)).toBe(why);
   });
 
-  test('below limits on names that are sent along', () => {
+  test('below limits on names that are sent along', async () => {
     const limited = testAuthority({ issuer: root, extensions: [['2.5.29.30', nameConstraints, false]] });
     const certificate = testCertificate({ ...alice, issuer: limited });
-    expect(outcome(certificate, { sent: [limited] })).toBe('certificate has limits that are not understood');
-  });
-
-  test('if it would take too many signatures to find out', () => {
-    // Authorities of one name and key: each has issued each.
-    const keys = testAuthority({ commonName: 'maze' });
-    const sent = Array.from({ length: 16 }, () => testAuthority({ commonName: 'maze', keys }));
-    const certificate = testCertificate({ ...alice, issuer: keys });
-    expect(outcome(certificate, { sent })).toBe('there are too many ways to verify the certificate');
+    expect(await outcome(certificate, { sent: [limited] })).toBe(
+      'certificate has limits that are not understood',
+    );
   });
 });
 
-describe('what a certificate says', () => {
-  test.each<[number, number[], boolean]>([
-    [256, [1, 0, 1], true],
-    [1024, [1, 0, 1], true],
-    [1025, [1, 0, 1], false],
-    [256, [0x80, 0, 0, 1], false],
-  ])('an RSA key of %d bytes with the exponent %j may verify others: %p', (bytes, exponent, isFine) => {
-    const n = Buffer.alloc(bytes, 0xff).toString('base64url');
-    const e = Buffer.from(exponent).toString('base64url');
-    expect(isBearable(createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }))).toBe(isFine);
+describe('signatures are checked', () => {
+  let verify: jest.SpyInstance;
+  beforeEach(() => {
+    verify = jest.spyOn(X509Certificate.prototype, 'verify');
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
   });
 
+  const ec = (namedCurve: string): Keys => generateKeyPairSync('ec', { namedCurve });
+
+  test.each<[string, () => Keys]>([
+    ['sect571k1', () => ec('sect571k1')],
+    ['P-521', () => ec('P-521')],
+    ['RSA with 4096 bits', () => generateKeyPairSync('rsa', { modulusLength: 4_096 })],
+  ])('with no key of a stranger, though many authorities have issued each other: %s', async (_what, make) => {
+    const keys = make();
+    const sent = Array.from({ length: 16 }, () => testAuthority({ commonName: 'X', keys }));
+    const [issuer] = sent;
+    const certificate = testCertificate({ ...alice, ...(issuer === undefined ? {} : { issuer }) });
+    expect(await outcome(certificate, { sent })).not.toBe('trusted');
+    expect(verify).toHaveBeenCalledTimes(0);
+  });
+
+  test('sixteen times at most with the keys of authorities whose name a stranger takes', async () => {
+    const trusted = [testAuthority({ commonName: 'X' }), testAuthority({ commonName: 'X' })];
+    const keys = ec('P-256');
+    const sent = Array.from({ length: 16 }, () => testAuthority({ commonName: 'X', keys }));
+    const issuer = testAuthority({ commonName: 'X', keys });
+    const certificate = testCertificate({ ...alice, issuer });
+    expect(await outcome(certificate, { sent, trusted })).toBe(
+      'there are too many ways to verify the certificate',
+    );
+    expect(verify).toHaveBeenCalledTimes(16);
+  });
+
+  test('sixteen times at most, also if an authority vouches for the keys', async () => {
+    const maze = Array.from({ length: 6 }, () => ec('P-256'));
+    const names = maze.map((keys) => testAuthority({ commonName: 'X', keys }));
+    const entry = testAuthority({ commonName: 'X', issuer: root, ...keysAt(maze, 0) });
+    const crossed = names.flatMap((issuer, from) =>
+      maze
+        .filter((_keys, to) => to !== from)
+        .slice(0, 2)
+        .map((keys) => testAuthority({ commonName: 'X', issuer, keys })),
+    );
+    const lost = testAuthority({ commonName: 'X' });
+    const certificate = testCertificate({ ...alice, issuer: lost });
+    expect(await outcome(certificate, { sent: [entry, ...crossed] })).toBe(
+      'there are too many ways to verify the certificate',
+    );
+    expect(verify).toHaveBeenCalledTimes(16);
+  });
+
+  test('once for each certificate of an ordinary chain, whatever else is sent along', async () => {
+    const lower = testAuthority({ issuer: middle });
+    const certificate = testCertificate({ ...alice, issuer: lower });
+    const sent = [testAuthority(), root, lower, lower, testAuthority(), middle];
+    expect(await outcome(certificate, { sent })).toBe('trusted');
+    expect(verify).toHaveBeenCalledTimes(3);
+  });
+
+  test('once for all certificates of one key and name', async () => {
+    const keys = ec('P-256');
+    const twins = Array.from({ length: 8 }, () => testAuthority({ commonName: 'twin', issuer: root, keys }));
+    const [issuer = root] = twins;
+    const certificate = testCertificate({ ...alice, issuer, signingKey: ec('P-256').privateKey });
+    expect(await outcome(certificate, { sent: twins })).toBe(UNKNOWN);
+    expect(verify).toHaveBeenCalledTimes(8 + 1);
+  });
+
+  test('not at all if the certificate is of no use anyway', async () => {
+    const certificate = testCertificate({ ...alice, extendedUsages: [SERVER_AUTH], issuer: root });
+    expect(await outcome(certificate)).not.toBe('trusted');
+    expect(verify).toHaveBeenCalledTimes(0);
+  });
+});
+
+type Keys = Pick<TestCertificate, 'privateKey' | 'publicKey'>;
+
+function keysAt(all: readonly Keys[], index: number): { readonly keys?: Keys } {
+  const keys = all[index];
+  return keys === undefined ? {} : { keys };
+}
+
+describe('what a certificate says', () => {
   test('a path length that is none is refused', () => {
     const constraints = (length: Buffer): Buffer => der.sequence(der.boolean(true), length);
     const broken = (length: Buffer) => () =>

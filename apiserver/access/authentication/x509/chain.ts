@@ -1,4 +1,4 @@
-import type { KeyObject } from 'node:crypto';
+import { Slices } from '../../../../shared/concurrency/slices';
 import type { Certificate } from './certificate';
 
 /** What a certificate was found to be worth. */
@@ -16,79 +16,146 @@ export interface ChainQuestion {
   readonly now: number;
 }
 
-/** Signatures that are checked for one certificate: a client may send intermediates that fit each other in very many ways. */
-const SIGNATURES_MAX = 100;
+/** Signatures that are checked for one certificate: more than any chain needs that is meant to be understood. */
+const SIGNATURES_MAX = 16;
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const ANY_USAGE = '2.5.29.37.0';
 
 /**
- * Looks for a chain of certificates, each issued by the next, from the client's to one of the anchors. All of them are in their time
- * and allow the authentication of clients; those that issue others are authorities, as deep as they may be. Limits on names are not
- * checked, so that a chain with any is not trusted; nothing is asked about revocation.
+ * Looks for a chain of certificates, each issued by the next, from the client's to one of the anchors. All of them are in their time, have
+ * keys of an accepted kind and allow the authentication of clients; those that issue others are authorities, as deep as they may be. Limits
+ * on names are not checked, so that a chain with any is not trusted; nothing is asked about revocation.
+ *
+ * Names are compared from the client upwards, and signatures are checked from the anchors downwards: a key is used only if an anchor
+ * vouches for it, so that strangers do not choose how long a check takes. Other work has its turn between two checks.
  */
-export function verifyChain({ certificate, intermediates, anchors, now }: ChainQuestion): Verdict {
-  const search = new Search({ intermediates, anchors, now });
-  const untilMs = search.from([certificate]);
+export async function verifyChain(question: ChainQuestion): Promise<Verdict> {
+  const search = new Search(question);
+  const untilMs = await search.untilMs();
   return untilMs === undefined ? { isTrusted: false, why: search.why } : { isTrusted: true, untilMs };
 }
 
+/** The one may have issued the other, as far as their names tell; or has, as its signature proves. */
+interface Link {
+  readonly certificate: Certificate;
+  readonly issuer: Certificate;
+}
+
 class Search {
-  readonly #intermediates: readonly Certificate[];
-  readonly #anchors: readonly Certificate[];
+  readonly #certificate: Certificate;
+  /** Anchors first. */
+  readonly #issuers: readonly Certificate[];
+  readonly #anchors: ReadonlySet<Certificate>;
   readonly #now: number;
-  #signatures = 0;
+  readonly #slices = new Slices();
+  readonly #checks: (Link & { readonly isGood: boolean })[] = [];
+  /** Links with a good signature, each of them below an anchor. */
+  readonly #signed: Link[] = [];
   /** The problem that was met last. */
   why = 'certificate signed by unknown authority';
 
-  constructor({ intermediates, anchors, now }: Omit<ChainQuestion, 'certificate'>) {
-    this.#intermediates = intermediates;
-    this.#anchors = anchors;
+  constructor({ certificate, intermediates, anchors, now }: ChainQuestion) {
+    this.#certificate = anchors.find((anchor) => isSame(anchor, certificate)) ?? certificate;
+    this.#issuers = withFurther(anchors, intermediates);
+    this.#anchors = new Set(anchors);
     this.#now = now;
   }
 
+  /** The time until which the client's certificate is good; undefined when it is not. */
+  async untilMs(): Promise<number | undefined> {
+    const own = this.#certificate;
+    if (!this.#passes(problemOf(own, this.#now))) return undefined;
+    if (this.#anchors.has(own)) return own.notAfterMs;
+    const links = await this.#linksByName();
+    // Grows while it is walked: whoever is vouched for may vouch for others.
+    const vouchedFor = new Set(links.map(({ issuer }) => issuer).filter((each) => this.#anchors.has(each)));
+    for (const issuer of vouchedFor) {
+      for (const link of links.filter((each) => each.issuer === issuer)) {
+        if (!(await this.#isSigned(link))) continue;
+        this.#signed.push(link);
+        vouchedFor.add(link.certificate);
+        const untilMs = this.#goodFrom([own]);
+        if (untilMs !== undefined) return untilMs;
+      }
+    }
+    return undefined;
+  }
+
+  /** Who may have issued the client's certificate, who may have issued those, and so on. */
+  async #linksByName(): Promise<readonly Link[]> {
+    const links: Link[] = [];
+    const reached = new Set([this.#certificate]);
+    for (const certificate of reached) {
+      if (this.#slices.due()) await this.#slices.pause();
+      if (!certificate.isSignedSoundly || this.#anchors.has(certificate)) continue;
+      for (const issuer of this.#issuers) {
+        const isOther = issuer.subjectAndKey !== certificate.subjectAndKey;
+        if (!isOther || !certificate.x509.checkIssued(issuer.x509) || !this.#mayIssue(issuer)) continue;
+        links.push({ certificate, issuer });
+        reached.add(issuer);
+      }
+    }
+    return links;
+  }
+
+  #mayIssue(issuer: Certificate): boolean {
+    return this.#passes(
+      problemOf(issuer, this.#now) ?? issuerProblemOf(issuer, { isAnchor: this.#anchors.has(issuer) }),
+    );
+  }
+
+  /** What one key was found to have signed or not holds for all certificates of its bearer. */
+  async #isSigned({ certificate, issuer }: Link): Promise<boolean> {
+    const known = this.#checks.find(
+      (each) => each.certificate === certificate && each.issuer.subjectAndKey === issuer.subjectAndKey,
+    );
+    if (known !== undefined) return known.isGood;
+    if (this.#checks.length >= SIGNATURES_MAX) {
+      return this.#passes('there are too many ways to verify the certificate');
+    }
+    if (this.#slices.due()) await this.#slices.pause();
+    const isGood = hasSigned(issuer, certificate);
+    this.#checks.push({ certificate, issuer, isGood });
+    return isGood;
+  }
+
   /** The time until which a chain that goes on from this one is good; undefined when there is none. */
-  from(path: readonly Certificate[]): number | undefined {
+  #goodFrom(path: readonly Certificate[]): number | undefined {
     const current = path.at(-1);
-    if (current === undefined) return undefined;
-    const isAnchor = this.#anchors.some((anchor) => isSame(anchor, current));
-    const problem =
-      problemOf(current, this.#now) ?? issuerProblemOf(current, { depth: path.length - 1, isAnchor });
-    if (problem !== undefined) {
-      this.why = problem;
-      return undefined;
-    }
-    if (isAnchor) {
-      return Math.min(...path.map(({ notAfterMs }) => notAfterMs));
-    }
-    for (const issuer of [...this.#anchors, ...this.#intermediates]) {
-      if (path.some((each) => isSame(each, issuer)) || !this.#hasIssued(issuer, current)) continue;
-      const untilMs = this.from([...path, issuer]);
+    if (current === undefined || !this.#passes(depthProblemOf(current, path.length - 1))) return undefined;
+    if (this.#anchors.has(current)) return Math.min(...path.map(({ notAfterMs }) => notAfterMs));
+    for (const { certificate, issuer } of this.#signed) {
+      const isBeyond = path.every(({ subjectAndKey }) => subjectAndKey !== issuer.subjectAndKey);
+      if (certificate !== current || !isBeyond) continue;
+      const untilMs = this.#goodFrom([...path, issuer]);
       if (untilMs !== undefined) return untilMs;
     }
     return undefined;
   }
 
-  #hasIssued(issuer: Certificate, current: Certificate): boolean {
-    if (!current.isSignedSoundly || !current.x509.checkIssued(issuer.x509)) return false;
-    this.#signatures += 1;
-    if (this.#signatures > SIGNATURES_MAX) {
-      this.why = 'there are too many ways to verify the certificate';
-      return false;
-    }
-    try {
-      const { publicKey } = issuer.x509;
-      return isBearable(publicKey) && current.x509.verify(publicKey);
-    } catch {
-      // A key of a kind that nobody here knows verifies nothing.
-      return false;
-    }
+  /** Whether there is no problem; one that there is, is kept. */
+  #passes(problem: string | undefined): boolean {
+    if (problem !== undefined) this.why = problem;
+    return problem === undefined;
   }
 }
 
-function problemOf(certificate: Certificate, now: number): string | undefined {
-  const { notBeforeMs, notAfterMs, extendedUsages } = certificate;
+function hasSigned(issuer: Certificate, certificate: Certificate): boolean {
+  try {
+    return certificate.x509.verify(issuer.x509.publicKey);
+  } catch {
+    // What is no point of its curve is no key, and verifies nothing.
+    return false;
+  }
+}
+
+function problemOf(
+  { notBeforeMs, notAfterMs, extendedUsages, hasAcceptedKey, hasUncheckedLimits }: Certificate,
+  now: number,
+): string | undefined {
   if (!(now >= notBeforeMs && now <= notAfterMs)) return 'certificate has expired or is not yet valid';
-  if (certificate.hasUncheckedLimits) return 'certificate has limits that are not understood';
+  if (!hasAcceptedKey) return 'certificate has a key of a kind or size that is not accepted';
+  if (hasUncheckedLimits) return 'certificate has limits that are not understood';
   const isForClients =
     extendedUsages === undefined ||
     extendedUsages.includes(CLIENT_AUTH) ||
@@ -96,29 +163,32 @@ function problemOf(certificate: Certificate, now: number): string | undefined {
   return isForClients ? undefined : 'certificate specifies an incompatible key usage';
 }
 
-/** `depth` is 0 for the client's own certificate, 1 for that of its issuer. An old one is an authority only if it is trusted as one. */
+/** An old one is an authority only if it is trusted as one. */
 function issuerProblemOf(
-  { isAuthority, isOldVersion, pathLengthMax }: Certificate,
-  { depth, isAnchor }: { readonly depth: number; readonly isAnchor: boolean },
+  { isAuthority, isOldVersion }: Certificate,
+  { isAnchor }: { readonly isAnchor: boolean },
 ): string | undefined {
-  if (depth === 0) return undefined;
-  if (!isAuthority && !(isOldVersion && isAnchor)) {
-    return 'certificate is not authorized to sign other certificates';
-  }
-  return pathLengthMax !== undefined && depth - 1 > pathLengthMax
+  return isAuthority || (isOldVersion && isAnchor)
+    ? undefined
+    : 'certificate is not authorized to sign other certificates';
+}
+
+/** `depth` is 0 for the client's own certificate, 1 for that of its issuer. */
+function depthProblemOf({ pathLengthMax }: Certificate, depth: number): string | undefined {
+  return depth > 0 && pathLengthMax !== undefined && depth - 1 > pathLengthMax
     ? 'too many intermediates for path length constraint'
     : undefined;
 }
 
-const RSA_BITS_MAX = 8_192;
-const RSA_EXPONENT_MAX = 2n ** 31n;
-
-/** Whoever is not known yet must not keep this server busy with keys that are far larger than any that are of use. */
-export function isBearable({ asymmetricKeyDetails }: Pick<KeyObject, 'asymmetricKeyDetails'>): boolean {
-  const { modulusLength = 0, publicExponent = 0n } = asymmetricKeyDetails ?? {};
-  return modulusLength <= RSA_BITS_MAX && publicExponent < RSA_EXPONENT_MAX;
+function withFurther(
+  anchors: readonly Certificate[],
+  intermediates: readonly Certificate[],
+): readonly Certificate[] {
+  const all = [...anchors];
+  for (const further of intermediates) if (!all.some((each) => isSame(each, further))) all.push(further);
+  return all;
 }
 
 function isSame(a: Certificate, b: Certificate): boolean {
-  return a === b || a.x509.raw.equals(b.x509.raw);
+  return a === b || a.der.equals(b.der);
 }

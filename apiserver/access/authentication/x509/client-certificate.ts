@@ -19,12 +19,12 @@ export function clientCertificate({ bundle, clock, life }: ClientCertificateOpti
   const verify = verifiedPeers({ bundle, clock });
   const groundOf = peerGrounds(verify);
   return async ({ peer }) => {
-    if (peer === undefined) return Promise.resolve(undefined);
-    const found = verify(peer);
+    if (peer === undefined) return undefined;
+    const found = await verify(peer);
     if (found.notAfterMs !== undefined) life?.observe(found.notAfterMs - clock.now());
     if (!found.isTrusted) throw found.refusal;
-    if (found.commonName === '') return Promise.resolve(undefined);
+    if (found.commonName === '') return undefined;
     const user = { name: found.commonName, uid: '', groups: found.organizations, extra: {} };
-    return Promise.resolve({ user, ground: () => groundOf(peer) });
+    return { user, ground: () => groundOf(peer) };
   };
 }

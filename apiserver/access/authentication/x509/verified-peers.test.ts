@@ -1,7 +1,8 @@
-import { X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { utf8String } from '../../../../shared/certs/der';
 import type { Log } from '../../../../shared/log/log';
 import { silentLog } from '../../../../shared/log/log';
 import { USER_GROUP } from '../../../../shared/names';
@@ -114,6 +115,45 @@ test('a certificate that is used too early is good once its time has come', asyn
   expect(await outcomeOf(peer)).toMatchObject({ name: 'bob' });
 });
 
+describe('a chain that was refused', () => {
+  const stranger = testAuthority({ commonName: root.parsed.commonName });
+  const eve = testCertificate({ commonName: 'eve', issuer: { ...stranger, subject: root.subject } });
+  /** As another connection shows it. */
+  const shown = (): PeerCertificates => [eve, stranger].map(({ parsed }) => new X509Certificate(parsed.der));
+  let verify: jest.SpyInstance;
+  beforeEach(() => {
+    verify = jest.spyOn(X509Certificate.prototype, 'verify');
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  test('is verified once, however many connections show it, at once and one after the other', async () => {
+    await Promise.all([shown(), shown()].map(outcomeOf));
+    expect(await outcomeOf(shown())).toMatch(/unknown authority/);
+    const checks = verify.mock.calls.length;
+    expect(checks).toBeGreaterThan(0);
+    now += 9_000;
+    await outcomeOf(shown());
+    expect(verify).toHaveBeenCalledTimes(checks);
+    now += 2_000;
+    await outcomeOf(shown());
+    expect(verify).toHaveBeenCalledTimes(2 * checks);
+  });
+
+  test('is trusted as soon as the bundle has its authority', async () => {
+    expect(await outcomeOf(shown())).toMatch(/unknown authority/);
+    content = { pem: '', anchors: [stranger.parsed] };
+    expect(await outcomeOf(shown())).toMatchObject({ name: 'eve' });
+  });
+});
+
+test('more certificates than a handshake should carry are refused before they are read', async () => {
+  const names = Array.from({ length: 400 }, () => ['2.5.4.10', utf8String('x'.repeat(200))] as const);
+  const long = testAuthority({ names, issuer: root });
+  expect(await outcome([alice, long])).toBe('the certificates are longer than 65536 bytes');
+});
+
 describe('the bundle', () => {
   let dir = '';
   let file = '';
@@ -155,6 +195,19 @@ describe('the bundle', () => {
     } finally {
       bundle.stop();
     }
+  });
+
+  test('says which of its authorities cannot be used, and goes on with the others', async () => {
+    const keys = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+    const odd = testAuthority({ commonName: 'odd', keys });
+    writeFileSync(file, odd.pem + root.pem);
+    const warned: object[] = [];
+    const bundle = openCaBundle(file, { log: { ...silentLog, warn: (fields) => warned.push(fields) } });
+    bundle.stop();
+    expect(warned).toEqual([{ file, subject: 'CN=odd' }]);
+    content = { pem: '', anchors: [...bundle.current().anchors] };
+    expect(await outcome([alice])).toMatchObject({ name: 'alice' });
+    expect(await outcome([testCertificate({ commonName: 'bob', issuer: odd })])).toMatch(/is not accepted/);
   });
 
   test('must be usable at first', () => {

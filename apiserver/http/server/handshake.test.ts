@@ -1,0 +1,36 @@
+import type { ConnectionOptions } from 'node:tls';
+import { connect } from 'node:tls';
+import type { TestServer } from './testing/client';
+import { always, startServer, textAnswer } from './testing/client';
+
+let running: TestServer;
+beforeAll(async () => {
+  running = await startServer(always(() => textAnswer('')));
+});
+afterAll(async () => running.stop());
+
+/** `agreed`, or why there is no connection. */
+async function outcome(options: ConnectionOptions): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port: running.port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
+    socket.once('secureConnect', () => {
+      socket.destroy();
+      resolve('agreed');
+    });
+    socket.once('error', ({ message }) => resolve(message));
+  });
+}
+
+test.each(['X25519', 'P-256', 'P-384', 'P-521'])('keys are agreed on with %s', async (ecdhCurve) => {
+  expect(await outcome({ minVersion: 'TLSv1.3', ecdhCurve })).toBe('agreed');
+});
+
+test.each(['X448', 'sect571k1', 'ffdhe4096', 'ffdhe8192'])(
+  'not with %s, which takes long',
+  async (ecdhCurve) => {
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const only = { minVersion: version, maxVersion: version };
+      expect(await outcome({ ...only, ecdhCurve })).toMatch(/handshake failure|no suitable|illegal/);
+    }
+  },
+);
