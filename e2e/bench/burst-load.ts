@@ -33,10 +33,11 @@ export async function runBurst({
   }
 }
 
-/** Asks for the smallest answer there is, again and again; at each message it tells how long that took since the last. */
-export async function runProbe({ target }: ProbeLoad): Promise<'stopped'> {
+/** Asks for a small answer again and again; at each message it tells how long that took since the last. */
+export async function runProbe({ target, path = WARM_PATH }: ProbeLoad): Promise<'stopped'> {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(target.caFile), maxSockets: 1 });
   let tookMs: number[] = [];
+  let failed = 0;
   const stop = new AbortController();
   process.on('message', (word) => {
     if (word === 'stop') stop.abort();
@@ -44,15 +45,17 @@ export async function runProbe({ target }: ProbeLoad): Promise<'stopped'> {
       p50Ms: percentile(tookMs, 0.5),
       p99Ms: percentile(tookMs, 0.99),
       maxMs: Math.max(...tookMs),
+      failed,
     };
     tookMs = [];
+    failed = 0;
     if (!stop.signal.aborted) process.send?.(result);
   });
-  await read(agent, target, { at: WARM_PATH, accept: '*/*', pauseMs: 0 });
+  await read(agent, target, { at: path, accept: '*/*', pauseMs: 0 });
   process.send?.('ready');
   while (!stop.signal.aborted) {
     const started = monotonicMs();
-    await read(agent, target, { at: WARM_PATH, accept: '*/*', pauseMs: 0 });
+    await read(agent, target, { at: path, accept: '*/*', pauseMs: 0 }).catch(() => (failed += 1));
     tookMs.push(monotonicMs() - started);
     await delay(PROBE_INTERVAL_MS);
   }

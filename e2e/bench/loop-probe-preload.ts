@@ -3,14 +3,18 @@
  * loop, and says so in the file that is named by ORCH_BENCH_LOOP_FILE; at the next it writes there what it saw, and stops.
  */
 import { writeFileSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
 import { LoopProbe } from './loop-probe';
 
 const probe = new LoopProbe();
 let isWatching = false;
 
-process.on('SIGUSR2', () => {
+// Worker threads load it as well.
+if (isMainThread) process.on('SIGUSR2', toggle);
+
+function toggle(): void {
   isWatching = !isWatching;
   if (isWatching) probe.begin();
   const answer = isWatching ? 'ready' : probe.end();
   writeFileSync(process.env['ORCH_BENCH_LOOP_FILE'] ?? '', JSON.stringify(answer));
-});
+}

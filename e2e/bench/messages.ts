@@ -48,6 +48,8 @@ export interface BurstLoad {
 export interface ProbeLoad {
   readonly kind: 'probe';
   readonly target: Target;
+  /** What is asked for; default: the smallest answer there is. */
+  readonly path?: string;
 }
 
 export interface EtcdLoad {
@@ -91,6 +93,8 @@ export interface ProbeResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
+  /** How many were answered with an error. */
+  readonly failed: number;
 }
 
 /** Milliseconds of the machine's monotonic clock. */

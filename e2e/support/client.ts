@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -128,6 +129,15 @@ export class ApiClient {
     } finally {
       agent.destroy();
     }
+  }
+
+  /** Opens a watch whose events are thrown away until `signal` aborts. Resolves with its first bytes. */
+  async drain(path: string, accept: string, signal: AbortSignal): Promise<void> {
+    const agent = new Agent({ ...this.#agent.options, keepAlive: false });
+    const response = await this.#send({ path, headers: { accept } }, agent, signal);
+    response.on('error', () => undefined);
+    await once(response, 'data');
+    response.resume();
   }
 
   close(): void {

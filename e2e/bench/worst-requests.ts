@@ -1,0 +1,214 @@
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ensureCredentials } from '../../deploy/local/credentials';
+import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
+import type { Answer } from '../support/client';
+import type { Replica } from '../support/replica';
+import { startReplica } from '../support/replica';
+import { makeWorkspace } from '../support/workspace';
+import { askProbe } from './ask-probe';
+import type { BenchProcess } from './children';
+import { startLoad } from './children';
+import type { LoopFigures } from './loop-probe';
+import type { ProbeResult, Target } from './messages';
+import { cpuMicroseconds, preferProcess } from './process-cost';
+import type { Table } from './table';
+import { megabytes, milliseconds } from './table';
+import { BIG_JSON } from './worst/big-json';
+import { BIG_PROTOBUF } from './worst/big-protobuf';
+import { BIG_YAML } from './worst/big-yaml';
+import { DEFINITION_REQUESTS } from './worst/definitions';
+import { PATCHES } from './worst/patches';
+import { QUERIES, READ_REQUESTS } from './worst/queries';
+import type { WorstRequest } from './worst/request';
+import { WATCHERS } from './worst/request';
+import { fillStore, STORED } from './worst/stored';
+
+/** What one request may hold the loop for at most, in milliseconds of work. */
+const BAR_MS = 25;
+/** Those whose names match are sent, and no others. */
+const WANTED = new RegExp(process.env['ORCH_BENCH_WORST'] ?? '', 'u');
+/** For how long a request is repeated, so that there is something to be seen of one that is cheap. */
+const REPEAT_MS = 500;
+const TIMEOUT_MS = 120_000;
+/** What a request has left behind is done after it, and not in the next one's figures. */
+const SETTLE_MS = 150;
+const FIELD_MANAGER = 'fieldManager=worst';
+
+const REQUESTS: readonly WorstRequest[] = [
+  ...BIG_JSON,
+  ...BIG_YAML,
+  ...BIG_PROTOBUF,
+  ...PATCHES,
+  ...DEFINITION_REQUESTS,
+  ...QUERIES,
+  ...READ_REQUESTS,
+];
+
+interface Rig {
+  readonly replica: Replica;
+  readonly loopFile: string;
+  readonly probe: BenchProcess;
+}
+
+interface Figures {
+  readonly request: WorstRequest;
+  readonly bytes: number;
+  readonly answer: string;
+  readonly workedMs: number;
+  readonly cpuMs: number;
+  readonly ping: ProbeResult;
+}
+
+/**
+ * For how long the worst requests hold the event loop of a server with an etcd of its own, and what another client's GET takes meanwhile.
+ * ORCH_BENCH_WORST is a pattern of the names of those that are sent.
+ */
+export async function measureWorstRequests(): Promise<Table> {
+  const found: Figures[] = [];
+  let quiet: ProbeResult | undefined;
+  await withRig(async (rig) => {
+    quiet = await pingsWhileQuiet(rig);
+    for (const request of REQUESTS.filter(({ name }) => WANTED.test(name))) {
+      const figures = await measure(rig, request);
+      found.push(figures);
+      console.log(`| ${rowOf(figures).join(' | ')} |`);
+    }
+  });
+  const sorted = found.toSorted((a, b) => b.workedMs - a.workedMs);
+  const over = sorted.filter(({ workedMs }) => workedMs > BAR_MS);
+  return {
+    title: `The ${String(found.length)} worst requests`,
+    header: [
+      'request',
+      'bytes',
+      'answer',
+      'worked in one go',
+      'CPU in all',
+      'another’s GET, p99',
+      'at most',
+      'failed',
+    ],
+    rows: sorted.map(rowOf),
+    notes: [
+      `${String(over.length)} of ${String(found.length)} held the loop for more than ${String(BAR_MS)} ms.`,
+      `While the server is quiet, the GET takes ${milliseconds(quiet?.p99Ms ?? Number.NaN)} (p99), ${milliseconds(quiet?.maxMs ?? Number.NaN)} at most.`,
+    ],
+  };
+}
+
+async function withRig(measureAll: (rig: Rig) => Promise<void>): Promise<void> {
+  const workspace = makeWorkspace('worst');
+  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
+  const credentials = ensureCredentials(workspace.dir);
+  const loopFile = path.join(workspace.dir, 'loop.json');
+  const replica = await startReplica({
+    dialect: 'kubernetes',
+    storage: { kind: 'etcd', endpoints: etcd.endpoints },
+    dir: workspace.dir,
+    credentials,
+    nodeFlags: ['--require', path.join(__dirname, 'loop-probe-preload.js')],
+    env: { ORCH_BENCH_LOOP_FILE: loopFile },
+  });
+  let probe: BenchProcess | undefined;
+  try {
+    await fillStore(replica.client);
+    preferProcess(replica.process().pid);
+    const target: Target = { server: replica.server, caFile: replica.caFile, token: credentials.adminToken };
+    probe = await startLoad({ kind: 'probe', target, path: STORED.small });
+    await measureAll({ replica, loopFile, probe });
+  } finally {
+    probe?.send('stop');
+    await replica.stop();
+    await etcd.members[0]?.kill('SIGKILL');
+    await etcd.stop();
+    workspace.remove();
+  }
+}
+
+const QUIET_MS = 3_000;
+
+async function pingsWhileQuiet({ probe }: Rig): Promise<ProbeResult> {
+  await tell(probe);
+  await delay(QUIET_MS);
+  return tell(probe);
+}
+
+async function measure({ replica, loopFile, probe }: Rig, request: WorstRequest): Promise<Figures> {
+  const body = request.body?.();
+  const over = new AbortController();
+  await watchAll(replica, request, over.signal);
+  await delay(SETTLE_MS);
+  await askProbe(replica.process(), loopFile);
+  await tell(probe);
+  const { pid } = replica.process();
+  const cpu = cpuMicroseconds(pid);
+  const began = performance.now();
+  let times = 0;
+  let answer = '';
+  do {
+    answer = await send(replica, request, body);
+    times += 1;
+  } while (performance.now() - began < REPEAT_MS);
+  await delay(SETTLE_MS);
+  const cpuMs = (cpuMicroseconds(pid) - cpu) / 1_000 / times;
+  const ping = await tell(probe);
+  const { workedMs } = (await askProbe(replica.process(), loopFile)) as LoopFigures;
+  over.abort();
+  return { request, bytes: body?.length ?? headBytes(request), answer, workedMs, cpuMs, ping };
+}
+
+async function send(replica: Replica, request: WorstRequest, body: Buffer | undefined): Promise<string> {
+  const { method = 'GET', headers = {} } = request;
+  const isManaged = method === 'POST' || method === 'PATCH' || method === 'PUT';
+  const isNamed = !isManaged || request.path.includes('fieldManager=');
+  const at = isNamed
+    ? request.path
+    : `${request.path}${request.path.includes('?') ? '&' : '?'}${FIELD_MANAGER}`;
+  try {
+    const answer: Answer = await replica.client.request({
+      method,
+      path: at,
+      headers,
+      timeoutMs: TIMEOUT_MS,
+      ...(body === undefined ? {} : { body }),
+    });
+    return String(answer.status);
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
+}
+
+/** Resolves when all watchers have had what is there already. */
+async function watchAll(replica: Replica, { watched }: WorstRequest, signal: AbortSignal): Promise<void> {
+  if (watched === undefined) return;
+  await Promise.all(
+    Array.from({ length: WATCHERS }, async () => replica.client.drain(watched.path, watched.accept, signal)),
+  );
+  await delay(SETTLE_MS * 4);
+}
+
+function headBytes({ path: at, headers = {} }: WorstRequest): number {
+  return (
+    at.length + Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
+  );
+}
+
+async function tell(probe: BenchProcess): Promise<ProbeResult> {
+  probe.send('tell');
+  return (await probe.answer()) as ProbeResult;
+}
+
+function rowOf({ request, bytes, answer, workedMs, cpuMs, ping }: Figures): readonly string[] {
+  const size = bytes > 1e6 ? megabytes(bytes / 1024 / 1024) : String(bytes);
+  return [
+    request.name,
+    size,
+    answer,
+    milliseconds(workedMs),
+    milliseconds(cpuMs),
+    milliseconds(ping.p99Ms),
+    milliseconds(ping.maxMs),
+    String(ping.failed),
+  ];
+}

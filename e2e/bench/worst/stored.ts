@@ -1,0 +1,139 @@
+import type { ApiClient } from '../../support/client';
+import { configMap, defaultServiceAccount, namespace } from '../../support/objects';
+import { MANY, SPACE } from './request';
+import { DEFINITIONS, WIDE_CUSTOM } from './definitions';
+
+const FILL_CONCURRENCY = 32;
+const MANY_COUNT = Number(process.env['ORCH_BENCH_OBJECTS'] ?? 10_000);
+
+/** Objects that nearly fill what etcd takes (1.5 MiB), each in its own way. */
+export const STORED = {
+  /** 60,000 keys. */
+  wide: `${SPACE}/configmaps/wide`,
+  /** One value of 1 MB, which is what a ConfigMap takes. */
+  text: `${SPACE}/configmaps/text`,
+  /** 2,000 containers. */
+  pod: `${SPACE}/pods/long`,
+  endpoints: `${SPACE}/endpoints/long`,
+  finalizers: `${SPACE}/configmaps/finalized`,
+  ingress: '/apis/networking.k8s.io/v1/namespaces/worst/ingresses/long',
+  autoscaler: '/apis/autoscaling/v2beta2/namespaces/worst/horizontalpodautoscalers/long',
+  /** A custom resource with 40,000 keys. */
+  custom: `${WIDE_CUSTOM}/wide`,
+  small: `${SPACE}/configmaps/small`,
+} as const;
+
+/** What the worst requests are about. Rejects when the server refuses any of it. */
+export async function fillStore(client: ApiClient): Promise<void> {
+  for (const name of ['worst', 'many']) {
+    await create(client, '/api/v1/namespaces', namespace(name));
+    await create(client, `/api/v1/namespaces/${name}/serviceaccounts`, defaultServiceAccount());
+  }
+  for (const definition of DEFINITIONS) {
+    await create(client, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+  }
+  await create(client, `${SPACE}/configmaps`, configMap('small'));
+  await create(client, `${SPACE}/configmaps`, configMap('wide', keys(60_000)));
+  await create(client, `${SPACE}/configmaps`, configMap('text', { text: 'x'.repeat(1_040_000) }));
+  await create(client, `${SPACE}/pods`, longPod(2_000));
+  await create(client, `${SPACE}/endpoints`, longEndpoints(18_000));
+  await create(client, `${SPACE}/configmaps`, {
+    metadata: { name: 'finalized', finalizers: numbered(40_000, (index) => `a.b/f${String(index)}`) },
+  });
+  await create(client, parentOf(STORED.ingress), {
+    metadata: { name: 'long' },
+    spec: {
+      rules: numbered(5_000, (index) => ({
+        host: `h${String(index)}.example`,
+        http: {
+          paths: [
+            { path: '/', pathType: 'Prefix', backend: { service: { name: 's', port: { number: 1 } } } },
+          ],
+        },
+      })),
+    },
+  });
+  await create(client, parentOf(STORED.autoscaler), {
+    metadata: { name: 'long' },
+    spec: {
+      maxReplicas: 2,
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+      metrics: numbered(5_000, (index) => ({
+        type: 'Pods',
+        pods: { metric: { name: `m${String(index)}` }, target: { type: 'AverageValue', averageValue: '1' } },
+      })),
+    },
+  });
+  await create(client, WIDE_CUSTOM, {
+    apiVersion: 'worst.example/v1',
+    kind: 'Wide',
+    metadata: { name: 'wide' },
+    spec: { free: keys(40_000) },
+  });
+  await fillMany(client);
+}
+
+async function fillMany(client: ApiClient): Promise<void> {
+  let next = 0;
+  const writer = async (): Promise<void> => {
+    while (next < MANY_COUNT) {
+      const index = String(next++);
+      const labels = Object.fromEntries(numbered(10, (label) => [`l${String(label)}`, `v${index}`]));
+      await create(client, MANY, { metadata: { name: `m${index}`, labels } });
+    }
+  };
+  await Promise.all(Array.from({ length: FILL_CONCURRENCY }, writer));
+}
+
+function longPod(containers: number): object {
+  return {
+    metadata: { name: 'long' },
+    spec: {
+      containers: numbered(containers, (index) => ({
+        name: `c${String(index)}`,
+        image: 'i:1',
+        env: [{ name: 'A', value: 'b' }],
+      })),
+    },
+  };
+}
+
+function longEndpoints(addresses: number): object {
+  return {
+    metadata: { name: 'long' },
+    subsets: [
+      {
+        addresses: numbered(addresses, (index) => ({
+          ip: `10.1.${String(Math.floor(index / 250))}.${String(index % 250)}`,
+        })),
+        ports: [{ port: 1 }],
+      },
+    ],
+  };
+}
+
+export function keys(count: number, value = ''): Record<string, string> {
+  return Object.fromEntries(numbered(count, (index) => [`k${String(index)}`, value]));
+}
+
+export function numbered<T>(count: number, item: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => item(index));
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
+const CREATE_TIMEOUT_MS = 300_000;
+const RETRIES = 50;
+const RETRY_MS = 100;
+
+async function create(client: ApiClient, path: string, body: unknown): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const created = await client.request({ method: 'POST', path, body, timeoutMs: CREATE_TIMEOUT_MS });
+    if (created.status === 201) return;
+    // A definition takes a moment to be served.
+    if (created.status !== 404 || tries >= RETRIES) throw new Error(`${path}: ${created.text.slice(0, 500)}`);
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
