@@ -1,29 +1,14 @@
-import type { WorstRequest } from './request';
-import { filled, SPACE, TYPE } from './request';
+import type { Row, WorstRequest } from './request';
+import { CONTAINER, filled, META, numbered, post, SPACE, TYPE } from './request';
+import { GROUP_ROWS } from './group-rows';
 
-const GROUPS = '/apis';
-
-type Item = string | ((index: number) => string);
-type Row = readonly [name: string, path: string, begin: string, item: Item, end: string];
-
-const META = '"metadata":{"name":"w"}';
 const POD = `${SPACE}/pods?dryRun=All`;
 const SERVICE = `${SPACE}/services?dryRun=All`;
 const CONFIGMAP = `${SPACE}/configmaps?dryRun=All`;
 const SECRET = `${SPACE}/secrets?dryRun=All`;
-const CONTAINER = '{"name":"c","image":"i"}';
-const SSAR = `${GROUPS}/authorization.k8s.io/v1/selfsubjectaccessreviews`;
-
-function namespaced(group: string, resource: string): string {
-  return `${GROUPS}/${group}/namespaces/worst/${resource}?dryRun=All`;
-}
-
-function cluster(group: string, resource: string): string {
-  return `${GROUPS}/${group}/${resource}?dryRun=All`;
-}
 
 /** Everything in one object: its list of a kind, its map, its text. */
-const ROWS: readonly Row[] = [
+const CORE_ROWS: readonly Row[] = [
   ['pod, empty containers', POD, `{${META},"spec":{"containers":[`, '{}', ']}}'],
   [
     'pod, least containers',
@@ -123,27 +108,6 @@ const ROWS: readonly Row[] = [
     ']}]}',
   ],
   ['endpoints, empty subsets', `${SPACE}/endpoints?dryRun=All`, `{${META},"subsets":[`, '{}', ']}'],
-  [
-    'role, empty rules',
-    namespaced('rbac.authorization.k8s.io/v1', 'roles'),
-    `{${META},"rules":[`,
-    '{}',
-    ']}',
-  ],
-  [
-    'role, rules',
-    namespaced('rbac.authorization.k8s.io/v1', 'roles'),
-    `{${META},"rules":[`,
-    '{"verbs":["a"],"apiGroups":["b"],"resources":["c"]}',
-    ']}',
-  ],
-  [
-    'role binding, subjects',
-    namespaced('rbac.authorization.k8s.io/v1', 'rolebindings'),
-    `{${META},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"r"},"subjects":[`,
-    '{"kind":"User","name":"u"}',
-    ']}',
-  ],
   ['configmap, keys', CONFIGMAP, `{${META},"data":{`, numbered('"#":""'), '}}'],
   ['configmap, one value', CONFIGMAP, `{${META},"data":{"k":"`, 'x', '"}}'],
   ['configmap, one value of escapes', CONFIGMAP, `{${META},"data":{"k":"`, String.raw`\u0041`, '"}}'],
@@ -241,173 +205,36 @@ const ROWS: readonly Row[] = [
     ']}',
   ],
   [
-    'ingress, rules',
-    namespaced('networking.k8s.io/v1', 'ingresses'),
-    `{${META},"spec":{"rules":[`,
-    '{"host":"a"}',
-    ']}}',
-  ],
-  [
-    'ingress v1beta1, paths',
-    namespaced('networking.k8s.io/v1beta1', 'ingresses'),
-    `{${META},"spec":{"rules":[{"http":{"paths":[`,
-    '{"path":"/","backend":{"serviceName":"s","servicePort":1}}',
-    ']}}]}}',
-  ],
-  [
-    'network policy, rules',
-    namespaced('networking.k8s.io/v1', 'networkpolicies'),
-    `{${META},"spec":{"podSelector":{},"ingress":[`,
-    '{}',
-    ']}}',
-  ],
-  [
-    'network policy, requirements',
-    namespaced('networking.k8s.io/v1', 'networkpolicies'),
-    `{${META},"spec":{"podSelector":{"matchExpressions":[`,
-    '{"key":"a","operator":"Exists"}',
-    ']}}}',
-  ],
-  [
-    'deployment, containers',
-    namespaced('apps/v1', 'deployments'),
-    `{${META},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[`,
-    '{}',
-    ']}}}}',
-  ],
-  [
-    'stateful set, claims',
-    namespaced('apps/v1', 'statefulsets'),
-    `{${META},"spec":{"serviceName":"s","selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[${CONTAINER}]}},"volumeClaimTemplates":[`,
-    '{}',
-    ']}}',
-  ],
-  [
-    'autoscaler, metrics',
-    namespaced('autoscaling/v2beta2', 'horizontalpodautoscalers'),
-    `{${META},"spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"a","name":"b"},"metrics":[`,
-    '{"type":"Resource"}',
-    ']}}',
-  ],
-  [
-    'endpoint slice, endpoints',
-    namespaced('discovery.k8s.io/v1', 'endpointslices'),
-    `{${META},"addressType":"IPv4","endpoints":[`,
-    '{}',
-    ']}',
-  ],
-  [
-    'webhooks',
-    cluster('admissionregistration.k8s.io/v1', 'validatingwebhookconfigurations'),
-    `{${META},"webhooks":[`,
-    numbered('{"name":"a.b.c#"}'),
-    ']}',
-  ],
-  [
-    'flow schema, rules',
-    cluster('flowcontrol.apiserver.k8s.io/v1beta1', 'flowschemas'),
-    `{${META},"spec":{"priorityLevelConfiguration":{"name":"a"},"rules":[`,
-    '{}',
-    ']}}',
-  ],
-  [
     'event',
     `${SPACE}/events?dryRun=All`,
     `{${META},"involvedObject":{"namespace":"worst"},"message":"`,
     'x',
     '"}',
   ],
-  [
-    'CSR, usages',
-    cluster('certificates.k8s.io/v1', 'certificatesigningrequests'),
-    `{${META},"spec":{"signerName":"a.b/c","request":"","usages":[`,
-    '"client auth"',
-    ']}}',
-  ],
-  [
-    'CSR, request',
-    cluster('certificates.k8s.io/v1', 'certificatesigningrequests'),
-    `{${META},"spec":{"signerName":"a.b/c","usages":["client auth"],"request":"`,
-    'AAAA',
-    '"}}',
-  ],
-  [
-    'access review, ownerReferences',
-    SSAR,
-    '{"metadata":{"ownerReferences":[',
-    '{}',
-    ']},"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}',
-  ],
-  [
-    'access review, groups',
-    `${GROUPS}/authorization.k8s.io/v1/subjectaccessreviews`,
-    '{"spec":{"user":"u","resourceAttributes":{"verb":"get","resource":"pods"},"groups":[',
-    '"g"',
-    ']}}',
-  ],
-  [
-    'access review, extra',
-    `${GROUPS}/authorization.k8s.io/v1/subjectaccessreviews`,
-    '{"spec":{"user":"u","resourceAttributes":{"verb":"get","resource":"pods"},"extra":{',
-    numbered('"#":[""]'),
-    '}}}',
-  ],
-  [
-    'rules review, unknown',
-    `${GROUPS}/authorization.k8s.io/v1/selfsubjectrulesreviews`,
-    '{"spec":{"namespace":"a"},"b":[',
-    '{}',
-    ']}',
-  ],
-  [
-    'token review, token',
-    `${GROUPS}/authentication.k8s.io/v1/tokenreviews`,
-    '{"spec":{"token":"',
-    'eyJ.',
-    '"}}',
-  ],
-  [
-    'token review, audiences',
-    `${GROUPS}/authentication.k8s.io/v1/tokenreviews`,
-    '{"spec":{"token":"a","audiences":[',
-    '""',
-    ']}}',
-  ],
 ];
 
 export const BIG_JSON: readonly WorstRequest[] = [
-  ...ROWS.map(([name, path, begin, item, end]) => {
+  ...[...CORE_ROWS, ...GROUP_ROWS].map(([name, path, begin, item, end]) => {
     const between = /value|long|white|name$|^event|token$|request$|quantity/u.test(name) ? '' : ',';
-    return post(`JSON: ${name}`, path, () => filled({ begin, item, between, end }));
+    return json(`JSON: ${name}`, path, () => filled({ begin, item, between, end }));
   }),
   ...[9_000, 300_000].map((depth) =>
-    post(
+    json(
       `JSON: unknown lists, ${String(depth)} deep`,
       CONFIGMAP,
       () => `{${META},"a":${'['.repeat(depth)}${']'.repeat(depth)}}`,
     ),
   ),
-  post(
+  json(
     'JSON: unknown objects, deep',
     CONFIGMAP,
     () => `{${META},"a":${'{"a":'.repeat(9_000)}0${'}'.repeat(9_000)}}`,
   ),
-  post('JSON: many lists, 9,000 deep', CONFIGMAP, () =>
+  json('JSON: many lists, 9,000 deep', CONFIGMAP, () =>
     filled({ begin: `{${META},"a":[`, item: '['.repeat(9_000) + ']'.repeat(9_000), end: ']}' }),
   ),
 ];
 
-function post(name: string, path: string, text: () => string): WorstRequest {
-  return {
-    name,
-    method: 'POST',
-    path,
-    headers: { 'content-type': TYPE.json },
-    body: () => Buffer.from(text()),
-  };
-}
-
-/** `#` is the number of the item, again from the start after so many. */
-export function numbered(text: string, modulus = Infinity): (index: number) => string {
-  return (index) => text.replaceAll('#', String(index % modulus));
+function json(name: string, path: string, text: () => string): WorstRequest {
+  return post(name, path, [TYPE.json, text]);
 }

@@ -1,6 +1,5 @@
 import type { WorstRequest } from './request';
-import { filled, SPACE, TYPE } from './request';
-import { numbered } from './big-json';
+import { filled, SPACE, TYPE, numbered, post } from './request';
 
 const CONFIGMAP = `${SPACE}/configmaps?dryRun=All`;
 const HEAD = 'metadata: {name: w}\n';
@@ -76,41 +75,35 @@ const STRICT: ReadonlySet<string> = new Set([
 export const BIG_YAML: readonly WorstRequest[] = [
   ...PATHS.flatMap(([suffix, query]) =>
     ROWS.filter(([name]) => query === '' || STRICT.has(name)).map(([name, begin, item, between, end]) =>
-      post(`YAML: ${name}${suffix}`, `${CONFIGMAP}${query}`, () => filled({ begin, item, between, end })),
+      yaml(`YAML: ${name}${suffix}`, `${CONFIGMAP}${query}`, () => filled({ begin, item, between, end })),
     ),
   ),
-  post('YAML: pod, containers in block', `${SPACE}/pods?dryRun=All`, () =>
+  yaml('YAML: pod, containers in block', `${SPACE}/pods?dryRun=All`, () =>
     filled({ begin: POD, item: '  - {}', between: '\n', end: '\n' }),
   ),
-  post('YAML: billion laughs', CONFIGMAP, () => {
+  yaml('YAML: billion laughs', CONFIGMAP, () => {
     const lists = Array.from(
       { length: 30 },
       (_, index) => `l${String(index + 1)}: &l${String(index + 1)} [${`*l${String(index)},`.repeat(9)}]`,
     );
     return `${HEAD}l0: &l0 [0]\n${lists.join('\n')}\n`;
   }),
-  post(
+  yaml(
     'YAML: list in flow, for a review of access',
     '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
     () => filled({ begin: 'a: [', item: '0', end: ']' }),
   ),
-  post('YAML: 4,000 deep in block', CONFIGMAP, () => {
+  yaml('YAML: 4,000 deep in block', CONFIGMAP, () => {
     const lines = Array.from({ length: 2_000 }, (_, depth) => `${' '.repeat(depth)}a:`);
     return `${HEAD}${lines.join('\n')}\n`;
   }),
-  post(
+  yaml(
     'YAML: 100,000 deep in flow',
     CONFIGMAP,
     () => `${HEAD}a: ${'['.repeat(100_000)}${']'.repeat(100_000)}`,
   ),
 ];
 
-function post(name: string, path: string, text: () => string): WorstRequest {
-  return {
-    name,
-    method: 'POST',
-    path,
-    headers: { 'content-type': TYPE.yaml },
-    body: () => Buffer.from(text()),
-  };
+function yaml(name: string, path: string, text: () => string): WorstRequest {
+  return post(name, path, [TYPE.yaml, text]);
 }

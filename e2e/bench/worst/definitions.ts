@@ -1,6 +1,5 @@
 import type { WorstRequest } from './request';
-import { filled, TYPE } from './request';
-import { numbered } from './big-json';
+import { filled, TYPE, numbered, post } from './request';
 
 const GROUP = 'worst.example';
 const DEFINITION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All';
@@ -126,7 +125,7 @@ const SCHEMAS: readonly (readonly [name: string, begin: string, item: Item, end:
 ];
 
 const SCHEMA_REQUESTS = SCHEMAS.map(([name, begin, item, end]) =>
-  post(`definition: ${name}`, DEFINITION, () => {
+  json(`definition: ${name}`, DEFINITION, () => {
     const schema = filled({ begin: `{"type":"object",${begin}`, item, end: `${end}}`, bytes: SCHEMA_BYTES });
     return textOf([['v1', schema]]);
   }),
@@ -148,7 +147,7 @@ function custom(
   [open, close]: readonly [string, string] = ['[', ']'],
 ): WorstRequest {
   const between = open === '"' ? '' : ',';
-  return post(`custom resource: ${name}`, `${WIDE_CUSTOM}?dryRun=All`, () =>
+  return json(`custom resource: ${name}`, `${WIDE_CUSTOM}?dryRun=All`, () =>
     filled({
       begin: `{"apiVersion":"${GROUP}/v1","kind":"Wide","metadata":{"name":"w"},"spec":{"${field}":${open}`,
       item,
@@ -160,13 +159,13 @@ function custom(
 
 export const DEFINITION_REQUESTS: readonly WorstRequest[] = [
   ...SCHEMA_REQUESTS,
-  post('definition: deep', DEFINITION, () => {
+  json('definition: deep', DEFINITION, () => {
     const depth = 1_500;
     return textOf([
       ['v1', `${'{"type":"object","properties":{"a":'.repeat(depth)}{"type":"string"}${'}}'.repeat(depth)}`],
     ]);
   }),
-  post('definition: 2,000 versions', DEFINITION, () =>
+  json('definition: 2,000 versions', DEFINITION, () =>
     textOf(
       Array.from({ length: 2_000 }, (_, index): readonly [string, string] => [
         `v${String(index + 1)}`,
@@ -174,13 +173,13 @@ export const DEFINITION_REQUESTS: readonly WorstRequest[] = [
       ]),
     ),
   ),
-  post('definition: short names', DEFINITION, () =>
+  json('definition: short names', DEFINITION, () =>
     textOf([['v1', '{"type":"object"}']]).replace(
       '"plural"',
       filled({ begin: '"shortNames":[', item: numbered('"s#"'), end: '],"plural"', bytes: SCHEMA_BYTES }),
     ),
   ),
-  post('definition: columns', DEFINITION, () =>
+  json('definition: columns', DEFINITION, () =>
     textOf([['v1', '{"type":"object"}']]).replace(
       '"schema"',
       filled({
@@ -209,12 +208,6 @@ export const DEFINITION_REQUESTS: readonly WorstRequest[] = [
   custom('enums in items', 'enums', '"e999"'),
 ];
 
-function post(name: string, path: string, text: () => string): WorstRequest {
-  return {
-    name,
-    method: 'POST',
-    path,
-    headers: { 'content-type': TYPE.json },
-    body: () => Buffer.from(text()),
-  };
+function json(name: string, path: string, text: () => string): WorstRequest {
+  return post(name, path, [TYPE.json, text]);
 }

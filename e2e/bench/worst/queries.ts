@@ -1,6 +1,5 @@
 import type { WorstRequest } from './request';
-import { filled, MANY, SPACE, TYPE } from './request';
-import { numbered } from './big-json';
+import { filled, MANY, SPACE, TYPE, numbered } from './request';
 import { STORED } from './stored';
 
 /** Just below what the server takes of a URL, and of all headers. */

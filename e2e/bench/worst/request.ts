@@ -32,9 +32,16 @@ export const TYPE = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
+/** Something in an object that is repeated until the body is full: what stands before it, the item, and what stands after it. */
+export type Row = readonly [name: string, path: string, begin: string, item: Item, end: string];
+export type Item = string | ((index: number) => string);
+
+export const META = '"metadata":{"name":"w"}';
+export const CONTAINER = '{"name":"c","image":"i"}';
+
 interface Filled {
   readonly begin?: string;
-  readonly item: string | ((index: number) => string);
+  readonly item: Item;
   readonly between?: string;
   readonly end?: string;
   readonly bytes?: number;
@@ -64,4 +71,18 @@ export function filled({
     items.push(next);
   }
   return begin + items.join(between) + end;
+}
+
+/** `#` is the number of the item, again from the start after so many. */
+export function numbered(text: string, modulus = Infinity): (index: number) => string {
+  return (index) => text.replaceAll('#', String(index % modulus));
+}
+
+/** A POST of a text. */
+export function post(
+  name: string,
+  path: string,
+  [type, text]: readonly [type: string, text: () => string],
+): WorstRequest {
+  return { name, method: 'POST', path, headers: { 'content-type': type }, body: () => Buffer.from(text()) };
 }
