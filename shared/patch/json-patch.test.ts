@@ -1,7 +1,12 @@
 import * as fc from 'fast-check';
 import { applyPatch, compare } from 'fast-json-patch';
 import { cloneJson, deepEqual } from '../object/clone';
-import { applyJsonPatch, decodeJsonPatch, JSON_PATCH_OPERATIONS_MAX } from './json-patch';
+import {
+  applyJsonPatch,
+  decodeJsonPatch,
+  JSON_PATCH_MOVED_ITEMS_MAX,
+  JSON_PATCH_OPERATIONS_MAX,
+} from './json-patch';
 
 const OBJECT = {
   data: { x: '1', 'a/b': 's', 'c~d': 't', nothing: null as string | null },
@@ -116,6 +121,42 @@ test('one operation too many is refused, and the limit itself is not', () => {
       message: 'The allowed maximum operations in a JSON patch is 10000, got 10001',
     }),
   );
+});
+
+describe('operations in front of a long list', () => {
+  const items = 100_000;
+  const value = Array.from({ length: items }, () => 0);
+  const patchOf = (operation: Operation, times: number): Operation[] => [
+    { op: 'add', path: '/a', value },
+    ...Array.from({ length: times }, () => operation),
+  ];
+
+  test.each<readonly [what: string, operation: Operation]>([
+    ['moves to the end', { op: 'move', from: '/a/0', path: '/a/-' }],
+    ['moves from the end', { op: 'move', from: '/a/-1', path: '/a/0' }],
+    ['additions', { op: 'add', path: '/a/0', value: 0 }],
+    ['copies', { op: 'copy', from: '/a/1', path: '/a/0' }],
+  ])('%s are refused once they have moved more than one request may', (_what, operation) => {
+    const patch = patchOf(operation, JSON_PATCH_OPERATIONS_MAX - 1);
+    expect(() => applyJsonPatch(OBJECT, patch)).toThrow(
+      expect.objectContaining({
+        kind: 'too-many',
+        message: expect.stringMatching(
+          /^operation \d+: The allowed maximum of list items moved by a JSON patch is 200000000$/u,
+        ) as string,
+      }),
+    );
+  });
+
+  test('a list that could be stored can be taken away item by item', () => {
+    const times = JSON_PATCH_OPERATIONS_MAX - 1;
+    const list = value.slice(0, Math.floor(JSON_PATCH_MOVED_ITEMS_MAX / JSON_PATCH_OPERATIONS_MAX));
+    const patched = applyJsonPatch(
+      { list },
+      Array.from({ length: times }, () => ({ op: 'remove', path: '/list/0' })),
+    );
+    expect(patched['list']).toHaveLength(list.length - times);
+  });
 });
 
 test('a patch that fails half way leaves no trace, and the message says where', () => {

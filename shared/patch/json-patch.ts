@@ -3,11 +3,17 @@ import { cloneJson, deepEqual, getOwn, isJsonObject, setOwn } from '../object/cl
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { jsonBytes } from './json-bytes';
 import { PatchError } from './patch-error';
+import { PatchWork } from './patch-work';
 
 /** Operations in one patch. */
 export const JSON_PATCH_OPERATIONS_MAX = 10_000;
 /** What all `copy` operations of one patch may add, in bytes of JSON. */
 const JSON_PATCH_COPIED_BYTES_MAX = 3 * 1024 * 1024;
+/**
+ * How many items of lists all operations of one patch may move to the next place, about a nanosecond each. As many operations as there may
+ * be can all be in front of a list of 20,000 items; objects that can be stored have few lists as long.
+ */
+export const JSON_PATCH_MOVED_ITEMS_MAX = 200_000_000;
 
 /** One operation as decoded JSON: an object of which nothing is checked before it is applied. */
 export type JsonPatchOperation = Readonly<JsonObject>;
@@ -38,13 +44,19 @@ export function decodeJsonPatch(body: unknown): JsonPatch {
 /**
  * Applies a JSON patch (RFC 6902) to a decoded object, all of it or none. Neither argument is changed, so the same patch can be applied
  * again to a newer object; the result shares with them what no operation reached into, so treat it as frozen. Differences from the RFC are those of Kubernetes v1.21 and
- * listed in ADR 0006. Throws PatchError `failed`, and those of `decodeJsonPatch` for a patch that is not decoded yet.
+ * listed in ADR 0006. Throws PatchError `failed`, `too-many` when it moves more items of lists than allowed, and those of `decodeJsonPatch`
+ * for a patch that is not decoded yet.
  */
 export function applyJsonPatch(original: unknown, patch: unknown): JsonObject {
   const operations = decodeJsonPatch(patch);
   if (!isJsonObject(original)) throw failed('a JSON patch changes an object');
   const document = { ...original };
-  const patching: Patching = { document, own: new Set<unknown>([document]), copiedBytes: 0 };
+  const patching: Patching = {
+    document,
+    own: new Set<unknown>([document]),
+    copiedBytes: 0,
+    moved: new PatchWork(JSON_PATCH_MOVED_ITEMS_MAX, 'list items moved by a JSON patch'),
+  };
   for (const [index, operation] of operations.entries()) {
     try {
       apply(patching, operation);
@@ -67,6 +79,7 @@ interface Patching {
    */
   readonly own: Set<unknown>;
   copiedBytes: number;
+  readonly moved: PatchWork;
 }
 
 /** The object or list that holds the place, and the place's key or index as written. */
@@ -79,10 +92,10 @@ function apply(patching: Patching, operation: JsonPatchOperation): void {
   const name = getOwn(operation, 'op');
   switch (name) {
     case 'add':
-      add(find(patching, operation, 'path'), getOwn(operation, 'value') ?? null);
+      add(patching, find(patching, operation, 'path'), getOwn(operation, 'value') ?? null);
       return;
     case 'remove':
-      remove(find(patching, operation, 'path'));
+      remove(patching, find(patching, operation, 'path'));
       return;
     case 'replace':
       replace(find(patching, operation, 'path'), getOwn(operation, 'value') ?? null);
@@ -90,15 +103,15 @@ function apply(patching: Patching, operation: JsonPatchOperation): void {
     case 'move': {
       const from = find(patching, operation, 'from');
       const value = get(from) ?? null;
-      remove(from);
+      remove(patching, from);
       // Looked for after the removal, so that nothing is moved into itself.
-      add(find(patching, operation, 'path'), value);
+      add(patching, find(patching, operation, 'path'), value);
       return;
     }
     case 'copy': {
       const value = get(look(patching.document, operation, 'from')) ?? null;
       countCopy(patching, value);
-      add(find(patching, operation, 'path'), patching.own.has(value) ? cloneJson(value) : value);
+      add(patching, find(patching, operation, 'path'), patching.own.has(value) ? cloneJson(value) : value);
       return;
     }
     case 'test':
@@ -163,10 +176,14 @@ function get({ holder, key }: Place): unknown {
   return Array.isArray(holder) ? holder[indexOf(key, holder.length)] : getOwn(holder, key);
 }
 
-function add({ holder, key }: Place, value: unknown): void {
+function add({ moved }: Patching, { holder, key }: Place, value: unknown): void {
   if (!Array.isArray(holder)) setOwn(holder, key, value);
   else if (key === '-') holder.push(value);
-  else holder.splice(indexOf(key, holder.length + 1), 0, value);
+  else {
+    const index = indexOf(key, holder.length + 1);
+    moved.count(holder.length - index);
+    holder.splice(index, 0, value);
+  }
 }
 
 /** A key that an object lacks is added; only in a list the place must exist. */
@@ -175,9 +192,12 @@ function replace({ holder, key }: Place, value: unknown): void {
   else setOwn(holder, key, value);
 }
 
-function remove({ holder, key }: Place): void {
-  if (Array.isArray(holder)) holder.splice(indexOf(key, holder.length), 1);
-  else if (Object.hasOwn(holder, key)) delete holder[key];
+function remove({ moved }: Patching, { holder, key }: Place): void {
+  if (Array.isArray(holder)) {
+    const index = indexOf(key, holder.length);
+    moved.count(holder.length - index);
+    holder.splice(index, 1);
+  } else if (Object.hasOwn(holder, key)) delete holder[key];
   else throw failed(`Unable to remove nonexistent key: ${key}`);
 }
 

@@ -1,6 +1,6 @@
 /**
  * Why a patch was refused: `malformed` means it is no patch (400), `failed` that it does not fit this object (422), `too-many` that
- * it has more operations than allowed (413).
+ * it has more operations, or takes more work, than allowed (413).
  */
 export type PatchErrorKind = 'malformed' | 'failed' | 'too-many';
 

@@ -204,3 +204,31 @@ test('keys that objects inherit are data', () => {
   );
   expect(Object.prototype).not.toHaveProperty('polluted');
 });
+
+describe('one item that a patch names again and again', () => {
+  const times = 3_000;
+  const containers = (item: (index: number) => object): object => ({
+    spec: { template: { spec: { containers: Array.from({ length: times }, (_, index) => item(index)) } } },
+  });
+
+  test.each<readonly [what: string, item: (index: number) => object]>([
+    ['a map', (index) => ({ name: 'a', resources: { limits: { [`r${String(index)}`]: '1' } } })],
+    ['a list', (index) => ({ name: 'a', env: [{ name: `e${String(index)}` }] })],
+  ])('is refused when %s in it has grown so that each time takes longer than the last', (_what, item) => {
+    expect(() => applyStrategicPatch(DEPLOYMENT, LIVE, containers(item))).toThrow(
+      expect.objectContaining({
+        kind: 'too-many',
+        message: 'The allowed maximum of fields and list items merged by a strategic merge patch is 1000000',
+      }),
+    );
+  });
+
+  test('is merged as often as it is named when each time is short', () => {
+    const result = applyStrategicPatch(
+      DEPLOYMENT,
+      LIVE,
+      containers((index) => ({ name: 'a', image: `i:${String(index)}` })),
+    );
+    expect(result).toHaveProperty('spec.template.spec.containers.0.image', `i:${String(times - 1)}`);
+  });
+});

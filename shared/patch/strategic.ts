@@ -3,6 +3,7 @@ import { getOwn, isJsonObject, setOwn } from '../object/clone';
 import type { FieldType, MessageType } from '../schema/types';
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { PatchError } from './patch-error';
+import { PatchWork } from './patch-work';
 import type { ListRule } from './strategic-lists';
 import { mergeLists, orderAs, withoutValues } from './strategic-lists';
 
@@ -11,17 +12,24 @@ const RETAIN_KEYS = '$retainKeys';
 const SET_ORDER = '$setElementOrder/';
 const DELETE_FROM_LIST = '$deleteFromPrimitiveList/';
 
+/**
+ * How many fields and items of lists all merges of one patch may look through, about a microsecond each where they are many. An object that can be
+ * stored is looked through once; a patch that names one item again and again could make it any number of times.
+ */
+export const STRATEGIC_PATCH_MERGED_MAX = 1_000_000;
+
 /** Where a merge is: in a message, in a map (whose values are of `values`), or where nothing is known. */
 interface Place {
   readonly type?: MessageType | undefined;
   readonly values?: FieldType | undefined;
+  readonly work: PatchWork;
 }
 
 /**
  * Applies a strategic merge patch to a decoded object of a kind with a schema, which says how lists and structs merge. Neither argument
  * is changed; the result shares with both what needed no merging, so treat it as frozen. It may hold fields of wrong types and
  * directives where nothing was to merge with: decode it. Rules and known differences are in ADR 0010. Throws PatchError: `malformed`
- * for what is no such patch, `failed` for one that does not fit.
+ * for what is no such patch, `failed` for one that does not fit, `too-many` for one that merges more than allowed.
  */
 export function applyStrategicPatch(type: MessageType, original: unknown, patch: unknown): JsonObject {
   if (!isJsonObject(original)) throw failed('a strategic merge patch changes an object');
@@ -32,7 +40,11 @@ export function applyStrategicPatch(type: MessageType, original: unknown, patch:
   if (isDeeper(patch, PATCH_DEPTH_MAX)) {
     throw new PatchError('malformed', `the patch nests deeper than ${String(PATCH_DEPTH_MAX)} levels`);
   }
-  return mergeObjects({ type }, original, patch);
+  const work = new PatchWork(
+    STRATEGIC_PATCH_MERGED_MAX,
+    'fields and list items merged by a strategic merge patch',
+  );
+  return mergeObjects({ type, work }, original, patch);
 }
 
 function mergeObjects(place: Place, original: Readonly<JsonObject>, patch: Readonly<JsonObject>): JsonObject {
@@ -40,6 +52,7 @@ function mergeObjects(place: Place, original: Readonly<JsonObject>, patch: Reado
   if (directive === 'delete') return {};
   if (directive === 'replace') return without(patch, PATCH);
   if (directive !== undefined && directive !== 'merge') throw unknownDirective(directive);
+  place.work.count(Object.keys(original).length);
   const result = retained(original, patch);
   const done = new Set([PATCH, RETAIN_KEYS]);
   for (const key of Object.keys(patch)) {
@@ -59,7 +72,9 @@ function mergeKey(place: Place, result: JsonObject, key: string, change: unknown
     const name = key.slice(DELETE_FROM_LIST.length);
     const list = getOwn(result, name);
     if (!Array.isArray(change)) throw failed(`${key} is not a list`);
-    if (Array.isArray(list)) setOwn(result, name, withoutValues(list, change));
+    if (!Array.isArray(list)) return;
+    place.work.count(list.length);
+    setOwn(result, name, withoutValues(list, change));
     return;
   }
   if (change === null) {
@@ -67,16 +82,22 @@ function mergeKey(place: Place, result: JsonObject, key: string, change: unknown
     return;
   }
   const current = getOwn(result, key);
-  setOwn(result, key, mergeValues(fieldAt(place, key), current, change));
+  setOwn(result, key, mergeValues(fieldAt(place, key), current, { change, work: place.work }));
 }
 
-function mergeValues(field: FieldType | undefined, current: unknown, change: unknown): unknown {
+function mergeValues(
+  field: FieldType | undefined,
+  current: unknown,
+  { change, work }: { readonly change: unknown; readonly work: PatchWork },
+): unknown {
   if (isJsonObject(change) && isJsonObject(current)) {
     if (strategyOf(field) === 'replace') return change;
-    return mergeObjects(placeIn(field), current, change);
+    return mergeObjects(placeIn(field, work), current, change);
   }
   if (!Array.isArray(change) || strategyOf(field) !== 'merge' || field?.list !== true) return change;
-  return mergeLists(ruleOf(field), Array.isArray(current) ? current : [], change);
+  const live: readonly unknown[] = Array.isArray(current) ? current : [];
+  work.count(live.length + change.length);
+  return mergeLists(ruleOf(field, work), live, change);
 }
 
 /** `$setElementOrder`: the list as it will be, with its patched items in this order and the others where they fit. */
@@ -96,7 +117,8 @@ function mergeInOrder(
     return;
   }
   const live: readonly unknown[] = Array.isArray(current) ? current : [];
-  setOwn(result, name, orderAs(ruleOf(field), { live, change, order }));
+  place.work.count(live.length + (change?.length ?? 0) + order.length);
+  setOwn(result, name, orderAs(ruleOf(field, place.work), { live, change, order }));
 }
 
 /** The original without the fields that `$retainKeys` does not name. */
@@ -121,9 +143,9 @@ function fieldAt({ type, values }: Place, key: string): FieldType | undefined {
 }
 
 /** Inside the value of a field. A map's values are messages or scalars of the field's type; they are never lists. */
-function placeIn(field: FieldType | undefined): Place {
-  if (field === undefined) return {};
-  return field.map ? { values: { ...field, map: false } } : { type: field.message };
+function placeIn(field: FieldType | undefined, work: PatchWork): Place {
+  if (field === undefined) return { work };
+  return field.map ? { values: { ...field, map: false }, work } : { type: field.message, work };
 }
 
 /** `merge`, `replace`, or none; `retainKeys` says something about single keys and nothing about the whole. */
@@ -132,10 +154,10 @@ function strategyOf(field: FieldType | undefined): string {
   return strategies[0] ?? '';
 }
 
-function ruleOf(field: FieldType): ListRule {
+function ruleOf(field: FieldType, work: PatchWork): ListRule {
   return {
     mergeKey: field.patchMergeKey,
-    merge: (current, change) => mergeObjects({ type: field.message }, current, change),
+    merge: (current, change) => mergeObjects({ type: field.message, work }, current, change),
   };
 }
 
