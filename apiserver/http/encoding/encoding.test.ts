@@ -44,6 +44,17 @@ describe('Accept', () => {
     expect([range?.parameters.get('as'), others]).toEqual([as, []]);
   });
 
+  test('is read for a hundred elements and 8 KiB, and no further', () => {
+    const many = 'a/b,'.repeat(99);
+    expect(parseAccept(`${many}application/json`)).toHaveLength(100);
+    expect(parseAccept(`${many}a/b,application/json`).map(({ subtype }) => subtype)).not.toContain('json');
+    const long = `a/b;p=${'x'.repeat(8_000)}`;
+    expect(parseAccept(`${long},application/json`)).toHaveLength(2);
+    expect(parseAccept(`${long},c/d;p=${'x'.repeat(8_000)},application/json`)).toHaveLength(1);
+    expect(parseAccept(`application/json;p=${'x'.repeat(9_000)}`)).toEqual([]);
+    expect(parseMediaType(`application/json;p=${'x'.repeat(9_000)}`)).toBeUndefined();
+  });
+
   test('elements that are malformed are left out, and the others count', () => {
     expect(parseAccept(', ,json,a/b/c,application/yaml;q=x,/').map(({ subtype }) => subtype)).toEqual([
       'yaml',

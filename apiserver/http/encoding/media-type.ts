@@ -11,11 +11,19 @@ export interface MediaRange {
   readonly quality: number;
 }
 
-/** Parses an Accept header (RFC 9110, 12.5.1), the best quality first, ties in the header's order. Malformed elements are left out. */
+/** How much of a header is read. Browsers send some hundred bytes in some ten elements, clients of the API less. */
+const HEADER_BYTES_MAX = 8 * 1_024;
+const ACCEPT_ELEMENTS_MAX = 100;
+
+/**
+ * Parses an Accept header (RFC 9110, 12.5.1), the best quality first, ties in the header's order. Malformed elements are left out, and so is
+ * what comes after the first hundred elements, or does not end within 8 KiB.
+ */
 export function parseAccept(header: string): readonly MediaRange[] {
+  const read = header.length > HEADER_BYTES_MAX ? header.slice(0, lastEnd(header)) : header;
   const ranges: MediaRange[] = [];
-  for (let start = 0; start < header.length;) {
-    const element = parse(header, { comma: true, start });
+  for (let start = 0, elements = 0; start < read.length && elements < ACCEPT_ELEMENTS_MAX; elements += 1) {
+    const element = parse(read, { comma: true, start });
     const range = rangeOf(element);
     if (range !== undefined && range.quality > 0) ranges.push(range);
     start = element.index + 1;
@@ -23,9 +31,13 @@ export function parseAccept(header: string): readonly MediaRange[] {
   return ranges.sort((a, b) => b.quality - a.quality);
 }
 
-/** Parses one media type with parameters; undefined when it is malformed. */
+function lastEnd(header: string): number {
+  return Math.max(0, header.lastIndexOf(',', HEADER_BYTES_MAX));
+}
+
+/** Parses one media type with parameters; undefined when it is malformed, or longer than 8 KiB. */
 export function parseMediaType(text: string): MediaRange | undefined {
-  return rangeOf(parse(text));
+  return text.length > HEADER_BYTES_MAX ? undefined : rangeOf(parse(text));
 }
 
 function rangeOf(parsed: ContentType): MediaRange | undefined {
