@@ -264,6 +264,9 @@ export const ROOT_CA = { configMap: fromNeutral('orch-root-ca.crt'), key: 'ca.cr
 /** Where the containers of a pod find the token of its service account. */
 export const SERVICE_ACCOUNT_MOUNT_PATH = `/var/run/secrets/${fromNeutral('orch.io/serviceaccount')}`;
 
+/** On a pod template: when its pods were last asked to start again. The same in both dialects. */
+export const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
+
 /** What stages of a request note in its audit event. */
 export const AUDIT_ANNOTATION = {
   deprecated: fromNeutral('orch/deprecated'),

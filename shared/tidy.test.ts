@@ -12,6 +12,7 @@ const ROOT = path.resolve(__dirname, '..');
 const LAYERS: readonly (readonly string[])[] = [
   ['e2e'],
   ['deploy/local'],
+  ['admin'],
   ['controller-manager'],
   [
     'controller-manager/bootstrap-tokens',
@@ -50,14 +51,19 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Pairs that stay apart whatever their rows: the programs meet over the wire only. */
 const STRANGERS: readonly (readonly [from: string, to: string])[] = [
   ['controller-manager', 'apiserver'],
+  ['admin', 'apiserver'],
+  ['admin', 'controller-manager'],
+  ['deploy', 'admin'],
   ['deploy', 'apiserver'],
   ['deploy', 'controller-manager'],
+  ['e2e', 'admin'],
   ['e2e', 'apiserver'],
   ['e2e', 'controller-manager'],
 ];
 
 /** What is started, and imported by nobody. */
 const PROGRAMS: ReadonlySet<string> = new Set([
+  'admin/main.ts',
   'apiserver/main.ts',
   'apiserver/offload/thread.ts',
   'controller-manager/main.ts',
@@ -108,7 +114,7 @@ describe('layers', () => {
 
   test('every source file is a program, or one imports it', () => {
     const imported = new Set(imports(program).map(({ to }) => `${to}.ts`));
-    const parts = program.filter((file) => /^(?:apiserver|controller-manager|shared)\//u.test(file));
+    const parts = program.filter((file) => /^(?:admin|apiserver|controller-manager|shared)\//u.test(file));
     expect(parts.filter((file) => !imported.has(file) && !PROGRAMS.has(file))).toEqual([]);
   });
 

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { createClient } from '../../shared/client/client';
+import { systemClock } from '../../shared/concurrency/clock';
+import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
+import { parseFlags } from '../../shared/flags/parse-flags';
+import { SERVICE_ACCOUNT_MOUNT_PATH } from '../../shared/names';
+import type { Command, CommandOutcome } from '../command';
+import type { BundleStore } from './bundle-store';
+import { ensureBundles } from './ensure';
+import { expiries } from './expiry';
+import { openFolderStore } from './folder-store';
+import type { Plan } from './plan';
+import { parsePlan } from './plan';
+import { openSecretStore } from './secret-store';
+
+const PLAN_FLAGS = [
+  {
+    name: 'plan',
+    type: 'string',
+    default: '',
+    group: 'Generic',
+    help: 'The file (YAML or JSON) that names the authorities, certificates and keys of the control plane.',
+  },
+  {
+    name: 'dir',
+    type: 'string',
+    default: '',
+    group: 'Where bundles are kept',
+    help: 'A directory with a folder for each bundle. Either this or --secrets-namespace.',
+  },
+  {
+    name: 'secrets-namespace',
+    type: 'string',
+    default: '',
+    group: 'Where bundles are kept',
+    help: 'The namespace whose Secrets are the bundles, in the cluster that this process is a pod of.',
+  },
+  {
+    name: 'secrets-labels',
+    type: 'stringList',
+    default: [],
+    group: 'Where bundles are kept',
+    help: 'Labels (<key>=<value>) of the Secrets that are made.',
+  },
+] as const satisfies readonly FlagRow[];
+
+const CHECK_FLAGS = [
+  ...PLAN_FLAGS,
+  {
+    name: 'warn-days',
+    type: 'int',
+    default: 30,
+    min: 0,
+    group: 'Generic',
+    help: 'Exit with code 1 if a certificate is missing or has fewer days left than these.',
+  },
+] as const satisfies readonly FlagRow[];
+
+/** The commands about certificates. */
+export const CERTS_COMMANDS: readonly Command[] = [
+  {
+    name: ['certs', 'ensure'],
+    summary:
+      'Makes the certificates and keys that are missing, and renews those that have reached their last third.',
+    flags: PLAN_FLAGS,
+    run: async (argv) => withParsed(PLAN_FLAGS, argv, ensure),
+  },
+  {
+    name: ['certs', 'check'],
+    summary: 'Shows how long each certificate is valid; exit code 1 says that one is missing or soon ends.',
+    flags: CHECK_FLAGS,
+    run: async (argv) => withParsed(CHECK_FLAGS, argv, check),
+  },
+];
+
+async function withParsed<const Rows extends readonly FlagRow[]>(
+  rows: Rows,
+  argv: readonly string[],
+  run: (values: FlagValues<Rows>) => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
+  const parsed = parseFlags(rows, argv);
+  if (parsed.outcome === 'help') return { lines: [], code: 0 };
+  return parsed.outcome === 'errors' ? { errors: parsed.errors } : run(parsed.values);
+}
+
+type PlanValues = FlagValues<typeof PLAN_FLAGS>;
+
+async function ensure(values: PlanValues): Promise<CommandOutcome> {
+  return withStore(values, async (plan, store) => {
+    const ensured = await ensureBundles(plan, store, systemClock);
+    const lines = ensured.map(
+      ({ name, action, reason }) => `${action} ${name}${reason === '' ? '' : ` (${reason})`}`,
+    );
+    return { lines, code: 0 };
+  });
+}
+
+async function check(values: FlagValues<typeof CHECK_FLAGS>): Promise<CommandOutcome> {
+  return withStore(values, async (plan, store) => {
+    const rows = await expiries(plan, store, systemClock);
+    const lines = rows.map(({ name, until, daysLeft }) =>
+      until === undefined ? `${name}: missing` : `${name}: ${String(daysLeft)} days left, until ${until}`,
+    );
+    const isFine = rows.every(({ daysLeft }) => daysLeft !== undefined && daysLeft >= values.warnDays);
+    return { lines, code: isFine ? 0 : 1 };
+  });
+}
+
+async function withStore(
+  values: PlanValues,
+  run: (plan: Plan, store: BundleStore) => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
+  const { plan, dir, secretsNamespace, secretsLabels } = values;
+  const errors = [
+    ...(plan === '' ? ['--plan is required'] : []),
+    ...((dir === '') === (secretsNamespace === '')
+      ? ['either --dir or --secrets-namespace must be given']
+      : []),
+    ...secretsLabels
+      .filter((each) => !each.includes('='))
+      .map((each) => `--secrets-labels must be like key=value, not "${each}"`),
+  ];
+  if (errors.length > 0) return { errors };
+  const parsed = parsePlan(readFileSync(plan, 'utf8'));
+  const store = dir === '' ? openClusterStore(values) : openFolderStore(dir);
+  try {
+    return await run(parsed, store);
+  } finally {
+    store.close();
+  }
+}
+
+/** The cluster says to its pods where its API server is, and who they are. */
+function openClusterStore({ secretsNamespace, secretsLabels }: PlanValues): BundleStore {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  if (host === undefined || port === undefined)
+    throw new Error('this process is no pod of a cluster: KUBERNETES_SERVICE_HOST and _PORT are not set');
+  const client = createClient({
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    ca: readFileSync(path.join(SERVICE_ACCOUNT_MOUNT_PATH, 'ca.crt')),
+    tokenFile: path.join(SERVICE_ACCOUNT_MOUNT_PATH, 'token'),
+    userAgent: 'orch-admin',
+  });
+  const labels = Object.fromEntries(
+    secretsLabels.map((each) => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)]),
+  );
+  return openSecretStore({ client, namespace: secretsNamespace, labels });
+}

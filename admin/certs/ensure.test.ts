@@ -1,0 +1,163 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ensureBundles } from './ensure';
+import { expiries } from './expiry';
+import { openFolderStore } from './folder-store';
+import { parsePlan } from './plan';
+
+const DAY_MS = 86_400_000;
+const PLAN = `
+authorities:
+  - { name: ca, commonName: test-ca, validDays: 3650 }
+certificates:
+  - { name: serving, authority: ca, commonName: api, hosts: [api.example, 10.0.0.1], usages: [server], validDays: 90 }
+  - { name: user, authority: ca, commonName: ann, organizations: [team], usages: [client], validDays: 90, restart: app }
+tokenKeys: [tokens]
+`;
+
+let dir = '';
+let nowMs = 0;
+const clock = { now: () => nowMs };
+
+beforeEach(() => {
+  dir = mkdtempSync(path.join(tmpdir(), 'orch-certs-'));
+  nowMs = Date.now();
+});
+
+afterEach(() => {
+  rmSync(dir, { recursive: true });
+});
+
+async function ensure(plan = PLAN): Promise<readonly string[]> {
+  const done = await ensureBundles(parsePlan(plan), openFolderStore(dir), clock);
+  return done.map(({ name, action }) => `${action} ${name}`);
+}
+
+function file(bundle: string, name: string): string {
+  return readFileSync(path.join(dir, bundle, name), 'utf8');
+}
+
+test('what is missing is made once, signed by its authority, and kept from then on', async () => {
+  expect(await ensure()).toEqual(['made ca', 'made tokens', 'made serving', 'made user']);
+  const serving = new X509Certificate(file('serving', 'tls.crt'));
+  expect(serving.verify(new X509Certificate(file('serving', 'ca.crt')).publicKey)).toBe(true);
+  expect(serving.checkHost('api.example')).toBe('api.example');
+  expect(serving.checkIP('10.0.0.1')).toBe('10.0.0.1');
+  expect(await ensure()).toEqual(['kept ca', 'kept tokens', 'kept serving', 'kept user']);
+});
+
+test('keys are not for everybody to read', async () => {
+  await ensure();
+  for (const [bundle, name] of [
+    ['serving', 'tls.key'],
+    ['ca', 'tls.key'],
+    ['tokens', 'sa.key'],
+  ] as const)
+    expect(statSync(path.join(dir, bundle, name)).mode & 0o777).toBe(0o640);
+});
+
+test('a certificate is renewed in its last third; its authority and the key for tokens stay', async () => {
+  await ensure();
+  const authority = file('ca', 'tls.crt');
+  const tokens = file('tokens', 'sa.key');
+  nowMs += 59 * DAY_MS;
+  expect(await ensure()).not.toContain('renewed serving');
+  nowMs += 2 * DAY_MS;
+  expect(await ensure()).toEqual(['kept ca', 'kept tokens', 'renewed serving', 'renewed user']);
+  expect(Date.parse(new X509Certificate(file('serving', 'tls.crt')).validTo)).toBeGreaterThan(
+    nowMs + 89 * DAY_MS,
+  );
+  expect([file('ca', 'tls.crt'), file('tokens', 'sa.key')]).toEqual([authority, tokens]);
+});
+
+test('only those who read their certificate at the start alone are restarted, and only when it was renewed', async () => {
+  const restarted: string[] = [];
+  const store = {
+    ...openFolderStore(dir),
+    restart: async (name: string) => {
+      restarted.push(name);
+      return Promise.resolve();
+    },
+  };
+  await ensureBundles(parsePlan(PLAN), store, clock);
+  expect(restarted).toEqual([]);
+  nowMs += 80 * DAY_MS;
+  await ensureBundles(parsePlan(PLAN), store, clock);
+  expect(restarted).toEqual(['app']);
+});
+
+test.each([
+  ['another host', (plan: string) => plan.replace('api.example', 'api.example.org'), 'renewed serving'],
+  ['another group', (plan: string) => plan.replace('[team]', '[crew]'), 'renewed user'],
+])('a certificate is renewed when the plan has %s', async (_what, change, expected) => {
+  await ensure();
+  expect(await ensure(change(PLAN))).toContain(expected);
+});
+
+test('certificates of another authority, or beside the key of another, are replaced', async () => {
+  await ensure();
+  rmSync(path.join(dir, 'ca'), { recursive: true });
+  writeFileSync(path.join(dir, 'user', 'tls.key'), file('serving', 'tls.key'));
+  expect(await ensure()).toEqual(['made ca', 'kept tokens', 'renewed serving', 'renewed user']);
+});
+
+test('whoever loses a race reads what the winner wrote', async () => {
+  const store = openFolderStore(dir);
+  await ensure();
+  rmSync(path.join(dir, 'ca'), { recursive: true });
+  let isFirst = true;
+  const racing = {
+    ...store,
+    write: async (name: string, bundle: Readonly<Record<string, string>>) => {
+      await store.write(name, bundle);
+      if (name !== 'ca' || !isFirst) return true;
+      isFirst = false;
+      return false;
+    },
+  };
+  const done = await ensureBundles(parsePlan(PLAN), racing, clock);
+  expect(done[0]).toMatchObject({ name: 'ca', action: 'kept' });
+  expect(new X509Certificate(file('serving', 'ca.crt')).fingerprint256).toBe(
+    new X509Certificate(file('ca', 'tls.crt')).fingerprint256,
+  );
+});
+
+test('the expiry of each certificate is told, what is missing first', async () => {
+  const plan = parsePlan(PLAN);
+  await ensure();
+  rmSync(path.join(dir, 'user'), { recursive: true });
+  const rows = await expiries(plan, openFolderStore(dir), clock);
+  expect(rows.map(({ name, daysLeft }) => [name, daysLeft === undefined ? daysLeft : daysLeft > 80])).toEqual(
+    [
+      ['user', undefined],
+      ['serving', true],
+      ['ca', true],
+    ],
+  );
+});
+
+test.each([
+  [
+    'an unknown field',
+    'authorities: [{ name: a, commonName: a, validDays: 1, day: 1 }]',
+    /unknown field "day"/,
+  ],
+  ['a name that leads elsewhere', 'tokenKeys: [../x]', /is no name of a folder/],
+  ['two bundles of one name', 'tokenKeys: [a, a]', /two bundles are named "a"/],
+  ['no days', 'authorities: [{ name: a, commonName: a, validDays: 0 }]', /validDays must be/],
+  [
+    'a strange usage',
+    'certificates: [{ name: a, authority: b, commonName: a, validDays: 1, usages: [x] }]',
+    /"server" and "client" only/,
+  ],
+  [
+    'an authority that is not planned',
+    'certificates: [{ name: a, authority: b, commonName: a, validDays: 1, usages: [client] }]',
+    /"b" that is not planned/,
+  ],
+  ['text that is no YAML', '{', /is not YAML/],
+])('a plan with %s is refused', (_what, text, why) => {
+  expect(() => parsePlan(text)).toThrow(why);
+});

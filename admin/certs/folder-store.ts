@@ -1,0 +1,38 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { writeFileAtomically } from '../../shared/files/atomic-file';
+import { makeDirectory } from '../../shared/files/make-directory';
+import type { Bundle, BundleStore } from './bundle-store';
+import { BUNDLE_FILE } from './bundle-store';
+
+/** Bundles as folders below `root`: `<root>/<name>/tls.crt`. Keys can be read by their owner and group only (mode 0640). */
+export function openFolderStore(root: string): BundleStore {
+  return {
+    read: async (name) => {
+      const folder = path.join(root, name);
+      if (!existsSync(folder)) return Promise.resolve(undefined);
+      const files = readdirSync(folder).filter((file) => !file.startsWith('.'));
+      return Promise.resolve(
+        Object.fromEntries(files.map((file) => [file, readFileSync(path.join(folder, file), 'utf8')])),
+      );
+    },
+    write: async (name, bundle) => {
+      const folder = path.join(root, name);
+      makeDirectory(folder, FOLDER_MODE);
+      // The key last: who finds a certificate with the key of its predecessor refuses the pair, and reads it again.
+      for (const file of inOrder(bundle))
+        writeFileAtomically(path.join(folder, file), bundle[file] ?? '', PRIVATE.has(file) ? 0o640 : 0o644);
+      return Promise.resolve(true);
+    },
+    // Whoever starts programs from files also restarts them.
+    restart: async () => Promise.resolve(),
+    close: () => undefined,
+  };
+}
+
+const FOLDER_MODE = 0o755;
+const PRIVATE: ReadonlySet<string> = new Set([BUNDLE_FILE.key, BUNDLE_FILE.tokenKey]);
+
+function inOrder(bundle: Bundle): readonly string[] {
+  return Object.keys(bundle).sort((a, b) => Number(PRIVATE.has(a)) - Number(PRIVATE.has(b)));
+}

@@ -1,0 +1,80 @@
+import type { Secret } from '../../shared/api/types/core-v1';
+import type { Deployment } from '../../shared/api/types/apps-v1';
+import type { Client } from '../../shared/client/client';
+import { hasCode } from '../../shared/client/status';
+import { MEDIA_TYPE, RESTARTED_AT, SECRET_TYPE } from '../../shared/names';
+import type { ResourceOf } from '../../shared/object/object';
+import type { Bundle, BundleStore } from './bundle-store';
+import { BUNDLE_FILE } from './bundle-store';
+
+export interface SecretStoreOptions {
+  /** Of the cluster that keeps the Secrets. */
+  readonly client: Client;
+  readonly namespace: string;
+  /** What new Secrets are labelled with. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Bundles as Secrets of a namespace. Two writers at once are told apart by the Secret's resourceVersion. */
+export function openSecretStore({ client, namespace, labels }: SecretStoreOptions): BundleStore {
+  const versions = new Map<string, string>();
+  return {
+    read: async (name) => {
+      const secret = await found(client.get(SECRETS, { namespace, name }));
+      versions.set(name, secret?.metadata.resourceVersion ?? '');
+      return secret === undefined ? undefined : decoded(secret);
+    },
+    write: async (name, bundle) => {
+      const resourceVersion = versions.get(name) ?? '';
+      const type = BUNDLE_FILE.certificate in bundle ? SECRET_TYPE.tls : 'Opaque';
+      const secret = { apiVersion: 'v1', kind: 'Secret', type, data: encoded(bundle) };
+      try {
+        if (resourceVersion === '')
+          await client.create(SECRETS, { ...secret, metadata: { namespace, name, labels } });
+        else
+          await client.update(SECRETS, { ...secret, metadata: { namespace, name, labels, resourceVersion } });
+        return true;
+      } catch (error) {
+        if (hasCode(error, CONFLICT)) return false;
+        throw error;
+      }
+    },
+    restart: async (name) => {
+      const annotations = { [RESTARTED_AT]: new Date().toISOString() };
+      const body = { spec: { template: { metadata: { annotations } } } };
+      // A deployment that does not exist yet reads what it needs when it starts.
+      await found(
+        client.patch(DEPLOYMENTS, { namespace, name }, { contentType: MEDIA_TYPE.strategicMergePatch, body }),
+      );
+    },
+    close: () => {
+      client.close();
+    },
+  };
+}
+
+const SECRETS: ResourceOf<Secret> = { group: '', version: 'v1', resource: 'secrets' };
+const DEPLOYMENTS: ResourceOf<Deployment> = { group: 'apps', version: 'v1', resource: 'deployments' };
+const NOT_FOUND = 404;
+const CONFLICT = 409;
+
+async function found<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (hasCode(error, NOT_FOUND)) return undefined;
+    throw error;
+  }
+}
+
+function decoded({ data }: Secret): Bundle {
+  return Object.fromEntries(
+    Object.entries(data ?? {}).map(([file, text]) => [file, Buffer.from(text ?? '', 'base64').toString()]),
+  );
+}
+
+function encoded(bundle: Bundle): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(bundle).map(([file, text]) => [file, Buffer.from(text).toString('base64')]),
+  );
+}

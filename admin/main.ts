@@ -1,0 +1,69 @@
+#!/usr/bin/env node
+import type { FlagRow } from '../shared/flags/flag-row';
+import { helpText } from '../shared/flags/help';
+import { suggestion } from '../shared/flags/suggestion';
+import { CERTS_COMMANDS } from './certs/commands';
+import type { Command } from './command';
+
+const PROGRAM = 'orch-admin';
+const SUMMARY = 'Looks after what a control plane stands on.';
+const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
+
+const COMMANDS: readonly Command[] = [...CERTS_COMMANDS];
+
+/** Runs the command that the first words name. Resolves to the exit code. */
+async function main(argv: readonly string[]): Promise<number> {
+  const command = COMMANDS.find(({ name }) => name.every((word, index) => argv[index] === word));
+  if (command === undefined) return withoutCommand(argv);
+  const rest = argv.slice(command.name.length);
+  if (rest.some((word) => word === '--help' || word === '-h')) {
+    process.stdout.write(helpOf(command));
+    return EXIT.ok;
+  }
+  const outcome = await command.run(rest);
+  if ('errors' in outcome) return refuse(outcome.errors, spelled(command));
+  for (const line of outcome.lines) process.stdout.write(`${line}\n`);
+  return outcome.code;
+}
+
+function withoutCommand(argv: readonly string[]): number {
+  const words = argv.filter((word) => !word.startsWith('-'));
+  if (words.length === 0 && argv.length > 0) {
+    process.stdout.write(`${overview()}\n`);
+    return EXIT.ok;
+  }
+  const names = COMMANDS.map((each) => each.name.join(' '));
+  const given = words.join(' ');
+  return refuse([given === '' ? 'no command given' : `unknown command: ${given}${suggestion(given, names)}`]);
+}
+
+function refuse(errors: readonly string[], command = PROGRAM): number {
+  for (const error of errors) process.stderr.write(`${command}: ${error}\n`);
+  process.stderr.write(`Run ${command} --help for help.\n`);
+  return EXIT.usage;
+}
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.join(' ').length));
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.join(' ').padEnd(width)}  ${summary}`);
+  return `${SUMMARY}\n\nUsage:\n  ${PROGRAM} <command> [flags]\n\nCommands:\n${lines.join('\n')}`;
+}
+
+function helpOf(command: Command): string {
+  const rows: readonly FlagRow[] = command.flags;
+  return helpText(rows, { program: spelled(command), summary: command.summary });
+}
+
+function spelled({ name }: Command): string {
+  return [PROGRAM, ...name].join(' ');
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    process.stderr.write(`${PROGRAM}: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = EXIT.failure;
+  },
+);
