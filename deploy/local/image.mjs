@@ -1,0 +1,66 @@
+/**
+ * `npm run image`: builds the image of deploy/Dockerfile with what is there of docker, podman and buildah, and prints its name and size.
+ * `--tag` names it, `--builder` chooses; all other words go to the builder's build command. Words in ORCH_BUILDER_FLAGS stand before that command.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { fail, repositoryRoot, runStep, say } from './toolchain.mjs';
+
+/** A program that builds images, how it is asked whether it can, and how it tells an image's size in bytes. */
+const BUILDERS = {
+  docker: { probe: ['info'], size: ['image', 'inspect', '--format', '{{.Size}}'] },
+  podman: { probe: ['info'], size: ['image', 'inspect', '--format', '{{.Size}}'] },
+  buildah: { probe: ['--version'], size: ['images', '--json'] },
+};
+const PROBE_TIMEOUT_MS = 20_000;
+const MEBIBYTE = 1024 * 1024;
+
+const { version } = JSON.parse(readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8'));
+const { values, tokens } = parseArgs({
+  options: { tag: { type: 'string', default: `orch:${version}` }, builder: { type: 'string' } },
+  strict: false,
+  tokens: true,
+});
+const own = new Set(tokens.filter(({ name }) => name === 'tag' || name === 'builder').flatMap(indexesOf));
+const words = process.argv.slice(2).filter((_word, index) => !own.has(index));
+const flags = (process.env.ORCH_BUILDER_FLAGS ?? '').split(' ').filter((word) => word !== '');
+
+const builder = values.builder ?? Object.keys(BUILDERS).find(canBuild);
+if (builder === undefined || BUILDERS[builder] === undefined)
+  fail(`none of ${Object.keys(BUILDERS).join(', ')} can build here.`);
+const commit = output('git', ['rev-parse', 'HEAD']);
+runStep(builder, [
+  ...flags,
+  'build',
+  '--file=deploy/Dockerfile',
+  `--tag=${values.tag}`,
+  `--build-arg=VERSION=${version}`,
+  `--build-arg=COMMIT=${commit}`,
+  `--build-arg=DATE=${output('git', ['log', '-1', '--format=%cI'])}`,
+  ...words,
+  '.',
+]);
+say(`${values.tag} has ${sizeOf(values.tag)}`);
+
+/** The date is that of the commit, so that the same sources give the same labels. */
+function output(command, args) {
+  const { stdout, status } = spawnSync(command, args, { cwd: repositoryRoot, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : '';
+}
+
+function canBuild(name) {
+  return spawnSync(name, BUILDERS[name].probe, { stdio: 'ignore', timeout: PROBE_TIMEOUT_MS }).status === 0;
+}
+
+function sizeOf(tag) {
+  const text = output(builder, [...flags, ...BUILDERS[builder].size, tag]);
+  if (builder !== 'buildah') return `${Math.round(Number(text) / MEBIBYTE)} MiB`;
+  return JSON.parse(text)[0]?.size ?? 'an unknown size';
+}
+
+function indexesOf({ index, inlineValue }) {
+  return inlineValue === false ? [index, index + 1] : [index];
+}

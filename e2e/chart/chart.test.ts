@@ -1,0 +1,343 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { load } from 'js-yaml';
+import { programPath, repositoryRoot } from '../../deploy/local/repository';
+import type { Body } from '../support/client';
+import { CHART, HELMS, RELEASE_NAMESPACE, rendered, runHelm } from '../support/helm';
+import type { PodTemplate } from '../support/pods';
+import { podTemplateOf, sourcesOf } from '../support/pods';
+import { suiteLocalServer } from '../support/suite';
+
+const [OLD, NEWER] = HELMS;
+const run = NEWER.program === undefined ? test.skip : test;
+const CI = path.join(CHART, 'ci');
+const FILES = readdirSync(CI).toSorted();
+const NONE = 'the defaults';
+const CASES = [NONE, ...FILES];
+const CASES_MIN = 9;
+
+/** Kinds of others: served as whatever one sends, so that only their place and their metadata are checked. */
+const FOREIGN: readonly (readonly [group: string, kind: string, plural: string])[] = [
+  ['monitoring.coreos.com', 'ServiceMonitor', 'servicemonitors'],
+  ['monitoring.coreos.com', 'PrometheusRule', 'prometheusrules'],
+  ['cert-manager.io', 'Issuer', 'issuers'],
+  ['cert-manager.io', 'Certificate', 'certificates'],
+];
+
+function valuesOf(name: string): readonly string[] {
+  return name === NONE ? [] : ['--values', path.join(CI, name)];
+}
+
+const renderings = new Map<string, Promise<readonly Body[]>>();
+
+/** What the newer helm makes of the chart; each set of values is rendered once. */
+async function renderingOf(name: string): Promise<readonly Body[]> {
+  const known = renderings.get(name) ?? rendered(NEWER, valuesOf(name));
+  renderings.set(name, known);
+  return known;
+}
+
+test('there are enough sets of values to try', () => {
+  expect(CASES.length).toBeGreaterThanOrEqual(CASES_MIN);
+});
+
+run.each(CASES)('helm lints %s strictly', async (name) => {
+  const { exitCode, stdout, stderr } = await runHelm(NEWER, ['lint', '--strict', CHART, ...valuesOf(name)]);
+  expect({ exitCode, failures: `${stdout}${stderr}`.match(/\[(?:WARNING|ERROR)\].*/gu) }).toEqual({
+    exitCode: 0,
+    failures: null,
+  });
+});
+
+(OLD.program === undefined ? test.skip : run).each(CASES)(
+  'helm 3.6 and 3.10 render %s alike',
+  async (name) => {
+    expect(await rendered(OLD, valuesOf(name))).toEqual(await renderingOf(name));
+  },
+);
+
+run.each([
+  ['a misspelt value', ['--set', 'apiserver.replicaz=3'], /replicaz/],
+  ['a misspelt group', ['--set', 'apiServer.replicas=3'], /apiServer/],
+  ['a misspelt value deep inside', ['--set', 'etcd.storage.sise=1Gi'], /sise/],
+  ['a word for a number', ['--set', 'apiserver.replicas=three'], /replicas/],
+  ['an even number of members', ['--set', 'etcd.members=2'], /members/],
+  ['a dialect that does not exist', ['--set', 'dialect=klingon'], /dialect/],
+  ['a tag in place of a digest', ['--set', 'image.digest=latest'], /digest/],
+  ['no etcd at all', ['--set', 'etcd.enabled=false'], /etcd\.external\.endpoints must name an etcd/],
+  ['an Ingress without a host', ['--set', 'apiserver.ingress.enabled=true'], /ingress\.host is required/],
+  ['an unreadable amount of memory', ['--set', 'apiserver.resources.limits.memory=1e9'], /memory/],
+])('%s is refused', async (_what, args, why) => {
+  const { exitCode, stderr } = await runHelm(NEWER, ['template', 'demo', CHART, ...args]);
+  expect(exitCode).not.toBe(0);
+  expect(stderr).toMatch(why);
+});
+
+run('every value is in the schema, and the schema knows no other', () => {
+  const values = load(readFileSync(path.join(CHART, 'values.yaml'), 'utf8'));
+  const schema: unknown = JSON.parse(readFileSync(path.join(CHART, 'values.schema.json'), 'utf8'));
+  expect(leavesOfSchema(schema).toSorted()).toEqual(leavesOfValues(values, schema).toSorted());
+});
+
+test('the README of the chart has a row for every value', () => {
+  const generator = path.join(repositoryRoot, 'deploy', 'local', 'chart-readme.mjs');
+  expect(execFileSync(process.execPath, [generator, '--check'], { encoding: 'utf8' })).toBe('');
+});
+
+describe.each(CASES)('%s:', (name) => {
+  const objects = async (): Promise<readonly Body[]> => renderingOf(name);
+
+  run('flags are those of the programs', async () => {
+    const unknown = (await podsOf(objects()))
+      .flatMap(({ spec }) => spec.containers)
+      .flatMap(({ args = [] }) => {
+        const program = args.findIndex((arg) => arg.endsWith('/main.js'));
+        const known = program < 0 ? undefined : knownFlags(args[program] ?? '');
+        return args
+          .slice(program + 1)
+          .map((arg) => /^--([^=]+)/u.exec(arg)?.[1])
+          .filter((flag) => known !== undefined && flag !== undefined && flag !== 'max' && !known.has(flag));
+      });
+    expect(unknown).toEqual([]);
+  });
+
+  run('whatever a pod mounts is rendered, or made by the plan of certificates', async () => {
+    const all = await objects();
+    const made = new Set(madeSecrets(all, name));
+    const maps = new Set(namesOf(all, 'ConfigMap'));
+    const missing = (await podsOf(objects())).flatMap(({ spec }) =>
+      (spec.volumes ?? [])
+        .flatMap(sourcesOf)
+        .flatMap(({ secret, configMap }) => [
+          ...(secret === undefined || made.has(secret.secretName ?? secret.name ?? '') ? [] : [secret]),
+          ...(configMap === undefined || maps.has(configMap.name) ? [] : [configMap]),
+        ]),
+    );
+    expect(missing).toEqual(name === 'everything-values.yaml' ? [{ secretName: 'webhook' }] : []);
+    const loose = (await podsOf(objects())).flatMap(({ spec }) =>
+      spec.containers.flatMap(({ volumeMounts = [] }) =>
+        volumeMounts.filter((mount) => !(spec.volumes ?? []).some((volume) => volume.name === mount.name)),
+      ),
+    );
+    // The data of etcd comes from a claim.
+    expect(loose.filter((mount) => mount.name !== 'data')).toEqual([]);
+  });
+
+  run('selectors find the pods they mean, and services the ports', async () => {
+    const all = await objects();
+    const pods = await podsOf(objects());
+    const lost = all.flatMap((each) => {
+      const selector = selectorOf(each);
+      if (selector === undefined) return [];
+      const found = pods.filter(({ metadata }) =>
+        Object.entries(selector).every(([key, value]) => metadata?.labels?.[key] === value),
+      );
+      const ports =
+        each.kind === 'Service' ? (each.spec?.['ports'] as readonly { targetPort: string }[]) : [];
+      const offered = found.flatMap(({ spec }) =>
+        spec.containers.flatMap((container) => container.ports ?? []),
+      );
+      const isServed = ports.every(({ targetPort }) => offered.some((port) => port.name === targetPort));
+      return found.length > 0 && isServed ? [] : [`${String(each.kind)} ${String(each.metadata?.name)}`];
+    });
+    expect(lost).toEqual([]);
+  });
+
+  run('no pod runs as root, writes to its image, or may become more than it is', async () => {
+    for (const { spec } of await podsOf(objects())) {
+      expect(spec.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: 65532,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      for (const { securityContext } of spec.containers)
+        expect(securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+    }
+  });
+});
+
+run.each([
+  ['2', '1536Mi', ['--v8-pool-size=1', '--max-old-space-size=768']],
+  ['500m', '512Mi', ['--v8-pool-size=1', '--max-old-space-size=256']],
+  ['3.5', '4G', ['--v8-pool-size=3', '--max-old-space-size=1907']],
+  ['16', '8Gi', ['--v8-pool-size=4', '--max-old-space-size=4096']],
+])('flags of Node follow from limits of %s cores and %s', async (cpu, memory, flags) => {
+  const limits = [
+    '--set-string',
+    `apiserver.resources.limits.cpu=${cpu},apiserver.resources.limits.memory=${memory}`,
+  ];
+  const objects = await rendered(NEWER, limits);
+  const server = objects.find(
+    (each) => each.kind === 'Deployment' && each.metadata?.name?.endsWith('-apiserver') === true,
+  );
+  const args = podTemplateOf(server ?? {})?.spec.containers[0]?.args ?? [];
+  expect(args.slice(0, 3)).toEqual(['--max-semi-space-size=8', ...flags]);
+});
+
+run('the longest time that a replica takes to stop fits into its grace period', async () => {
+  const objects = await rendered(NEWER, ['--set', 'apiserver.shutdownDelaySeconds=33']);
+  const server = objects.find(
+    (each) => each.metadata?.name?.endsWith('-apiserver') && each.kind === 'Deployment',
+  );
+  const { spec } = podTemplateOf(server ?? {}) ?? {};
+  expect(spec?.containers[0]?.args).toContain('--shutdown-delay-duration=33s');
+  expect(spec?.terminationGracePeriodSeconds).toBe(73);
+});
+
+describe('a running API server', () => {
+  const local = suiteLocalServer('kubernetes');
+
+  beforeAll(async () => {
+    const { client } = local.replica;
+    await client.create('/api/v1/namespaces', { metadata: { name: RELEASE_NAMESPACE } });
+    for (const foreign of FOREIGN)
+      expect((await client.create(DEFINITIONS, definitionOf(...foreign))).status).toBe(201);
+    for (const [group, , plural] of FOREIGN) {
+      const served = async (): Promise<number> =>
+        (await client.get(`/apis/${group}/v1/namespaces/default/${plural}`)).status;
+      while ((await served()) !== 200);
+    }
+  });
+
+  run.each(CASES)('takes every object of %s, with strict fields', async (name) => {
+    const { client } = local.replica;
+    const kinds = await kindsServed();
+    const refused: string[] = [];
+    for (const object of await renderingOf(name)) {
+      const resource = kinds.get(`${String(object.apiVersion)} ${String(object.kind)}`);
+      const base = String(object.apiVersion).includes('/') ? '/apis' : '/api';
+      const place = `${base}/${String(object.apiVersion)}/namespaces/${RELEASE_NAMESPACE}/${String(resource)}`;
+      const answer = await client.create(`${place}?dryRun=All&fieldValidation=Strict`, object);
+      if (answer.status !== 201) refused.push(`${String(object.kind)}: ${answer.text}`);
+    }
+    expect(refused).toEqual([]);
+  });
+
+  /** Plural names, by `<group version> <kind>`. */
+  async function kindsServed(): Promise<ReadonlyMap<string, string>> {
+    const { client } = local.replica;
+    const groups = (await client.get('/apis')).body['groups'] as readonly {
+      versions: readonly { groupVersion: string }[];
+    }[];
+    const paths = [
+      '/api/v1',
+      ...groups.flatMap(({ versions }) => versions.map((each) => `/apis/${each.groupVersion}`)),
+    ];
+    const lists = await Promise.all(paths.map(async (each) => (await client.get(each)).body));
+    return new Map(
+      lists.flatMap((list) =>
+        (list['resources'] as readonly { name: string; kind: string }[])
+          .filter((each) => !each.name.includes('/'))
+          .map((each) => [`${String(list['groupVersion'])} ${each.kind}`, each.name] as const),
+      ),
+    );
+  }
+});
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+function definitionOf(group: string, kind: string, plural: string): object {
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  return {
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      names: { kind, plural },
+      scope: 'Namespaced',
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+}
+
+async function podsOf(objects: Promise<readonly Body[]>): Promise<readonly PodTemplate[]> {
+  return (await objects).map(podTemplateOf).filter((each): each is PodTemplate => each !== undefined);
+}
+
+function namesOf(objects: readonly Body[], kind: string): readonly string[] {
+  return objects.filter((each) => each.kind === kind).map((each) => String(each.metadata?.name));
+}
+
+/** The Secrets that will be there, by whoever makes them. */
+function madeSecrets(objects: readonly Body[], name: string): readonly string[] {
+  const plan = objects.find((each) => each.metadata?.name?.endsWith('-certificate-plan') === true);
+  if (plan !== undefined) {
+    const { authorities, certificates, tokenKeys } = load(plan.data?.['plan.yaml'] ?? '') as {
+      authorities: readonly { name: string }[];
+      certificates: readonly { name: string }[];
+      tokenKeys: readonly string[];
+    };
+    const ofOthers = name.includes('external-etcd') ? ['demo-orch-etcd-client'] : [];
+    return [...[...authorities, ...certificates].map((each) => each.name), ...tokenKeys, ...ofOthers];
+  }
+  if (name.startsWith('existing')) {
+    const bundles = [
+      'front-proxy-ca',
+      'service-account',
+      'etcd-client',
+      'etcd-server',
+      'controller-manager',
+      'admin',
+    ];
+    return ['my-serving', 'my-clients', ...bundles.map((each) => `demo-orch-${each}`)];
+  }
+  return objects
+    .filter((each) => each.kind === 'Certificate')
+    .map((each) => String(each.spec?.['secretName']));
+}
+
+function selectorOf({ kind, spec }: Body): Readonly<Record<string, string>> | undefined {
+  const selector = spec?.['selector'] as { matchLabels?: Readonly<Record<string, string>> } | undefined;
+  if (kind === 'Service') return selector as Readonly<Record<string, string>>;
+  if (kind === 'NetworkPolicy')
+    return (spec?.['podSelector'] as { matchLabels: Readonly<Record<string, string>> } | undefined)
+      ?.matchLabels;
+  return kind === 'ServiceMonitor' ? undefined : selector?.matchLabels;
+}
+
+const flagsByProgram = new Map<string, ReadonlySet<string>>();
+
+function knownFlags(program: string): ReadonlySet<string> | undefined {
+  const name = /dist\/(apiserver|controller-manager)\/main\.js$/u.exec(program)?.[1];
+  if (name !== 'apiserver' && name !== 'controller-manager') return undefined;
+  const known = flagsByProgram.get(name);
+  if (known !== undefined) return known;
+  const help = execFileSync(process.execPath, [programPath(name), '--help'], { encoding: 'utf8' });
+  const flags = new Set([...help.matchAll(/^ +(?:-\w, )?--([a-z0-9-]+)/gmu)].map(([, flag = '']) => flag));
+  flagsByProgram.set(name, flags);
+  return flags;
+}
+
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: unknown;
+}
+
+/** Helm's own, for charts that are parts of others. */
+const GLOBAL = 'global';
+
+/** Paths of what has no properties of its own. */
+function leavesOfSchema(node: unknown, at = ''): readonly string[] {
+  const { properties } = node as SchemaNode;
+  if (properties === undefined) return [at];
+  return Object.entries(properties)
+    .filter(([name]) => at !== '' || name !== GLOBAL)
+    .flatMap(([name, child]) =>
+      at === 'certificates' && name === 'secretNames'
+        ? [`${at}.${name}`]
+        : leavesOfSchema(child, at === '' ? name : `${at}.${name}`),
+    );
+}
+
+/** The same of values: what the schema leaves open is one. */
+function leavesOfValues(values: unknown, schema: unknown, at = ''): readonly string[] {
+  const { properties } = (schema ?? {}) as SchemaNode;
+  if (properties === undefined || at === 'certificates.secretNames') return [at];
+  return Object.entries(values as Readonly<Record<string, unknown>>).flatMap(([name, child]) =>
+    leavesOfValues(child, properties[name], at === '' ? name : `${at}.${name}`),
+  );
+}

@@ -1,0 +1,75 @@
+import type { Body } from './client';
+
+/** The parts of a container that the chart's tests look at. */
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly env?: readonly {
+    readonly name: string;
+    readonly value?: string;
+    readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath: string } };
+  }[];
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
+  readonly volumeMounts?: readonly {
+    readonly name: string;
+    readonly mountPath: string;
+    readonly readOnly?: boolean;
+  }[];
+  readonly startupProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+}
+
+export interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string; readonly scheme?: string };
+  readonly periodSeconds?: number;
+  readonly timeoutSeconds?: number;
+  readonly failureThreshold?: number;
+}
+
+/** Files chosen of a Secret or ConfigMap. */
+interface Files {
+  readonly items?: readonly { readonly key: string; readonly path: string }[];
+}
+
+export interface Volume extends VolumeSource {
+  readonly name: string;
+  readonly projected?: { readonly sources: readonly VolumeSource[] };
+}
+
+export interface VolumeSource {
+  readonly secret?: Files & { readonly secretName?: string; readonly name?: string };
+  readonly configMap?: Files & { readonly name: string };
+}
+
+export interface PodSpec {
+  readonly serviceAccountName?: string;
+  readonly automountServiceAccountToken?: boolean;
+  readonly terminationGracePeriodSeconds?: number;
+  readonly restartPolicy?: string;
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  readonly containers: readonly Container[];
+  readonly volumes?: readonly Volume[];
+}
+
+export interface PodTemplate {
+  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
+  readonly spec: PodSpec;
+}
+
+/** The template of the pods that an object makes; of a Pod, itself. Undefined for other objects. */
+export function podTemplateOf({ kind, metadata, spec }: Body): PodTemplate | undefined {
+  if (kind === 'Pod')
+    return { metadata: { labels: metadata?.labels ?? {} }, spec: spec as unknown as PodSpec };
+  const owner =
+    kind === 'CronJob' ? (spec?.['jobTemplate'] as { spec: Body['spec'] } | undefined)?.spec : spec;
+  return owner?.['template'] as PodTemplate | undefined;
+}
+
+/** All that a volume is made of. */
+export function sourcesOf({ projected, ...own }: Volume): readonly VolumeSource[] {
+  return projected?.sources ?? [own];
+}
