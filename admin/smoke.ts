@@ -53,9 +53,9 @@ async function smoke(client: Client, signal: AbortSignal): Promise<CommandOutcom
   const ref = { namespace: NAMESPACE.default, name: `orch-smoke-${randomUUID()}` };
   const selection = { namespace: ref.namespace, fieldSelector: `metadata.name=${ref.name}` };
   const before = await client.list(CONFIG_MAPS, { ...selection, signal });
-  const events = client
-    .watch(CONFIG_MAPS, { ...selection, resourceVersion: before.metadata.resourceVersion, signal })
-    [Symbol.asyncIterator]();
+  const { resourceVersion } = before.metadata;
+  const watch = client.watch(CONFIG_MAPS, { ...selection, resourceVersion, signal });
+  const events = watch[Symbol.asyncIterator]();
   const lines = ['listed'];
   const expectEvent = async (type: string): Promise<void> => {
     const { value, done } = await events.next();

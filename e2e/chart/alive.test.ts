@@ -1,0 +1,305 @@
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ConfigMap } from '../../shared/api/types/core-v1';
+import type { Client } from '../../shared/client/client';
+import { createClient } from '../../shared/client/client';
+import type { ResourceOf } from '../../shared/object/object';
+import { eventually } from '../../shared/testing/eventually';
+import { CHART, HELMS, runHelm } from '../support/helm';
+import type { LocalServer } from '../support/local-server';
+import { startLocalServer } from '../support/local-server';
+import type { MachineImages } from '../support/machine-images';
+import { buildMachineImages, filesBelow } from '../support/machine-images';
+import type { NodeAgent } from '../support/node-agent/node-agent';
+import { startNodeAgent } from '../support/node-agent/node-agent';
+import { isFullScale } from '../support/scale';
+import { explained, makeWorkspace } from '../support/workspace';
+
+/**
+ * The chart, alive: helm installs it into an API server of ours that plays the host cluster, and a small node agent runs each of its pods from the
+ * image that deploy/Dockerfile makes. It needs root, buildah and npm's registry.
+ */
+const full = isFullScale ? describe : describe.skip;
+
+const [, HELM] = HELMS;
+const NAMESPACE = 'control-plane';
+const RELEASE = 'orch';
+/** Loopback addresses stand for those of pods, so each must listen at its own. */
+const VALUES = [
+  'apiserver.extraArgs={--bind-address=$(POD_IP)}',
+  'apiserver.shutdownDelaySeconds=3',
+  'controllerManager.extraArgs={--bind-address=$(POD_IP)}',
+  'controllerManager.extraEnv[0].name=POD_IP',
+  'controllerManager.extraEnv[0].valueFrom.fieldRef.fieldPath=status.podIP',
+].flatMap((value) => ['--set', value]);
+const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', version: 'v1', resource: 'configmaps' };
+const WRITERS = 4;
+const REPLICAS = { etcd: 3, apiserver: 3, 'controller-manager': 2 } as const;
+
+full('the chart on a host cluster', () => {
+  const workspace = makeWorkspace('chart');
+  let images: MachineImages;
+  let host: LocalServer;
+  let agent: NodeAgent;
+  let client: Client;
+
+  beforeAll(
+    explained(async () => {
+      images = buildMachineImages(path.join(workspace.dir, 'images'));
+      host = await startLocalServer('kubernetes');
+      await host.replica.client.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
+      agent = startNodeAgent({
+        host: host.replica.client,
+        hostCaFile: host.replica.caFile,
+        namespace: NAMESPACE,
+        dir: path.join(workspace.dir, 'node'),
+        imageOf: (name) => (name.includes('etcd') ? images.etcd : images.orch),
+        network: '127.77',
+      });
+    }),
+  );
+
+  afterAll(async () => {
+    client?.close();
+    await agent?.stop();
+    await host?.stop();
+    images?.remove();
+    workspace.remove();
+  });
+
+  async function helm(...args: readonly string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await runHelm(HELM, ['--namespace', NAMESPACE, ...args], {
+      KUBECONFIG: host.replica.kubeconfig,
+      HOME: workspace.dir,
+    });
+    if (exitCode !== 0) throw new Error(`helm ${args.join(' ')}: ${stderr}${stdout}\n${wordsOfPods()}`);
+    return stdout;
+  }
+
+  function wordsOfPods(): string {
+    return agent
+      .pods()
+      .map((pod) => `${pod.name} ready=${String(pod.isReady())}\n  ${pod.lines().slice(-5).join('\n  ')}`)
+      .join('\n');
+  }
+
+  async function secret(bundle: string, file: string): Promise<Buffer> {
+    const { body } = await host.replica.client.get(
+      `/api/v1/namespaces/${NAMESPACE}/secrets/${RELEASE}-${bundle}`,
+    );
+    return Buffer.from(body.data?.[file] ?? '', 'base64');
+  }
+
+  function readyOf(component: string): number {
+    return agent.podsOf(`${RELEASE}-${component}`).filter((pod) => pod.isReady()).length;
+  }
+
+  test('the image holds what is needed, and runs as nobody in particular', () => {
+    const { labels, user, size, rootFolder } = images.orch;
+    expect(user).toBe('65532:65532');
+    expect(labels).toMatchObject({
+      'org.opencontainers.image.title': 'orch',
+      'org.opencontainers.image.version': expect.stringMatching(/^\d+\.\d+\.\d+$/u),
+      'org.opencontainers.image.revision': expect.stringMatching(/^[0-9a-f]{40}$/u),
+      'org.opencontainers.image.created': expect.stringMatching(/^\d{4}-\d\d-\d\dT/u),
+    });
+    process.stderr.write(`the image has ${size}\n`);
+    const files = filesBelow(path.join(rootFolder, 'opt/orch'));
+    const roots = new Set(files.map((file) => file.split('/').slice(0, 2).join('/')));
+    expect([...roots].filter((root) => root.startsWith('dist/')).toSorted()).toEqual([
+      'dist/admin',
+      'dist/apiserver',
+      'dist/controller-manager',
+      'dist/shared',
+    ]);
+    expect(
+      files.filter((file) => /\.test\.|\.map$|^node_modules\/(?:jest|typescript|@swc)\//u.test(file)),
+    ).toEqual([]);
+  });
+
+  test(
+    'helm install brings everything up',
+    explained(async () => {
+      await helm('install', RELEASE, CHART, ...VALUES, '--wait', '--wait-for-jobs', '--timeout=5m');
+      for (const [component, count] of Object.entries(REPLICAS)) expect(readyOf(component)).toBe(count);
+      expect(agent.pods().map((pod) => [pod.name, pod.restarts()])).toEqual(
+        agent.pods().map((pod) => [pod.name, 0]),
+      );
+      client = createClient({
+        server: `https://${agent.addressOf(`${RELEASE}-apiserver`)}:6443`,
+        tlsServerName: `${RELEASE}-apiserver.${NAMESPACE}.svc`,
+        ca: await secret('serving', 'ca.crt'),
+        cert: await secret('admin', 'tls.crt'),
+        key: await secret('admin', 'tls.key'),
+      });
+      expect(await client.getJson('/version')).toMatchObject({
+        gitCommit: expect.stringMatching(/^[0-9a-f]{40}$/u),
+      });
+    }),
+  );
+
+  test(
+    'helm test passes',
+    explained(async () => {
+      expect(await helm('test', RELEASE, '--timeout=2m')).toMatch(/Phase:\s+Succeeded/u);
+      expect(agent.podsOf(`${RELEASE}-smoke`)[0]?.lines()).toEqual([
+        'listed',
+        'watched ADDED',
+        'watched MODIFIED',
+        'watched DELETED',
+      ]);
+    }),
+  );
+
+  test('one controller-manager leads and does its work', async () => {
+    await client.create({ group: '', version: 'v1', resource: 'namespaces' }, { metadata: { name: 'work' } });
+    await eventually('the default service account of a new namespace is made', async () => {
+      const { items } = await client.list(
+        { group: '', version: 'v1', resource: 'serviceaccounts' },
+        { namespace: 'work' },
+      );
+      return items.length === 1;
+    });
+  });
+
+  test(
+    'helm upgrade rolls API servers and controller-managers without a failed request and without a gap in a watch',
+    explained(async () => {
+      const before = new Set(agent.pods().map((pod) => pod.name));
+      const load = await startLoad(client);
+      await helm(
+        'upgrade',
+        RELEASE,
+        CHART,
+        ...VALUES,
+        '--set=apiserver.logVerbosity=1,controllerManager.logVerbosity=1',
+        '--wait',
+        '--timeout=5m',
+      );
+      await eventually('no old pod is left', () =>
+        agent
+          .pods()
+          .every((pod) => !before.has(pod.name) || /-(?:etcd-|smoke|certificates-)/u.test(pod.name)),
+      );
+      const result = await load.stop();
+      process.stderr.write(`upgrade under load: ${JSON.stringify(result.counts)}\n`);
+      expect(result.failures).toEqual([]);
+      expect(result.missed).toEqual([]);
+      expect(result.counts.writes).toBeGreaterThan(0);
+      expect(agent.overdue).toEqual([]);
+    }),
+  );
+
+  test(
+    'kill -9 of an API server and of an etcd member is mended',
+    explained(async () => {
+      for (const component of ['apiserver', 'etcd', 'controller-manager'] as const) {
+        const [victim] = agent.podsOf(`${RELEASE}-${component}`);
+        victim?.kill('SIGKILL');
+        await eventually(
+          `${component} was started again`,
+          () => (victim?.restarts() ?? 0) > 0 && readyOf(component) === REPLICAS[component],
+        );
+      }
+      await helm('test', RELEASE, '--timeout=2m');
+    }),
+  );
+
+  test(
+    'helm rollback goes back, and helm uninstall takes all but keys and data',
+    explained(async () => {
+      await helm('rollback', RELEASE, '1', '--wait', '--timeout=5m');
+      await helm('test', RELEASE, '--timeout=2m');
+      await helm('uninstall', RELEASE, '--wait');
+      await eventually('no pod is left', () => agent.pods().every((pod) => pod.name.includes('smoke')));
+      expect((await secret('etcd-ca', 'tls.key')).length).toBeGreaterThan(0);
+      expect(agent.overdue).toEqual([]);
+    }),
+  );
+});
+
+interface LoadResult {
+  readonly failures: readonly string[];
+  /** What was written and not seen by the watch. */
+  readonly missed: readonly string[];
+  readonly counts: {
+    readonly writes: number;
+    readonly reads: number;
+    readonly events: number;
+    readonly watches: number;
+  };
+}
+
+/** Writers that create, change, read and delete objects, and one watcher that goes on from its last version when its watch ends. */
+async function startLoad(client: Client): Promise<{ stop(): Promise<LoadResult> }> {
+  const failures: string[] = [];
+  const written = new Set<string>();
+  const seen = new Set<string>();
+  const counts = { writes: 0, reads: 0, events: 0, watches: 0 };
+  const watching = new AbortController();
+  const over = new AbortController();
+  const attempt = async <T>(what: string, call: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await call();
+    } catch (error) {
+      failures.push(`${what}: ${String(error)}`);
+      return undefined;
+    }
+  };
+  const write = async (writer: number): Promise<void> => {
+    for (let turn = 0; !over.signal.aborted; turn++) {
+      const ref = { namespace: 'default', name: `load-${String(writer)}-${String(turn)}` };
+      const made = await attempt('create', async () => client.create(CONFIG_MAPS, { metadata: ref }));
+      if (made !== undefined) written.add(`ADDED ${String(made.metadata.resourceVersion)}`);
+      await attempt('get', async () => client.get(CONFIG_MAPS, ref));
+      const changed = await attempt('update', async () =>
+        client.update(CONFIG_MAPS, { ...made, metadata: { ...ref }, data: { turn: 'x' } }),
+      );
+      if (changed !== undefined) written.add(`MODIFIED ${String(changed.metadata.resourceVersion)}`);
+      await attempt('list', async () => client.list(CONFIG_MAPS, { namespace: 'default' }));
+      await attempt('delete', async () => client.delete(CONFIG_MAPS, ref));
+      counts.writes += 3;
+      counts.reads += 2;
+      await delay(PAUSE_MS);
+    }
+  };
+  let version = (await client.list(CONFIG_MAPS, { namespace: 'default' })).metadata.resourceVersion;
+  const watch = async (): Promise<void> => {
+    while (!watching.signal.aborted) {
+      counts.watches += 1;
+      try {
+        for await (const { type, object } of client.watch(CONFIG_MAPS, {
+          namespace: 'default',
+          resourceVersion: version,
+          allowWatchBookmarks: true,
+          signal: watching.signal,
+        })) {
+          version = object.metadata.resourceVersion ?? version;
+          seen.add(`${type} ${String(version)}`);
+          counts.events += 1;
+        }
+      } catch (error) {
+        // A watch ends with its server; a position that is too old would be a gap.
+        if (!watching.signal.aborted && /too old|Expired|410/u.test(String(error)))
+          failures.push(`watch: ${String(error)}`);
+        await delay(PAUSE_MS);
+      }
+    }
+  };
+  const writers = Array.from({ length: WRITERS }, async (_, writer) => write(writer));
+  const watcher = watch();
+  return {
+    async stop() {
+      over.abort();
+      await Promise.all(writers);
+      await eventually('the watch has seen every write', () =>
+        [...written].every((each) => seen.has(each)),
+      ).catch(() => undefined);
+      watching.abort();
+      await watcher;
+      return { failures, missed: [...written].filter((each) => !seen.has(each)), counts };
+    },
+  };
+}
+
+const PAUSE_MS = 20;

@@ -1,0 +1,257 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { load } from 'js-yaml';
+import { startControllerManager } from '../deploy/local/controller-manager';
+import { ensureCredentials } from '../deploy/local/credentials';
+import { freePort } from '../deploy/local/ports';
+import { repositoryRoot } from '../deploy/local/repository';
+import type { StartedProcess } from '../deploy/local/started-process';
+import { startProcess } from '../deploy/local/started-process';
+import { eventually } from '../shared/testing/eventually';
+import { suiteHaSet } from './support/suite';
+import { explained, makeWorkspace, remember } from './support/workspace';
+
+/** The rules and the dashboard of the chart, held against what the programs really tell, by a real Prometheus. */
+const TOOLS = path.join(repositoryRoot, '.tools', 'prometheus', 'usr', 'bin');
+const PROMTOOL = path.join(TOOLS, 'promtool');
+const RULES = path.join(repositoryRoot, 'helm', 'orch', 'files', 'rules.yaml');
+const DASHBOARD = path.join(repositoryRoot, 'helm', 'orch', 'files', 'dashboard.json');
+const DEPLOY = path.join(repositoryRoot, 'deploy', 'prometheus');
+const run = existsSync(PROMTOOL) ? test : test.skip;
+const GRACE_MS = 5_000;
+
+interface Rule {
+  readonly alert?: string;
+  readonly record?: string;
+  readonly expr: string;
+}
+
+interface Panel {
+  readonly title: string;
+  readonly targets: readonly { readonly expr: string }[];
+}
+
+const rules = (
+  load(readFileSync(RULES, 'utf8')) as { groups: readonly { rules: readonly Rule[] }[] }
+).groups.flatMap((group) => group.rules);
+const { panels } = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as { panels: readonly Panel[] };
+
+run('promtool accepts the rules, their tests and the scrape configuration', () => {
+  const promtool = (...args: readonly string[]): string =>
+    execFileSync(PROMTOOL, args, { encoding: 'utf8', cwd: DEPLOY });
+  expect(promtool('check', 'rules', RULES)).toContain('SUCCESS');
+  expect(promtool('test', 'rules', 'rules.test.yaml')).toContain('SUCCESS');
+  expect(promtool('check', 'config', '--syntax-only', 'prometheus.yml')).toContain('SUCCESS');
+});
+
+describe('a Prometheus that reads a running set', () => {
+  const workspace = makeWorkspace('monitoring');
+  const programs: StartedProcess[] = [];
+  let prometheus = '';
+
+  afterAll(async () => {
+    for (const program of programs) await program.stop(GRACE_MS);
+    workspace.remove();
+  });
+
+  const set = suiteHaSet({
+    replicas: 1,
+    etcd: 1,
+    balancer: false,
+    controllerManagers: 0,
+    dialect: 'kubernetes',
+  });
+
+  beforeAll(
+    explained(async () => {
+      if (!existsSync(PROMTOOL)) return;
+      const securePort = await freePort();
+      programs.push(
+        remember(
+          await startControllerManager({
+            name: 'controller-manager',
+            kubeconfig: set.kubeconfig,
+            credentials: ensureCredentials(workspace.dir),
+            dialect: 'kubernetes',
+            securePort,
+            extraArgs: ['--authorization-always-allow-paths=/healthz,/metrics'],
+          }),
+        ),
+      );
+      const port = await freePort();
+      prometheus = `http://127.0.0.1:${String(port)}`;
+      const config = path.join(workspace.dir, 'prometheus.yml');
+      // The drill is over when the alert fires, not when it has fired for as long as people need.
+      writeFileSync(
+        path.join(workspace.dir, 'rules.yaml'),
+        readFileSync(RULES, 'utf8').replaceAll(/^( +for): .*$/gmu, '$1: 0s'),
+      );
+      writeFileSync(config, configOf(securePort));
+      programs.push(
+        remember(
+          await startProcess({
+            name: 'prometheus',
+            command: path.join(TOOLS, 'prometheus'),
+            args: [
+              `--config.file=${config}`,
+              `--storage.tsdb.path=${path.join(workspace.dir, 'data')}`,
+              `--web.listen-address=127.0.0.1:${String(port)}`,
+            ],
+          }),
+        ),
+      );
+      await causeTraffic();
+    }),
+  );
+
+  function configOf(securePort: number): string {
+    const replica = set.replicas[0];
+    const token = readFileSync(replica?.kubeconfig ?? '', 'utf8').match(/token: (\S+)/u)?.[1];
+    const jobs = [
+      {
+        job_name: 'orch-apiserver',
+        scheme: 'https',
+        authorization: { credentials: token },
+        tls_config: { ca_file: replica?.caFile },
+        static_configs: [{ targets: [`127.0.0.1:${String(replica?.port)}`] }],
+      },
+      {
+        job_name: 'orch-controller-manager',
+        scheme: 'https',
+        tls_config: { insecure_skip_verify: true },
+        static_configs: [{ targets: [`127.0.0.1:${String(securePort)}`] }],
+      },
+      {
+        job_name: 'orch-etcd',
+        static_configs: [{ targets: set.etcd.endpoints.map((endpoint) => new URL(endpoint).host) }],
+      },
+    ];
+    // JSON is YAML.
+    return JSON.stringify({
+      global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+      rule_files: ['rules.yaml'],
+      scrape_configs: jobs,
+    });
+  }
+
+  /** Something of everything that panels show. */
+  async function causeTraffic(): Promise<void> {
+    const stopWatch = new AbortController();
+    const watched = (async () => {
+      for await (const event of set.client.watch(
+        '/api/v1/namespaces/default/configmaps?watch=1',
+        stopWatch.signal,
+      ))
+        if (event.object.metadata?.name === 'last') stopWatch.abort();
+    })();
+    const over = new AbortController();
+    const traffic = (async () => {
+      for (let turn = 0; !over.signal.aborted; turn++) {
+        await set.client.create('/api/v1/namespaces/default/configmaps', {
+          metadata: { name: `m${String(turn)}` },
+        });
+        await set.client.get('/api/v1/namespaces/default/configmaps');
+        await set.client.get('/api/v1/namespaces/default/configmaps/missing');
+        await set.client.get('/api/v1/namespaces/default/services');
+      }
+    })();
+    await eventually('all parts are read', async () => {
+      const up = await query('up == 1').catch(() => []);
+      return up.length === 3;
+    });
+    await eventually(
+      'rates can be told',
+      async () => (await query('sum(rate(apiserver_request_total{code="404"}[5m])) > 0')).length > 0,
+    );
+    await eventually(
+      'something was measured of watches',
+      async () => (await query('sum(rate(apiserver_watch_delay_seconds_count[5m])) > 0')).length > 0,
+    );
+    over.abort();
+    await traffic;
+    await set.client.create('/api/v1/namespaces/default/configmaps', { metadata: { name: 'last' } });
+    await watched;
+  }
+
+  async function api<T>(place: string): Promise<T> {
+    const answer = (await (await fetch(`${prometheus}/api/v1/${place}`)).json()) as {
+      status: string;
+      data: T;
+    };
+    if (answer.status !== 'success') throw new Error(`${place}: ${JSON.stringify(answer)}`);
+    return answer.data;
+  }
+
+  async function query(expression: string): Promise<readonly unknown[]> {
+    return (await api<{ result: readonly unknown[] }>(`query?query=${encodeURIComponent(expression)}`))
+      .result;
+  }
+
+  run.each(panels.map((panel) => [panel.title, panel.targets.map(({ expr }) => expr)] as const))(
+    'the panel "%s" shows something',
+    async (_title, expressions) => {
+      for (const expression of expressions)
+        await eventually(`${expression} returns data`, async () => (await query(expression)).length > 0);
+      expect(expressions.length).toBeGreaterThan(0);
+    },
+  );
+
+  run('every metric that the rules and the dashboard name is told by a program', async () => {
+    const targets = (
+      await api<{ activeTargets: readonly { scrapePool: string; labels: { instance: string } }[] }>('targets')
+    ).activeTargets;
+    const told = await Promise.all(
+      targets.map(async ({ labels }) =>
+        api<readonly { metric: string }[]>(
+          `targets/metadata?match_target=${encodeURIComponent(`{instance="${labels.instance}"}`)}`,
+        ),
+      ),
+    );
+    const known = new Set(told.flat().map(({ metric }) => metric));
+    const expressions = [
+      ...rules.map(({ expr }) => expr),
+      ...panels.flatMap(({ targets: each }) => each.map(({ expr }) => expr)),
+    ];
+    const named = expressions.flatMap((expression) =>
+      [...expression.matchAll(/\b([a-z_]+)\{/gu)].map(([, name = '']) => name),
+    );
+    const missing = [...new Set(named)].filter((name) => name !== 'up');
+    expect(
+      missing.filter((name) => !known.has(name) && !known.has(name.replace(/_(?:bucket|sum|count)$/u, ''))),
+    ).toEqual([]);
+    expect(new Set(named).size).toBeGreaterThan(15);
+  });
+
+  run('every rule can be evaluated', async () => {
+    interface Told {
+      readonly name: string;
+      readonly health: string;
+      readonly lastError?: string;
+      readonly state?: string;
+    }
+    const read = async (): Promise<readonly Told[]> =>
+      (await api<{ groups: readonly { rules: readonly Told[] }[] }>('rules')).groups.flatMap(
+        (group) => group.rules,
+      );
+    await eventually('all rules were evaluated', async () =>
+      (await read()).every(({ health }) => health !== 'unknown'),
+    );
+    const told = await read();
+    expect(told.filter(({ health }) => health !== 'ok')).toEqual([]);
+    expect(told).toHaveLength(rules.length);
+  });
+
+  run('an alert fires when the only API server dies', async () => {
+    await set.replicas[0]?.kill();
+    await eventually('OrchApiserversDown fires', async () => {
+      const { alerts } = await api<{ alerts: readonly { labels: { alertname: string }; state: string }[] }>(
+        'alerts',
+      );
+      return alerts.some(
+        ({ labels, state }) => labels.alertname === 'OrchApiserversDown' && state === 'firing',
+      );
+    });
+    expect(await query('ALERTS{alertname="OrchApiserversDown",alertstate="firing"}')).toHaveLength(1);
+  });
+});
