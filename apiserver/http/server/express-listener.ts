@@ -1,8 +1,8 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
 
-/** Answers one request. Never rejects. */
-export type RequestHandler = (request: ListenerRequest, response: ServerResponse) => Promise<void>;
+/** Answers one request. Never throws. */
+export type RequestHandler = (request: ListenerRequest, response: ServerResponse) => void;
 
 /** A request as the server makes it. */
 export class ListenerRequest extends IncomingMessage {
@@ -59,7 +59,7 @@ export function createExpressListener(handle: RequestHandler): ExpressListener {
       return;
     }
     request.forgetRouting();
-    void handle(request, response);
+    handle(request, response);
   });
   return { listener: app, Request, Response };
 }

@@ -9,6 +9,18 @@ export const HEADER_BYTES_MAX = 64 * 1_024;
 /** The request target alone; more is 414. */
 export const URL_BYTES_MAX = 32 * 1_024;
 
+/** How many requests may wait on a connection for the answer to an earlier one. Clients that send ahead do so by tens. */
+export const PIPELINED_MAX = 64;
+
+/** The heads of those that wait, together. */
+export const PIPELINED_BYTES_MAX = 128 * 1_024;
+
+/** How many more are thrown away while such a connection ends. Node keeps a few kilobytes of each until then. */
+export const PIPELINED_DROPPED_MAX = 1_000;
+
+/** How long the answer may take with which a connection ends that a client has misused. */
+export const LAST_ANSWER_MS_MAX = 1_000;
+
 /** How much of a body nobody reads is thrown away to keep the connection; behind that it is cut. */
 export const DISCARD_BYTES_MAX = 16 * 1_024 * 1_024;
 

@@ -10,7 +10,6 @@ import type { ListenerRequest } from './express-listener';
 import { HttpExchange } from './http-exchange';
 import { URL_BYTES_MAX } from './limits';
 import { discardRest } from './request-body';
-import type { SocketEnds } from './socket-ends';
 import { isMessageStream, writeMessages } from './web-socket';
 
 /** What every request goes through: sets `exchange.answer`, or throws. */
@@ -24,8 +23,6 @@ export interface HandlerOptions {
   readonly log: Log;
   /** Kept up to date by the handler. */
   readonly inFlight: InFlight;
-  /** Requests that wait for the connection they came on. */
-  readonly queued: SocketEnds;
   /** Called whenever a request was removed from `inFlight`. */
   readonly onRemoved: () => void;
   /** True for requests that came in through the listener for upgrades. */
@@ -70,17 +67,13 @@ class Handling implements AnswerOwner {
 
   begin(): void {
     const { response, options } = this;
-    const request = this.#request;
     options.inFlight.set(response, this.exchange);
     response.on('close', this.#onClose);
-    if (response.socket === null) options.queued.add(request.socket, this.#onClose);
   }
 
   readonly #onClose = (): void => {
     const { exchange, response, options } = this;
-    const request = this.#request;
     if (!options.inFlight.delete(response)) return;
-    options.queued.delete(request.socket, this.#onClose);
     if (!response.writableFinished) exchange.abort(new ClientGoneError());
     exchange.end();
     options.onRemoved();
@@ -94,6 +87,11 @@ class Handling implements AnswerOwner {
         new StatusError('', `the request URI is too long: limit is ${String(URL_BYTES_MAX)}`, { code: 414 }),
         exchange,
       );
+      return;
+    }
+    if (hasSeveralHosts(this.#request)) {
+      exchange.answer = TOO_MANY_HOSTS;
+      this.response.shouldKeepAlive = false;
       return;
     }
     try {
@@ -178,4 +176,20 @@ class Handling implements AnswerOwner {
   #discardBody(): void {
     if (!this.options.upgrade && !this.#request.expectsContinue) discardRest(this.#request);
   }
+}
+
+/** As the Go server says it. Which of them a proxy before this server went by cannot be known. */
+const TOO_MANY_HOSTS: Answer = {
+  code: 400,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+  body: Buffer.from('400 Bad Request: too many Host headers'),
+};
+
+function hasSeveralHosts({ rawHeaders }: ListenerRequest): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
 }

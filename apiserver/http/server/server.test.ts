@@ -236,6 +236,25 @@ describe('errors', () => {
   });
 });
 
+test.each([
+  'Host: a\r\nHost: b',
+  'host: a\r\nHOST: a',
+  'Host: a\r\nConnection: Upgrade\r\nUpgrade: x\r\nHost: b',
+])('%j names its host twice and is 400, on a connection that closes', async (headers) => {
+  let asked = 0;
+  const { connect } = await start(
+    always(() => {
+      asked += 1;
+      return textAnswer('');
+    }),
+  );
+  const socket = await connect();
+  socket.write(`GET / HTTP/1.1\r\n${headers}\r\n\r\n`);
+  const text = await readToEnd(socket);
+  expect(text).toMatch(/^HTTP\/1.1 400 Bad Request\r\n[^]*Connection: close\r\n[^]*too many Host headers$/);
+  expect(asked).toBe(0);
+});
+
 describe('request bodies', () => {
   test('a body of exactly the limit is read', async () => {
     const { send } = await start(bodyLength);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Server as NodeHttpsServer } from 'node:https';
 import { createServer as createHttpsServer } from 'node:https';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { KEY_EXCHANGE_GROUPS } from '../../../shared/certs/key-exchange';
@@ -11,15 +11,17 @@ import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
 import type { CertificateFiles, LoadedCertificate } from './certificate-files';
 import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
+import type { ConnectionCounts } from './connection-counts';
+import { newConnectionCounts } from './connection-counts';
 import type { ExpressListener, ListenerRequest } from './express-listener';
 import { createExpressListener } from './express-listener';
 import * as limits from './limits';
 import { refuseMalformed } from './malformed';
 import type { ClientAuthorities } from './peer-certificates';
 import { CLIENT_CERTIFICATE_OPTIONS, clientAuthorityContext } from './peer-certificates';
+import { Pipelines } from './pipelines';
 import type { HandlerOptions, InFlight, Journey } from './request-handler';
 import { handleRequest } from './request-handler';
-import { SocketEnds } from './socket-ends';
 import { responseOnSocket } from './upgrade';
 
 export interface ServerSettings {
@@ -32,6 +34,8 @@ export interface ServerSettings {
   readonly clientAuthorities?: ClientAuthorities | undefined;
   readonly journey: Journey;
   readonly log: Log;
+  /** Kept up to date by the server. */
+  readonly counts?: ConnectionCounts;
   /** Called first when the server closes: from here on readiness has to fail. */
   readonly onShutdown?: () => void;
   /**
@@ -72,7 +76,10 @@ class HttpsServer implements Server {
   readonly #forRequests: HandlerOptions;
   readonly #forUpgrades: HandlerOptions;
   readonly #exchanges: InFlight = new Map();
+  readonly #pipelines: Pipelines;
   readonly #sockets = new Set<Socket>();
+  /** Connections that end with the answer that is under way on them. */
+  readonly #ending = new WeakSet<Duplex>();
   #https: NodeHttpsServer | undefined = undefined;
   #stopWatchingCertificate: () => void = () => undefined;
   /** The server is about to go; it still serves. */
@@ -84,11 +91,12 @@ class HttpsServer implements Server {
 
   constructor(settings: ServerSettings) {
     this.#settings = settings;
+    const { counts = newConnectionCounts() } = settings;
+    this.#pipelines = new Pipelines({ counts, endAfterAnswer: (socket) => this.#endAfterAnswer(socket) });
     this.#forRequests = {
       journey: settings.journey,
       log: settings.log,
       inFlight: this.#exchanges,
-      queued: new SocketEnds(),
       onRemoved: () => {
         if (this.#exchanges.size === 0) this.#onIdle();
       },
@@ -97,9 +105,12 @@ class HttpsServer implements Server {
       stallMsMax: settings.stallMsMax ?? limits.STALL_MS_MAX,
     };
     this.#forUpgrades = { ...this.#forRequests, upgrade: true };
-    this.#express = createExpressListener((request, response) =>
-      this.#handle(request, response, this.#forRequests),
-    );
+    this.#express = createExpressListener((request, response) => {
+      // Node has given the connection to the response of an earlier request.
+      if (response.socket === null)
+        this.#pipelines.hold(request, response, () => this.#begin(request, response));
+      else this.#begin(request, response);
+    });
   }
 
   async listen(): Promise<{ readonly address: string; readonly port: number }> {
@@ -176,11 +187,10 @@ class HttpsServer implements Server {
     });
     https.on('upgrade', (request: ListenerRequest, socket: Duplex, head: Buffer) => {
       request.upgradeHead = head;
-      const response = responseOnSocket(this.#express, request, socket);
-      if (response !== undefined) void this.#handle(request, response, this.#forUpgrades);
+      this.#upgrade(request, socket);
     });
     https.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-      refuseMalformed(error, socket, this.#hasBegunToAnswer(socket));
+      this.#refuse(error, socket);
     });
     https.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
@@ -195,17 +205,46 @@ class HttpsServer implements Server {
     return { ...certificate, minVersion, ecdhCurve: KEY_EXCHANGE_GROUPS, ...forClients };
   }
 
-  #handle(request: ListenerRequest, response: ServerResponse, options: HandlerOptions): Promise<void> {
+  #begin(request: ListenerRequest, response: ServerResponse): void {
     if (this.#isDraining) response.shouldKeepAlive = false;
-    return handleRequest(request, response, options);
+    void handleRequest(request, response, this.#forRequests);
   }
 
-  /** True when an answer is under way on this connection. Looked for only when a client sends rubbish. */
-  #hasBegunToAnswer(socket: Duplex): boolean {
-    for (const response of this.#exchanges.keys()) {
-      if (response.socket === socket) return response.headersSent;
+  #upgrade(request: ListenerRequest, socket: Duplex): void {
+    socket.on('error', () => socket.destroy());
+    if (!(socket instanceof Socket)) {
+      socket.destroy();
+      return;
     }
-    return false;
+    const response = responseOnSocket(this.#express, request, socket);
+    if (response === undefined) this.#endAfterAnswer(socket);
+    else void handleRequest(request, response, this.#forUpgrades);
+  }
+
+  /** Answers bytes that are no request, unless the answer to one before them is still to come: then that is the last. */
+  #refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const underWay = this.#answerOn(socket);
+    const isLater = underWay?.req.complete === true && error.code !== 'ECONNRESET';
+    if (isLater) this.#endAfterAnswer(socket);
+    else refuseMalformed(error, socket, underWay?.headersSent === true);
+  }
+
+  /** The answer that is under way on this connection is the last. It has a moment to leave. */
+  #endAfterAnswer(socket: Duplex): void {
+    if (this.#ending.has(socket)) return;
+    this.#ending.add(socket);
+    const underWay = this.#answerOn(socket);
+    if (underWay !== undefined) underWay.shouldKeepAlive = false;
+    const cut = setTimeout(() => socket.destroy(), limits.LAST_ANSWER_MS_MAX).unref();
+    socket.once('close', () => clearTimeout(cut));
+  }
+
+  /** Looked for only when a client misuses its connection. */
+  #answerOn(socket: Duplex): ServerResponse | undefined {
+    for (const response of this.#exchanges.keys()) {
+      if (response.socket === socket) return response;
+    }
+    return undefined;
   }
 
   async #drain({ delayMs, graceMs }: CloseOptions): Promise<void> {

@@ -333,26 +333,6 @@ test('whoever asked to be told is told once when an answer is out, when its clie
   expect(told).toEqual(['/sent', 'late', '/left', 'late']);
 });
 
-test('requests that wait behind another on their connection go with it', async () => {
-  const all = deferred();
-  let ended = 0;
-  running = await startServer(async (exchange) => {
-    exchange.whenOver(() => {
-      ended += 1;
-      if (ended === 3) all.resolve();
-    });
-    await Promise.resolve();
-    exchange.answer = { code: 200, headers: {}, body: silent(exchange), messages: 'lines' };
-  });
-  const socket = await running.connect();
-  socket.write('GET /watch HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3));
-  await once(socket, 'data');
-  expect(running.server.inFlight()).toBe(3);
-  socket.destroy();
-  await all.promise;
-  expect(running.server.inFlight()).toBe(0);
-});
-
 test('an answer that is awaited behind another is over once, and its connection goes on', async () => {
   const ended: string[] = [];
   running = await startServer(async (exchange) => {

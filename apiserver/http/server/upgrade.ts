@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { ExpressListener, ListenerRequest } from './express-listener';
 
 /** How long a connection may take to go after its answer was written. */
@@ -8,21 +7,22 @@ const CLOSE_MS_MAX = 1_000;
 
 /**
  * Gives a request that asks to upgrade its connection a response to be answered with like any other, so that it takes the same way
- * through authentication and authorization. The connection ends with the answer, as HTTP has let go of it.
+ * through authentication and authorization. The connection ends with the answer, as HTTP has let go of it. Undefined when the answer to an
+ * earlier request is still under way on it.
  */
 export function responseOnSocket(
   listener: ExpressListener,
   request: ListenerRequest,
-  socket: Duplex,
+  socket: Socket,
 ): ServerResponse | undefined {
-  socket.on('error', () => socket.destroy());
-  if (!(socket instanceof Socket)) {
-    socket.destroy();
-    return undefined;
-  }
   const response = new listener.Response(request);
   response.shouldKeepAlive = false;
-  response.assignSocket(socket);
+  try {
+    response.assignSocket(socket);
+  } catch (error) {
+    if (isSocketAssigned(error)) return undefined;
+    throw error;
+  }
   response.once('finish', () => {
     response.detachSocket(socket);
     socket.resume();
@@ -33,4 +33,13 @@ export function responseOnSocket(
     process.nextTick(() => response.emit('close'));
   });
   return response;
+}
+
+function isSocketAssigned(error: unknown): boolean {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    error.code === 'ERR_HTTP_SOCKET_ASSIGNED'
+  );
 }

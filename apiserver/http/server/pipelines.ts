@@ -1,0 +1,81 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionCounts } from './connection-counts';
+import type { ListenerRequest } from './express-listener';
+import { PIPELINED_BYTES_MAX, PIPELINED_DROPPED_MAX, PIPELINED_MAX } from './limits';
+
+export interface PipelineOptions {
+  readonly counts: Pick<ConnectionCounts, 'pipelined' | 'pipelineFloods'>;
+  /** To let the connection end with the answer that is under way on it, and soon whatever becomes of that. */
+  readonly endAfterAnswer: (socket: Socket) => void;
+}
+
+/** What waits on one connection. */
+interface Waiting {
+  requests: number;
+  /** Of their heads. */
+  bytes: number;
+  /** Requests that came after the connection was to end. */
+  dropped: number;
+}
+
+/**
+ * One request at a time on each connection: Node hands over every request that it finds in what it has read, and the next one is not begun
+ * before the last answer has left. So a client gets no more work under way, and no more answers into memory, than it has connections.
+ */
+export class Pipelines {
+  readonly #waiting = new WeakMap<Socket, Waiting>();
+  readonly #options: PipelineOptions;
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes a request whose connection is busy, and begins it when it is its turn; never, if the connection ends before. When too much
+   * waits, the connection ends with the answer that is under way: what comes after an answer that says so was not begun, as every client
+   * knows. One that goes on sending all the same is cut at once.
+   */
+  hold(request: ListenerRequest, response: ServerResponse, begin: () => void): void {
+    const { socket } = request;
+    const waiting = this.#waitingOn(socket);
+    const bytes = headBytes(request);
+    const isFull = waiting.requests >= PIPELINED_MAX || waiting.bytes + bytes > PIPELINED_BYTES_MAX;
+    if (isFull || waiting.dropped > 0) {
+      this.#drop(socket, waiting);
+      return;
+    }
+    this.#options.counts.pipelined += 1;
+    waiting.requests += 1;
+    waiting.bytes += bytes;
+    // Node gives the connection to the responses in the order of their requests.
+    response.once('socket', () => {
+      waiting.requests -= 1;
+      waiting.bytes -= bytes;
+      if (waiting.dropped > 0) socket.destroySoon();
+      else begin();
+    });
+  }
+
+  #waitingOn(socket: Socket): Waiting {
+    const known = this.#waiting.get(socket);
+    if (known !== undefined) return known;
+    const waiting: Waiting = { requests: 0, bytes: 0, dropped: 0 };
+    this.#waiting.set(socket, waiting);
+    return waiting;
+  }
+
+  #drop(socket: Socket, waiting: Waiting): void {
+    waiting.dropped += 1;
+    if (waiting.dropped === 1) {
+      this.#options.counts.pipelineFloods += 1;
+      this.#options.endAfterAnswer(socket);
+    } else if (waiting.dropped > PIPELINED_DROPPED_MAX) socket.destroy();
+  }
+}
+
+function headBytes({ url, rawHeaders }: ListenerRequest): number {
+  let bytes = url?.length ?? 0;
+  for (const word of rawHeaders) bytes += word.length;
+  return bytes;
+}
