@@ -23,6 +23,8 @@ export interface JourneyParts {
   readonly audit?: Pick<Audit, 'open' | 'record'> | undefined;
   readonly authenticate: Stage;
   readonly impersonate: Stage;
+  /** Refuses the requests of a user for whose answers there is no room. */
+  readonly limitAnswers: Stage;
   readonly authorize: Stage;
   /** Answers health paths; undefined for any other path. */
   readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
@@ -40,7 +42,7 @@ export interface JourneyParts {
 
 /**
  * The journey of every request, in order; read it first. Around it stands the error handler (`http/server/error-handler.ts`), which
- * turns what a stage throws into a Status. A stage that is still to come has its place: flow control before authorization.
+ * turns what a stage throws into a Status. A stage that is still to come has its place: flow control beside `limitAnswers`.
  */
 export function createJourney(parts: JourneyParts): (exchange: Exchange) => Promise<void> {
   const stages: readonly Stage[] = [
@@ -51,6 +53,7 @@ export function createJourney(parts: JourneyParts): (exchange: Exchange) => Prom
     parts.authenticate, // who is asking
     ...(parts.audit === undefined ? [] : [parts.audit.record]), // what is written down of it
     parts.impersonate, // as whom, if not as themselves
+    parts.limitAnswers, // whether there is room for another answer
     parts.authorize, // whether they may
     createAnswerStage(parts), // the verb itself
   ];

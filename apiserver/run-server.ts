@@ -24,6 +24,7 @@ import type { ControlPlane } from './startup/control-plane';
 import { healthEndpoints } from './observability/health/health-endpoints';
 import type { HealthCheck } from './observability/health/health-check';
 import { logCheck, ping, shutdownCheck } from './observability/health/health-check';
+import { sharedCheck } from './observability/health/shared-check';
 import { createImpersonationStage } from './access/impersonation/impersonation';
 import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { createMetricsEndpoints } from './observability/metrics/metrics-endpoints';
@@ -33,7 +34,10 @@ import type { OffloadCounts } from './offload/offload-counts';
 import { planeOfOptions, verbContextOf } from './startup/plane-of-options';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
 import { retryUntilAvailable } from './startup/retry-until-available';
+import type { ConnectionMetricsSource } from './observability/metrics/add-connection-metrics';
+import { newConnectionCounts } from './http/server/connection-counts';
 import { statusErrorOf } from './http/server/error-handler';
+import { createAnswerLimitStage, createRequestMemory } from './http/server/held-bytes';
 import type { Server } from './http/server/server';
 import { createServer } from './http/server/server';
 import type { OpenedStore } from './storage/open';
@@ -209,6 +213,7 @@ async function openListener(
   });
   const { accountTokens } = authentication;
   const { access } = plane;
+  const connections = { counts: newConnectionCounts(), memory: createRequestMemory() };
   let isShuttingDown = false;
   const checks: readonly HealthCheck[] = [
     ping,
@@ -232,13 +237,14 @@ async function openListener(
       audit,
       authenticate: authentication.stage,
       impersonate: createImpersonationStage(access.authorize),
+      limitAnswers: createAnswerLimitStage(connections.memory),
       authorize: createAuthorizationStage(access.authorize),
       health: healthEndpoints({
         checks,
         log,
         livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
       }),
-      metrics: metricsEndpoints({ plane, authentication, audit, counts }),
+      metrics: metricsEndpoints({ plane, authentication, audit, counts, connections }),
       ...defined({ issuer: accountTokens.documents }),
       verbs: verbContextOf(options, { plane, authentication, opened }),
       large,
@@ -247,6 +253,7 @@ async function openListener(
       build,
     }),
     log,
+    ...connections,
     onShutdown: () => {
       isShuttingDown = true;
     },
@@ -263,9 +270,16 @@ interface MeasuredParts {
   readonly authentication: Authentication;
   readonly audit: Audit | undefined;
   readonly counts: OffloadCounts;
+  readonly connections: ConnectionMetricsSource;
 }
 
-function metricsEndpoints({ plane, authentication, audit, counts }: MeasuredParts): MetricsEndpoints {
+function metricsEndpoints({
+  plane,
+  authentication,
+  audit,
+  counts,
+  connections,
+}: MeasuredParts): MetricsEndpoints {
   const { registry, cache, admissionMetrics, webhookMetrics } = plane;
   const { accountTokens } = authentication;
   return createMetricsEndpoints({
@@ -278,6 +292,7 @@ function metricsEndpoints({ plane, authentication, audit, counts }: MeasuredPart
     tokens: accountTokens.counts,
     audit: audit?.counts,
     largeRequests: counts,
+    connections,
     processMetrics: true,
   });
 }
@@ -294,7 +309,7 @@ function certificateFiles(
 }
 
 function storeCheck({ backend, names }: OpenedStore): HealthCheck {
-  return {
+  const check: HealthCheck = {
     name: names.check,
     paths: ['healthz', 'livez', 'readyz'],
     check: async (signal) => {
@@ -302,6 +317,7 @@ function storeCheck({ backend, names }: OpenedStore): HealthCheck {
       return undefined;
     },
   };
+  return sharedCheck(check, systemClock);
 }
 
 function cacheCheck({ cache }: ControlPlane): HealthCheck {

@@ -28,6 +28,7 @@ import { DEFAULT_ADMISSION, createControlPlane } from '../startup/control-plane'
 import { createMetricsEndpoints } from '../observability/metrics/metrics-endpoints';
 import { statusErrorOf } from '../http/server/error-handler';
 import type { JourneyParts } from '../journey';
+import { createAnswerLimitStage, createRequestMemory } from '../http/server/held-bytes';
 import { createJourney } from '../journey';
 import type { OperationServices } from '../registry/operation';
 import type { RuntimeConfig } from '../registry/runtime-config';
@@ -159,6 +160,7 @@ export async function startInProcessApi(
       await next();
     },
     impersonate: createImpersonationStage(plane.access.authorize),
+    limitAnswers: createAnswerLimitStage(createRequestMemory()),
     authorize: createAuthorizationStage(plane.access.authorize),
     health: async () => Promise.resolve(undefined),
     metrics: createMetricsEndpoints({

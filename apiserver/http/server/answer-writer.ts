@@ -3,24 +3,30 @@ import type { Log } from '../../../shared/log/log';
 import type { Answer, Exchange } from '../../exchange/exchange';
 import { LENT_BYTES_MIN } from '../../exchange/exchange';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
+import type { ConnectionCounts } from './connection-counts';
+import type { RequestMemory } from './held-bytes';
+import { holdUntilOver } from './held-bytes';
+import { ANSWER_PIECE_BYTES } from './limits';
 import { warningHeaders } from './warning-header';
 import { writeInParts } from './write-in-parts';
 
 export interface WriterOptions {
   readonly log: Log;
-  /** How long a client may take nothing of a streamed answer before it is cut off. */
+  /** How long a client may take nothing of an answer in pieces before it is cut off. */
   readonly stallMsMax: number;
+  readonly memory: Pick<RequestMemory, 'answers'>;
+  readonly counts: Pick<ConnectionCounts, 'slowReaders'>;
 }
 
-/** Who gives an answer to be written, and is told of what becomes of one that is streamed. */
+/** Who gives an answer to be written, and is told of what becomes of it. */
 export interface AnswerOwner {
   readonly response: ServerResponse;
   readonly exchange: Exchange;
   readonly options: WriterOptions;
   /** Its head is out. */
   headSent(): void;
-  /** Everything was handed over to the connection. Not called for a stream that was cut, or left by its client. */
-  streamEnded(): void;
+  /** Everything was handed over to the connection. Not called for an answer that was cut, or left by its client. */
+  answerEnded(): void;
   /** It broke before anything of it was written: there can still be another answer. */
   streamRefused(error: unknown): void;
 }
@@ -32,20 +38,39 @@ export interface AnswerOwner {
 export function writeAnswer(owner: AnswerOwner, answer: Answer): void {
   const { response, exchange, options } = owner;
   if (response.destroyed) return;
-  if (Buffer.isBuffer(answer.body)) {
-    writeHead(response, exchange, answer);
-    response.end(exchange.method === 'HEAD' ? undefined : answer.body);
+  const { body } = answer;
+  if (Buffer.isBuffer(body)) {
+    const isHead = exchange.method === 'HEAD';
+    if (!isHead) holdUntilOver(options.memory.answers, exchange, body.length);
+    if (isHead || body.length <= ANSWER_PIECE_BYTES) {
+      writeHead(response, exchange, answer);
+      response.end(isHead ? undefined : body);
+      owner.answerEnded();
+    } else new Stream(owner, answer, piecesOf(body)).begin();
     return;
   }
-  const iterator = answer.body[Symbol.asyncIterator]();
+  const iterator = body[Symbol.asyncIterator]();
   if (exchange.method === 'HEAD') {
     writeHead(response, exchange, answer);
     response.end();
     closeIterator(iterator, options.log);
-    owner.streamEnded();
+    owner.answerEnded();
     return;
   }
   new Stream(owner, answer, iterator).begin();
+}
+
+function piecesOf(body: Buffer): AsyncIterator<Buffer> {
+  let at = 0;
+  return {
+    next: async () => {
+      const piece = body.subarray(at, at + ANSWER_PIECE_BYTES);
+      at += piece.length;
+      return Promise.resolve(
+        piece.length > 0 ? { done: false, value: piece } : { done: true, value: undefined },
+      );
+    },
+  };
 }
 
 function writeHead(response: ServerResponse, exchange: Exchange, answer: Answer): void {
@@ -122,7 +147,7 @@ class Stream {
   #end(): void {
     this.#owner.response.end();
     this.#stop();
-    this.#owner.streamEnded();
+    this.#owner.answerEnded();
   }
 
   readonly #onError = (error: unknown): void => {
@@ -178,9 +203,13 @@ class Stream {
     const { response, exchange, options } = this.#owner;
     const isLent = piece.length >= LENT_BYTES_MIN;
     if (!isLent && response.write(piece)) return true;
-    const { signal } = exchange;
+    const { signal, user } = exchange;
+    // A whole body has been counted as such.
+    const bytes = Buffer.isBuffer(this.#answer.body) ? 0 : piece.length;
+    options.memory.answers.add(user, bytes);
     const settle = (): void => {
       clearTimeout(timer);
+      options.memory.answers.add(user, -bytes);
       response.off('drain', done).off('close', settle);
       signal.removeEventListener('abort', cut);
     };
@@ -192,6 +221,7 @@ class Stream {
       response.destroy();
     };
     const timer = setTimeout(() => {
+      options.counts.slowReaders += 1;
       exchange.abort(new SlowReaderError());
       cut();
     }, options.stallMsMax);

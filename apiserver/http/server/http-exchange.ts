@@ -7,6 +7,7 @@ import type { Answer, Exchange, PeerCertificates, UserInfo } from '../../exchang
 import { NO_INFO, NOBODY } from '../../exchange/initial-values';
 import type { RequestInfo } from '../../exchange/request-info';
 import type { ListenerRequest } from './express-listener';
+import type { HeldBytes } from './held-bytes';
 import { peerCertificates } from './peer-certificates';
 import { readBody, readNoBody } from './request-body';
 
@@ -18,6 +19,7 @@ export interface HttpExchangeOptions {
   readonly upgrade: boolean;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
+  readonly bodies: HeldBytes;
 }
 
 /** The exchange behind one HTTP/1.1 request. What few requests need (the id, the signal) is made when it is asked for. */
@@ -39,6 +41,7 @@ export class HttpExchange implements Exchange {
   readonly #number: number;
   readonly #request: ListenerRequest;
   readonly #response: ServerResponse;
+  readonly #bodies: HeldBytes;
   #body: Promise<Buffer> | undefined = undefined;
   readonly signal = new LightSignal();
   #parsedQuery: URLSearchParams | undefined = undefined;
@@ -48,7 +51,7 @@ export class HttpExchange implements Exchange {
   constructor(
     request: ListenerRequest,
     response: ServerResponse,
-    { upgrade, receivedAt }: HttpExchangeOptions,
+    { upgrade, receivedAt, bodies }: HttpExchangeOptions,
   ) {
     const target = originForm(request.url ?? '/');
     const question = target.indexOf('?');
@@ -62,6 +65,7 @@ export class HttpExchange implements Exchange {
     this.remoteAddress = request.socket.remoteAddress ?? '';
     this.upgrade = upgrade;
     this.receivedAt = receivedAt;
+    this.#bodies = bodies;
     this.#request = request;
     this.#response = response;
   }
@@ -69,7 +73,9 @@ export class HttpExchange implements Exchange {
   async readBody(): Promise<Buffer> {
     const request = this.#request;
     const response = this.#response;
-    this.#body ??= this.upgrade ? readNoBody(request) : readBody(request, response, this.signal);
+    this.#body ??= this.upgrade
+      ? readNoBody(request)
+      : readBody(request, response, { exchange: this, held: this.#bodies });
     return this.#body;
   }
 

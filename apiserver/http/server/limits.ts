@@ -3,6 +3,24 @@
 /** The largest request body that is read; one byte more is 413. */
 export const BODY_BYTES_MAX = 3 * 1_024 * 1_024;
 
+/** Bodies that are in memory for one user; more is 429. Twenty of the largest. */
+export const BODIES_PER_USER_BYTES_MAX = 64 * 1_024 * 1_024;
+
+/** The same for all users together. */
+export const BODIES_BYTES_MAX = 512 * 1_024 * 1_024;
+
+/** Answers that one user has not taken yet; while there are more, further requests are 429. A thousand lists that are sent at once. */
+export const ANSWERS_PER_USER_BYTES_MAX = 256 * 1_024 * 1_024;
+
+/** The same for all users together. */
+export const ANSWERS_BYTES_MAX = 1_024 * 1_024 * 1_024;
+
+/** Smaller bodies and answers are not counted: there is one for each connection, which takes more itself. */
+export const HELD_BYTES_MIN = 16 * 1_024;
+
+/** An answer above this is handed to its connection in pieces of this size, so that a slow client is told from one that takes nothing. */
+export const ANSWER_PIECE_BYTES = 256 * 1_024;
+
 /** The request line and all headers together; more is 431. */
 export const HEADER_BYTES_MAX = 64 * 1_024;
 

@@ -52,6 +52,7 @@ export class Pipelines {
     response.once('socket', () => {
       waiting.requests -= 1;
       waiting.bytes -= bytes;
+      if (socket.destroyed) return;
       if (waiting.dropped > 0) socket.destroySoon();
       else begin();
     });

@@ -1,8 +1,24 @@
 import type { ServerResponse } from 'node:http';
 import { badRequest, StatusError } from '../../../shared/errors/status-error';
+import type { Exchange } from '../../exchange/exchange';
 import { ClientGoneError } from '../../exchange/initial-values';
 import type { ListenerRequest } from './express-listener';
-import { BODY_BYTES_MAX, DISCARD_BYTES_MAX } from './limits';
+import { Gathered } from './gathered';
+import type { HeldBytes } from './held-bytes';
+import { tooManyBytes } from './held-bytes';
+import { BODY_BYTES_MAX, DISCARD_BYTES_MAX, HELD_BYTES_MIN } from './limits';
+
+/** Whose body is read. */
+export interface BodyReader {
+  readonly exchange: Pick<Exchange, 'signal' | 'user' | 'whenOver'>;
+  /** What is read counts here until the exchange is over. */
+  readonly held: HeldBytes;
+}
+
+/** The 429 of a body for which there is no room beside the user's others. */
+function noRoom(): StatusError {
+  return tooManyBytes('too many bytes of request bodies are in memory, please try again later');
+}
 
 /** The 413 of a request body over the limit. */
 function bodyTooLarge(): StatusError {
@@ -13,38 +29,57 @@ function bodyTooLarge(): StatusError {
 }
 
 /**
- * Reads the whole body. Rejects with 413 as soon as it is known to be over the limit, having kept no more than that; with the
- * signal's reason when that aborts; with 400 when the client broke off. A client that waits for `100 Continue` is told to go on.
+ * Reads the whole body. Rejects with 413 as soon as it is known to be over the limit, having kept no more than that; with 429 when there
+ * is no room for it; with the signal's reason when that aborts; with 400 when the client broke off. A client that waits for
+ * `100 Continue` is told to go on.
  */
 export async function readBody(
   request: ListenerRequest,
   response: ServerResponse,
-  signal: AbortSignal,
+  reader: BodyReader,
 ): Promise<Buffer> {
-  signal.throwIfAborted();
-  if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw bodyTooLarge();
+  const { exchange, held } = reader;
+  exchange.signal.throwIfAborted();
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > BODY_BYTES_MAX) throw bodyTooLarge();
+  if (announced >= HELD_BYTES_MIN && !held.hasRoom(exchange.user, announced)) throw noRoom();
   if (request.expectsContinue) {
     request.expectsContinue = false;
     response.writeContinue();
   }
-  return collect(request, signal);
+  return collect(request, reader);
 }
 
-async function collect(request: ListenerRequest, signal: AbortSignal): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+async function collect(request: ListenerRequest, { exchange, held }: BodyReader): Promise<Buffer> {
+  const { signal, user } = exchange;
+  const gathered = new Gathered();
+  let counted = 0;
+  const count = (): boolean => {
+    const more = gathered.bytes - counted;
+    if (!held.hasRoom(user, more)) return false;
+    held.add(user, more);
+    counted += more;
+    return true;
+  };
+  const giveBack = (): void => {
+    held.add(user, -counted);
+  };
   return new Promise<Buffer>((resolve, reject) => {
     const settle = (error?: unknown): void => {
       request.off('data', onData).off('end', onEnd).off('error', onBreak).off('close', onBreak);
       signal.removeEventListener('abort', onAbort);
-      if (error === undefined)
-        resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes));
-      else reject(error);
+      if (error === undefined) {
+        if (counted > 0) exchange.whenOver(giveBack);
+        resolve(gathered.joined());
+      } else {
+        giveBack();
+        reject(error);
+      }
     };
     const onData = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes > BODY_BYTES_MAX) settle(bodyTooLarge());
-      else chunks.push(chunk);
+      gathered.add(chunk);
+      if (gathered.bytes > BODY_BYTES_MAX) settle(bodyTooLarge());
+      else if (gathered.bytes >= HELD_BYTES_MIN && !count()) settle(noRoom());
     };
     const onEnd = (): void => {
       settle();

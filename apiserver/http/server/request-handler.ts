@@ -6,7 +6,9 @@ import { ClientGoneError } from '../../exchange/initial-values';
 import type { AnswerOwner } from './answer-writer';
 import { writeAnswer } from './answer-writer';
 import { answerOfError, statusAnswer } from './error-handler';
+import type { ConnectionCounts } from './connection-counts';
 import type { ListenerRequest } from './express-listener';
+import type { RequestMemory } from './held-bytes';
 import { HttpExchange } from './http-exchange';
 import { URL_BYTES_MAX } from './limits';
 import { discardRest } from './request-body';
@@ -28,6 +30,8 @@ export interface HandlerOptions {
   /** True for requests that came in through the listener for upgrades. */
   readonly upgrade: boolean;
   readonly stallMsMax: number;
+  readonly memory: RequestMemory;
+  readonly counts: Pick<ConnectionCounts, 'slowReaders'>;
   /** True once the server is about to go: whoever is through with a stream should look for another one. */
   readonly isLeaving: () => boolean;
 }
@@ -59,7 +63,11 @@ class Handling implements AnswerOwner {
   readonly #request: ListenerRequest;
 
   constructor(request: ListenerRequest, response: ServerResponse, options: HandlerOptions) {
-    this.exchange = new HttpExchange(request, response, { upgrade: options.upgrade, receivedAt: Date.now() });
+    this.exchange = new HttpExchange(request, response, {
+      upgrade: options.upgrade,
+      receivedAt: Date.now(),
+      bodies: options.memory.bodies,
+    });
     this.#request = request;
     this.response = response;
     this.options = options;
@@ -121,7 +129,7 @@ class Handling implements AnswerOwner {
     // A client that asked to continue and is refused may or may not send its body now: only a new connection is clear.
     if (request.expectsContinue) response.shouldKeepAlive = false;
     try {
-      this.#send(answer);
+      writeAnswer(this, answer);
     } catch (error) {
       this.#sendErrorOf(error);
     }
@@ -135,7 +143,7 @@ class Handling implements AnswerOwner {
    * A client that watched comes back at once; when the server is about to go, on the same connection it would come back here, whatever a
    * balancer thinks of that.
    */
-  streamEnded(): void {
+  answerEnded(): void {
     const { response, exchange, options } = this;
     const request = this.#request;
     this.#discardBody();
@@ -164,12 +172,7 @@ class Handling implements AnswerOwner {
   #sendErrorOf(error: unknown): void {
     const { exchange, options } = this;
     exchange.answer = answerOfError(error, exchange, options.log);
-    if (exchange.answer !== undefined) this.#send(exchange.answer);
-  }
-
-  #send(answer: Answer): void {
-    writeAnswer(this, answer);
-    if (Buffer.isBuffer(answer.body)) this.#discardBody();
+    if (exchange.answer !== undefined) writeAnswer(this, exchange.answer);
   }
 
   /** To be called when everything is written: whoever reads slowly is not hurried by what it sends. */

@@ -15,6 +15,8 @@ import type { ConnectionCounts } from './connection-counts';
 import { newConnectionCounts } from './connection-counts';
 import type { ExpressListener, ListenerRequest } from './express-listener';
 import { createExpressListener } from './express-listener';
+import type { RequestMemory } from './held-bytes';
+import { createRequestMemory } from './held-bytes';
 import * as limits from './limits';
 import { refuseMalformed } from './malformed';
 import type { ClientAuthorities } from './peer-certificates';
@@ -22,6 +24,7 @@ import { CLIENT_CERTIFICATE_OPTIONS, clientAuthorityContext } from './peer-certi
 import { Pipelines } from './pipelines';
 import type { HandlerOptions, InFlight, Journey } from './request-handler';
 import { handleRequest } from './request-handler';
+import { SlowReaders } from './slow-readers';
 import { responseOnSocket } from './upgrade';
 
 export interface ServerSettings {
@@ -45,7 +48,9 @@ export interface ServerSettings {
   readonly endWatches?: (how: { readonly spreadMs: number; readonly refuseNew: boolean }) => Promise<void>;
   /** How often the certificate files are looked at. */
   readonly certificatePollMs?: number;
-  /** How long a client may take nothing of a streamed answer. */
+  /** Bodies and answers count there. Absent: the server's own, with the usual limits. */
+  readonly memory?: RequestMemory;
+  /** How long a client may take nothing of an answer. */
   readonly stallMsMax?: number;
 }
 
@@ -77,6 +82,7 @@ class HttpsServer implements Server {
   readonly #forUpgrades: HandlerOptions;
   readonly #exchanges: InFlight = new Map();
   readonly #pipelines: Pipelines;
+  readonly #slowReaders: SlowReaders;
   readonly #sockets = new Set<Socket>();
   /** Connections that end with the answer that is under way on them. */
   readonly #ending = new WeakSet<Duplex>();
@@ -103,7 +109,10 @@ class HttpsServer implements Server {
       upgrade: false,
       isLeaving: () => this.#isLeaving,
       stallMsMax: settings.stallMsMax ?? limits.STALL_MS_MAX,
+      memory: settings.memory ?? createRequestMemory(),
+      counts,
     };
+    this.#slowReaders = new SlowReaders(this.#forRequests);
     this.#forUpgrades = { ...this.#forRequests, upgrade: true };
     this.#express = createExpressListener((request, response) => {
       // Node has given the connection to the response of an earlier request.
@@ -146,6 +155,7 @@ class HttpsServer implements Server {
       },
     });
     this.#stopWatchingCertificate = stop;
+    this.#slowReaders.start();
     const bound = https.address();
     if (bound === null || typeof bound === 'string') throw new Error('The server has no port.');
     return { address: bound.address, port: bound.port };
@@ -271,6 +281,7 @@ class HttpsServer implements Server {
     await Promise.race([closed, sleep(limits.LINGER_MS_MAX, never)]);
     for (const socket of this.#sockets) socket.destroy();
     await closed;
+    this.#slowReaders.stop();
   }
 
   async #stopAccepting(): Promise<void> {

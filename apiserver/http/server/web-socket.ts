@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
 import { WebSocketServer } from 'ws';
-import type { Log } from '../../../shared/log/log';
 import type { Answer, Exchange } from '../../exchange/exchange';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
+import type { WriterOptions } from './answer-writer';
 import { messagesOf } from './messages';
 import type { ListenerRequest } from './express-listener';
 import { PART_BYTES, partsOf } from './write-in-parts';
@@ -47,14 +47,14 @@ export function isMessageStream(answer: Answer): answer is MessageStream['answer
  */
 export async function writeMessages(
   { request, response, exchange, answer }: MessageStream,
-  { log, stallMsMax }: { readonly log: Log; readonly stallMsMax: number },
+  options: WriterOptions,
 ): Promise<void> {
   const { socket } = response;
   if (socket === null) return;
   const iterator = answer.body[Symbol.asyncIterator]();
   handshakes.handleUpgrade(request, socket, request.upgradeHead, (webSocket) => {
-    new Sender(webSocket, exchange, stallMsMax).run(iterator, answer.messages).catch((error: unknown) => {
-      log.warn({ id: exchange.id, path: exchange.path, error }, 'streamed response aborted');
+    new Sender(webSocket, exchange, options).run(iterator, answer.messages).catch((error: unknown) => {
+      options.log.warn({ id: exchange.id, path: exchange.path, error }, 'streamed response aborted');
       webSocket.terminate();
     });
   });
@@ -69,12 +69,12 @@ export async function writeMessages(
 class Sender {
   readonly #webSocket: WebSocket;
   readonly #exchange: Exchange;
-  readonly #stallMsMax: number;
+  readonly #options: WriterOptions;
 
-  constructor(webSocket: WebSocket, exchange: Exchange, stallMsMax: number) {
+  constructor(webSocket: WebSocket, exchange: Exchange, options: WriterOptions) {
     this.#webSocket = webSocket;
     this.#exchange = exchange;
-    this.#stallMsMax = stallMsMax;
+    this.#options = options;
     webSocket.on('error', () => {
       webSocket.terminate();
     });
@@ -104,7 +104,18 @@ class Sender {
    * so that a client is seen to read.
    */
   async #send(messages: readonly Buffer[], binary: boolean): Promise<void> {
-    const fragments = messages.flatMap(fragmentsOf);
+    const { memory } = this.#options;
+    const { user } = this.#exchange;
+    const bytes = messages.reduce((sum, message) => sum + message.length, 0);
+    memory.answers.add(user, bytes);
+    try {
+      await this.#sendFragments(messages.flatMap(fragmentsOf), binary);
+    } finally {
+      memory.answers.add(user, -bytes);
+    }
+  }
+
+  async #sendFragments(fragments: ReturnType<typeof fragmentsOf>, binary: boolean): Promise<void> {
     let waitingBytes = 0;
     for (const [at, { bytes, fin }] of fragments.entries()) {
       waitingBytes += bytes.length;
@@ -120,11 +131,13 @@ class Sender {
     bytes: Buffer,
     options: { readonly binary: boolean; readonly fin: boolean },
   ): Promise<boolean> {
+    const { counts, stallMsMax } = this.#options;
     return new Promise<boolean>((resolve) => {
       const stalled = setTimeout(() => {
+        counts.slowReaders += 1;
         this.#exchange.abort(new SlowReaderError());
         this.#webSocket.terminate();
-      }, this.#stallMsMax);
+      }, stallMsMax);
       this.#webSocket.send(bytes, options, (error) => {
         clearTimeout(stalled);
         resolve(error === undefined || error === null);

@@ -11,6 +11,8 @@ import { addAdmissionMetrics } from './add-admission-metrics';
 import { addAuthenticationMetrics } from './add-authentication-metrics';
 import { addAuditMetrics } from './add-audit-metrics';
 import { addCacheMetrics } from './add-cache-metrics';
+import type { ConnectionMetricsSource } from './add-connection-metrics';
+import { addConnectionMetrics } from './add-connection-metrics';
 import { addDeprecatedApis } from './add-deprecated-apis';
 import type { LargeRequestCounts } from './add-large-request-metrics';
 import { addLargeRequestMetrics } from './add-large-request-metrics';
@@ -44,6 +46,8 @@ export interface MetricsEndpointsOptions {
   readonly audit?: AuditCounts | undefined;
   /** Absent: large requests are like any other. */
   readonly largeRequests?: LargeRequestCounts;
+  /** Absent: there is no listener. */
+  readonly connections?: ConnectionMetricsSource;
   /** Also the metrics of the runtime: memory, processor time, delay of the event loop. For the one server of a process. */
   readonly processMetrics: boolean;
 }
@@ -58,6 +62,7 @@ export function createMetricsEndpoints({
   tokens,
   audit,
   largeRequests,
+  connections,
   processMetrics,
 }: MetricsEndpointsOptions): MetricsEndpoints {
   const requests = new RequestMetrics({
@@ -80,6 +85,7 @@ export function createMetricsEndpoints({
   if (tokens !== undefined) addTokenMetrics(metrics, tokens);
   if (audit !== undefined) addAuditMetrics(metrics, audit);
   if (largeRequests !== undefined) addLargeRequestMetrics(metrics, largeRequests);
+  if (connections !== undefined) addConnectionMetrics(metrics, connections);
   if (processMetrics) collectDefaultMetrics({ register: metrics });
   return {
     measure: requests.stage,

@@ -1,0 +1,28 @@
+import { Registry } from 'prom-client';
+import { newConnectionCounts } from '../../http/server/connection-counts';
+import { createRequestMemory } from '../../http/server/held-bytes';
+import { addConnectionMetrics } from './add-connection-metrics';
+
+test('floods, slow readers and the memory of requests are shown', async () => {
+  const registry = new Registry();
+  const counts = newConnectionCounts();
+  const memory = createRequestMemory();
+  addConnectionMetrics(registry, { counts, memory });
+  Object.assign(counts, { pipelined: 1, pipelineFloods: 2, slowReaders: 3, handshakesRefused: 4 });
+  memory.bodies.add({ name: 'jane' }, 5);
+  memory.answers.add({ name: 'jane' }, 6);
+  memory.answers.refused = 7;
+  const text = await registry.metrics();
+  for (const line of [
+    'apiserver_pipelined_requests_total 1',
+    'apiserver_pipeline_floods_total 2',
+    'apiserver_slow_readers_total 3',
+    'apiserver_tls_handshakes_rejected_total 4',
+    'apiserver_request_memory_bytes{kind="bodies"} 5',
+    'apiserver_request_memory_bytes{kind="answers"} 6',
+    'apiserver_request_memory_rejections_total{kind="bodies"} 0',
+    'apiserver_request_memory_rejections_total{kind="answers"} 7',
+  ]) {
+    expect(text.split('\n')).toContain(line);
+  }
+});
