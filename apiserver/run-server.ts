@@ -29,7 +29,7 @@ import { createImpersonationStage } from './access/impersonation/impersonation';
 import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { createMetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { createJourney } from './journey';
-import { createOffload } from './offload/create-offload';
+import { createOffloads } from './offload/create-offload';
 import type { OffloadCounts } from './offload/offload-counts';
 import { planeOfOptions, verbContextOf } from './startup/plane-of-options';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
@@ -226,7 +226,7 @@ async function openListener(
   ];
   const startedAt = systemClock.now();
   const { backend } = opened;
-  const { large, counts } = createOffload({ backend, log, serverAddress, life });
+  const { large, encodings, counts } = createOffloads({ backend, log, serverAddress, life });
   const server = createServer({
     bindAddress: options.serving.bindAddress,
     port: options.serving.port,
@@ -246,7 +246,10 @@ async function openListener(
       }),
       metrics: metricsEndpoints({ plane, authentication, audit, counts, connections }),
       ...defined({ issuer: accountTokens.documents }),
-      verbs: verbContextOf(options, { plane, authentication, opened }),
+      verbs: {
+        ...verbContextOf(options, { plane, authentication, opened }),
+        encodeElement: async (request, signal) => encodings.element(request, signal),
+      },
       large,
       requestTimeoutMs: options.requests.timeoutMs,
       serverAddress,

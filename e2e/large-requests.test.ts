@@ -44,6 +44,18 @@ test('a large object is written, read in any form, patched, watched and deleted,
   expect(read.body.metadata?.resourceVersion).toBe(patched.body.metadata?.resourceVersion);
   const yaml = await call({ path, headers: { accept: 'application/yaml' } });
   expect(yaml.text).toContain(`  key-${String(VALUES - 1)}: x\n`);
+  // An element of a list is made in a thread too, and stands where it belongs.
+  for (const accept of [
+    'application/yaml',
+    'application/json;as=Table;v=v1;g=meta.k8s.io',
+    'application/json',
+  ]) {
+    const { text } = await call({ path: COLLECTION, headers: { accept } });
+    const at = ['kube-root-ca.crt', 'large', 'small']
+      .map((name) => text.lastIndexOf(name))
+      .filter((found) => found >= 0);
+    expect([at.length >= 2, at]).toEqual([true, at.toSorted((one, other) => one - other)]);
+  }
   const { status } = await call({ method: 'DELETE', path });
   expect([status, (await call({ path })).status]).toEqual([200, 404]);
 });

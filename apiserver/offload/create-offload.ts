@@ -15,23 +15,25 @@ export interface OffloadParts {
   readonly life: AbortSignal;
 }
 
-/** Has large requests carried out by a thread of this process, which begins with the first of them. */
-export function createOffload(parts: OffloadParts): {
+export interface Offloads {
   readonly large: Offload;
+  /** For elements of lists: whoever lists does not wait for what others write. */
+  readonly encodings: Offload;
   readonly counts: OffloadCounts;
-} {
-  const { backend, log, serverAddress, life } = parts;
+}
+
+/** Has large requests, and large elements of lists, carried out by two threads of this process; each begins when it is first needed. */
+export function createOffloads({ backend, log, serverAddress, life }: OffloadParts): Offloads {
   const counts = newOffloadCounts();
-  const large = new Offload({
-    begin: () =>
-      new OffloadThread(spawnThread({ backend, log, serverAddress: serverAddress() }), { log, counts }),
-    counts,
-  });
+  const begin = (): OffloadThread =>
+    new OffloadThread(spawnThread({ backend, log, serverAddress: serverAddress() }), { log, counts });
+  const large = new Offload({ begin, counts });
+  const encodings = new Offload({ begin, counts });
   const close = (): void => {
-    large.close().catch((error: unknown) => {
-      log.warn({ error }, 'failed to end the thread for large requests');
+    Promise.all([large.close(), encodings.close()]).catch((error: unknown) => {
+      log.warn({ error }, 'failed to end a thread for large requests');
     });
   };
   life.addEventListener('abort', close, { once: true });
-  return { large, counts };
+  return { large, encodings, counts };
 }

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Status } from '../../shared/errors/status-error';
 import type { ObjectIdentity } from '../exchange/audit-trail';
 import type { UserInfo } from '../exchange/exchange';
+import type { ElementRequest } from '../verbs/element-encoder';
 
 /** What the loop that serves everybody and the thread for large requests say to each other. Every request has an id of its own. */
 
@@ -26,6 +27,8 @@ export interface OffloadedRequest {
 
 export type ToThread =
   | { readonly kind: 'request'; readonly number: number; readonly request: OffloadedRequest }
+  /** An element of a list is to be written. */
+  | { readonly kind: 'element'; readonly number: number; readonly request: ElementRequest }
   /** Nobody waits for the answer any more. `status` is what the client is told, if anything. */
   | { readonly kind: 'abort'; readonly number: number; readonly status: Status | undefined }
   /** The next piece of a streamed answer. */
@@ -66,6 +69,8 @@ export type FromThread =
       readonly status: Status;
       readonly cause: string;
     })
+  /** An element of a list; without bytes, it could not be written. */
+  | { readonly kind: 'element'; readonly number: number; readonly bytes: Uint8Array | undefined }
   | { readonly kind: 'piece'; readonly number: number; readonly bytes: Uint8Array }
   /** A streamed answer is complete, or (`why`) broke off. */
   | { readonly kind: 'end'; readonly number: number; readonly why: string | undefined };

@@ -1,10 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
+import { untilAborted } from '../../shared/concurrency/abort';
 import type { Log } from '../../shared/log/log';
 import { StatusError, errorOfStatus } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { ClientGoneError } from '../exchange/initial-values';
 import { StorageError } from '../storage/backend';
 import { portable, withBuffers } from '../storage/remote/portable';
+import type { ElementRequest } from '../verbs/element-encoder';
 import type { AuditNote, FromThread, OffloadedRequest, Remarks, ToThread } from './messages';
 import type { OffloadCounts } from './offload-counts';
 
@@ -37,6 +39,10 @@ export class OffloadThread {
   readonly #log: Log;
   readonly #counts: OffloadCounts;
   readonly #underWay = new Map<number, UnderWay>();
+  readonly #elements = new Map<
+    number,
+    { resolve: (bytes: Buffer) => void; reject: (error: Error) => void }
+  >();
   readonly #begin: NodeJS.Timeout;
   #requests = 0;
   #isOver = false;
@@ -67,6 +73,18 @@ export class OffloadThread {
     });
   }
 
+  /** Has an element of a list written. Rejects when the thread cannot, or is lost, or the signal aborts. */
+  async element(request: ElementRequest, signal: AbortSignal): Promise<Buffer> {
+    signal.throwIfAborted();
+    this.#requests += 1;
+    const number = this.#requests;
+    const made = new Promise<Buffer>((resolve, reject) => {
+      this.#elements.set(number, { resolve, reject });
+      this.#send({ kind: 'element', number, request });
+    });
+    return untilAborted(made, signal).finally(() => this.#elements.delete(number));
+  }
+
   async end(): Promise<void> {
     this.#lost('the thread was ended');
     await this.#worker.end();
@@ -78,6 +96,12 @@ export class OffloadThread {
       return;
     }
     const { number } = message;
+    if (message.kind === 'element') {
+      const waiting = this.#elements.get(number);
+      if (message.bytes === undefined) waiting?.reject(new Error('the element could not be written'));
+      else waiting?.resolve(withBuffers(message.bytes) as Buffer);
+      return;
+    }
     const underWay = this.#underWay.get(number);
     if (underWay === undefined) return;
     if (message.kind === 'answer') this.#answered(underWay, message);
@@ -145,6 +169,7 @@ export class OffloadThread {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#begin);
+    for (const { reject } of this.#elements.values()) reject(new Error(why));
     for (const [number, { stream, reject }] of this.#underWay) {
       this.#over(number);
       stream?.finish(why);

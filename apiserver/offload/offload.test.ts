@@ -32,7 +32,14 @@ function threadBy(
   counts = newOffloadCounts(),
 ): OffloadThread {
   const { port1, port2 } = new MessageChannel();
-  serveRequests(port2, { answer, statusOf: statusErrorOf });
+  serveRequests(port2, {
+    answer,
+    statusOf: statusErrorOf,
+    element: ({ bytes, search }) => {
+      if (search === 'fails') throw new Error('no');
+      return Buffer.from(`made of ${String(bytes.length)}`);
+    },
+  });
   const end = async (): Promise<void> => {
     port1.close();
     return Promise.resolve();
@@ -355,4 +362,22 @@ test('a streamed answer comes in its pieces, and one that is left ends', async (
   const second = await thread.answer(exchangeOf('a'), Buffer.alloc(0));
   for await (const piece of second.body as AsyncIterable<Buffer>) if (String(piece) === '1') break;
   await eventually('the end of the other side', () => isClosed);
+});
+
+test('elements of lists are made in the thread, and a failure is told', async () => {
+  const large = new Offload({
+    begin: () => threadBy(async () => Promise.reject(new Error('nobody asks'))),
+    counts: newOffloadCounts(),
+  });
+  const element = { group: '', version: 'v1', resource: 'pods', accept: undefined, fields: undefined };
+  const { signal } = new AbortController();
+  const bytes = Buffer.from('12345');
+  const made = await large.element({ ...element, search: '', bytes }, signal);
+  expect(made.toString()).toBe('made of 5');
+  await expect(large.element({ ...element, search: 'fails', bytes }, signal)).rejects.toThrow(
+    'could not be written',
+  );
+  await expect(large.element({ ...element, search: '', bytes }, AbortSignal.abort())).rejects.toThrow(
+    'aborted',
+  );
 });

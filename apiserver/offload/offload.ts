@@ -1,6 +1,7 @@
 import { StatusError } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { OffloadCounts } from './offload-counts';
+import type { ElementRequest } from '../verbs/element-encoder';
 import type { OffloadThread } from './offload-thread';
 
 export interface OffloadOptions {
@@ -37,6 +38,8 @@ export class Offload {
   readonly #options: OffloadOptions;
   readonly #waiting: Job[] = [];
   readonly #running = new Map<string, Job>();
+  /** Elements of lists that are being written. */
+  #elements = 0;
   #thread: OffloadThread | undefined;
   #idle: NodeJS.Timeout | undefined;
 
@@ -61,6 +64,17 @@ export class Offload {
       exchange.signal.addEventListener('abort', onAbort, { once: true });
       this.#next();
     });
+  }
+
+  /** Has an element of a list written; see {@link OffloadThread.element}. */
+  async element(request: ElementRequest, signal: AbortSignal): Promise<Buffer> {
+    this.#elements += 1;
+    try {
+      return await this.#beginThread().element(request, signal);
+    } finally {
+      this.#elements -= 1;
+      this.#watchIdleness();
+    }
   }
 
   /** Ends the thread; what is under way fails. */
@@ -130,7 +144,7 @@ export class Offload {
 
   #watchIdleness(): void {
     clearTimeout(this.#idle);
-    if (this.#running.size > 0 || this.#thread === undefined) return;
+    if (this.#running.size + this.#elements > 0 || this.#thread === undefined) return;
     const { idleMsMax = IDLE_MS_MAX } = this.#options;
     this.#idle = setTimeout(() => void this.close(), idleMsMax).unref();
   }

@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../../shared/concurrency/clock';
+import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
+import { encoderOf } from '../http/encoding/encoder-of';
 import { statusErrorOf } from '../http/server/error-handler';
 import { createAuthentication } from '../startup/authentication';
 import type { ServerOptions } from '../startup/options/server-options';
@@ -41,5 +43,14 @@ export async function startReplica(options: ServerOptions, parts: ReplicaParts):
   await plane.cache.whenWantedReady(life.signal);
   const opened = { backend, names: storeNames(options.store) };
   const verbs = verbContextOf(options, { plane, authentication, opened });
-  return { answer: async (exchange) => answerResource(verbs, exchange), statusOf: statusErrorOf };
+  return {
+    answer: async (exchange) => answerResource(verbs, exchange),
+    element: ({ group, version, resource, accept, search, bytes, fields }) => {
+      const endpoint = plane.registry().endpoint(group, version, resource);
+      if (endpoint === undefined) throw new Error(`${resource} are not served`);
+      const asked = { headers: defined({ accept }), query: new URLSearchParams(search) };
+      return encoderOf(asked, endpoint, 'list').element({ bytes, transient: true, ...defined({ fields }) });
+    },
+    statusOf: statusErrorOf,
+  };
 }

@@ -2,12 +2,15 @@ import type { MessagePort } from 'node:worker_threads';
 import { StatusError, errorOfStatus } from '../../shared/errors/status-error';
 import { ClientGoneError } from '../exchange/initial-values';
 import type { Answer, Exchange } from '../exchange/exchange';
-import { portable } from '../storage/remote/portable';
+import { portable, withBuffers } from '../storage/remote/portable';
+import type { ElementRequest } from '../verbs/element-encoder';
 import type { FromThread, Remarks, ToThread } from './messages';
 import { OffloadedExchange } from './offloaded-exchange';
 
 export interface RequestServices {
   readonly answer: (exchange: Exchange) => Promise<Answer>;
+  /** An element of a list. Throws when it cannot be written. */
+  readonly element: (request: ElementRequest) => Buffer;
   /** The error as its client sees it. */
   readonly statusOf: (error: unknown, exchange: Exchange) => StatusError;
 }
@@ -37,6 +40,7 @@ class RequestServer {
 
   take(message: ToThread): void {
     if (message.kind === 'request') void this.#serve(message);
+    else if (message.kind === 'element') this.#element(message);
     else if (message.kind === 'abort') this.#abort(message);
     else void this.#next(message.number);
   }
@@ -60,6 +64,16 @@ class RequestServer {
       });
       this.#over(number);
     }
+  }
+
+  #element({ number, request }: ToThread & { readonly kind: 'element' }): void {
+    let bytes: Buffer | undefined;
+    try {
+      bytes = this.#services.element(withBuffers(request) as ElementRequest);
+    } catch {
+      // Whoever asks can make it too, only not without holding up others.
+    }
+    this.#send({ kind: 'element', number, bytes });
   }
 
   async #tell(number: number, exchange: OffloadedExchange, { code, headers, body }: Answer): Promise<void> {

@@ -10,6 +10,8 @@ import type { Answer, Exchange } from '../exchange/exchange';
 import { keepStoredWithin } from '../exchange/loop-bounds';
 import type { Endpoint } from '../registry/resource';
 import type { Written } from '../registry/write';
+import type { EncodeElement } from './element-encoder';
+import { elsewhereOf } from './element-encoder';
 import type { Target } from './target';
 
 const JSON_HEADERS = { 'Content-Type': MEDIA_TYPE.json } as const;
@@ -48,14 +50,16 @@ export interface AnsweredPage {
   readonly entries: readonly Source[];
 }
 
-/** The same for lists: what is returned answers 200 with one. */
+/** The same for lists: what is returned answers 200 with one. `encode` makes elements that are too large to be made here. */
 export function listAnswer(
   exchange: Exchange,
   { endpoint }: Pick<Target, 'endpoint'>,
+  encode?: EncodeElement,
 ): (page: AnsweredPage) => Promise<Answer> {
   const encoder = encoderOf(exchange, endpoint, 'list');
+  const elsewhere = elsewhereOf(exchange, { endpoint, encoder }, encode);
   return async ({ metadata, entries }) => {
-    const body = await encoder.list(metadata, entries);
+    const body = await encoder.list(metadata, entries, elsewhere);
     exchange.audit?.responseObject(async () => {
       // A stream can be read only once, and belongs to the client.
       if (Buffer.isBuffer(body) && isJson(encoder)) return body;

@@ -1,6 +1,7 @@
 import type { WriteContext } from '../registry/write-context';
 import type { Registry } from '../registry/registry';
 import type { OpenWatches } from '../access/open-watches';
+import type { EncodeElement } from './element-encoder';
 import type { OperationServices } from '../registry/operation';
 
 /** What verbs need of the process. */
@@ -13,6 +14,8 @@ export interface VerbContext {
    */
   readonly confirmRegistry: (signal: AbortSignal) => Promise<void>;
   readonly store: WriteContext;
+  /** Makes elements of lists that are too large for the loop that serves everybody; absent: all are made here. */
+  readonly encodeElement?: EncodeElement;
   /** What operations ask of authentication, authorization and health. */
   readonly services: OperationServices;
   /** Where watches that begin are known, so that they end when their users lose what let them in. */

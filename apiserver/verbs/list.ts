@@ -10,7 +10,7 @@ import type { Target } from './target';
 /** GET of a collection. */
 export async function list(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const { query, signal } = exchange;
-  const answer = listAnswer(exchange, target);
+  const answer = listAnswer(exchange, target, context.encodeElement);
   const options = listQueryOf(query);
   const selectors = selectorsOf(query);
   const plan = planList(options);

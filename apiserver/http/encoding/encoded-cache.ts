@@ -62,6 +62,11 @@ export class EncodedCache<T> {
     return value;
   }
 
+  /** What was made of this entry under this id, if it is still there. */
+  peek(entry: object, id: string): T | undefined {
+    return this.#young.get(id)?.get(entry) ?? this.#old.get(id)?.get(entry);
+  }
+
   age(): void {
     this.#old = this.#young;
     this.#young = new Map();

@@ -3,7 +3,7 @@ import type { ListMeta } from '../../../shared/object/object';
 import { Slices } from '../../../shared/concurrency/slices';
 import type { Batches } from './batch';
 import { Batch, bodyOf } from './batch';
-import type { FormatEncoder, JsonShape } from './object-encoder';
+import type { Elsewhere, FormatEncoder, JsonShape } from './object-encoder';
 import { prettyBody, prettyJson } from './pretty';
 import type { Source } from './source';
 
@@ -26,8 +26,13 @@ export function jsonEncoder(shape: JsonShape, { pretty }: { readonly pretty: boo
       const body = Buffer.concat([...shape.object(source), NEWLINE]);
       return pretty ? prettyJson(body) : body;
     },
-    list: async (metadata, sources) => {
-      const body = await bodyOf(jsonListBatches(shape, metadata, sources));
+    element: (source) => {
+      const batch = new Batch();
+      shape.element(batch, source);
+      return batch.take();
+    },
+    list: async (metadata, sources, elsewhere) => {
+      const body = await bodyOf(jsonListBatches(shape, { metadata, sources, elsewhere }));
       return pretty ? prettyBody(body) : body;
     },
     tellsAge: shape.tellsAge === true,
@@ -51,8 +56,14 @@ export function bookmarkMetadata(revision: number, initialEventsEnd: boolean): o
   };
 }
 
+export interface ListParts {
+  readonly metadata: ListMeta;
+  readonly sources: readonly Source[];
+  readonly elsewhere: Elsewhere | undefined;
+}
+
 /** A list in batches of about 256 KB. */
-async function* jsonListBatches(shape: JsonShape, metadata: ListMeta, sources: readonly Source[]): Batches {
+async function* jsonListBatches(shape: JsonShape, { metadata, sources, elsewhere }: ListParts): Batches {
   const batch = new Batch();
   const slices = new Slices();
   batch.text(shape.listHead(metadata));
@@ -60,7 +71,9 @@ async function* jsonListBatches(shape: JsonShape, metadata: ListMeta, sources: r
   for (const source of sources) {
     if (!isFirst) batch.text(',');
     isFirst = false;
-    shape.element(batch, source);
+    const made = elsewhere?.(source);
+    if (made === undefined) shape.element(batch, source);
+    else batch.bytes(await made);
     if (batch.isFull) yield batch.lend();
     if (slices.due()) await slices.pause();
   }

@@ -12,14 +12,26 @@ export interface ObjectEncoder extends Representation {
   readonly streamContentType: string;
   /** A complete answer with one object. */
   object(source: Source): Buffer;
-  /** A complete answer with a list. Resolves when its first bytes can be sent. */
-  list(metadata: ListMeta, sources: readonly Source[]): Promise<Buffer | AsyncIterable<Buffer>>;
+  /** The object as it stands in a list. */
+  element(source: Source): Buffer;
+  /**
+   * A complete answer with a list. Resolves when its first bytes can be sent. `elsewhere` makes elements that are too large to be made
+   * here; it is asked about each.
+   */
+  list(
+    metadata: ListMeta,
+    sources: readonly Source[],
+    elsewhere?: Elsewhere,
+  ): Promise<Buffer | AsyncIterable<Buffer>>;
   /** The frames as one reader gets them. */
   stream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
 }
 
 /** What a format knows of itself. */
 export type FormatEncoder = Omit<ObjectEncoder, 'parses'>;
+
+/** Has an element made by somebody else; undefined for one that is to be made here. */
+export type Elsewhere = (source: Source) => Promise<Buffer> | undefined;
 
 /** How objects and lists look as JSON, which is also what YAML is made of. */
 export interface JsonShape {

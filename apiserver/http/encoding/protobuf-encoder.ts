@@ -44,11 +44,13 @@ export function protobufEncoder(endpoint: Endpoint, shape: Shape | undefined): F
     contentType: MEDIA_TYPE.protobuf,
     streamContentType: `${MEDIA_TYPE.protobuf};stream=watch`,
     object: (source) => document(rawOf(source)),
-    list: async (metadata, sources) => {
+    element: rawOf,
+    list: async (metadata, sources, elsewhere) => {
       const items: Buffer[] = [];
       const slices = new Slices();
       for (const source of sources) {
-        items.push(rawOf(source));
+        const made = elsewhere?.(source);
+        items.push(made === undefined ? rawOf(source) : await made);
         if (slices.due()) await slices.pause();
       }
       return bodyOf(listBatches(encoded, metadata, items));

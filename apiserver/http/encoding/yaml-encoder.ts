@@ -1,9 +1,9 @@
-import type { ListMeta } from '../../../shared/object/object';
 import { MEDIA_TYPE } from '../../../shared/names';
 import { decodeJson } from '../../../shared/schema/decode';
 import { Slices } from '../../../shared/concurrency/slices';
 import type { Batches } from './batch';
 import { Batch, bodyOf } from './batch';
+import type { ListParts } from './json-encoder';
 import { jsonEncoder } from './json-encoder';
 import type { FormatEncoder, JsonShape } from './object-encoder';
 import type { Source } from './source';
@@ -17,12 +17,14 @@ export function yamlEncoder(shape: JsonShape): FormatEncoder {
     id: `yaml ${shape.id}`,
     contentType: MEDIA_TYPE.yaml,
     object: (source) => Buffer.from(yamlOf(decodeJson(json.object(source)))),
-    list: async (metadata, sources) => bodyOf(yamlListBatches(shape, metadata, sources)),
+    element: (source) => Buffer.from(yamlElement(shape, source)),
+    list: async (metadata, sources, elsewhere) =>
+      bodyOf(yamlListBatches(shape, { metadata, sources, elsewhere })),
   };
 }
 
 /** The keys in order, with the elements in the place of their list. */
-async function* yamlListBatches(shape: JsonShape, metadata: ListMeta, sources: readonly Source[]): Batches {
+async function* yamlListBatches(shape: JsonShape, { metadata, sources, elsewhere }: ListParts): Batches {
   const document = decodeJson(Buffer.from(`${shape.listHead(metadata)}]}`)) as Record<string, unknown>;
   const listName = Object.keys(document).at(-1) ?? '';
   const batch = new Batch();
@@ -34,12 +36,18 @@ async function* yamlListBatches(shape: JsonShape, metadata: ListMeta, sources: r
     }
     batch.text(`${key}:\n`);
     for (const source of sources) {
-      batch.text(yamlOf([elementOf(shape, source)]));
+      const made = elsewhere?.(source);
+      if (made === undefined) batch.text(yamlElement(shape, source));
+      else batch.bytes(await made);
       if (batch.isFull) yield batch.lend();
       if (slices.due()) await slices.pause();
     }
   }
   return batch.take();
+}
+
+function yamlElement(shape: JsonShape, source: Source): string {
+  return yamlOf([elementOf(shape, source)]);
 }
 
 function elementOf(shape: JsonShape, source: Source): unknown {

@@ -77,7 +77,7 @@ export function peerGrounds(
   return (peer) => {
     const before = known.get(peer);
     if (before !== undefined) return before;
-    const refusal: Ground['refusal'] = async () => {
+    const refusal = async (): Promise<StatusError | undefined> => {
       const found = await verify(peer);
       return found.isTrusted ? undefined : found.refusal;
     };
