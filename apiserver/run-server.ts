@@ -228,10 +228,8 @@ async function openListener(
   const { backend } = opened;
   const { large, encodings, counts } = createOffloads({ backend, log, serverAddress, life });
   const server = createServer({
-    bindAddress: options.serving.bindAddress,
-    port: options.serving.port,
+    ...options.serving,
     certificate: certificateFiles(options.serving, { log, life }),
-    minTlsVersion: options.serving.minTlsVersion,
     clientAuthorities: clientAuthoritiesOf(authentication.bundles),
     journey: createJourney({
       audit,

@@ -34,7 +34,7 @@ export const PIPELINED_MAX = 64;
 export const PIPELINED_BYTES_MAX = 128 * 1_024;
 
 /** How many more are thrown away while such a connection ends. Node keeps a few kilobytes of each until then. */
-export const PIPELINED_DROPPED_MAX = 1_000;
+export const PIPELINED_DROPPED_MAX = 200;
 
 /** How long the answer may take with which a connection ends that a client has misused. */
 export const LAST_ANSWER_MS_MAX = 1_000;
@@ -53,6 +53,12 @@ export const HEADERS_MS_MAX = 32_000;
 
 /** The time for a whole request to arrive. */
 export const REQUEST_ARRIVAL_MS_MAX = 300_000;
+
+/** How often these two are looked at. */
+export const ARRIVAL_CHECK_MS = 30_000;
+
+/** Of how many addresses it is known how many handshakes they had. The one that was away for longest is forgotten. */
+export const ADDRESSES_MAX = 10_000;
 
 export const TLS_HANDSHAKE_MS_MAX = 15_000;
 

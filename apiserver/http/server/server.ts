@@ -8,6 +8,7 @@ import type { SecureContextOptions } from 'node:tls';
 import { KEY_EXCHANGE_GROUPS } from '../../../shared/certs/key-exchange';
 import { sleep } from '../../../shared/concurrency/abort';
 import { serviceUnavailable } from '../../../shared/errors/status-error';
+import type { Rate } from '../../../shared/concurrency/token-bucket';
 import type { Log } from '../../../shared/log/log';
 import type { CertificateFiles, LoadedCertificate } from './certificate-files';
 import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
@@ -15,6 +16,7 @@ import type { ConnectionCounts } from './connection-counts';
 import { newConnectionCounts } from './connection-counts';
 import type { ExpressListener, ListenerRequest } from './express-listener';
 import { createExpressListener } from './express-listener';
+import { limitHandshakes } from './handshake-limit';
 import type { RequestMemory } from './held-bytes';
 import { createRequestMemory } from './held-bytes';
 import * as limits from './limits';
@@ -35,6 +37,8 @@ export interface ServerSettings {
   readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
   /** Absent: clients are not asked for certificates. */
   readonly clientAuthorities?: ClientAuthorities | undefined;
+  /** How many TLS handshakes each address may have. Absent: any number. */
+  readonly handshakes?: Rate | undefined;
   readonly journey: Journey;
   readonly log: Log;
   /** Kept up to date by the server. */
@@ -50,6 +54,8 @@ export interface ServerSettings {
   readonly certificatePollMs?: number;
   /** Bodies and answers count there. Absent: the server's own, with the usual limits. */
   readonly memory?: RequestMemory;
+  /** The time for a whole request to arrive. */
+  readonly arrivalMsMax?: number;
   /** How long a client may take nothing of an answer. */
   readonly stallMsMax?: number;
 }
@@ -81,6 +87,7 @@ class HttpsServer implements Server {
   readonly #forRequests: HandlerOptions;
   readonly #forUpgrades: HandlerOptions;
   readonly #exchanges: InFlight = new Map();
+  readonly #counts: ConnectionCounts;
   readonly #pipelines: Pipelines;
   readonly #slowReaders: SlowReaders;
   readonly #sockets = new Set<Socket>();
@@ -98,6 +105,7 @@ class HttpsServer implements Server {
   constructor(settings: ServerSettings) {
     this.#settings = settings;
     const { counts = newConnectionCounts() } = settings;
+    this.#counts = counts;
     this.#pipelines = new Pipelines({ counts, endAfterAnswer: (socket) => this.#endAfterAnswer(socket) });
     this.#forRequests = {
       journey: settings.journey,
@@ -115,10 +123,8 @@ class HttpsServer implements Server {
     this.#slowReaders = new SlowReaders(this.#forRequests);
     this.#forUpgrades = { ...this.#forRequests, upgrade: true };
     this.#express = createExpressListener((request, response) => {
-      // Node has given the connection to the response of an earlier request.
-      if (response.socket === null)
-        this.#pipelines.hold(request, response, () => this.#begin(request, response));
-      else this.#begin(request, response);
+      if (this.#isDraining) response.shouldKeepAlive = false;
+      void handleRequest(request, response, this.#forRequests);
     });
   }
 
@@ -171,6 +177,7 @@ class HttpsServer implements Server {
   }
 
   #createHttps(certificate: LoadedCertificate): NodeHttpsServer {
+    const { arrivalMsMax = limits.REQUEST_ARRIVAL_MS_MAX } = this.#settings;
     const https = createHttpsServer(
       {
         ...this.#secureContext(certificate),
@@ -180,20 +187,22 @@ class HttpsServer implements Server {
         ServerResponse: this.#express.Response,
         maxHeaderSize: limits.HEADER_BYTES_MAX,
         keepAliveTimeout: limits.KEEP_ALIVE_MS,
-        headersTimeout: limits.HEADERS_MS_MAX,
-        requestTimeout: limits.REQUEST_ARRIVAL_MS_MAX,
+        headersTimeout: Math.min(limits.HEADERS_MS_MAX, arrivalMsMax),
+        requestTimeout: arrivalMsMax,
+        connectionsCheckingInterval: Math.min(limits.ARRIVAL_CHECK_MS, arrivalMsMax),
         noDelay: true,
         keepAlive: true,
         keepAliveInitialDelay: limits.TCP_KEEP_ALIVE_MS,
       },
-      this.#express.listener,
+      this.#onRequest,
     );
+    this.#limitHandshakes(https);
     // Node would drop the last of a thousand and more without a word, and one of them may say as whom a proxy sends the request. Their
     // bytes are limited.
     https.maxHeadersCount = 0;
     https.on('checkContinue', (request: ListenerRequest, response: ServerResponse) => {
       request.expectsContinue = true;
-      this.#express.listener(request, response);
+      this.#onRequest(request, response);
     });
     https.on('upgrade', (request: ListenerRequest, socket: Duplex, head: Buffer) => {
       request.upgradeHead = head;
@@ -209,16 +218,22 @@ class HttpsServer implements Server {
     return https;
   }
 
+  #limitHandshakes(https: NodeHttpsServer): void {
+    const { handshakes: rate, log } = this.#settings;
+    if (rate !== undefined) limitHandshakes(https, { rate, log, counts: this.#counts });
+  }
+
   #secureContext(certificate: LoadedCertificate): SecureContextOptions {
     const { minTlsVersion: minVersion, clientAuthorities } = this.#settings;
     const forClients = clientAuthorities === undefined ? {} : clientAuthorityContext(clientAuthorities);
     return { ...certificate, minVersion, ecdhCurve: KEY_EXCHANGE_GROUPS, ...forClients };
   }
 
-  #begin(request: ListenerRequest, response: ServerResponse): void {
-    if (this.#isDraining) response.shouldKeepAlive = false;
-    void handleRequest(request, response, this.#forRequests);
-  }
+  readonly #onRequest = (request: ListenerRequest, response: ServerResponse): void => {
+    // Node has given the connection to the response of an earlier request.
+    if (response.socket !== null) this.#express.listener(request, response);
+    else this.#pipelines.hold(request, response, () => this.#express.listener(request, response));
+  };
 
   #upgrade(request: ListenerRequest, socket: Duplex): void {
     socket.on('error', () => socket.destroy());

@@ -23,6 +23,12 @@ function errors(...argv: string[]): readonly string[] {
   return completed.ok ? [] : completed.errors;
 }
 
+test('handshakes are limited by two flags, or not at all', () => {
+  const { serving } = options(ETCD, '--tls-handshake-rate=50', '--tls-handshake-burst=70');
+  expect(serving.handshakes).toEqual({ perSecond: 50, burst: 70 });
+  expect(options(ETCD, '--tls-handshake-rate=0').serving.handshakes).toBeUndefined();
+});
+
 test('with etcd servers alone everything else has its default', () => {
   expect(options(ETCD, '--advertise-address=192.0.2.7')).toMatchObject({
     advertiseAddress: '192.0.2.7',
@@ -31,6 +37,7 @@ test('with etcd servers alone everything else has its default', () => {
       port: 6443,
       certificate: { from: 'self-signed', dir: '/var/run/orch' },
       minTlsVersion: 'TLSv1.2',
+      handshakes: { perSecond: 300, burst: 10_000 },
     },
     requests: { timeoutMs: 60_000, minWatchTimeoutSeconds: 1_800 },
     store: {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { reachableAddress, servingHosts } from '../../../shared/certs/serving-hosts';
+import type { Rate } from '../../../shared/concurrency/token-bucket';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../../registry/runtime-config';
 import { parseAddressRange, parsePortRange } from '../../kinds/service-allocation/value-range';
@@ -133,7 +134,12 @@ function servingOptions(flags: ServerFlags, advertiseAddress: string): ServingOp
         ? { from: 'self-signed', dir: flags.certDir, hosts }
         : { from: 'files', certFile: flags.tlsCertFile, keyFile: flags.tlsPrivateKeyFile },
     minTlsVersion: flags.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
+    handshakes: handshakeRate(flags),
   };
+}
+
+function handshakeRate({ tlsHandshakeRate, tlsHandshakeBurst }: ServerFlags): Rate | undefined {
+  return tlsHandshakeRate === 0 ? undefined : { perSecond: tlsHandshakeRate, burst: tlsHandshakeBurst };
 }
 
 function warningsOf(flags: ServerFlags): string[] {

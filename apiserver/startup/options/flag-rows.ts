@@ -164,6 +164,22 @@ export const FLAG_ROWS = [
     group: GROUP.serving,
     help: 'The minimum TLS version.',
   },
+  {
+    name: 'tls-handshake-rate',
+    type: 'int',
+    default: 300,
+    min: 0,
+    group: GROUP.serving,
+    help: 'The maximum TLS handshakes per second from one IPv4 address or IPv6 /64 network, after --tls-handshake-burst of them; connections beyond are closed. All clients behind a load balancer without transparent addresses share one address. 0 disables the limit.',
+  },
+  {
+    name: 'tls-handshake-burst',
+    type: 'int',
+    default: 10_000,
+    min: 1,
+    group: GROUP.serving,
+    help: 'The maximum TLS handshakes at once from one address after a pause; at least the number of connections that come back through one load balancer when a replica restarts.',
+  },
   ...STORE_FLAGS,
   {
     name: 'watch-cache-ring-budget',

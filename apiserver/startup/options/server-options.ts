@@ -1,3 +1,4 @@
+import type { Rate } from '../../../shared/concurrency/token-bucket';
 import type { LogFormat } from '../../../shared/log/pino-log';
 import type { Dialect } from '../../../shared/names';
 import type { PluginChoice, PluginContext } from '../../admission/plugins';
@@ -59,6 +60,8 @@ export interface ServingOptions {
     /** The server makes its own below `dir`; `hosts` are the names it has to carry. */
     | { readonly from: 'self-signed'; readonly dir: string; readonly hosts: readonly string[] };
   readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
+  /** For each address. Undefined: any number. */
+  readonly handshakes: Rate | undefined;
 }
 
 export interface RequestOptions {
