@@ -7,7 +7,7 @@ import type { AdmissionAttributes } from '../../registry/admission';
 import { optionalRecord, text } from '../../../shared/object/accessors';
 import type { Reading } from '../cluster-reader';
 import type { WebhookCaller } from './call';
-import { CallFailure } from './call';
+import { CallFailure } from './call-failure';
 import type { WebhookVerdict } from './review';
 import { questionOf, refusalCode, verdictIn } from './review';
 import type { ReviewedObject } from './reviewed-object';
@@ -39,6 +39,9 @@ class Refusal extends StatusError {}
 const ANNOTATIONS_MAX = 64;
 const WARNING_CHARACTERS_MAX = 16_384;
 
+/** When a webhook may have room for calls again. */
+const RETRY_AFTER_SECONDS = 1;
+
 /** Failures of one webhook are told this often. */
 const LOG_INTERVAL_MS = 1_000;
 const toldAt = new WeakMap<Webhook, number>();
@@ -60,14 +63,15 @@ export async function ask<T>(
   try {
     return use(await verdictOf(parts, asking, signal));
   } catch (error) {
-    if (error instanceof CallFailure) tell(parts.log, hook, error);
-    if (error instanceof CallFailure && hook.failsOpen) {
+    // Whoever asks no longer waits for what the webhook's failure would mean.
+    const failure = signal.aborted && error instanceof CallFailure ? (signal.reason as Error) : error;
+    noteFailure(parts, hook, signal.aborted ? 'abandoned' : failure);
+    if (failure instanceof CallFailure && mayGoOn(hook, failure)) {
       goOn(parts, asking);
-      signal.throwIfAborted();
       return undefined;
     }
-    rejection = rejectionOf(error);
-    throw error instanceof CallFailure ? internalError(error.message) : error;
+    rejection = rejectionOf(failure);
+    throw failure instanceof CallFailure ? failureStatus(failure) : failure;
   } finally {
     parts.metrics.observe(
       { name: hook.name, type: hook.type, operation },
@@ -89,7 +93,8 @@ async function verdictOf(
     throw badRequest(`admission webhook ${JSON.stringify(hook.name)} does not support dry run`);
   }
   if (version === undefined) {
-    throw new CallFailure(hook, 'webhook does not accept known AdmissionReview versions (v1, v1beta1)');
+    const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)';
+    throw new CallFailure(hook, why, { reason: 'version' });
   }
   const question = questionOf({ ...asking, uid: randomUUID(), version });
   const body = await caller.call(hook, { body: question.body, cluster }, signal);
@@ -120,7 +125,7 @@ function understood(hook: Webhook, read: () => WebhookVerdict): WebhookVerdict {
   try {
     return read();
   } catch (error) {
-    throw new CallFailure(hook, (error as Error).message, error);
+    throw new CallFailure(hook, (error as Error).message, { reason: 'answer', cause: error });
   }
 }
 
@@ -144,6 +149,24 @@ function rejectionOf(error: unknown): Rejection {
   if (error instanceof Refusal) return { cause: 'no_error', code: error.status.code };
   const cause = error instanceof CallFailure ? 'calling_webhook_error' : 'apiserver_internal_error';
   return { cause, code: 0 };
+}
+
+function noteFailure({ caller, log }: AskingParts, hook: Webhook, failure: unknown): void {
+  if (failure === 'abandoned') caller.note(hook, failure, 'the request was given up');
+  if (!(failure instanceof CallFailure)) return;
+  caller.note(hook, failure.reason, failure.message);
+  tell(log, hook, failure);
+}
+
+/** That others keep a webhook busy is no failure of it, and lets nobody past it. */
+function mayGoOn({ failsOpen }: Webhook, { reason }: CallFailure): boolean {
+  return failsOpen && reason !== 'overload';
+}
+
+function failureStatus({ reason, message }: CallFailure): StatusError {
+  return reason === 'overload'
+    ? new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: RETRY_AFTER_SECONDS } })
+    : internalError(message);
 }
 
 function goOn({ metrics }: AskingParts, { invocation, attributes, round }: Asking): void {

@@ -3,17 +3,19 @@ import { createConnection } from '../../../shared/client/connection';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import type { RawAnswer } from '../../../shared/client/options';
 import type { Clock } from '../../../shared/concurrency/clock';
+import { untilAborted } from '../../../shared/concurrency/abort';
 import { linkedAbort } from '../../../shared/concurrency/linked-abort';
-import { monotonicClock } from '../../../shared/concurrency/monotonic-clock';
 import type { Log } from '../../../shared/log/log';
 import type { ClusterReader } from '../cluster-reader';
 import type { Target } from './address';
 import { targetOf } from './address';
+import { Bulkhead, BulkheadFullError } from './bulkhead';
+import type { FailureReason } from './call-failure';
+import { CallFailure, reasonOf } from './call-failure';
 import { refusedText, unansweredText } from './call-text';
-import type { Outage } from './circuit-breaker';
+import type { Attempt, Outage } from './circuit-breaker';
 import { CircuitBreaker } from './circuit-breaker';
 import type { CredentialsFor } from './credentials';
-import { Bulkhead } from './bulkhead';
 import type { Webhook } from './webhook';
 
 export interface CallLimits {
@@ -41,33 +43,40 @@ export interface CallerOptions {
   readonly log: Log;
 }
 
-/** A webhook could not be asked, or did not answer as it should: its failurePolicy says what comes of that. */
-export class CallFailure extends Error {
-  constructor({ name }: Pick<Webhook, 'name'>, why: string, cause?: unknown) {
-    super(`failed calling webhook ${JSON.stringify(name)}: ${why}`, { cause });
-    this.name = 'CallFailure';
-  }
-}
-
 export interface Call {
   readonly body: Buffer;
   /** Services are found there. */
   readonly cluster: Pick<ClusterReader, 'get'>;
 }
 
-/** The state of the calls of one webhook, to find the one that slows requests down. */
+/** How one webhook does, to find the one that slows requests down or lets them through. */
 export interface WebhookReport {
   readonly hook: Webhook;
   readonly calls: number;
   readonly waiting: number;
   readonly outage: Outage | undefined;
+  /** When the last outage ended, or the webhook was first asked, in milliseconds since the epoch. */
+  readonly closedAtMs: number;
+  /** In an outage: how long it is until a call may be a probe, in milliseconds. */
+  readonly untilProbeMs: number;
+  /** Calls that failed, since the webhook was first asked. */
+  readonly failures: ReadonlyMap<FailureReason, number>;
+  readonly lastFailure: LastFailure | undefined;
+}
+
+export interface LastFailure {
+  readonly atMs: number;
+  readonly reason: FailureReason;
+  readonly error: string;
 }
 
 /** What is kept of one webhook for as long as it is called in the same way. */
 interface WebhookState {
-  readonly hook: Webhook;
+  hook: Webhook;
   readonly breaker: CircuitBreaker;
   readonly bulkhead: Bulkhead;
+  readonly failures: Map<FailureReason, number>;
+  lastFailure: LastFailure | undefined;
   /** By where it leads: a Service may get another address. */
   connection: { readonly to: string; readonly connection: Connection } | undefined;
 }
@@ -76,8 +85,8 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 const IDLE_SOCKETS_MAX = 16;
 const USER_AGENT = 'orch-apiserver-admission';
 const SECOND_MS = 1_000;
-/** A webhook that keeps requests waiting for so long until they are given up does not answer. */
-const PATIENCE_MS = 2_000;
+/** How long a request that may go on without the webhook waits for it in an outage. */
+const OUTAGE_TRY_MS = 1_000;
 
 /** Calls webhooks over HTTPS. Each has a bulkhead and a circuit breaker, so that a slow one slows down its own callers only. */
 export class WebhookCaller {
@@ -88,28 +97,30 @@ export class WebhookCaller {
     this.#options = options;
   }
 
-  /** The body of the answer. Throws CallFailure, or the signal's reason. */
+  /**
+   * The body of the answer. Throws CallFailure, or the signal's reason. In an outage a webhook that may stop requests is not asked, but for
+   * a probe in each pause; one that may not is asked for a short time each time, for what one request is let past is not for others to decide.
+   */
   async call(hook: Webhook, call: Call, signal: AbortSignal): Promise<Buffer> {
     const state = this.#stateOf(hook);
-    const entered = state.breaker.enter(this.#options.clock.now());
-    if (typeof entered !== 'string') throw outageFailure(hook, entered);
-    const inTime = linkedAbort(signal);
-    const timer = setTimeout(() => {
-      inTime.abort(new CallFailure(hook, 'context deadline exceeded'));
-    }, hook.timeoutMs).unref();
-    const until = monotonicClock.now() + hook.timeoutMs;
-    try {
-      await enterBulkhead(state, inTime.signal);
-      try {
-        return await this.#ask(state, { ...call, remainingMs: until - monotonicClock.now() }, inTime.signal);
-      } finally {
-        state.bulkhead.leave();
-      }
-    } finally {
-      clearTimeout(timer);
-      inTime.unlink();
-      if (entered === 'try') state.breaker.endTry();
-    }
+    this.#refuseInOutage(state, hook);
+    await enterBulkhead(state, hook, signal);
+    const attempt = state.breaker.attempt(this.#options.clock.now());
+    const { outage, isProbe } = attempt;
+    const attempted = { ...call, hook, attempt, timeoutMs: hook.timeoutMs };
+    if (outage === undefined) return this.#ask(state, attempted, signal);
+    if (hook.failsOpen) return this.#askShortly(state, attempted, signal);
+    if (isProbe) return this.#ask(state, attempted, signal);
+    state.bulkhead.leave();
+    throw outageFailure(hook, outage);
+  }
+
+  /** Notes that a request was not answered as it should, be it the webhook's fault or not. */
+  note(hook: Webhook, reason: FailureReason, error: string): void {
+    const state = this.#states.get(hook.callKey);
+    if (state === undefined) return;
+    state.failures.set(reason, (state.failures.get(reason) ?? 0) + 1);
+    state.lastFailure = { atMs: this.#options.clock.now(), reason, error };
   }
 
   /** Forgets all webhooks but these. */
@@ -123,70 +134,100 @@ export class WebhookCaller {
   }
 
   reports(): readonly WebhookReport[] {
-    return [...this.#states.values()].map(({ hook, bulkhead, breaker }) => ({
+    const now = this.#options.clock.now();
+    return [...this.#states.values()].map(({ hook, bulkhead, breaker, failures, lastFailure }) => ({
       hook,
       calls: bulkhead.calls,
       waiting: bulkhead.waiting,
       outage: breaker.outage,
+      closedAtMs: breaker.closedAtMs,
+      untilProbeMs: breaker.untilProbeMs(now),
+      failures,
+      lastFailure,
     }));
   }
 
   #stateOf(hook: Webhook): WebhookState {
     const known = this.#states.get(hook.callKey);
-    if (known !== undefined) return known;
-    const { limits } = this.#options;
+    if (known !== undefined) {
+      // Its failurePolicy may have changed.
+      known.hook = hook;
+      return known;
+    }
+    const { limits, clock } = this.#options;
     const state = {
       hook,
-      breaker: new CircuitBreaker(limits),
+      breaker: new CircuitBreaker(limits, clock.now()),
       bulkhead: new Bulkhead(limits),
+      failures: new Map<FailureReason, number>(),
+      lastFailure: undefined,
       connection: undefined,
     };
     this.#states.set(hook.callKey, state);
     return state;
   }
 
-  async #ask(
+  /** Before a place in the queue is taken, and not for a probe that is due. */
+  #refuseInOutage({ breaker }: WebhookState, hook: Webhook): void {
+    const { outage } = breaker;
+    if (outage === undefined || hook.failsOpen) return;
+    if (breaker.untilProbeMs(this.#options.clock.now()) > 0) throw outageFailure(hook, outage);
+  }
+
+  /**
+   * In the outage of a webhook that may be done without. A probe has all of the webhook's time, so that one that is slow by nature is found
+   * to be alive again, and its request goes on without it like the others.
+   */
+  async #askShortly(state: WebhookState, call: AttemptedCall, signal: AbortSignal): Promise<Buffer> {
+    const { hook, attempt } = call;
+    const timeoutMs = Math.min(OUTAGE_TRY_MS, hook.timeoutMs);
+    if (!attempt.isProbe) return this.#ask(state, { ...call, timeoutMs }, signal);
+    const answer = this.#ask(state, call, NEVER);
+    // Nobody may be left to hear how it ends.
+    answer.catch(() => undefined);
+    return inTime({ hook, timeoutMs, signal }, async (shortly) => untilAborted(answer, shortly));
+  }
+
+  /** Gives back the place in the bulkhead. */
+  async #ask(state: WebhookState, call: AttemptedCall, signal: AbortSignal): Promise<Buffer> {
+    const { hook, attempt, timeoutMs } = call;
+    try {
+      return await inTime({ hook, timeoutMs, signal }, async (limited) => this.#send(state, call, limited));
+    } finally {
+      if (signal.aborted) state.breaker.abandoned(attempt);
+      state.bulkhead.leave();
+    }
+  }
+
+  async #send(
     state: WebhookState,
-    call: Call & { readonly remainingMs: number },
+    { hook, attempt, timeoutMs, ...call }: AttemptedCall,
     signal: AbortSignal,
   ): Promise<Buffer> {
-    const { hook } = state;
     const target = resolved(hook, call);
     const connection = this.#connectionTo(state, target);
-    const timeout = Math.max(1, Math.ceil(call.remainingMs / SECOND_MS));
-    const path = `${target.path}?timeout=${String(timeout)}s`;
+    const path = `${target.path}?timeout=${String(Math.max(1, Math.ceil(timeoutMs / SECOND_MS)))}s`;
     const { host, port } = target.connectTo ?? target;
     const place = { url: target.origin + path, dialled: `${host}:${String(port)}` };
-    const request = {
-      method: 'POST',
-      path,
-      body: call.body,
-      signal,
-      timeoutMs: Math.max(1, call.remainingMs),
-    };
-    const startedAt = monotonicClock.now();
     let answer: RawAnswer;
     try {
-      answer = await sendTwice(connection, request);
+      answer = await sendTwice(connection, { method: 'POST', path, body: call.body, signal, timeoutMs });
     } catch (error) {
-      if (signal.aborted && !(signal.reason instanceof CallFailure)) {
-        // Whoever asked has gone; that tells of the webhook only when it has had its time.
-        if (monotonicClock.now() - startedAt >= PATIENCE_MS)
-          this.#unanswered(state, 'the request was given up');
-        throw error;
-      }
+      // Whoever asked has gone, or has no more time, which tells nothing of the webhook.
+      if (signal.aborted && !(signal.reason instanceof CallFailure)) throw error;
       const isLate = error instanceof CallFailure;
       const why = isLate
         ? `Post ${JSON.stringify(place.url)}: context deadline exceeded`
         : unansweredText(error, place);
+      const reason = isLate ? error.reason : reasonOf(error);
       // One that says too much does answer.
-      if (error instanceof ConnectionError && error.code === 'EMSGSIZE') this.#answered(state);
-      else this.#unanswered(state, why);
-      throw new CallFailure(hook, why, error);
+      if (reason === 'answer') this.#answered(state);
+      else this.#failed(state, attempt, why);
+      throw new CallFailure(hook, why, { reason, cause: error });
     }
     this.#answered(state);
     const refused = refusedText(answer);
-    if (refused !== undefined) throw new CallFailure(hook, refused);
+    if (refused !== undefined) throw new CallFailure(hook, refused, { reason: 'answer' });
     return answer.body;
   }
 
@@ -211,9 +252,9 @@ export class WebhookCaller {
     return connection;
   }
 
-  #unanswered({ hook, breaker, bulkhead }: WebhookState, why: string): void {
+  #failed({ hook, breaker, bulkhead }: WebhookState, attempt: Attempt, why: string): void {
     const { clock, log } = this.#options;
-    if (!breaker.unanswered(why, clock.now())) return;
+    if (!breaker.failed(attempt, why, clock.now())) return;
     const { outage } = breaker;
     if (outage === undefined) return;
     log.error(
@@ -224,18 +265,26 @@ export class WebhookCaller {
         error: why,
         failures: outage.failures,
       },
-      'circuit breaker of an admission webhook opened: it is called only to probe whether it answers again',
+      hook.failsOpen
+        ? 'circuit breaker of an admission webhook opened: requests wait for it for a short time only'
+        : 'circuit breaker of an admission webhook opened: it is called only to probe whether it answers again',
     );
-    bulkhead.clear(outageFailure(hook, outage));
+    if (!hook.failsOpen) bulkhead.clear(outageFailure(hook, outage));
   }
 
   #answered({ hook, breaker }: WebhookState): void {
-    if (!breaker.answered()) return;
+    if (!breaker.answered(this.#options.clock.now())) return;
     this.#options.log.info(
       { type: hook.type, configuration: hook.configuration, webhook: hook.name },
       'circuit breaker of an admission webhook closed: it answers again',
     );
   }
+}
+
+interface AttemptedCall extends Call {
+  readonly hook: Webhook;
+  readonly attempt: Attempt;
+  readonly timeoutMs: number;
 }
 
 /**
@@ -260,21 +309,46 @@ function resolved(hook: Webhook, { cluster }: Call): Target {
   try {
     return targetOf(hook.address, cluster);
   } catch (error) {
-    throw new CallFailure(hook, (error as Error).message, error);
+    throw new CallFailure(hook, (error as Error).message, { reason: 'address', cause: error });
   }
 }
 
-async function enterBulkhead({ hook, bulkhead }: WebhookState, signal: AbortSignal): Promise<void> {
+const NEVER = new AbortController().signal;
+
+/** What the work comes to under a signal that aborts with a CallFailure after the time, or with its parent. */
+async function inTime<T>(
+  {
+    hook,
+    timeoutMs,
+    signal,
+  }: { readonly hook: Webhook; readonly timeoutMs: number; readonly signal: AbortSignal },
+  work: (limited: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limited = linkedAbort(signal);
+  const timer = setTimeout(() => {
+    limited.abort(new CallFailure(hook, 'context deadline exceeded', { reason: 'timeout' }));
+  }, timeoutMs).unref();
   try {
-    await bulkhead.enter(signal);
+    return await work(limited.signal);
+  } finally {
+    clearTimeout(timer);
+    limited.unlink();
+  }
+}
+
+/** Waits as long as a call may take, which then has its own time: a webhook is not blamed for what others had it do. */
+async function enterBulkhead({ bulkhead }: WebhookState, hook: Webhook, signal: AbortSignal): Promise<void> {
+  try {
+    await inTime({ hook, timeoutMs: hook.timeoutMs, signal }, async (limited) => bulkhead.enter(limited));
   } catch (error) {
-    if (signal.aborted || error instanceof CallFailure) throw error;
-    throw new CallFailure(hook, `too many calls: ${(error as Error).message}`, error);
+    if (signal.aborted || (error instanceof CallFailure && error.reason === 'outage')) throw error;
+    const why = error instanceof BulkheadFullError ? error.message : 'others kept it busy all the time';
+    throw new CallFailure(hook, `too many calls: ${why}`, { reason: 'overload', cause: error });
   }
 }
 
 function outageFailure(hook: Webhook, { sinceMs, failures, why }: Outage): CallFailure {
   const since = new Date(sinceMs).toISOString().replace(/\.\d+Z$/, 'Z');
   const text = `it has not answered since ${since} and is not asked until it answers again (${String(failures)} calls in a row failed, the last one with: ${why})`;
-  return new CallFailure(hook, text);
+  return new CallFailure(hook, text, { reason: 'outage' });
 }

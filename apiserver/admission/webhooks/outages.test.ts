@@ -42,6 +42,9 @@ async function configure(hook: object, type: 'Mutating' | 'Validating' = 'Valida
   if (code !== 201) throw new Error(text);
 }
 
+/** What a webhook that says no and nothing else is taken to mean. */
+const DENIED = 400;
+
 let maps = 0;
 
 async function createMap(signal?: AbortSignal): Promise<Reply> {
@@ -205,47 +208,82 @@ test('a webhook that may be done without does not stop anybody, and that is coun
 describe('an outage', () => {
   const refuse = async (): Promise<string> => why(await createMap());
 
-  test('is over in no time for those who come when it is known, and ends with the first answer', async () => {
-    await start({ failuresMax: 2, pauseMs: 1 });
+  test('costs no time to those who come when it is known', async () => {
+    await start({ failuresMax: 2, pauseMs: PATIENCE_MS });
     await configure(hookAt(webhook, { timeoutSeconds: 30 }));
     webhook.behave = noHttp;
     expect(await Promise.all([refuse(), refuse()])).toEqual([
       expect.stringMatching(/^Post/),
       expect.stringMatching(/^Post/),
     ]);
-    // This one tries, and those beside it do not wait for it.
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    webhook.behave = async (asked, raw) => {
-      await ended;
-      return noHttp(asked, raw);
-    };
-    const trying = createMap();
-    await webhook.askedTimes(3);
-    const text = await refuse();
-    expect(text).toMatch(
+    expect(await refuse()).toMatch(
       /^it has not answered since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ and is not asked until it answers again \(2 calls in a row failed, the last one with: Post "https:.*": .+\)$/,
     );
-    expect(webhook.asked).toHaveLength(3);
+    expect(webhook.asked).toHaveLength(2);
     expect(await metric('outage')).toEqual([
       'apiserver_admission_webhook_outage{name="a.example.org",configuration="conf",type="validating"} 1',
     ]);
+  });
+
+  test('ends with the first answer to one of those who try', async () => {
+    await start({ failuresMax: 1, pauseMs: 1 });
+    await configure(hookAt(webhook));
+    webhook.behave = noHttp;
+    await refuse();
+    expect(await metric('outage')).toEqual([expect.stringMatching(/ 1$/)]);
     webhook.behave = allow;
-    end();
-    expect(why(await trying)).toMatch(/^Post /);
     await eventually('the webhook is asked again', async () => (await createMap()).code === 201);
     expect((await createMap()).code).toBe(201);
     expect(await metric('outage')).toEqual([expect.stringMatching(/ 0$/)]);
   });
 
-  test('of a webhook that may be done without lets requests through at once', async () => {
+  test('lets nobody past a webhook that may be done without, unless they have waited for it themselves', async () => {
     await start({ failuresMax: 1, pauseMs: PATIENCE_MS });
-    await configure(hookAt(webhook, { timeoutSeconds: 1, failurePolicy: 'Ignore' }));
+    await configure(hookAt(webhook, { timeoutSeconds: 30, failurePolicy: 'Ignore' }));
+    webhook.behave = noHttp;
+    expect((await createMap()).code).toBe(201);
+    // They wait for a second, and not for the 30 of the webhook.
     webhook.behave = hang;
-    for (let times = 0; times < 20; times += 1) expect((await createMap()).code).toBe(201);
-    expect(webhook.asked).toHaveLength(1);
+    const codes = (await Promise.all([1, 2, 3].map(async () => createMap()))).map(({ code }) => code);
+    expect(codes).toEqual([201, 201, 201]);
+    webhook.behave = () => ({ allowed: false });
+    await eventually('the webhook is asked', async () => (await createMap()).code === DENIED);
+    expect((await createMap()).code).toBe(DENIED);
+    expect(await metric('outage')).toEqual([expect.stringMatching(/ 0$/)]);
+  });
+
+  test('can be looked at', async () => {
+    await start({ failuresMax: 2, pauseMs: PATIENCE_MS });
+    await configure(hookAt(webhook));
+    webhook.behave = noHttp;
+    for (let times = 0; times < 3; times += 1) await refuse();
+    const { json } = await api.call('GET', '/debug/webhooks');
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as unknown;
+    expect(json.webhooks).toEqual([
+      {
+        type: 'validating',
+        configuration: 'conf',
+        name: 'a.example.org',
+        failurePolicy: 'Fail',
+        state: 'open',
+        since: time,
+        consecutiveFailures: 2,
+        nextProbeInMs: expect.any(Number),
+        executing: 0,
+        waiting: 0,
+        failures: { protocol: 2, outage: 1 },
+        lastFailure: {
+          at: time,
+          reason: 'outage',
+          error: expect.stringContaining('it has not answered since'),
+        },
+      },
+    ]);
+    const labels = 'name="a.example.org",configuration="conf",type="validating"';
+    expect(await metric('call_failures_total')).toEqual([
+      `apiserver_admission_webhook_call_failures_total{${labels},reason="protocol"} 2`,
+      `apiserver_admission_webhook_call_failures_total{${labels},reason="outage"} 1`,
+    ]);
   });
 
   test('does not begin while there are answers, be they of no use', async () => {
@@ -285,10 +323,55 @@ describe('an outage', () => {
   });
 });
 
+describe('a request that is given up', () => {
+  /** Denies what is evil, and thinks long about what is slow. */
+  const judge =
+    (thought: Promise<void>): Behaviour =>
+    async ({ review }) => {
+      const { name } = review.request;
+      if (name.startsWith('slow')) await thought;
+      return { allowed: !name.startsWith('evil') };
+    };
+  const create = async (name: string, query = '', signal?: AbortSignal): Promise<Reply> =>
+    api.call('POST', MAPS + query, {
+      body: { metadata: { name } },
+      ...(signal === undefined ? {} : { signal }),
+    });
+
+  test.each(['Ignore', 'Fail'])(
+    'by its client or its own time limit is no outage, and changes nothing for others: %s',
+    async (failurePolicy) => {
+      await start({ failuresMax: 1, pauseMs: PATIENCE_MS });
+      await configure(hookAt(webhook, { timeoutSeconds: 30, failurePolicy }));
+      let think: () => void = () => undefined;
+      webhook.behave = judge(
+        new Promise((resolve) => {
+          think = resolve;
+        }),
+      );
+      const gone = new AbortController();
+      const left = create('slow0', '', gone.signal).catch((error: unknown) => error);
+      await webhook.askedTimes(1);
+      // Longer than the patience of old, which made both of them an outage.
+      const late = await create('slow1', '?timeout=2200ms');
+      gone.abort();
+      await left;
+      expect(late.code).toBe(504);
+      await eventually('both are known to be given up', async () => {
+        const { json } = await api.call('GET', '/debug/webhooks');
+        return json.webhooks[0].failures.abandoned === 2 && json.webhooks[0].state === 'closed';
+      });
+      expect((await create('evil')).code).toBe(DENIED);
+      expect((await create('good')).code).toBe(201);
+      think();
+    },
+  );
+});
+
 describe('too many requests', () => {
-  test('do not pile up at a webhook that is slow', async () => {
+  test.each(['Fail', 'Ignore'])('do not pile up at a webhook that is slow: %s', async (failurePolicy) => {
     await start({ callsMax: 2, waitingMax: 1 });
-    await configure(hookAt(webhook));
+    await configure(hookAt(webhook, { failurePolicy }));
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -299,10 +382,17 @@ describe('too many requests', () => {
     };
     const under = [createMap(), createMap(), createMap()];
     await webhook.askedTimes(2);
-    expect(why(await createMap())).toBe('too many calls: 1 calls wait for it already');
+    // Nobody gets past it because of others.
+    const { code, json } = await createMap();
+    expect({ code, reason: json.reason, details: json.details }).toEqual({
+      code: 429,
+      reason: 'TooManyRequests',
+      details: { retryAfterSeconds: 1 },
+    });
+    expect(json.message).toMatch(/too many calls: 1 calls wait for it already$/);
     expect(webhook.asked).toHaveLength(2);
     release();
-    expect((await Promise.all(under)).map(({ code }) => code)).toEqual([201, 201, 201]);
+    expect((await Promise.all(under)).map((reply) => reply.code)).toEqual([201, 201, 201]);
   });
 
   test('leave their place to others when they are given up', async () => {

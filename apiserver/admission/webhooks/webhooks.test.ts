@@ -528,8 +528,11 @@ test('what webhooks are asked can be looked at', async () => {
       configuration: 'conf',
       name: 'a.example.org',
       failurePolicy: 'Fail',
+      state: 'closed',
+      since: expect.stringMatching(/^\d{4}-/),
       executing: 0,
       waiting: 0,
+      failures: {},
     },
   ]);
 });

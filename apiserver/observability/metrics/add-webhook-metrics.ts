@@ -42,9 +42,20 @@ export function addWebhookMetrics(registry: Registry, webhooks: WebhookMetrics):
       }
     },
   });
+  addCounter(registry, {
+    name: 'apiserver_admission_webhook_call_failures_total',
+    help: 'Calls to an admission webhook that failed, or were not made, by reason.',
+    labels: ['name', 'configuration', 'type', 'reason'],
+    *read() {
+      for (const { hook, failures } of webhooks.reports()) {
+        const labels = { name: hook.name, configuration: hook.configuration, type: hook.type };
+        for (const [reason, times] of failures) yield [{ ...labels, reason }, times];
+      }
+    },
+  });
   addGauge(registry, {
     name: 'apiserver_admission_webhook_outage',
-    help: '1 while the circuit breaker of an admission webhook is open: it is not called except for probes.',
+    help: '1 while the circuit breaker of an admission webhook is open: it is called for probes only, or for a short time if its failurePolicy is Ignore.',
     labels: ['name', 'configuration', 'type'],
     *read() {
       for (const { hook, outage } of webhooks.reports()) {

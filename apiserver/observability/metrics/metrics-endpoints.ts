@@ -6,6 +6,7 @@ import type { Answer, Exchange, Stage } from '../../exchange/exchange';
 import type { Registry } from '../../registry/registry';
 import type { ClusterCache } from '../../cache/cluster-cache';
 import type { AdmissionMetrics } from '../../admission/admission-metrics';
+import type { WebhookReport } from '../../admission/webhooks/call';
 import type { WebhookMetrics } from '../../admission/webhooks/webhook-metrics';
 import { addAdmissionMetrics } from './add-admission-metrics';
 import { addAuthenticationMetrics } from './add-authentication-metrics';
@@ -123,24 +124,38 @@ function watchersDocument(cache: ClusterCache): string {
   return `${JSON.stringify({ revision: cache.revision, watchers }, undefined, 2)}\n`;
 }
 
-/** The admission webhooks that were asked since the server started, or since they were configured. */
+/** The admission webhooks that were asked since the server started, or since they were configured, and how they do. */
 function webhooksDocument(metrics: WebhookMetrics): string {
-  const webhooks = metrics.reports().map(({ hook, calls, waiting, outage }) => ({
+  const webhooks = metrics.reports().map(({ hook, calls, waiting, ...health }) => ({
     type: hook.type,
     configuration: hook.configuration,
     name: hook.name,
     failurePolicy: hook.failsOpen ? 'Ignore' : 'Fail',
+    ...breakerState(health),
     executing: calls,
     waiting,
-    ...(outage === undefined
-      ? {}
-      : {
-          outage: {
-            since: new Date(outage.sinceMs).toISOString(),
-            failures: outage.failures,
-            why: outage.why,
-          },
-        }),
+    failures: Object.fromEntries(health.failures),
+    ...lastFailureOf(health),
   }));
   return `${JSON.stringify({ webhooks }, undefined, 2)}\n`;
+}
+
+function breakerState({
+  outage,
+  closedAtMs,
+  untilProbeMs,
+}: Pick<WebhookReport, 'outage' | 'closedAtMs' | 'untilProbeMs'>): object {
+  if (outage === undefined) return { state: 'closed', since: new Date(closedAtMs).toISOString() };
+  return {
+    state: 'open',
+    since: new Date(outage.sinceMs).toISOString(),
+    consecutiveFailures: outage.failures,
+    nextProbeInMs: Math.ceil(untilProbeMs),
+  };
+}
+
+function lastFailureOf({ lastFailure }: Pick<WebhookReport, 'lastFailure'>): object {
+  if (lastFailure === undefined) return {};
+  const { atMs, reason, error } = lastFailure;
+  return { lastFailure: { at: new Date(atMs).toISOString(), reason, error } };
 }

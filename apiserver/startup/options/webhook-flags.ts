@@ -11,7 +11,7 @@ export const WEBHOOK_FLAGS = [
     default: DEFAULT_CALL_LIMITS.failuresMax,
     min: 0,
     group: GROUP,
-    help: 'Circuit breaker: after this many consecutive calls without a response an admission webhook is considered down. Until it responds to a probe again, it is not called, and its failurePolicy applies immediately. 0 disables the circuit breaker.',
+    help: 'Circuit breaker: after this many consecutive calls without a response, by its own fault, an admission webhook is considered down. Until it responds again, only probes call it and other requests fail immediately; with the failurePolicy Ignore, requests wait for it for at most a second. 0 disables the circuit breaker.',
   },
   {
     name: 'admission-webhook-max-requests-inflight',
