@@ -68,7 +68,7 @@ async function verifiedClaims(
   if (parsed === undefined || parsed.claims.iss !== issuer) return undefined;
   if (known === undefined) throw unauthorized('oidc: the keys of the issuer are not known yet');
   if (!keys.has(parsed.keyId)) {
-    await keys.refresh();
+    await keys.lookFor(parsed.keyId);
     const again = await keys.tokens()?.verify(token);
     if (again?.is === 'verified') return again.claims;
   }

@@ -1,11 +1,15 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { TokenAlgorithm, TokenKey } from '../../../../shared/tokens/token-key';
 import { tokenKeysOfJwk } from '../../../../shared/tokens/token-key';
 import type { Clock } from '../../../../shared/concurrency/clock';
 import { pause } from '../../../../shared/concurrency/pause';
+import type { Rate } from '../../../../shared/concurrency/token-bucket';
 import type { Log } from '../../../../shared/log/log';
 import { fieldsOf, records, text } from '../../../../shared/object/accessors';
 import { VerifiedTokens } from '../verified-tokens';
 import type { FetchJson } from './fetch-json';
+import { pacedFetch } from './paced-fetch';
 
 export interface IssuerKeysOptions {
   readonly issuer: string;
@@ -15,6 +19,8 @@ export interface IssuerKeysOptions {
   readonly log: Log;
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
+  /** How often the issuer may be asked; by default {@link FETCH_RATE}. */
+  readonly fetchRate?: Rate;
 }
 
 /** The newest keys that an issuer has published, and the tokens that are known to be signed with them. */
@@ -23,12 +29,23 @@ export interface IssuerKeys {
   readonly tokens: () => VerifiedTokens | undefined;
   /** Whether one of the keys has this name. */
   readonly has: (keyId: string) => boolean;
-  /** Asks for the keys anew, unless that was done a moment ago; resolves when it is done, whatever came of it. */
+  /**
+   * Looks for a key that is not known by this name: at once, or as soon as the issuer may be asked again. All who look at the same time
+   * wait for one answer. Resolves when it is there, whatever came of it, and at once for a name that was looked for a moment ago.
+   */
+  readonly lookFor: (keyId: string) => Promise<void>;
+  /** Asks for the keys anew; resolves when that is done, whatever came of it. */
   readonly refresh: () => Promise<void>;
 }
 
-/** How long after one look for keys the next may be: whoever makes up names of keys must not make this server a burden. */
-export const REFRESH_INTERVAL_MS = 10_000;
+/** Whoever makes up names of keys must not make this server a burden, nor keep others from a key that is new: they wait for a second. */
+export const FETCH_RATE: Rate = { perSecond: 1, burst: 3 };
+/** How long a name that the issuer does not know is not looked for again. */
+export const UNKNOWN_MS = 5_000;
+/** Names that the issuer does not know, and are remembered. */
+const UNKNOWN_MAX = 1_024;
+/** Requests that may wait for keys at the same time. */
+const WAITING_MAX = 1_024;
 /** How old keys may get before they are looked for again, so that one that was withdrawn is soon not trusted. */
 const KEYS_AGE_MAX_MS = 600_000;
 const RETRY_MS = 10_000;
@@ -45,18 +62,22 @@ interface Known {
 /** Looks for the keys at once, and again until they are there; later when they are old, and when a token names one that is not known. */
 export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { issuer, fetchJson, clock, log, life } = options;
+  const unknown = new LRUCache<string, { readonly atMs: number }>({ max: UNKNOWN_MAX });
   let known: Known | undefined;
   let triedAtMs = -Infinity;
-  let refreshing: Promise<void> | undefined;
+  let waiting = 0;
+  let answers = 0;
   /** Any time at all where the clock was set back meanwhile. */
-  const sinceTryMs = (): number => {
-    const agoMs = clock.now() - triedAtMs;
+  const sinceMs = (atMs: number): number => {
+    const agoMs = clock.now() - atMs;
     return agoMs < 0 ? Infinity : agoMs;
   };
+  const has = (keyId: string): boolean => known?.keys.some((key) => key.keyId === keyId) ?? false;
   const fetchKeys = async (): Promise<void> => {
     triedAtMs = clock.now();
     try {
       const keys = await publishedKeys(options, fetchJson, life);
+      answers += 1;
       const fingerprint = fingerprintOf(keys);
       // Tokens that were verified with keys that are gone are not known any more.
       if (known?.fingerprint === fingerprint) return;
@@ -72,12 +93,24 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       }
     }
   };
-  const refresh = async (): Promise<void> => {
-    if (refreshing === undefined && sinceTryMs() < REFRESH_INTERVAL_MS) return;
-    refreshing ??= fetchKeys().finally(() => {
-      refreshing = undefined;
-    });
-    await refreshing;
+  const fetching = pacedFetch(fetchKeys, { rate: options.fetchRate ?? FETCH_RATE, clock, life });
+  const refresh = async (): Promise<void> => fetching.underWay() ?? fetching.next();
+  const lookFor = async (keyId: string): Promise<void> => {
+    const digest = createHash('sha256').update(keyId).digest('base64');
+    const lookedFor = unknown.get(digest);
+    const isUnknown = lookedFor !== undefined && sinceMs(lookedFor.atMs) < UNKNOWN_MS;
+    if (isUnknown || waiting >= WAITING_MAX) return;
+    waiting += 1;
+    try {
+      await fetching.underWay();
+      if (has(keyId)) return;
+      const before = answers;
+      await fetching.next();
+      // An issuer that is out of reach has not said that it does not know the name.
+      if (!has(keyId) && answers > before) unknown.set(digest, { atMs: clock.now() });
+    } finally {
+      waiting -= 1;
+    }
   };
   const begin = async (): Promise<void> => {
     for (;;) {
@@ -89,10 +122,11 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   void begin();
   return {
     tokens: () => {
-      if (known !== undefined && sinceTryMs() > KEYS_AGE_MAX_MS) void refresh();
+      if (known !== undefined && sinceMs(triedAtMs) > KEYS_AGE_MAX_MS) void refresh();
       return known?.tokens;
     },
-    has: (keyId) => known?.keys.some((key) => key.keyId === keyId) ?? false,
+    has,
+    lookFor,
     refresh,
   };
 }

@@ -1,6 +1,7 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import type { TokenAlgorithm } from '../../../../shared/tokens/token-key';
 import { TOKEN_ALGORITHMS } from '../../../../shared/tokens/token-key';
+import type { Rate } from '../../../../shared/concurrency/token-bucket';
 import type { Log } from '../../../../shared/log/log';
 import { silentLog } from '../../../../shared/log/log';
 import type { UserInfo } from '../../../exchange/exchange';
@@ -11,7 +12,7 @@ import { createFetchJson } from './fetch-json';
 import type { IdTokenRules } from './id-tokens';
 import { idTokenLookup } from './id-tokens';
 import type { IssuerKeys } from './issuer-keys';
-import { followIssuerKeys, REFRESH_INTERVAL_MS } from './issuer-keys';
+import { REFRESH_INTERVAL_MS, UNKNOWN_MS, followIssuerKeys } from './issuer-keys';
 import { patience } from '../../../../shared/testing/eventually';
 
 const rsa = newRsaKey('r');
@@ -42,7 +43,10 @@ const log: Log = {
   warn: (fields) => logged.push(String('error' in fields ? fields.error : '')),
 };
 
-async function follow(algorithms: readonly TokenAlgorithm[] = TOKEN_ALGORITHMS): Promise<IssuerKeys> {
+async function follow(
+  algorithms: readonly TokenAlgorithm[] = TOKEN_ALGORITHMS,
+  fetchRate?: Rate,
+): Promise<IssuerKeys> {
   const keys = followIssuerKeys({
     issuer: issuer.url,
     algorithms,
@@ -50,6 +54,7 @@ async function follow(algorithms: readonly TokenAlgorithm[] = TOKEN_ALGORITHMS):
     clock: { now: () => now },
     log,
     life: life.signal,
+    ...(fetchRate === undefined ? {} : { fetchRate }),
   });
   await keys.refresh();
   return keys;
@@ -204,20 +209,58 @@ describe('claims', () => {
 });
 
 describe('the keys of the issuer', () => {
-  test('a key that is new is looked for when a token names it, and not more often than may be', async () => {
+  test('a key that is new is looked for at once when a token names it, by all together', async () => {
     const keys = await follow();
     const fresh = newRsaKey('new');
     const token = idToken(fresh, 'RS256', claimsOf());
     expect(issuer.asked()).toBe(1);
-    expect(await outcome(token, { keys })).toMatch(/signature/);
     issuer.keys = [fresh.jwk];
-    expect(issuer.asked()).toBe(1);
-    now += REFRESH_INTERVAL_MS;
     const answers = await Promise.all([1, 2, 3].map(async () => outcome(token, { keys })));
     expect(answers).toEqual([1, 2, 3].map(() => expect.objectContaining({ name: '42' }) as unknown));
     expect(issuer.asked()).toBe(2);
     // The old key is gone, and with it the tokens that were verified with it.
     expect(await outcome(idToken(rsa, 'RS256', claimsOf()), { keys })).toMatch(/signature/);
+  });
+
+  test('made-up names of keys neither burden the issuer nor keep a new key from being found', async () => {
+    const keys = await follow(TOKEN_ALGORITHMS, { perSecond: 100, burst: 2 });
+    const madeUp = async (name: string): Promise<unknown> =>
+      outcome(idToken({ ...rsa, keyId: name }, 'HS256', claimsOf()), { keys });
+    expect(await madeUp('first')).toMatch(/signature/);
+    expect(issuer.asked()).toBe(2);
+    // Nothing may be asked now, and others wait already.
+    const others = Array.from({ length: 50 }, async (_none, at) => madeUp(`made-up ${String(at)}`));
+    const fresh = newRsaKey('new');
+    issuer.keys = [fresh.jwk];
+    const right = outcome(idToken(fresh, 'RS256', claimsOf()), { keys });
+    expect(issuer.asked()).toBe(2);
+    now += 10;
+    expect(await right).toMatchObject({ name: '42' });
+    await Promise.all(others);
+    expect(issuer.asked()).toBe(3);
+  });
+
+  test('a name that the issuer does not know is not looked for again for a while', async () => {
+    const keys = await follow();
+    const fresh = newRsaKey('late');
+    const token = idToken(fresh, 'RS256', claimsOf());
+    expect(await outcome(token, { keys })).toMatch(/signature/);
+    issuer.keys = [fresh.jwk];
+    expect(await outcome(token, { keys })).toMatch(/signature/);
+    expect(issuer.asked()).toBe(2);
+    now += UNKNOWN_MS;
+    expect(await outcome(token, { keys })).toMatchObject({ name: '42' });
+  });
+
+  test('a name is looked for again if the issuer was out of reach', async () => {
+    const keys = await follow();
+    const fresh = newRsaKey('new');
+    const token = idToken(fresh, 'RS256', claimsOf());
+    issuer.isBroken = true;
+    expect(await outcome(token, { keys })).toMatch(/signature/);
+    issuer.isBroken = false;
+    issuer.keys = [fresh.jwk];
+    expect(await outcome(token, { keys })).toMatchObject({ name: '42' });
   });
 
   test('a key that is new is looked for also after the clock was set back', async () => {
