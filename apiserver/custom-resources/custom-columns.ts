@@ -7,6 +7,7 @@ import { canonicalTime } from '../../shared/meta/time';
 import { Age } from '../kinds/columns/age';
 import type { Cell, RowOf } from '../kinds/columns/cells';
 import { printedText } from './printed-text';
+import { wordTable } from '../../shared/word-table';
 
 /** A member of `additionalPrinterColumns`, as far as it is known. */
 export interface CustomColumn {
@@ -95,13 +96,13 @@ function cellOf(
   const found = find(object, visits);
   if (found.length === 0) return null;
   const [value] = found;
-  if (type !== 'string') return CELLS[type]?.(value) ?? null;
+  if (type !== 'string') return CELLS.get(type)?.(value) ?? null;
   const text = printedText(value);
   visits.left -= text.length / CHARS_PER_VISIT;
   return text;
 }
 
-const CELLS: Readonly<Record<string, (value: unknown) => Cell>> = {
+const CELLS = wordTable<(value: unknown) => Cell>({
   integer: (value) => {
     if (typeof value === 'bigint') return value;
     return typeof value === 'number' ? wholeNumber(value) : null;
@@ -109,7 +110,7 @@ const CELLS: Readonly<Record<string, (value: unknown) => Cell>> = {
   number: (value) => (typeof value === 'bigint' || typeof value === 'number' ? Number(value) : null),
   boolean: (value) => (typeof value === 'boolean' ? value : null),
   date: (value) => (typeof value === 'string' ? ageSince(value) : null),
-};
+});
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;

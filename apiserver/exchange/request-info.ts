@@ -1,5 +1,6 @@
 import { exactField, parseFieldSelector } from '../../shared/meta/fields';
 import { boolParameter } from './bool-parameter';
+import { wordTable } from '../../shared/word-table';
 
 /**
  * What a path asks for. The rules are those of kube-apiserver v1.21's RequestInfoFactory (apiserver/pkg/endpoints/request), stated
@@ -26,14 +27,14 @@ export interface RequestInfo {
 }
 
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
-const VERB_OF_METHOD: Readonly<Record<string, string>> = {
+const VERB_OF_METHOD = wordTable<string>({
   GET: 'get',
   HEAD: 'get',
   POST: 'create',
   PUT: 'update',
   PATCH: 'patch',
   DELETE: 'delete',
-};
+});
 
 /** How many segments stand before the resource: `/api/{version}`, `/apis/{group}/{version}`. */
 const HEAD_LENGTH_OF_PREFIX: ReadonlyMap<string, number> = new Map([
@@ -112,7 +113,7 @@ function withoutSlashesAround(path: string): string {
 }
 
 function verbOf(method: string, target: { readonly name: string; readonly watch: boolean }): string {
-  const verb = VERB_OF_METHOD[method] ?? '';
+  const verb = VERB_OF_METHOD.get(method) ?? '';
   if (target.name !== '') return verb;
   if (verb === 'get') return target.watch ? 'watch' : 'list';
   return verb === 'delete' ? 'deletecollection' : verb;

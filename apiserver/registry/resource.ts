@@ -72,7 +72,7 @@ export interface Endpoint {
   /** To and from the hub version; absent when only the apiVersion differs, or nothing. */
   readonly conversion?: Conversion;
   /** Names that field selectors of this version have for fields of the hub, by the former. */
-  readonly selectorNames: Readonly<Record<string, string>>;
+  readonly selectorNames: ReadonlyMap<string, string>;
   /** Fills in what a client left out of an object of this version; absent for a kind without defaults. */
   readonly applyDefaults?: ApplyDefaults;
   /** The Warning that every request to a deprecated version gets. */

@@ -4,6 +4,7 @@ import { invalidObject, notSupported } from '../../shared/errors/field-error';
 import { repeatedKeys } from '../../shared/meta/repeated-keys';
 import { duplicateYamlKeys } from '../http/encoding/yaml-duplicates';
 import type { Exchange } from '../exchange/exchange';
+import { wordTable } from '../../shared/word-table';
 
 const MODES = ['Ignore', 'Warn', 'Strict'] as const;
 
@@ -11,11 +12,11 @@ const MODES = ['Ignore', 'Warn', 'Strict'] as const;
 export type ReportProblems = (problems: readonly string[]) => void;
 
 /** The options object in whose name a method's query is refused. */
-const OPTIONS: Readonly<Record<string, string>> = {
+const OPTIONS = wordTable<string>({
   POST: 'CreateOptions',
   PUT: 'UpdateOptions',
   PATCH: 'PatchOptions',
-};
+});
 
 /**
  * What `fieldValidation` asks to be done about unknown and repeated fields: undefined for `Ignore`, the default. `Warn` names them in
@@ -34,7 +35,7 @@ export function fieldValidationOf({ query, warnings, method }: Exchange): Report
     };
   }
   const error = notSupported('fieldValidation', mode, MODES);
-  throw invalidObject({ group: GROUP.meta, kind: OPTIONS[method] ?? 'CreateOptions' }, '', [error]);
+  throw invalidObject({ group: GROUP.meta, kind: OPTIONS.get(method) ?? 'CreateOptions' }, '', [error]);
 }
 
 /** The same reporter, which also tells of keys that stand twice in one object or map of the document; that must be valid. */

@@ -29,15 +29,16 @@ import { checkIdentity } from './place';
 import { checkPatchOptions, dryRunParameter } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
+import { wordTable } from '../../shared/word-table';
 
 /** Applies a patch document to an object and returns the result; neither is changed. Throws PatchError. */
 type Patcher = (type: MessageType, current: Readonly<JsonObject>, patch: unknown) => unknown;
 
-const PATCHERS: Readonly<Record<string, Patcher>> = {
+const PATCHERS = wordTable<Patcher>({
   [MEDIA_TYPE.jsonPatch]: (_type, current, document) => applyJsonPatch(current, document),
   [MEDIA_TYPE.mergePatch]: (_type, current, document) => applyMergePatch(current, document),
   [MEDIA_TYPE.strategicMergePatch]: applyStrategicPatch,
-};
+});
 
 /** PATCH on an object or a subresource: 200 with the object as stored, 201 when an applied configuration created it. The patch is applied again whenever another writer was faster. */
 export async function patch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
@@ -127,7 +128,7 @@ function invalidPatch(why: string, cause: unknown): StatusError {
 function applied(current: ApiObject, { mediaType, document }: Patch, target: Target): unknown {
   const isStrategic = mediaType === MEDIA_TYPE.strategicMergePatch;
   try {
-    return PATCHERS[mediaType]?.(target.endpoint.type, current, document);
+    return PATCHERS.get(mediaType)?.(target.endpoint.type, current, document);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
     if (error.kind === 'malformed') throw badRequest(error.message, error);

@@ -61,13 +61,13 @@ export function selectionOf(selectors: Selectors, target: Target): SelectionWith
 /** The terms with the names that the fields have where they are stored. Throws BadRequest for a field that cannot be selected by. */
 function storedFields(terms: FieldSelector, { stored, row, selectorNames, custom }: Endpoint): FieldSelector {
   const known = stored.strategy.selectableFields ?? {};
-  const renamed = Object.values(selectorNames);
+  const renamed = [...selectorNames.values()];
   // Kinds without selectable fields of their own accept the namespace whether they have one or not.
   const hasNamespaces = row.namespaced || (custom === undefined && Object.keys(known).length === 0);
   return terms.map((term) => {
     const { field } = term;
     if (METADATA_FIELDS.includes(field) && (field !== 'metadata.namespace' || hasNamespaces)) return term;
-    const own = Object.hasOwn(selectorNames, field) ? selectorNames[field] : undefined;
+    const own = selectorNames.get(field);
     const name = own ?? (renamed.includes(field) ? undefined : field);
     if (name !== undefined && Object.hasOwn(known, name)) return { ...term, field: name };
     const hasOwnFields = custom !== undefined || Object.keys(known).length > 0;

@@ -49,7 +49,7 @@ async function signRequests(context: SigningContext, signal: AbortSignal): Promi
   const reconcile = async (request: CertificateSigningRequest, stop: AbortSignal): Promise<undefined> => {
     const asked = readable(request, context);
     if (asked === undefined) return;
-    const problem = SIGNER_RULES[request.spec.signerName]?.(asked, request.spec.usages ?? []);
+    const problem = SIGNER_RULES.get(request.spec.signerName)?.(asked, request.spec.usages ?? []);
     if (problem === undefined) await sign(request, { ...context, asked }, stop);
     else await refuse(request, { ...context, problem }, stop);
   };

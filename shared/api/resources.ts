@@ -4,6 +4,7 @@ import { apiVersionFromNeutral, GROUP } from '../names';
 import { isServedByDefault } from './groups';
 import type { ResourceData, SubresourceData } from './tables';
 import { RESOURCE_DATA } from './tables';
+import { wordTable } from '../word-table';
 
 export interface SubresourceRow {
   readonly name: string;
@@ -47,11 +48,11 @@ export interface ResourceRow {
  * Where the hub is not simply the first stable version of the resource's own group: kinds that live in two groups have one home,
  * and a horizontal pod autoscaler is stored in the version that holds all of it in fields instead of annotations.
  */
-const HUBS: Readonly<Record<string, GroupVersion>> = {
+const HUBS = wordTable<GroupVersion>({
   [`${GROUP.events}/events`]: { group: GROUP.core, version: 'v1' },
   [`${GROUP.extensions}/ingresses`]: { group: GROUP.networking, version: 'v1' },
   [`${GROUP.autoscaling}/horizontalpodautoscalers`]: { group: GROUP.autoscaling, version: 'v2beta2' },
-};
+});
 
 /** Every resource of every group version of v1.21, in the names of this process's dialect. */
 export const RESOURCES: readonly ResourceRow[] = Object.entries(RESOURCE_DATA).flatMap(
@@ -132,7 +133,7 @@ function lifecycle(data: ResourceData): Partial<ResourceRow> {
 }
 
 function hubOf(own: GroupVersion, resource: string): GroupVersion {
-  const exception = HUBS[`${own.group}/${resource}`];
+  const exception = HUBS.get(`${own.group}/${resource}`);
   if (exception !== undefined) return exception;
   const versions = Object.entries(RESOURCE_DATA)
     .filter(([, resources]) => resources[resource] !== undefined)

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { randomBytes, sign } from 'node:crypto';
 import * as der from './der';
+import { wordTable } from '../word-table';
 
 /** What every X.509 certificate is made of, whoever asks for it (RFC 5280). */
 export interface CertificateContent {
@@ -98,12 +99,12 @@ interface SignatureAlgorithm {
   readonly hash: string | null;
 }
 
-const ECDSA: Readonly<Record<string, readonly [oid: string, hash: string]>> = {
+const ECDSA = wordTable<readonly [oid: string, hash: string]>({
   secp224r1: ['1.2.840.10045.4.3.2', 'sha256'],
   prime256v1: ['1.2.840.10045.4.3.2', 'sha256'],
   secp384r1: ['1.2.840.10045.4.3.3', 'sha384'],
   secp521r1: ['1.2.840.10045.4.3.4', 'sha512'],
-};
+});
 const RSA_SHA256 = '1.2.840.113549.1.1.11';
 const ED25519 = '1.3.101.112';
 
@@ -116,7 +117,7 @@ function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Si
     return { identifier: der.sequence(der.objectIdentifier(ED25519)), hash: null };
   }
   const curve = asymmetricKeyType === 'ec' ? (asymmetricKeyDetails?.namedCurve ?? '') : '';
-  const [oid, hash] = ECDSA[curve] ?? [];
+  const [oid, hash] = ECDSA.get(curve) ?? [];
   if (oid === undefined || hash === undefined) {
     throw new Error(
       `certificates are signed with RSA, elliptic and Ed25519 keys, not ${curve === '' ? String(asymmetricKeyType) : curve}`,

@@ -4,6 +4,7 @@ import type { Conversion } from './conversion';
 import type { ReadonlyJson } from '../object/json';
 import { changeList, changeObject, compact, has, objectsAt, textAt, without } from '../object/json';
 import { movesConversion } from './moves';
+import { wordTable } from '../word-table';
 
 /**
  * apiextensions/v1beta1 may say what all versions have in common once, in the spec; v1 says it in every version. What is the same in
@@ -20,18 +21,16 @@ const MOVED = movesConversion([
 ]);
 
 /** What the spec of v1beta1 calls what each version has. */
-const COMMON: Readonly<Record<string, string>> = {
+const COMMON = wordTable<string>({
   subresources: 'subresources',
   validation: 'schema',
   additionalPrinterColumns: 'additionalPrinterColumns',
-};
-const COMMON_IN_SPEC = Object.keys(COMMON);
+});
+const COMMON_IN_SPEC = [...COMMON.keys()];
 
 function spread(spec: ReadonlyJson): ReadonlyJson {
   const common = compact(
-    Object.fromEntries(
-      Object.entries(COMMON).map(([own, name]) => [name, has(spec, own) ? spec[own] : undefined]),
-    ),
+    Object.fromEntries([...COMMON].map(([own, name]) => [name, has(spec, own) ? spec[own] : undefined])),
   );
   const named = textAt(spec, 'version');
   const given = objectsAt(spec, 'versions');
@@ -48,7 +47,7 @@ function gather(spec: ReadonlyJson): ReadonlyJson {
   const [first, ...others] = versions;
   const preserveUnknownFields = spec['preserveUnknownFields'] ?? false;
   if (first === undefined) return { ...spec, preserveUnknownFields };
-  const shared = Object.entries(COMMON).filter(([, name]) =>
+  const shared = [...COMMON].filter(([, name]) =>
     others.every((each) => deepEqual(each[name] ?? undefined, first[name] ?? undefined)),
   );
   const sharedNames = shared.map(([, name]) => name);

@@ -8,9 +8,10 @@ import { INGRESS } from './networking';
 import { POD_DISRUPTION_BUDGET } from './policy';
 import { SUBJECTS } from './rbac';
 import { ACCESS_REVIEW, RUNTIME_CLASS } from './renames';
+import { wordTable } from '../word-table';
 
 /** By the message of the version. A version that is not in this table has the fields of its hub. */
-const CONVERSIONS: Readonly<Record<string, Conversion>> = {
+const CONVERSIONS = wordTable<Conversion>({
   'apiextensions/v1beta1.CustomResourceDefinition': CUSTOM_RESOURCE_DEFINITION,
   'authorization/v1beta1.LocalSubjectAccessReview': ACCESS_REVIEW,
   'authorization/v1beta1.SubjectAccessReview': ACCESS_REVIEW,
@@ -25,19 +26,19 @@ const CONVERSIONS: Readonly<Record<string, Conversion>> = {
   'policy/v1beta1.PodDisruptionBudget': POD_DISRUPTION_BUDGET,
   'rbac/v1alpha1.ClusterRoleBinding': SUBJECTS,
   'rbac/v1alpha1.RoleBinding': SUBJECTS,
-};
+});
 
 /** The conversion of a row of the resource table; undefined when only the apiVersion differs from the hub's, or nothing. */
 export function conversionOf(row: { readonly schema: string }): Conversion | undefined {
-  return CONVERSIONS[row.schema];
+  return CONVERSIONS.get(row.schema);
 }
 
 /** Names that field selectors of a version have for fields of the hub; a version that is not here uses the hub's names. */
-export function selectorNamesOf(row: { readonly schema: string }): Readonly<Record<string, string>> {
-  return SELECTOR_NAMES[row.schema] ?? {};
+export function selectorNamesOf(row: { readonly schema: string }): ReadonlyMap<string, string> {
+  return SELECTOR_NAMES.get(row.schema) ?? new Map<string, string>();
 }
 
-const EVENT_SELECTORS: Readonly<Record<string, string>> = {
+const EVENT_SELECTORS = wordTable<string>({
   'regarding.kind': 'involvedObject.kind',
   'regarding.namespace': 'involvedObject.namespace',
   'regarding.name': 'involvedObject.name',
@@ -48,16 +49,16 @@ const EVENT_SELECTORS: Readonly<Record<string, string>> = {
   reportingController: 'reportingComponent',
   // This field has no name there.
   source: '',
-};
+});
 
 /** `spec.host` is what nodes were called once. */
-const POD_SELECTORS: Readonly<Record<string, string>> = {
+const POD_SELECTORS = wordTable<string>({
   'spec.host': 'spec.nodeName',
   'spec.nodeName': 'spec.nodeName',
-};
+});
 
-const SELECTOR_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const SELECTOR_NAMES = wordTable<ReadonlyMap<string, string>>({
   'core/v1.Pod': POD_SELECTORS,
   'events/v1.Event': EVENT_SELECTORS,
   'events/v1beta1.Event': EVENT_SELECTORS,
-};
+});

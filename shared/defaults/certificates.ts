@@ -28,7 +28,8 @@ function signerOf(encoded: string, usages: readonly string[]): string {
   if (request === undefined) return SIGNER.legacyUnknown;
   const signers = [SIGNER.apiServerClientNodeAgent, SIGNER.nodeAgentServing];
   return (
-    signers.find((signer) => SIGNER_RULES[signer]?.(request, usages) === undefined) ?? SIGNER.legacyUnknown
+    signers.find((signer) => SIGNER_RULES.get(signer)?.(request, usages) === undefined) ??
+    SIGNER.legacyUnknown
   );
 }
 

@@ -23,6 +23,7 @@ import { RBAC } from './rbac';
 import { SCHEDULING } from './scheduling';
 import { STORAGE } from './storage';
 import { roundUpToMilli } from './resource-list';
+import { wordTable } from '../word-table';
 
 /** Returns the object with everything filled in that was left out; the argument is never changed and may be returned itself. */
 export type ApplyDefaults = (object: ApiObject) => ApiObject;
@@ -134,13 +135,14 @@ function fillList(plan: Plan, list: readonly unknown[]): readonly unknown[] {
   return changed ?? list;
 }
 
+const DEFAULTS = wordTable(TABLE as Readonly<Record<string, MessageDefaults | undefined>>);
 const plans = new Map<string, Plan | undefined>();
 
 /** Undefined when neither the message nor one below it has defaults. A message that contains itself has none below itself. */
 function planOf(type: MessageType, above: readonly string[] = []): Plan | undefined {
   if (plans.has(type.name)) return plans.get(type.name);
   if (above.includes(type.name)) return undefined;
-  const own = (TABLE as Readonly<Record<string, MessageDefaults | undefined>>)[type.name];
+  const own = DEFAULTS.get(type.name);
   const children = type.fields.flatMap((field): readonly Child[] => {
     if (field.kind !== 'message' || field.message === undefined) return [];
     const plan = planOf(field.message, [...above, type.name]);

@@ -1,8 +1,10 @@
+import { wordTable } from '../word-table';
+
 /** What stands in quotes as it is. */
 const PLAIN = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/;
 const NEEDS_ESCAPES = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
-const ESCAPES: Readonly<Partial<Record<string, string>>> = {
+const ESCAPES = wordTable<string>({
   '"': '\\"',
   '\\': '\\\\',
   '\u0007': '\\a',
@@ -12,12 +14,12 @@ const ESCAPES: Readonly<Partial<Record<string, string>>> = {
   '\r': '\\r',
   '\t': '\\t',
   '\v': '\\v',
-};
+});
 
 /** The text in double quotes as Go's `%q` writes it: whatever cannot be printed is escaped, so that it is seen in a message. */
 export function goQuote(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
-  return `"${text.replace(NEEDS_ESCAPES, (character) => ESCAPES[character] ?? codeEscape(character))}"`;
+  return `"${text.replace(NEEDS_ESCAPES, (character) => ESCAPES.get(character) ?? codeEscape(character))}"`;
 }
 
 function codeEscape(character: string): string {

@@ -1,3 +1,5 @@
+import { wordTable } from '../word-table';
+
 /** A key of user data in a path is cut to so many characters. */
 const PATH_SEGMENT_CHARS_MAX = 100;
 
@@ -37,16 +39,16 @@ export function joinPath(segment: string, rest: string): string {
 function typeNameOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
-  return TYPE_NAMES[typeof value] ?? typeof value;
+  return TYPE_NAMES.get(typeof value) ?? typeof value;
 }
 
-const TYPE_NAMES: Readonly<Partial<Record<string, string>>> = {
+const TYPE_NAMES = wordTable<string>({
   object: 'an object',
   string: 'a string',
   boolean: 'a boolean',
   number: 'a number',
   bigint: 'a number',
-};
+});
 
 export function expected(what: string, value: unknown): DecodeError {
   return new DecodeError(`expected ${what}, got ${typeNameOf(value)}`);

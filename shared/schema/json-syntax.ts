@@ -1,4 +1,5 @@
 import { goQuote } from '../errors/go-quote';
+import { wordTable } from '../word-table';
 
 /**
  * Why the bytes are no JSON, in the words of Go's decoder: the first byte that cannot stand where it stands. Undefined for valid JSON.
@@ -18,7 +19,7 @@ class SyntaxProblem extends Error {}
 
 const SPACES: ReadonlySet<string> = new Set([' ', '\t', '\r', '\n']);
 const ESCAPES: ReadonlySet<string> = new Set(['b', 'f', 'n', 'r', 't', '\\', '/', '"']);
-const WORDS: Readonly<Partial<Record<string, string>>> = { t: 'true', f: 'false', n: 'null' };
+const WORDS = wordTable<string>({ t: 'true', f: 'false', n: 'null' });
 const HEX_DIGITS = 4;
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -90,11 +91,12 @@ class SyntaxReader {
 
   #value(): Wanted {
     const first = this.#peek();
+    const word = WORDS.get(first ?? '');
     if (this.#take('{')) return this.#opened('{');
     if (this.#take('[')) return this.#opened('[');
     if (this.#take('"')) this.#string();
     else if (first === '-' || isDigit(first)) this.#number();
-    else if (WORDS[first] !== undefined) this.#word(WORDS[first]);
+    else if (word !== undefined) this.#word(word);
     else throw this.#unexpected('looking for beginning of value');
     return 'end of value';
   }

@@ -4,6 +4,7 @@ import { SCHEMA_DATA } from '../api/tables';
 import type { MessageTypes } from '../api/types/message-types';
 import type { ApiObject, GroupVersionKind } from '../object/object';
 import { defined } from '../defined';
+import { wordTable } from '../word-table';
 
 /** The types of values. What each of them accepts and how it is written is stated in `scalars.ts` and `unions.ts`. */
 export type FieldKind =
@@ -187,7 +188,7 @@ const KEEPS_EMPTY: ReadonlySet<string> = new Set([
 ]);
 
 /** Names of the tables for the special types. */
-const SPECIAL_KINDS: Readonly<Record<string, FieldKind>> = {
+const SPECIAL_KINDS = wordTable<FieldKind>({
   string: 'string',
   bool: 'bool',
   int32: 'int32',
@@ -200,25 +201,25 @@ const SPECIAL_KINDS: Readonly<Record<string, FieldKind>> = {
   IntOrString: 'intOrString',
   RawExtension: 'rawExtension',
   FieldsV1: 'fieldsV1',
-};
+});
 
 /** Messages of Protobuf that are something else in JSON, by their name without the package. */
-const SPECIAL_MESSAGES: Readonly<Record<string, FieldKind>> = {
+const SPECIAL_MESSAGES = wordTable<FieldKind>({
   ExtraValue: 'stringList',
   Verbs: 'stringList',
   JSON: 'json',
   JSONSchemaPropsOrArray: 'schemaOrArray',
   JSONSchemaPropsOrBool: 'schemaOrBool',
   JSONSchemaPropsOrStringArray: 'schemaOrStringArray',
-};
+});
 
 function fieldType(name: string, data: FieldData, options: { readonly emptyIsNull: boolean }): FieldType {
-  const special = SPECIAL_KINDS[data.t];
+  const special = SPECIAL_KINDS.get(data.t);
   const shortName = data.t.slice(data.t.lastIndexOf('.') + 1);
   return {
     name,
     number: data.n,
-    kind: special ?? SPECIAL_MESSAGES[shortName] ?? 'message',
+    kind: special ?? SPECIAL_MESSAGES.get(shortName) ?? 'message',
     ...(special === undefined ? { message: messageType(data.t) } : {}),
     list: data.list === true,
     map: data.map === true,

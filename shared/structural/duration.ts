@@ -1,3 +1,5 @@
+import { wordTable } from '../word-table';
+
 /**
  * True for a duration as Go reads it (`1h30m`, `-1.5s`, `0`), or with a number and the name of a unit anywhere in it (`3 days`), as
  * go-openapi does.
@@ -6,7 +8,7 @@ export function isDuration(text: string): boolean {
   return isGoDuration(text) || hasNamedUnit(text);
 }
 
-const NANOSECONDS: Readonly<Record<string, number>> = {
+const NANOSECONDS = wordTable<number>({
   ns: 1,
   us: 1e3,
   µs: 1e3,
@@ -15,7 +17,7 @@ const NANOSECONDS: Readonly<Record<string, number>> = {
   s: 1e9,
   m: 60e9,
   h: 3600e9,
-};
+});
 const NANOSECONDS_MAX = 2 ** 63;
 
 function isGoDuration(text: string): boolean {
@@ -27,7 +29,7 @@ function isGoDuration(text: string): boolean {
   while (PART.lastIndex < unsigned.length) {
     const [, amount = '', unit = ''] = PART.exec(unsigned) ?? [];
     if (unit === '') return false;
-    total += Number(amount) * (NANOSECONDS[unit] ?? 0);
+    total += Number(amount) * (NANOSECONDS.get(unit) ?? 0);
   }
   return total < NANOSECONDS_MAX;
 }

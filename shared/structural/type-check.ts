@@ -2,6 +2,7 @@ import type { Check } from './outcome';
 import { report } from './outcome';
 import { isJsonInteger } from './scalar-checks';
 import type { StructuralSchema } from './structural-schema';
+import { wordTable } from '../word-table';
 
 /** Compares the type of a value with that of the schema. A null fits where it is allowed, and where no type is said. */
 export function checkType(schema: StructuralSchema, value: unknown, check: Check): void {
@@ -18,10 +19,10 @@ export function checkType(schema: StructuralSchema, value: unknown, check: Check
   if (fits(expected, actual, value)) check.outcome.matches += 1;
   // Upstream names the format instead of the type where there is one; texts and lists are told by their type.
   else if (format === '' || actual === 'string' || actual === 'array') wrongType(check, expected, actual);
-  else wrongType(check, format, FORMATS_OF_VALUES[actual] ?? '');
+  else wrongType(check, format, FORMATS_OF_VALUES.get(actual) ?? '');
 }
 
-const FORMATS_OF_VALUES: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' };
+const FORMATS_OF_VALUES = wordTable<string>({ integer: 'int64', number: 'float64' });
 
 function expectedTypes({ type, isIntOrString }: StructuralSchema): string {
   return isIntOrString ? 'integer,string' : type;

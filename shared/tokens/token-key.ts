@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, KeyObject } from 'node:crypto';
 import type { JWK } from 'jose';
 import { createLocalJWKSet } from 'jose/jwks/local';
+import { wordTable } from '../word-table';
 
 /** The ways to sign tokens that are known here, as their headers call them. */
 export const TOKEN_ALGORITHMS = [
@@ -97,11 +98,11 @@ function keyIdOf(publicKey: KeyObject): string {
 }
 
 /** How own keys sign, by their curve. */
-const ALGORITHM_OF_CURVE: Readonly<Record<string, TokenAlgorithm>> = {
+const ALGORITHM_OF_CURVE = wordTable<TokenAlgorithm>({
   prime256v1: 'ES256',
   secp384r1: 'ES384',
   secp521r1: 'ES512',
-};
+});
 
 function algorithmOf(publicKey: KeyObject): TokenAlgorithm {
   const { asymmetricKeyType, asymmetricKeyDetails } = publicKey;
@@ -110,7 +111,7 @@ function algorithmOf(publicKey: KeyObject): TokenAlgorithm {
     throw new KeyError(`tokens need an RSA key of at least ${String(RSA_BITS_MIN)} bits`);
   }
   const curve = asymmetricKeyType === 'ec' ? (asymmetricKeyDetails?.namedCurve ?? '') : '';
-  const known = ALGORITHM_OF_CURVE[curve];
+  const known = ALGORITHM_OF_CURVE.get(curve);
   if (known !== undefined) return known;
   const what = curve === '' ? (asymmetricKeyType ?? 'unknown') : curve;
   throw new KeyError(`tokens need an RSA key or an elliptic one on P-256, P-384 or P-521, not ${what}`);

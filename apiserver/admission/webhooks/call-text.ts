@@ -1,6 +1,7 @@
 import type { Status } from '../../../shared/api/types/meta-v1';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import { fieldsOf, text } from '../../../shared/object/accessors';
+import { wordTable } from '../../../shared/word-table';
 
 export interface CallPlace {
   /** As it is asked, with the query. */
@@ -14,7 +15,7 @@ export function unansweredText(error: unknown, { url, dialled }: CallPlace): str
   return `Post ${JSON.stringify(url)}: ${causeText(error, dialled)}`;
 }
 
-const TEXTS: Readonly<Record<string, (dialled: string) => string>> = {
+const TEXTS = wordTable<(dialled: string) => string>({
   ETIMEDOUT: () => 'context deadline exceeded',
   ECONNREFUSED: (dialled) => `dial tcp ${dialled}: connect: connection refused`,
   EHOSTUNREACH: (dialled) => `dial tcp ${dialled}: connect: no route to host`,
@@ -31,7 +32,7 @@ const TEXTS: Readonly<Record<string, (dialled: string) => string>> = {
   CERT_SIGNATURE_FAILURE: () => UNKNOWN_AUTHORITY,
   CERT_HAS_EXPIRED: () => 'x509: certificate has expired or is not yet valid',
   CERT_NOT_YET_VALID: () => 'x509: certificate has expired or is not yet valid',
-};
+});
 
 const UNKNOWN_AUTHORITY = 'x509: certificate signed by unknown authority';
 
@@ -39,7 +40,7 @@ function causeText(error: unknown, dialled: string): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof ConnectionError)) return message;
   if (error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `x509: ${altNameText(message)}`;
-  return TEXTS[error.code]?.(dialled) ?? withoutRequest(message);
+  return TEXTS.get(error.code)?.(dialled) ?? withoutRequest(message);
 }
 
 /** Node says which names the certificate has. */

@@ -7,6 +7,7 @@ import type { FieldKind, FieldType, MessageType } from '../../../shared/schema/t
 import { messageType } from '../../../shared/schema/types';
 import { definitionName } from './names';
 import { SPECIAL_SCHEMAS } from './special-schemas';
+import { wordTable } from '../../../shared/word-table';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -81,7 +82,7 @@ export const TYPE_META = {
 };
 
 function specialSchema(message: string): { readonly v2: JsonSchema; readonly v3?: JsonSchema } | undefined {
-  return SPECIAL_SCHEMAS[message] ?? SPECIAL_SCHEMAS[message.replace(/\/v1beta1\./, '/v1.')];
+  return SPECIAL_SCHEMAS.get(message) ?? SPECIAL_SCHEMAS.get(message.replace(/\/v1beta1\./, '/v1.'));
 }
 
 /** Kinds that every group version has, so that they belong to all of them. */
@@ -97,9 +98,12 @@ function kindsOf(
   if (KINDS_OF_ALL.has(name)) return served.map(({ group, version }) => ({ group, kind, version }));
   if (!typeMeta) return [];
   const packageName = name.slice(0, slash);
-  const group = packageName === 'meta' ? GROUP.core : GROUP[packageName as keyof typeof GROUP];
+  const group = packageName === 'meta' ? GROUP.core : (GROUPS.get(packageName) ?? GROUP.core);
   return [{ group, kind, version: name.slice(slash + 1, dot) }];
 }
+
+/** By the packages of the schema tables. */
+const GROUPS = wordTable<string>(GROUP);
 
 /** The definitions of values that are no messages of the tables. */
 const TARGETS: Partial<Readonly<Record<FieldKind, string>>> = {

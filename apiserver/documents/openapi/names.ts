@@ -1,5 +1,6 @@
 import type { GroupVersion } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
+import { wordTable } from '../../../shared/word-table';
 
 /** What the groups of this dialect end in, from a group that has nothing else behind its own word. */
 const GROUP_SUFFIX = GROUP.meta.slice(GROUP.meta.indexOf('.'));
@@ -10,7 +11,7 @@ const PREFIX = GROUP_SUFFIX.split('.')
   .join('.');
 
 /** Where packages of the schema stand that are no API group of `api`. */
-const HOMES: Readonly<Record<string, string>> = {
+const HOMES = wordTable<string>({
   apiextensions: 'apiextensions-apiserver.pkg.apis.apiextensions',
   apiregistration: 'kube-aggregator.pkg.apis.apiregistration',
   intstr: 'apimachinery.pkg.util.intstr',
@@ -18,7 +19,7 @@ const HOMES: Readonly<Record<string, string>> = {
   resource: 'apimachinery.pkg.api.resource',
   runtime: 'apimachinery.pkg.runtime',
   version: 'apimachinery.pkg.version',
-};
+});
 
 /**
  * The name of a definition, from that of its message: `core/v1.Pod` is `…api.core.v1.Pod`. Custom resources are known by their group, which
@@ -39,7 +40,7 @@ export function customMessage({ group, version }: GroupVersion, kind: string): s
 }
 
 function homeOf(packageName: string): string {
-  return HOMES[packageName] ?? `api.${packageName}`;
+  return HOMES.get(packageName) ?? `api.${packageName}`;
 }
 
 /** `rbacAuthorization`, `core`: a group as it stands in tags. */

@@ -5,6 +5,7 @@ import type { Endpoint } from '../../registry/resource';
 import { groupTag, groupVersionId, pascal } from './names';
 import type { Parameter } from './parameters';
 import { QUERY } from './parameters';
+import { wordTable } from '../../../shared/word-table';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 export type Method = (typeof METHODS)[number];
@@ -55,7 +56,7 @@ interface VerbRow {
 }
 
 /** Verbs on one object or on a collection's new one; those of whole collections stand in `collectionOperations`. */
-const VERB_ROWS: Readonly<Record<string, VerbRow>> = {
+const VERB_ROWS = wordTable<VerbRow>({
   create: {
     method: 'post',
     action: 'post',
@@ -90,7 +91,7 @@ const VERB_ROWS: Readonly<Record<string, VerbRow>> = {
     codes: [200, 202],
     body: 'delete options',
   },
-};
+});
 
 /** Subresources that lead through to something else. */
 const CONNECTS: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
@@ -139,7 +140,7 @@ function placeOf({ row, apiVersion }: Endpoint): Place {
 }
 
 function objectOperation(endpoint: Endpoint, place: Place, verb: string): readonly Operation[] {
-  const verbRow = VERB_ROWS[verb];
+  const verbRow = VERB_ROWS.get(verb);
   if (verbRow === undefined) return [];
   const { schema, kind } = endpoint.row;
   const { word, body, consumes = ANY_TYPE, ...rest } = verbRow;
@@ -237,7 +238,7 @@ function subresourceOperations(
   const suffix = `${place.scope}${endpoint.row.kind}${pascal([name])}`;
   const common = { path, tag: place.common.tag, kind: { group, kind, version } };
   return subresource.verbs.flatMap((verb): readonly Operation[] => {
-    const verbRow = VERB_ROWS[verb];
+    const verbRow = VERB_ROWS.get(verb);
     if (verbRow === undefined) return [];
     const { word, body, consumes = ANY_TYPE, ...rest } = verbRow;
     if (CONNECTS.has(name)) {

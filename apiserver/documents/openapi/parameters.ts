@@ -1,3 +1,5 @@
+import { wordTable } from '../../../shared/word-table';
+
 /** One parameter of the path or the query. */
 export interface Parameter {
   readonly name: string;
@@ -68,16 +70,16 @@ export const QUERY = {
 
 export const PRETTY = text('pretty', 'Indent the answer.');
 
-const PATH_DESCRIPTIONS: Readonly<Record<string, string>> = {
+const PATH_DESCRIPTIONS = wordTable<string>({
   name: 'The name of the object.',
   namespace: 'The namespace of the object.',
   path: 'The path to go on to.',
-};
+});
 
 /** The parameters that stand in braces in the path. */
 export function pathParameters(path: string): readonly Parameter[] {
   return [...path.matchAll(/\{(\w+)\}/gu)].map(([, name = '']) =>
-    text(name, PATH_DESCRIPTIONS[name] ?? name),
+    text(name, PATH_DESCRIPTIONS.get(name) ?? name),
   );
 }
 

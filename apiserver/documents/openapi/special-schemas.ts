@@ -1,4 +1,5 @@
 import type { JsonSchema } from './definitions';
+import { wordTable } from '../../../shared/word-table';
 
 interface SpecialSchema {
   readonly v2: JsonSchema;
@@ -7,7 +8,7 @@ interface SpecialSchema {
 }
 
 /** Definitions whose JSON is not what their message says: scalars of their own, values of any form, and what is no message at all. */
-export const SPECIAL_SCHEMAS: Readonly<Record<string, SpecialSchema>> = {
+export const SPECIAL_SCHEMAS = wordTable<SpecialSchema>({
   'meta/v1.Time': {
     v2: {
       description: 'A moment as RFC 3339 text in UTC, to the second.',
@@ -54,7 +55,7 @@ export const SPECIAL_SCHEMAS: Readonly<Record<string, SpecialSchema>> = {
       properties: Object.fromEntries(versionFields().map((name) => [name, { type: 'string' }])),
     },
   },
-};
+});
 
 function versionFields(): readonly string[] {
   return [

@@ -15,6 +15,7 @@ import type { Quantity } from '../../../shared/object/values';
 import { choice, forEachItem, nonNegative, positive, requiredText } from '../rules/primitives';
 import { kindAndName } from '../rules/references';
 import { quantityOf } from '../pod-template/resource-requirements';
+import { wordTable } from '../../../shared/word-table';
 
 /** Paths are those of autoscaling/v2beta2, the stored version. */
 export const autoscalerRules: Pick<Strategy<HorizontalPodAutoscaler>, 'validate' | 'subresources'> = {
@@ -62,7 +63,7 @@ function source<Field extends SourceField>(
 }
 
 /** Where a metric may come from, by its type. */
-const SOURCES: Readonly<Record<string, Source>> = {
+const SOURCES = wordTable<Source>({
   Object: source('object', (given, path) => [
     ...kindAndName(given.describedObject, `${path}.describedObject`),
     ...metricAndTarget(given, path),
@@ -82,14 +83,14 @@ const SOURCES: Readonly<Record<string, Source>> = {
     ...requiredText(given.container, `${path}.container`),
     ...validateResource(given, path),
   ]),
-};
+});
 
-const SOURCE_TYPES = Object.keys(SOURCES).sort();
+const SOURCE_TYPES = [...SOURCES.keys()].sort();
 
 function validateMetric(metric: MetricSpec, path: string): FieldError[] {
   const { type } = metric;
-  const expected = Object.hasOwn(SOURCES, type) ? (SOURCES[type]?.field ?? '') : '';
-  const sources = Object.values(SOURCES).filter(({ field }) => metric[field] !== undefined);
+  const expected = SOURCES.get(type)?.field ?? '';
+  const sources = [...SOURCES.values()].filter(({ field }) => metric[field] !== undefined);
   return [
     ...(type === '' ? [required(`${path}.type`, 'must specify a metric source type')] : []),
     ...choice(type, `${path}.type`, SOURCE_TYPES),

@@ -12,8 +12,9 @@ import { AGE, containerColumns, NAME } from '../columns/common';
 import { countOf, labelsText } from '../columns/format';
 import type { Column } from '../columns/table';
 import { derivedTableOf, tableOf } from '../columns/table';
+import { wordTable } from '../../../shared/word-table';
 
-const HEALTH_WORDS: Readonly<Record<string, string>> = { True: 'Healthy' };
+const HEALTH_WORDS = wordTable<string>({ True: 'Healthy' });
 
 export const componentStatusTable = derivedTableOf(
   ({ conditions = [] }: ComponentStatus) => conditions.find(({ type }) => type === 'Healthy'),
@@ -22,7 +23,7 @@ export const componentStatusTable = derivedTableOf(
     {
       name: 'Status',
       cell: (_status, healthy) =>
-        healthy === undefined ? 'Unknown' : (HEALTH_WORDS[healthy.status] ?? 'Unhealthy'),
+        healthy === undefined ? 'Unknown' : (HEALTH_WORDS.get(healthy.status) ?? 'Unhealthy'),
     },
     { name: 'Message', cell: (_status, healthy) => healthy?.message ?? '' },
     { name: 'Error', cell: (_status, healthy) => healthy?.error ?? '' },

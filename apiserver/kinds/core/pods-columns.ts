@@ -2,6 +2,7 @@ import type { ContainerStateTerminated, Pod } from '../../../shared/api/types/co
 import { AGE, NAME } from '../columns/common';
 import { NONE } from '../columns/format';
 import { derivedTableOf } from '../columns/table';
+import { wordTable } from '../../../shared/word-table';
 
 export const podTable = derivedTableOf(podState, [
   NAME,
@@ -96,11 +97,11 @@ function readinessGates({ spec: { readinessGates: gates = [] }, status }: Pod): 
 
 /** The conditions of a Table's row; only pods that have ended carry one. */
 export function podRowConditions({ status: { phase = '' } = {} }: Pick<Pod, 'status'>): readonly object[] {
-  const message = ENDED[phase];
+  const message = ENDED.get(phase);
   return message === undefined ? [] : [{ type: 'Completed', status: 'True', reason: phase, message }];
 }
 
-const ENDED: Readonly<Record<string, string>> = {
+const ENDED = wordTable<string>({
   Succeeded: 'The pod has completed successfully.',
   Failed: 'The pod failed.',
-};
+});

@@ -27,6 +27,7 @@ import {
 } from '../rules/primitives';
 import { csiVolume, flexOptions, iscsiVolume } from '../rules/storage-drivers';
 import { quantityOf } from './resource-requirements';
+import { wordTable } from '../../../shared/word-table';
 
 const partition: Rule<number | undefined> = (given = 0, path) =>
   given < 0 || given > 255 ? [invalid(path, given, 'must be between 1 and 255, inclusive')] : [];
@@ -42,11 +43,11 @@ const all =
     rules.flatMap((rule) => rule(value, path));
 
 /** Types that upstream calls otherwise where it tells what is wrong with them, or that there are too many. */
-const OTHER_NAMES: Readonly<Record<string, OtherName>> = {
+const OTHER_NAMES = wordTable<OtherName>({
   gcePersistentDisk: { inside: 'persistentDisk' },
   cephfs: { surplus: 'cephFS' },
   downwardAPI: { surplus: 'downwarAPI' },
-} satisfies { readonly [Type in keyof VolumeSource]?: OtherName };
+} satisfies { readonly [Type in keyof VolumeSource]?: OtherName });
 
 interface OtherName {
   readonly inside?: string;
@@ -62,10 +63,10 @@ export function oneSource<Message extends object>(
   const [first, ...others] = membersOf(message, rules);
   if (first === undefined) return [required(path, 'must specify a volume type')];
   return [
-    ...memberErrors(message, first, rules, `${path}.${OTHER_NAMES[first]?.inside ?? first}`),
+    ...memberErrors(message, first, rules, `${path}.${OTHER_NAMES.get(first)?.inside ?? first}`),
     ...others.map((type) =>
       forbiddenField(
-        `${path}.${OTHER_NAMES[type]?.surplus ?? type}`,
+        `${path}.${OTHER_NAMES.get(type)?.surplus ?? type}`,
         'may not specify more than 1 volume type',
       ),
     ),

@@ -3,13 +3,14 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
 import { choice, immutable } from '../rules/primitives';
+import { wordTable } from '../../../shared/word-table';
 
 const SYSTEM_PREFIX = 'system-';
 const USER_VALUE_MAX = 1_000_000_000;
-const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
+const SYSTEM_CLASSES = wordTable<number>({
   'system-cluster-critical': 2 * USER_VALUE_MAX,
   'system-node-critical': 2 * USER_VALUE_MAX + 1000,
-};
+});
 
 export const priorityClassRules: Pick<Strategy<PriorityClass>, 'validate' | 'validateUpdate'> = {
   validate: (priorityClass) => {
@@ -32,7 +33,7 @@ export const priorityClassRules: Pick<Strategy<PriorityClass>, 'validate' | 'val
 function reserved({ metadata, value, globalDefault = false }: PriorityClass): FieldError[] {
   const { name = '' } = metadata;
   if (name.startsWith(SYSTEM_PREFIX)) {
-    const own = SYSTEM_CLASSES[name];
+    const own = SYSTEM_CLASSES.get(name);
     if (own === value && !globalDefault) return [];
     const mismatch =
       own === undefined

@@ -2,6 +2,7 @@ import type { StatusError } from '../../../shared/errors/status-error';
 import type { Answer, Exchange, Stage } from '../../exchange/exchange';
 import type { RequestInfo } from '../../exchange/request-info';
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
+import { wordTable } from '../../../shared/word-table';
 
 /** The labels that kube-apiserver gives its request metrics. */
 export interface RequestLabels {
@@ -103,14 +104,14 @@ export class RequestMetrics {
 
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-const VERBS: Readonly<Record<string, string>> = {
+const VERBS = wordTable<string>({
   list: 'LIST',
   watch: 'WATCH',
   deletecollection: 'DELETECOLLECTION',
-};
+});
 
 function verbOf(info: RequestInfo, method: string, contentType: string | undefined): string {
-  const special = info.isResourceRequest ? VERBS[info.verb] : undefined;
+  const special = info.isResourceRequest ? VERBS.get(info.verb) : undefined;
   if (special !== undefined) return special;
   if (method === 'PATCH' && contentType?.startsWith('application/apply-patch') === true) return 'APPLY';
   if (method === 'HEAD') return 'GET';

@@ -1,4 +1,5 @@
 import { suggestion } from '../../../shared/flags/suggestion';
+import { wordTable } from '../../../shared/word-table';
 
 interface Gate {
   readonly stage: 'ALPHA' | 'BETA';
@@ -22,9 +23,9 @@ const SETTLED_GATES: ReadonlySet<string> = new Set([
 ]);
 
 /** Gates that stand for all gates of a stage that are not named themselves. */
-const STAGE_GATES: Readonly<Record<string, Gate['stage']>> = { AllAlpha: 'ALPHA', AllBeta: 'BETA' };
+const STAGE_GATES = wordTable<Gate['stage']>({ AllAlpha: 'ALPHA', AllBeta: 'BETA' });
 
-const KNOWN_NAMES: readonly string[] = [...Object.keys(STAGE_GATES), ...Object.keys(GATES), ...SETTLED_GATES];
+const KNOWN_NAMES: readonly string[] = [...STAGE_GATES.keys(), ...Object.keys(GATES), ...SETTLED_GATES];
 
 /** Which features are on. */
 export type FeatureGates = Readonly<Record<GateName, boolean>>;
@@ -75,7 +76,7 @@ function readItem(
 
 function valuesOf(said: ReadonlyMap<string, boolean>): Partial<Record<GateName, boolean>> {
   const values: Partial<Record<GateName, boolean>> = {};
-  for (const [name, stage] of Object.entries(STAGE_GATES)) {
+  for (const [name, stage] of STAGE_GATES) {
     const value = said.get(name);
     if (value === undefined) continue;
     for (const gate of gateNames()) if (GATES[gate].stage === stage) values[gate] = value;
@@ -90,7 +91,7 @@ function valuesOf(said: ReadonlyMap<string, boolean>): Partial<Record<GateName, 
 /** The gates as the help lists them. */
 export function describeGates(): string {
   return [
-    ...Object.entries(STAGE_GATES).map(([name, stage]) => `${name}=true|false (${stage} - default=false)`),
+    ...[...STAGE_GATES].map(([name, stage]) => `${name}=true|false (${stage} - default=false)`),
     ...Object.entries<Gate>(GATES).map(
       ([name, gate]) => `${name}=true|false (${gate.stage} - default=${String(gate.default)})`,
     ),

@@ -17,9 +17,10 @@ import type {
 } from './proto';
 import { MESSAGES } from './proto';
 import type { Method } from './transport';
+import { wordTable } from '../../../shared/word-table';
 
 /** What a field reads as that is not on the wire, where protobufjs would give an array or a Long. */
-const ABSENT: Readonly<Record<string, unknown>> = { bytes: Buffer.alloc(0), int64: 0, uint64: '0' };
+const ABSENT = wordTable<unknown>({ bytes: Buffer.alloc(0), int64: 0, uint64: '0' });
 const root = buildRoot();
 
 /** The remote procedures that orch calls. */
@@ -148,7 +149,7 @@ function buildRoot(): Root {
     }
     made.add(type);
     for (const [field, text] of Object.entries(fields)) {
-      const absent = ABSENT[text.split(' ')[0] ?? ''];
+      const absent = ABSENT.get(text.split(' ')[0] ?? '');
       if (absent !== undefined) Reflect.set(type.ctor.prototype as object, field, absent);
     }
   }

@@ -1,4 +1,5 @@
 import type { StatusResponse } from './proto';
+import { wordTable } from '../../../shared/word-table';
 
 /** One etcd member's word about itself. Ids are hexadecimal, as etcd's own tools print them. */
 export interface EtcdStatus {
@@ -32,7 +33,7 @@ export function toStatus(answer: StatusResponse): EtcdStatus {
 }
 
 /** The first release of each line without the defect. */
-const FIXED_PATCH: Readonly<Record<string, number>> = { '3.4': 25, '3.5': 8 };
+const FIXED_PATCH = wordTable<number>({ '3.4': 25, '3.5': 8 });
 const OLDEST_LINE = 3.4;
 
 /** Tells of versions whose progress notifications are unsafe; orch does not use them, other clients of the same etcd may. */
@@ -40,7 +41,7 @@ export function warningFor(version: string): string | undefined {
   const [major = '', minor = '', patch = ''] = version.split('.');
   const line = `${major}.${minor}`;
   if (Number(line) < OLDEST_LINE) return 'this etcd is older than 3.4, the oldest that is supported';
-  const fixedPatch = FIXED_PATCH[line];
+  const fixedPatch = FIXED_PATCH.get(line);
   if (fixedPatch === undefined || Number.parseInt(patch, 10) >= fixedPatch) return undefined;
   return (
     "this etcd's progress notifications can overtake events, and later releases mend more: " +

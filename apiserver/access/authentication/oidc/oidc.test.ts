@@ -12,7 +12,7 @@ import { createFetchJson } from './fetch-json';
 import type { IdTokenRules } from './id-tokens';
 import { idTokenLookup } from './id-tokens';
 import type { IssuerKeys } from './issuer-keys';
-import { REFRESH_INTERVAL_MS, UNKNOWN_MS, followIssuerKeys } from './issuer-keys';
+import { followIssuerKeys, UNKNOWN_MS } from './issuer-keys';
 import { patience } from '../../../../shared/testing/eventually';
 
 const rsa = newRsaKey('r');

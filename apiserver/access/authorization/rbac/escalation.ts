@@ -14,6 +14,7 @@ import type { Policies } from './policies';
 import type { PolicyRule } from './policy-rule';
 import { policyRules } from './policy-rule';
 import { notFoundError } from './role-errors';
+import { wordTable } from '../../../../shared/word-table';
 
 export interface EscalationParts {
   readonly authorize: Authorizer;
@@ -52,7 +53,7 @@ export function refuseEscalation(parts: EscalationParts): WriteCheck {
   return ({ write: { endpoint, user, namespace, nameInPath = '' }, object, oldObject }, signal) => {
     if (endpoint.stored.group !== GROUP.rbac || object === undefined) return undefined;
     const { resource } = endpoint.stored;
-    const check = checkOf(resource);
+    const check = CHECK_OF.get(resource);
     if (check === undefined || user.groups.includes(USER_GROUP.masters)) return undefined;
     if (oldObject !== undefined && changesOnlyLifetime(object, oldObject)) return undefined;
     return check(parts, { user, resource, namespace, nameInPath, object, oldObject }, signal);
@@ -67,9 +68,7 @@ const CHECKS: { readonly [Resource in keyof RbacKinds]: Check<RbacKinds[Resource
 };
 
 /** Lets go of the kind: the objects of a resource were decoded as what is stored there. */
-function checkOf(resource: string): Check<ApiObject> | undefined {
-  return (CHECKS as unknown as Readonly<Record<string, Check<ApiObject>>>)[resource];
-}
+const CHECK_OF = wordTable(CHECKS as unknown as Readonly<Record<string, Check<ApiObject>>>);
 
 /** A Role is like a ClusterRole that gathers nothing. */
 async function checkRole(
@@ -105,10 +104,7 @@ async function checkBinding(
   await confirmHeld(parts, { write, rules }, signal);
 }
 
-const ROLE_RESOURCES: ReadonlyMap<string, string> = new Map([
-  ['ClusterRole', 'clusterroles'],
-  ['Role', 'roles'],
-]);
+const ROLE_RESOURCES = wordTable({ ClusterRole: 'clusterroles', Role: 'roles' });
 
 /** Whether the user is trusted with roles of any content: to write them (`escalate`), or to bind them (`bind`). */
 async function mayDo(

@@ -1,12 +1,13 @@
 import type { ColumnHeader } from '../../../kinds/columns/table';
+import { wordTable } from '../../../../shared/word-table';
 
 /** What columns that many kinds have are about; the others say nothing but their name. */
-const DESCRIPTIONS: Readonly<Record<string, string>> = {
+const DESCRIPTIONS = wordTable<string>({
   Name: 'Name must be unique within a namespace. It is chosen by the client, or made by the server from generateName, and cannot be changed.',
   Age: 'How long ago the server created the object, from its creationTimestamp.',
   'Created At':
     'When the server created the object, in RFC 3339 form and in UTC, from its creationTimestamp.',
-};
+});
 
 /** The `columnDefinitions` of a Table, as JSON. */
 export function columnDefinitionsJson(columns: readonly ColumnHeader[]): string {
@@ -15,7 +16,7 @@ export function columnDefinitionsJson(columns: readonly ColumnHeader[]): string 
       name,
       type,
       format,
-      description: description === '' ? (DESCRIPTIONS[name] ?? '') : description,
+      description: description === '' ? (DESCRIPTIONS.get(name) ?? '') : description,
       priority,
     })),
   );
