@@ -163,7 +163,8 @@ describe('what open watches stand on', () => {
     return [right.asked, identity.asked].map((asked, at) => asked - (before[at] ?? 0)).join(' ');
   };
 
-  beforeEach(async () => {
+  beforeEach(() => {
+    right.asked = identity.asked = 0;
     watches = new OpenWatches({ generation: async () => Promise.resolve(generation), log: silentLog });
     right.answer = identity.answer = async () => Promise.resolve(undefined);
   });
@@ -204,6 +205,14 @@ describe('what open watches stand on', () => {
     right.answer = async () => Promise.resolve(refusal);
     await look('at all');
     expect(end).toHaveBeenCalledTimes(1);
+  });
+
+  test('is looked at the next time if there was no time for it', async () => {
+    watches.hold([right], jest.fn());
+    const over = AbortSignal.abort(new Error('no time'));
+    await watches.look('at what changed', over);
+    expect(right.asked).toBe(0);
+    expect(await look()).toBe('1 0');
   });
 
   test('is looked at again as soon as roles are known again', async () => {

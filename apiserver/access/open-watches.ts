@@ -37,7 +37,10 @@ interface Held {
 export class OpenWatches {
   readonly #options: OpenWatchesOptions;
   readonly #held = new Map<unknown, Held>();
-  /** Those with watches that came after they were looked at: something may have changed between a watch's authorization and its beginning. */
+  /**
+   * Those that are due: something may have changed since they were looked at, or between the authorization of a watch and its beginning. What
+   * there was no time for stays among them.
+   */
   readonly #unseen = new Set<Held>();
   #generation: number | undefined;
 
@@ -103,9 +106,10 @@ export class OpenWatches {
     const generation = await this.#options.generation(signal).catch(() => this.#generation);
     const isChanged = generation !== this.#generation;
     this.#generation = generation;
-    if (scope === 'at all') return [...this.#held.values()];
-    if (!isChanged) return [...this.#unseen];
-    return [...this.#held.values()].filter((held) => held.ground.of === 'access' || this.#unseen.has(held));
+    for (const held of this.#held.values()) {
+      if (scope === 'at all' || (isChanged && held.ground.of === 'access')) this.#unseen.add(held);
+    }
+    return [...this.#unseen];
   }
 
   async #lookAt(held: Held, signal: AbortSignal): Promise<void> {
