@@ -41,7 +41,7 @@ test.each([
   ['(((a{9}){9}){9}|b){9}', 'error parsing regexp: expression too large'],
   ['a'.repeat(20_000), 'error parsing regexp: expression too large'],
 ])('%.40s is refused', (pattern, problem) => {
-  expect(compilePattern(pattern)).toEqual({ problem });
+  expect(compilePattern(pattern)).toMatchObject({ problem });
 });
 
 test('a long text against a long rest is as much work as it takes', () => {
@@ -80,4 +80,20 @@ test('patterns that come to many states are forgotten before they fill the memor
   expect(most).toBeGreaterThan(32 * 1024 * 1024);
   expect(most).toBeLessThanOrEqual(64 * 1024 * 1024);
   expect(compilePattern('[ab]*a[ab]{14}[cd]{0}$')).not.toBe(first);
+});
+
+test.each([
+  ['groups without anything in them', '()'.repeat(4_900)],
+  ['parentheses inside of each other', `${'('.repeat(4_900)}a${')'.repeat(4_900)}`],
+  ['classes of Unicode in one class', `(?i)[${String.raw`\p{Lu}`.repeat(1_600)}]`],
+  ['classes of Unicode one after the other', String.raw`\PL`.repeat(1_600)],
+])('%s are as large as they are costly to compile', (_what, pattern) => {
+  expect(compilePattern(pattern)).toMatchObject({ problem: 'error parsing regexp: expression too large' });
+});
+
+test('what compiling took is told, also where it ends with a problem', () => {
+  const effortOf = (pattern: string): number => compilePattern(pattern).effort;
+  expect(effortOf(String.raw`(\p{L}|_)+`)).toBeGreaterThan(10);
+  expect(effortOf(`${'(a)'.repeat(1_000)}(`)).toBeGreaterThan(3_000);
+  expect(effortOf('^[a-z]{1,253}$')).toBeLessThan(10);
 });

@@ -28,7 +28,8 @@ export interface Pattern {
   readonly instructions: number;
 }
 
-type Compiled = Pattern | { readonly problem: string };
+/** `effort` is what compiling took, in instructions of a program that takes as long; with a problem, too. */
+type Compiled = (Pattern | { readonly problem: string }) & { readonly effort: number };
 
 const kept = new LRUCache<string, Compiled>({ maxSize: KEPT_BYTES_MAX });
 
@@ -56,9 +57,10 @@ function keep(pattern: string, made: Compiled, tableBytes: number): void {
 }
 
 function linearPattern(pattern: string): Compiled {
-  if (pattern.length > PATTERN_CHARS_MAX || instructionsOf(pattern) > PATTERN_INSTRUCTIONS_MAX) {
-    return { problem: 'error parsing regexp: expression too large' };
-  }
+  if (pattern.length > PATTERN_CHARS_MAX) return { problem: TOO_LARGE, effort: 1 };
+  const estimate = instructionsOf(pattern);
+  if (estimate > PATTERN_INSTRUCTIONS_MAX)
+    return { problem: TOO_LARGE, effort: pattern.length / CHARS_PER_EFFORT };
   try {
     const program = RE2JS.compile(pattern);
     const instructions = program.programSize();
@@ -70,12 +72,16 @@ function linearPattern(pattern: string): Compiled {
       tableBytes = grown;
       return program.test(text);
     };
-    const compiled = { test, instructions };
+    const compiled = { test, instructions, effort: Math.max(instructions, estimate) };
     return compiled;
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: error instanceof Error ? error.message : String(error), effort: estimate };
   }
 }
+
+const TOO_LARGE = 'error parsing regexp: expression too large';
+/** Characters that are looked at in the time that compiling one instruction takes. */
+const CHARS_PER_EFFORT = 200;
 
 const CHARACTER = String.raw`[A-Za-z0-9_@:/ =%,;-]|\\[dw./-]|\[(?:[A-Za-z0-9_.:@/ =%,;-]|\\[dw./-])+\]`;
 const COUNT = String.raw`[*+?]|\{\d{1,3}(?:,\d{0,3})?\}`;
@@ -87,7 +93,7 @@ const VARIABLE_COUNT = /[*+?]|\{\d+,\d*\}/g;
  * any number of times: JavaScript's engine never reads those in two ways, and both languages mean the same by them. They are the most
  * common ones, and those where counting to 253 is costly in RE2.
  */
-function plainPattern(pattern: string): Pattern | undefined {
+function plainPattern(pattern: string): Compiled | undefined {
   if (pattern.length > PATTERN_CHARS_MAX || !PLAIN.test(pattern)) return undefined;
   if ((pattern.match(VARIABLE_COUNT)?.length ?? 0) > 1) return undefined;
   // What is there any number of times gives its characters back one by one, and each time the rest is tried again.
@@ -95,32 +101,47 @@ function plainPattern(pattern: string): Pattern | undefined {
   if (instructions > PATTERN_INSTRUCTIONS_MAX) return undefined;
   try {
     const program = new RegExp(pattern, 'u');
-    return { test: (text) => program.test(text), instructions };
+    return { test: (text) => program.test(text), instructions, effort: instructions };
   } catch {
     return undefined;
   }
 }
 
-/** About how many instructions a pattern compiles to: its characters, those that are counted as often as counted. */
+/**
+ * About how many instructions a pattern compiles to, or could in the time that compiling takes: its characters, those that are counted as
+ * often as counted, groups, and what stands for very many characters or has many ranges.
+ */
 function instructionsOf(pattern: string): number {
   const groups: number[] = [];
   let size = 0;
   let last = 0;
   for (const [token, count = ''] of pattern.matchAll(
-    /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d+(?:,\d*)?)\}|[^]/g,
+    /\\[pP](?:\{[^}]*\}|[^])|\\[^]|\[\^?\]?(?:\\[^]|[^\]\\])*\]|\{(\d+(?:,\d*)?)\}|[^]/g,
   )) {
     if (count !== '') {
       size += last * (Math.max(...count.split(',').map(Number), 1) - 1);
       last = 0;
     } else if (token === '(') {
       groups.push(size);
+      size += GROUP_INSTRUCTIONS;
       last = 0;
     } else if (token === ')') {
       last = size - (groups.pop() ?? 0);
     } else {
-      size += 1;
-      last = 1;
+      last = sizeOf(token);
+      size += last;
     }
   }
   return size;
+}
+
+const GROUP_INSTRUCTIONS = 2;
+/** The ranges of a class of Unicode are put together anew each time, with both cases of all letters if need be. */
+const UNICODE_CLASS_EFFORT = 10;
+const CLASS_CHARS_PER_EFFORT = 8;
+
+/** Of one character or class. */
+function sizeOf(token: string): number {
+  const classes = token.match(/\\[pP]/g)?.length ?? 0;
+  return 1 + classes * UNICODE_CLASS_EFFORT + Math.floor(token.length / CLASS_CHARS_PER_EFFORT);
 }
