@@ -4,6 +4,7 @@ import { FILE_TARGETS } from './targets/files';
 import { IDENTITY_TARGETS } from './targets/identity';
 import { PATCH_TARGETS } from './targets/patches';
 import { QUERY_TARGETS } from './targets/queries';
+import { REMOTE_TARGETS } from './targets/remote';
 import { REQUEST_TARGETS } from './targets/requests';
 import { VALUE_TARGETS } from './targets/values';
 
@@ -15,5 +16,6 @@ export const TARGETS: readonly Target[] = [
   ...IDENTITY_TARGETS,
   ...FILE_TARGETS,
   ...VALUE_TARGETS,
+  ...REMOTE_TARGETS,
   ...REQUEST_TARGETS,
 ];

@@ -1,7 +1,11 @@
 import type { Random } from '../../../access/authentication/testing/random';
-import { placesIn, replacedAt } from './json-places';
+import type { Place } from './json-places';
+import { placeAt, placesIn, replacedAt } from './json-places';
 
-/** Repeats the items of a list, the fields of an object under other names, or the characters of a text. Undefined for what is no JSON. */
+/**
+ * Repeats, in one place or in two of them, the items of a list, the fields of an object under other names, or the characters of a text.
+ * Undefined for what is no JSON.
+ */
 export function growJson(input: Buffer, random: Random): ((size: number) => Buffer) | undefined {
   let root: unknown;
   try {
@@ -9,14 +13,25 @@ export function growJson(input: Buffer, random: Random): ((size: number) => Buff
   } catch {
     return undefined;
   }
-  const place = random.pick(placesIn(root));
+  const all = placesIn(root);
+  const paths = Array.from({ length: 1 + random.below(2) }, () => pathOf(random.pick(all)));
   const inOrder = random.chance(0.5);
   return (size) => {
-    const unit = Math.max(JSON.stringify(place.value).length, 8);
-    return Buffer.from(
-      JSON.stringify(replacedAt(place, repeated(place.value, Math.ceil(size / unit), inOrder))),
-    );
+    let grown = root;
+    for (const path of paths) {
+      // What grew before may have taken its place.
+      const place = placeAt(grown, path);
+      if (place === undefined) continue;
+      const unit = Math.max(JSON.stringify(place.value).length, 8);
+      const count = Math.ceil(size / paths.length / unit);
+      grown = replacedAt(place, repeated(place.value, count, inOrder));
+    }
+    return Buffer.from(JSON.stringify(grown));
   };
+}
+
+function pathOf({ above, key }: Place): readonly (string | number)[] {
+  return above === undefined ? [] : [...pathOf(above), key];
 }
 
 function repeated(value: unknown, count: number, inOrder: boolean): unknown {
@@ -25,8 +40,8 @@ function repeated(value: unknown, count: number, inOrder: boolean): unknown {
   if (typeof value === 'string') return value.repeat(count);
   if (typeof value !== 'object' || value === null) return numbers.map(() => value);
   const entries = Object.entries(value);
-  return Object.fromEntries([
-    ...entries,
-    ...numbers.flatMap((number) => entries.map(([key, each]) => [`${key}${String(number)}`, each] as const)),
-  ]);
+  const more = numbers.flatMap((number) =>
+    entries.map(([key, each]) => [`${key}${String(number)}`, each] as const),
+  );
+  return Object.fromEntries([...entries, ...more]);
 }

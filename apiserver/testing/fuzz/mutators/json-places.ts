@@ -24,6 +24,17 @@ export function placesIn(root: unknown): readonly Place[] {
   return places;
 }
 
+/** The place at the end of a path of keys; undefined where there is none. */
+export function placeAt(root: unknown, path: readonly (string | number)[]): Place | undefined {
+  let place: Place = { above: undefined, key: '', value: root };
+  for (const key of path) {
+    const holder = place.value;
+    if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, key)) return undefined;
+    place = { above: place, key, value: (holder as Record<string | number, unknown>)[key] };
+  }
+  return place;
+}
+
 /** The value with another one, or none, in a place. */
 export function replacedAt({ above, key }: Place, by: unknown): unknown {
   if (above === undefined) return by === undefined ? null : by;
