@@ -1,5 +1,6 @@
 import { GROUP, MEDIA_TYPE } from '../../shared/names';
 import type { InProcessApi } from '../testing/in-process-api';
+import { testCertificate } from '../access/authentication/testing/test-certificates';
 import { startInProcessApi } from '../testing/in-process-api';
 
 const PODS = '/api/v1/namespaces/default/pods';
@@ -362,6 +363,21 @@ describe('approval of certificate requests', () => {
     expect(json.status.conditions).toMatchObject([approved]);
     expect(Date.parse(json.status.conditions[0].lastTransitionTime)).not.toBeNaN();
     expect(Date.parse(json.status.conditions[0].lastUpdateTime)).not.toBeNaN();
+  });
+
+  test('the certificate has one block at least and a hundred at most, which are all read', async () => {
+    await api.call('POST', REQUESTS, { body: request });
+    const { pem } = testCertificate({ commonName: 'a' });
+    const problemOf = async (text: string): Promise<unknown> => {
+      const certificate = Buffer.from(text).toString('base64');
+      const reply = await api.call('PATCH', `${REQUESTS}/r/status?dryRun=All`, {
+        body: { status: { certificate } },
+      });
+      return reply.json.details?.causes[0].message;
+    };
+    expect(await problemOf(pem.repeat(100))).toBeUndefined();
+    expect(await problemOf(pem.repeat(101))).toContain('must contain at most 100 PEM blocks');
+    expect(await problemOf('x')).toContain('must contain at least one CERTIFICATE PEM block');
   });
 
   test('a decision can neither be taken back nor be added through status', async () => {

@@ -121,6 +121,9 @@ function wrongLabels(value: string, path: string, problemsOf: Problems): FieldEr
 /** A block ends at the next mark, as Go reads it; looking for ends behind that would take minutes where there are many beginnings. */
 const BLOCKS = /-----BEGIN ([^-\n]+)-----\r?\n((?:[^-]|-(?!----))*)-----END \1-----/g;
 
+/** Each is parsed, in one turn of the loop. A chain of this length is none. */
+const BLOCKS_MAX = 100;
+
 /** The status with the issued certificate: in v1 it is nothing but PEM blocks of certificates. What was stored before is let be. */
 export function withCertificateRules(
   status: SubresourceStrategy<CertificateSigningRequest>,
@@ -146,7 +149,9 @@ function validateCertificate(encoded: string): FieldError[] {
   const problem =
     blocks.length === 0
       ? 'must contain at least one CERTIFICATE PEM block'
-      : blocks.map(([, type = '', body = '']) => blockProblem(type, body)).find((each) => each !== '');
+      : blocks.length > BLOCKS_MAX
+        ? `must contain at most ${String(BLOCKS_MAX)} PEM blocks`
+        : blocks.map(([, type = '', body = '']) => blockProblem(type, body)).find((each) => each !== '');
   return problem === undefined ? [] : [invalid('status.certificate', '<certificate data>', problem)];
 }
 

@@ -1,6 +1,6 @@
 import { applyPatch } from 'fast-json-patch';
 import type { Operation } from 'fast-json-patch';
-import { deepEqual, isJsonObject, setOwn } from '../../../../shared/object/clone';
+import { deepEqual, getOwn, isJsonObject, setOwn } from '../../../../shared/object/clone';
 import type { JsonObject } from '../../../../shared/object/clone';
 import { stringifyExact } from '../../../../shared/object/exact-text';
 import { applyJsonPatch } from '../../../../shared/patch/json-patch';
@@ -86,6 +86,9 @@ function checkJsonPatch(input: Buffer): void {
   if (!Array.isArray(patch) || !isJsonObject(original) || !patch.every(isPlainOperation)) return;
   const text = stringifyExact([original, patch]);
   if (text.includes('__proto__')) return;
+  // The judge has no limit: every copy may double what is there.
+  if (patch.filter((operation) => getOwn(operation as JsonObject, 'op') === 'copy').length > COPIES_MAX)
+    return;
   const judge = refusable(() => {
     const copies = JSON.parse(text) as [object, Operation[]];
     return applyPatch(copies[0], copies[1], true).newDocument;
@@ -100,6 +103,8 @@ function checkJsonPatch(input: Buffer): void {
       judge.value,
     );
 }
+
+const COPIES_MAX = 8;
 
 /** None of the differences from the RFC that ADR 6 lists can show in it. */
 function isPlainOperation(operation: unknown): boolean {
