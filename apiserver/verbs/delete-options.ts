@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../shared/object/exact-text';
 import { GROUP } from '../../shared/names';
 import { badRequest } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
@@ -87,5 +88,5 @@ function documentOf({ info }: Exchange, wire: WireOptions): object {
 function checkKind(value: unknown): void {
   const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
   if (kind === undefined || kind === '' || kind === 'DeleteOptions') return;
-  throw badRequest(`the body of a deletion must be of kind DeleteOptions, not ${JSON.stringify(kind)}`);
+  throw badRequest(`the body of a deletion must be of kind DeleteOptions, not ${stringifyExact(kind)}`);
 }

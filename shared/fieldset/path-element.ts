@@ -1,4 +1,5 @@
 import { isJsonObject } from '../object/clone';
+import { stringifyExact } from '../object/exact-text';
 import { parseExact } from '../schema/exact-json';
 
 /** Elements that are kept so that the same name is written out once, and how long such a name may be. */
@@ -48,9 +49,9 @@ export function keyElement(keys: readonly (readonly [string, unknown])[]): strin
   return `k:{${text}}`;
 }
 
-/** A key's or item's value as JSON; int64 values may be bigints. */
+/** A key's or item's value as JSON; int64 values may be bigints, also inside of what should be no object. */
 function jsonOf(value: unknown): string {
-  return typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'null');
+  return stringifyExact(value);
 }
 
 /** Digits of a list index. */

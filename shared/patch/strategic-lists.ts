@@ -1,5 +1,6 @@
 import type { JsonObject } from '../object/clone';
 import { getOwn, isJsonObject } from '../object/clone';
+import { stringifyExact } from '../object/exact-text';
 import { PatchError } from './patch-error';
 
 /** How the items of one list merge: by this key, or, without one, as a set of scalars. */
@@ -49,7 +50,7 @@ function withoutDirectives(
     if (directive === 'delete') deleted.add(keyOf(item, mergeKey));
     else if (directive === 'replace') replaces = true;
     else if (directive === 'merge') throw failed('merging lists cannot yet be specified in the patch');
-    else throw failed(`unknown patch type: ${JSON.stringify(directive)}`);
+    else throw failed(`unknown patch type: ${stringifyExact(directive)}`);
     return false;
   });
   if (replaces) return { original: patch, patch: [] };

@@ -1,4 +1,5 @@
 import { messageType } from '../schema/types';
+import { PatchError } from './patch-error';
 import { applyStrategicPatch } from './strategic';
 
 const DEPLOYMENT = messageType('apps/v1.Deployment');
@@ -231,4 +232,14 @@ describe('one item that a patch names again and again', () => {
     );
     expect(result).toHaveProperty('spec.template.spec.containers.0.image', `i:${String(times - 1)}`);
   });
+});
+
+test.each([
+  { spec: { $patch: [9_007_199_254_740_993n] } },
+  { spec: { volumes: [{ $patch: { a: 9_007_199_254_740_993n }, name: 'v' }] } },
+])('a directive of a wrong type is refused, also with integers of 64 bits in it', (patch) => {
+  const original = { spec: { volumes: [{ name: 'v' }] } };
+  const apply = (): unknown => applyStrategicPatch(messageType('core/v1.Pod'), original, patch);
+  expect(apply).toThrow(PatchError);
+  expect(apply).toThrow(/unknown patch type: .*9007199254740993/);
 });

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../object/clone';
 import { getOwn, isJsonObject, setOwn } from '../object/clone';
+import { stringifyExact } from '../object/exact-text';
 import type { FieldType, MessageType } from '../schema/types';
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { PatchError } from './patch-error';
@@ -167,7 +168,7 @@ function without(object: Readonly<JsonObject>, key: string): JsonObject {
 }
 
 function unknownDirective(directive: unknown): PatchError {
-  return failed(`unknown patch type: ${JSON.stringify(directive)}`);
+  return failed(`unknown patch type: ${stringifyExact(directive)}`);
 }
 
 function failed(message: string): PatchError {
