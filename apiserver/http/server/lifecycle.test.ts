@@ -117,6 +117,19 @@ describe('closing', () => {
     await expect(connect()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
+  test('in the second half of the delay answers end their connections, so that the close meets no request', async () => {
+    const { server, send } = await start(always(() => textAnswer('served')));
+    const delay = heldDelay(150);
+    const closed = server.close({ delayMs: 300, graceMs: 60_000 });
+    const early = await send({});
+    await jest.advanceTimersByTimeAsync(150);
+    const late = await send({});
+    await delay.end();
+    await closed;
+    expect(early).toMatchObject({ code: 200, headers: { connection: 'keep-alive' } });
+    expect(late).toMatchObject({ code: 200, headers: { connection: 'close' } });
+  });
+
   test('watches are ended through the hook, and their streams end cleanly', async () => {
     const end = deferred();
     const { server, send } = await start(

@@ -97,7 +97,7 @@ class HttpsServer implements Server {
   #stopWatchingCertificate: () => void = () => undefined;
   /** The server is about to go; it still serves. */
   #isLeaving = false;
-  /** It accepts no connection any more. */
+  /** Answers end their connections: it accepts no new ones any more, or will not for long. */
   #isDraining = false;
   #onIdle: () => void = () => undefined;
   #closing: Promise<void> | undefined = undefined;
@@ -279,7 +279,11 @@ class HttpsServer implements Server {
     const never = new AbortController().signal;
     if (delayMs > 0) {
       const watchesEnd = this.#endWatches({ spreadMs: delayMs, refuseNew: false });
-      await sleep(delayMs, never);
+      await sleep(delayMs / 2, never);
+      // Load balancers have noticed by now. A client that is asked to connect again gets to another server; on a connection that is kept to
+      // the end, its next request would meet the close.
+      this.#isDraining = true;
+      await sleep(delayMs / 2, never);
       await watchesEnd;
     }
 
