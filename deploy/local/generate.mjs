@@ -17,3 +17,4 @@ mkdirSync(folder);
 for (const [name, text] of generateTypes()) writeFileSync(path.join(folder, name), text);
 
 runStep('node', ['deploy/local/chart-readme.mjs']);
+runStep('node', ['deploy/local/manifests.mjs']);

@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { load } from 'js-yaml';
+import { repositoryRoot } from '../deploy/local/repository';
+import { unknownFlags } from './support/program-flags';
+
+/** The files in deploy/ that no program of ours reads: held against what does. */
+const DEPLOY = path.join(repositoryRoot, 'deploy');
+const COMPOSE = path.join(DEPLOY, 'compose');
+const SYSTEMD = path.join(DEPLOY, 'systemd');
+/** 0 is closed, 10 is open; systemd calls everything below 2 fine. */
+const EXPOSURE_MAX = 2;
+
+interface Service {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly configs?: readonly (string | { readonly source: string })[];
+  readonly depends_on?: readonly string[] | Readonly<Record<string, unknown>>;
+  readonly read_only?: boolean;
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly configs: Readonly<Record<string, { readonly file: string }>>;
+}
+
+interface Plan {
+  readonly authorities: readonly { readonly name: string }[];
+  readonly certificates: readonly { readonly name: string; readonly hosts?: readonly string[] }[];
+  readonly tokenKeys: readonly string[];
+}
+
+const compose = load(read(COMPOSE, 'compose.yaml')) as Compose;
+const plan = load(read(COMPOSE, 'certificates.yaml')) as Plan;
+
+test('plain manifests are what the chart makes', () => {
+  const generator = path.join(DEPLOY, 'local', 'manifests.mjs');
+  expect(execFileSync(process.execPath, [generator, '--check'], { encoding: 'utf8' })).toBe('');
+});
+
+describe('compose', () => {
+  const services = Object.entries(compose.services);
+
+  test('has three members, three API servers, two controller-managers and a balancer', () => {
+    const counted = (prefix: string): number => services.filter(([name]) => name.startsWith(prefix)).length;
+    expect([
+      counted('etcd-'),
+      counted('apiserver-'),
+      counted('controller-manager-'),
+      counted('haproxy'),
+    ]).toEqual([3, 3, 2, 1]);
+  });
+
+  test('services name files and services that are there, and none writes to its image', () => {
+    for (const [, { file }] of Object.entries(compose.configs))
+      expect(existsSync(path.join(COMPOSE, file))).toBe(true);
+    for (const [, service] of services) {
+      expect(service.read_only).toBe(true);
+      for (const each of service.configs ?? [])
+        expect(compose.configs).toHaveProperty(typeof each === 'string' ? each : each.source);
+      const needed = Array.isArray(service.depends_on)
+        ? service.depends_on
+        : Object.keys(service.depends_on ?? {});
+      for (const each of needed as readonly string[]) expect(Object.keys(compose.services)).toContain(each);
+    }
+  });
+
+  test('flags are those of the programs, and certificates those of the plan', () => {
+    const words = services.flatMap(([, { command = [] }]) => command);
+    expect(services.flatMap(([, { command = [] }]) => unknownFlags(command))).toEqual([]);
+    const files = [...words, ...etcdFiles(), read(COMPOSE, 'kubeconfig')].flatMap((word) => bundlesIn(word));
+    expect(files.length).toBeGreaterThan(10);
+    expect(files.filter((name) => !bundles().has(name))).toEqual([]);
+  });
+
+  test('the certificates stand for every name that is dialled', () => {
+    const hostsOf = (name: string): readonly string[] =>
+      plan.certificates.find((each) => each.name === name)?.hosts ?? [];
+    expect(hostsOf('serving')).toEqual(
+      expect.arrayContaining([
+        'localhost',
+        'haproxy',
+        ...services.map(([name]) => name).filter((name) => name.startsWith('apiserver-')),
+      ]),
+    );
+    expect(hostsOf('etcd-server')).toEqual(
+      expect.arrayContaining(services.map(([name]) => name).filter((name) => name.startsWith('etcd-'))),
+    );
+  });
+
+  test('haproxy takes its configuration', () => {
+    expect(() =>
+      execFileSync('haproxy', ['-c', '-f', path.join(COMPOSE, 'haproxy.cfg')], { stdio: 'pipe' }),
+    ).not.toThrow();
+  });
+});
+
+describe('systemd', () => {
+  const units = readdirSync(SYSTEMD).filter((name) => name.endsWith('.service'));
+  const run = existsSync('/usr/bin/systemd-analyze') ? test : test.skip;
+
+  run('reads the units', () => {
+    const files = readdirSync(SYSTEMD)
+      .filter((name) => /\.(?:service|timer)$/u.test(name))
+      .map((name) => path.join(SYSTEMD, name));
+    const { stdout } = {
+      stdout: execFileSync('systemd-analyze', ['verify', ...files], { encoding: 'utf8' }),
+    };
+    expect(stdout).toBe('');
+  });
+
+  run.each(units)('%s is closed to what it does not need', (unit) => {
+    const text = execFileSync(
+      'systemd-analyze',
+      ['security', '--offline=true', `--threshold=${String(EXPOSURE_MAX * 10)}`, path.join(SYSTEMD, unit)],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect(text).toMatch(/Overall exposure level for .*: [01]\.\d/u);
+  });
+
+  test.each([
+    ['apiserver', 'ORCH_APISERVER_FLAGS'],
+    ['controller-manager', 'ORCH_CONTROLLER_MANAGER_FLAGS'],
+  ])('%s gets flags that it knows, and certificates of the plan', (name, variable) => {
+    const [, flags = ''] = new RegExp(`^${variable}="(.*)"$`, 'mu').exec(read(SYSTEMD, `${name}.env`)) ?? [];
+    const words = flags.split(' ');
+    expect(words.length).toBeGreaterThan(5);
+    expect(unknownFlags([`dist/${name}/main.js`, ...words])).toEqual([]);
+    expect(words.flatMap(bundlesIn).filter((bundle) => !bundles().has(bundle))).toEqual([]);
+    expect(read(SYSTEMD, `orch-${name}.service`)).toContain(`$${variable}`);
+  });
+});
+
+function read(...parts: readonly string[]): string {
+  return readFileSync(path.join(...parts), 'utf8');
+}
+
+function etcdFiles(): readonly string[] {
+  return ['etcd-1.yaml', 'etcd-2.yaml', 'etcd-3.yaml'].map((file) => read(COMPOSE, file));
+}
+
+/** The bundles whose files a text names. */
+function bundlesIn(text: string): readonly string[] {
+  return [...text.matchAll(/\/pki\/([a-z-]+)\//gu)].map(([, name = '']) => name);
+}
+
+function bundles(): ReadonlySet<string> {
+  return new Set([...[...plan.authorities, ...plan.certificates].map(({ name }) => name), ...plan.tokenKeys]);
+}
