@@ -13,6 +13,7 @@ import { repositoryRoot, say } from './toolchain.mjs';
 /** A program, and the Debian package that brings it. */
 export const PROGRAM = {
   etcd: { names: ['etcd'], debianPackage: 'etcd-server' },
+  etcdctl: { names: ['etcdctl'], debianPackage: 'etcd-client' },
   balancer: { names: ['haproxy', 'nginx'], debianPackage: 'haproxy' },
   openssl: { names: ['openssl'], debianPackage: 'openssl' },
 };
