@@ -4,7 +4,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { dump, load } from 'js-yaml';
 import * as prettier from 'prettier';
-import { repositoryRoot } from './toolchain.mjs';
+import { fail, repositoryRoot } from './toolchain.mjs';
 
 const CHART = path.join(repositoryRoot, 'helm', 'orch');
 const README = path.join(CHART, 'README.md');
@@ -45,6 +45,7 @@ function* rowsOf(yaml) {
 }
 
 function rowOf(values, place, doc) {
+  if (doc.length === 0) fail(`${place.join('.')} has no comment in values.yaml.`);
   const value = place.reduce((at, name) => at[name], values);
   const shown = dump(value, { flowLevel: 0, lineWidth: -1 }).trim();
   return { name: place.join('.'), value: shown, doc: doc.join(' ').replaceAll('|', '\\|') };
