@@ -27,7 +27,8 @@ const RELEASE = 'orch';
 /** Loopback addresses stand for those of pods, so each must listen at its own. */
 const VALUES = [
   'apiserver.extraArgs={--bind-address=$(POD_IP)}',
-  'apiserver.shutdownDelaySeconds=3',
+  'apiserver.shutdownDelaySeconds=4',
+  'etcd.listenLocally=false',
   'controllerManager.extraArgs={--bind-address=$(POD_IP)}',
   'controllerManager.extraEnv[0].name=POD_IP',
   'controllerManager.extraEnv[0].valueFrom.fieldRef.fieldPath=status.podIP',
@@ -113,7 +114,9 @@ full('the chart on a host cluster', () => {
       'dist/shared',
     ]);
     expect(
-      files.filter((file) => /\.test\.|\.map$|^node_modules\/(?:jest|typescript|@swc)\//u.test(file)),
+      files.filter((file) =>
+        /^dist\/.*\.test\.|\.map$|^node_modules\/(?:jest|typescript|@swc)\//u.test(file),
+      ),
     ).toEqual([]);
   });
 
@@ -160,6 +163,8 @@ full('the chart on a host cluster', () => {
       );
       return items.length === 1;
     });
+    const leases = await client.getJson('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases');
+    expect(leases).toMatchObject({ items: [{ spec: { holderIdentity: expect.any(String) } }] });
   });
 
   test(
@@ -191,7 +196,7 @@ full('the chart on a host cluster', () => {
   );
 
   test(
-    'kill -9 of an API server and of an etcd member is mended',
+    'kill -9 of an API server, of an etcd member and of a controller-manager is mended',
     explained(async () => {
       for (const component of ['apiserver', 'etcd', 'controller-manager'] as const) {
         const [victim] = agent.podsOf(`${RELEASE}-${component}`);
@@ -201,7 +206,7 @@ full('the chart on a host cluster', () => {
           () => (victim?.restarts() ?? 0) > 0 && readyOf(component) === REPLICAS[component],
         );
       }
-      await helm('test', RELEASE, '--timeout=2m');
+      expect(await helm('test', RELEASE, '--timeout=2m')).toMatch(/Phase:\s+Succeeded/u);
     }),
   );
 

@@ -139,7 +139,9 @@ class Agent implements NodeAgent {
     const { namespace, host } = this.#options;
     const { status, body } = await host.get(`${base}/namespaces/${namespace}/${resource}`);
     if (status !== 200) throw new Error(`listing ${resource} answered ${String(status)}`);
-    return body.items ?? [];
+    // Objects of a list do not say their kind.
+    const kind = String(body.kind).replace(/List$/u, '');
+    return (body.items ?? []).map((each) => ({ ...each, kind }));
   }
 
   /** One member at a time is replaced, the last one first, and only while the others are ready. */
