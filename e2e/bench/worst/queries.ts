@@ -5,6 +5,8 @@ import { STORED } from './stored';
 /** Just below what the server takes of a URL, and of all headers. */
 const URL_BYTES = 32_000;
 const HEADER_BYTES = 60_000;
+/** Leaves room for the path, and for some characters that have to be escaped. */
+const SELECTOR_BYTES = 31_000;
 const GET = `${SPACE}/configmaps/small`;
 
 function long(item: string | ((index: number) => string), between = ',', bytes = URL_BYTES): string {
@@ -21,27 +23,27 @@ function encodeSelector(text: string): string {
 }
 
 const SELECTORS: readonly (readonly [name: string, text: string])[] = [
-  ['keys that are not there', long(numbered('!a#'))],
-  ['one key that is not there', long('!a')],
-  ['one key that is there', long('l0')],
-  ['keys that are there', long(numbered('l#', 10))],
-  ['unequal values', long(numbered('l9!=#'))],
-  ['one long set', `l0 in (${long(numbered('a#'))})`],
-  ['one long set that nothing is in', `l9 notin (${long(numbered('a#'))})`],
-  ['many sets', long(numbered('l# notin (a,b,c,d)', 10))],
-  ['many empty sets', long('l0 notin ()')],
-  ['parentheses', '('.repeat(URL_BYTES)],
-  ['commas', ','.repeat(URL_BYTES)],
-  ['negations', '!'.repeat(URL_BYTES)],
-  ['one long key', 'a'.repeat(URL_BYTES)],
+  ['keys that are not there', long(numbered('!a#'), ',', SELECTOR_BYTES)],
+  ['one key that is not there', long('!a', ',', SELECTOR_BYTES)],
+  ['one key that is there', long('l0', ',', SELECTOR_BYTES)],
+  ['keys that are there', long(numbered('l#', 10), ',', SELECTOR_BYTES)],
+  ['unequal values', long(numbered('l9!=#'), ',', SELECTOR_BYTES * 0.8)],
+  ['one long set', `l0 in (${long(numbered('a#'), ',', SELECTOR_BYTES)})`],
+  ['one long set that nothing is in', `l9 notin (${long(numbered('a#'), ',', SELECTOR_BYTES)})`],
+  ['many sets', long(numbered('l# notin (a,b,c,d)', 10), ',', SELECTOR_BYTES)],
+  ['many empty sets', long('l0 notin ()', ',', SELECTOR_BYTES)],
+  ['parentheses', '('.repeat(SELECTOR_BYTES)],
+  ['commas', ','.repeat(SELECTOR_BYTES)],
+  ['negations', '!'.repeat(SELECTOR_BYTES)],
+  ['one long key', 'a'.repeat(SELECTOR_BYTES)],
 ];
 
 const FIELDS: readonly (readonly [name: string, text: string])[] = [
-  ['unequal names', long(numbered('metadata.name!=#'), ',', 30_000)],
-  ['unequal namespaces', long('metadata.namespace!=a', ',', 30_000)],
-  ['unknown fields', long(numbered('a#=b'), ',', 30_000)],
-  ['commas', ','.repeat(30_000)],
-  ['escapes', `metadata.name!=${'\\\\'.repeat(15_000)}`],
+  ['unequal names', long(numbered('metadata.name!=#'), ',', SELECTOR_BYTES * 0.8)],
+  ['unequal namespaces', long('metadata.namespace!=a', ',', SELECTOR_BYTES * 0.8)],
+  ['unknown fields', long(numbered('a#=b'), ',', SELECTOR_BYTES * 0.8)],
+  ['commas', ','.repeat(SELECTOR_BYTES * 0.8)],
+  ['escapes', `metadata.name!=${'\\\\'.repeat(12_000)}`],
 ];
 
 const ACCEPTS: readonly (readonly [name: string, text: string])[] = [
@@ -105,25 +107,25 @@ const URLS: readonly (readonly [name: string, path: string])[] = [
 export const QUERIES: readonly WorstRequest[] = [
   ...SELECTORS.map(([name, text]) => ({
     name: `label selector: ${name}`,
-    path: selecting(text).slice(0, URL_BYTES),
+    path: selecting(text),
   })),
   ...SELECTORS.slice(0, 7).map(([name, text]) => ({
     name: `label selector, as Table: ${name}`,
-    path: selecting(text).slice(0, URL_BYTES),
+    path: selecting(text),
     headers: { accept: TYPE.table },
   })),
   ...SELECTORS.slice(0, 7).map(([name, text]) => ({
     name: `label selector, watch: ${name}`,
-    path: `${selecting(text).slice(0, URL_BYTES)}&watch=1&timeoutSeconds=1`,
+    path: `${selecting(text)}&watch=1&timeoutSeconds=1`,
   })),
   ...SELECTORS.slice(0, 1).map(([name, text]) => ({
     name: `label selector, deletion: ${name}`,
     method: 'DELETE',
-    path: `${selecting(text).slice(0, URL_BYTES)}&dryRun=All`,
+    path: `${selecting(text)}&dryRun=All`,
   })),
   ...FIELDS.map(([name, text]) => ({
     name: `field selector: ${name}`,
-    path: `${MANY}?fieldSelector=${encodeSelector(text)}`.slice(0, URL_BYTES),
+    path: `${MANY}?fieldSelector=${encodeSelector(text)}`,
   })),
   ...ACCEPTS.map(([name, accept]) => ({ name: `Accept: ${name}`, path: GET, headers: { accept } })),
   ...ACCEPTS.slice(0, 1).map(([name, accept]) => ({
@@ -199,8 +201,8 @@ export const READ_REQUESTS: readonly WorstRequest[] = [
   ]),
   { name: 'LIST, pretty: 10,000 objects', path: `${MANY}?pretty=true` },
   { name: 'DELETE: 10,000 objects', method: 'DELETE', path: `${MANY}?dryRun=All` },
-  ...deletions('DELETE of a collection', `${SPACE}/pods?dryRun=All`),
-  ...deletions('DELETE', `${STORED.small}?dryRun=All`),
+  ...deletions('DELETE of a collection', `${SPACE}/persistentvolumeclaims`),
+  ...deletions('DELETE', `${SPACE}/persistentvolumeclaims/none`),
   ...READS.slice(0, 5).flatMap(([name, path]) =>
     FORMS.map(([form, accept]) => ({
       name: `small change, watched as ${form}: ${name}`,
@@ -213,6 +215,7 @@ export const READ_REQUESTS: readonly WorstRequest[] = [
   ),
 ];
 
+/** Options in a body take the place of those in the query, `dryRun` too: there is nothing where these go. */
 function deletions(name: string, path: string): readonly WorstRequest[] {
   const bodies: readonly (readonly [name: string, type: string, text: () => string])[] = [
     ['unknown fields', TYPE.json, () => filled({ begin: '{', item: numbered('"u#":0'), end: '}' })],
