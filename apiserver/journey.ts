@@ -25,6 +25,8 @@ export interface JourneyParts {
   readonly impersonate: Stage;
   /** Refuses the requests of a user for whose answers there is no room. */
   readonly limitAnswers: Stage;
+  /** Absent: nothing is refused because of how busy the server is. */
+  readonly overload?: Stage;
   readonly authorize: Stage;
   /** Answers health paths; undefined for any other path. */
   readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
@@ -54,6 +56,7 @@ export function createJourney(parts: JourneyParts): (exchange: Exchange) => Prom
     ...(parts.audit === undefined ? [] : [parts.audit.record]), // what is written down of it
     parts.impersonate, // as whom, if not as themselves
     parts.limitAnswers, // whether there is room for another answer
+    ...(parts.overload === undefined ? [] : [parts.overload]), // whether there is time for it
     parts.authorize, // whether they may
     createAnswerStage(parts), // the verb itself
   ];

@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../shared/concurrency/clock';
 import { linkedAbort } from '../shared/concurrency/linked-abort';
+import { LoopLag } from '../shared/concurrency/loop-lag';
+import { STEP_TIMES } from '../shared/concurrency/long-steps';
 import { keepServingCertificate } from '../shared/certs/keep-serving-certificate';
 import { ensureServingCertificate } from '../shared/certs/serving-certificate';
 import { defined } from '../shared/defined';
@@ -25,6 +27,9 @@ import { healthEndpoints } from './observability/health/health-endpoints';
 import type { HealthCheck } from './observability/health/health-check';
 import { logCheck, ping, shutdownCheck } from './observability/health/health-check';
 import { sharedCheck } from './observability/health/shared-check';
+import type { OverloadParts } from './exchange/overload';
+import { createOverloadStage } from './exchange/overload';
+import type { LoopReport } from './observability/metrics/add-overload-metrics';
 import { createImpersonationStage } from './access/impersonation/impersonation';
 import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { createMetricsEndpoints } from './observability/metrics/metrics-endpoints';
@@ -214,6 +219,7 @@ async function openListener(
   const { accountTokens } = authentication;
   const { access } = plane;
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory() };
+  const loop = watchLoop(life);
   let isShuttingDown = false;
   const checks: readonly HealthCheck[] = [
     ping,
@@ -236,13 +242,14 @@ async function openListener(
       authenticate: authentication.stage,
       impersonate: createImpersonationStage(access.authorize),
       limitAnswers: createAnswerLimitStage(connections.memory),
+      overload: createOverloadStage(loop),
       authorize: createAuthorizationStage(access.authorize),
       health: healthEndpoints({
         checks,
         log,
         livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
       }),
-      metrics: metricsEndpoints({ plane, authentication, audit, counts, connections }),
+      metrics: metricsEndpoints({ plane, authentication, audit, counts, connections, loop }),
       ...defined({ issuer: accountTokens.documents }),
       verbs: {
         ...verbContextOf(options, { plane, authentication, opened }),
@@ -266,12 +273,19 @@ async function openListener(
   return { server, port: bound.port, bundles: authentication.bundles };
 }
 
+function watchLoop(life: AbortSignal): LoopReport & OverloadParts {
+  const lag = new LoopLag();
+  lag.watch(life);
+  return { lag, dropped: { mutating: 0, readOnly: 0 }, steps: STEP_TIMES };
+}
+
 interface MeasuredParts {
   readonly plane: ControlPlane;
   readonly authentication: Authentication;
   readonly audit: Audit | undefined;
   readonly counts: OffloadCounts;
   readonly connections: ConnectionMetricsSource;
+  readonly loop: LoopReport;
 }
 
 function metricsEndpoints({
@@ -280,6 +294,7 @@ function metricsEndpoints({
   audit,
   counts,
   connections,
+  loop,
 }: MeasuredParts): MetricsEndpoints {
   const { registry, cache, admissionMetrics, webhookMetrics } = plane;
   const { accountTokens } = authentication;
@@ -294,6 +309,7 @@ function metricsEndpoints({
     audit: audit?.counts,
     largeRequests: counts,
     connections,
+    loop,
     processMetrics: true,
   });
 }

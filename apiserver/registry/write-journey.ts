@@ -58,7 +58,13 @@ const JOURNEY: readonly (readonly [step: Step, ...ways: readonly Way[]])[] = [
   [reserve, 'create', 'update', 'delete'],
 ];
 
-const STEPS: Readonly<Record<Way, readonly Step[]>> = {
+interface NamedStep {
+  readonly step: Step;
+  /** For the metric of long steps: `write_track_fields`. */
+  readonly stage: string;
+}
+
+const STEPS: Readonly<Record<Way, readonly NamedStep[]>> = {
   create: stepsOf('create'),
   update: stepsOf('update'),
   delete: stepsOf('delete'),
@@ -66,18 +72,22 @@ const STEPS: Readonly<Record<Way, readonly Step[]>> = {
   question: stepsOf('question'),
 };
 
-function stepsOf(way: Way): readonly Step[] {
-  return JOURNEY.filter(([, ...ways]) => ways.includes(way)).map(([step]) => step);
+function stepsOf(way: Way): readonly NamedStep[] {
+  return JOURNEY.filter(([, ...ways]) => ways.includes(way)).map(([step]) => ({
+    step,
+    stage: `write_${step.name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+  }));
 }
 
 /** Takes the draft its whole way. Between long steps everything else has its turn. */
 export async function travel(way: Way, draft: Draft, signal: AbortSignal): Promise<void> {
   let pace = new Pace();
-  for (const step of STEPS[way]) {
+  for (const { step, stage } of STEPS[way]) {
     const waiting = step(draft, signal);
+    const isDue = pace.isDueAfter(stage);
     if (waiting instanceof Promise) {
       await waiting;
       pace = new Pace();
-    } else if (pace.isDue) await pace.rest();
+    } else if (isDue) await pace.rest();
   }
 }

@@ -2,6 +2,7 @@ import { MEDIA_TYPE } from '../../shared/names';
 import { invalid, invalidObject } from '../../shared/errors/field-error';
 import { goQuote } from '../../shared/errors/go-quote';
 import { parseGroupVersion } from '../../shared/api/resources';
+import { STEP_TIMES } from '../../shared/concurrency/long-steps';
 import { Pace } from '../../shared/concurrency/pace';
 import { badRequest } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/object/object';
@@ -83,10 +84,12 @@ export function decodeValue(value: unknown, endpoint: Endpoint, report?: ReportP
   const { kind } = endpoint.row;
   try {
     const unknown = report === undefined ? 'drop' : 'report';
-    const { object, unknownFields } = decodeObject(endpoint.type, value, { unknown, empty: 'keep' });
+    const { object, unknownFields } = STEP_TIMES.run('decode', () =>
+      decodeObject(endpoint.type, value, { unknown, empty: 'keep' }),
+    );
     report?.(unknownFieldProblems([...unknownFields, ...droppedFields(endpoint, object)]));
     const decoded = { ...object, kind, apiVersion: endpoint.apiVersion };
-    return endpoint.applyDefaults?.(decoded) ?? decoded;
+    return STEP_TIMES.run('default', () => endpoint.applyDefaults?.(decoded)) ?? decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(

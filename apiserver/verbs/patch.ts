@@ -1,4 +1,5 @@
 import { MEDIA_TYPE } from '../../shared/names';
+import { STEP_TIMES } from '../../shared/concurrency/long-steps';
 import { Pace } from '../../shared/concurrency/pace';
 import type { JsonObject } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
@@ -128,7 +129,7 @@ function invalidPatch(why: string, cause: unknown): StatusError {
 function applied(current: ApiObject, { mediaType, document }: Patch, target: Target): unknown {
   const isStrategic = mediaType === MEDIA_TYPE.strategicMergePatch;
   try {
-    return PATCHERS.get(mediaType)?.(target.endpoint.type, current, document);
+    return STEP_TIMES.run('patch', () => PATCHERS.get(mediaType)?.(target.endpoint.type, current, document));
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
     if (error.kind === 'malformed') throw badRequest(error.message, error);

@@ -1,3 +1,4 @@
+import { STEP_TIMES } from '../../shared/concurrency/long-steps';
 import { goQuote } from '../../shared/errors/go-quote';
 import { badRequest } from '../../shared/errors/status-error';
 import type { FieldSelector, FieldTerm } from '../../shared/meta/fields';
@@ -29,10 +30,12 @@ export interface Selectors {
 
 /** Reads `labelSelector` and `fieldSelector`. Throws BadRequest for a malformed one. */
 export function selectorsOf(query: URLSearchParams): Selectors {
-  return {
-    labels: parseLabelSelector(query.get('labelSelector') ?? ''),
-    fields: parseFieldSelector(query.get('fieldSelector') ?? ''),
-  };
+  const labels = query.get('labelSelector') ?? '';
+  const fields = query.get('fieldSelector') ?? '';
+  return STEP_TIMES.run('parse_selectors', () => ({
+    labels: parseLabelSelector(labels),
+    fields: parseFieldSelector(fields),
+  }));
 }
 
 /** What selectors and the path select together. Throws BadRequest for a field that the kind cannot be selected by. */

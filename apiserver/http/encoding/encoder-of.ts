@@ -1,6 +1,7 @@
 import { badRequest } from '../../../shared/errors/status-error';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { systemClock } from '../../../shared/concurrency/clock';
+import { STEP_TIMES } from '../../../shared/concurrency/long-steps';
 import type { Exchange } from '../../exchange/exchange';
 import type { Endpoint } from '../../registry/resource';
 import { jsonEncoder } from './json-encoder';
@@ -40,9 +41,16 @@ export function encoderOf(
   const key = `${keyOf(negotiated)} ${includeObject}`;
   const known = made.get(key);
   if (known !== undefined) return known;
-  const encoder = createEncoder(endpoint, negotiated, includeObject);
+  const encoder = timed(createEncoder(endpoint, negotiated, includeObject), negotiated);
   made.set(key, encoder);
   return encoder;
+}
+
+/** Plain JSON is there ready made: only what has to be made of it can take long. */
+function timed(encoder: ObjectEncoder, { format, shape, pretty }: Negotiated): ObjectEncoder {
+  if (format === 'json' && shape === undefined && !pretty) return encoder;
+  const stage = `encode_${shape === undefined ? format : shape.kind.toLowerCase()}`;
+  return { ...encoder, object: (source) => STEP_TIMES.run(stage, () => encoder.object(source)) };
 }
 
 /** At most a few dozen per endpoint: every combination of format, shape, version, indentation and what a row carries. */

@@ -1,4 +1,5 @@
 import { badRequest } from '../../../shared/errors/status-error';
+import { STEP_TIMES } from '../../../shared/concurrency/long-steps';
 import { MEDIA_TYPE } from '../../../shared/names';
 import { decodeProtobuf } from '../../../shared/protobuf/decode';
 import { unwrapEnvelope } from '../../../shared/protobuf/envelope';
@@ -30,9 +31,7 @@ export function bodyMediaType(contentType: string | undefined): string {
  */
 export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedObject): unknown {
   try {
-    if (mediaType === MEDIA_TYPE.protobuf) return parseProtobuf(bytes, expected);
-    // As in Go, null is the object of which nothing is said; one without a schema has to say at least its kind.
-    return (mediaType === MEDIA_TYPE.yaml ? parseYaml(bytes) : decodeJson(bytes)) ?? {};
+    return STEP_TIMES.run(STAGE_OF_TYPE[mediaType] ?? 'parse_json', () => parse(bytes, mediaType, expected));
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     const why =
@@ -44,6 +43,17 @@ export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedOb
       error,
     );
   }
+}
+
+const STAGE_OF_TYPE: Readonly<Record<string, string>> = {
+  [MEDIA_TYPE.yaml]: 'parse_yaml',
+  [MEDIA_TYPE.protobuf]: 'parse_protobuf',
+};
+
+function parse(bytes: Buffer, mediaType: string, expected: ExpectedObject): unknown {
+  if (mediaType === MEDIA_TYPE.protobuf) return parseProtobuf(bytes, expected);
+  // As in Go, null is the object of which nothing is said; one without a schema has to say at least its kind.
+  return (mediaType === MEDIA_TYPE.yaml ? parseYaml(bytes) : decodeJson(bytes)) ?? {};
 }
 
 const SUMMARY_BYTES_MAX = 30;

@@ -17,6 +17,8 @@ import { addConnectionMetrics } from './add-connection-metrics';
 import { addDeprecatedApis } from './add-deprecated-apis';
 import type { LargeRequestCounts } from './add-large-request-metrics';
 import { addLargeRequestMetrics } from './add-large-request-metrics';
+import type { LoopReport } from './add-overload-metrics';
+import { addOverloadMetrics } from './add-overload-metrics';
 import { addRequestMetrics } from './add-request-metrics';
 import { addTokenMetrics } from './add-token-metrics';
 import { addWebhookMetrics } from './add-webhook-metrics';
@@ -49,6 +51,8 @@ export interface MetricsEndpointsOptions {
   readonly largeRequests?: LargeRequestCounts;
   /** Absent: there is no listener. */
   readonly connections?: ConnectionMetricsSource;
+  /** Absent: nobody watches the event loop. */
+  readonly loop?: LoopReport;
   /** Also the metrics of the runtime: memory, processor time, delay of the event loop. For the one server of a process. */
   readonly processMetrics: boolean;
 }
@@ -64,6 +68,7 @@ export function createMetricsEndpoints({
   audit,
   largeRequests,
   connections,
+  loop,
   processMetrics,
 }: MetricsEndpointsOptions): MetricsEndpoints {
   const requests = new RequestMetrics({
@@ -87,6 +92,7 @@ export function createMetricsEndpoints({
   if (audit !== undefined) addAuditMetrics(metrics, audit);
   if (largeRequests !== undefined) addLargeRequestMetrics(metrics, largeRequests);
   if (connections !== undefined) addConnectionMetrics(metrics, connections);
+  if (loop !== undefined) addOverloadMetrics(metrics, loop);
   if (processMetrics) collectDefaultMetrics({ register: metrics });
   return {
     measure: requests.stage,

@@ -1,0 +1,78 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { LoopLag } from '../../shared/concurrency/loop-lag';
+import { StatusError } from '../../shared/errors/status-error';
+import { USER_GROUP } from '../../shared/names';
+import type { Exchange, Stage } from './exchange';
+
+/** A body of this size is cheap: those of leases, events and small patches are. */
+export const CHEAP_BODY_BYTES_MAX = 4 * 1_024;
+/** A page of this size is cheap: it is what clients ask for that read in pages. */
+export const CHEAP_LIMIT_MAX = 500;
+const RETRY_AFTER_SECONDS = 1;
+
+/** How many requests were refused because the loop was late, by kube-apiserver's kinds. */
+export interface DroppedRequests {
+  mutating: number;
+  readOnly: number;
+}
+
+export interface OverloadParts {
+  readonly lag: Pick<LoopLag, 'isLate'>;
+  readonly dropped: DroppedRequests;
+}
+
+/**
+ * A stage that refuses new expensive requests with 429 while the event loop is late, and counts them. It stands after those that say who is
+ * asking. Never refused: the superusers (as by kube-apiserver's limits), health checks and all else that is no resource, leases, reads of one
+ * object, pages, watches, and small writes, which all others need in order to go on.
+ */
+export function createOverloadStage({ lag, dropped }: OverloadParts): Stage {
+  return async (exchange, next) => {
+    const kind = expensiveKind(exchange);
+    if (kind !== undefined && lag.isLate && !exchange.user.groups.includes(USER_GROUP.masters)) {
+      dropped[kind] += 1;
+      throw new StatusError(
+        'TooManyRequests',
+        'the server is busy with too much expensive work, please try again later',
+        { details: { retryAfterSeconds: RETRY_AFTER_SECONDS } },
+      );
+    }
+    await next();
+  };
+}
+
+function expensiveKind(exchange: Exchange): keyof DroppedRequests | undefined {
+  const { info, headers } = exchange;
+  if (!info.isResourceRequest || info.resource === 'leases') return undefined;
+  switch (info.verb) {
+    case 'watch':
+      return undefined;
+    case 'get':
+      return isYaml(headers.accept) ? 'readOnly' : undefined;
+    case 'list':
+      return isYaml(headers.accept) || (info.name === '' && isLong(exchange)) ? 'readOnly' : undefined;
+    case 'deletecollection':
+      return 'mutating';
+    default:
+      return isLargeBody(headers) ? 'mutating' : undefined;
+  }
+}
+
+/** Of an applied configuration nobody knows what it is in; it is mostly JSON, and its size tells enough. */
+function isYaml(mediaTypes: string | undefined): boolean {
+  return mediaTypes?.includes('application/yaml') === true;
+}
+
+function isLong({ query }: Exchange): boolean {
+  const limit = Number(query.get('limit') ?? 0);
+  return !(limit > 0 && limit <= CHEAP_LIMIT_MAX);
+}
+
+/** One that is sent in chunks may have any size. */
+function isLargeBody({
+  'content-type': type,
+  'content-length': length = '0',
+  'transfer-encoding': coding,
+}: IncomingHttpHeaders): boolean {
+  return isYaml(type) || coding !== undefined || Number(length) > CHEAP_BODY_BYTES_MAX;
+}

@@ -1,0 +1,40 @@
+import { Registry } from 'prom-client';
+import { StepTimes } from '../../../shared/concurrency/long-steps';
+import { addOverloadMetrics } from './add-overload-metrics';
+
+test('shows which steps held the event loop, whether it is late, and what was refused', async () => {
+  const registry = new Registry();
+  let now = 0;
+  const steps = new StepTimes(() => now);
+  const dropped = { mutating: 0, readOnly: 0 };
+  let isLate = false;
+  addOverloadMetrics(registry, {
+    steps,
+    dropped,
+    lag: {
+      get isLate() {
+        return isLate;
+      },
+    },
+  });
+  expect(await registry.metrics()).toContain('apiserver_loop_late 0');
+  for (const ms of [30, 700]) {
+    steps.run('parse_yaml', () => {
+      now += ms;
+    });
+  }
+  isLate = true;
+  dropped.mutating = 3;
+  const text = await registry.metrics();
+  expect(text.split('\n')).toEqual(
+    expect.arrayContaining([
+      'apiserver_dropped_requests_total{request_kind="mutating"} 3',
+      'apiserver_dropped_requests_total{request_kind="readOnly"} 0',
+      'apiserver_loop_late 1',
+      'apiserver_loop_turn_seconds_bucket{stage="parse_yaml",le="0.05"} 1',
+      'apiserver_loop_turn_seconds_bucket{stage="parse_yaml",le="1"} 2',
+      'apiserver_loop_turn_seconds_count{stage="parse_yaml"} 2',
+      'apiserver_loop_turn_longest_seconds{stage="parse_yaml"} 0.7',
+    ]),
+  );
+});

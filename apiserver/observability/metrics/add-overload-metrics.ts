@@ -1,0 +1,51 @@
+import type { Registry } from 'prom-client';
+import type { LoopLag } from '../../../shared/concurrency/loop-lag';
+import type { StepTimes } from '../../../shared/concurrency/long-steps';
+import { addHistogram } from '../../../shared/metrics/bucket-histogram';
+import type { DroppedRequests } from '../../exchange/overload';
+import { addCounter, addGauge } from './collected';
+
+/** What is known of the event loop of the process. */
+export interface LoopReport {
+  readonly lag: Pick<LoopLag, 'isLate'>;
+  readonly dropped: Readonly<DroppedRequests>;
+  readonly steps: Pick<StepTimes, 'longSteps'>;
+}
+
+/** Shows which work holds the event loop, whether it is late, and what was refused because of that. */
+export function addOverloadMetrics(registry: Registry, { lag, dropped, steps }: LoopReport): void {
+  addCounter(registry, {
+    name: 'apiserver_dropped_requests_total',
+    help: 'Expensive requests refused with 429 because the event loop was late.',
+    labels: ['request_kind'],
+    *read() {
+      for (const [kind, count] of Object.entries(dropped)) yield [{ request_kind: kind }, count];
+    },
+  });
+  addGauge(registry, {
+    name: 'apiserver_loop_late',
+    help: 'Whether the event loop is late by its own work (1), so that expensive requests are refused.',
+    *read() {
+      yield [{}, Number(lag.isLate)];
+    },
+  });
+  addHistogram(
+    registry,
+    {
+      name: 'apiserver_loop_turn_seconds',
+      help: 'For how long single steps of a millisecond or more held the event loop, by stage.',
+      labels: ['stage'],
+    },
+    () => [...steps.longSteps()].map(({ stage, durations }) => ({ labels: { stage }, durations })),
+  );
+  addGauge(registry, {
+    name: 'apiserver_loop_turn_longest_seconds',
+    help: 'The longest step of the last five to ten minutes, by stage.',
+    labels: ['stage'],
+    *read() {
+      for (const { stage, longestMs } of steps.longSteps()) yield [{ stage }, longestMs / MS_PER_SECOND];
+    },
+  });
+}
+
+const MS_PER_SECOND = 1_000;

@@ -1,0 +1,82 @@
+/** How often the loop is looked at. */
+export const LOOP_LOOK_EVERY_MS = 100;
+/** A loop that its own work has made later than this is late. */
+export const LOOP_LATE_MS = 500;
+/** It is in time again after so many looks in a row at which it was no later than this. */
+const IN_TIME_MS = 100;
+const IN_TIME_LOOKS = 5;
+
+/** Milliseconds of any beginning. */
+export interface LoopClocks {
+  readonly elapsedMs: () => number;
+  /** What the process has worked so far. */
+  readonly workedMs: () => number;
+}
+
+const PROCESS_CLOCKS: LoopClocks = {
+  elapsedMs: () => performance.now(),
+  workedMs: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / MICROSECONDS_PER_MS;
+  },
+};
+
+const MICROSECONDS_PER_MS = 1_000;
+
+/**
+ * Tells whether the event loop is late because of what this process does. Lateness in which it did not work is not its own: a machine that
+ * stood still, or had no core for it, is not helped by less work.
+ */
+export class LoopLag {
+  readonly #clocks: LoopClocks;
+  #timer: NodeJS.Timeout | undefined;
+  #lookedAt = 0;
+  #worked = 0;
+  #wasLate = false;
+  #looksInTime = 0;
+
+  constructor(clocks: LoopClocks = PROCESS_CLOCKS) {
+    this.#clocks = clocks;
+  }
+
+  /** Looks at the loop until the signal aborts; the timer keeps no process alive. */
+  watch(signal: AbortSignal): void {
+    this.#begin();
+    this.#timer = setInterval(() => {
+      this.#look();
+    }, LOOP_LOOK_EVERY_MS).unref();
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearInterval(this.#timer);
+        this.#timer = undefined;
+        this.#wasLate = false;
+      },
+      { once: true },
+    );
+  }
+
+  /** Also true in the turn that is too long, before the timer has its own. */
+  get isLate(): boolean {
+    return this.#wasLate || (this.#timer !== undefined && this.#latenessMs() > LOOP_LATE_MS);
+  }
+
+  #look(): void {
+    const latenessMs = this.#latenessMs();
+    this.#begin();
+    this.#looksInTime = latenessMs <= IN_TIME_MS ? this.#looksInTime + 1 : 0;
+    if (latenessMs > LOOP_LATE_MS) this.#wasLate = true;
+    else if (this.#looksInTime >= IN_TIME_LOOKS) this.#wasLate = false;
+  }
+
+  #begin(): void {
+    this.#lookedAt = this.#clocks.elapsedMs();
+    this.#worked = this.#clocks.workedMs();
+  }
+
+  #latenessMs(): number {
+    const heldMs = this.#clocks.elapsedMs() - this.#lookedAt - LOOP_LOOK_EVERY_MS;
+    // To ask the system what was worked takes longer than to read the time.
+    return heldMs <= IN_TIME_MS ? heldMs : Math.min(heldMs, this.#clocks.workedMs() - this.#worked);
+  }
+}
