@@ -5,11 +5,15 @@ import type { StartedProcess } from '../../deploy/local/started-process';
 const DEADLINE_MS = 10_000;
 const POLL_MS = 20;
 
-/** Signals a probe in a server (`node --require`), and resolves with what it writes into its file. Rejects after ten seconds. */
-export async function askProbe(program: Pick<StartedProcess, 'signal'>, file: string): Promise<unknown> {
+/** Signals a probe in a server (`node --require`), and resolves with what it writes into its file. Rejects after `deadlineMs`. */
+export async function askProbe(
+  program: Pick<StartedProcess, 'signal'>,
+  file: string,
+  deadlineMs = DEADLINE_MS,
+): Promise<unknown> {
   rmSync(file, { force: true });
   program.signal('SIGUSR2');
-  const deadline = performance.now() + DEADLINE_MS;
+  const deadline = performance.now() + deadlineMs;
   while (performance.now() < deadline) {
     await delay(POLL_MS);
     const text = existsSync(file) ? readFileSync(file, 'utf8') : '';

@@ -31,6 +31,8 @@ const WANTED = new RegExp(process.env['ORCH_BENCH_WORST'] ?? '', 'u');
 /** For how long a request is repeated, so that there is something to be seen of one that is cheap. */
 const REPEAT_MS = 500;
 const TIMEOUT_MS = 120_000;
+/** A server that was held for longer is given up. */
+const HELD_MS_MAX = 600_000;
 /** What a request has left behind is done after it, and not in the next one's figures. */
 const SETTLE_MS = 150;
 const FIELD_MANAGER = 'fieldManager=worst';
@@ -153,7 +155,7 @@ async function measure({ replica, loopFile, probe }: Rig, request: WorstRequest)
   await delay(SETTLE_MS);
   const cpuMs = (cpuMicroseconds(pid) - cpu) / 1_000 / times;
   const ping = await tell(probe);
-  const { workedMs } = (await askProbe(replica.process(), loopFile)) as LoopFigures;
+  const { workedMs } = (await askProbe(replica.process(), loopFile, HELD_MS_MAX)) as LoopFigures;
   over.abort();
   return { request, bytes: body?.length ?? headBytes(request), answer, workedMs, cpuMs, ping };
 }
