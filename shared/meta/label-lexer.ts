@@ -32,6 +32,7 @@ export function labelTokens(text: string): LabelToken[] {
 }
 
 function symbolAt(text: string, position: number): LabelToken | undefined {
+  if (!BREAKS.has(text.charAt(position))) return undefined;
   const symbol = SYMBOLS.find((each) => text.startsWith(each, position));
   return symbol === undefined ? undefined : { kind: symbol, text: symbol };
 }

@@ -1,7 +1,7 @@
 import type { LabelToken, LabelTokenKind } from './label-lexer';
 import { labelTokens } from './label-lexer';
 import type { LabelOperator, LabelRequirement } from './label-requirement';
-import { checkLabelKey, labelRequirement } from './label-requirement';
+import { checkLabelKey, requirementOfKey } from './label-requirement';
 import { SelectorError } from './selector-error';
 
 /**
@@ -25,6 +25,8 @@ const OPERATOR_OF_TOKEN: ReadonlyMap<LabelTokenKind, LabelOperator> = new Map([
 /** The grammar. `in` and `notin` are operators only where an operator is due; elsewhere they are words. */
 class Parser {
   readonly #tokens: readonly LabelToken[];
+  /** Thousands of requirements may be of one label. */
+  readonly #checkedKeys = new Set<string>();
   #position = 0;
 
   constructor(tokens: readonly LabelToken[]) {
@@ -64,10 +66,10 @@ class Parser {
     if (isAbsent) this.#next();
     const key = this.#next();
     if (!isWord(key)) throw new SelectorError(`found '${key.text}', expected: identifier`);
-    checkLabelKey(key.text);
-    if (isAbsent) return labelRequirement(key.text, '!', []);
+    this.#checkKey(key.text);
+    if (isAbsent) return requirementOfKey(key.text, '!', []);
     if (this.#peek().kind === 'end' || this.#peek().kind === ',')
-      return labelRequirement(key.text, 'exists', []);
+      return requirementOfKey(key.text, 'exists', []);
 
     const sign = this.#next();
     const operator = OPERATOR_OF_TOKEN.get(sign.kind);
@@ -76,7 +78,13 @@ class Parser {
       throw new SelectorError(`found '${sign.text}', expected: '=', '!=', '==', 'in', notin'`);
     }
     const isSet = operator === 'in' || operator === 'notin';
-    return labelRequirement(key.text, operator, isSet ? this.#valueSet() : [this.#exactValue()]);
+    return requirementOfKey(key.text, operator, isSet ? this.#valueSet() : [this.#exactValue()]);
+  }
+
+  #checkKey(key: string): void {
+    if (this.#checkedKeys.has(key)) return;
+    checkLabelKey(key);
+    this.#checkedKeys.add(key);
   }
 
   #exactValue(): string {

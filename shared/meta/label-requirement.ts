@@ -21,6 +21,15 @@ export function labelRequirement(
   values: readonly string[],
 ): LabelRequirement {
   checkLabelKey(key);
+  return requirementOfKey(key, operator, values);
+}
+
+/** The same for a key that is checked. */
+export function requirementOfKey(
+  key: string,
+  operator: LabelOperator,
+  values: readonly string[],
+): LabelRequirement {
   checkCount(operator, values);
   if ((operator === 'gt' || operator === 'lt') && values.some((value) => parseInt64(value) === undefined)) {
     throw new SelectorError("for 'Gt', 'Lt' operators, the value must be an integer");

@@ -1,3 +1,4 @@
+import { LabelDemands } from './label-demands';
 import { parseRequirements } from './label-parser';
 import type { LabelOperator, LabelRequirement } from './label-requirement';
 import { formatRequirement, holdsFor, labelRequirement } from './label-requirement';
@@ -32,10 +33,19 @@ export function formatLabelSelector(selector: LabelSelector): string {
   return selector.map(formatRequirement).join(',');
 }
 
+/** Above this, what the requirements say of each label is put together first. */
+const FEW_REQUIREMENTS = 8;
+const demandsOf = new WeakMap<LabelSelector, LabelDemands>();
+
 export function matchesLabels(
   selector: LabelSelector,
   labels: Readonly<Record<string, string>> | undefined,
 ): boolean {
+  if (selector.length > FEW_REQUIREMENTS) {
+    const demands = demandsOf.get(selector) ?? new LabelDemands(selector);
+    demandsOf.set(selector, demands);
+    return demands.matches(labels);
+  }
   for (const requirement of selector) {
     const has = labels !== undefined && Object.hasOwn(labels, requirement.key);
     if (!holdsFor(requirement, has ? labels[requirement.key] : undefined)) return false;

@@ -1,0 +1,85 @@
+import type { LabelRequirement } from './label-requirement';
+import { holdsFor } from './label-requirement';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** All that the requirements of a selector say of one label. */
+interface Demand {
+  mustExist: boolean;
+  mustNotExist: boolean;
+  /** Undefined: any value. */
+  allowed: ReadonlySet<string> | undefined;
+  readonly forbidden: Set<string>;
+  /** Of the bounds only the narrowest: one that is above one, and one that is below another. */
+  above: LabelRequirement | undefined;
+  below: LabelRequirement | undefined;
+}
+
+/**
+ * A selector of thousands of requirements as one demand for each label, so that to match an object takes as long as it has labels, and
+ * not as long as the selector is.
+ */
+export class LabelDemands {
+  readonly #demands = new Map<string, Demand>();
+  /** The labels that an object must have. */
+  readonly #needed: readonly string[];
+
+  constructor(requirements: readonly LabelRequirement[]) {
+    for (const requirement of requirements) add(this.#demandOf(requirement.key), requirement);
+    this.#needed = [...this.#demands].filter(([, { mustExist }]) => mustExist).map(([key]) => key);
+  }
+
+  matches(labels: Labels = {}): boolean {
+    // An object that lacks one of them is found out by the first that it lacks.
+    for (const key of this.#needed) if (!Object.hasOwn(labels, key)) return false;
+    for (const key in labels) {
+      const demand = Object.hasOwn(labels, key) ? this.#demands.get(key) : undefined;
+      if (demand !== undefined && !isMet(demand, labels[key] ?? '')) return false;
+    }
+    return true;
+  }
+
+  #demandOf(key: string): Demand {
+    const known = this.#demands.get(key);
+    if (known !== undefined) return known;
+    const demand: Demand = {
+      mustExist: false,
+      mustNotExist: false,
+      allowed: undefined,
+      forbidden: new Set(),
+      above: undefined,
+      below: undefined,
+    };
+    this.#demands.set(key, demand);
+    return demand;
+  }
+}
+
+function add(demand: Demand, requirement: LabelRequirement): void {
+  const { operator, values } = requirement;
+  if (operator === '!') demand.mustNotExist = true;
+  else if (operator === '!=' || operator === 'notin') for (const value of values) demand.forbidden.add(value);
+  else {
+    demand.mustExist = true;
+    if (operator === 'gt') demand.above = narrower(demand.above, requirement);
+    else if (operator === 'lt') demand.below = narrower(demand.below, requirement);
+    else if (operator !== 'exists') demand.allowed = inBoth(demand.allowed, values);
+  }
+}
+
+/** The one of two bounds of the same kind that holds for fewer values: the bound of one holds for the other then. */
+function narrower(known: LabelRequirement | undefined, other: LabelRequirement): LabelRequirement {
+  const [bound] = other.values;
+  return known === undefined || holdsFor(known, bound) ? other : known;
+}
+
+function inBoth(a: ReadonlySet<string> | undefined, b: ReadonlySet<string>): ReadonlySet<string> {
+  if (a === undefined) return b;
+  const [few, many] = a.size < b.size ? [a, b] : [b, a];
+  return new Set([...few].filter((value) => many.has(value)));
+}
+
+function isMet({ mustNotExist, allowed, forbidden, above, below }: Demand, value: string): boolean {
+  if (mustNotExist || forbidden.has(value) || allowed?.has(value) === false) return false;
+  return (above === undefined || holdsFor(above, value)) && (below === undefined || holdsFor(below, value));
+}
