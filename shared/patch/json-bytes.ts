@@ -1,3 +1,14 @@
+/** How many values it is, keys not counted; at most a little more than `max`, so that a large one need not be looked through. */
+export function jsonValues(value: unknown, max: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let total = 1;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    total += jsonValues(item, max - total);
+    if (total > max) return total;
+  }
+  return total;
+}
+
 /** The size of the value's compact JSON in bytes, escapes in strings not counted. Builds no text. */
 export function jsonBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + 2;

@@ -159,6 +159,30 @@ describe('operations in front of a long list', () => {
   });
 });
 
+describe('copies', () => {
+  const doubling = (times: number): Operation[] => [
+    { op: 'add', path: '/a', value: [0] },
+    ...Array.from({ length: times }, () => ({ op: 'copy', from: '/a', path: '/a/-' })),
+  ];
+
+  test('are refused when a list that is copied into itself has grown too long', () => {
+    expect(applyJsonPatch({}, doubling(12))).toHaveProperty('a');
+    expect(() => applyJsonPatch({}, doubling(20))).toThrow(
+      /^operation \d+: Unable to complete the copy, the accumulated number of copied values exceeds the limit 20000$/u,
+    );
+  });
+
+  test('of a large object itself are allowed, whatever it holds', () => {
+    const data = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`k${String(index)}`, '']));
+    const copies = ['b', 'c'].map((key) => ({ op: 'copy', from: '/data', path: `/${key}` }));
+    const copied = applyJsonPatch({ data }, copies);
+    expect(deepEqual(copied, { data, b: data, c: data })).toBe(true);
+    expect(() => applyJsonPatch({ data }, [...copies, { op: 'copy', from: '/data', path: '/d' }])).toThrow(
+      'copied values exceeds the limit 30',
+    );
+  });
+});
+
 test('a patch that fails half way leaves no trace, and the message says where', () => {
   const operations = [
     { op: 'add', path: '/data/new', value: 1 },
@@ -181,8 +205,9 @@ test('a patch can be applied twice: later operations do not change the values of
 });
 
 test('copies that double the object each time end at the limit', () => {
+  const text = { op: 'add', path: '/list/-', value: 'x'.repeat(10_000) };
   const double = Array.from({ length: 40 }, () => ({ op: 'copy', from: '/list', path: '/list/-' }));
-  expect(() => after(...double)).toThrow(
+  expect(() => after(text, ...double)).toThrow(
     /accumulated size increase of copy is \d+, exceeding the limit 3145728/,
   );
 });

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../object/clone';
 import { cloneJson, deepEqual, getOwn, isJsonObject, setOwn } from '../object/clone';
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
-import { jsonBytes } from './json-bytes';
+import { jsonBytes, jsonValues } from './json-bytes';
 import { PatchError } from './patch-error';
 import { PatchWork } from './patch-work';
 
@@ -9,6 +9,11 @@ import { PatchWork } from './patch-work';
 export const JSON_PATCH_OPERATIONS_MAX = 10_000;
 /** What all `copy` operations of one patch may add, in bytes of JSON. */
 const JSON_PATCH_COPIED_BYTES_MAX = 3 * 1024 * 1024;
+/**
+ * How many values all `copy` operations of one patch may add, if the object itself has not half as many: a list that is copied into itself
+ * doubles with each short operation.
+ */
+export const JSON_PATCH_COPIED_VALUES_MAX = 20_000;
 /**
  * How many items of lists all operations of one patch may move to the next place, about a nanosecond each. As many operations as there may
  * be can all be in front of a list of 20,000 items; objects that can be stored have few lists as long.
@@ -55,6 +60,9 @@ export function applyJsonPatch(original: unknown, patch: unknown): JsonObject {
     document,
     own: new Set<unknown>([document]),
     copiedBytes: 0,
+    copiedValues: 0,
+    copiedValuesMax: undefined,
+    original,
     moved: new PatchWork(JSON_PATCH_MOVED_ITEMS_MAX, 'list items moved by a JSON patch'),
   };
   for (const [index, operation] of operations.entries()) {
@@ -79,6 +87,10 @@ interface Patching {
    */
   readonly own: Set<unknown>;
   copiedBytes: number;
+  copiedValues: number;
+  /** Counted once somebody copies much. */
+  copiedValuesMax: number | undefined;
+  readonly original: Readonly<JsonObject>;
   readonly moved: PatchWork;
 }
 
@@ -219,11 +231,24 @@ function indexOf(key: string, places: number): number {
 }
 
 function countCopy(patching: Patching, value: unknown): void {
+  countCopiedValues(patching, value);
   patching.copiedBytes += value === null ? 0 : jsonBytes(value);
   if (patching.copiedBytes > JSON_PATCH_COPIED_BYTES_MAX) {
     const found = `Unable to complete the copy, the accumulated size increase of copy is ${String(patching.copiedBytes)}`;
     throw failed(`${found}, exceeding the limit ${String(JSON_PATCH_COPIED_BYTES_MAX)}`);
   }
+}
+
+function countCopiedValues(patching: Patching, value: unknown): void {
+  const { original } = patching;
+  const before = patching.copiedValues;
+  patching.copiedValues += jsonValues(value, JSON_PATCH_COPIED_VALUES_MAX - before);
+  if (patching.copiedValues <= JSON_PATCH_COPIED_VALUES_MAX) return;
+  patching.copiedValuesMax ??= Math.max(JSON_PATCH_COPIED_VALUES_MAX, 2 * jsonValues(original, Infinity));
+  patching.copiedValues = before + jsonValues(value, patching.copiedValuesMax - before);
+  if (patching.copiedValues <= patching.copiedValuesMax) return;
+  const found = 'Unable to complete the copy, the accumulated number of copied values exceeds the limit';
+  throw failed(`${found} ${String(patching.copiedValuesMax)}`);
 }
 
 function failed(message: string): PatchError {
