@@ -5,6 +5,7 @@ import { discover, preferredResources } from '../../shared/client/discovery';
 import type { Clock } from '../../shared/concurrency/clock';
 import type { LinkedAbort } from '../../shared/concurrency/linked-abort';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { pause } from '../../shared/concurrency/pause';
 import { defined } from '../../shared/defined';
 import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
@@ -30,11 +31,16 @@ export interface Countable {
 
 interface Branch {
   readonly informer: Informer<CountedObject>;
+  /** The newest version that was told. */
+  readonly newest: () => number;
   readonly startedMs: number;
   readonly stop: LinkedAbort;
   readonly running: Promise<void>;
 }
 
+/** How often, and how long after each other, it is looked whether the informer has come to what the server has. */
+const CURRENT_TRIES = 10;
+const CURRENT_RETRY_MS = 20;
 const VERBS = ['create', 'list', 'watch', 'delete'];
 const BY_NAMESPACE = 'namespace';
 
@@ -108,6 +114,27 @@ export class CountedObjects {
     return this.#branches.get(keyOf(countable))?.informer.watchingForMs() ?? 0;
   }
 
+  /**
+   * Whether what is known of a namespace is what the server has, by a consistent read of one object: as many objects are known as there
+   * are, or something newer than that read was told. An open watch proves nothing: its replica, or the way to it, may stand still.
+   */
+  async isCurrent(namespace: string, countable: Countable, signal: AbortSignal): Promise<boolean> {
+    const { items, metadata } = await this.#client.list(countable.row, {
+      namespace,
+      limit: 1,
+      accept: METADATA_ONLY.list,
+      signal,
+    });
+    const { remainingItemCount, continue: more = '', resourceVersion } = metadata;
+    const count = more === '' ? items.length : items.length + (remainingItemCount ?? Number.NaN);
+    for (let tries = 0; tries < CURRENT_TRIES && !signal.aborted; tries++) {
+      const newest = this.#branches.get(keyOf(countable))?.newest() ?? 0;
+      if (this.in(namespace, countable)?.length === count || newest >= Number(resourceVersion)) return true;
+      await pause(CURRENT_RETRY_MS, signal);
+    }
+    return false;
+  }
+
   /** For how long the resource is followed, in milliseconds. */
   followedForMs(countable: Countable): number {
     const branch = this.#branches.get(keyOf(countable));
@@ -128,14 +155,24 @@ export class CountedObjects {
       log: this.#log,
       ...(evaluator.countsOnly ? { accept: METADATA_ONLY } : {}),
     });
+    let newest = 0;
+    const told = ({ metadata }: CountedObject): void => {
+      newest = Math.max(newest, Number(metadata.resourceVersion));
+    };
     informer.addHandler({
-      onAdd: (after) => this.#listener(evaluator, undefined, after),
-      onUpdate: (before, after) => this.#listener(evaluator, before, after),
+      onAdd: (after) => {
+        told(after);
+        this.#listener(evaluator, undefined, after);
+      },
+      onUpdate: (before, after) => {
+        told(after);
+        this.#listener(evaluator, before, after);
+      },
       onDelete: (before) => this.#listener(evaluator, before),
     });
     const stop = linkedAbort(signal);
     const running = informer.run(stop.signal).finally(stop.unlink);
-    return { informer, startedMs: this.#clock.now(), stop, running };
+    return { informer, newest: () => newest, startedMs: this.#clock.now(), stop, running };
   }
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { InProcessApi } from '../../apiserver/testing/in-process-api';
 import { startInProcessApi } from '../../apiserver/testing/in-process-api';
 import { MemoryBackend } from '../../apiserver/storage/testing/memory-backend';
@@ -11,7 +12,7 @@ import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import { silentLog } from '../../shared/log/log';
 import type { ApiObject } from '../../shared/object/object';
 import { GROUP, NAMESPACE } from '../../shared/names';
-import { patience } from '../../shared/testing/eventually';
+import { eventually, patience } from '../../shared/testing/eventually';
 import type { QuotaTimings } from './resource-quota';
 import { runResourceQuota } from './resource-quota';
 
@@ -26,6 +27,11 @@ let stop: ReturnType<typeof linkedAbort>;
 let running: Promise<void> | undefined;
 /** Requests of the controller that write. */
 let writes: string[] = [];
+
+/** Resources that the controller has read to confirm what it knows. */
+let reads: string[] = [];
+/** The watch of this resource stays open, and tells nothing. */
+let silent: string | undefined;
 
 /** A pod named `late` is stored no sooner than this. */
 let lateIsStored: Promise<void>;
@@ -43,6 +49,8 @@ function slowBackend(): MemoryBackend {
 /** A server where roles decide, with those that every cluster has. */
 beforeEach(async () => {
   writes = [];
+  reads = [];
+  silent = undefined;
   stop = linkedAbort(new AbortController().signal);
   lateIsStored = Promise.resolve();
   api = await startInProcessApi(slowBackend(), { authorizationModes: ['RBAC'] });
@@ -81,9 +89,14 @@ function clientOf(server: InProcessApi): Client {
   };
   const client: Partial<Client> = {
     getJson: async (path) => call('GET', path),
+    list: async (resource, { namespace, limit } = {}) => {
+      reads.push(resource.resource);
+      return call('GET', resourcePath(resource, { namespace }) + queryString({ limit }));
+    },
     listAll: async (resource) => call('GET', resourcePath(resource, {})),
     watch: (resource, { resourceVersion, signal = new AbortController().signal, onOpen } = {}) => {
       onOpen?.();
+      if (resource.resource === silent) return silence(signal);
       return server.watch(
         resourcePath(resource, {}) + queryString({ watch: true, resourceVersion }),
         signal,
@@ -93,6 +106,17 @@ function clientOf(server: InProcessApi): Client {
       call('PUT', resourcePath(resource, { ...placeOf(object), subresource: 'status' }), object),
   };
   return client as Client;
+}
+
+function silence(signal: AbortSignal): AsyncIterable<never> {
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        if (!signal.aborted) await once(signal, 'abort');
+        return { done: true, value: undefined };
+      },
+    }),
+  };
 }
 
 function placeOf({ metadata: { name = '', namespace } }: ApiObject): {
@@ -304,4 +328,18 @@ test('pods that come and go while a quota is nearly full never exceed it, and ar
     if (stored.length === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   expect(most).toBe(3);
+});
+
+test('what was charged is not given back because a watch that is open tells nothing', async () => {
+  silent = 'configmaps';
+  await makeQuota({ 'count/configmaps': '1' });
+  runController();
+  await used({ 'count/configmaps': '0' });
+  await write('POST', MAPS, { metadata: { name: 'm' } });
+  await used({ 'count/configmaps': '1' });
+  const told = writes.length;
+  await eventually('the controller has looked twice', () => reads.length > 1 || writes.length > told);
+  const { code } = await api.call('POST', MAPS, { body: { metadata: { name: 'too-many' } } });
+  expect(code).toBe(403);
+  expect(reads).toContain('configmaps');
 });

@@ -12,7 +12,7 @@ import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
 import type { Log } from '../../shared/log/log';
-import { NOTHING, areEqual, listOf } from '../../shared/quota/amounts';
+import { NOTHING, areEqual, isMore, listOf } from '../../shared/quota/amounts';
 import type { Evaluator } from '../../shared/quota/measure';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
@@ -189,19 +189,42 @@ class QuotaKeeper {
     countable: readonly Countable[],
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
+    const nowMs = this.#wallClock.now();
+    let { next, nextChangeMs } = this.#judge(quota, countable, { nowMs, mayGiveBack: true });
+    if (givesBack(quota, next)) {
+      const mayGiveBack = await this.#isCurrent(quota, countable, signal);
+      // Anew: what was known before it was confirmed says nothing.
+      ({ next, nextChangeMs } = this.#judge(quota, countable, { nowMs, mayGiveBack }));
+    }
+    if (next.isChanged && !(await this.#write(quota, next, signal))) return { requeueAfterMs: PACE_MS };
+    if (!next.isSettled) return { requeueAfterMs: this.#lookAgainMs };
+    return nextChangeMs === undefined ? undefined : { requeueAfterMs: nextChangeMs - nowMs + 1 };
+  }
+
+  /** What the status should say by what is known at this moment. */
+  #judge(
+    quota: ResourceQuota,
+    countable: readonly Countable[],
+    { nowMs, mayGiveBack }: { readonly nowMs: number; readonly mayGiveBack: boolean },
+  ): { readonly next: NextStatus; readonly nextChangeMs: number | undefined } {
     const groups = countable.flatMap((each) => {
       const objects = this.#objectsFor(quota, each);
       return objects === undefined ? [] : [{ countable: each, objects }];
     });
-    const nowMs = this.#wallClock.now();
     const { counted, nextChangeMs } = tally(quota, groups, nowMs);
     // Where something may have been missed just now, nothing that was charged is given back.
     const isCertain = groups.every((each) => this.#counted.watchedForMs(each.countable) >= this.#settleMs);
-    const recent = isCertain ? this.#charges.of(keyOfObject(quota)) : statusOf(quota).used;
-    const next = nextStatus(quota, { counted, recent });
-    if (next.isChanged && !(await this.#write(quota, next, signal))) return { requeueAfterMs: PACE_MS };
-    if (!next.isSettled) return { requeueAfterMs: this.#lookAgainMs };
-    return nextChangeMs === undefined ? undefined : { requeueAfterMs: nextChangeMs - nowMs + 1 };
+    const recent = mayGiveBack && isCertain ? this.#charges.of(keyOfObject(quota)) : statusOf(quota).used;
+    return { next: nextStatus(quota, { counted, recent }), nextChangeMs };
+  }
+
+  async #isCurrent(
+    { metadata: { namespace = '' } }: ResourceQuota,
+    countable: readonly Countable[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const current = countable.map(async (each) => this.#counted.isCurrent(namespace, each, signal));
+    return (await Promise.all(current)).every(Boolean);
   }
 
   /** False where it was charged meanwhile: what is known of it here is too old. */
@@ -241,6 +264,15 @@ class QuotaKeeper {
       else this.queue.add(keyOfObject(quota));
     }
   }
+}
+
+/** Whether anything would be free again. */
+function givesBack(quota: ResourceQuota, { used }: NextStatus): boolean {
+  const before = statusOf(quota).used;
+  return [...used].some(([name, amount]) => {
+    const was = before.get(name);
+    return was !== undefined && isMore(was, amount);
+  });
 }
 
 function isSame({ measured: a }: CountedObject, { measured: b }: CountedObject): boolean {
