@@ -1,6 +1,7 @@
+import type { StartedProcess } from '../deploy/local/started-process';
 import { eventually } from '../shared/testing/eventually';
 import { NAMES } from './support/dialect';
-import type { HaSet } from './support/ha-set';
+
 import { configMap, deployment, namespace, pod, secret, service } from './support/objects';
 import { sized } from './support/scale';
 import { suiteHaSet } from './support/suite';
@@ -138,12 +139,13 @@ describe('namespaces on two replicas with two controller-managers', () => {
   );
 
   /** A program logs its own identity, and the Lease names the identity that leads; killing the other one would prove nothing. */
-  async function leadingControllerManager(): Promise<HaSet['controllerManagers'][number]> {
+  async function leadingControllerManager(): Promise<StartedProcess> {
     const lease = await set.client.get(
       `/apis/coordination.orch/v1/namespaces/${NAMES.orch.systemNamespace}/leases/controller-manager`,
     );
     const holder = String(lease.body.spec?.['holderIdentity']);
-    const leader = set.controllerManagers.find((program) =>
+    const programs = set.controllerManagers.map((each) => each.process());
+    const leader = programs.find((program) =>
       program.recentLines().some((line) => line.includes('became the leader') && line.includes(holder)),
     );
     if (leader === undefined) throw new Error(`No controller-manager says that it is ${holder}.`);

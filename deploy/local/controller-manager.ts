@@ -14,6 +14,9 @@ export interface ControllerManagerOptions {
   /** Where it serves `/healthz` and `/metrics` on the loopback interface; nowhere if not given. */
   readonly securePort?: number;
   readonly extraArgs?: readonly string[];
+  /** Flags of Node, and variables, of its process. */
+  readonly nodeFlags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   readonly onLine?: (line: string) => void;
 }
 
@@ -23,6 +26,7 @@ export async function startControllerManager(options: ControllerManagerOptions):
     name: options.name,
     command: process.execPath,
     args: [
+      ...(options.nodeFlags ?? []),
       programPath('controller-manager'),
       `--kubeconfig=${options.kubeconfig}`,
       '--leader-elect=true',
@@ -34,6 +38,6 @@ export async function startControllerManager(options: ControllerManagerOptions):
       `--secure-port=${String(options.securePort ?? 0)}`,
       ...(options.extraArgs ?? []),
     ],
-    ...defined({ onLine: options.onLine }),
+    ...defined({ env: options.env, onLine: options.onLine }),
   });
 }

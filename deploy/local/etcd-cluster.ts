@@ -24,6 +24,8 @@ export interface EtcdMember {
   readonly name: string;
   /** Where clients connect, e.g. `http://127.0.0.1:41231`. */
   readonly clientUrl: string;
+  /** Where it keeps its data. */
+  readonly dataDir: string;
   /** The process id, or undefined while it is down. */
   readonly pid: number | undefined;
   /** Ends the process and resolves when it is gone. The default signal is SIGKILL. */
@@ -50,6 +52,8 @@ export interface EtcdClusterOptions {
   /** Serve clients over TLS with these PEM files; `clientCertAuth` asks every client for a certificate of the same authority. */
   readonly tls?: EtcdTls;
   readonly extraArgs?: readonly string[];
+  /** The address under which the others reach a member, given its own; the same if not given. */
+  readonly peerUrlOf?: (name: string, peerUrl: string) => Promise<string>;
   /** Ends the set when it aborts. */
   readonly signal?: AbortSignal;
 }
@@ -126,23 +130,32 @@ async function makeMembers(
 ): Promise<LocalMember[]> {
   const ports = await portsFor(dataDir, options.size * 2);
   const scheme = options.tls === undefined ? 'http' : 'https';
-  const specs = Array.from({ length: options.size }, (_, index) => ({
-    name: `etcd-${String(index)}`,
-    clientUrl: `${scheme}://127.0.0.1:${String(ports[index * 2])}`,
-    peerUrl: `http://127.0.0.1:${String(ports[index * 2 + 1])}`,
-  }));
-  const initialCluster = specs.map((spec) => `${spec.name}=${spec.peerUrl}`).join(',');
+  const reach = options.peerUrlOf ?? (async (_name: string, url: string) => Promise.resolve(url));
+  const specs = await Promise.all(
+    Array.from({ length: options.size }, async (_, index) => {
+      const name = `etcd-${String(index)}`;
+      const peerUrl = `http://127.0.0.1:${String(ports[index * 2 + 1])}`;
+      return {
+        name,
+        clientUrl: `${scheme}://127.0.0.1:${String(ports[index * 2])}`,
+        peerUrl,
+        advertised: await reach(name, peerUrl),
+        dataDir: path.join(dataDir, name),
+      };
+    }),
+  );
+  const initialCluster = specs.map((spec) => `${spec.name}=${spec.advertised}`).join(',');
   return Promise.all(
     specs.map(async (spec) => {
       const flags = {
         name: spec.name,
-        'data-dir': path.join(dataDir, spec.name),
+        'data-dir': spec.dataDir,
         logger: 'zap',
         'log-level': 'warn',
         'listen-client-urls': spec.clientUrl,
         'advertise-client-urls': spec.clientUrl,
         'listen-peer-urls': spec.peerUrl,
-        'initial-advertise-peer-urls': spec.peerUrl,
+        'initial-advertise-peer-urls': spec.advertised,
         'initial-cluster': initialCluster,
         'initial-cluster-token': 'orch-local',
         'heartbeat-interval': HEARTBEAT_MS,
@@ -193,6 +206,7 @@ async function portsFor(dataDir: string, count: number): Promise<readonly number
 interface MemberSpec {
   readonly name: string;
   readonly clientUrl: string;
+  readonly dataDir: string;
   readonly program: string;
   readonly args: readonly string[];
   readonly probe: https.RequestOptions;
@@ -201,6 +215,7 @@ interface MemberSpec {
 class LocalMember implements EtcdMember {
   readonly name: string;
   readonly clientUrl: string;
+  readonly dataDir: string;
   readonly #spec: MemberSpec;
   #child: ChildProcess | undefined;
   #logTail = '';
@@ -208,6 +223,7 @@ class LocalMember implements EtcdMember {
   constructor(spec: MemberSpec) {
     this.name = spec.name;
     this.clientUrl = spec.clientUrl;
+    this.dataDir = spec.dataDir;
     this.#spec = spec;
   }
 

@@ -166,6 +166,8 @@ export class ApiClient {
       );
       request.on('timeout', () => request.destroy(new Error(`No answer in time: ${options.path}`)));
       request.on('error', reject);
+      // A watch that is given up in the moment of its end leaves a connection that nobody listens to.
+      if (signal !== undefined) request.on('socket', (socket) => socket.on('error', () => undefined));
       request.end(body);
     });
   }

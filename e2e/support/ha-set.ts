@@ -13,6 +13,7 @@ import type { Dialect } from '../../shared/names';
 import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { ApiClient } from './client';
 import { NAMES } from './dialect';
+import type { Links } from './links';
 import type { Replica } from './replica';
 import { startReplica } from './replica';
 import { makeWorkspace, remember } from './workspace';
@@ -26,13 +27,22 @@ export interface HaSetOptions {
   /** How long a replica goes on serving after SIGTERM, as a Go duration; not at all if not given. */
   readonly shutdownDelay?: string;
   readonly extraArgs?: readonly string[];
+  /** Flags of Node, and variables, of the process of each replica and controller-manager, by its name. */
+  readonly processOf?: (name: string) => ProcessSettings;
+  /** What lies between the parts: replicas and etcd, members of etcd, controller-managers and the API. Nothing if not given. */
+  readonly links?: Pick<Links, 'through'>;
+}
+
+export interface ProcessSettings {
+  readonly nodeFlags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** A set of real processes on free ports, with everything it wrote below one temporary folder. */
 export interface HaSet {
   readonly replicas: readonly Replica[];
   readonly etcd: EtcdCluster;
-  readonly controllerManagers: readonly StartedProcess[];
+  readonly controllerManagers: readonly RestartableProgram[];
   /** The address of the balancer, or of the first replica when there is none. */
   readonly server: string;
   readonly kubeconfig: string;
@@ -42,6 +52,14 @@ export interface HaSet {
   of(index: number): ApiClient;
   /** Ends everything and removes the folder. */
   stop(): Promise<void>;
+}
+
+/** A program that a test may kill and start again. */
+export interface RestartableProgram {
+  /** The process that runs now, or ran last. */
+  process(): StartedProcess;
+  /** Ends it if it still runs, and starts it again. */
+  restart(): Promise<void>;
 }
 
 export async function startHaSet(options: HaSetOptions): Promise<HaSet> {
@@ -71,18 +89,28 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
   const { dialect } = options;
   const credentials = ensureCredentials(dir, NAMES[dialect].controllerManager);
   const token = credentials.adminToken;
-  const etcd = await startEtcdCluster({ size: options.etcd, dataDir: path.join(dir, 'etcd') });
+  const through = options.links?.through ?? (async (...[, , url]) => Promise.resolve(url));
+  const etcd = await startEtcdCluster({
+    size: options.etcd,
+    dataDir: path.join(dir, 'etcd'),
+    peerUrlOf: async (name, url) => through('peers', name, url),
+  });
   cleanups.push(() => killEtcd(etcd));
 
   const startOne = async (index: number): Promise<Replica> => {
+    const name = `apiserver-${String(index)}`;
+    const endpoints = await Promise.all(
+      etcd.members.map(async (member) => through(name, member.name, member.clientUrl)),
+    );
     const replica = await startReplica({
-      name: `apiserver-${String(index)}`,
+      name,
       dialect,
-      storage: { kind: 'etcd', endpoints: etcd.endpoints },
+      storage: { kind: 'etcd', endpoints },
       dir,
       certDir: path.join(dir, 'certs'),
       credentials,
       ...defined({ shutdownDelay: options.shutdownDelay, extraArgs: options.extraArgs }),
+      ...options.processOf?.(name),
     });
     cleanups.push(() => replica.stop());
     return replica;
@@ -111,21 +139,27 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
 
   const kubeconfig = path.join(dir, 'kubeconfig');
   writeKubeconfig(kubeconfig, { server, caFile, user: 'admin', token });
-  const controllerKubeconfig = path.join(dir, 'controller-manager.kubeconfig');
-  writeKubeconfig(controllerKubeconfig, {
-    server,
-    caFile,
-    user: 'controller-manager',
-    token: credentials.controllerManagerToken,
-  });
-  const controllerManagers: StartedProcess[] = [];
+  const controllerManagers: RestartableProgram[] = [];
   for (let index = 0; index < options.controllerManagers; index++) {
     const name = `controller-manager-${String(index)}`;
-    const program = remember(
-      await startControllerManager({ name, kubeconfig: controllerKubeconfig, credentials, dialect }),
+    const ownKubeconfig = path.join(dir, `${name}.kubeconfig`);
+    writeKubeconfig(ownKubeconfig, {
+      server: await through(name, 'balancer', server),
+      caFile,
+      user: 'controller-manager',
+      token: credentials.controllerManagerToken,
+    });
+    const program = await restartable(async () =>
+      startControllerManager({
+        name,
+        kubeconfig: ownKubeconfig,
+        credentials,
+        dialect,
+        ...options.processOf?.(name),
+      }),
     );
     cleanups.push(async () => {
-      await program.stop(GRACE_MS);
+      await program.process().stop(GRACE_MS);
     });
     controllerManagers.push(program);
   }
@@ -141,6 +175,17 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
     return replica.client;
   };
   return { replicas, etcd, controllerManagers, server, kubeconfig, client, of, stop };
+}
+
+async function restartable(start: () => Promise<StartedProcess>): Promise<RestartableProgram> {
+  let program = remember(await start());
+  return {
+    process: () => program,
+    async restart() {
+      await program.stop(GRACE_MS);
+      program = remember(await start());
+    },
+  };
 }
 
 /** The data goes away with the folder, so nothing is gained by asking politely. */
