@@ -6,6 +6,7 @@ import { suiteHaSet } from '../support/suite';
 import { explained } from '../support/workspace';
 import type { Damage } from './chaos/damage';
 import { startDamage } from './chaos/damage';
+import { informerFaults, ownRelists } from './chaos/informer-faults';
 import type { InformerProcess } from './chaos/informer-process';
 import { startInformerProcess } from './chaos/informer-process';
 import type { InformerTarget } from './chaos/informer-program';
@@ -13,7 +14,6 @@ import type { JournalReport } from './chaos/journal';
 import { digestOf } from './chaos/journal';
 import type { WriteReport } from './chaos/random-writes';
 import { writeAtRandom } from './chaos/random-writes';
-import { RevisionSet } from './chaos/revision-set';
 import { createRandom } from './chaos/seeded-random';
 import type { Truth } from './chaos/truth';
 import { followTruth } from './chaos/truth';
@@ -23,7 +23,6 @@ import { labelSelectorOf, NAMESPACES, pathOf, VIEWS } from './chaos/views';
 const SEED = Number(process.env['ORCH_E2E_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const WRITES = Number(process.env['ORCH_E2E_WRITES'] ?? sized({ full: 200_000, small: 2_000 }));
 const WRITERS = 16;
-const MISSING_SHOWN = 5;
 const PROGRESS_EVERY = 20_000;
 
 describe('three replicas behind a balancer, on three etcd members', () => {
@@ -93,7 +92,7 @@ describe('three replicas behind a balancer, on three etcd members', () => {
       print({ written, seconds, damage, reports });
 
       expectStored(written);
-      const faults = reports.flatMap(faultsOf);
+      const faults = reports.flatMap((report) => [...informerFaults(report, truth), ...ownRelists(report)]);
       expect(faults).toEqual([]);
       await expectEqualAnswers(reports);
       await expectNoReplicaDiffers();
@@ -126,32 +125,6 @@ describe('three replicas behind a balancer, on three etcd members', () => {
       expect(new Set(acknowledged).size).toBe(acknowledged.length);
       expect(truth.resource(resource).deletions).toBeGreaterThanOrEqual(deletions.get(resource) ?? 0);
     }
-  }
-
-  /** What an informer did wrong, in sentences. */
-  function faultsOf(report: JournalReport): readonly string[] {
-    const view = VIEWS.find((each) => each.id === report.view);
-    if (view === undefined) throw new Error(`There is no view ${report.view}.`);
-    const { revisions, objects: stored } = truth.view(view);
-    const seen = RevisionSet.from(revisions.base, report.seen);
-    const wasListed = (version: number): boolean =>
-      report.relists.some(({ from, to }) => from < version && version <= to);
-    const missing = [...revisions.members()].filter((each) => !seen.has(each) && !wasListed(each));
-    const invented = [...seen.members()].filter((each) => !revisions.has(each));
-    const held = new Map(report.objects.map(({ key, version }) => [key, version]));
-    const different = [...new Set([...held.keys(), ...stored.keys()])].filter(
-      (key) => held.get(key) !== stored.get(key),
-    );
-    const who = `${report.informer}, ${report.view}`;
-    return [
-      ...report.complaints.map((text) => `${who}: ${text}`),
-      ...some(missing, (list) => `${who}: ${list} never told`),
-      ...some(invented, (list) => `${who}: ${list} told, but not in etcd's history`),
-      ...some(different, (list) => `${who}: holds another state of ${list}`),
-      ...(report.informer.startsWith('own') && report.relists.length > 0
-        ? [`${who}: listed again ${String(report.relists.length)} times`]
-        : []),
-    ];
   }
 
   /** Each replica lists what the informers hold, to the last field where they keep it all. */
@@ -236,16 +209,6 @@ function counts(numbers: Readonly<Record<string, number>>): string {
   return Object.entries(numbers)
     .map(([what, count]) => `${String(count)} × ${what}`)
     .join(', ');
-}
-
-function some(items: readonly (string | number)[], sentence: (list: string) => string): readonly string[] {
-  if (items.length === 0) return [];
-  const shown = items.slice(0, MISSING_SHOWN).join(', ');
-  return [
-    sentence(
-      items.length > MISSING_SHOWN ? `${shown} and ${String(items.length - MISSING_SHOWN)} more` : shown,
-    ),
-  ];
 }
 
 function byUid(items: readonly Body[]): ReadonlyMap<string, Body> {

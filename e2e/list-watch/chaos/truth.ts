@@ -42,8 +42,23 @@ interface Known {
   readonly version: number;
 }
 
-/** Follows from behind `base`, beginning with what was there at that revision. The prefix of the keys must be the default. */
-export async function followTruth(etcd: EtcdCluster, base: number): Promise<Truth> {
+/** One change of one key, of whatever resource; `value` is empty for a deletion. */
+export interface TruthEvent {
+  readonly key: string;
+  readonly revision: number;
+  readonly isDeletion: boolean;
+  readonly value: Buffer;
+}
+
+/**
+ * Follows from behind `base`, beginning with what was there at that revision. The prefix of the keys must be the default. `tell` is
+ * given every change after `base` once, in order.
+ */
+export async function followTruth(
+  etcd: EtcdCluster,
+  base: number,
+  tell: (event: TruthEvent) => void = () => undefined,
+): Promise<Truth> {
   const objects = await objectsAt(etcd, base);
   const views = new Map(VIEWS.map((view) => [view.id, new RevisionSet(base)]));
   const resources = new Map<string, { revisions: RevisionSet; deletions: number }>();
@@ -54,10 +69,11 @@ export async function followTruth(etcd: EtcdCluster, base: number): Promise<Trut
       const version = Number(kv.mod_revision);
       revision = version;
       const key = kv.key.toString();
+      const isDeleted = type === 'Delete';
+      tell({ key, revision: version, isDeletion: isDeleted, value: kv.value });
       const place = placeOf(key);
       if (place === undefined) continue;
       const before = objects.get(key);
-      const isDeleted = type === 'Delete';
       const half = isDeleted ? undefined : halfOf(kv.value);
       if (isDeleted) objects.delete(key);
       else objects.set(key, { ...place, half, version });
