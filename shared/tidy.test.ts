@@ -61,6 +61,9 @@ const STRANGERS: readonly (readonly [from: string, to: string])[] = [
   ['e2e', 'controller-manager'],
 ];
 
+/** Plants bugs into the programs, so that what looks for bugs can be tested: whoever renames a method there must see it here. */
+const PLANTER = 'e2e/robustness/planted/';
+
 /** What is started, and imported by nobody. */
 const PROGRAMS: ReadonlySet<string> = new Set([
   'admin/main.ts',
@@ -106,8 +109,10 @@ describe('layers', () => {
   });
 
   test('the programs do not import each other', () => {
-    const strange = imports(program).filter(({ from, to }) =>
-      STRANGERS.some(([a, b]) => from.startsWith(`${a}/`) && to.startsWith(`${b}/`)),
+    const strange = imports(program).filter(
+      ({ from, to }) =>
+        !from.startsWith(PLANTER) &&
+        STRANGERS.some(([a, b]) => from.startsWith(`${a}/`) && to.startsWith(`${b}/`)),
     );
     expect(strange.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
   });

@@ -1,0 +1,104 @@
+import { eventually } from '../../../shared/testing/eventually';
+import { informerFaults } from '../../list-watch/chaos/informer-faults';
+import type { JournalReport } from '../../list-watch/chaos/journal';
+import type { Truth } from '../../list-watch/chaos/truth';
+import type { ApiClient } from '../../support/client';
+import { configMap, namespace } from '../../support/objects';
+import { startEnded } from '../faults/perform';
+import { QUOTA } from '../load/allocations';
+import type { History } from '../record/history';
+import type { RunRecord } from '../record/operation';
+import type { Rig } from '../rig';
+import { checkAddresses, checkQuota } from './allocations';
+import type { Finding } from './finding';
+import { checkLeaders } from './leaders';
+import { checkAges, checkLists } from './lists';
+import { checkObjects } from './objects';
+import { checkWatches } from './watches';
+
+export interface EpochEvidence {
+  readonly rig: Rig;
+  readonly record: RunRecord;
+  readonly history: History;
+  readonly truth: Truth;
+  readonly reports: readonly JournalReport[];
+}
+
+/** All checks of one record, and of the set as it is now. */
+export async function checkEpoch({ rig, record, history, truth, reports }: EpochEvidence): Promise<{
+  readonly findings: readonly Finding[];
+  readonly undecided: readonly string[];
+}> {
+  const recorded = checkRecord(record, history);
+  const findings = [
+    ...recorded.findings,
+    ...reports
+      .flatMap((report) => informerFaults(report, truth))
+      .map((text): Finding => ({ check: 'informers equal the store', text })),
+    ...(await checkSelfChecks(rig)),
+    ...(await checkControllers(rig)),
+  ];
+  return { findings, undecided: recorded.undecided };
+}
+
+/** The checks that need nothing but what was recorded. */
+export function checkRecord(
+  record: RunRecord,
+  history: History,
+): { readonly findings: readonly Finding[]; readonly undecided: readonly string[] } {
+  const objects = checkObjects(record.objects, history);
+  const findings = [
+    ...objects.findings,
+    ...checkAges(record.ages, history),
+    ...checkLists(record.lists, record.objects, history),
+    ...checkWatches(record.watches, history),
+    ...checkLeaders(record.leaders),
+    ...checkAddresses(history),
+    ...checkQuota(history, [QUOTA]),
+  ];
+  return { findings, undecided: objects.undecided };
+}
+
+/** The replicas compare their caches with the store themselves; none of them may have found a difference since its start. */
+async function checkSelfChecks({ set }: Rig): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const [index, { name }] of set.replicas.entries()) {
+    const different = await countOf(set.of(index), 'different');
+    if (different > 0) {
+      const text = `${name} found ${String(different)} times that its cache differs from the store`;
+      findings.push({ check: 'replicas find no difference', text });
+    }
+  }
+  return findings;
+}
+
+async function countOf(client: ApiClient, outcome: string): Promise<number> {
+  const { text } = await client.get('/metrics');
+  const name = `apiserver_watch_cache_checks_total{outcome="${outcome}"`;
+  const line = text.split('\n').find((each) => each.startsWith(name));
+  return Number((line ?? '0').split(' ').at(-1));
+}
+
+/** A namespace with something in it goes, so one of the controller-managers leads and acts. */
+async function checkControllers({ set }: Rig): Promise<readonly Finding[]> {
+  if (set.controllerManagers.length === 0) return [];
+  const name = `swept-${String(Date.now())}`;
+  const path = `/api/v1/namespaces/${name}`;
+  const answers = [
+    await set.client.create('/api/v1/namespaces', namespace(name)),
+    await set.client.create(`${path}/configmaps`, configMap('one')),
+    await set.client.delete(path),
+  ];
+  const refused = answers.find(({ status }) => status >= 300);
+  if (refused !== undefined) return [{ check: 'controllers go on', text: `${path}: ${refused.text}` }];
+  try {
+    await eventually('the namespace is gone', async () => {
+      await startEnded(set.controllerManagers);
+      return (await set.client.get(path)).status === 404;
+    });
+    return [];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [{ check: 'controllers go on', text: `the deleted namespace ${name} does not go: ${why}` }];
+  }
+}

@@ -1,0 +1,31 @@
+/** The checks of a record, by name. What a check promises is said where it is made; `README.md` has the list. */
+export const CHECKS = [
+  'linearizable',
+  'applied once',
+  'acknowledged writes are stored',
+  'no lost update',
+  'fresh reads',
+  'not older than',
+  'list is one snapshot',
+  'watch complete',
+  'watch in order',
+  'watch unique',
+  'watch true to the store',
+  'bookmarks true',
+  'informers equal the store',
+  'one acting leader',
+  'quota kept',
+  'addresses given once',
+  'store replaced',
+  'replicas find no difference',
+  'controllers go on',
+  'everything comes back',
+] as const;
+export type Check = (typeof CHECKS)[number];
+
+/** One violation. */
+export interface Finding {
+  readonly check: Check;
+  /** One sentence: who was told what, and what the store says. */
+  readonly text: string;
+}

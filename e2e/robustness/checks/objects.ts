@@ -1,0 +1,112 @@
+import type { History } from '../record/history';
+import type { ObjectOperation } from '../record/operation';
+import type { Finding } from './finding';
+import { searchOrder } from './linearizable';
+
+export interface ObjectVerdicts {
+  readonly findings: readonly Finding[];
+  readonly checked: number;
+  /** Objects whose search was given up. */
+  readonly undecided: readonly string[];
+}
+
+/**
+ * Each object by itself: one order explains all answers (by the answers alone, the store is asked only which writes of unknown outcome
+ * took effect), every acknowledged write stands in the store's history at the version of its answer and at that of its predecessor,
+ * and no write stands there twice, or although it was refused.
+ */
+export function checkObjects(operations: readonly ObjectOperation[], history: History): ObjectVerdicts {
+  const byObject = groupByObject(operations);
+  const findings: Finding[] = [];
+  const undecided: string[] = [];
+  for (const [object, of] of byObject) {
+    const written = writtenTurns(history, object);
+    findings.push(...of.flatMap((operation) => checkWrite(operation, written, history)));
+    const before = history.of(object).findLast(({ revision }) => revision <= history.base)?.object;
+    const { verdict, stuckAt } = searchOrder(resolved(of, written), { turn: before?.turn, version: 0 });
+    if (verdict === 'undecided') undecided.push(object);
+    if (verdict === 'not linearizable') {
+      const stuck = stuckAt.slice(0, SHOWN).map(describe).join('; ');
+      const text = `${object}: no order explains all of ${String(of.length)} answers; none of these fits next: ${stuck}`;
+      findings.push({ check: 'linearizable', text });
+    }
+  }
+  return { findings, checked: byObject.size, undecided };
+}
+
+const SHOWN = 4;
+
+function groupByObject(
+  operations: readonly ObjectOperation[],
+): ReadonlyMap<string, readonly ObjectOperation[]> {
+  const groups = new Map<string, ObjectOperation[]>();
+  for (const operation of operations) {
+    const group = groups.get(operation.key);
+    if (group === undefined) groups.set(operation.key, [operation]);
+    else group.push(operation);
+  }
+  return groups;
+}
+
+/** The revisions at which each turn was written. */
+type Written = ReadonlyMap<string, readonly number[]>;
+
+function writtenTurns(history: History, object: string): Written {
+  const written = new Map<string, number[]>();
+  for (const { revision, object: stored } of history.of(object)) {
+    if (stored === undefined || stored.turn === '') continue;
+    const at = written.get(stored.turn);
+    if (at === undefined) written.set(stored.turn, [revision]);
+    else at.push(revision);
+  }
+  return written;
+}
+
+/** A write of unknown outcome becomes one that was done, or goes. Of deletions the store cannot say whose they were. */
+function resolved(operations: readonly ObjectOperation[], written: Written): readonly ObjectOperation[] {
+  return operations.flatMap((operation): ObjectOperation[] => {
+    if (operation.outcome !== 'unknown') return [operation];
+    if (operation.verb === 'get') return [];
+    if (operation.turn === '') return [{ ...operation, returnedMs: Infinity }];
+    const version = written.get(operation.turn)?.[0];
+    return version === undefined ? [] : [{ ...operation, outcome: 'done', version, returnedMs: Infinity }];
+  });
+}
+
+function checkWrite(operation: ObjectOperation, written: Written, history: History): readonly Finding[] {
+  const { turn, outcome, version, expected, key } = operation;
+  if (turn === '') return [];
+  const at = written.get(turn) ?? [];
+  if (outcome !== 'done') {
+    if (outcome === 'unknown' && at.length <= 1) return [];
+    if (at.length === 0) return [];
+    return [{ check: 'applied once', text: `${describe(operation)}, but it is stored at ${at.join(', ')}` }];
+  }
+  const findings: Finding[] = [];
+  if (version === undefined || !at.includes(version)) {
+    const text = `${describe(operation)}, which the store does not have (it has that write at ${at.join(', ') || 'no version'})`;
+    findings.push({ check: 'acknowledged writes are stored', text });
+  }
+  if (at.length > 1) {
+    const text = `${describe(operation)}, but it is stored ${String(at.length)} times, at ${at.join(', ')}`;
+    findings.push({ check: 'applied once', text });
+  }
+  if (expected !== undefined && version !== undefined && at.includes(version)) {
+    const before = history.of(key).findLast(({ revision }) => revision < version);
+    if (before?.revision !== expected.version) {
+      const text = `${describe(operation)} on version ${String(expected.version)}, but replaced ${String(before?.revision)}`;
+      findings.push({ check: 'no lost update', text });
+    }
+  }
+  return findings;
+}
+
+/** `apply of configmaps/chaos-0/o3 ("17") through replica 1 was done at version 812`. */
+export function describe(operation: ObjectOperation): string {
+  const { verb, key, turn, replica, outcome, version, seen } = operation;
+  const what = turn === '' ? '' : ` ("${turn}")`;
+  const read = seen === undefined ? '' : ` showing "${seen}"`;
+  const at = version === undefined ? '' : ` at version ${String(version)}`;
+  const times = `${operation.invokedMs.toFixed(1)}–${operation.returnedMs.toFixed(1)} ms`;
+  return `${verb} of ${key}${what} through replica ${String(replica)} was ${outcome}${read}${at} (${times})`;
+}

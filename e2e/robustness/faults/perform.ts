@@ -1,0 +1,196 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EtcdMember } from '../../../deploy/local/etcd-cluster';
+import { eventually } from '../../../shared/testing/eventually';
+import type { HaSet, RestartableProgram } from '../../support/ha-set';
+import type { Links, LinkState } from '../../support/links';
+import type { Replica } from '../../support/replica';
+import type { Candidate } from '../load/elected';
+import { callEtcd } from './etcd-call';
+import type { Fault, FaultKind } from './schedule';
+
+/** What faults are done to. */
+export interface FaultTargets {
+  readonly set: Pick<HaSet, 'replicas' | 'etcd' | 'controllerManagers'>;
+  readonly links: Links;
+  readonly candidates: readonly Candidate[];
+  /** Of replicas and controller-managers: the file with the offset of its wall clock, and how to tell it. */
+  readonly clocks: readonly Clock[];
+  /** A revision up to which nobody is owed history. */
+  readonly compactable: () => number;
+}
+
+export interface Clock {
+  readonly file: string;
+  /** Lets the process read the file. */
+  readonly tell: () => void;
+}
+
+const LINK_DELAY_MS_MAX = 400;
+/** Beyond a minute tokens would be refused for good reason. */
+const CLOCK_OFFSET_MS_MAX = 45_000;
+const DOWN_MS_MAX = 1_000;
+
+/** Does it, and resolves when all is whole again; throws when something does not come back. */
+export async function performFault(fault: Fault, targets: FaultTargets): Promise<void> {
+  await PERFORM[fault.kind](fault, targets);
+}
+
+const PERFORM: Readonly<Record<FaultKind, (fault: Fault, targets: FaultTargets) => Promise<void>>> = {
+  'kill -9 of a replica': async (fault, { set }) => killReplica(one(set.replicas, fault), fault),
+  'kill -9 of two replicas': async (fault, { set }) => {
+    const spared = one(set.replicas, fault);
+    const others = set.replicas.filter((each) => each !== spared);
+    await Promise.all(others.map(async (each) => killReplica(each, fault)));
+  },
+  'a frozen replica': async (fault, { set }) => {
+    const replica = one(set.replicas, fault);
+    replica.pause();
+    await delay(fault.durationMs);
+    replica.resume();
+  },
+  'kill -9 of an etcd member': async (fault, { set }) => killMember(one(set.etcd.members, fault), fault),
+  'kill -9 of the etcd leader': async (fault, { set }) => killMember(await set.etcd.leader(), fault),
+  'a frozen etcd member': async (fault, { set }) => freezeMember(one(set.etcd.members, fault), fault, set),
+  'a frozen etcd leader': async (fault, { set }) => freezeMember(await set.etcd.leader(), fault, set),
+  'kill -9 of all of etcd': async (fault, { set }) => {
+    await Promise.all(set.etcd.members.map(async (member) => killMember(member, fault)));
+  },
+  'a new etcd leader': async (fault, { set }) => {
+    const leader = await set.etcd.leader();
+    const others = set.etcd.members.filter((each) => each !== leader);
+    const { header } = await callEtcd(one(others, fault), 'maintenance/status', {});
+    // It may have lost its office in between: then there is a new one already.
+    await callEtcd(leader, 'maintenance/transfer-leadership', { targetID: header.member_id }).catch(
+      () => undefined,
+    );
+    await set.etcd.leader();
+  },
+  compaction: async (fault, { set, compactable }) => {
+    const revision = String(compactable());
+    // Done already where the answer was lost, or a replica was faster.
+    await callEtcd(one(set.etcd.members, fault), 'kv/compaction', { revision }).catch(() => undefined);
+  },
+  defragmentation: async (fault, { set }) => {
+    await callEtcd(one(set.etcd.members, fault), 'maintenance/defragment', {});
+  },
+  'kill -9 of a controller-manager': async (fault, { set }) => {
+    const program = one(set.controllerManagers, fault);
+    await killProgram(program);
+    await delay(fault.degree * DOWN_MS_MAX);
+    await startProgram(program);
+  },
+  'a frozen controller-manager': async (fault, { set }) => {
+    const program = one(set.controllerManagers, fault).process();
+    program.signal('SIGSTOP');
+    await delay(fault.durationMs);
+    program.signal('SIGCONT');
+  },
+  'kill -9 of a candidate': async (fault, { candidates }) => {
+    const candidate = one(candidates, fault);
+    candidate.stop();
+    await delay(fault.degree * DOWN_MS_MAX);
+    candidate.start();
+  },
+  'a frozen candidate': async (fault, { candidates }) => {
+    const candidate = one(candidates, fault);
+    candidate.signal('SIGSTOP');
+    await delay(fault.durationMs);
+    candidate.signal('SIGCONT');
+  },
+  'a cut link': async (fault, targets) =>
+    breakLinks([anyLink(fault, targets)], { kind: 'cut' }, fault, targets),
+  'a silent link': async (fault, targets) =>
+    breakLinks([anyLink(fault, targets)], { kind: 'silent' }, fault, targets),
+  'a slow link': async (fault, targets) => {
+    const delayMs = 1 + Math.floor(fault.degree * LINK_DELAY_MS_MAX);
+    await breakLinks([anyLink(fault, targets)], { kind: 'slow', delayMs }, fault, targets);
+  },
+  'links cut off a replica': async (fault, targets) => {
+    const { name } = one(targets.set.replicas, fault);
+    const links = targets.links.names().filter((link) => link.startsWith(`${name} > `));
+    await breakLinks(links, { kind: fault.degree < 0.5 ? 'cut' : 'silent' }, fault, targets);
+  },
+  'a wall clock set': async (fault, { clocks }) => {
+    const clock = one(clocks, fault);
+    writeFileSync(clock.file, String(Math.round((fault.degree * 2 - 1) * CLOCK_OFFSET_MS_MAX)));
+    clock.tell();
+    return Promise.resolve();
+  },
+  'restart of everything': async (_fault, { set }) => {
+    await Promise.all([
+      ...set.replicas.map(async (each) => each.kill('SIGKILL')),
+      ...set.controllerManagers.map(killProgram),
+      ...set.etcd.members.map(async (each) => each.kill('SIGKILL')),
+    ]);
+    await Promise.all(set.etcd.members.map(async (each) => each.start()));
+    await Promise.all(set.etcd.members.map(async (each) => each.healthy()));
+    await Promise.all(set.replicas.map(async (each) => each.restart()));
+    await Promise.all(set.controllerManagers.map(startProgram));
+  },
+};
+
+async function killReplica(replica: Replica, { degree }: Fault): Promise<void> {
+  await replica.kill('SIGKILL');
+  await delay(degree * DOWN_MS_MAX);
+  await replica.restart();
+}
+
+async function killMember(member: EtcdMember, { degree }: Fault): Promise<void> {
+  await member.kill('SIGKILL');
+  await delay(degree * DOWN_MS_MAX);
+  await member.start();
+  await member.healthy();
+}
+
+async function freezeMember(
+  { pid }: EtcdMember,
+  { durationMs }: Fault,
+  { etcd }: Pick<HaSet, 'etcd'>,
+): Promise<void> {
+  if (pid === undefined) throw new Error('A member of etcd is down that nobody took down.');
+  process.kill(pid, 'SIGSTOP');
+  await delay(durationMs);
+  process.kill(pid, 'SIGCONT');
+  await etcd.leader();
+}
+
+async function killProgram(program: RestartableProgram): Promise<void> {
+  program.process().signal('SIGKILL');
+  await program.process().exited;
+}
+
+/** A controller-manager ends when it has lost its lease, and whatever keeps it running starts it again: so does this. */
+export async function startEnded(programs: readonly RestartableProgram[]): Promise<void> {
+  const ended = programs.filter((each) => each.process().hasExited());
+  await Promise.all(ended.map(startProgram));
+}
+
+/** A program that has said something has taken its signals over. */
+async function startProgram(program: RestartableProgram): Promise<void> {
+  await program.restart();
+  await eventually('the program has begun', async () =>
+    Promise.resolve(program.process().recentLines().length > 0),
+  );
+}
+
+async function breakLinks(
+  names: readonly string[],
+  state: LinkState,
+  { durationMs }: Fault,
+  { links }: FaultTargets,
+): Promise<void> {
+  for (const name of names) await links.set(name, state);
+  await delay(durationMs);
+  for (const name of names) await links.set(name, { kind: 'whole' });
+}
+
+function anyLink(fault: Fault, { links }: FaultTargets): string {
+  return one(links.names(), fault);
+}
+
+function one<T>(items: readonly T[], { target }: Fault): T {
+  const item = items[target % items.length];
+  if (item === undefined) throw new Error('There is nothing to break.');
+  return item;
+}

@@ -1,0 +1,25 @@
+import { explained } from '../support/workspace';
+import { isFullScale } from '../support/scale';
+import { describeRun } from './report';
+import { runRobustness } from './run';
+import { FULL_SIZE, SMALL_SIZE } from './size';
+
+/** Repeats what an earlier run drew: ORCH_E2E_SEED=<the number it printed>. */
+const SEED = Number(process.env['ORCH_E2E_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+/** The small one ends with its second epoch. */
+const DURATION_MS = isFullScale ? 20 * 60_000 : 0;
+
+test(
+  'what clients are told through faults of all kinds, and by a store that was replaced, is what one store has said',
+  explained(async () => {
+    process.stdout.write(`  seed ${String(SEED)}\n`);
+    const report = await runRobustness({
+      seed: SEED,
+      durationMs: DURATION_MS,
+      size: isFullScale ? FULL_SIZE : SMALL_SIZE,
+      say: () => undefined,
+    });
+    process.stdout.write(`${describeRun(report).replaceAll(/^/gmu, '  ')}\n`);
+    expect(report.findings).toEqual([]);
+  }),
+);
