@@ -1,4 +1,5 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import express from 'express';
 
 /** Answers one request. Never throws. */
@@ -6,6 +7,8 @@ export type RequestHandler = (request: ListenerRequest, response: ServerResponse
 
 /** A request as the server makes it. */
 export class ListenerRequest extends IncomingMessage {
+  /** Set by Node, for the first time before fields have their values. */
+  declare _asksToUpgrade: boolean | null;
   /** True when the client waits for `100 Continue` before it sends the body. */
   expectsContinue = false;
   /** What arrived after the head of a request to upgrade. */
@@ -15,6 +18,18 @@ export class ListenerRequest extends IncomingMessage {
   params: unknown = undefined;
   _parsedUrl: unknown = undefined;
 
+  /**
+   * What Node asks once it has the head: it hands over the connection and parses nothing more of it if this is true. So that it does for a
+   * request to upgrade, and for the next one on a connection of which nothing more is wanted.
+   */
+  get upgrade(): boolean | null {
+    return unwanted.has(this.socket) ? true : this._asksToUpgrade;
+  }
+
+  set upgrade(asks: boolean | null) {
+    this._asksToUpgrade = asks;
+  }
+
   forgetRouting(): void {
     this.next = undefined;
     this.params = undefined;
@@ -23,6 +38,14 @@ export class ListenerRequest extends IncomingMessage {
 }
 
 const NOTHING = Buffer.alloc(0);
+
+/** Connections of which nothing more is parsed. */
+const unwanted = new WeakSet<Socket>();
+
+/** No request of this connection is looked at any more, also of those that were read already: the next one comes as one to upgrade. */
+export function parseNoMore(socket: Socket): void {
+  unwanted.add(socket);
+}
 
 export interface ExpressListener {
   /** To be called for every request, with instances of the two classes. */

@@ -33,9 +33,6 @@ export const PIPELINED_MAX = 64;
 /** The heads of those that wait, together. */
 export const PIPELINED_BYTES_MAX = 128 * 1_024;
 
-/** How many more are thrown away while such a connection ends. Node keeps a few kilobytes of each until then. */
-export const PIPELINED_DROPPED_MAX = 200;
-
 /** How long the answer may take with which a connection ends that a client has misused. */
 export const LAST_ANSWER_MS_MAX = 1_000;
 

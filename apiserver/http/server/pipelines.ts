@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionCounts } from './connection-counts';
 import type { ListenerRequest } from './express-listener';
-import { PIPELINED_BYTES_MAX, PIPELINED_DROPPED_MAX, PIPELINED_MAX } from './limits';
+import { parseNoMore } from './express-listener';
+import { PIPELINED_BYTES_MAX, PIPELINED_MAX } from './limits';
 
 export interface PipelineOptions {
   readonly counts: Pick<ConnectionCounts, 'pipelined' | 'pipelineFloods'>;
@@ -15,8 +16,8 @@ interface Waiting {
   requests: number;
   /** Of their heads. */
   bytes: number;
-  /** Requests that came after the connection was to end. */
-  dropped: number;
+  /** The connection ends: nothing that waits is begun. */
+  isEnding: boolean;
 }
 
 /**
@@ -33,16 +34,16 @@ export class Pipelines {
 
   /**
    * Takes a request whose connection is busy, and begins it when it is its turn; never, if the connection ends before. When too much
-   * waits, the connection ends with the answer that is under way: what comes after an answer that says so was not begun, as every client
-   * knows. One that goes on sending all the same is cut at once.
+   * waits, nothing more is parsed, and the connection ends with the answer that is under way: what comes after an answer that says so was not
+   * begun, as every client knows.
    */
   hold(request: ListenerRequest, response: ServerResponse, begin: () => void): void {
     const { socket } = request;
     const waiting = this.#waitingOn(socket);
     const bytes = headBytes(request);
     const isFull = waiting.requests >= PIPELINED_MAX || waiting.bytes + bytes > PIPELINED_BYTES_MAX;
-    if (isFull || waiting.dropped > 0) {
-      this.#drop(socket, waiting);
+    if (isFull || waiting.isEnding) {
+      this.#end(socket, waiting);
       return;
     }
     this.#options.counts.pipelined += 1;
@@ -53,7 +54,7 @@ export class Pipelines {
       waiting.requests -= 1;
       waiting.bytes -= bytes;
       if (socket.destroyed) return;
-      if (waiting.dropped > 0) socket.destroySoon();
+      if (waiting.isEnding) socket.destroySoon();
       else begin();
     });
   }
@@ -61,17 +62,17 @@ export class Pipelines {
   #waitingOn(socket: Socket): Waiting {
     const known = this.#waiting.get(socket);
     if (known !== undefined) return known;
-    const waiting: Waiting = { requests: 0, bytes: 0, dropped: 0 };
+    const waiting: Waiting = { requests: 0, bytes: 0, isEnding: false };
     this.#waiting.set(socket, waiting);
     return waiting;
   }
 
-  #drop(socket: Socket, waiting: Waiting): void {
-    waiting.dropped += 1;
-    if (waiting.dropped === 1) {
-      this.#options.counts.pipelineFloods += 1;
-      this.#options.endAfterAnswer(socket);
-    } else if (waiting.dropped > PIPELINED_DROPPED_MAX) socket.destroy();
+  #end(socket: Socket, waiting: Waiting): void {
+    if (waiting.isEnding) return;
+    waiting.isEnding = true;
+    this.#options.counts.pipelineFloods += 1;
+    parseNoMore(socket);
+    this.#options.endAfterAnswer(socket);
   }
 }
 

@@ -241,6 +241,8 @@ class HttpsServer implements Server {
       socket.destroy();
       return;
     }
+    // What is left of a connection that ends is of no interest.
+    if (this.#ending.has(socket)) return;
     const response = responseOnSocket(this.#express, request, socket);
     if (response === undefined) this.#endAfterAnswer(socket);
     else void handleRequest(request, response, this.#forUpgrades);
