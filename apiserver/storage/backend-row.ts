@@ -46,6 +46,8 @@ export interface BackendRow<Flags, Options> {
   isNamed(flags: Flags): boolean;
   /** What is wrong with the values of its flags, each a sentence for the user. */
   problems(flags: Flags): readonly string[];
+  /** What is unwise about them, each a sentence for the log. Absent: nothing. */
+  warnings?(flags: Flags): readonly string[];
   /** Its part of the options, of flags without a problem. */
   options(flags: Flags): Options;
   /** Opens the store. Throws a StorageError that says what to do when it cannot be used at all. */

@@ -51,6 +51,11 @@ type StoreFlags = FlagValues<typeof STORE_FLAGS>;
 /** Every row as one that takes all flags and any options: it is only given what it made itself. */
 const ROWS: Readonly<Record<BackendName, BackendRow<StoreFlags, object>>> = BACKENDS;
 
+/** What is unwise about the store, each a sentence for the log. */
+export function storeWarnings(flags: StoreFlags): readonly string[] {
+  return ROWS[flags.storageBackend].warnings?.(flags) ?? [];
+}
+
 /** How the flags of the store do not fit together, each a sentence for the user. */
 export function storeProblems(flags: StoreFlags): readonly string[] {
   const { storageBackend: chosen, etcdPrefix } = flags;

@@ -6,11 +6,19 @@ import type { Credentials } from './credentials';
 import { LOOPBACK } from './ports';
 import { programPath } from './repository';
 import type { StartedProcess } from './started-process';
+import type { EtcdCertificateFiles } from './etcd-certificates';
 import { startProcess } from './started-process';
 
 export type StorageChoice =
   | { readonly kind: 'embedded'; readonly dir: string }
-  | { readonly kind: 'etcd'; readonly endpoints: readonly string[] };
+  | {
+      readonly kind: 'etcd';
+      readonly endpoints: readonly string[];
+      /** Absent: etcd is served without TLS. */
+      readonly tls?: EtcdClientTls | undefined;
+    };
+
+type EtcdClientTls = Pick<EtcdCertificateFiles, 'caFile' | 'client'>;
 
 export interface ApiServerOptions {
   readonly name: string;
@@ -81,5 +89,15 @@ export function serverUrl(port: number): string {
 function storageFlags(storage: StorageChoice): readonly string[] {
   return storage.kind === 'embedded'
     ? ['--storage-backend=embedded', `--embedded-dir=${storage.dir}`]
-    : ['--storage-backend=etcd3', `--etcd-servers=${storage.endpoints.join(',')}`];
+    : ['--storage-backend=etcd3', `--etcd-servers=${storage.endpoints.join(',')}`, ...tlsFlags(storage.tls)];
+}
+
+function tlsFlags(tls: EtcdClientTls | undefined): readonly string[] {
+  if (tls === undefined) return [];
+  const { caFile, client } = tls;
+  return [
+    `--etcd-cafile=${caFile}`,
+    `--etcd-certfile=${client.certFile}`,
+    `--etcd-keyfile=${client.keyFile}`,
+  ];
 }

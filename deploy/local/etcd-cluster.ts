@@ -49,7 +49,10 @@ export interface EtcdClusterOptions {
   readonly size: 1 | 3;
   /** Where data is kept. Absent: a temporary directory that `stop` removes. */
   readonly dataDir?: string;
-  /** Serve clients over TLS with these PEM files; `clientCertAuth` asks every client for a certificate of the same authority. */
+  /**
+   * Serve clients and other members over TLS with these PEM files. Members always have to show a certificate of the same authority, and
+   * clients with `clientCertAuth`.
+   */
   readonly tls?: EtcdTls;
   readonly extraArgs?: readonly string[];
   /** The address under which the others reach a member, given its own; the same if not given. */
@@ -134,7 +137,7 @@ async function makeMembers(
   const specs = await Promise.all(
     Array.from({ length: options.size }, async (_, index) => {
       const name = `etcd-${String(index)}`;
-      const peerUrl = `http://127.0.0.1:${String(ports[index * 2 + 1])}`;
+      const peerUrl = `${scheme}://127.0.0.1:${String(ports[index * 2 + 1])}`;
       return {
         name,
         clientUrl: `${scheme}://127.0.0.1:${String(ports[index * 2])}`,
@@ -171,7 +174,14 @@ async function makeMembers(
 
 function tlsFlags(tls: EtcdTls | undefined): Readonly<Record<string, string | boolean>> {
   if (tls === undefined) return {};
-  const own = { 'cert-file': tls.certFile, 'key-file': tls.keyFile };
+  const own = {
+    'cert-file': tls.certFile,
+    'key-file': tls.keyFile,
+    'peer-cert-file': tls.certFile,
+    'peer-key-file': tls.keyFile,
+    'peer-trusted-ca-file': tls.caFile,
+    'peer-client-cert-auth': true,
+  };
   // etcd asks for client certificates as soon as it knows an authority to check them by.
   return tls.clientCertAuth ? { ...own, 'trusted-ca-file': tls.caFile, 'client-cert-auth': true } : own;
 }

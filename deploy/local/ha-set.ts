@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Dialect } from '../../shared/names';
@@ -6,6 +7,8 @@ import { startBalancer } from './balancer';
 import { startControllerManager } from './controller-manager';
 import type { Credentials } from './credentials';
 import { ensureCredentials, writeKubeconfig } from './credentials';
+import type { EtcdCertificateFiles } from './etcd-certificates';
+import { ensureEtcdCertificates } from './etcd-certificates';
 import type { EtcdCluster } from './etcd-cluster';
 import { startEtcdCluster } from './etcd-cluster';
 import type { Stage } from './foreground';
@@ -39,12 +42,18 @@ export async function startHaStages(
   const controllerKubeconfig = path.join(dataDir, 'controller-manager.kubeconfig');
   const server = serverUrl(port);
 
-  const etcd = await startEtcdCluster({ size: 3, dataDir: path.join(dataDir, 'etcd') });
+  const etcdDir = path.join(dataDir, 'etcd');
+  const etcdTls = etcdCertificates({ dir: path.join(dataDir, 'etcd-certs'), etcdDir });
+  const etcd = await startEtcdCluster({
+    size: 3,
+    dataDir: etcdDir,
+    ...(etcdTls === undefined ? {} : { tls: { ...etcdTls, clientCertAuth: true } }),
+  });
   add(etcdStage(etcd));
   for (const { name, pid, clientUrl } of etcd.members)
     running.set(name, { name, pid: pid ?? 0, at: clientUrl });
 
-  const replicas = await startReplicas({ ...options, credentials, etcd, running }, add);
+  const replicas = await startReplicas({ ...options, credentials, etcd, etcdTls, running }, add);
   const balancer = await keepRunning(async () => {
     const program = await startBalancer({
       port,
@@ -106,12 +115,28 @@ const MEMBER_GRACE_MS = 2_000;
 interface ReplicaSetParts extends HaOptions {
   readonly credentials: Credentials;
   readonly etcd: EtcdCluster;
+  readonly etcdTls: EtcdCertificateFiles | undefined;
   readonly running: Map<string, RunningProgram>;
+}
+
+/** Undefined for data whose members know each other by addresses without TLS: they are part of the data, and it would not start with others. */
+function etcdCertificates({
+  dir,
+  etcdDir,
+}: {
+  readonly dir: string;
+  readonly etcdDir: string;
+}): EtcdCertificateFiles | undefined {
+  if (existsSync(dir) || !existsSync(etcdDir)) return ensureEtcdCertificates(dir);
+  print(
+    `the data in ${etcdDir} is of an etcd without TLS, and goes on so; with another --data-dir etcd gets TLS`,
+  );
+  return undefined;
 }
 
 /** The first replica makes the certificate, so that the others find it and all serve the same one. */
 async function startReplicas(
-  { dataDir, dialect, credentials, etcd, running }: ReplicaSetParts,
+  { dataDir, dialect, credentials, etcd, etcdTls, running }: ReplicaSetParts,
   add: (stage: Stage) => void,
 ): Promise<{ ports: readonly number[]; caFile: string }> {
   const certDir = path.join(dataDir, 'certs');
@@ -124,7 +149,7 @@ async function startReplicas(
         name,
         port,
         dialect,
-        storage: { kind: 'etcd', endpoints: etcd.endpoints },
+        storage: { kind: 'etcd', endpoints: etcd.endpoints, tls: etcdTls },
         certDir,
         credentials,
         shutdownDelay: '1s',

@@ -4,7 +4,7 @@ import type { CompletedOptions } from './complete-options';
 import { completeOptions } from './complete-options';
 import { FLAG_ROWS } from './flag-rows';
 
-const ETCD = '--etcd-servers=http://127.0.0.1:2379';
+const ETCD = '--etcd-servers=https://127.0.0.1:2379';
 
 function complete(...argv: string[]): CompletedOptions {
   const parsed = parseFlags(FLAG_ROWS, argv);
@@ -42,7 +42,7 @@ test('with etcd servers alone everything else has its default', () => {
     requests: { timeoutMs: 60_000, minWatchTimeoutSeconds: 1_800 },
     store: {
       backend: 'etcd3',
-      endpoints: ['http://127.0.0.1:2379'],
+      endpoints: ['https://127.0.0.1:2379'],
       prefix: '/registry',
       compactionIntervalMs: 300_000,
     },
@@ -139,6 +139,16 @@ test('RBAC leaves anonymous requests on, and warns of nothing', () => {
     options: { authentication: { anonymous: true }, authorizationModes: ['RBAC'] },
     warnings: [],
   });
+});
+
+test('etcd without TLS is warned of, on the loopback interface too', () => {
+  const servers = 'http://127.0.0.1:2379,https://etcd-1:2379,http://etcd-2:2379';
+  const completed = complete(`--etcd-servers=${servers}`, '--authorization-mode=RBAC');
+  expect(completed.ok && completed.warnings).toEqual([
+    expect.stringContaining(
+      'etcd is reached without TLS (http://127.0.0.1:2379, http://etcd-2:2379): whoever can connect to it',
+    ),
+  ]);
 });
 
 test.each(['Node', 'ABAC'])('the mode %s is not there, and is refused plainly', (mode) => {

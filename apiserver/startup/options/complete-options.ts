@@ -4,7 +4,7 @@ import type { Rate } from '../../../shared/concurrency/token-bucket';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../../registry/runtime-config';
 import { parseAddressRange, parsePortRange } from '../../kinds/service-allocation/value-range';
-import { storeOptions, storeProblems } from '../../storage/open';
+import { storeOptions, storeProblems, storeWarnings } from '../../storage/open';
 import { accountTokenErrors } from './account-token-options';
 import { auditErrors, auditOptions, auditWarnings } from './audit-options';
 import { completeAdmission } from './admission-options';
@@ -155,5 +155,6 @@ function warningsOf(flags: ServerFlags): string[] {
       'the authorization mode AlwaysDeny is enabled: it allows nothing; only the superuser group and the other modes grant access',
     );
   }
+  warnings.push(...storeWarnings(flags));
   return warnings;
 }

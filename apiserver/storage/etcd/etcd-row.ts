@@ -41,6 +41,10 @@ export interface EtcdStoreOptions {
   readonly client?: { readonly certFile: string; readonly keyFile: string };
 }
 
+/** Also on the loopback interface: other users of the machine can connect to it. */
+const OPEN_TO =
+  'whoever can connect to it, or read what is sent, has every Secret and may change every object; serve it with TLS and client certificates (--etcd-cafile, --etcd-certfile, --etcd-keyfile)';
+
 /** etcd, as the flags name it. */
 export const ETCD = {
   help: 'an etcd cluster',
@@ -56,6 +60,10 @@ export const ETCD = {
       ? []
       : ['--etcd-certfile and --etcd-keyfile must be given together']),
   ],
+  warnings: ({ etcdServers }) => {
+    const plain = etcdServers.filter((server) => server.startsWith('http://'));
+    return plain.length === 0 ? [] : [`etcd is reached without TLS (${plain.join(', ')}): ${OPEN_TO}`];
+  },
   options: ({ etcdServers, etcdCafile, etcdCertfile, etcdKeyfile }) => ({
     endpoints: etcdServers.map((server) => server.replace(/\/$/, '')),
     ...(etcdCafile === '' ? {} : { caFile: etcdCafile }),
