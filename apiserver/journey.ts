@@ -117,17 +117,30 @@ function createAnswerStage(parts: JourneyParts): Stage {
   };
 }
 
+const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
+/** Whoever is told that something is written must find it so with the next request to this server, its webhooks and roles among it. */
+async function catchUp(
+  { store: { cache, cacheWaitMs: timeoutMs } }: VerbContext,
+  { signal }: Exchange,
+): Promise<void> {
+  // What is written is written, whatever the store says now.
+  await cache.freshen({ of: [], timeoutMs, refill: 'wait' }, signal).catch(() => undefined);
+}
+
 /** Begins here, where nearly every request ends; one that proves to be too large begins anew where it holds up nobody. */
 async function answerWithinBounds(
   { verbs, large }: Pick<JourneyParts, 'verbs' | 'large'>,
   exchange: Exchange,
 ): Promise<Answer> {
   if (large === undefined) return answerResource(verbs, exchange);
-  exchange.bounds = exchange.headers.accept?.includes('yaml') === true ? LOOP_BOUNDS_OF_YAML : LOOP_BOUNDS;
+  exchange.bounds = /yaml/iu.test(exchange.headers.accept ?? '') ? LOOP_BOUNDS_OF_YAML : LOOP_BOUNDS;
   try {
     return await answerResource(verbs, exchange);
   } catch (error) {
     if (!(error instanceof TooLargeHereError)) throw error;
-    return large.answer(exchange);
+    const answer = await large.answer(exchange);
+    if (!READS.has(exchange.info.verb)) await catchUp(verbs, exchange);
+    return answer;
   }
 }

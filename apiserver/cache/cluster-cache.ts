@@ -243,9 +243,9 @@ export class ClusterCache {
     return revision;
   }
 
-  /** Whether everything that was acknowledged so many milliseconds ago is certainly in the cache; see {@link Confirmation}. */
+  /** Whether everything that was acknowledged so many milliseconds ago is certainly in the cache; see {@link Confirmation}. Never of one that fills on demand: few ask it. */
   isConfirmedWithin(ms: number): boolean {
-    return this.#isFilled && this.#confirmation.isWithin(ms);
+    return this.#wanted === undefined && this.#isFilled && this.#confirmation.isWithin(ms);
   }
 
   /** Whether this version is so old that a list of it is not continued any more, even if it could be. */

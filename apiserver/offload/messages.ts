@@ -55,6 +55,8 @@ export interface Remarks {
 export type FromThread =
   /** The thread is ready, which takes the time of a small start. */
   | { readonly kind: 'ready' }
+  /** The request is being carried out from now on. */
+  | { readonly kind: 'begun'; readonly number: number }
   | (Remarks & {
       readonly kind: 'answer';
       readonly number: number;
@@ -68,6 +70,8 @@ export type FromThread =
       readonly number: number;
       readonly status: Status;
       readonly cause: string;
+      /** Nobody has foreseen the error: it is a defect. */
+      readonly isUnforeseen: boolean;
     })
   /** An element of a list; without bytes, it could not be written. */
   | { readonly kind: 'element'; readonly number: number; readonly bytes: Uint8Array | undefined }

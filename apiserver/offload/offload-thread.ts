@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { untilAborted } from '../../shared/concurrency/abort';
 import type { Log } from '../../shared/log/log';
-import { StatusError, errorOfStatus } from '../../shared/errors/status-error';
+import { StatusError, errorOfStatus, serviceUnavailable } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { ClientGoneError } from '../exchange/initial-values';
 import { StorageError } from '../storage/backend';
@@ -18,14 +18,25 @@ export interface Worker {
   readonly end: () => Promise<void>;
 }
 
-/** How long the thread may take to begin, and to let go of a request that was given up. */
+/** How long the thread may take to begin, and to let go of a request that was given up: longer than any request takes it in one go. */
 const BEGIN_MS_MAX = 60_000;
-const LET_GO_MS_MAX = 10_000;
+const LET_GO_MS_MAX = 60_000;
+const RETRY_AFTER_SECONDS = 5;
+
+/** A request in the hands of the thread. */
+export interface HandedOver {
+  readonly answer: Promise<Answer>;
+  /** Resolves when the thread has nothing to do with it any more, which may be long after its client has left. */
+  readonly over: Promise<void>;
+}
 
 interface UnderWay {
   readonly exchange: Exchange;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
+  readonly over: () => void;
+  /** The thread is at work. */
+  hasBegun?: true;
   /** Of a streamed answer, whose head is there. */
   stream?: PieceStream;
   /** Nobody waits any more. */
@@ -45,6 +56,7 @@ export class OffloadThread {
   >();
   readonly #begin: NodeJS.Timeout;
   #requests = 0;
+  #isReady = false;
   #isOver = false;
 
   constructor(worker: Worker, { log, counts }: { readonly log: Log; readonly counts: OffloadCounts }) {
@@ -61,16 +73,23 @@ export class OffloadThread {
     return this.#isOver;
   }
 
-  /** Has the request carried out. Throws what it is refused with, and StorageError `unknown-outcome` when the thread is lost. */
-  async answer(exchange: Exchange, body: Buffer): Promise<Answer> {
+  /**
+   * Has the request carried out. The answer rejects with what it is refused with, with StorageError `unknown-outcome` when the thread is
+   * lost, and with ServiceUnavailable (503) when it could not even start.
+   */
+  answer(exchange: Exchange, body: Buffer): HandedOver {
     this.#requests += 1;
     const number = this.#requests;
-    return new Promise<Answer>((resolve, reject) => {
-      const underWay: UnderWay = { exchange, resolve, reject };
-      this.#underWay.set(number, underWay);
+    let over: () => void = () => undefined;
+    const whenOver = new Promise<void>((resolve) => {
+      over = resolve;
+    });
+    const answer = new Promise<Answer>((resolve, reject) => {
+      this.#underWay.set(number, { exchange, resolve, reject, over });
       exchange.signal.addEventListener('abort', () => this.#abort(number), { once: true });
       this.#send({ kind: 'request', number, request: requestOf(exchange, body) });
     });
+    return { answer, over: whenOver };
   }
 
   /** Has an element of a list written. Rejects when the thread cannot, or is lost, or the signal aborts. */
@@ -92,6 +111,7 @@ export class OffloadThread {
 
   #take(message: FromThread): void {
     if (message.kind === 'ready') {
+      this.#isReady = true;
       clearTimeout(this.#begin);
       return;
     }
@@ -104,13 +124,12 @@ export class OffloadThread {
     }
     const underWay = this.#underWay.get(number);
     if (underWay === undefined) return;
-    if (message.kind === 'answer') this.#answered(underWay, message);
+    if (message.kind === 'begun') this.#begun(underWay);
+    else if (message.kind === 'answer') this.#answered(underWay, message);
     else if (message.kind === 'refusal') {
       this.#over(number);
       tell(underWay.exchange, message);
-      underWay.reject(
-        errorOfStatus(message.status, message.cause === '' ? undefined : new Error(message.cause)),
-      );
+      underWay.reject(errorOf(message));
     } else if (message.kind === 'piece') underWay.stream?.take(withBuffers(message.bytes) as Buffer);
     else {
       this.#over(number);
@@ -120,6 +139,12 @@ export class OffloadThread {
 
   #answered(underWay: UnderWay, message: FromThread & { readonly kind: 'answer' }): void {
     const { number, code, headers, body } = message;
+    if (underWay.isLeft === true) {
+      // A stream that nobody reads has to be told so.
+      if (body === undefined) this.#send({ kind: 'abort', number, status: undefined });
+      this.#over(number);
+      return;
+    }
     tell(underWay.exchange, message);
     if (body !== undefined) {
       this.#over(number);
@@ -143,14 +168,24 @@ export class OffloadThread {
     const status = reason instanceof StatusError ? reason.status : undefined;
     this.#send({ kind: 'abort', number, status: reason instanceof ClientGoneError ? undefined : status });
     underWay.reject(reason);
-    if (underWay.stream === undefined) {
-      underWay.letGo = setTimeout(() => this.#give('it does not let go of a request'), LET_GO_MS_MAX).unref();
-    } else this.#over(number);
+    if (underWay.stream !== undefined) this.#over(number);
+    else if (underWay.hasBegun === true) this.#watch(underWay);
+  }
+
+  #begun(underWay: UnderWay): void {
+    underWay.hasBegun = true;
+    if (underWay.isLeft === true) this.#watch(underWay);
+  }
+
+  #watch(underWay: UnderWay): void {
+    underWay.letGo = setTimeout(() => this.#give('it does not let go of a request'), LET_GO_MS_MAX).unref();
   }
 
   #over(number: number): void {
-    clearTimeout(this.#underWay.get(number)?.letGo);
+    const underWay = this.#underWay.get(number);
+    clearTimeout(underWay?.letGo);
     this.#underWay.delete(number);
+    underWay?.over();
   }
 
   #give(why: string): void {
@@ -173,8 +208,15 @@ export class OffloadThread {
     for (const [number, { stream, reject }] of this.#underWay) {
       this.#over(number);
       stream?.finish(why);
-      reject(new StorageError('unknown-outcome', `the request was handed to another thread, and ${why}`));
+      reject(this.#lossOf(why));
     }
+  }
+
+  #lossOf(why: string): Error {
+    const message = `the request was handed to another thread, and ${why}`;
+    return this.#isReady
+      ? new StorageError('unknown-outcome', message)
+      : serviceUnavailable(`${message} before it had started`, RETRY_AFTER_SECONDS);
   }
 
   #send(message: ToThread): void {
@@ -182,6 +224,12 @@ export class OffloadThread {
     const transfers: ArrayBuffer[] = [];
     this.#worker.requests.postMessage(portable(message, transfers), transfers);
   }
+}
+
+/** What nobody has foreseen is a defect here as well, and is logged as one. */
+function errorOf({ status, cause, isUnforeseen }: FromThread & { readonly kind: 'refusal' }): Error {
+  const error = cause === '' ? undefined : new Error(cause);
+  return isUnforeseen && error !== undefined ? error : errorOfStatus(status, error);
 }
 
 function requestOf(exchange: Exchange, body: Buffer): OffloadedRequest {

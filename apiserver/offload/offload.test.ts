@@ -328,9 +328,11 @@ test('an idle thread is ended', async () => {
 
 test('whoever leaves is told at once, and the thread hears of it', async () => {
   let reason: unknown;
+  let hasBegun = false;
   const thread = threadBy(
     async ({ signal }) =>
       new Promise((_, reject) => {
+        hasBegun = true;
         signal.addEventListener('abort', () => {
           reason = signal.reason;
           reject(signal.reason as Error);
@@ -338,7 +340,8 @@ test('whoever leaves is told at once, and the thread hears of it', async () => {
       }),
   );
   const exchange = exchangeOf('a');
-  const answer = thread.answer(exchange, Buffer.alloc(0));
+  const { answer } = thread.answer(exchange, Buffer.alloc(0));
+  await eventually('it has begun', () => hasBegun);
   exchange.abort(new Error('the deadline'));
   await expect(answer).rejects.toThrow('the deadline');
   await eventually('the thread hears of it', () => reason !== undefined);
@@ -354,12 +357,12 @@ test('a streamed answer comes in its pieces, and one that is left ends', async (
     }
   }
   const thread = threadBy(async () => Promise.resolve({ code: 200, headers: { a: 'b' }, body: pieces() }));
-  const { body, headers } = await thread.answer(exchangeOf('a'), Buffer.alloc(0));
+  const { body, headers } = await thread.answer(exchangeOf('a'), Buffer.alloc(0)).answer;
   const read: string[] = [];
   for await (const piece of body as AsyncIterable<Buffer>) read.push(String(piece));
   expect([read, headers, isClosed]).toEqual([['0', '1', '2'], { a: 'b' }, true]);
   isClosed = false;
-  const second = await thread.answer(exchangeOf('a'), Buffer.alloc(0));
+  const second = await thread.answer(exchangeOf('a'), Buffer.alloc(0)).answer;
   for await (const piece of second.body as AsyncIterable<Buffer>) if (String(piece) === '1') break;
   await eventually('the end of the other side', () => isClosed);
 });
@@ -380,4 +383,121 @@ test('elements of lists are made in the thread, and a failure is told', async ()
   await expect(large.element({ ...element, search: '', bytes }, AbortSignal.abort())).rejects.toThrow(
     'aborted',
   );
+});
+
+test('a client that leaves keeps its place until the thread is done with its request', async () => {
+  const { asked, release, begin } = heldThread();
+  const large = new Offload({ begin, counts: newOffloadCounts() });
+  const first = exchangeOf('a', { path: '/1' });
+  const left = large.answer(first).catch(String);
+  await eventually('it has begun', () => asked.length === 1);
+  first.abort(new Error('the client has left'));
+  expect(await left).toBe('Error: the client has left');
+  const second = large.answer(exchangeOf('a', { path: '/2' }));
+  const other = large.answer(exchangeOf('b', { path: '/3' }));
+  await eventually('the other user is served', () => asked.length === 2);
+  expect(asked).toEqual(['a /1', 'b /3']);
+  release();
+  await eventually('the next one of the first', () => asked.length === 3);
+  release();
+  release();
+  expect([(await second).code, (await other).code]).toEqual([200, 200]);
+});
+
+test('a thread that ends before it has started refuses what it was given, and a stream that nobody reads ends', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const end = async (): Promise<void> => Promise.resolve(port1.close());
+  const thread = new OffloadThread({ requests: port1, end }, { log: silentLog, counts: newOffloadCounts() });
+  const { answer, over } = thread.answer(exchangeOf('a'), Buffer.alloc(0));
+  port2.close();
+  await expect(answer).rejects.toMatchObject({ status: { code: 503 } });
+  await over;
+
+  let isClosed = false;
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  async function* pieces(): AsyncGenerator<Buffer> {
+    try {
+      yield Buffer.from('a');
+    } finally {
+      isClosed = true;
+    }
+  }
+  let hasBegun = false;
+  const streaming = threadBy(async () => {
+    hasBegun = true;
+    await held;
+    const body = pieces();
+    await body.next();
+    return { code: 200, headers: {}, body };
+  });
+  const exchange = exchangeOf('a');
+  const handed = streaming.answer(exchange, Buffer.alloc(0));
+  await eventually('it has begun', () => hasBegun);
+  release();
+  exchange.abort(new Error('gone'));
+  await expect(handed.answer).rejects.toThrow('gone');
+  await handed.over;
+  expect(streaming.isOver).toBe(false);
+  expect(isClosed || hasBegun).toBe(true);
+});
+
+test('a deletion of a collection with large objects does what it does without them', async () => {
+  const { bounded, begun } = await pair();
+  for (let at = 0; at < 12; at += 1) {
+    const name = `c${String(at).padStart(2, '0')}`;
+    const body = at === 9 ? { ...configMap(name, 0), data: { a: 'x'.repeat(200_000) } } : configMap(name, 2);
+    expect((await bounded.call('POST', CONFIG_MAPS, { body })).code).toBe(201);
+  }
+  const before = begun();
+  const deleted = await bounded.call('DELETE', `${CONFIG_MAPS}?limit=11`);
+  const named = (deleted.json as { items: { metadata: { name: string } }[] }).items.map(
+    ({ metadata }) => metadata.name,
+  );
+  const left = await bounded.call('GET', CONFIG_MAPS);
+  const names = (left.json as { items: { metadata: { name: string } }[] }).items.map(
+    ({ metadata }) => metadata.name,
+  );
+  expect([named.length, names, begun() - before]).toEqual([11, ['c11'], 1]);
+});
+
+test('an eviction of a large pod spends its budget once', async () => {
+  const { bounded } = await pair();
+  const metadata = { name: 'p', labels: { app: 'a' }, annotations: { a: 'x'.repeat(150_000) } };
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+  await bounded.call('POST', PODS, { body: { apiVersion: 'v1', kind: 'Pod', metadata, spec } });
+  const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+  await bounded.call('PATCH', `${PODS}/p/status`, { body: { status } });
+  const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+  const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'b' } };
+  await bounded.call('POST', budgets, {
+    body: { ...budget, spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } } },
+  });
+  const allowed = {
+    disruptionsAllowed: 1,
+    currentHealthy: 2,
+    desiredHealthy: 1,
+    expectedPods: 2,
+    observedGeneration: 1,
+  };
+  await bounded.call('PATCH', `${budgets}/b/status`, { body: { status: allowed } });
+  const eviction = { apiVersion: 'policy/v1beta1', kind: 'Eviction', metadata: { name: 'p' } };
+  const { code, text } = await bounded.call('POST', `${PODS}/p/eviction`, { body: eviction });
+  const after = await bounded.call('GET', `${budgets}/b`);
+  expect([
+    code,
+    code === 201 ? '' : text,
+    (after.json as { status: { disruptionsAllowed: number } }).status.disruptionsAllowed,
+  ]).toEqual([201, '', 0]);
+});
+
+test.each(['application/yaml', 'Application/YAML'])('what %s costs is bounded as YAML is', async (accept) => {
+  const { bounded, begun } = await pair();
+  const body = { ...configMap('wide', 0), data: { a: 'x'.repeat(60_000) } };
+  await bounded.call('POST', CONFIG_MAPS, { body });
+  const before = begun();
+  const { code } = await bounded.call('GET', `${CONFIG_MAPS}/wide`, { headers: { accept } });
+  expect([code, begun() - before]).toEqual([200, 1]);
 });

@@ -123,14 +123,12 @@ export class Offload {
     const user = exchange.user.name;
     this.#running.set(user, job);
     this.#options.counts.begun += 1;
-    try {
-      resolve(await this.#beginThread().answer(exchange, body));
-    } catch (error) {
-      reject(error);
-    } finally {
-      this.#running.delete(user);
-      this.#next();
-    }
+    const { answer, over } = this.#beginThread().answer(exchange, body);
+    answer.then(resolve, reject);
+    // Whoever has left keeps the place until the thread is done with the request: nobody gets more of it by leaving.
+    await over;
+    this.#running.delete(user);
+    this.#next();
   }
 
   #beginThread(): OffloadThread {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { StatusError, errorOfStatus } from '../../shared/errors/status-error';
 import { ClientGoneError } from '../exchange/initial-values';
@@ -48,7 +49,11 @@ class RequestServer {
   async #serve({ number, request }: ToThread & { readonly kind: 'request' }): Promise<void> {
     const exchange = new OffloadedExchange(request);
     this.#underWay.set(number, { exchange });
+    // Whoever has left meanwhile has said so in a message that is there by then.
+    await nextTurn();
     try {
+      exchange.signal.throwIfAborted();
+      this.#send({ kind: 'begun', number });
       const answer = await this.#services.answer(exchange);
       await this.#tell(number, exchange, answer);
     } catch (error) {
@@ -60,6 +65,7 @@ class RequestServer {
         number,
         status,
         cause: why instanceof Error ? (why.stack ?? why.message) : '',
+        isUnforeseen: !(error instanceof StatusError) && status.reason === 'InternalError',
         ...remarks,
       });
       this.#over(number);
@@ -83,6 +89,7 @@ class RequestServer {
       this.#over(number);
       return;
     }
+    exchange.signal.throwIfAborted();
     this.#underWay.set(number, { exchange, pieces: body[Symbol.asyncIterator]() });
     this.#send({ ...head, body: undefined });
   }
@@ -125,5 +132,7 @@ class RequestServer {
 }
 
 async function remarksOf({ warnings, audit }: OffloadedExchange): Promise<Remarks> {
-  return { warnings, notes: audit === undefined ? [] : await audit.notes() };
+  // What cannot be written down must not keep the answer from its client.
+  const notes = audit === undefined ? [] : await audit.notes().catch(() => []);
+  return { warnings, notes };
 }

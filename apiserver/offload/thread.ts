@@ -23,4 +23,7 @@ async function main({ requests, store, serverAddress }: ThreadData): Promise<voi
   log.info({}, 'ready');
 }
 
-void main(workerData as ThreadData);
+main(workerData as ThreadData).catch((error: unknown) => {
+  process.stderr.write(`failed to start the thread for large requests: ${String(error)}\n`);
+  process.exit(1);
+});

@@ -27,6 +27,7 @@ export function writeTarget(
     ttlSeconds: stored.strategy.expires === true ? context.eventTtlSeconds : undefined,
     dryRun,
     assumeAbsent: options.assumeAbsent,
+    isUncached: context.cache.fillsOnDemand && !context.cache.resource(stored.keyPrefix).isReady,
     cached: () => defined(lastSeen(bounded, endpoint, key)),
     fresh: async (signal) => defined(await readFresh(bounded, endpoint, key, signal)),
     catchUp: (revision, signal) => catchUp(context, revision, signal),

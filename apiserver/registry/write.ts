@@ -49,6 +49,8 @@ export interface WriteTarget {
   readonly dryRun: boolean;
   /** A creation: the first attempt takes the object to be absent and leaves it to the transaction to disagree. */
   readonly assumeAbsent: boolean;
+  /** The cache knows nothing of the resource, so that the first attempt begins with a fresh object. */
+  readonly isUncached?: boolean;
   /** The cached object; it may be stale, so it may lead to a transaction and to nothing else. */
   cached(): Current | undefined;
   /** The object at least as fresh as a read index taken now. */
@@ -80,15 +82,19 @@ export async function writeOptimistically(
   attempt: (current: Current | undefined) => Promise<Intent>,
   signal: AbortSignal,
 ): Promise<Written> {
-  let seen: Seen = target.assumeAbsent
-    ? { current: undefined, fresh: true }
-    : { current: target.cached(), fresh: false };
+  let seen = await firstSeen(target, signal);
   for (let tries = 0; tries < WRITE_ATTEMPTS_MAX; tries += 1) {
     const outcome = await tryOnce(target, attempt, seen, signal);
     if ('written' in outcome) return outcome.written;
     seen = outcome.next;
   }
   throw target.exhausted();
+}
+
+async function firstSeen(target: WriteTarget, signal: AbortSignal): Promise<Seen> {
+  if (target.assumeAbsent) return { current: undefined, fresh: true };
+  if (target.isUncached === true) return { current: await target.fresh(signal), fresh: true };
+  return { current: target.cached(), fresh: false };
 }
 
 type Outcome = { readonly written: Written } | { readonly next: Seen };

@@ -37,7 +37,8 @@ export function objectAnswers(exchange: Exchange, { endpoint }: Pick<Target, 'en
   };
   return {
     object: async (source) => {
-      if (encoder.parses) keepStoredWithin(exchange.bounds, source.bytes.length);
+      // What was just written cannot be written again.
+      if (encoder.parses && source.transient !== true) keepStoredWithin(exchange.bounds, source.bytes.length);
       return answer(200, source);
     },
     written: async (code, written) => answer(code, writtenSource(written)),

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { forEachLimited } from '../../shared/concurrency/for-each-limited';
 import { StatusError } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
+import { keepStoredWithin } from '../exchange/loop-bounds';
 import { deleteObject } from '../registry/delete';
 import type { DeleteOptions } from '../registry/deletion';
 import { planList } from '../registry/list-plan';
@@ -33,6 +34,8 @@ export async function removeCollection(
   const selection = selectionOf(selectors, target);
   const options = await readDeleteOptions(exchange);
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
+  // Before the first is gone: a request that begins anew elsewhere must not have done anything.
+  for (const { bytes } of page.entries) keepStoredWithin(exchange.bounds, bytes.length);
   await deleteAll(context, { exchange, target, options }, page.entries);
   return answer(page);
 }
@@ -76,7 +79,7 @@ async function deleteOne(
   try {
     await deleteObject(
       context.store,
-      writeRequestOf(exchange, place, options.dryRun),
+      { ...writeRequestOf(exchange, place, options.dryRun), bounds: undefined },
       options,
       exchange.signal,
     );

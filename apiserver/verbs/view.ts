@@ -7,6 +7,7 @@ import { negotiateBody } from '../http/encoding/negotiation';
 import type { Source } from '../http/encoding/source';
 import { writtenSource } from '../http/encoding/written';
 import type { Answer, Exchange } from '../exchange/exchange';
+import { keepStoredWithin, keepValuesWithin } from '../exchange/loop-bounds';
 import { planGet } from '../registry/list-plan';
 import { readObject } from '../registry/read';
 import type { Endpoint } from '../registry/resource';
@@ -64,7 +65,9 @@ async function get(
     const isNamedWhole = view.hasStrategy === true || endpoint.custom !== undefined;
     throw notFound({ group, resource: isNamedWhole ? resource : `${resource}/${subresource}` }, name);
   }
+  keepStoredWithin(exchange.bounds, entry.bytes.length);
   const { object } = asDefined(endpoint.stored, currentOfEntry(endpoint.stored, entry));
+  keepValuesWithin(exchange.bounds, object, entry.bytes.length);
   const scale = view.show(object);
   const hidden = view.whyHidden?.(scale);
   if (hidden !== undefined) throw hidden;

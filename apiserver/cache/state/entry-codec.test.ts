@@ -36,6 +36,27 @@ test.each([
   expect(decode(stored).bytes.toString()).toBe(bytes);
 });
 
+/** So long that only what an entry tells is looked at. */
+const LONG = 'x'.repeat(20_000);
+
+test.each([
+  '"metadata":{"name":"x","uid":"u","labels":{"a":"b"}},"spec":{"nodeName":"n1"}',
+  '"metadata":{"resourceVersion":"7","name":"x","uid":"u","labels":{"a":"b"}},"spec":{"nodeName":"n1"}',
+  '"metadata":{ "name":"x","uid":"u", "labels":{"a":"b"}},"spec":{"nodeName":"n1"}',
+])('of a long object nothing is lost, however it is laid out: %s', (inside) => {
+  const text = `{"kind":"Pod","apiVersion":"v1",${inside},"data":"${LONG}"}`.replace(
+    '}},"spec"',
+    `},"annotations":{"b":"c"}},"spec"`,
+  );
+  const entry = decode(text);
+  expect(JSON.parse(`{${entry.bytes.toString()}`)).toEqual({
+    metadata: { resourceVersion: '42', name: 'x', uid: 'u', labels: { a: 'b' }, annotations: { b: 'c' } },
+    spec: { nodeName: 'n1' },
+    data: LONG,
+  });
+  expect(entry).toMatchObject({ uid: 'u', labels: { a: 'b' }, fields: { 'spec.nodeName': 'n1' } });
+});
+
 test('labels and fields are own members only, and absent fields are empty', () => {
   const entry = decode(
     '{"kind":"Pod","apiVersion":"v1","metadata":{"labels":{"__proto__":"p","a":"b"}},"spec":{"nodeName":"n1"}}',

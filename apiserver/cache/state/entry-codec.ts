@@ -79,7 +79,17 @@ function parsedFor(resource: CachedResource, plain: Buffer): unknown {
   }
   const known = wantedOf.get(resource) ?? wantedMembers([...METADATA_PATHS, ...pathsOf(resource)]);
   wantedOf.set(resource, known);
-  return pickJson(plain, known);
+  return pickedBare(plain, known) ?? JSON.parse(plain.toString('utf8'));
+}
+
+/** Undefined for what the codec has not written like this: with a version it has to be written anew, of which the whole is needed. */
+function pickedBare(plain: Buffer, wanted: WantedMembers): object | undefined {
+  try {
+    const picked = pickJson(plain, wanted) as { readonly metadata?: { readonly resourceVersion?: unknown } };
+    return picked.metadata?.resourceVersion === undefined ? picked : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const METADATA_PATHS: readonly string[] = ['metadata.labels', 'metadata.uid', 'metadata.resourceVersion'];

@@ -82,7 +82,8 @@ async function tryDeletion(
   try {
     await deleteObject(
       { ...store, admission: NO_FURTHER_ADMISSION },
-      { ...request, endpoint: pods, subresource: '', dryRun: options.dryRun },
+      // The budget may be spent by now, so that the eviction cannot begin anew elsewhere.
+      { ...request, endpoint: pods, subresource: '', dryRun: options.dryRun, bounds: undefined },
       { ...options, preconditions },
       signal,
     );
@@ -128,7 +129,8 @@ async function freshPod(
 ): Promise<Pod | undefined> {
   const key = relativeKey(pods.stored, request.namespace, request.name);
   // Decoded as what is stored there.
-  return (await readFresh(store, pods, key, signal))?.object as Pod | undefined;
+  const { bounds } = request;
+  return (await readFresh({ ...store, bounds }, pods, key, signal))?.object as Pod | undefined;
 }
 
 /**

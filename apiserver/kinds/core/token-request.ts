@@ -148,7 +148,9 @@ async function found<Resource extends keyof Core>(
   const endpoint = registry().endpoint(GROUP.core, 'v1', resource);
   const key = endpoint && relativeKey(endpoint.stored, request.namespace, name);
   const current =
-    endpoint === undefined || key === undefined ? undefined : await readFresh(store, endpoint, key, signal);
+    endpoint === undefined || key === undefined
+      ? undefined
+      : await readFresh({ ...store, bounds: request.bounds }, endpoint, key, signal);
   if (current === undefined) throw notFound({ group: GROUP.core, resource }, name);
   return current.object as Core[Resource];
 }

@@ -80,7 +80,10 @@ class Served {
   #abort(id: number): void {
     const reason = new Error('the other end of the store does not wait any more');
     this.#calls.get(id)?.abort(reason);
-    this.#watches.get(id)?.signal.abort(reason);
+    const watch = this.#watches.get(id);
+    watch?.signal.abort(reason);
+    // One that is between two batches hears of no signal.
+    watch?.batches.return?.().catch(() => undefined);
     this.#watches.delete(id);
   }
 
