@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Exchange } from '../../exchange/exchange';
-import { DISCARD_BYTES_MAX } from './limits';
+import { BODY_PIECES_MAX, DISCARD_BYTES_MAX } from './limits';
 import type { TestServer } from './testing/client';
 import { always, deferred, readToEnd, startServer, textAnswer } from './testing/client';
 
@@ -169,6 +169,26 @@ describe('clients that take their time', () => {
     const text = await talk(server, 'GET /slow HTTP/1.1\r\nHost: a\r\nX: ');
     expect(codes(text)).toEqual(['408']);
     expect(server.seen).toEqual([]);
+  });
+
+  test.each([
+    ['that is read', 200, '400'],
+    ['that nobody reads', 401, '401'],
+  ])('a body in crumbs %s is not followed to its end', async (_which, code, expected) => {
+    running = await startServer(async (exchange) => {
+      if (code === 200) await exchange.readBody();
+      exchange.answer = textAnswer('', code);
+    });
+    const socket = await running.connect();
+    const text = readToEnd(socket);
+    socket.write(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
+    const crumbs = Buffer.from('1\r\na\r\n'.repeat(BODY_PIECES_MAX));
+    const more = (): void => {
+      if (socket.writable) socket.write(crumbs, more);
+    };
+    more();
+    expect(codes(await text)).toEqual([expected]);
+    while (running.server.inFlight() > 0) await new Promise(setImmediate);
   });
 
   test('so is a body that does not end', async () => {

@@ -6,7 +6,7 @@ import type { ListenerRequest } from './express-listener';
 import { Gathered } from './gathered';
 import type { HeldBytes } from './held-bytes';
 import { tooManyBytes } from './held-bytes';
-import { BODY_BYTES_MAX, DISCARD_BYTES_MAX, HELD_BYTES_MIN } from './limits';
+import { BODY_BYTES_MAX, BODY_PIECES_MAX, DISCARD_BYTES_MAX, HELD_BYTES_MIN } from './limits';
 
 /** Whose body is read. */
 export interface BodyReader {
@@ -30,7 +30,7 @@ function bodyTooLarge(): StatusError {
 
 /**
  * Reads the whole body. Rejects with 413 as soon as it is known to be over the limit, having kept no more than that; with 429 when there
- * is no room for it; with the signal's reason when that aborts; with 400 when the client broke off. A client that waits for
+ * is no room for it; with the signal's reason when that aborts; with 400 when the client broke off, or sends it in crumbs. A client that waits for
  * `100 Continue` is told to go on.
  */
 export async function readBody(
@@ -53,6 +53,7 @@ export async function readBody(
 async function collect(request: ListenerRequest, { exchange, held }: BodyReader): Promise<Buffer> {
   const { signal, user } = exchange;
   const gathered = new Gathered();
+  let pieces = 0;
   let counted = 0;
   const count = (): boolean => {
     const more = gathered.bytes - counted;
@@ -78,7 +79,9 @@ async function collect(request: ListenerRequest, { exchange, held }: BodyReader)
     };
     const onData = (chunk: Buffer): void => {
       gathered.add(chunk);
-      if (gathered.bytes > BODY_BYTES_MAX) settle(bodyTooLarge());
+      pieces += 1;
+      if (pieces > BODY_PIECES_MAX) settle(badRequest('the request body comes in too many pieces'));
+      else if (gathered.bytes > BODY_BYTES_MAX) settle(bodyTooLarge());
       else if (gathered.bytes >= HELD_BYTES_MIN && !count()) settle(noRoom());
     };
     const onEnd = (): void => {
@@ -113,9 +116,11 @@ export async function readNoBody(request: ListenerRequest): Promise<Buffer> {
 export function discardRest(request: ListenerRequest): void {
   if (request.complete || request.destroyed) return;
   let bytes = 0;
+  let pieces = 0;
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > DISCARD_BYTES_MAX) request.destroy();
+    pieces += 1;
+    if (bytes > DISCARD_BYTES_MAX || pieces > BODY_PIECES_MAX) request.destroy();
   });
   request.on('error', () => undefined);
   request.resume();
