@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { asksForVersion, versionLine } from '../shared/build';
 import type { FlagRow } from '../shared/flags/flag-row';
 import { helpText } from '../shared/flags/help';
 import { suggestion } from '../shared/flags/suggestion';
@@ -14,6 +15,10 @@ const COMMANDS: readonly Command[] = [...CERTS_COMMANDS, SMOKE_COMMAND];
 
 /** Runs the command that the first words name. Resolves to the exit code. */
 async function main(argv: readonly string[]): Promise<number> {
+  if (asksForVersion(argv)) {
+    process.stdout.write(`${versionLine(PROGRAM)}\n`);
+    return EXIT.ok;
+  }
   const command = COMMANDS.find(({ name }) => name.every((word, index) => argv[index] === word));
   if (command === undefined) return withoutCommand(argv);
   const rest = argv.slice(command.name.length);

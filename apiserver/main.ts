@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import { asksForVersion, readBuild, versionLine } from '../shared/build';
 import { writeHelp } from '../shared/flags/help';
 import { parseFlags } from '../shared/flags/parse-flags';
 import { createProcessLog } from '../shared/log/pino-log';
@@ -24,7 +23,12 @@ const SMALL_HEAP = '--heap-growing-percent=100';
 /** Reads the command line, then serves until SIGTERM or SIGINT. The process's exit code is what `main` resolves to. */
 async function main(): Promise<number> {
   setFlagsFromString(SMALL_HEAP);
-  const parsed = parseFlags(FLAG_ROWS, process.argv.slice(2));
+  const argv = process.argv.slice(2);
+  if (asksForVersion(argv)) {
+    process.stdout.write(`${versionLine(PROGRAM)}\n`);
+    return 0;
+  }
+  const parsed = parseFlags(FLAG_ROWS, argv);
   if (parsed.outcome === 'help') {
     writeHelp(process.stdout, FLAG_ROWS, { program: PROGRAM, summary: SUMMARY });
     return 0;
@@ -63,17 +67,6 @@ async function serve(options: ServerOptions, warnings: readonly string[]): Promi
     log.debug({ error }, 'cause of the failed start');
     return 1;
   }
-}
-
-/** The package's version; commit and date are known to a release's image alone and come from its environment. */
-function readBuild(): { readonly version: string; readonly commit: string; readonly date: string } {
-  const manifest = path.join(__dirname, '..', '..', 'package.json');
-  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
-  return {
-    version,
-    commit: process.env['ORCH_BUILD_COMMIT'] ?? '',
-    date: process.env['ORCH_BUILD_DATE'] ?? '',
-  };
 }
 
 main().then(

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { asksForVersion, versionLine } from '../shared/build';
 import { createClient } from '../shared/client/client';
 import { KubeconfigError, loadKubeconfig } from '../shared/client/kubeconfig';
 import { defined } from '../shared/defined';
@@ -38,6 +39,10 @@ const REFUSALS = [
 type Values = FlagValues<typeof FLAGS>;
 
 async function main(argv: readonly string[]): Promise<number> {
+  if (asksForVersion(argv)) {
+    process.stdout.write(`${versionLine(PROGRAM)}\n`);
+    return EXIT.ok;
+  }
   const parsed = parseFlags(FLAGS, argv);
   if (parsed.outcome === 'help') {
     writeHelp(process.stdout, FLAGS, { program: PROGRAM, summary: SUMMARY });

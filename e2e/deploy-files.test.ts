@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { load } from 'js-yaml';
-import { repositoryRoot } from '../deploy/local/repository';
+import { programPath, repositoryRoot } from '../deploy/local/repository';
 import { unknownFlags } from './support/program-flags';
 
 /** The files in deploy/ that no program of ours reads: held against what does. */
@@ -37,6 +37,12 @@ const plan = load(read(COMPOSE, 'certificates.yaml')) as Plan;
 test('plain manifests are what the chart makes', () => {
   const generator = path.join(DEPLOY, 'local', 'manifests.mjs');
   expect(execFileSync(process.execPath, [generator, '--check'], { encoding: 'utf8' })).toBe('');
+});
+
+test.each(['apiserver', 'controller-manager', 'admin'] as const)('%s says which version it is', (program) => {
+  const env = { ...process.env, ORCH_BUILD_COMMIT: 'abc', ORCH_BUILD_DATE: '2026-01-02T03:04:05Z' };
+  const text = execFileSync(process.execPath, [programPath(program), '--version'], { encoding: 'utf8', env });
+  expect(text).toMatch(new RegExp(`^orch-${program} \\d+\\.\\d+\\.\\d+ abc 2026-01-02T03:04:05Z\\n$`, 'u'));
 });
 
 describe('compose', () => {

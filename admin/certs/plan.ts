@@ -38,17 +38,21 @@ export class PlanError extends Error {
 
 /** Reads a plan (YAML or JSON). Throws PlanError for anything missing, unknown or twice there. */
 export function parsePlan(text: string): Plan {
-  const top = fields(parsed(text), 'the plan', ['authorities', 'certificates', 'tokenKeys']);
-  const authorities = list(top['authorities'], 'authorities').map((each, index) =>
+  const {
+    authorities: givenAuthorities,
+    certificates: givenCertificates,
+    tokenKeys: givenKeys,
+  } = fields(parsed(text), 'the plan', ['authorities', 'certificates', 'tokenKeys']);
+  const authorities = list(givenAuthorities, 'authorities').map((each, index) =>
     authority(
       fields(each, `authorities[${String(index)}]`, AUTHORITY_FIELDS),
       `authorities[${String(index)}]`,
     ),
   );
-  const certificates = list(top['certificates'], 'certificates').map((each, index) =>
+  const certificates = list(givenCertificates, 'certificates').map((each, index) =>
     certificate(each, `certificates[${String(index)}]`),
   );
-  const tokenKeys = list(top['tokenKeys'], 'tokenKeys').map((each) => name(each, 'tokenKeys'));
+  const tokenKeys = list(givenKeys, 'tokenKeys').map((each) => name(each, 'tokenKeys'));
   const names = [...authorities, ...certificates].map((each) => each.name).concat(tokenKeys);
   const twice = names.find((each, index) => names.indexOf(each) !== index);
   if (twice !== undefined) throw new PlanError(`two bundles are named "${twice}"`);
@@ -84,19 +88,20 @@ function parsed(text: string): unknown {
 }
 
 function authority(value: Fields, at: string): AuthorityPlan {
-  const { validDays } = value;
+  const { name: given, commonName, validDays } = value;
   if (typeof validDays !== 'number' || !Number.isInteger(validDays) || validDays < 1 || validDays > DAYS_MAX)
     throw new PlanError(`${at}.validDays must be a number of days from 1 to ${String(DAYS_MAX)}`);
   return {
-    name: name(value['name'], `${at}.name`),
-    commonName: nonEmpty(value['commonName'], `${at}.commonName`),
+    name: name(given, `${at}.name`),
+    commonName: nonEmpty(commonName, `${at}.commonName`),
     validDays,
   };
 }
 
 function certificate(value: unknown, at: string): CertificatePlan {
   const each = fields(value, at, CERTIFICATE_FIELDS);
-  const usages = list(each['usages'], `${at}.usages`).map((usage) => {
+  const { authority: issuer, organizations, hosts, usages: given, restart } = each;
+  const usages = list(given, `${at}.usages`).map((usage) => {
     if (usage !== 'server' && usage !== 'client')
       throw new PlanError(`${at}.usages may hold "server" and "client" only`);
     return usage;
@@ -104,13 +109,13 @@ function certificate(value: unknown, at: string): CertificatePlan {
   if (usages.length === 0) throw new PlanError(`${at}.usages must not be empty`);
   return {
     ...authority(each, at),
-    authority: name(each['authority'], `${at}.authority`),
-    organizations: list(each['organizations'], `${at}.organizations`).map((item) =>
+    authority: name(issuer, `${at}.authority`),
+    organizations: list(organizations, `${at}.organizations`).map((item) =>
       nonEmpty(item, `${at}.organizations`),
     ),
-    hosts: list(each['hosts'], `${at}.hosts`).map((item) => nonEmpty(item, `${at}.hosts`)),
+    hosts: list(hosts, `${at}.hosts`).map((item) => nonEmpty(item, `${at}.hosts`)),
     usages,
-    restart: each['restart'] === undefined ? undefined : name(each['restart'], `${at}.restart`),
+    restart: restart === undefined ? undefined : name(restart, `${at}.restart`),
   };
 }
 

@@ -4,8 +4,8 @@ import path from 'node:path';
 /** The folder of package.json, found from this file, which runs both from source (in tests) and from `dist/`. */
 export const repositoryRoot: string = findRoot(__dirname);
 
-/** The compiled program of one of the two commands. */
-export function programPath(program: 'apiserver' | 'controller-manager'): string {
+/** The compiled program of one of the commands. */
+export function programPath(program: 'admin' | 'apiserver' | 'controller-manager'): string {
   return path.join(repositoryRoot, 'dist', program, 'main.js');
 }
 

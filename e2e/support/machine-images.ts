@@ -92,7 +92,7 @@ export function buildMachineImages(dir: string): MachineImages {
       size,
     };
   };
-  const size = / has (?<size>.+)$/mu.exec(output)?.groups?.['size'] ?? '';
+  const size = / has (.+)$/mu.exec(output)?.[1] ?? '';
   return {
     orch: open(IMAGE, size),
     etcd: open('localhost/etcd', ''),

@@ -64,9 +64,26 @@ export interface PodTemplate {
 export function podTemplateOf({ kind, metadata, spec }: Body): PodTemplate | undefined {
   if (kind === 'Pod')
     return { metadata: { labels: metadata?.labels ?? {} }, spec: spec as unknown as PodSpec };
-  const owner =
-    kind === 'CronJob' ? (spec?.['jobTemplate'] as { spec: Body['spec'] } | undefined)?.spec : spec;
-  return owner?.['template'] as PodTemplate | undefined;
+  const own = ownerSpecOf(spec);
+  return kind === 'CronJob' ? own.jobTemplate?.spec.template : own.template;
+}
+
+/** What of an object's `spec` the chart's tests look at, whatever its kind. */
+export interface OwnerSpec {
+  readonly replicas?: number;
+  readonly strategy?: {
+    readonly rollingUpdate: { readonly maxSurge: number; readonly maxUnavailable: number };
+  };
+  readonly selector?: unknown;
+  readonly template?: PodTemplate;
+  readonly jobTemplate?: { readonly spec: { readonly template: PodTemplate } };
+  readonly clusterIP?: string;
+  readonly ports?: readonly { readonly port: number; readonly targetPort: string }[];
+}
+
+/** That part of a `spec`; empty if there is none. */
+export function ownerSpecOf(spec: Readonly<Record<string, unknown>> = {}): OwnerSpec {
+  return spec;
 }
 
 /** All that a volume is made of. */

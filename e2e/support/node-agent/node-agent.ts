@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiClient, Body } from '../client';
 import type { Image } from '../machine-images';
 import type { PodTemplate } from '../pods';
-import { podTemplateOf } from '../pods';
+import { ownerSpecOf, podTemplateOf } from '../pods';
 import type { RunningPod } from './pod-runner';
 import { runPod } from './pod-runner';
 import { startServiceProxy } from './service-proxy';
@@ -44,11 +44,6 @@ export function startNodeAgent(options: NodeAgentOptions): NodeAgent {
 
 const POLL_MS = 100;
 const NO_STRATEGY = { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } };
-
-interface ServicePort {
-  readonly port: number;
-  readonly targetPort: string;
-}
 
 interface OwnedPod {
   readonly owner: string;
@@ -147,7 +142,7 @@ class Agent implements NodeAgent {
   /** One member at a time is replaced, the last one first, and only while the others are ready. */
   async #statefulSet(set: Body): Promise<void> {
     const owner = ownerOf('StatefulSet', set);
-    const replicas = Number(set.spec?.['replicas']);
+    const replicas = ownerSpecOf(set.spec).replicas ?? 1;
     const names = Array.from(
       { length: replicas },
       (_, index) => `${String(set.metadata?.name)}-${String(index)}`,
@@ -178,8 +173,8 @@ class Agent implements NodeAgent {
     const owner = ownerOf('Deployment', deployment);
     const template = podTemplateOf(deployment);
     if (template === undefined) return;
-    const replicas = Number(deployment.spec?.['replicas']);
-    const { rollingUpdate } = (deployment.spec?.['strategy'] ?? NO_STRATEGY) as typeof NO_STRATEGY;
+    const { replicas = 1, strategy = NO_STRATEGY } = ownerSpecOf(deployment.spec);
+    const { rollingUpdate } = strategy;
     const hash = hashOf(template);
     const own = this.#owned(owner).filter((each) => !each.isLeaving);
     const fresh = own.filter((each) => each.hash === hash);
@@ -228,7 +223,7 @@ class Agent implements NodeAgent {
       };
       await host.create(base, {
         metadata: { name, labels: template.metadata?.labels, ownerReferences: [owner] },
-        spec: { replicas: counts.replicas, selector: deployment.spec?.['selector'], template },
+        spec: { replicas: counts.replicas, selector: ownerSpecOf(deployment.spec).selector, template },
       });
       return;
     }
@@ -342,18 +337,19 @@ class Agent implements NodeAgent {
     const lines = ['127.0.0.1 localhost'];
     for (const service of await this.#list('/api/v1', 'services')) {
       const name = String(service.metadata?.name);
-      const selector = service.spec?.['selector'] as Readonly<Record<string, string>>;
+      const { clusterIP, ports = [], ...rest } = ownerSpecOf(service.spec);
+      const selector = rest.selector as Readonly<Record<string, string>>;
       const behind = (): readonly RunningPod[] =>
         this.pods().filter(({ labels }) =>
           Object.entries(selector).every(([key, value]) => labels[key] === value),
         );
-      if (service.spec?.['clusterIP'] === 'None') {
+      if (clusterIP === 'None') {
         for (const pod of behind()) lines.push(`${pod.ip} ${pod.name}.${name}.${namespace}.svc`);
         continue;
       }
       const ip = this.addressOf(name);
       lines.push(`${ip} ${name}.${namespace}.svc`);
-      for (const { port, targetPort } of (service.spec?.['ports'] ?? []) as readonly ServicePort[]) {
+      for (const { port, targetPort } of ports) {
         const key = `${name}:${String(port)}`;
         if (this.#proxies.has(key)) continue;
         this.#proxies.set(
