@@ -1,7 +1,6 @@
 import type { StartedProcess } from '../deploy/local/started-process';
 import { eventually } from '../shared/testing/eventually';
 import { NAMES } from './support/dialect';
-
 import { configMap, deployment, namespace, pod, secret, service } from './support/objects';
 import { sized } from './support/scale';
 import { suiteHaSet } from './support/suite';

@@ -5,6 +5,7 @@ import { startInformerProcess } from '../list-watch/chaos/informer-process';
 import type { JournalReport } from '../list-watch/chaos/journal';
 import type { Truth } from '../list-watch/chaos/truth';
 import { NAMESPACES, VIEWS } from '../list-watch/chaos/views';
+import type { HaSet } from '../support/ha-set';
 import { configMap, defaultServiceAccount, namespace } from '../support/objects';
 import { checkEpoch } from './checks/check-epoch';
 import type { Finding } from './checks/finding';
@@ -104,8 +105,18 @@ export async function prepare({ set }: Pick<Rig, 'set'>): Promise<void> {
     await create(`/api/v1/namespaces/${name}/serviceaccounts`, defaultServiceAccount());
   }
   await create(`/api/v1/namespaces/${QUOTA_NAMESPACE}/resourcequotas`, quotaObject());
-  await create(`/api/v1/namespaces/${QUOTA_NAMESPACE}/serviceaccounts`, defaultServiceAccount());
   await create(`/api/v1/namespaces/${ELECTION_NAMESPACE}/configmaps`, configMap('led'));
+  if (set.controllerManagers.length > 0) await quotaLimits(set);
+}
+
+/** A quota limits nothing before the controller-manager has said what is used. */
+async function quotaLimits({ client, controllerManagers }: HaSet): Promise<void> {
+  await eventually('the quota limits something', async () => {
+    await startEnded(controllerManagers);
+    const { body } = await client.get(`/api/v1/namespaces/${QUOTA_NAMESPACE}/resourcequotas/few`);
+    const { used = {} } = (body.status ?? {}) as { readonly used?: object };
+    return Object.keys(used).length > 0;
+  });
 }
 
 const ELECTION_NAMESPACE = NAMESPACES[0] ?? '';
