@@ -24,7 +24,7 @@ module.exports = {
     {
       ...common,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{admin,apiserver,controller-manager,deploy,shared}/**/*.test.ts'],
+      testMatch: ['<rootDir>/{apiserver,controller-manager,deploy,shared}/**/*.test.ts'],
     },
     { ...common, displayName: 'e2e', testMatch: ['<rootDir>/e2e/**/*.test.ts'] },
   ],

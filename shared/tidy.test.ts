@@ -12,7 +12,7 @@ const ROOT = path.resolve(__dirname, '..');
 const LAYERS: readonly (readonly string[])[] = [
   ['e2e'],
   ['deploy/local'],
-  ['admin'],
+  ['deploy/admin'],
   ['controller-manager'],
   [
     'controller-manager/bootstrap-tokens',
@@ -51,12 +51,10 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Pairs that stay apart whatever their rows: the programs meet over the wire only. */
 const STRANGERS: readonly (readonly [from: string, to: string])[] = [
   ['controller-manager', 'apiserver'],
-  ['admin', 'apiserver'],
-  ['admin', 'controller-manager'],
-  ['deploy', 'admin'],
+  ['deploy/local', 'deploy/admin'],
   ['deploy', 'apiserver'],
   ['deploy', 'controller-manager'],
-  ['e2e', 'admin'],
+  ['e2e', 'deploy/admin'],
   ['e2e', 'apiserver'],
   ['e2e', 'controller-manager'],
 ];
@@ -66,7 +64,7 @@ const PLANTER = 'e2e/robustness/planted/';
 
 /** What is started, and imported by nobody. */
 const PROGRAMS: ReadonlySet<string> = new Set([
-  'admin/main.ts',
+  'deploy/admin/main.ts',
   'apiserver/main.ts',
   'apiserver/offload/thread.ts',
   'controller-manager/main.ts',
@@ -119,7 +117,9 @@ describe('layers', () => {
 
   test('every source file is a program, or one imports it', () => {
     const imported = new Set(imports(program).map(({ to }) => `${to}.ts`));
-    const parts = program.filter((file) => /^(?:admin|apiserver|controller-manager|shared)\//u.test(file));
+    const parts = program.filter((file) =>
+      /^(?:deploy\/admin|apiserver|controller-manager|shared)\//u.test(file),
+    );
     expect(parts.filter((file) => !imported.has(file) && !PROGRAMS.has(file))).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ import path from 'node:path';
 const UNTYPED_ACCESSES = 146;
 
 const ROOT = path.resolve(__dirname, '..');
-const FOLDERS = ['admin', 'apiserver', 'controller-manager', 'deploy', 'e2e', 'shared'];
+const FOLDERS = ['apiserver', 'controller-manager', 'deploy', 'e2e', 'shared'];
 
 /** `object['field']`, but for the variables of the environment, which have no other spelling. */
 const BY_NAME = /(?<![\s([{,:=&|?!<>]|\benv)(?:\?\.)?\['[A-Za-z_$][\w$]*'\]/gu;

@@ -6,8 +6,14 @@ export const repositoryRoot: string = findRoot(__dirname);
 
 /** The compiled program of one of the commands. */
 export function programPath(program: 'admin' | 'apiserver' | 'controller-manager'): string {
-  return path.join(repositoryRoot, 'dist', program, 'main.js');
+  return path.join(repositoryRoot, 'dist', FOLDERS[program], 'main.js');
 }
+
+const FOLDERS = {
+  admin: 'deploy/admin',
+  apiserver: 'apiserver',
+  'controller-manager': 'controller-manager',
+} as const;
 
 function findRoot(folder: string): string {
   if (existsSync(path.join(folder, 'package.json'))) return folder;

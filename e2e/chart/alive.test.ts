@@ -108,9 +108,9 @@ full('the chart on a host cluster', () => {
     const files = filesBelow(path.join(rootFolder, 'opt/orch'));
     const roots = new Set(files.map((file) => file.split('/').slice(0, 2).join('/')));
     expect([...roots].filter((root) => root.startsWith('dist/')).toSorted()).toEqual([
-      'dist/admin',
       'dist/apiserver',
       'dist/controller-manager',
+      'dist/deploy',
       'dist/shared',
     ]);
     expect(

@@ -1,3 +1,4 @@
+import { wordTable } from '../../../shared/word-table';
 import { ConnectionError } from '../../../shared/client/connection-error';
 import type { Webhook } from './webhook';
 
@@ -33,7 +34,7 @@ export class CallFailure extends Error {
 }
 
 /** Of Node's codes; what stands here is looked at first. */
-const REASONS: Readonly<Record<string, FailureReason>> = {
+const REASONS = wordTable<FailureReason>({
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'unreachable',
   ENETUNREACH: 'unreachable',
@@ -44,7 +45,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
   ETIMEDOUT: 'timeout',
   EMSGSIZE: 'answer',
   EPROTO: 'tls',
-};
+});
 
 /** Node's names for what is wrong with certificates and handshakes. */
 const TLS_CODE = /^(?:ERR_(?:TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_)/;
@@ -52,5 +53,5 @@ const TLS_CODE = /^(?:ERR_(?:TLS|SSL)_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_
 /** Why a connection gave no answer. */
 export function reasonOf(error: unknown): FailureReason {
   if (!(error instanceof ConnectionError)) return 'protocol';
-  return REASONS[error.code] ?? (TLS_CODE.test(error.code) ? 'tls' : 'protocol');
+  return REASONS.get(error.code) ?? (TLS_CODE.test(error.code) ? 'tls' : 'protocol');
 }

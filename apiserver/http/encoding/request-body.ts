@@ -1,3 +1,4 @@
+import { wordTable } from '../../../shared/word-table';
 import { badRequest } from '../../../shared/errors/status-error';
 import { STEP_TIMES } from '../../../shared/concurrency/long-steps';
 import { MEDIA_TYPE } from '../../../shared/names';
@@ -31,7 +32,9 @@ export function bodyMediaType(contentType: string | undefined): string {
  */
 export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedObject): unknown {
   try {
-    return STEP_TIMES.run(STAGE_OF_TYPE[mediaType] ?? 'parse_json', () => parse(bytes, mediaType, expected));
+    return STEP_TIMES.run(STAGE_OF_TYPE.get(mediaType) ?? 'parse_json', () =>
+      parse(bytes, mediaType, expected),
+    );
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     const why =
@@ -45,10 +48,10 @@ export function parseBody(bytes: Buffer, mediaType: string, expected: ExpectedOb
   }
 }
 
-const STAGE_OF_TYPE: Readonly<Record<string, string>> = {
+const STAGE_OF_TYPE = wordTable<string>({
   [MEDIA_TYPE.yaml]: 'parse_yaml',
   [MEDIA_TYPE.protobuf]: 'parse_protobuf',
-};
+});
 
 function parse(bytes: Buffer, mediaType: string, expected: ExpectedObject): unknown {
   if (mediaType === MEDIA_TYPE.protobuf) return parseProtobuf(bytes, expected);

@@ -1,3 +1,4 @@
+import { wordTable } from '../../../shared/word-table';
 import type { WorstRequest } from './request';
 import { filled, TYPE, numbered, post } from './request';
 
@@ -14,7 +15,7 @@ const TEXT: Schema = { type: 'string' };
 const FREE: Schema = { type: 'object', additionalProperties: TEXT };
 
 /** What is there before the first request: kinds whose objects are costly to check. */
-const KINDS: Readonly<Record<string, Schema>> = {
+const KINDS = wordTable<Schema>({
   Wide: {
     free: FREE,
     items: {
@@ -58,9 +59,9 @@ const KINDS: Readonly<Record<string, Schema>> = {
     },
     anything: { 'x-kubernetes-preserve-unknown-fields': true },
   },
-};
+});
 
-export const DEFINITIONS: readonly object[] = Object.entries(KINDS).map(([kind, properties]) =>
+export const DEFINITIONS: readonly object[] = Array.from(KINDS.entries()).map(([kind, properties]) =>
   definition(kind, [
     version('v1', { spec: { type: 'object', properties } }),
     { ...version('v2', { spec: { type: 'object', properties } }), storage: false },

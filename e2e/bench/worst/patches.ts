@@ -1,3 +1,4 @@
+import { wordTable } from '../../../shared/word-table';
 import type { WorstRequest } from './request';
 import { filled, numbered, TYPE } from './request';
 import { JSON_PATCHES } from './json-patches';
@@ -83,11 +84,11 @@ const APPLIES: readonly (readonly [name: string, path: string, query: string, te
 ];
 
 /** An applied configuration names its kind. */
-const KIND_OF: Readonly<Record<string, string>> = {
+const KIND_OF = wordTable<string>({
   [STORED.pod]: '"apiVersion":"v1","kind":"Pod"',
   [STORED.endpoints]: '"apiVersion":"v1","kind":"Endpoints"',
   [STORED.custom]: '"apiVersion":"worst.example/v1","kind":"Wide"',
-};
+});
 const CONFIGMAP_KIND = '"apiVersion":"v1","kind":"ConfigMap"';
 
 export const PATCHES: readonly WorstRequest[] = [
@@ -97,7 +98,7 @@ export const PATCHES: readonly WorstRequest[] = [
     patch(`strategic merge patch: ${name}`, path, [TYPE.strategicPatch, text]),
   ),
   ...APPLIES.map(([name, path, query, text]) => {
-    const kind = KIND_OF[path] ?? CONFIGMAP_KIND;
+    const kind = KIND_OF.get(path) ?? CONFIGMAP_KIND;
     const configured = (): string => `{${kind},${text().slice(1)}`;
     return patch(`apply: ${name}`, path, [TYPE.apply, configured], `&fieldManager=applier${query}`);
   }),

@@ -71,7 +71,7 @@ spec:
     - name: certificates
       image: {{ include "orch.image" . }}
       imagePullPolicy: {{ .Values.image.pullPolicy }}
-      command: [node, /opt/orch/dist/admin/main.js]
+      command: [node, /opt/orch/dist/deploy/admin/main.js]
       args:
         - certs
         - ensure

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { ConfigMap } from '../shared/api/types/core-v1';
-import type { Client } from '../shared/client/client';
-import { createClient } from '../shared/client/client';
-import { loadKubeconfig } from '../shared/client/kubeconfig';
-import type { FlagRow } from '../shared/flags/flag-row';
-import { parseFlags } from '../shared/flags/parse-flags';
-import { NAMESPACE } from '../shared/names';
-import type { ResourceOf } from '../shared/object/object';
+import type { ConfigMap } from '../../shared/api/types/core-v1';
+import type { Client } from '../../shared/client/client';
+import { createClient } from '../../shared/client/client';
+import { loadKubeconfig } from '../../shared/client/kubeconfig';
+import type { FlagRow } from '../../shared/flags/flag-row';
+import { parseFlags } from '../../shared/flags/parse-flags';
+import { NAMESPACE } from '../../shared/names';
+import type { ResourceOf } from '../../shared/object/object';
 import type { Command, CommandOutcome } from './command';
 
 const FLAGS = [

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { asksForVersion, versionLine } from '../shared/build';
-import type { FlagRow } from '../shared/flags/flag-row';
-import { helpText } from '../shared/flags/help';
-import { suggestion } from '../shared/flags/suggestion';
+import { asksForVersion, versionLine } from '../../shared/build';
+import type { FlagRow } from '../../shared/flags/flag-row';
+import { helpText } from '../../shared/flags/help';
+import { suggestion } from '../../shared/flags/suggestion';
 import { CERTS_COMMANDS } from './certs/commands';
 import type { Command } from './command';
 import { SMOKE_COMMAND } from './smoke';

@@ -1,4 +1,4 @@
-import type { FlagRow } from '../shared/flags/flag-row';
+import type { FlagRow } from '../../shared/flags/flag-row';
 
 /** What is wrong with the command line, or the lines to print and the process's exit code. */
 export type CommandOutcome =

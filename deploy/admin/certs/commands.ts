@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { createClient } from '../../shared/client/client';
-import { systemClock } from '../../shared/concurrency/clock';
-import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
-import { parseFlags } from '../../shared/flags/parse-flags';
-import { SERVICE_ACCOUNT_MOUNT_PATH } from '../../shared/names';
+import { createClient } from '../../../shared/client/client';
+import { systemClock } from '../../../shared/concurrency/clock';
+import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
+import { parseFlags } from '../../../shared/flags/parse-flags';
+import { SERVICE_ACCOUNT_MOUNT_PATH } from '../../../shared/names';
 import type { Command, CommandOutcome } from '../command';
 import type { BundleStore } from './bundle-store';
 import { ensureBundles } from './ensure';

@@ -1,9 +1,9 @@
-import type { Secret } from '../../shared/api/types/core-v1';
-import type { Deployment } from '../../shared/api/types/apps-v1';
-import type { Client } from '../../shared/client/client';
-import { hasCode } from '../../shared/client/status';
-import { MEDIA_TYPE, RESTARTED_AT, SECRET_TYPE } from '../../shared/names';
-import type { ResourceOf } from '../../shared/object/object';
+import type { Secret } from '../../../shared/api/types/core-v1';
+import type { Deployment } from '../../../shared/api/types/apps-v1';
+import type { Client } from '../../../shared/client/client';
+import { hasCode } from '../../../shared/client/status';
+import { MEDIA_TYPE, RESTARTED_AT, SECRET_TYPE } from '../../../shared/names';
+import type { ResourceOf } from '../../../shared/object/object';
 import type { Bundle, BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
 

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import type { Clock } from '../../shared/concurrency/clock';
+import type { Clock } from '../../../shared/concurrency/clock';
 import type { BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
 import type { Plan } from './plan';

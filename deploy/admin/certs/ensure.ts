@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
-import type { KeyedCertificate } from '../../shared/certs/certificate';
-import { issueCertificate, makeCa } from '../../shared/certs/certificate';
-import type { Clock } from '../../shared/concurrency/clock';
+import type { KeyedCertificate } from '../../../shared/certs/certificate';
+import { issueCertificate, makeCa } from '../../../shared/certs/certificate';
+import type { Clock } from '../../../shared/concurrency/clock';
 import type { Bundle, BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
 import type { CertificatePlan, Plan } from './plan';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { writeFileAtomically } from '../../shared/files/atomic-file';
-import { makeDirectory } from '../../shared/files/make-directory';
+import { writeFileAtomically } from '../../../shared/files/atomic-file';
+import { makeDirectory } from '../../../shared/files/make-directory';
 import type { Bundle, BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
 
