@@ -39,7 +39,7 @@ export interface StoredObject {
 }
 
 /** From here on only what is looked at is parsed, so that no object holds the loop for long, however many values it has. */
-const PICKED_BYTES_MIN = 16 * 1024;
+export const PICKED_BYTES_MIN = 16 * 1024;
 
 /**
  * Reads one stored object. Parses it at most once, for labels, fields and uid, and splices its resourceVersion in. The bytes are copied:
