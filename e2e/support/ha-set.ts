@@ -139,15 +139,20 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
 
   const kubeconfig = path.join(dir, 'kubeconfig');
   writeKubeconfig(kubeconfig, { server, caFile, user: 'admin', token });
+  const asControllerManager = {
+    caFile,
+    user: 'controller-manager',
+    token: credentials.controllerManagerToken,
+  };
+  // For suites that run their own.
+  writeKubeconfig(path.join(dir, 'controller-manager.kubeconfig'), { server, ...asControllerManager });
   const controllerManagers: RestartableProgram[] = [];
   for (let index = 0; index < options.controllerManagers; index++) {
     const name = `controller-manager-${String(index)}`;
     const ownKubeconfig = path.join(dir, `${name}.kubeconfig`);
     writeKubeconfig(ownKubeconfig, {
       server: await through(name, 'balancer', server),
-      caFile,
-      user: 'controller-manager',
-      token: credentials.controllerManagerToken,
+      ...asControllerManager,
     });
     const program = await restartable(async () =>
       startControllerManager({
