@@ -32,7 +32,7 @@ interface Job {
 
 /**
  * Has requests that are too large for the loop that serves everybody carried out by a thread. At most one of a user is under way at a time, so
- * that nobody who sends many holds up the others' ; the rest wait in order, in a queue with a bound.
+ * that nobody who sends many holds up the others; the rest wait in order, in a queue with a bound.
  */
 export class Offload {
   readonly #options: OffloadOptions;

@@ -1,0 +1,41 @@
+import {
+  keepBodyWithin,
+  keepStoredWithin,
+  keepValuesWithin,
+  LOOP_BOUNDS,
+  TooLargeHereError,
+} from './loop-bounds';
+
+const { valuesMax, storedBytesMax, bodyBytesMax } = LOOP_BOUNDS;
+const BYTES = 100_000;
+
+/** A list in a map, of so many values with the two. */
+const holding = (values: number): object => ({ list: Array.from({ length: values - 2 }, () => null) });
+
+test('values are counted in lists and maps, however deep, and keys are not', () => {
+  const nested = { a: [{ b: { c: [1, 'x', null] } }], d: {} };
+  const bounds = (max: number): typeof LOOP_BOUNDS => ({ ...LOOP_BOUNDS, valuesMax: max });
+  expect(() => keepValuesWithin(bounds(9), nested, BYTES)).not.toThrow();
+  expect(() => keepValuesWithin(bounds(8), nested, BYTES)).toThrow(TooLargeHereError);
+});
+
+test('as many values as there may be are within the bounds, and one more is not', () => {
+  expect(() => keepValuesWithin(LOOP_BOUNDS, holding(valuesMax), BYTES)).not.toThrow();
+  expect(() => keepValuesWithin(LOOP_BOUNDS, holding(valuesMax + 1), BYTES)).toThrow(TooLargeHereError);
+});
+
+test('what so few bytes can hold is not counted, and nothing is without bounds', () => {
+  expect(() => keepValuesWithin(LOOP_BOUNDS, holding(valuesMax + 1), valuesMax * 2)).not.toThrow();
+  expect(() => keepValuesWithin(undefined, holding(valuesMax + 1), BYTES)).not.toThrow();
+  expect(() => keepBodyWithin(undefined, BYTES * BYTES, 'yaml')).not.toThrow();
+  expect(() => keepStoredWithin(undefined, BYTES * BYTES)).not.toThrow();
+});
+
+test('a body and a stored object have as many bytes as the bounds say', () => {
+  for (const syntax of ['json', 'yaml', 'protobuf'] as const) {
+    expect(() => keepBodyWithin(LOOP_BOUNDS, bodyBytesMax[syntax], syntax)).not.toThrow();
+    expect(() => keepBodyWithin(LOOP_BOUNDS, bodyBytesMax[syntax] + 1, syntax)).toThrow(TooLargeHereError);
+  }
+  expect(() => keepStoredWithin(LOOP_BOUNDS, storedBytesMax)).not.toThrow();
+  expect(() => keepStoredWithin(LOOP_BOUNDS, storedBytesMax + 1)).toThrow(TooLargeHereError);
+});
