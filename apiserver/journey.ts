@@ -8,6 +8,7 @@ import { pathsDocument } from './documents/discovery/paths';
 import { versionDocument } from './documents/discovery/version';
 import type { Answer, Exchange, Stage } from './exchange/exchange';
 import { parseRequestInfo } from './exchange/request-info';
+import { mentionsYaml } from './exchange/mentions-yaml';
 import { createDeadlineStage } from './exchange/deadline';
 import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { METRICS_PATHS } from './observability/metrics/metrics-endpoints';
@@ -15,6 +16,7 @@ import { createOpenApi, OPENAPI_PATHS } from './documents/openapi/openapi';
 import { jsonAnswer } from './verbs/answers';
 import type { VerbContext } from './verbs/context';
 import { answerResource } from './verbs/dispatch';
+import { READ_VERBS } from './verbs/target';
 import { LOOP_BOUNDS, LOOP_BOUNDS_OF_YAML, TooLargeHereError } from './exchange/loop-bounds';
 
 /** What the stages need of the process. */
@@ -117,8 +119,6 @@ function createAnswerStage(parts: JourneyParts): Stage {
   };
 }
 
-const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
-
 /** Whoever is told that something is written must find it so with the next request to this server, its webhooks and roles among it. */
 async function catchUp(
   { store: { cache, cacheWaitMs: timeoutMs } }: VerbContext,
@@ -134,13 +134,13 @@ async function answerWithinBounds(
   exchange: Exchange,
 ): Promise<Answer> {
   if (large === undefined) return answerResource(verbs, exchange);
-  exchange.bounds = /yaml/iu.test(exchange.headers.accept ?? '') ? LOOP_BOUNDS_OF_YAML : LOOP_BOUNDS;
+  exchange.bounds = mentionsYaml(exchange.headers.accept) ? LOOP_BOUNDS_OF_YAML : LOOP_BOUNDS;
   try {
     return await answerResource(verbs, exchange);
   } catch (error) {
     if (!(error instanceof TooLargeHereError)) throw error;
     const answer = await large.answer(exchange);
-    if (!READS.has(exchange.info.verb)) await catchUp(verbs, exchange);
+    if (!READ_VERBS.has(exchange.info.verb)) await catchUp(verbs, exchange);
     return answer;
   }
 }

@@ -1,5 +1,5 @@
 import type { Answer, RequestOptions } from './support/client';
-import { suiteLocalServer } from './support/suite';
+import { suiteHaSet, suiteLocalServer } from './support/suite';
 
 /**
  * Requests that would hold the event loop for long, at a real server: they are carried out by a thread, which has the flags, the rules and the
@@ -126,4 +126,26 @@ test('rules beyond one object hold for large ones too', async () => {
     body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data },
   });
   expect(missing.status).toBe(404);
+});
+
+describe('in a process that may use little memory', () => {
+  const set = suiteHaSet({
+    replicas: 1,
+    etcd: 1,
+    balancer: false,
+    controllerManagers: 0,
+    dialect: 'kubernetes',
+    processOf: () => ({ nodeFlags: ['--max-old-space-size=200'], env: {} }),
+  });
+
+  test('a request that needs too much ends the thread alone, and the next one begins another', async () => {
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'large' } };
+    const containers = Array.from({ length: 900_000 }, () => ({}));
+    const path = '/api/v1/namespaces/default/pods';
+    const lost = await set.client.request({ method: 'POST', path, body: { ...pod, spec: { containers } } });
+    expect([lost.status, lost.body.reason]).toEqual([504, 'Timeout']);
+    const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'large' }, data };
+    const next = await set.client.request({ method: 'POST', path: COLLECTION, body: configMap });
+    expect([next.status, (await set.client.request({ path: '/livez' })).status]).toEqual([201, 200]);
+  });
 });

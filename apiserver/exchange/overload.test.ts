@@ -50,6 +50,7 @@ const EXPENSIVE: readonly (readonly [what: string, kind: 'mutating' | 'readOnly'
   ['a whole list', 'readOnly', { url: PODS }],
   ['a list of large pages', 'readOnly', { url: `${PODS}?limit=501` }],
   ['an object as YAML', 'readOnly', { url: `${PODS}/p`, headers: { accept: 'application/yaml' } }],
+  ['the same in capitals', 'readOnly', { url: `${PODS}/p`, headers: { accept: 'Application/YAML' } }],
   [
     'a page as YAML',
     'readOnly',

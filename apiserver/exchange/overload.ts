@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LoopLag } from '../../shared/concurrency/loop-lag';
 import { StatusError } from '../../shared/errors/status-error';
-import { USER_GROUP } from '../../shared/names';
+import { MEDIA_TYPE, USER_GROUP } from '../../shared/names';
 import type { Exchange, Stage } from './exchange';
+import { mentionsYaml } from './mentions-yaml';
 
 /** A body of this size is cheap: those of leases, events and small patches are. */
 export const CHEAP_BODY_BYTES_MAX = 4 * 1_024;
@@ -49,19 +50,14 @@ function expensiveKind(exchange: Exchange): keyof DroppedRequests | undefined {
     case 'watch':
       return undefined;
     case 'get':
-      return isYaml(headers.accept) ? 'readOnly' : undefined;
+      return mentionsYaml(headers.accept) ? 'readOnly' : undefined;
     case 'list':
-      return isYaml(headers.accept) || (info.name === '' && isLong(exchange)) ? 'readOnly' : undefined;
+      return mentionsYaml(headers.accept) || (info.name === '' && isLong(exchange)) ? 'readOnly' : undefined;
     case 'deletecollection':
       return 'mutating';
     default:
       return isLargeBody(headers) ? 'mutating' : undefined;
   }
-}
-
-/** Of an applied configuration nobody knows what it is in; it is mostly JSON, and its size tells enough. */
-function isYaml(mediaTypes: string | undefined): boolean {
-  return mediaTypes?.includes('application/yaml') === true;
 }
 
 function isLong({ query }: Exchange): boolean {
@@ -75,5 +71,10 @@ function isLargeBody({
   'content-length': length = '0',
   'transfer-encoding': coding,
 }: IncomingHttpHeaders): boolean {
-  return isYaml(type) || coding !== undefined || Number(length) > CHEAP_BODY_BYTES_MAX;
+  // Of an applied configuration nobody knows what it is in; it is mostly JSON, and its size tells enough.
+  return (
+    (mentionsYaml(type) && type !== MEDIA_TYPE.applyPatch) ||
+    coding !== undefined ||
+    Number(length) > CHEAP_BODY_BYTES_MAX
+  );
 }

@@ -501,3 +501,21 @@ test.each(['application/yaml', 'Application/YAML'])('what %s costs is bounded as
   const { code } = await bounded.call('GET', `${CONFIG_MAPS}/wide`, { headers: { accept } });
   expect([code, begun() - before]).toEqual([200, 1]);
 });
+
+test('where no thread can be had the request is refused, and the next one tries again', async () => {
+  const { asked, release, begin } = heldThread();
+  let tries = 0;
+  const large = new Offload({
+    begin: () => {
+      tries += 1;
+      if (tries === 1) throw new Error('no thread is left');
+      return begin();
+    },
+    counts: newOffloadCounts(),
+  });
+  await expect(large.answer(exchangeOf('a'))).rejects.toThrow('no thread is left');
+  const second = large.answer(exchangeOf('a', { path: '/2' }));
+  await eventually('the second has begun', () => asked.length === 1);
+  release();
+  expect(await second).toMatchObject({ code: 200 });
+});

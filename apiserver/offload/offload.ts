@@ -123,10 +123,15 @@ export class Offload {
     const user = exchange.user.name;
     this.#running.set(user, job);
     this.#options.counts.begun += 1;
-    const { answer, over } = this.#beginThread().answer(exchange, body);
-    answer.then(resolve, reject);
-    // Whoever has left keeps the place until the thread is done with the request: nobody gets more of it by leaving.
-    await over;
+    try {
+      const { answer, over } = this.#beginThread().answer(exchange, body);
+      answer.then(resolve, reject);
+      // Whoever has left keeps the place until the thread is done with the request: nobody gets more of it by leaving.
+      await over;
+    } catch (error) {
+      // There is no thread to be had.
+      reject(error);
+    }
     this.#running.delete(user);
     this.#next();
   }

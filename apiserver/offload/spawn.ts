@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { MessageChannel, Worker as NodeWorker } from 'node:worker_threads';
 import type { Log } from '../../shared/log/log';
 import type { Backend } from '../storage/backend';
@@ -12,8 +13,12 @@ export interface SpawnParts {
   readonly serverAddress: string;
 }
 
-/** What one request may use, with room: 3 MiB of the worst values take some hundred megabytes. A thread that needs more ends alone. */
+/**
+ * What a thread may use: 3 MiB of the worst values take 570 MiB. Half of what the process itself may use, where that is less, so that who limits
+ * the one has limited the other. A thread that needs more ends alone.
+ */
 const HEAP_MIB_MAX = 1_024;
+const MIB = 1_024 * 1_024;
 
 /** Begins a thread that carries out large requests. */
 export function spawnThread({ backend, log, serverAddress }: SpawnParts): Worker {
@@ -26,7 +31,7 @@ export function spawnThread({ backend, log, serverAddress }: SpawnParts): Worker
     argv: process.argv.slice(2),
     workerData: data,
     transferList: [data.requests, data.store],
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },
+    resourceLimits: { maxOldGenerationSizeMb: heapMib() },
   });
   const closePorts = (): void => {
     requests.port1.close();
@@ -42,4 +47,9 @@ export function spawnThread({ backend, log, serverAddress }: SpawnParts): Worker
       await thread.terminate();
     },
   };
+}
+
+function heapMib(): number {
+  const { heap_size_limit: ownBytes } = getHeapStatistics();
+  return Math.min(HEAP_MIB_MAX, Math.floor(ownBytes / 2 / MIB));
 }

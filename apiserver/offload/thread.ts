@@ -24,6 +24,8 @@ async function main({ requests, store, serverAddress }: ThreadData): Promise<voi
 }
 
 main(workerData as ThreadData).catch((error: unknown) => {
-  process.stderr.write(`failed to start the thread for large requests: ${String(error)}\n`);
-  process.exit(1);
+  // Uncaught it ends the thread, and the other one is told why.
+  process.nextTick(() => {
+    throw error;
+  });
 });

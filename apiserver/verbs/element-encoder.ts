@@ -1,5 +1,4 @@
-import type { ObjectEncoder } from '../http/encoding/object-encoder';
-import type { Elsewhere } from '../http/encoding/object-encoder';
+import type { Elsewhere, ObjectEncoder } from '../http/encoding/object-encoder';
 import { ENCODED_OBJECTS } from '../http/encoding/encoded-cache';
 import type { Source } from '../http/encoding/source';
 import type { Exchange } from '../exchange/exchange';
@@ -34,19 +33,22 @@ export function elsewhereOf(
     if (source.bytes.length <= bounds.storedBytesMax) return undefined;
     const known = ENCODED_OBJECTS.peek(source, id);
     if (known !== undefined) return Promise.resolve(known);
-    return made(encode(requestOf(exchange, endpoint, source), exchange.signal), { source, encoder, id });
+    const made = encode(requestOf(exchange, endpoint, source), exchange.signal);
+    return orMadeHere(made, exchange.signal, { source, encoder, id });
   };
 }
 
-async function made(
-  bytes: Promise<Buffer>,
+async function orMadeHere(
+  made: Promise<Buffer>,
+  signal: AbortSignal,
   { source, encoder, id }: { readonly source: Source; readonly encoder: ObjectEncoder; readonly id: string },
 ): Promise<Buffer> {
   let element: Buffer;
   try {
-    element = await bytes;
+    element = await made;
   } catch {
-    // Better late than not at all.
+    // Nobody holds up others for a client that has left; for one that waits it is better late than not at all.
+    signal.throwIfAborted();
     element = encoder.element(source);
   }
   return encoder.tellsAge === true ? element : ENCODED_OBJECTS.get(source, id, () => element);

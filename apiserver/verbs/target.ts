@@ -71,7 +71,7 @@ function isReadByGet({ method, info }: Exchange): boolean {
   return method === 'GET' || !READ_VERBS.has(info.verb);
 }
 
-const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+export const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 function verbsOf(endpoint: Endpoint, subresource: string): readonly string[] {
   if (subresource === '') return endpoint.row.verbs;

@@ -77,8 +77,8 @@ function take(bytes: Buffer, { start, end, name, wish, into }: Member): void {
   }
 }
 
-/** Returns where what follows the value begins. */
-function endOfValue(bytes: Buffer, start: number): number {
+/** Where what follows the value of compact JSON begins that begins at `start`. Throws for one that ends too early. */
+export function endOfValue(bytes: Buffer, start: number): number {
   const first = bytes[start];
   if (first === QUOTE) return endOfString(bytes, start);
   if (first === OPEN_BRACE || first === OPEN_BRACKET) return endOfNested(bytes, start);

@@ -3,6 +3,7 @@ import { encodeObject } from '../../../shared/schema/encode';
 import type { ApiObject } from '../../../shared/object/object';
 import type { CustomVersion, Endpoint } from '../../registry/resource';
 import { storedVersionOf } from '../../registry/resource';
+import { endOfValue } from '../../cache/state/pick-json';
 import { ENCODED_OBJECTS, METADATA_ENDS } from './encoded-cache';
 
 /**
@@ -70,37 +71,9 @@ export function parseSource(
 
 /** The length of the beginning of the object's bytes that is the metadata: up to and with its closing brace. */
 export function metadataEnd(source: Source): number {
-  if (source.transient === true) return findMetadataEnd(source.bytes);
-  return METADATA_ENDS.get(source, 'metadata', () => findMetadataEnd(source.bytes));
-}
-
-function findMetadataEnd(bytes: Buffer): number {
-  let depth = 0;
-  for (let index = METADATA_NAME_BYTES; index < bytes.length; index += 1) {
-    const byte = bytes[index];
-    if (byte === QUOTE) index = endOfString(bytes, index);
-    else if (byte === OPEN_BRACE) depth += 1;
-    else if (byte === CLOSE_BRACE) {
-      depth -= 1;
-      if (depth === 0) return index + 1;
-    }
-  }
-  throw new Error('an object whose metadata does not end');
+  if (source.transient === true) return endOfValue(source.bytes, METADATA_NAME_BYTES);
+  return METADATA_ENDS.get(source, 'metadata', () => endOfValue(source.bytes, METADATA_NAME_BYTES));
 }
 
 const OPEN = Buffer.from('{');
 const METADATA_NAME_BYTES = '"metadata":'.length;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-
-/** The index of the quote that ends the string that begins at `start`. */
-function endOfString(bytes: Buffer, start: number): number {
-  for (let end = bytes.indexOf(QUOTE, start + 1); end >= 0; end = bytes.indexOf(QUOTE, end + 1)) {
-    let backslashes = 0;
-    while (bytes[end - 1 - backslashes] === BACKSLASH) backslashes += 1;
-    if (backslashes % 2 === 0) return end;
-  }
-  return bytes.length;
-}
