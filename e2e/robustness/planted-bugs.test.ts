@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { repositoryRoot } from '../../deploy/local/repository';
 import { explained } from '../support/workspace';
-import type { Finding } from './checks/finding';
 import type { PlantedBug } from './planted/bugs';
 import { PLANTED_BUG_NAMES, PLANTED_BUGS } from './planted/bugs';
 import { runPlantedRound } from './planted/planted-round';
@@ -57,14 +56,15 @@ describe('two replicas, one of them with a planted bug', () => {
   test.each(PLANTED_BUG_NAMES)('%s is found, by the checks that are made for it', async (bug) => {
     await explained(async () => {
       await plant(bug);
-      let findings: readonly Finding[] = [];
-      for (let tries = 0; findings.length === 0 && tries < ROUNDS_MAX; tries++) {
-        findings = await runPlantedRound({ rig, bug, seed: SEED, round: round++ });
-      }
-      const checks = [...new Set(findings.map(({ check }) => check))];
-      process.stdout.write(`  ${bug}: ${checks.join(', ')}\n`);
       const made: readonly string[] = PLANTED_BUGS[bug];
-      expect([bug, checks.filter((check) => made.includes(check))]).not.toEqual([bug, []]);
+      const seen = new Set<string>();
+      // Other checks may see the bug too, and even before: the rounds go on until one that is made for it does.
+      for (let tries = 0; !made.some((check) => seen.has(check)) && tries < ROUNDS_MAX; tries++) {
+        for (const { check } of await runPlantedRound({ rig, bug, seed: SEED, round: round++ }))
+          seen.add(check);
+      }
+      process.stdout.write(`  ${bug}: ${[...seen].join(', ')}\n`);
+      expect([bug, made.filter((check) => seen.has(check))]).not.toEqual([bug, []]);
     })();
   });
 });

@@ -4,6 +4,7 @@
  * variable of theirs leads here.
  */
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ClusterCache } from '../../../apiserver/cache/cluster-cache';
 import { ResourceWatches } from '../../../apiserver/cache/fan-out/resource-watches';
@@ -18,7 +19,8 @@ import type { PlantedBug } from './bugs';
 import { isPlantedBug } from './bugs';
 
 /** How much later than the store the cache learns of a write, where a bug needs it to be late. */
-const LAG_MS = 60;
+const LAG_MS = 100;
+const READ_AHEAD_MAX = 10_000;
 const TOO_NEW_BY = 20;
 const EVERY_SO_MANY = 5;
 
@@ -119,17 +121,38 @@ function method<T extends object, K extends keyof T>(prototype: T, name: K): T[K
   return prototype[name];
 }
 
-/** Events come late; `notify` is told at once which revision they end at. */
+/**
+ * Events come late, all by the same time however many there are; `notify` is told at once which revision they end at. Read ahead, for a
+ * wait per batch would let a busy store's notifications queue up too, and hide the bug that needs them early.
+ */
 function delayEvents(notify: (revision: number) => void): void {
   const prototype = backendPrototype();
   const watch = method(prototype, 'watch');
   prototype.watch = async function* (this: Backend, options, signal) {
-    for await (const batch of watch.call(this, options, signal)) {
-      notify(batch.at(-1)?.revision ?? 0);
-      await delay(LAG_MS);
+    const arrivals = Readable.from(arrived(watch.call(this, options, signal), notify), {
+      highWaterMark: READ_AHEAD_MAX,
+    });
+    for await (const { batch, dueAt } of arrivals as AsyncIterable<Arrival>) {
+      await delay(Math.max(0, dueAt - performance.now()));
       yield batch;
     }
   };
+}
+
+interface Arrival {
+  readonly batch: readonly Revision[];
+  /** In the milliseconds of `performance.now()`. */
+  readonly dueAt: number;
+}
+
+async function* arrived(
+  source: AsyncIterable<readonly Revision[]>,
+  notify: (revision: number) => void,
+): AsyncGenerator<Arrival> {
+  for await (const batch of source) {
+    notify(batch.at(-1)?.revision ?? 0);
+    yield { batch, dueAt: performance.now() + LAG_MS };
+  }
 }
 
 /** What the first answers on a stream that is not the first of its watch become. */
