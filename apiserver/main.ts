@@ -2,11 +2,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { asksForVersion, readBuild, versionLine } from '../shared/build';
 import { writeHelp } from '../shared/flags/help';
-import { parseFlags } from '../shared/flags/parse-flags';
 import { createProcessLog } from '../shared/log/pino-log';
 import type { ServerOptions } from './startup/options/server-options';
 import { completeOptions } from './startup/options/complete-options';
 import { FLAG_ROWS } from './startup/options/flag-rows';
+import { FOREIGN_FLAGS } from './startup/options/foreign-flags';
+import { parseServerFlags } from './startup/options/parse-server-flags';
 import { runServer } from './run-server';
 
 const PROGRAM = 'orch-apiserver';
@@ -28,15 +29,15 @@ async function main(): Promise<number> {
     process.stdout.write(`${versionLine(PROGRAM)}\n`);
     return 0;
   }
-  const parsed = parseFlags(FLAG_ROWS, argv);
+  const parsed = parseServerFlags(argv);
   if (parsed.outcome === 'help') {
-    writeHelp(process.stdout, FLAG_ROWS, { program: PROGRAM, summary: SUMMARY });
+    writeHelp(process.stdout, FLAG_ROWS, { program: PROGRAM, summary: SUMMARY, foreign: FOREIGN_FLAGS });
     return 0;
   }
   if (parsed.outcome === 'errors') return refuse(parsed.errors);
   const completed = completeOptions(parsed.values);
   if (!completed.ok) return refuse(completed.errors);
-  return serve(completed.options, completed.warnings);
+  return serve(completed.options, [...parsed.warnings, ...completed.warnings]);
 }
 
 function refuse(errors: readonly string[]): number {

@@ -1,3 +1,4 @@
+import { describeGates } from '../shared/flags/feature-gates';
 import { LOG_FORMATS } from '../shared/log/pino-log';
 import { DIALECTS, NAMESPACE, USER, dialect } from '../shared/names';
 import { SIGNING_FLAGS } from './certificates/signing-flags';
@@ -27,6 +28,13 @@ export const FLAGS = [
     default: dialect,
     group: 'Generic',
     help: 'The dialect of API names; must be that of the API server.',
+  },
+  {
+    name: 'feature-gates',
+    type: 'stringList',
+    default: [],
+    group: 'Generic',
+    help: `Enables or disables features, as <gate>=<true|false>, separated by commas. None switches anything in this program yet; those of Kubernetes are taken, so that one value serves all programs of a cluster. ${describeGates([])}`,
   },
   {
     name: 'kube-api-request-timeout',

@@ -3,6 +3,7 @@ import { asksForVersion, versionLine } from '../shared/build';
 import { createClient } from '../shared/client/client';
 import { KubeconfigError, loadKubeconfig } from '../shared/client/kubeconfig';
 import { defined } from '../shared/defined';
+import { parseFeatureGates } from '../shared/flags/feature-gates';
 import type { FlagValues } from '../shared/flags/flag-row';
 import { writeHelp } from '../shared/flags/help';
 import { parseFlags } from '../shared/flags/parse-flags';
@@ -14,6 +15,7 @@ import { openSigning, SigningFilesError, signingProblems } from './certificates/
 import type { Controller } from './runtime/controller';
 import { selectControllers } from './controllers';
 import { FLAGS } from './flags';
+import { FOREIGN_FLAGS } from './foreign-flags';
 import { RootCaError, readCertificates } from './runtime/root-ca-file';
 import { runControllerManager } from './run';
 import { ListenerError } from './runtime/serving/listener';
@@ -43,9 +45,9 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${versionLine(PROGRAM)}\n`);
     return EXIT.ok;
   }
-  const parsed = parseFlags(FLAGS, argv);
+  const parsed = parseFlags(FLAGS, argv, FOREIGN_FLAGS);
   if (parsed.outcome === 'help') {
-    writeHelp(process.stdout, FLAGS, { program: PROGRAM, summary: SUMMARY });
+    writeHelp(process.stdout, FLAGS, { program: PROGRAM, summary: SUMMARY, foreign: FOREIGN_FLAGS });
     return EXIT.ok;
   }
   if (parsed.outcome === 'errors') return refuse(parsed.errors);
@@ -53,7 +55,9 @@ async function main(argv: readonly string[]): Promise<number> {
   // The first word about a controller counts.
   const words = [...(values.enableGarbageCollector ? [] : ['-garbagecollector']), ...values.controllers];
   const { selected, unknown } = selectControllers(words);
+  const featureGates = parseFeatureGates(values.featureGates, []);
   const problems = [
+    ...(featureGates.ok ? [] : featureGates.errors),
     ...unknown.map((name) => `--controllers: there is no controller named "${name}"`),
     ...(values.kubeconfig === '' ? ['--kubeconfig is required'] : []),
     ...(values.namespaceSyncPeriodMs > 0 ? [] : ['--namespace-sync-period must be more than 0']),
@@ -63,7 +67,9 @@ async function main(argv: readonly string[]): Promise<number> {
     ...signingProblems(values),
     ...electionProblems(values),
   ];
-  return problems.length > 0 ? refuse(problems) : run({ values, given: parsed.given, controllers: selected });
+  if (problems.length > 0) return refuse(problems);
+  const warnings = [...parsed.warnings, ...(featureGates.ok ? featureGates.warnings : [])];
+  return run({ values, given: parsed.given, warnings, controllers: selected });
 }
 
 async function run(options: RunningOptions): Promise<number> {
@@ -79,11 +85,14 @@ interface RunningOptions {
   readonly values: Values;
   /** The names of the flags that were on the command line. */
   readonly given: ReadonlySet<string>;
+  /** Sentences to log at the start. */
+  readonly warnings: readonly string[];
   readonly controllers: readonly Controller[];
 }
 
-async function work({ values, given, controllers }: RunningOptions): Promise<number> {
+async function work({ values, given, warnings, controllers }: RunningOptions): Promise<number> {
   const { log } = createProcessLog({ format: values.loggingFormat, verbosity: values.v });
+  for (const warning of warnings) log.warn({}, warning);
   const metrics = createMetrics({ process: true });
   const server = loadKubeconfig({ path: values.kubeconfig }).client;
   const rootCa = values.rootCaFile === '' ? server.ca?.toString() : readCertificates(values.rootCaFile);

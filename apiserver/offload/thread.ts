@@ -1,8 +1,7 @@
 import { workerData } from 'node:worker_threads';
-import { parseFlags } from '../../shared/flags/parse-flags';
 import { createProcessLog } from '../../shared/log/pino-log';
 import { completeOptions } from '../startup/options/complete-options';
-import { FLAG_ROWS } from '../startup/options/flag-rows';
+import { parseServerFlags } from '../startup/options/parse-server-flags';
 import { RemoteBackend } from '../storage/remote/remote-backend';
 import type { ThreadData } from './messages';
 import { startReplica } from './replica';
@@ -10,7 +9,7 @@ import { serveRequests } from './serve-requests';
 
 /** What the thread for large requests runs: a replica with the flags of the process, over the store of the other thread. */
 async function main({ requests, store, serverAddress }: ThreadData): Promise<void> {
-  const parsed = parseFlags(FLAG_ROWS, process.argv.slice(2));
+  const parsed = parseServerFlags(process.argv.slice(2));
   const completed = parsed.outcome === 'values' ? completeOptions(parsed.values) : undefined;
   if (completed?.ok !== true) throw new Error('the flags of the process cannot be read again');
   const { options } = completed;

@@ -28,7 +28,8 @@ export const SIGNING_FLAGS = [
     type: 'duration',
     default: '0s',
     group: GROUP,
-    help: 'Deprecated alias of --cluster-signing-duration; takes precedence over it.',
+    help: 'The former name of --cluster-signing-duration; takes precedence over it.',
+    deprecated: 'use --cluster-signing-duration',
   },
   {
     name: 'cluster-signing-kube-apiserver-client-cert-file',

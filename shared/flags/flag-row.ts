@@ -10,6 +10,8 @@ interface CommonRow {
   readonly group: string;
   /** Sentences for `--help`. */
   readonly help: string;
+  /** For a flag that works and will not for ever: what to give instead, as half a sentence. */
+  readonly deprecated?: string;
 }
 
 export interface StringRow extends CommonRow {

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { FlagRow } from './flag-row';
+import type { ForeignFlag } from './foreign-flag';
 
 const COLUMNS_MAX = 110;
 const INDENT = 6;
@@ -9,16 +10,25 @@ export interface HelpOptions {
   readonly program: string;
   /** One or two sentences on what the program does. */
   readonly summary: string;
+  readonly foreign?: readonly ForeignFlag[];
 }
 
-/** The text of `--help`: the flags under their groups, in the order of the rows, each with its type, default and explanation. */
-export function helpText(rows: readonly FlagRow[], { program, summary }: HelpOptions): string {
+/**
+ * The text of `--help`: the flags under their groups, in the order of the rows, each with its type, default and explanation; at the end
+ * the foreign ones by name.
+ */
+export function helpText(rows: readonly FlagRow[], { program, summary, foreign = [] }: HelpOptions): string {
   const groups = [...new Set(rows.map((row) => row.group))];
   const sections = groups.map((group) => {
     const flags = rows.filter((row) => row.group === group).map(describe);
     return `${group} flags:\n\n${flags.join('\n')}`;
   });
-  return `${summary}\n\nUsage:\n  ${program} [flags]\n\n${sections.join('\n\n')}\n`;
+  const names = foreign.map(({ name }) => `--${name}`).join(', ');
+  const others =
+    foreign.length === 0
+      ? []
+      : [`Flags of Kubernetes without effect, or refused with a reason:\n\n${wrap(names)}`];
+  return `${summary}\n\nUsage:\n  ${program} [flags]\n\n${[...sections, ...others].join('\n\n')}\n`;
 }
 
 /** Writes that text. A reader who leaves early (`--help | head`) is no error; whatever else goes wrong is thrown as by any stream. */
@@ -32,7 +42,8 @@ export function writeHelp(to: Writable, rows: readonly FlagRow[], options: HelpO
 function describe(row: FlagRow): string {
   const short = row.short === undefined ? '    ' : `-${row.short}, `;
   const type = row.type === 'bool' ? '' : ` ${typeName(row)}`;
-  const text = `${row.help}${choices(row)}${defaultText(row)}`;
+  const deprecated = row.deprecated === undefined ? '' : ` (DEPRECATED: ${row.deprecated})`;
+  const text = `${row.help}${choices(row)}${defaultText(row)}${deprecated}`;
   return `  ${short}--${row.name}${type}\n${wrap(text)}`;
 }
 

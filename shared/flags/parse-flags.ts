@@ -2,6 +2,8 @@ import type { FlagRow, FlagValues } from './flag-row';
 import { fieldOf } from './flag-row';
 import type { FlagValue } from './flag-value';
 import { defaultValue, parseFlagValue } from './flag-value';
+import type { ForeignFlag } from './foreign-flag';
+import { judgeForeignFlag } from './foreign-flag';
 import { suggestion } from './suggestion';
 
 /** What a command line says: the values, a wish for help, or everything that is wrong with it, each as one line. */
@@ -11,6 +13,8 @@ export type ParsedFlags<Rows extends readonly FlagRow[]> =
       readonly values: FlagValues<Rows>;
       /** The names of the flags that were on the command line. */
       readonly given: ReadonlySet<string>;
+      /** Sentences to log at the start: flags that are deprecated, or have no effect. */
+      readonly warnings: readonly string[];
     }
   | { readonly outcome: 'help' }
   | { readonly outcome: 'errors'; readonly errors: readonly string[] };
@@ -18,32 +22,41 @@ export type ParsedFlags<Rows extends readonly FlagRow[]> =
 /**
  * Reads `argv` (without the program itself). Forms: `--name=value`, `--name value`, `--switch`, `--switch=false`, `-v 4`, `-v=4`,
  * `-v4`. A list may be repeated or hold commas; of any other flag the last value counts. `_` in a name is read as `-`. There are
- * no positional arguments.
+ * no positional arguments. `foreign` are flags without a row that are known all the same.
  */
 export function parseFlags<const Rows extends readonly FlagRow[]>(
   rows: Rows,
   argv: readonly string[],
+  foreign: readonly ForeignFlag[] = [],
 ): ParsedFlags<Rows> {
-  const reader = new FlagReader(rows, argv);
+  const reader = new FlagReader(rows, argv, foreign);
   reader.readAll();
   if (reader.helpWanted) return { outcome: 'help' };
   if (reader.errors.length > 0) return { outcome: 'errors', errors: reader.errors };
   const values = Object.fromEntries(
     rows.map((row) => [fieldOf(row), reader.values.get(row.name) ?? defaultValue(row)]),
   );
-  return { outcome: 'values', values: values as FlagValues<Rows>, given: new Set(reader.values.keys()) };
+  return {
+    outcome: 'values',
+    values: values as FlagValues<Rows>,
+    given: new Set(reader.values.keys()),
+    warnings: [...reader.warnings],
+  };
 }
 
 class FlagReader {
   readonly values = new Map<string, FlagValue>();
   readonly errors: string[] = [];
+  readonly warnings = new Set<string>();
   helpWanted = false;
   #position = 0;
   readonly #rows: ReadonlyMap<string, FlagRow>;
   readonly #shorts: ReadonlyMap<string, FlagRow>;
   readonly #argv: readonly string[];
+  readonly #foreign: ReadonlyMap<string, ForeignFlag>;
 
-  constructor(rows: readonly FlagRow[], argv: readonly string[]) {
+  constructor(rows: readonly FlagRow[], argv: readonly string[], foreign: readonly ForeignFlag[]) {
+    this.#foreign = new Map(foreign.map((flag) => [flag.name, flag]));
     this.#rows = new Map(rows.map((row) => [row.name, row]));
     this.#shorts = new Map(
       rows.flatMap((row): [string, FlagRow][] => (row.short === undefined ? [] : [[row.short, row]])),
@@ -66,6 +79,11 @@ class FlagReader {
     const equals = word.indexOf('=');
     const name = (equals < 0 ? word : word.slice(0, equals)).replaceAll('_', '-');
     const row = this.#rows.get(name);
+    const foreign = this.#foreign.get(name);
+    if (row === undefined && foreign !== undefined) {
+      this.#judge(foreign, equals < 0 ? this.#nextValue(foreign.isSwitch === true) : word.slice(equals + 1));
+      return;
+    }
     if (row === undefined) {
       this.errors.push(
         `unknown flag: --${name}${suggestion(name, [...this.#rows.keys()]).replace('mean ', 'mean --')}`,
@@ -73,7 +91,13 @@ class FlagReader {
       this.#skipLooseValue(equals);
       return;
     }
-    this.#store(row, `--${name}`, equals < 0 ? this.#nextValue(row) : word.slice(equals + 1));
+    this.#store(row, `--${name}`, equals < 0 ? this.#nextValue(row.type === 'bool') : word.slice(equals + 1));
+  }
+
+  #judge(flag: ForeignFlag, text: string | undefined): void {
+    const verdict = judgeForeignFlag(flag, text);
+    if ('error' in verdict) this.errors.push(verdict.error);
+    else this.warnings.add(verdict.warning);
   }
 
   #readShort(word: string): void {
@@ -86,13 +110,13 @@ class FlagReader {
       this.#skipLooseValue(word.indexOf('='));
       return;
     }
-    const value = rest === '' ? this.#nextValue(row) : rest.replace(/^=/, '');
+    const value = rest === '' ? this.#nextValue(row.type === 'bool') : rest.replace(/^=/, '');
     this.#store(row, `-${word.charAt(1)}`, value);
   }
 
   /** The value behind a flag without `=`. A switch takes none. */
-  #nextValue(row: FlagRow): string | undefined {
-    if (row.type === 'bool') return 'true';
+  #nextValue(isSwitch: boolean): string | undefined {
+    if (isSwitch) return 'true';
     const value = this.#argv[this.#position];
     this.#position += 1;
     return value;
@@ -106,6 +130,7 @@ class FlagReader {
     const parsed = parseFlagValue(row, text, this.values.get(row.name));
     if ('problem' in parsed) this.errors.push(`invalid value "${text}" for ${spelled}: it ${parsed.problem}`);
     else this.values.set(row.name, parsed.value);
+    if (row.deprecated !== undefined) this.warnings.add(`--${row.name} is deprecated: ${row.deprecated}`);
   }
 
   /** Keeps the value of an unknown flag from being reported a second time, as a positional argument. */

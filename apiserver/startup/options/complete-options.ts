@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { reachableAddress, servingHosts } from '../../../shared/certs/serving-hosts';
 import type { Rate } from '../../../shared/concurrency/token-bucket';
+import { parseFeatureGates } from '../../../shared/flags/feature-gates';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../../registry/runtime-config';
 import { parseAddressRange, parsePortRange } from '../../kinds/service-allocation/value-range';
@@ -14,9 +15,9 @@ import {
   authenticationWarnings,
 } from './authentication-options';
 import { authorizationWebhookErrors, authorizationWebhookOptions } from './authorization-webhook-options';
-import { parseFeatureGates } from './feature-gates';
 import type { FLAG_ROWS } from './flag-rows';
-import type { ServerOptions, ServingOptions } from './server-options';
+import { OWN_GATES } from './own-gates';
+import type { ServerOptions, ServingOptions, WatchCacheOptions } from './server-options';
 
 export type ServerFlags = FlagValues<typeof FLAG_ROWS>;
 
@@ -31,7 +32,7 @@ const SECOND_MS = 1_000;
 /** Checks how the flags fit together and fills in what follows from others. All errors are told at once. */
 export function completeOptions(flags: ServerFlags): CompletedOptions {
   const runtimeConfig = parseRuntimeConfig(flags.runtimeConfig);
-  const featureGates = parseFeatureGates(flags.featureGates);
+  const featureGates = parseFeatureGates(flags.featureGates, OWN_GATES);
   const admission = completeAdmission(flags);
   const addresses = parseAddressRange(flags.serviceClusterIpRange);
   const nodePorts = parsePortRange(flags.serviceNodePortRange);
@@ -69,12 +70,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     serving: servingOptions(flags, advertiseAddress),
     requests: { timeoutMs: flags.requestTimeoutMs, minWatchTimeoutSeconds: flags.minRequestTimeoutSeconds },
     store: storeOptions(flags),
-    watchCache: {
-      ringBytesMax: flags.watchCacheRingBudgetMb * MB,
-      derivedBytesMax: flags.watchCacheDerivedBudgetMb * MB,
-      snapshotBytesMax: flags.watchCacheSnapshotBudgetMb * MB,
-      checkIntervalMs: flags.cacheCheckIntervalMs,
-    },
+    watchCache: watchCacheOptions(flags),
     authentication: authenticationOptions(flags),
     authorizationModes: flags.authorizationMode,
     authorizationWebhook: authorizationWebhookOptions(flags),
@@ -95,7 +91,16 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
   return {
     ok: true,
     options,
-    warnings: [...warningsOf(flags), ...auditWarnings(flags), ...runtimeConfig.warnings],
+    warnings: [...warningsOf(flags), ...runtimeConfig.warnings, ...featureGates.warnings],
+  };
+}
+
+function watchCacheOptions(flags: ServerFlags): WatchCacheOptions {
+  return {
+    ringBytesMax: flags.watchCacheRingBudgetMb * MB,
+    derivedBytesMax: flags.watchCacheDerivedBudgetMb * MB,
+    snapshotBytesMax: flags.watchCacheSnapshotBudgetMb * MB,
+    checkIntervalMs: flags.cacheCheckIntervalMs,
   };
 }
 
@@ -155,6 +160,6 @@ function warningsOf(flags: ServerFlags): string[] {
       'the authorization mode AlwaysDeny is enabled: it allows nothing; only the superuser group and the other modes grant access',
     );
   }
-  warnings.push(...storeWarnings(flags));
+  warnings.push(...storeWarnings(flags), ...auditWarnings(flags));
   return warnings;
 }

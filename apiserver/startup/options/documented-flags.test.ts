@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { FLAGS } from '../../../controller-manager/flags';
+import { FOREIGN_FLAGS as MANAGER_FOREIGN_FLAGS } from '../../../controller-manager/foreign-flags';
 import { fieldOf } from '../../../shared/flags/flag-row';
 import { parseFlags } from '../../../shared/flags/parse-flags';
 import { completeOptions } from './complete-options';
 import { FLAG_ROWS } from './flag-rows';
+import { FOREIGN_FLAGS } from './foreign-flags';
 
 const ROOT = path.resolve(__dirname, '../../..');
 const MANUAL = path.join(ROOT, 'apiserver/docs');
@@ -60,6 +62,14 @@ test('the manual and the README name no flag that is not there', () => {
         : known.some((each) => each === name)),
   );
   expect(unknown).toEqual([]);
+});
+
+test.each([
+  ['API server', FLAG_ROWS, FOREIGN_FLAGS],
+  ['controller-manager', FLAGS, MANAGER_FOREIGN_FLAGS],
+])('no flag of the %s has a row and is foreign too, or stands twice', (_program, rows, foreign) => {
+  const names = [...rows, ...foreign].map(({ name }) => name);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
 test('every flag of the API server is read', () => {

@@ -1,3 +1,4 @@
+import { describeGates } from '../../../shared/flags/feature-gates';
 import type { FlagRow } from '../../../shared/flags/flag-row';
 import { LOG_FORMATS } from '../../../shared/log/pino-log';
 import { dialect, DIALECTS } from '../../../shared/names';
@@ -8,7 +9,7 @@ import { ACCOUNT_TOKEN_FLAGS } from './account-token-flags';
 import { AUDIT_FLAG_ROWS } from './audit-flag-rows';
 import { AUTHENTICATION_FLAGS } from './authentication-flags';
 import { AUTHORIZATION_WEBHOOK_FLAGS } from './authorization-webhook-flags';
-import { describeGates } from './feature-gates';
+import { OWN_GATES } from './own-gates';
 import { WEBHOOK_FLAGS } from './webhook-flags';
 
 const GROUP = {
@@ -59,7 +60,7 @@ export const FLAG_ROWS = [
     type: 'stringList',
     default: [],
     group: GROUP.generic,
-    help: `Enables or disables features, as <gate>=<true|false>, separated by commas. The gates: ${describeGates()}. They must be the same on all replicas.`,
+    help: `Enables or disables features, as <gate>=<true|false>, separated by commas; the same on all replicas. ${describeGates(OWN_GATES)}`,
   },
   {
     name: 'allow-privileged',

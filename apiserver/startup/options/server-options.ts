@@ -14,7 +14,7 @@ import type { AddressRange, ValueRange } from '../../kinds/service-allocation/va
 import type { KindSettings } from '../../registry/strategy';
 import type { StoreOptions } from '../../storage/open';
 import type { AuthorizationWebhookOptions } from './authorization-webhook-options';
-import type { FeatureGates } from './feature-gates';
+import type { ServerFeatureGates } from './own-gates';
 
 /** What the command line asks for, checked and complete: every part of the server takes its piece of this and no flags. */
 export interface ServerOptions {
@@ -44,7 +44,7 @@ export interface ServerOptions {
   readonly eventTtlSeconds: number;
   /** Which group versions are switched on and off. */
   readonly runtimeConfig: RuntimeConfig;
-  readonly featureGates: FeatureGates;
+  readonly featureGates: ServerFeatureGates;
   /** What pods may be. */
   readonly kindSettings: KindSettings;
   /** What Services get their addresses and node ports from. */

@@ -1,0 +1,115 @@
+import { wordTable } from '../word-table';
+import type { Gate, Stage } from './feature-gate-table';
+import { GATES } from './feature-gate-table';
+import { suggestion } from './suggestion';
+
+/** Gates that stand for all gates of a stage that are not named themselves. */
+const STAGE_GATES = wordTable<Stage>({ AllAlpha: 'ALPHA', AllBeta: 'BETA' });
+
+const KNOWN_NAMES: readonly string[] = [...STAGE_GATES.keys(), ...GATES.keys()];
+
+/** Which of a program's own features are on. */
+export type FeatureGates<Name extends string> = Readonly<Record<Name, boolean>>;
+
+export type ParsedFeatureGates<Name extends string> =
+  | {
+      readonly ok: true;
+      readonly gates: FeatureGates<Name>;
+      /** Sentences to log at the start. */
+      readonly warnings: readonly string[];
+    }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+/**
+ * Reads `<gate>=<true|false>` items; the last of two for one gate counts, and a gate's own item before one for its whole stage. `own` are
+ * the gates that switch something in this program; all others of v1.21 are taken too, so that one value serves all programs of a cluster.
+ * All errors are told at once.
+ */
+export function parseFeatureGates<const Name extends string>(
+  items: readonly string[],
+  own: readonly Name[],
+): ParsedFeatureGates<Name> {
+  const said = new Map<string, boolean>();
+  const errors: string[] = [];
+  for (const item of items) {
+    const read = readItem(item);
+    if ('error' in read) errors.push(`--feature-gates: ${read.error}`);
+    else said.set(read.name, read.value);
+  }
+  if (errors.length > 0) return { ok: false, errors };
+  const gates = Object.fromEntries(own.map((name) => [name, valueOf(name, said)]));
+  return { ok: true, gates: gates as FeatureGates<Name>, warnings: warningsOf(said, new Set(own)) };
+}
+
+function readItem(
+  item: string,
+): { readonly name: string; readonly value: boolean } | { readonly error: string } {
+  const at = item.indexOf('=');
+  const name = (at < 0 ? item : item.slice(0, at)).trim();
+  const text = at < 0 ? undefined : item.slice(at + 1).trim();
+  const value = parseBool(text);
+  if (!KNOWN_NAMES.includes(name)) return { error: `unknown gate ${name}${suggestion(name, KNOWN_NAMES)}` };
+  if (text === undefined) return { error: `${name} needs a value: ${name}=true or ${name}=false` };
+  if (value === undefined) {
+    const hint = suggestion(text, ['true', 'false']);
+    return { error: `the value of ${name} must be true or false, not "${text}"${hint}` };
+  }
+  const gate = GATES.get(name);
+  if (gate?.stage === 'GA' && value !== gate.default) {
+    return {
+      error: `cannot set feature gate ${name} to ${String(value)}, feature is locked to ${String(gate.default)}`,
+    };
+  }
+  return { name, value };
+}
+
+/** A gate's own word, else that for its stage, else its default. */
+function valueOf(name: string, said: ReadonlyMap<string, boolean>): boolean {
+  const gate = GATES.get(name);
+  const ofStage = [...STAGE_GATES].find(([, stage]) => stage === gate?.stage);
+  return said.get(name) ?? said.get(ofStage?.[0] ?? '') ?? gate?.default ?? false;
+}
+
+function warningsOf(said: ReadonlyMap<string, boolean>, own: ReadonlySet<string>): readonly string[] {
+  return [...said].flatMap(([name, value]) => {
+    const gate = GATES.get(name);
+    if (gate?.stage === 'GA') {
+      return [
+        `the feature gate ${name} is GA: setting it does nothing, and a later release will not know it`,
+      ];
+    }
+    if (gate?.stage === 'DEPRECATED') {
+      return [`the feature gate ${name} is deprecated: a later release will not know it`];
+    }
+    return gate === undefined || own.has(name) || value === gate.default
+      ? []
+      : [`the feature gate ${name} switches nothing in this program`];
+  });
+}
+
+/** The gates as the help lists them: those that switch something in this program, then those that it takes for the sake of others. */
+export function describeGates(own: readonly string[]): string {
+  const mine = new Set(own);
+  const others = [...GATES].filter(([name]) => !mine.has(name));
+  return [
+    `The gates: ${[...STAGE_GATES].map(([name, stage]) => `${name}=true|false (${stage} - default=false)`).join(', ')}`,
+    ...own.flatMap((name) => {
+      const gate = GATES.get(name);
+      return gate === undefined ? [] : [`, ${describeGate(name, gate)}`];
+    }),
+    `. Taken, and without effect on this program: ${others.map(([name, gate]) => describeGate(name, gate)).join(', ')}.`,
+  ].join('');
+}
+
+function describeGate(name: string, gate: Gate): string {
+  const value = String(gate.default);
+  return gate.stage === 'GA'
+    ? `${name}=${value} (GA - locked to ${value})`
+    : `${name}=true|false (${gate.stage} - default=${value})`;
+}
+
+/** The words of kube-apiserver's flags. */
+function parseBool(text: string | undefined): boolean | undefined {
+  if (/^(?:1|t|T|TRUE|true|True)$/.test(text ?? '')) return true;
+  return /^(?:0|f|F|FALSE|false|False)$/.test(text ?? '') ? false : undefined;
+}
