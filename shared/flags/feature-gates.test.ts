@@ -12,7 +12,8 @@ function read(...items: readonly string[]) {
 test('a name stands once in the table', () => {
   const help = describeGates(OWN);
   const named = [...help.matchAll(/(\w+)=/gu)].map(([, name]) => name).filter((name) => name !== 'default');
-  expect(named.toSorted()).toEqual(['AllAlpha', 'AllBeta', ...GATES.keys()].toSorted());
+  expect(new Set(named)).toEqual(new Set(['AllAlpha', 'AllBeta', ...GATES.keys()]));
+  expect(new Set(named).size).toBe(named.length);
 });
 
 test("gates of Kubernetes' other programs are taken, and are said to switch nothing", () => {
