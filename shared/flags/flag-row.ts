@@ -48,13 +48,19 @@ export interface StringListRow extends CommonRow {
   readonly values?: readonly string[];
 }
 
+/** May be given several times; every value is one, commas and all. */
+export interface StringArrayRow extends CommonRow {
+  readonly type: 'stringArray';
+  readonly default: readonly string[];
+}
+
 export interface EnumRow extends CommonRow {
   readonly type: 'enum';
   readonly default: string;
   readonly values: readonly string[];
 }
 
-export type FlagRow = StringRow | IntRow | BoolRow | DurationRow | StringListRow | EnumRow;
+export type FlagRow = StringRow | IntRow | BoolRow | DurationRow | StringListRow | StringArrayRow | EnumRow;
 
 type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
@@ -72,7 +78,7 @@ type ValueOf<Row extends FlagRow> = Row extends { readonly type: 'int' | 'durati
     ? boolean
     : Row extends { readonly type: 'stringList'; readonly values: readonly (infer Value)[] }
       ? readonly Value[]
-      : Row extends { readonly type: 'stringList' }
+      : Row extends { readonly type: 'stringList' | 'stringArray' }
         ? readonly string[]
         : Row extends { readonly type: 'enum'; readonly values: readonly (infer Value)[] }
           ? Value

@@ -23,6 +23,8 @@ export function parseFlagValue(row: FlagRow, text: string, before: FlagValue | u
     }
     case 'enum':
       return row.values.includes(text) ? { value: text } : { problem: notOneOf(text, row.values) };
+    case 'stringArray':
+      return { value: [...(Array.isArray(before) ? (before as readonly string[]) : []), text] };
     case 'stringList':
       break;
   }

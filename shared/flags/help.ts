@@ -49,6 +49,7 @@ function describe(row: FlagRow): string {
 
 function typeName(row: FlagRow): string {
   if (row.type === 'stringList') return 'strings';
+  if (row.type === 'stringArray') return 'stringArray';
   return row.type === 'enum' ? 'string' : row.type;
 }
 

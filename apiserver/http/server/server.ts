@@ -4,7 +4,7 @@ import type { Server as NodeHttpsServer } from 'node:https';
 import { createServer as createHttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { SecureContextOptions } from 'node:tls';
+import type { SecureContextOptions, TlsOptions } from 'node:tls';
 import { KEY_EXCHANGE_GROUPS } from '../../../shared/certs/key-exchange';
 import { sleep } from '../../../shared/concurrency/abort';
 import { serviceUnavailable } from '../../../shared/errors/status-error';
@@ -27,6 +27,8 @@ import { Pipelines } from './pipelines';
 import type { HandlerOptions, InFlight, Journey } from './request-handler';
 import { handleRequest } from './request-handler';
 import { SlowReaders } from './slow-readers';
+import type { SniCertificate } from './sni-certificates';
+import { SniCertificates } from './sni-certificates';
 import { responseOnSocket } from './upgrade';
 
 export interface ServerSettings {
@@ -34,7 +36,11 @@ export interface ServerSettings {
   /** 0 takes a free port. */
   readonly port: number;
   readonly certificate: CertificateFiles;
+  /** Chosen by the name for which a client asks. Absent: `certificate` is for all. */
+  readonly sniCertificates?: readonly SniCertificate[];
   readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
+  /** OpenSSL's list of cipher suites. Absent: that of the runtime. */
+  readonly ciphers?: string | undefined;
   /** Absent: clients are not asked for certificates. */
   readonly clientAuthorities?: ClientAuthorities | undefined;
   /** How many TLS handshakes each address may have. Absent: any number. */
@@ -94,6 +100,7 @@ class HttpsServer implements Server {
   /** Connections that end with the answer that is under way on them. */
   readonly #ending = new WeakSet<Duplex>();
   #https: NodeHttpsServer | undefined = undefined;
+  #sni: SniCertificates | undefined = undefined;
   #stopWatchingCertificate: () => void = () => undefined;
   /** The server is about to go; it still serves. */
   #isLeaving = false;
@@ -138,12 +145,16 @@ class HttpsServer implements Server {
     } = this.#settings;
     const fingerprint = await fingerprintOf(certificate);
     let serving = await loadCertificate(certificate);
+    await this.#openSniCertificates(certificatePollMs);
     const https = this.#createHttps(serving);
     this.#https = https;
     const useNewContext = (): void => {
       https.setSecureContext(this.#secureContext(serving));
     };
-    this.#settings.clientAuthorities?.onChange(useNewContext);
+    this.#settings.clientAuthorities?.onChange(() => {
+      useNewContext();
+      this.#sni?.renew();
+    });
     const listening = once(https, 'listening');
     https.listen({ host: bindAddress, port });
     await listening;
@@ -160,7 +171,10 @@ class HttpsServer implements Server {
         log.info({ file: certificate.certFile }, 'serving certificate reloaded');
       },
     });
-    this.#stopWatchingCertificate = stop;
+    this.#stopWatchingCertificate = () => {
+      stop();
+      this.#sni?.stop();
+    };
     this.#slowReaders.start();
     const bound = https.address();
     if (bound === null || typeof bound === 'string') throw new Error('The server has no port.');
@@ -182,6 +196,7 @@ class HttpsServer implements Server {
       {
         ...this.#secureContext(certificate),
         ...(this.#settings.clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
+        ...this.#sniOptions(),
         handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX,
         IncomingMessage: this.#express.Request,
         ServerResponse: this.#express.Response,
@@ -224,9 +239,28 @@ class HttpsServer implements Server {
   }
 
   #secureContext(certificate: LoadedCertificate): SecureContextOptions {
-    const { minTlsVersion: minVersion, clientAuthorities } = this.#settings;
+    const { minTlsVersion: minVersion, ciphers, clientAuthorities } = this.#settings;
     const forClients = clientAuthorities === undefined ? {} : clientAuthorityContext(clientAuthorities);
-    return { ...certificate, minVersion, ecdhCurve: KEY_EXCHANGE_GROUPS, ...forClients };
+    const offered = ciphers === undefined ? {} : { ciphers };
+    return { ...certificate, minVersion, ...offered, ecdhCurve: KEY_EXCHANGE_GROUPS, ...forClients };
+  }
+
+  async #openSniCertificates(pollMs: number): Promise<void> {
+    const { sniCertificates: certificates = [], log } = this.#settings;
+    if (certificates.length === 0) return;
+    const contextOf = (certificate: LoadedCertificate): SecureContextOptions =>
+      this.#secureContext(certificate);
+    this.#sni = await SniCertificates.open({ certificates, pollMs, log, contextOf });
+  }
+
+  #sniOptions(): Pick<TlsOptions, 'SNICallback'> {
+    const sni = this.#sni;
+    if (sni === undefined) return {};
+    return {
+      SNICallback: (name, done) => {
+        done(null, sni.contextFor(name));
+      },
+    };
   }
 
   readonly #onRequest = (request: ListenerRequest, response: ServerResponse): void => {

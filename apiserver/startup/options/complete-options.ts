@@ -1,6 +1,3 @@
-import { isIP } from 'node:net';
-import { reachableAddress, servingHosts } from '../../../shared/certs/serving-hosts';
-import type { Rate } from '../../../shared/concurrency/token-bucket';
 import { parseFeatureGates } from '../../../shared/flags/feature-gates';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../../registry/runtime-config';
@@ -17,7 +14,8 @@ import {
 import { authorizationWebhookErrors, authorizationWebhookOptions } from './authorization-webhook-options';
 import type { FLAG_ROWS } from './flag-rows';
 import { OWN_GATES } from './own-gates';
-import type { ServerOptions, ServingOptions, WatchCacheOptions } from './server-options';
+import type { ServerOptions, WatchCacheOptions } from './server-options';
+import { advertiseAddressOf, completeServing } from './serving-options';
 
 export type ServerFlags = FlagValues<typeof FLAG_ROWS>;
 
@@ -33,6 +31,7 @@ const SECOND_MS = 1_000;
 export function completeOptions(flags: ServerFlags): CompletedOptions {
   const runtimeConfig = parseRuntimeConfig(flags.runtimeConfig);
   const featureGates = parseFeatureGates(flags.featureGates, OWN_GATES);
+  const serving = completeServing(flags);
   const admission = completeAdmission(flags);
   const addresses = parseAddressRange(flags.serviceClusterIpRange);
   const nodePorts = parsePortRange(flags.serviceNodePortRange);
@@ -43,7 +42,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
       : []),
     ...(runtimeConfig.ok ? [] : runtimeConfig.errors),
     ...(featureGates.ok ? [] : featureGates.errors),
-    ...servingErrors(flags),
+    ...(serving.ok ? [] : serving.errors),
     ...storeProblems(flags),
     ...requestErrors(flags),
     ...auditErrors(flags),
@@ -55,6 +54,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     errors.length > 0 ||
     !runtimeConfig.ok ||
     !featureGates.ok ||
+    !serving.ok ||
     !addresses.ok ||
     !admission.ok ||
     nodePorts === undefined
@@ -62,12 +62,11 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     return { ok: false, errors };
   }
 
-  const advertiseAddress = flags.advertiseAddress || reachableAddress(flags.bindAddress);
   const options: ServerOptions = {
     dialect: flags.dialect,
-    advertiseAddress,
+    advertiseAddress: advertiseAddressOf(flags),
     externalHostname: flags.externalHostname,
-    serving: servingOptions(flags, advertiseAddress),
+    serving: serving.options,
     requests: { timeoutMs: flags.requestTimeoutMs, minWatchTimeoutSeconds: flags.minRequestTimeoutSeconds },
     store: storeOptions(flags),
     watchCache: watchCacheOptions(flags),
@@ -104,21 +103,6 @@ function watchCacheOptions(flags: ServerFlags): WatchCacheOptions {
   };
 }
 
-function servingErrors(flags: ServerFlags): string[] {
-  const errors: string[] = [];
-  if ((flags.tlsCertFile === '') !== (flags.tlsPrivateKeyFile === '')) {
-    errors.push('--tls-cert-file and --tls-private-key-file must be given together');
-  }
-  if (flags.tlsCertFile === '' && flags.certDir === '')
-    errors.push('--cert-dir must not be empty without --tls-cert-file');
-  if (isIP(flags.bindAddress) === 0)
-    errors.push(`--bind-address must be an IP address, not "${flags.bindAddress}"`);
-  if (flags.advertiseAddress !== '' && isIP(flags.advertiseAddress) === 0) {
-    errors.push(`--advertise-address must be an IP address, not "${flags.advertiseAddress}"`);
-  }
-  return errors;
-}
-
 function requestErrors(flags: ServerFlags): string[] {
   const errors: string[] = [];
   if (flags.requestTimeoutMs < SECOND_MS) errors.push('--request-timeout must be at least 1s');
@@ -127,24 +111,6 @@ function requestErrors(flags: ServerFlags): string[] {
     errors.push(`--authorization-mode names a mode twice: ${flags.authorizationMode.join(',')}`);
   }
   return [...errors, ...authorizationWebhookErrors(flags)];
-}
-
-function servingOptions(flags: ServerFlags, advertiseAddress: string): ServingOptions {
-  const hosts = servingHosts([flags.bindAddress, advertiseAddress, flags.externalHostname]);
-  return {
-    bindAddress: flags.bindAddress,
-    port: flags.securePort,
-    certificate:
-      flags.tlsCertFile === ''
-        ? { from: 'self-signed', dir: flags.certDir, hosts }
-        : { from: 'files', certFile: flags.tlsCertFile, keyFile: flags.tlsPrivateKeyFile },
-    minTlsVersion: flags.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
-    handshakes: handshakeRate(flags),
-  };
-}
-
-function handshakeRate({ tlsHandshakeRate, tlsHandshakeBurst }: ServerFlags): Rate | undefined {
-  return tlsHandshakeRate === 0 ? undefined : { perSecond: tlsHandshakeRate, burst: tlsHandshakeBurst };
 }
 
 function warningsOf(flags: ServerFlags): string[] {

@@ -8,6 +8,7 @@ import { STORE_FLAGS } from '../../storage/open';
 import { ACCOUNT_TOKEN_FLAGS } from './account-token-flags';
 import { AUDIT_FLAG_ROWS } from './audit-flag-rows';
 import { AUTHENTICATION_FLAGS } from './authentication-flags';
+import { CIPHER_SUITE_NAMES } from './cipher-suites';
 import { AUTHORIZATION_WEBHOOK_FLAGS } from './authorization-webhook-flags';
 import { OWN_GATES } from './own-gates';
 import { WEBHOOK_FLAGS } from './webhook-flags';
@@ -164,6 +165,20 @@ export const FLAG_ROWS = [
     default: 'VersionTLS12',
     group: GROUP.serving,
     help: 'The minimum TLS version.',
+  },
+  {
+    name: 'tls-cipher-suites',
+    type: 'stringList',
+    default: [],
+    group: GROUP.serving,
+    help: `The cipher suites for TLS 1.2, in order of preference; those of TLS 1.3 are always offered. If empty, those of the runtime. Known: ${CIPHER_SUITE_NAMES.join(', ')}.`,
+  },
+  {
+    name: 'tls-sni-cert-key',
+    type: 'stringArray',
+    default: [],
+    group: GROUP.serving,
+    help: 'A certificate and its key, as <certificate file>,<key file>, for clients that ask for one of its names. Names can be given instead, as :<name>,<name> at the end, also with a wildcard (*.example.com). May be repeated; the first with a name counts. Reloaded when a file changes.',
   },
   {
     name: 'tls-handshake-rate',

@@ -14,6 +14,7 @@ import type { AddressRange, ValueRange } from '../../kinds/service-allocation/va
 import type { KindSettings } from '../../registry/strategy';
 import type { StoreOptions } from '../../storage/open';
 import type { AuthorizationWebhookOptions } from './authorization-webhook-options';
+import type { SniCertificate } from '../../http/server/sni-certificates';
 import type { ServerFeatureGates } from './own-gates';
 
 /** What the command line asks for, checked and complete: every part of the server takes its piece of this and no flags. */
@@ -59,7 +60,11 @@ export interface ServingOptions {
     | { readonly from: 'files'; readonly certFile: string; readonly keyFile: string }
     /** The server makes its own below `dir`; `hosts` are the names it has to carry. */
     | { readonly from: 'self-signed'; readonly dir: string; readonly hosts: readonly string[] };
+  /** Chosen by the name for which a client asks, before `certificate`. */
+  readonly sniCertificates: readonly SniCertificate[];
   readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
+  /** OpenSSL's list; undefined: that of the runtime. */
+  readonly ciphers: string | undefined;
   /** For each address. Undefined: any number. */
   readonly handshakes: Rate | undefined;
 }

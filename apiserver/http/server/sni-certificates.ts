@@ -1,0 +1,98 @@
+import { X509Certificate } from 'node:crypto';
+import type { SecureContext, SecureContextOptions } from 'node:tls';
+import { createSecureContext } from 'node:tls';
+import type { Log } from '../../../shared/log/log';
+import type { CertificateFiles, LoadedCertificate } from './certificate-files';
+import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
+
+/** A certificate for clients that ask for one of its names. */
+export interface SniCertificate {
+  readonly files: CertificateFiles;
+  /** Host names, also as `*.example.com`, which stands for one label. Empty: those that the certificate bears. */
+  readonly names: readonly string[];
+}
+
+export interface SniOptions {
+  readonly certificates: readonly SniCertificate[];
+  readonly pollMs: number;
+  readonly log: Log;
+  /** What a connection needs besides the certificate: versions, ciphers, the authorities of clients. */
+  readonly contextOf: (certificate: LoadedCertificate) => SecureContextOptions;
+}
+
+interface Loaded {
+  readonly row: SniCertificate;
+  readonly certificate: LoadedCertificate;
+}
+
+/** The certificates that are chosen by the name for which a client asks; renewed files are taken up as those of the main one are. */
+export class SniCertificates {
+  readonly #options: SniOptions;
+  readonly #stops: (() => void)[] = [];
+  #loaded: Loaded[] = [];
+  #contexts: ReadonlyMap<string, SecureContext> = new Map();
+
+  private constructor(options: SniOptions) {
+    this.#options = options;
+  }
+
+  /** Reads all files. Rejects with an Error that names those which cannot be used. */
+  static async open(options: SniOptions): Promise<SniCertificates> {
+    const opened = new SniCertificates(options);
+    for (const [index, row] of options.certificates.entries()) await opened.#add(index, row);
+    opened.renew();
+    return opened;
+  }
+
+  /** Builds the contexts anew, after something that they need besides the certificate has changed. */
+  renew(): void {
+    const contexts = new Map<string, SecureContext>();
+    for (const { row, certificate } of this.#loaded) {
+      const context = createSecureContext(this.#options.contextOf(certificate));
+      for (const name of row.names.length > 0 ? row.names : namesOf(certificate)) {
+        const key = name.toLowerCase();
+        // The first that was given counts.
+        if (!contexts.has(key)) contexts.set(key, context);
+      }
+    }
+    this.#contexts = contexts;
+  }
+
+  /** Undefined for a name that no certificate has: the main one serves it. */
+  contextFor(serverName: string): SecureContext | undefined {
+    const name = serverName.toLowerCase();
+    return this.#contexts.get(name) ?? this.#contexts.get(name.replace(/^[^.]*/u, '*'));
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  async #add(index: number, row: SniCertificate): Promise<void> {
+    const { pollMs, log } = this.#options;
+    const fingerprint = await fingerprintOf(row.files);
+    this.#loaded.push({ row, certificate: await loadCertificate(row.files) });
+    const { stop } = watchCertificate({
+      files: row.files,
+      fingerprint,
+      pollMs,
+      log,
+      onChange: (certificate) => {
+        this.#loaded = this.#loaded.with(index, { row, certificate });
+        this.renew();
+        log.info({ file: row.files.certFile }, 'serving certificate reloaded');
+      },
+    });
+    this.#stops.push(stop);
+  }
+}
+
+/** As clients of today see a certificate: by its DNS names, or by its common name if it has none. */
+function namesOf({ cert }: LoadedCertificate): readonly string[] {
+  if (!Buffer.isBuffer(cert)) return [];
+  const { subject, subjectAltName = '' } = new X509Certificate(cert);
+  const names = [...subjectAltName.matchAll(/DNS:([^,"\s]+)/gu)].map(([, name = '']) => name);
+  if (names.length > 0) return names;
+  const common = /^CN=(.+)$/mu.exec(subject)?.[1];
+  return common === undefined ? [] : [common];
+}

@@ -1,0 +1,53 @@
+import { parseFlags } from '../../../shared/flags/parse-flags';
+import { completeServing } from './serving-options';
+import { FLAG_ROWS } from './flag-rows';
+
+function serving(...argv: readonly string[]) {
+  const parsed = parseFlags(FLAG_ROWS, argv);
+  if (parsed.outcome !== 'values') throw new Error(JSON.stringify(parsed));
+  return completeServing(parsed.values);
+}
+
+test('cipher suites are translated, and those of TLS 1.3 stay', () => {
+  const completed = serving(
+    '--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256',
+  );
+  expect(completed).toMatchObject({
+    options: {
+      ciphers:
+        'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:ECDHE-RSA-AES128-GCM-SHA256',
+    },
+  });
+  expect(serving()).toMatchObject({ options: { ciphers: undefined, sniCertificates: [] } });
+});
+
+test('suites that do not exist or are broken, and certificates without a key, are refused at once', () => {
+  expect(
+    serving(
+      '--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA,TLS_AES_128_GCM_SHA25',
+      '--tls-sni-cert-key=a.crt',
+      '--tls-sni-cert-key=a.crt,a.key:x,',
+    ),
+  ).toEqual({
+    ok: false,
+    errors: [
+      '--tls-cipher-suites: TLS_RSA_WITH_RC4_128_SHA is broken and not available',
+      '--tls-cipher-suites: unknown suite TLS_AES_128_GCM_SHA25; did you mean TLS_AES_128_GCM_SHA256?',
+      '--tls-sni-cert-key must be <certificate file>,<key file>, optionally with :<name>,<name>, not "a.crt"',
+      '--tls-sni-cert-key: a name is empty in "a.crt,a.key:x,"',
+    ],
+  });
+});
+
+test('certificates by name are read in their order', () => {
+  expect(
+    serving('--tls-sni-cert-key=a.crt,a.key', '--tls-sni-cert-key=b.crt,b.key:*.b.com,b.com'),
+  ).toMatchObject({
+    options: {
+      sniCertificates: [
+        { files: { certFile: 'a.crt', keyFile: 'a.key' }, names: [] },
+        { files: { certFile: 'b.crt', keyFile: 'b.key' }, names: ['*.b.com', 'b.com'] },
+      ],
+    },
+  });
+});
