@@ -13,6 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['e2e'],
   ['deploy/local'],
   ['deploy/admin'],
+  ['deploy/convert'],
   ['controller-manager'],
   [
     'controller-manager/bootstrap-tokens',
@@ -52,9 +53,12 @@ const LAYERS: readonly (readonly string[])[] = [
 const STRANGERS: readonly (readonly [from: string, to: string])[] = [
   ['controller-manager', 'apiserver'],
   ['deploy/local', 'deploy/admin'],
+  ['deploy/local', 'deploy/convert'],
+  ['deploy/admin', 'deploy/convert'],
   ['deploy', 'apiserver'],
   ['deploy', 'controller-manager'],
   ['e2e', 'deploy/admin'],
+  ['e2e', 'deploy/convert'],
   ['e2e', 'apiserver'],
   ['e2e', 'controller-manager'],
 ];
@@ -65,6 +69,7 @@ const PLANTER = 'e2e/robustness/planted/';
 /** What is started, and imported by nobody. */
 const PROGRAMS: ReadonlySet<string> = new Set([
   'deploy/admin/main.ts',
+  'deploy/convert/main.ts',
   'apiserver/main.ts',
   'apiserver/offload/thread.ts',
   'controller-manager/main.ts',
@@ -118,7 +123,7 @@ describe('layers', () => {
   test('every source file is a program, or one imports it', () => {
     const imported = new Set(imports(program).map(({ to }) => `${to}.ts`));
     const parts = program.filter((file) =>
-      /^(?:deploy\/admin|apiserver|controller-manager|shared)\//u.test(file),
+      /^(?:deploy\/(?:admin|convert)|apiserver|controller-manager|shared)\//u.test(file),
     );
     expect(parts.filter((file) => !imported.has(file) && !PROGRAMS.has(file))).toEqual([]);
   });

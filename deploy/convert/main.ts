@@ -1,0 +1,100 @@
+#!/usr/bin/env node
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { asksForVersion, versionLine } from '../../shared/build';
+import { parseGroupVersion } from '../../shared/api/resources';
+import type { FlagRow } from '../../shared/flags/flag-row';
+import { writeHelp } from '../../shared/flags/help';
+import { parseFlags } from '../../shared/flags/parse-flags';
+import { dialect, DIALECTS } from '../../shared/names';
+import { convertText } from './convert-text';
+
+const PROGRAM = 'orch-convert';
+const SUMMARY =
+  'Converts manifests to another version of their API and writes them to standard output. Comments and order of what does not change are kept.';
+const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
+const MANIFEST = /\.(?:ya?ml|json)$/u;
+
+const FLAGS = [
+  {
+    name: 'filename',
+    short: 'f',
+    type: 'stringList',
+    default: [],
+    group: 'Input',
+    help: 'Files and folders with manifests (YAML or JSON), or - for standard input. Of a folder, the files that end in .yaml, .yml and .json, without its subfolders.',
+  },
+  {
+    name: 'output-version',
+    type: 'string',
+    default: '',
+    group: 'Output',
+    help: 'The version to convert to, as <group>/<version>. Kinds that do not have it, and all kinds without this flag, are converted to the stable version of their group.',
+  },
+  {
+    name: 'dialect',
+    type: 'enum',
+    values: DIALECTS,
+    default: dialect,
+    group: 'Input',
+    help: 'The dialect of the names in the manifests.',
+  },
+] as const satisfies readonly FlagRow[];
+
+interface Input {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Converts what the command line names. Nothing is written when something cannot be converted. */
+function main(argv: readonly string[]): number {
+  if (asksForVersion(argv)) {
+    process.stdout.write(`${versionLine(PROGRAM)}\n`);
+    return EXIT.ok;
+  }
+  const parsed = parseFlags(FLAGS, argv);
+  if (parsed.outcome === 'help') {
+    writeHelp(process.stdout, FLAGS, { program: PROGRAM, summary: SUMMARY });
+    return EXIT.ok;
+  }
+  if (parsed.outcome === 'errors') return refuse(parsed.errors);
+  const { filename, outputVersion } = parsed.values;
+  if (filename.length === 0) return refuse(['-f is required']);
+  const missing = filename.filter((name) => name !== '-' && !existsSync(name));
+  if (missing.length > 0) return refuse(missing.map((name) => `${name} does not exist`));
+  const wanted = outputVersion === '' ? undefined : parseGroupVersion(outputVersion);
+  const texts: string[] = [];
+  const errors: string[] = [];
+  for (const { name, text } of filename.flatMap(inputsOf)) {
+    const converted = convertText(text, wanted);
+    if (converted.ok) texts.push(converted.text);
+    else errors.push(...converted.errors.map((error) => `${name}:${error}`));
+  }
+  for (const error of errors) process.stderr.write(`${error}\n`);
+  if (errors.length > 0) return EXIT.failure;
+  process.stdout.write(joined(texts));
+  return EXIT.ok;
+}
+
+function inputsOf(name: string): readonly Input[] {
+  if (name === '-') return [{ name: 'standard input', text: readFileSync(0, 'utf8') }];
+  if (!statSync(name).isDirectory()) return [{ name, text: readFileSync(name, 'utf8') }];
+  return readdirSync(name)
+    .filter((file) => MANIFEST.test(file))
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((file) => path.join(name, file))
+    .map((file) => ({ name: file, text: readFileSync(file, 'utf8') }));
+}
+
+/** One stream: a separator between files that have none of their own. */
+function joined(texts: readonly string[]): string {
+  return texts.map((text, index) => (index === 0 || text.startsWith('---') ? text : `---\n${text}`)).join('');
+}
+
+function refuse(errors: readonly string[]): number {
+  for (const error of errors) process.stderr.write(`${PROGRAM}: ${error}\n`);
+  process.stderr.write(`Run ${PROGRAM} --help for help.\n`);
+  return EXIT.usage;
+}
+
+process.exitCode = main(process.argv.slice(2));
