@@ -8,6 +8,7 @@ import { NAMESPACES, VIEWS } from '../list-watch/chaos/views';
 import type { HaSet } from '../support/ha-set';
 import { configMap, defaultServiceAccount, namespace } from '../support/objects';
 import { checkEpoch } from './checks/check-epoch';
+import { answered } from './answered';
 import type { Finding } from './checks/finding';
 import { performFault, startEnded } from './faults/perform';
 import type { Fault, FaultKind } from './faults/schedule';
@@ -96,7 +97,7 @@ const CREATED: readonly number[] = [201, 409];
 export async function prepare({ set }: Pick<Rig, 'set'>): Promise<void> {
   const create = async (path: string, body: object): Promise<void> => {
     await eventually(`${path} has what was created`, async () => {
-      const answer = await set.of(0).create(path, body);
+      const answer = await answered(path, async () => set.of(0).create(path, body));
       return CREATED.includes(answer.status);
     });
   };
@@ -113,7 +114,8 @@ export async function prepare({ set }: Pick<Rig, 'set'>): Promise<void> {
 async function quotaLimits({ client, controllerManagers }: HaSet): Promise<void> {
   await eventually('the quota limits something', async () => {
     await startEnded(controllerManagers);
-    const { body } = await client.get(`/api/v1/namespaces/${QUOTA_NAMESPACE}/resourcequotas/few`);
+    const path = `/api/v1/namespaces/${QUOTA_NAMESPACE}/resourcequotas/few`;
+    const { body } = await answered(path, async () => client.get(path));
     const { used = {} } = (body.status ?? {}) as { readonly used?: object };
     return Object.keys(used).length > 0;
   });
@@ -197,12 +199,10 @@ async function settle(
 ): Promise<readonly JournalReport[]> {
   let last = 0;
   await eventually('a last write is acknowledged', async () => {
-    const { status, body } = await rig.set
-      .of(0)
-      .create(
-        `/api/v1/namespaces/${ELECTION_NAMESPACE}/configmaps`,
-        configMap(`last-${String(number)}-${String(Date.now())}`),
-      );
+    const path = `/api/v1/namespaces/${ELECTION_NAMESPACE}/configmaps`;
+    const { status, body } = await answered(path, async () =>
+      rig.set.of(0).create(path, configMap(`last-${String(number)}-${String(Date.now())}`)),
+    );
     last = Number(body.metadata?.resourceVersion);
     return status === 201;
   });

@@ -7,6 +7,7 @@ import type { ConfigMap } from '../../shared/api/types/core-v1';
 import { pathOf, VIEWS } from '../list-watch/chaos/views';
 import type { ApiClient } from '../support/client';
 import { configMap, namespace } from '../support/objects';
+import { answered } from './answered';
 import type { Finding } from './checks/finding';
 import { readAll } from './record/begin-history';
 import type { Rig } from './rig';
@@ -62,7 +63,8 @@ interface WatchedOver {
 /** A stream on the old store may end with 410, or break; it may neither stay nor tell versions that go back. */
 async function startWatch(name: string, client: ApiClient, signal: AbortSignal): Promise<WatchedOver> {
   const path = pathOf({ group: '', version: 'v1', resource: 'configmaps' }, undefined);
-  const from = Number((await client.get(path)).body.metadata?.resourceVersion);
+  const { body } = await answered(path, async () => client.get(path));
+  const from = Number(body.metadata?.resourceVersion);
   const findings: Finding[] = [];
   let isOver = false;
   const read = async (): Promise<void> => {
