@@ -56,6 +56,15 @@ test('a large object is written, read in any form, patched, watched and deleted,
       .filter((found) => found >= 0);
     expect([at.length >= 2, at]).toEqual([true, at.toSorted((one, other) => one - other)]);
   }
+  // So is a frame of a watch.
+  for (const accept of [
+    'application/vnd.kubernetes.protobuf',
+    'application/json;as=Table;v=v1;g=meta.k8s.io',
+  ]) {
+    const watching = `${COLLECTION}?watch=1&timeoutSeconds=5&fieldSelector=metadata.name%3Dlarge`;
+    const { text } = await call({ path: watching, headers: { accept } });
+    expect([text.includes('ADDED'), text.includes('large')]).toEqual([true, true]);
+  }
   const { status } = await call({ method: 'DELETE', path });
   expect([status, (await call({ path })).status]).toEqual([200, 404]);
 });

@@ -27,7 +27,7 @@ export interface OffloadedRequest {
 
 export type ToThread =
   | { readonly kind: 'request'; readonly number: number; readonly request: OffloadedRequest }
-  /** An element of a list is to be written. */
+  /** An element of a list, or a frame, is to be written. */
   | { readonly kind: 'element'; readonly number: number; readonly request: ElementRequest }
   /** Nobody waits for the answer any more. `status` is what the client is told, if anything. */
   | { readonly kind: 'abort'; readonly number: number; readonly status: Status | undefined }
@@ -73,7 +73,7 @@ export type FromThread =
       /** Nobody has foreseen the error: it is a defect. */
       readonly isUnforeseen: boolean;
     })
-  /** An element of a list; without bytes, it could not be written. */
+  /** An element of a list, or a frame; without bytes, it could not be written. */
   | { readonly kind: 'element'; readonly number: number; readonly bytes: Uint8Array | undefined }
   | { readonly kind: 'piece'; readonly number: number; readonly bytes: Uint8Array }
   /** A streamed answer is complete, or (`why`) broke off. */

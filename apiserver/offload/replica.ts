@@ -45,11 +45,14 @@ export async function startReplica(options: ServerOptions, parts: ReplicaParts):
   const verbs = verbContextOf(options, { plane, authentication, opened });
   return {
     answer: async (exchange) => answerResource(verbs, exchange),
-    element: ({ group, version, resource, accept, search, bytes, fields }) => {
+    element: ({ event, group, version, resource, accept, search, bytes, fields }) => {
       const endpoint = plane.registry().endpoint(group, version, resource);
       if (endpoint === undefined) throw new Error(`${resource} are not served`);
       const asked = { headers: defined({ accept }), query: new URLSearchParams(search) };
-      return encoderOf(asked, endpoint, 'list').element({ bytes, transient: true, ...defined({ fields }) });
+      const source = { bytes, transient: true, ...defined({ fields }) } as const;
+      return event === undefined
+        ? encoderOf(asked, endpoint, 'list').element(source)
+        : encoderOf(asked, endpoint, 'stream').frame(event, source);
     },
     statusOf: statusErrorOf,
   };

@@ -1,10 +1,12 @@
+import { MEDIA_TYPE } from '../../shared/names';
 import { LOOP_BOUNDS } from '../exchange/loop-bounds';
 import { newExchange } from '../exchange/testing/new-exchange';
 import { encoderOf } from '../http/encoding/encoder-of';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 import type { EncodeElement } from './element-encoder';
-import { elsewhereOf } from './element-encoder';
+import { elsewhereOf, framesElsewhereOf } from './element-encoder';
+import type { Entry, FrameElsewhere } from '../cache/state/entry';
 
 const LARGE = LOOP_BOUNDS.storedBytesMax + 1;
 const YAML = { accept: 'application/yaml' };
@@ -38,4 +40,38 @@ test('what cannot be made there is made here for a client that waits, and for no
   const encode: EncodeElement = async () => Promise.reject(new Error('the thread is gone'));
   expect((await asked(encode))?.toString()).toContain('a: b');
   await expect(asked(encode, { hasLeft: true })).rejects.toThrow('the client has left');
+});
+
+function frames(encode: EncodeElement, accept: string = MEDIA_TYPE.protobuf): FrameElsewhere | undefined {
+  const exchange = newExchange({ headers: { accept }, bounds: LOOP_BOUNDS });
+  const endpoint = api.plane.registry().endpoint('', 'v1', 'configmaps');
+  if (endpoint === undefined) throw new Error('configmaps are not served');
+  return framesElsewhereOf(exchange, { endpoint, encoder: encoderOf(exchange, endpoint, 'stream') }, encode);
+}
+
+function entryOf(bytes: number): Entry {
+  const json = Buffer.from('"metadata":{"name":"a"},"data":{"a":"b"}}'.padEnd(bytes));
+  return { key: 'a', namespace: '', name: 'a', revision: 1, bytes: json, labels: {}, fields: {}, uid: '' };
+}
+
+test('a large frame is made elsewhere once for all who watch in the same way, and what is plain JSON here', async () => {
+  const made: string[] = [];
+  const encode: EncodeElement = async ({ event, resource }) => {
+    made.push(`${String(event)} ${resource}`);
+    return Promise.resolve(Buffer.from('frame'));
+  };
+  const entry = entryOf(LARGE);
+  const one = frames(encode)?.('MODIFIED', entry);
+  const other = frames(encode)?.('MODIFIED', entry);
+  expect([String(await one), String(await other)]).toEqual(['frame', 'frame']);
+  expect(String(await frames(encode)?.('MODIFIED', entry))).toBe('frame');
+  expect(made).toEqual(['MODIFIED configmaps']);
+  expect(frames(encode)?.('MODIFIED', entryOf(LARGE - 1))).toBeUndefined();
+  expect(frames(encode, 'application/json')).toBeUndefined();
+});
+
+test('a frame that cannot be made elsewhere is made here', async () => {
+  const encode: EncodeElement = async () => Promise.reject(new Error('the thread is gone'));
+  const frame = await frames(encode)?.('ADDED', entryOf(LARGE));
+  expect(frame?.includes('ConfigMap')).toBe(true);
 });

@@ -1,11 +1,14 @@
 import type { Elsewhere, ObjectEncoder } from '../http/encoding/object-encoder';
 import { ENCODED_OBJECTS } from '../http/encoding/encoded-cache';
 import type { Source } from '../http/encoding/source';
+import type { FrameElsewhere, ObjectEventType } from '../cache/state/entry';
 import type { Exchange } from '../exchange/exchange';
 import type { Endpoint } from '../registry/resource';
 
-/** How an object is to be written as an element of a list, as data. */
+/** How an object is to be written as an element of a list, or in a frame of a watch, as data. */
 export interface ElementRequest {
+  /** Of the event that is told in a frame; absent for an element of a list. */
+  readonly event?: ObjectEventType;
   readonly group: string;
   readonly version: string;
   readonly resource: string;
@@ -17,7 +20,7 @@ export interface ElementRequest {
   readonly fields: Readonly<Record<string, string>> | undefined;
 }
 
-/** Writes elements of lists in another thread. Rejects when that thread is lost, does not know the resource, or the signal aborts. */
+/** Writes elements of lists and frames in another thread. Rejects when that thread is lost, does not know the resource, or the signal aborts. */
 export type EncodeElement = (request: ElementRequest, signal: AbortSignal) => Promise<Buffer>;
 
 /** Has elements beyond the bounds of the request made by `encode`, once for each version of an object; undefined where all are made here. */
@@ -36,6 +39,45 @@ export function elsewhereOf(
     const made = encode(requestOf(exchange, endpoint, source), exchange.signal);
     return orMadeHere(made, exchange.signal, { source, encoder, id });
   };
+}
+
+/** How long somebody else may take for a frame. */
+const FRAME_MS_MAX = 60_000;
+
+/** The same for the frames of a watch. Those who watch in the same way share each, also while it is being made. */
+export function framesElsewhereOf(
+  exchange: Exchange,
+  { endpoint, encoder }: { readonly endpoint: Endpoint; readonly encoder: ObjectEncoder },
+  encode: EncodeElement | undefined,
+): FrameElsewhere | undefined {
+  const { bounds } = exchange;
+  if (encode === undefined || bounds === undefined || !encoder.parses) return undefined;
+  return (event, entry) => {
+    if (entry.bytes.length <= bounds.storedBytesMax) return undefined;
+    const id = `frame ${event} ${encoder.id}`;
+    const known = ENCODED_OBJECTS.peek(entry, id);
+    if (known !== undefined) return Promise.resolve(known);
+    return madeOnce(entry, id, async () => {
+      // Others may wait for it when this client has left.
+      const request = { ...requestOf(exchange, endpoint, entry), event };
+      const frame = await encode(request, AbortSignal.timeout(FRAME_MS_MAX)).catch(() =>
+        encoder.frame(event, entry),
+      );
+      return encoder.tellsAge === true ? frame : ENCODED_OBJECTS.get(entry, id, () => frame);
+    });
+  };
+}
+
+const framesUnderWay = new WeakMap<object, Map<string, Promise<Buffer>>>();
+
+function madeOnce(entry: object, id: string, make: () => Promise<Buffer>): Promise<Buffer> {
+  const ofEntry = framesUnderWay.get(entry) ?? new Map<string, Promise<Buffer>>();
+  framesUnderWay.set(entry, ofEntry);
+  const known = ofEntry.get(id);
+  if (known !== undefined) return known;
+  const made = make().finally(() => ofEntry.delete(id));
+  ofEntry.set(id, made);
+  return made;
 }
 
 async function orMadeHere(

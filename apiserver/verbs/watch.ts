@@ -10,6 +10,7 @@ import type { WatchPlan } from '../registry/watch-plan';
 import { planWatch } from '../registry/watch-plan';
 import { SlowReaderError } from '../exchange/slow-reader-error';
 import type { VerbContext } from './context';
+import { framesElsewhereOf } from './element-encoder';
 import { listQueryOf } from './list-options';
 import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
@@ -43,6 +44,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
       fieldEquals: selection.fieldEquals,
       matches: selection.matches,
       representation: encoder,
+      elsewhere: framesElsewhereOf(exchange, { endpoint: target.endpoint, encoder }, context.encodeElement),
       apiVersion: target.endpoint.apiVersion,
       bookmarks: boolParameter(query, 'allowWatchBookmarks'),
       sendInitialEvents: plan.kind === 'state' && plan.announcesEnd,

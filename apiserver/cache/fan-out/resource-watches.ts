@@ -88,6 +88,8 @@ export class ResourceWatches implements WatchSource {
     if (watcher.refusal !== undefined) return representation.error(watcher.refusal.status);
     if (reason === 'expired') return representation.error(this.#expired(request).status);
     if (!RESUMABLE.has(reason)) return undefined;
+    // What was queued of a revision says more than a bookmark of the one before it would.
+    if (watcher.heldRevision !== undefined) return undefined;
     const promised = watcher.isLive ? this.state.revision : watcher.sentRevision;
     return request.bookmarks && promised > 0 ? representation.bookmark(promised, false) : undefined;
   }
@@ -101,7 +103,7 @@ export class ResourceWatches implements WatchSource {
   sendBookmarks(now: number): void {
     const { bookmarkIntervalMs } = this.state.context.limits;
     for (const watcher of this.#watchers) {
-      if (!watcher.isLive || !watcher.request.bookmarks) continue;
+      if (!watcher.isLive || !watcher.request.bookmarks || watcher.heldRevision !== undefined) continue;
       if (now - watcher.bookmarkedAt < bookmarkIntervalMs) continue;
       watcher.bookmarkedAt = now;
       watcher.push(this.#bookmark(watcher.representation));
@@ -152,7 +154,7 @@ export class ResourceWatches implements WatchSource {
       isLive: watcher.isLive,
       queuedFrames: watcher.queuedFrames,
       queuedBytes: watcher.queuedBytes,
-      sentRevision: watcher.isLive ? revision : watcher.sentRevision,
+      sentRevision: watcher.isLive ? (watcher.heldRevision ?? revision + 1) - 1 : watcher.sentRevision,
       startedAt: watcher.startedAt,
     }));
   }

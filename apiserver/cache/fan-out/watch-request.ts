@@ -1,5 +1,5 @@
 import type { StatusError } from '../../../shared/errors/status-error';
-import type { CachedResource, Entry, Representation } from '../state/entry';
+import type { CachedResource, Entry, FrameElsewhere, Representation } from '../state/entry';
 
 /**
  * Why a watch ended: its own timeout, a drain, the client, a reader that did not drain, lost history, the store, another definition of
@@ -30,6 +30,8 @@ export interface WatchRequest {
   /** Label and field selectors; undefined selects everything. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
   readonly representation: Representation;
+  /** Makes frames that would hold up everybody here; absent: all are made here. */
+  readonly elsewhere?: FrameElsewhere | undefined;
   /** The group version that is asked for, `v1` or `apps/v1`: by it events are counted. */
   readonly apiVersion: string;
   readonly bookmarks: boolean;

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../../shared/concurrency/abort';
 import { TIMER_MAX_MS } from '../../../shared/concurrency/timer-max';
 import { StorageError } from '../../storage/backend';
 import type { CacheContext } from '../context';
@@ -82,7 +83,7 @@ async function* catchUp(source: WatchSource, watcher: Watcher, signal: AbortSign
   }
   while (!watcher.isLive && watcher.ending === undefined) {
     if (watcher.sentRevision < source.state.ring.floor) yield* fromStore(source, watcher, signal);
-    else yield* fromRing(source, watcher);
+    else yield* fromRing(source, watcher, signal);
     if (bookmarkDueInMs(source, watcher) <= 0) yield bookmark(source, watcher);
   }
 }
@@ -111,7 +112,11 @@ async function* currentState(
   const piece = new Piece(watcher.sent);
   const slices = new Slices();
   for (const entry of candidates(source.state.resource, watcher, snapshot)) {
-    if (watcher.selects(entry)) piece.add(representation.frame('ADDED', entry));
+    if (watcher.selects(entry)) {
+      const made = request.elsewhere?.('ADDED', entry);
+      if (made !== undefined && !piece.isEmpty) yield piece.take();
+      piece.add(made === undefined ? representation.frame('ADDED', entry) : await untilAborted(made, signal));
+    }
     if (piece.isFull || slices.due()) {
       if (!piece.isEmpty) yield piece.take();
       await slices.pause();
@@ -161,7 +166,11 @@ async function* fromStore(
       while (!(await settlesWithin(part, bookmarkDueInMs(source, watcher)))) yield bookmark(source, watcher);
       const { done, value } = await part;
       if (done === true) return;
-      for (const event of value.events) addFrame(piece, watcher, event);
+      for (const event of value.events) {
+        const frame = frameFor(watcher, event);
+        if (frame !== undefined)
+          piece.add(frame instanceof Promise ? await untilAborted(frame, signal) : frame);
+      }
       watcher.sentRevision = Math.max(watcher.sentRevision, value.through);
       if (!piece.isEmpty) yield piece.take();
       signal.throwIfAborted();
@@ -184,26 +193,48 @@ async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boo
   });
 }
 
-/** One slice of the ring, whole revisions only. At the ring's end the watcher joins the live feed, before the slice is handed out. */
-async function* fromRing(source: WatchSource, watcher: Watcher): AsyncGenerator<Buffer> {
+/**
+ * One slice of the ring, whole revisions only. At the ring's end the watcher joins the live feed, before the slice is handed out. A revision
+ * with a frame that is made elsewhere is a slice of its own; meanwhile the ring goes on.
+ */
+async function* fromRing(source: WatchSource, watcher: Watcher, signal: AbortSignal): AsyncGenerator<Buffer> {
   const { ring } = source.state;
   const piece = new Piece(watcher.sent);
   const slices = new Slices();
   let position = ring.positionAfter(watcher.sentRevision);
-  for (let event = ring.at(position); event !== undefined; event = ring.at(position)) {
-    if (event.revision !== watcher.sentRevision && (piece.isFull || slices.due())) break;
-    addFrame(piece, watcher, event);
-    watcher.sentRevision = event.revision;
-    position += 1;
+  let isHeld = false;
+  for (let event = ring.at(position); event !== undefined && !isHeld; event = ring.at(position)) {
+    if (piece.isFull || slices.due()) break;
+    const { revision } = event;
+    const frames: (Buffer | Promise<Buffer>)[] = [];
+    for (let part: CacheEvent | undefined = event; part?.revision === revision; part = ring.at(position)) {
+      const frame = frameFor(watcher, part);
+      if (frame !== undefined) frames.push(frame);
+      position += 1;
+    }
+    isHeld = frames.some((frame) => frame instanceof Promise);
+    if (isHeld && !piece.isEmpty) yield piece.take();
+    const made = isHeld ? await untilAborted(allOf(frames), signal) : (frames as Buffer[]);
+    for (const frame of made) piece.add(frame);
+    watcher.sentRevision = revision;
   }
-  if (position === ring.end) source.join(watcher);
+  if (!isHeld && position === ring.end) source.join(watcher);
   if (!piece.isEmpty) yield piece.take();
   if (slices.due()) await slices.pause();
 }
 
-function addFrame(piece: Piece, watcher: Watcher, event: CacheEvent): void {
+async function allOf(frames: readonly (Buffer | Promise<Buffer>)[]): Promise<Buffer[]> {
+  return Promise.all(frames.map(async (frame) => frame));
+}
+
+/** Undefined for an event that is none of this watcher's business. */
+function frameFor(watcher: Watcher, event: CacheEvent): Buffer | Promise<Buffer> | undefined {
   const type = event.typeFor(watcher.selects);
-  if (type !== undefined) piece.add(event.lateFrame(type, watcher.representation));
+  if (type === undefined) return undefined;
+  const { representation, request } = watcher;
+  return request.elsewhere === undefined
+    ? event.lateFrame(type, representation)
+    : event.lateFrameBy(type, representation, request.elsewhere);
 }
 
 function reasonOf(source: WatchSource, watcher: Watcher, error: unknown): EndReason {

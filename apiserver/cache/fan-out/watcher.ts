@@ -1,6 +1,8 @@
+import { Slices } from '../../../shared/concurrency/slices';
 import type { StatusError } from '../../../shared/errors/status-error';
-import type { Entry, Representation } from '../state/entry';
+import type { Entry, FrameElsewhere, ObjectEventType, Representation } from '../state/entry';
 import type { CacheEvent } from '../state/event';
+import { HeldEvents } from './held-events';
 import type { FlushScheduler, Flushable } from './scheduler';
 import type { Run } from './run';
 import type { EndReason, WatchRequest } from './watch-request';
@@ -51,6 +53,8 @@ export class Watcher implements Flushable {
   hasBegun = false;
   readonly #host: WatcherHost;
   #run: Run | undefined;
+  /** Comes after the queue. */
+  #held: HeldEvents | undefined;
   #isDue = false;
   #reader: ((step: WatchStep) => void) | undefined;
   #ending: EndReason | undefined;
@@ -73,18 +77,26 @@ export class Watcher implements Flushable {
   }
 
   get queuedFrames(): number {
-    return this.#run?.frames ?? 0;
+    return (this.#run?.frames ?? 0) + (this.#held?.count ?? 0);
   }
 
   get queuedBytes(): number {
-    return this.#run?.byteLength ?? 0;
+    return (this.#run?.byteLength ?? 0) + (this.#held?.byteLength ?? 0);
+  }
+
+  /** The revision whose events are not all in the queue yet, because a frame of theirs is being made elsewhere. */
+  get heldRevision(): number | undefined {
+    return this.#held?.first?.event.revision;
   }
 
   /** Queues the event's frame if the event concerns this watcher. */
   offer(event: CacheEvent): void {
     try {
       const type = event.typeFor(this.selects);
-      if (type !== undefined) this.push(event.frame(type, this.representation));
+      if (type === undefined) return;
+      const { elsewhere } = this.request;
+      if (elsewhere === undefined) this.push(event.frame(type, this.representation));
+      else this.#offerBy(elsewhere, event, type);
     } catch (error) {
       // One watcher's representation must not stop the feed of all.
       this.#host.failed(this, error);
@@ -132,6 +144,8 @@ export class Watcher implements Flushable {
   end(reason: EndReason, lastFrame?: Buffer): void {
     if (this.#ending !== undefined) return;
     if (UNDELIVERED.has(reason)) this.#run = undefined;
+    // Whoever watches again begins after the last event that was queued.
+    this.#held = undefined;
     if (lastFrame !== undefined) {
       this.#run = (this.#run ?? this.#host.scheduler.emptyRun).append(lastFrame);
       this.sent.frames += 1;
@@ -152,6 +166,54 @@ export class Watcher implements Flushable {
 
   offEnding(listener: () => void): void {
     this.#onEnding = this.#onEnding.filter((each) => each !== listener);
+  }
+
+  #offerBy(elsewhere: FrameElsewhere, event: CacheEvent, type: ObjectEventType): void {
+    if (this.#held !== undefined) {
+      this.#hold(this.#held, event, type);
+      return;
+    }
+    const frame = event.frameBy(type, this.representation, elsewhere);
+    if (Buffer.isBuffer(frame)) {
+      this.push(frame);
+      return;
+    }
+    const held = new HeldEvents();
+    this.#hold(held, event, type);
+    void this.#deliverHeld(held, frame, elsewhere);
+  }
+
+  #hold(held: HeldEvents, event: CacheEvent, type: ObjectEventType): void {
+    if (this.#ending !== undefined) return;
+    const { queueFramesMax, queueBytesMax, overflowed } = this.#host;
+    const isTooLong = this.queuedBytes > 0 && this.queuedBytes + event.subject.bytes.length > queueBytesMax;
+    if (this.queuedFrames >= queueFramesMax || isTooLong) {
+      overflowed(this);
+      return;
+    }
+    this.#held = held;
+    held.add({ event, type });
+  }
+
+  /** Queues what is held as its frames are made, until nothing is. Events that come meanwhile are held too. */
+  async #deliverHeld(held: HeldEvents, first: Promise<Buffer>, elsewhere: FrameElsewhere): Promise<void> {
+    const slices = new Slices({ isUrgent: true });
+    let made: Buffer | Promise<Buffer> = first;
+    try {
+      for (;;) {
+        const frame = await made;
+        if (this.#ending !== undefined) return;
+        held.removeFirst();
+        const next = held.first;
+        if (next === undefined) this.#held = undefined;
+        this.push(frame);
+        if (next === undefined) return;
+        if (slices.due()) await slices.pause();
+        made = next.event.frameBy(next.type, this.representation, elsewhere);
+      }
+    } catch (error) {
+      if (this.#ending === undefined) this.#host.failed(this, error);
+    }
   }
 
   #takeRun(): WatchStep {

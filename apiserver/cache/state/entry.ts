@@ -22,6 +22,9 @@ export interface Entry {
 export const WATCH_EVENT_TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] as const;
 export type WatchEventType = (typeof WATCH_EVENT_TYPES)[number];
 
+/** What an event says of an object. */
+export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
 /**
  * How one kind is written for one media type and version. Made by the encoding layer; the watch layer keeps what it returns and
  * shares it among all readers with the same `id`.
@@ -32,12 +35,15 @@ export interface Representation {
   /** True when frames also tell how old objects are: one is then shared by those who get it at the same time, and not kept for others. */
   readonly tellsAge?: boolean;
   /** One complete watch frame for one object. */
-  frame(type: 'ADDED' | 'MODIFIED' | 'DELETED', entry: Entry): Buffer;
+  frame(type: ObjectEventType, entry: Entry): Buffer;
   /** A BOOKMARK frame with this resourceVersion; `initialEventsEnd` adds the annotation of streaming lists. */
   bookmark(revision: number, initialEventsEnd: boolean): Buffer;
   /** An ERROR frame that carries a Status. */
   error(status: object): Buffer;
 }
+
+/** Has a frame made by somebody else; undefined for one that is to be made here. Rejects when nobody can make it. */
+export type FrameElsewhere = (type: ObjectEventType, entry: Entry) => Promise<Buffer> | undefined;
 
 /** What the cache must know of one stored resource. Supplied by the registry, one per stored resource. */
 export interface CachedResource {

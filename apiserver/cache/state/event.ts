@@ -1,8 +1,6 @@
 import type { DerivedBudget, DerivedHolder } from './derived-budget';
-import type { Entry, Representation } from './entry';
+import type { Entry, FrameElsewhere, ObjectEventType, Representation } from './entry';
 import { withRevision } from './entry-codec';
-
-export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /**
  * One change of one object: `previous` is absent for a creation, `current` for a deletion. Frames are made once per type and
@@ -49,15 +47,35 @@ export class CacheEvent implements DerivedHolder {
 
   /** A DELETED frame carries the previous state with this event's revision. */
   frame(type: ObjectEventType, representation: Representation): Buffer {
-    for (const shared of this.#frames) {
-      if (shared.type === type && shared.id === representation.id) return shared.bytes;
-    }
-    const bytes = this.#encode(type, representation);
-    if (this.#budget !== undefined) {
-      this.#frames.push({ type, id: representation.id, bytes });
-      this.#budget.charge(this, bytes.length);
-    }
-    return bytes;
+    return (
+      this.#sharedFrame(type, representation) ??
+      this.#share(type, representation, this.#encode(type, representation))
+    );
+  }
+
+  /** The same, and a promise of it where `elsewhere` makes it. */
+  frameBy(
+    type: ObjectEventType,
+    representation: Representation,
+    elsewhere: FrameElsewhere,
+  ): Buffer | Promise<Buffer> {
+    const shared = this.#sharedFrame(type, representation);
+    if (shared !== undefined) return shared;
+    const made = elsewhere(type, this.#stateFor(type));
+    if (made === undefined) return this.frame(type, representation);
+    return made.then(
+      (bytes) => this.#sharedFrame(type, representation) ?? this.#share(type, representation, bytes),
+    );
+  }
+
+  /** {@link lateFrame}, and a promise of it where `elsewhere` makes it. */
+  lateFrameBy(
+    type: ObjectEventType,
+    representation: Representation,
+    elsewhere: FrameElsewhere,
+  ): Buffer | Promise<Buffer> {
+    if (representation.tellsAge !== true) return this.frameBy(type, representation, elsewhere);
+    return elsewhere(type, this.#stateFor(type)) ?? this.#encode(type, representation);
   }
 
   dropDerived(): void {
@@ -65,10 +83,28 @@ export class CacheEvent implements DerivedHolder {
     this.#gone = undefined;
   }
 
+  #sharedFrame(type: ObjectEventType, { id }: Representation): Buffer | undefined {
+    for (const shared of this.#frames) {
+      if (shared.type === type && shared.id === id) return shared.bytes;
+    }
+    return undefined;
+  }
+
+  #share(type: ObjectEventType, { id }: Representation, bytes: Buffer): Buffer {
+    if (this.#budget === undefined) return bytes;
+    this.#frames.push({ type, id, bytes });
+    this.#budget.charge(this, bytes.length);
+    return bytes;
+  }
+
   #encode(type: ObjectEventType, representation: Representation): Buffer {
+    return representation.frame(type, this.#stateFor(type));
+  }
+
+  #stateFor(type: ObjectEventType): Entry {
     const entry = type === 'DELETED' ? this.#lastState() : this.current;
     if (entry === undefined) throw new Error(`an event without the state that ${type} needs`);
-    return representation.frame(type, entry);
+    return entry;
   }
 
   #lastState(): Entry | undefined {

@@ -1,5 +1,5 @@
 import type { ListMeta } from '../../../shared/object/object';
-import type { Representation } from '../../cache/state/entry';
+import type { ObjectEventType, Representation } from '../../cache/state/entry';
 import type { Source } from './source';
 
 /** How the objects of one endpoint are written in one format and shape. What it made of an entry is shared by all who ask. */
@@ -12,6 +12,8 @@ export interface ObjectEncoder extends Representation {
   readonly streamContentType: string;
   /** A complete answer with one object. */
   object(source: Source): Buffer;
+  /** See {@link Representation}. */
+  frame(type: ObjectEventType, source: Source): Buffer;
   /** The object as it stands in a list. */
   element(source: Source): Buffer;
   /**
