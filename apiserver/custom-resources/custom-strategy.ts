@@ -4,7 +4,9 @@ import type { ApiObject } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 import { validateEmbedded } from '../../shared/structural/embedded';
 import { validateListTypes } from '../../shared/structural/list-types';
+import { warmPatterns } from '../../shared/structural/warm-patterns';
 import { validateValues } from '../../shared/structural/validate-values';
+import { INSTRUCTIONS_MAX } from '../kinds/apiextensions/crd-structure';
 import type { Strategy, WriteInfo } from '../registry/strategy';
 import { statusSubresource } from '../registry/strategy';
 import type { Guard } from '../storage/backend';
@@ -27,6 +29,10 @@ export function customStrategy(
     generationCountsStatus: true,
     requiresResourceVersion: true,
     statusLeavesMetadata: true,
+    prepareRules: (_next, _previous, { via }) => {
+      const schema = versions.get(via.version)?.lazy.schema;
+      return schema === undefined ? undefined : warmPatterns([schema], INSTRUCTIONS_MAX);
+    },
     validate: (object, info) => {
       const { lazy, scale } = versions.get(info.via.version) ?? {};
       const schema = lazy?.schema;

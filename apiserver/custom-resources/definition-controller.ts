@@ -3,6 +3,8 @@ import type { Requeue } from '../../shared/concurrency/work-loop';
 import { runWorkers } from '../../shared/concurrency/work-loop';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
+import { warmPatterns } from '../../shared/structural/warm-patterns';
+import { INSTRUCTIONS_MAX } from '../kinds/apiextensions/crd-structure';
 import type { Registry } from '../registry/registry';
 import type { WriteContext } from '../registry/write-context';
 import { Cleanup } from './cleanup';
@@ -67,6 +69,7 @@ export class DefinitionController {
   }
 
   async #reconcile(name: string, signal: AbortSignal): Promise<undefined> {
+    await this.#prepare(name);
     // What needs no write need not be certain either.
     if (this.#nextOf(name) !== undefined) {
       await this.#custom.confirm(signal);
@@ -76,6 +79,14 @@ export class DefinitionController {
       this.#leavers.add(name);
     }
     return undefined;
+  }
+
+  /** Judging a schema compiles its patterns. */
+  async #prepare(name: string): Promise<void> {
+    const definition = this.#custom.definition(name);
+    if (definition === undefined || this.#judged.get(name) === definition.judged) return;
+    const object = this.#custom.source(name)?.object;
+    if (object !== undefined) await warmPatterns([object.spec], INSTRUCTIONS_MAX);
   }
 
   /** The definition with what is to be said next in its status; undefined where nothing is. */

@@ -11,7 +11,7 @@ import type { ApprovalState } from '../kinds/apiextensions/crd-approval';
 import { approvalStateOf } from '../kinds/apiextensions/crd-approval';
 import { schemaOf } from '../kinds/apiextensions/crd-demands';
 import { NEW_STATUS } from '../kinds/apiextensions/custom-resource-definitions-rules';
-import { validateStructure } from '../kinds/apiextensions/crd-structure';
+import { newPatternBudget, validateStructure } from '../kinds/apiextensions/crd-structure';
 import { problemsMessage } from './condition-message';
 import type { Definition, DefinitionNames } from './definition';
 import { establishedCondition, nameWithin } from './naming';
@@ -75,6 +75,7 @@ function withJudgement(object: CustomResourceDefinition, nowMs: number): CustomR
 const NON_STRUCTURAL = 'NonStructuralSchema';
 
 function structureProblems({ spec }: CustomResourceDefinition): readonly FieldError[] {
+  const patterns = newPatternBudget();
   return [
     ...(spec.preserveUnknownFields === true
       ? [invalid('spec.preserveUnknownFields', true, 'must be false')]
@@ -82,7 +83,7 @@ function structureProblems({ spec }: CustomResourceDefinition): readonly FieldEr
     ...(spec.versions ?? []).flatMap((version, index) => {
       const schema = schemaOf(version);
       if (schema === undefined) return [];
-      return validateStructure(schema, `spec.versions[${String(index)}].schema.openAPIV3Schema`);
+      return validateStructure(schema, `spec.versions[${String(index)}].schema.openAPIV3Schema`, patterns);
     }),
   ];
 }

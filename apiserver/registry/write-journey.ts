@@ -10,10 +10,11 @@ import {
 } from './write-steps/changed-object';
 import { checkDeletion, planRemoval } from './write-steps/deletion';
 import { prepareNew, validateNew } from './write-steps/new-object';
+import { prepareRules } from './write-steps/prepare-rules';
 import { reserve } from './write-steps/reserve';
 
 /** Sets its own fields of the draft, or throws a StatusError to refuse. A step that need not wait is no promise. */
-type Step = (draft: Draft, signal: AbortSignal) => Promise<void> | void;
+type Step = (draft: Draft, signal: AbortSignal) => Promise<void> | undefined | void;
 
 /**
  * What goes this way. A PUT or an apply of what is not there is a `create`; an `operation` is carried out and not stored, and a
@@ -44,6 +45,7 @@ const JOURNEY: readonly (readonly [step: Step, ...ways: readonly Way[]])[] = [
   // What belongs to the server alone comes after everybody who might set it.
   [prepareNew, 'create'],
   [prepareChanged, 'update'],
+  [prepareRules, 'create', 'update'],
   // All faults at once, of the object as it would be stored.
   [validateNew, 'create'],
   [validateChanged, 'update'],

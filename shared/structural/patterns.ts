@@ -47,6 +47,11 @@ export function compilePattern(pattern: string): Compiled {
   return made;
 }
 
+/** Whether it need not be compiled any more. */
+export function isKnownPattern(pattern: string): boolean {
+  return kept.has(pattern);
+}
+
 /** `tableBytes` is what it takes besides its program. */
 function keep(pattern: string, made: Compiled, tableBytes: number): void {
   const instructions = 'problem' in made ? 0 : made.instructions;

@@ -6,7 +6,8 @@ import type {
 } from '../../../shared/api/types/apiextensions-v1';
 import type { GroupVersion } from '../../../shared/object/object';
 import { childrenOf, SCHEMA_TYPES } from './crd-schemas';
-import { validateStructure } from './crd-structure';
+import type { PatternBudget } from './crd-structure';
+import { newPatternBudget, validateStructure } from './crd-structure';
 
 /** What is asked of a definition beside the form of what is there: more of new ones, and of those that come in the newer version. */
 export interface Demands {
@@ -22,6 +23,8 @@ export interface Demands {
   readonly defaults: boolean;
   /** A conversion webhook must be asked in a version that the server speaks. */
   readonly reviewVersion: boolean;
+  /** What the patterns of all versions together have taken. */
+  readonly patterns: PatternBudget;
 }
 
 /** What older clients stored is not asked more of than they were; `previous` is absent for a new definition. */
@@ -47,6 +50,7 @@ export function demandsOf(
     types: isNewer && !(before !== undefined && hasSchemaWith(before, hasOddType)),
     defaults,
     reviewVersion: before === undefined || isReviewVersionKnown(before),
+    patterns: newPatternBudget(),
   };
 }
 
@@ -98,9 +102,10 @@ function hasSchema(version: CustomResourceDefinitionVersion): boolean {
 }
 
 function isStructural({ versions }: CustomResourceDefinitionSpec): boolean {
+  const patterns = newPatternBudget();
   return (versions ?? []).every((version) => {
     const schema = schemaOf(version);
-    return schema === undefined || validateStructure(schema, '').length === 0;
+    return schema === undefined || validateStructure(schema, '', patterns).length === 0;
   });
 }
 

@@ -1,15 +1,19 @@
 import { decodeObject } from '../../../shared/schema/decode';
 import { messageType } from '../../../shared/schema/types';
 import { validateSchema } from './crd-schemas';
+import { newPatternBudget } from './crd-structure';
 import type { ReadonlyJson } from '../../../shared/object/json';
 
 const ALL = { structure: true, types: true, defaults: true };
 const KEEP = { 'x-kubernetes-preserve-unknown-fields': true };
 const EMBEDDED = { 'x-kubernetes-embedded-resource': true };
 
-function errorsOf(sent: ReadonlyJson, hasStatus = false): string[] {
+function errorsOf(sent: ReadonlyJson, hasStatus = false, patterns = newPatternBudget()): string[] {
   const { object: schema } = decodeObject(messageType('apiextensions/v1.JSONSchemaProps'), sent);
-  const errors = validateSchema(schema, 's', { hasStatus, demands: ALL });
+  const errors = validateSchema(schema, 's', {
+    hasStatus,
+    demands: { ...ALL, patterns },
+  });
   return errors.map(({ field, message }) => `${field}: ${message}`);
 }
 
@@ -396,8 +400,18 @@ test('patterns that are large together are refused', () => {
     ]),
   );
   expect(errorsOf({ type: 'object', properties }).at(-1)).toContain(
-    'the patterns of this schema are too large together',
+    'the patterns of this definition are too large together',
   );
+});
+
+test('the patterns of all versions of a definition are counted together', () => {
+  const patterns = newPatternBudget();
+  const version = (name: number): ReadonlyJson =>
+    root({ type: 'string', pattern: `(${String(name)}|a{900})b{900}` });
+  const errors = Array.from({ length: 30 }, (_, name) => errorsOf(version(name), false, patterns));
+  expect(errors[0]).toEqual([]);
+  expect(errors.at(-1)?.[0]).toContain('the patterns of this definition are too large together');
+  expect(errorsOf(version(0), false, patterns)).toEqual([]);
 });
 
 test('one pattern counts once, however many fields have it', () => {

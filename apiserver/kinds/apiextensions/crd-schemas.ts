@@ -5,6 +5,7 @@ import { enumError, goError } from '../../../shared/structural/outcome';
 import { validateDefaults } from './crd-defaults';
 import { validateListAndMapTypes } from './crd-list-types';
 import { isSchema } from './crd-schema-parts';
+import type { PatternBudget } from './crd-structure';
 import { validateStructure } from './crd-structure';
 
 const UNSUPPORTED = [
@@ -50,6 +51,7 @@ interface SchemaDemands {
   readonly types: boolean;
   /** It may have defaults. */
   readonly defaults: boolean;
+  readonly patterns: PatternBudget;
 }
 
 /**
@@ -70,7 +72,7 @@ export function validateSchema(
   ];
   // What cannot be read as a structural schema has been told already.
   if (!demands.structure || isUnreadable(schema)) return errors;
-  const structure = validateStructure(schema, path);
+  const structure = validateStructure(schema, path, demands.patterns);
   return [...errors, ...(structure.length > 0 ? structure : validateDefaults(schema, path))];
 }
 

@@ -10,12 +10,28 @@ const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 const EMBEDDED = 'x-kubernetes-embedded-resource';
 
-/** All different patterns of a schema together; see `PATTERN_INSTRUCTIONS_MAX` for one. */
-const INSTRUCTIONS_MAX = 30_000;
+/** All different patterns of a definition together; see `PATTERN_INSTRUCTIONS_MAX` for one. */
+export const INSTRUCTIONS_MAX = 30_000;
 
-/** That the schema is structural, in upstream's order: that of the messages. */
-export function validateStructure(schema: JSONSchemaProps, path: string): FieldError[] {
-  const walk: Walk = { errors: [], patterns: new Set(), instructions: 0 };
+/** What the patterns of one definition have taken so far. */
+export interface PatternBudget {
+  /** Those so far: large schemas say the same few of them hundreds of times. */
+  readonly patterns: Set<string>;
+  /** That the patterns took to compile; see `effort` of a compiled one. */
+  instructions: number;
+}
+
+export function newPatternBudget(): PatternBudget {
+  return { patterns: new Set(), instructions: 0 };
+}
+
+/** That the schema is structural, in upstream's order: that of the messages. `budget` is that of all versions of the definition. */
+export function validateStructure(
+  schema: JSONSchemaProps,
+  path: string,
+  budget: PatternBudget = newPatternBudget(),
+): FieldError[] {
+  const walk: Walk = { errors: [], budget };
   validateNode(schema, path, 'root', walk);
   const textOf = ({ field, message }: FieldError): string => `${field}: ${message}`;
   return [...walk.errors, ...missingStructure(schema, path)].sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
@@ -23,10 +39,7 @@ export function validateStructure(schema: JSONSchemaProps, path: string): FieldE
 
 interface Walk {
   readonly errors: FieldError[];
-  /** Those so far: large schemas say the same few of them hundreds of times. */
-  readonly patterns: Set<string>;
-  /** That the patterns took to compile; see `effort` of a compiled one. */
-  instructions: number;
+  readonly budget: PatternBudget;
 }
 
 type Level = 'root' | 'item' | 'field';
@@ -173,15 +186,16 @@ function validatePattern(pattern: string, path: string, walk: Walk): void {
     const why = `must be a valid regular expression, but isn't: ${problem}`;
     walk.errors.push(goError('FieldValueInvalid', path, pattern, why));
   };
-  if (walk.instructions > INSTRUCTIONS_MAX && !walk.patterns.has(pattern)) {
-    say('the patterns of this schema are too large together');
+  const { budget } = walk;
+  if (budget.instructions > INSTRUCTIONS_MAX && !budget.patterns.has(pattern)) {
+    say('the patterns of this definition are too large together');
     return;
   }
   const compiled = compilePattern(pattern);
   if ('problem' in compiled) say(compiled.problem);
-  if (!walk.patterns.has(pattern)) {
-    walk.patterns.add(pattern);
-    walk.instructions += compiled.effort;
+  if (!budget.patterns.has(pattern)) {
+    budget.patterns.add(pattern);
+    budget.instructions += compiled.effort;
   }
 }
 

@@ -1,14 +1,18 @@
 import type { CustomResourceDefinition } from '../../../shared/api/types/apiextensions-v1';
+import { warmPatterns } from '../../../shared/structural/warm-patterns';
 import { FINALIZER } from '../../../shared/names';
 import { withCondition } from '../../registry/conditions';
 import { timestamp } from '../../registry/metadata';
 import type { Strategy } from '../../registry/strategy';
 import { withStatus } from '../../registry/strategy';
+import { INSTRUCTIONS_MAX } from './crd-structure';
 import { customResourceDefinitionRules } from './custom-resource-definitions-rules';
 
 export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
   refusesPreconditionsByResource: true,
   ...customResourceDefinitionRules,
+  prepareRules: (next, previous) =>
+    warmPatterns(previous === undefined ? [next.spec] : [next.spec, previous.spec], 2 * INSTRUCTIONS_MAX),
   statusLeavesMetadata: true,
   tracksGeneration: true,
   requiresResourceVersion: true,

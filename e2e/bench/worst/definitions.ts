@@ -88,6 +88,19 @@ function definition(kind: string, versions: readonly object[]): object {
   };
 }
 
+/** A version with as many as may be in one definition, others in each. */
+function largePatterns(index: number): readonly [name: string, schema: string] {
+  return [`v${String(index + 1)}`, schemaOfPatterns(index)];
+}
+
+function schemaOfPatterns(index: number): string {
+  const patterns = Array.from({ length: 6 }, (_, at) => {
+    const own = String(Date.now() * 1_000 + index * 10 + at);
+    return `"p${String(at)}":{"type":"string","pattern":"((ab|cd){0,50}){0,10}${own}"}`;
+  });
+  return `{"type":"object","properties":{${patterns.join(',')}}}`;
+}
+
 type Item = string | ((index: number) => string);
 
 /** Into the properties of one schema. */
@@ -173,6 +186,10 @@ export const DEFINITION_REQUESTS: readonly WorstRequest[] = [
         '{"type":"object","properties":{"a":{"type":"string"}}}',
       ]),
     ),
+  ),
+  // Few values, so that it is not too large for the loop.
+  json('definition: few large patterns', DEFINITION, () =>
+    textOf(Array.from({ length: 20 }, (_, index) => largePatterns(index))),
   ),
   json('definition: short names', DEFINITION, () =>
     textOf([['v1', '{"type":"object"}']]).replace(
