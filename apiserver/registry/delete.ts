@@ -1,7 +1,10 @@
 import { notFound } from '../../shared/errors/status-error';
+import type { ApiObject } from '../../shared/object/object';
 import type { DeleteOptions } from './deletion';
+import { isFinished } from './deletion';
 import { ask, intentOf, newDraft } from './draft';
-import type { Written } from './write';
+import type { Strategy } from './strategy';
+import type { Written, WriteTarget } from './write';
 import { writeOptimistically } from './write';
 import type { WriteContext } from './write-context';
 import { travel } from './write-journey';
@@ -20,14 +23,38 @@ export async function deleteObject(
   signal: AbortSignal,
 ): Promise<Written> {
   const { endpoint, name } = request;
+  const target = writeTarget(context, request, { assumeAbsent: false });
   const asked = ask(context, { ...request, deleteOptions: options });
-  return writeOptimistically(
-    writeTarget(context, request, { assumeAbsent: false }),
+  const written = await writeOptimistically(
+    target,
     async (current) => {
       if (current === undefined) throw notFound(endpoint.row, name);
       const draft = newDraft(asked, 'DELETE', current.object);
       await travel('delete', draft, signal);
       return intentOf(draft);
+    },
+    signal,
+  );
+  const { strategy } = endpoint.stored;
+  const isGraceful = strategy.graceSeconds !== undefined;
+  if (!isGraceful || written.kind === 'deleted' || !isFinished(written.object, strategy)) return written;
+  if (!request.dryRun) await removeMarked(target, written.object, strategy, signal);
+  return { ...written, kind: 'deleted' };
+}
+
+/** Watchers have been told that the object is terminating; now it goes, unless somebody else was faster, or holds it. */
+async function removeMarked(
+  target: WriteTarget,
+  marked: ApiObject,
+  strategy: Strategy,
+  signal: AbortSignal,
+): Promise<void> {
+  await writeOptimistically(
+    target,
+    async (current) => {
+      const isThere = current?.object.metadata.uid === marked.metadata.uid;
+      const goes = current !== undefined && isThere && isFinished(current.object, strategy);
+      return Promise.resolve({ kind: goes ? 'delete' : 'none', object: current?.object ?? marked });
     },
     signal,
   );

@@ -87,8 +87,22 @@ describe('pods', () => {
   test.each([
     ['no node has it', pod({ spec: { nodeName: '' } })],
     ['it has finished', pod({ status: { phase: 'Succeeded' } })],
-  ])('goes at once when %s', (_why, object) => {
-    expect(planDeletion(object, pods, NONE, NOW).kind).toBe('remove');
+  ])('is marked with no grace, and goes after that, when %s', (_why, object) => {
+    const plan = planDeletion(object, pods, NONE, NOW);
+    expect(plan.kind).toBe('mark');
+    expect(plan.object.metadata).toMatchObject({
+      deletionTimestamp: '2030-01-01T00:00:00Z',
+      deletionGracePeriodSeconds: 0,
+    });
+    expect(isFinished(plan.object, pods)).toBe(true);
+    expect(planDeletion(plan.object, pods, NONE, NOW).kind).toBe('remove');
+  });
+
+  test('a grace period beyond 292 years is counted in the 64 bits of nanoseconds of upstream', () => {
+    const plan = planDeletion(pod(), pods, { ...NONE, gracePeriodSeconds: Number.MAX_SAFE_INTEGER }, NOW);
+    expect(plan.kind).toBe('mark');
+    expect(plan.object.metadata.deletionGracePeriodSeconds).toBe(Number.MAX_SAFE_INTEGER);
+    expect(Date.parse(plan.object.metadata.deletionTimestamp ?? '')).toBeGreaterThan(0);
   });
 
   test.each([
@@ -109,7 +123,9 @@ describe('pods', () => {
     const shorter = planDeletion(first, pods, { ...NONE, gracePeriodSeconds: 10 }, NOW);
     expect(shorter.kind).toBe('mark');
     expect(Date.parse(shorter.object.metadata.deletionTimestamp ?? '')).toBe(NOW + 10_000);
-    expect(planDeletion(first, pods, { ...NONE, gracePeriodSeconds: 0 }, NOW).kind).toBe('remove');
+    const none = planDeletion(first, pods, { ...NONE, gracePeriodSeconds: 0 }, NOW);
+    expect(none.kind).toBe('mark');
+    expect(isFinished(none.object, pods)).toBe(true);
   });
 });
 

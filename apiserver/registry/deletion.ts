@@ -13,8 +13,8 @@ export interface DeleteOptions {
 }
 
 /**
- * What a deletion does to the object as it stands. `remove`: it goes now; `mark`: it is written back, terminating; `wait`: it is
- * terminating already and nothing changes.
+ * What a deletion does to the object as it stands. `remove`: it goes now; `mark`: it is written back, terminating, and removed after that
+ * if it {@link isFinished}; `wait`: it is terminating already and nothing changes.
  */
 export type DeletionPlan =
   | { readonly kind: 'remove'; readonly object: ApiObject }
@@ -40,8 +40,7 @@ export function planDeletion(
   const marked = { ...graceful.object, metadata: withFinalizers(graceful.object.metadata, finalizers) };
   const held = finalizers.length > 0 || strategy.holdsBack?.(marked) === true;
   if (held && graceful.kind === 'at once') return { kind: 'mark', object: markNow(marked, strategy, nowMs) };
-  if (held) return { kind: 'mark', object: marked };
-  if (graceful.kind === 'later') return { kind: 'mark', object: marked };
+  if (held || graceful.kind !== 'at once') return { kind: 'mark', object: marked };
   return { kind: 'remove', object: marked };
 }
 
@@ -54,6 +53,8 @@ type Grace =
 function planGrace(object: ApiObject, strategy: Strategy, options: DeleteOptions, nowMs: number): Grace {
   const { metadata } = object;
   if (strategy.graceSeconds === undefined) return { kind: 'at once', object };
+  // One that was marked, and whose removal failed, goes now.
+  if (isFinished(object, strategy)) return { kind: 'at once', object };
   if (isTerminating(metadata)) return planAgain(object, options);
   const seconds = strategy.graceSeconds(object, options.gracePeriodSeconds);
   if (seconds === undefined) return { kind: 'at once', object };
@@ -61,12 +62,25 @@ function planGrace(object: ApiObject, strategy: Strategy, options: DeleteOptions
     ...object,
     metadata: {
       ...withNextGeneration(metadata),
-      deletionTimestamp: timestamp(nowMs + seconds * 1000),
+      deletionTimestamp: timestamp(nowMs + durationMsOf(seconds)),
       deletionGracePeriodSeconds: seconds,
     },
   };
   return { kind: seconds > 0 ? 'later' : 'now, marked', object: marked };
 }
+
+/** A grace period in seconds that a number can hold exactly: 285 million years are as good as any longer time. */
+export function graceOf(seconds: number | bigint): number {
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(seconds)));
+}
+
+/** Seconds as milliseconds, in the 64 bits of nanoseconds in which upstream counts: what is longer than 292 years begins again at the other end. */
+function durationMsOf(seconds: number): number {
+  if (Math.abs(seconds) < SECONDS_EXACT_MAX) return seconds * 1000;
+  return Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n);
+}
+
+const SECONDS_EXACT_MAX = 9_000_000_000;
 
 /** A second deletion of a gracefully terminating object may only shorten the grace period. */
 function planAgain(object: ApiObject, options: DeleteOptions): Grace {
@@ -75,7 +89,7 @@ function planAgain(object: ApiObject, options: DeleteOptions): Grace {
   if (current === undefined) return { kind: 'at once', object };
   const wanted = options.gracePeriodSeconds;
   if (wanted === undefined || wanted >= current) return { kind: 'wait' };
-  const deadlineMs = Date.parse(metadata.deletionTimestamp ?? '') + (wanted - current) * 1000;
+  const deadlineMs = Date.parse(metadata.deletionTimestamp ?? '') + durationMsOf(wanted - current);
   const marked: ApiObject = {
     ...object,
     metadata: { ...metadata, deletionTimestamp: timestamp(deadlineMs), deletionGracePeriodSeconds: wanted },

@@ -10,6 +10,7 @@ import { messageType } from '../../shared/schema/types';
 import { bodyMediaType } from '../http/encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { DeleteOptions } from '../registry/deletion';
+import { graceOf } from '../registry/deletion';
 import { boundedBody } from './body';
 import { dryRunParameter, intParameter, optionalBoolParameter } from './query';
 
@@ -17,7 +18,7 @@ const POLICIES = ['Foreground', 'Background', 'Orphan'] as const;
 
 /** The wire form of meta/v1 DeleteOptions, as far as it is read. */
 interface WireOptions {
-  readonly gracePeriodSeconds?: number;
+  readonly gracePeriodSeconds?: number | bigint;
   readonly orphanDependents?: boolean;
   readonly propagationPolicy?: string;
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
@@ -50,8 +51,9 @@ export async function readDeleteOptions(exchange: Exchange): Promise<DeleteOptio
     errors.push(notSupported('propagationPolicy', wire.propagationPolicy, [...POLICIES, 'nil']));
   }
   if (errors.length > 0) throw invalidObject({ group: GROUP.meta, kind: 'DeleteOptions' }, '', errors);
-  const { dryRun = [], ...rest } = wire;
-  return { ...rest, dryRun: dryRunParameter(dryRun, 'DeleteOptions') };
+  const { dryRun = [], gracePeriodSeconds: seconds, ...rest } = wire;
+  const grace = seconds === undefined ? {} : { gracePeriodSeconds: graceOf(seconds) };
+  return { ...rest, ...grace, dryRun: dryRunParameter(dryRun, 'DeleteOptions') };
 }
 
 function ofQuery(query: URLSearchParams): WireOptions {

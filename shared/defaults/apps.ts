@@ -2,6 +2,7 @@ import type { Part } from '../object/object';
 import type {
   RollingUpdateDaemonSet,
   RollingUpdateDeployment,
+  StatefulSetSpec,
   StatefulSetUpdateStrategy,
 } from '../api/types/apps-v1';
 import type { DefaultsTable } from './contract';
@@ -25,6 +26,7 @@ export const APPS: DefaultsTable = {
   'apps/v1.ReplicaSetSpec': { values: { replicas: 1 } },
   'apps/v1.StatefulSetSpec': {
     values: { podManagementPolicy: 'OrderedReady', replicas: 1, revisionHistoryLimit: REVISIONS },
+    derive: withTypedClaims,
   },
   'apps/v1.StatefulSetUpdateStrategy': { derive: ofStatefulSet },
 };
@@ -49,3 +51,16 @@ function ofStatefulSet({
   if (type !== '' && (type !== 'RollingUpdate' || given === undefined)) return undefined;
   return { type: 'RollingUpdate', rollingUpdate: { partition: 0, ...given } };
 }
+
+/** Claims in a template are of their own kind and version, whatever the client says of them, or leaves out. */
+function withTypedClaims({
+  volumeClaimTemplates: claims,
+}: StatefulSetSpec): Part<StatefulSetSpec> | undefined {
+  const isTyped = claims?.every(
+    ({ kind, apiVersion }) => kind === CLAIM.kind && apiVersion === CLAIM.apiVersion,
+  );
+  if (claims === undefined || isTyped === true) return undefined;
+  return { volumeClaimTemplates: claims.map((claim) => ({ ...CLAIM, ...claim, ...CLAIM })) };
+}
+
+const CLAIM = { kind: 'PersistentVolumeClaim', apiVersion: 'v1' } as const;

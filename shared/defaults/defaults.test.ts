@@ -268,6 +268,26 @@ const ROWS: readonly (readonly [schema: string, sent: object, expected: object])
       },
     },
   ],
+  [
+    'apps/v1.StatefulSet',
+    {
+      spec: {
+        template,
+        volumeClaimTemplates: [
+          { metadata: { name: 'a' } },
+          { kind: 'Odd', apiVersion: 'v9', metadata: { name: 'b' } },
+        ],
+      },
+    },
+    {
+      spec: {
+        volumeClaimTemplates: [
+          { kind: 'PersistentVolumeClaim', apiVersion: 'v1', metadata: { name: 'a' } },
+          { kind: 'PersistentVolumeClaim', apiVersion: 'v1', metadata: { name: 'b' } },
+        ],
+      },
+    },
+  ],
   ['apps/v1.ReplicaSet', { spec: { template } }, { spec: { replicas: 1 } }],
   [
     'batch/v1.Job',

@@ -127,6 +127,10 @@ describe('what is written', () => {
       metadata: { creationTimestamp: null },
     });
     expect(decoded('core/v1.ConfigMap', { data: { a: null } })).toMatchObject({ data: { a: '' } });
+    expect(decoded('core/v1.ConfigMap', { binaryData: { a: null } })).toMatchObject({
+      binaryData: { a: '' },
+    });
+    expect(decoded('core/v1.Secret', { data: { a: null } })).toMatchObject({ data: { a: '' } });
     expect(decoded('core/v1.Container', { args: [null, 'x'], ports: [null] })).toMatchObject({
       args: ['', 'x'],
       ports: [{ containerPort: 0 }],

@@ -19,7 +19,7 @@ export const SCALARS: Readonly<Partial<Record<FieldKind, Scalar>>> = {
   int32: { decode: decodeInt32, zero: 0, isStruct: false },
   int64: { decode: decodeInt64, zero: 0, isStruct: false },
   double: { decode: decodeDouble, zero: 0, isStruct: false },
-  bytes: { decode: decodeBytes, zero: null, isStruct: false },
+  bytes: { decode: decodeBytes, zero: '', isStruct: false },
   stringList: { decode: decodeStringList, zero: null, isStruct: false },
   time: { decode: decodeTime, zero: null, isStruct: true },
   microTime: { decode: decodeMicroTime, zero: null, isStruct: true },

@@ -66,12 +66,13 @@ function updateStrategy(strategy: StatefulSetUpdateStrategy, path: string): Fiel
   }
 }
 
-/** The spec without what may change. */
+/** The spec without what may change. Objects that were stored long ago do not all say what their claims are. */
 function settled({
   replicas: _replicas,
   template: _template,
   updateStrategy: _strategy,
+  volumeClaimTemplates: claims = [],
   ...rest
-}: StatefulSetSpec): Partial<StatefulSetSpec> {
-  return rest;
+}: StatefulSetSpec): object {
+  return { ...rest, claims: claims.map(({ kind: _kind, apiVersion: _version, ...claim }) => claim) };
 }

@@ -430,6 +430,25 @@ async function created(
   return { url: `${URL[kind]}/${String(reply.json.metadata.name)}`, json: reply.json };
 }
 
+test('the kind and version of the claims of a StatefulSet may be left out or added at any time', async () => {
+  const claim = {
+    metadata: { name: 'data' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  };
+  const typed = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', ...claim };
+  for (const [before, after] of [
+    [claim, typed],
+    [typed, claim],
+  ] as const) {
+    const body = workload('StatefulSet', { volumeClaimTemplates: [before] });
+    const { url } = await created('StatefulSet', body);
+    const spec = { ...(body['spec'] as JsonObject), volumeClaimTemplates: [after] };
+    const reply = await api.call('PUT', url, { body: { ...body, spec } });
+    expect(causesOf(reply)).toEqual(['200 ']);
+    expect(reply.json.spec.volumeClaimTemplates).toMatchObject([typed]);
+  }
+});
+
 describe('a change', () => {
   test.each<[Kind, JsonObject, readonly string[]]>([
     [

@@ -6,10 +6,10 @@ import { StatusError, badRequest, notFound } from '../../../shared/errors/status
 import type { Admission } from '../../registry/admission';
 import { deleteObject } from '../../registry/delete';
 import type { DeleteOptions } from '../../registry/deletion';
+import { graceOf } from '../../registry/deletion';
 import { readFresh } from '../../registry/current';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
-import { integer } from '../../../shared/object/accessors';
 import type { Operation, OperationContext, OperationRequest } from '../../registry/operation';
 import type { Budget } from '../policy/spent-disruption';
 import { budgetsOf, changedMeanwhile, spendDisruption } from '../policy/spent-disruption';
@@ -110,7 +110,8 @@ function deleteOptionsOf({ object, dryRun }: OperationRequest): DeleteOptions {
     orphanDependents: orphan,
     dryRun: asked = [],
   } = deleteOptions;
-  const grace = integer(deleteOptions.gracePeriodSeconds);
+  const { gracePeriodSeconds: seconds } = deleteOptions;
+  const grace = seconds === undefined || seconds === null ? undefined : graceOf(seconds);
   if (asked.length > 0 && dryRun && !asked.includes('All')) {
     throw badRequest('Non-matching dry-run options in request and content');
   }
