@@ -293,12 +293,12 @@ describe('eviction', () => {
   test('a pod that became ready while it was evicted as unready is not deleted', async () => {
     await pod('sick', { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] });
     await budget('pdb', { ...ONE_TO_SPARE, disruptionsAllowed: 0 });
-    const remove = api.backend.delete.bind(api.backend);
-    api.backend.delete = async (key, revision, signal) => {
-      api.backend.delete = remove;
+    const mark = api.backend.update.bind(api.backend);
+    api.backend.update = async (...marking) => {
+      api.backend.update = mark;
       const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
       await api.call('PATCH', `${PODS}/sick/status`, { body: ready });
-      return remove(key, revision, signal);
+      return mark(...marking);
     };
     const { code, json } = await evict('sick');
     expect([code, json.details.retryAfterSeconds]).toEqual([429, 10]);
@@ -398,6 +398,13 @@ describe('approval of certificate requests', () => {
       body: { status: { conditions: [approved, { ...approved, type: 'Denied' }] } },
     });
     expect(both.code).toBe(422);
+    const unsure = await api.call('PATCH', `${REQUESTS.replace('/v1/', '/v1beta1/')}/r/approval`, {
+      body: { status: { conditions: [{ ...approved, status: 'False' }] } },
+    });
+    expect(unsure.json.details.causes[0]).toMatchObject({
+      reason: 'FieldValueNotSupported',
+      field: 'status.conditions[0].status',
+    });
     const kept = await api.call('PATCH', `${REQUESTS}/r/status`, { body: { status: { conditions: null } } });
     expect(kept.json.status.conditions).toMatchObject([approved]);
   });

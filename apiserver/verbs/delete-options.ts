@@ -74,7 +74,7 @@ function ofBody(exchange: Exchange, body: Buffer): WireOptions {
   const value = boundedBody(exchange, body, mediaType).parse({ kind: 'DeleteOptions', type });
   checkKind(value);
   try {
-    return decodeObject(type, value).object as WireOptions;
+    return decodeObject(type, value).object;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(`DeleteOptions cannot be read: ${error.message}`, error);

@@ -1,5 +1,11 @@
 import type { Part } from '../object/object';
-import type { LimitRangeItem, Namespace, ReplicationController, ServiceSpec } from '../api/types/core-v1';
+import type {
+  LimitRangeItem,
+  Namespace,
+  NodeSpec,
+  ReplicationController,
+  ServiceSpec,
+} from '../api/types/core-v1';
 import { LABEL } from '../names';
 import type { DefaultsTable } from './contract';
 
@@ -11,6 +17,7 @@ export const CORE: DefaultsTable = {
   'core/v1.LimitRangeItem': { derive: ofLimits },
   'core/v1.Namespace': { derive: ofNamespace },
   'core/v1.NamespaceStatus': { values: { phase: 'Active' } },
+  'core/v1.NodeSpec': { derive: ofNode },
   'core/v1.NodeStatus': {
     derive: ({ capacity, allocatable }) =>
       capacity !== undefined && allocatable === undefined ? { allocatable: capacity } : undefined,
@@ -31,6 +38,12 @@ function ofNamespace({ metadata }: Namespace): Part<Namespace> | undefined {
   const { name = '', labels } = metadata;
   if (name === '') return undefined;
   return { metadata: { ...metadata, labels: { ...labels, [LABEL.metadataName]: name } } };
+}
+
+/** `podCIDR` is the first of `podCIDRs`; where both are given and differ, it counts alone. */
+function ofNode({ podCIDR: first = '', podCIDRs: networks = [] }: NodeSpec): Part<NodeSpec> | undefined {
+  if (first === (networks[0] ?? '')) return undefined;
+  return first === '' ? { podCIDR: networks[0] ?? '' } : { podCIDRs: [first] };
 }
 
 function ofService(spec: ServiceSpec): Part<ServiceSpec> {

@@ -130,6 +130,10 @@ describe('what is written', () => {
     expect(decoded('core/v1.ConfigMap', { binaryData: { a: null } })).toMatchObject({
       binaryData: { a: '' },
     });
+    expect(decoded('core/v1.Secret', { data: { a: [104, 105, null] } })).toMatchObject({
+      data: { a: 'aGkA' },
+    });
+    expect(() => decoded('core/v1.Secret', { data: { a: [256] } })).toThrow('data[a][0]: expected a byte');
     expect(decoded('core/v1.Secret', { data: { a: null } })).toMatchObject({ data: { a: '' } });
     expect(decoded('core/v1.Container', { args: [null, 'x'], ports: [null] })).toMatchObject({
       args: ['', 'x'],

@@ -76,12 +76,20 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Base64 in its one canonical spelling: no line breaks, the unused bits of the last character zero. */
 function decodeBytes(value: unknown): string {
+  if (Array.isArray(value)) return Buffer.from(value.map(decodeByte)).toString('base64');
   if (typeof value !== 'string') throw expected('base64 text', value);
   const text = /[\r\n]/.test(value) ? value.replace(/[\r\n]/g, '') : value;
   if (text.length % 4 !== 0 || !BASE64.test(text)) throw new DecodeError('expected base64 text');
   if (!text.endsWith('=')) return text;
   const end = text.length - 4;
   return text.slice(0, end) + Buffer.from(text.slice(end), 'base64').toString('base64');
+}
+
+/** Go reads a list of numbers as bytes, too. */
+function decodeByte(value: unknown, index: number): number {
+  if (value === null) return 0;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255) return value;
+  throw expected('a byte', value).locate(`[${String(index)}]`);
 }
 
 /** A list of strings; null in it is the empty string. */

@@ -110,11 +110,12 @@ function validateDomain(domain: string, path: string): FieldError[] {
   ];
 }
 
+/** What is wrong with the first wrong label. */
 function wrongLabels(value: string, path: string, problemsOf: Problems): FieldError[] {
-  return forEachItem(value.split('.'), path, (label) =>
-    problemsOf(label).map((problem) =>
-      invalid(path, value, `validating label ${goQuote(label)}: ${problem}`),
-    ),
+  const label = value.split('.').find((each) => problemsOf(each).length > 0);
+  if (label === undefined) return [];
+  return problemsOf(label).map((problem) =>
+    invalid(path, value, `validating label ${goQuote(label)}: ${problem}`),
   );
 }
 

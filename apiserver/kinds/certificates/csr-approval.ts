@@ -34,6 +34,9 @@ export const csrApproval: SubresourceStrategy<CertificateSigningRequest> = {
   validateUpdate: (next, previous, info) => [
     ...validateConditions(next, previous, info),
     ...removedConditions(next, previous),
+    ...(next.status?.certificate === previous.status?.certificate
+      ? []
+      : [forbiddenField('status.certificate', 'updates may not set certificate content')]),
   ],
 };
 
@@ -52,7 +55,8 @@ export const csrStatus: SubresourceStrategy<CertificateSigningRequest> = {
     ...validateConditions(next, previous, info),
     ...removedConditions(next, previous),
     ...changedDecisions(next, previous),
-    ...changedCertificate(next, previous),
+    // v1beta1 may replace what was issued.
+    ...(info.via.version === 'v1beta1' ? [] : changedCertificate(next, previous)),
   ],
 };
 
@@ -105,22 +109,27 @@ function replaced(
   return conditions.map((each) => (each.type === type ? (rest.shift() ?? each) : each));
 }
 
-/** v1 is stricter than v1beta1 was; what an older client stored is let be. */
+/** v1 is stricter than v1beta1 was; what is wrong with the stored object already is let be. */
 function validateConditions(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest,
   { via }: WriteInfo,
 ): readonly FieldError[] {
-  const conditions = conditionsOf(next);
-  if (via.version !== 'v1' || deepEqual(conditions, conditionsOf(previous))) return [];
+  const before = conditionsOf(previous).map(({ type }) => type);
+  const types = new Set(before);
+  const isOld = via.version === 'v1beta1';
+  const mayBeNameless = isOld || types.has('');
+  const mayRepeat = isOld || types.size < before.length;
+  const mayContradict = DECISIONS.every((each) => types.has(each));
   const seen = new Set<string>();
-  return forEachItem(conditions, CONDITIONS_FIELD, (condition, path) => {
+  return forEachItem(conditionsOf(next), CONDITIONS_FIELD, (condition, path) => {
     const { type } = condition;
-    const found = [...typeErrors(type, path), ...statusErrors(condition, path)];
-    if (seen.has(type)) found.push(duplicate(`${path}.type`, type));
-    if (DECISIONS.some((each) => each !== type && seen.has(each)) && DECISIONS.includes(type)) {
+    const found = [...(mayBeNameless ? [] : typeErrors(type, path)), ...statusErrors(condition, path)];
+    const isDecided = DECISIONS.includes(type) && DECISIONS.some((each) => each !== type && seen.has(each));
+    if (isDecided && !mayContradict) {
       found.push(invalid(`${path}.type`, type, 'Approved and Denied conditions are mutually exclusive'));
     }
+    if (seen.has(type) && !mayRepeat) found.push(duplicate(`${path}.type`, type));
     seen.add(type);
     return found;
   });

@@ -6,15 +6,15 @@ const CORE = '/api/v1/namespaces/default';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 test.each([
-  ['configmaps', { binaryData: { none: null } }],
-  ['secrets', { data: { none: null } }],
-])('a key of %s may hold null, which is no bytes', async (resource, content) => {
+  ['configmaps', { binaryData: { none: null } }, { binaryData: { none: '' } }],
+  ['secrets', { data: { none: null } }, { data: { none: '' } }],
+])('a key of %s may hold null, which is no bytes', async (resource, content, stored) => {
   const api = await startInProcessApi(undefined, { definitionsLive: false });
   const { code, json } = await api.call('POST', `${CORE}/${resource}`, {
     body: { metadata: { name: 'a' }, ...content },
   });
   await api.close();
-  expect([code, json]).toEqual([201, expect.objectContaining(content)]);
+  expect([code, json]).toEqual([201, expect.objectContaining(stored)]);
 });
 
 testKind('ConfigMap', {
@@ -255,10 +255,13 @@ testKind('Node', {
     ['half a pod', { status: { allocatable: { pods: '500m' } } }, ['Invalid status.allocatable.pods']],
   ],
   badChanges: [
-    ['another provider', { spec: { providerID: 'b' } }, ['Forbidden []', 'Forbidden spec.providerID']],
+    ['another provider', { spec: { providerID: 'b' } }, ['Forbidden spec.providerID']],
+    ['another network', { spec: { podCIDR: '10.2.0.0/24' } }, ['Forbidden spec.podCIDRs']],
+    ['another id', { spec: { externalID: 'x' } }, ['Forbidden spec.externalID']],
   ],
   goodChanges: [
     ['no more pods', { spec: { unschedulable: true } }],
+    ['a network that the first one outweighs', { spec: { podCIDRs: ['10.2.0.0/24'] } }],
     ['a taint', { spec: { taints: [{ key: 'a', effect: 'NoExecute' }] } }],
   ],
 });

@@ -52,7 +52,7 @@ function validateFinalizers({ spec }: Namespace, field: (index: number) => strin
 function validatePhase({ metadata, status }: Namespace): readonly FieldError[] {
   const phase = status?.phase;
   const terminating = isTerminating(metadata);
-  if (terminating === (phase === 'Terminating')) return [];
+  if (phase === (terminating ? 'Terminating' : 'Active')) return [];
   const why = terminating
     ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
     : "may only be 'Active' if `deletionTimestamp` is empty";

@@ -7,11 +7,11 @@ import {
   notSupported,
   required,
 } from '../../../shared/errors/field-error';
-import { deepEqual } from '../../../shared/object/clone';
 import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
 import { isDualStack } from '../rules/addresses';
+import { isZero } from '../../../shared/object/accessors';
 import { forEachItem, invalidForEach, isCidr, repeatsIn } from '../rules/primitives';
 import { resourceAmount } from '../pod-template/resource-requirements';
 import { TAINT_EFFECTS } from '../pod-template/tolerations';
@@ -23,17 +23,20 @@ export const nodeRules: Pick<Strategy<Node>, 'validate' | 'validateUpdate' | 'su
 };
 
 function validateNode(node: Node): FieldError[] {
-  const { taints = [], podCIDRs = [] } = node.spec;
-  const isRepeated = repeatsIn(taints.map(({ key, effect }) => `${key}:${effect}`));
   return [
-    // Upstream takes the path of metadata here.
-    ...forEachItem(taints, 'metadata.taints', (taint, path, index) => [
-      ...validateTaint(taint, path),
-      ...(isRepeated(index) ? [duplicate(path, taint, 'taints must be unique by key and effect pair')] : []),
-    ]),
+    ...validateTaints(node),
     ...validateAmounts(node),
-    ...validatePodNetworks(podCIDRs),
+    ...validatePodNetworks(node.spec.podCIDRs ?? []),
   ];
+}
+
+function validateTaints({ spec: { taints = [] } }: Node): FieldError[] {
+  const isRepeated = repeatsIn(taints.map(({ key, effect }) => `${key}:${effect}`));
+  // Upstream takes the path of metadata here.
+  return forEachItem(taints, 'metadata.taints', (taint, path, index) => [
+    ...validateTaint(taint, path),
+    ...(isRepeated(index) ? [duplicate(path, taint, 'taints must be unique by key and effect pair')] : []),
+  ]);
 }
 
 function validateTaint({ key, value = '', effect }: Taint, path: string): FieldError[] {
@@ -75,36 +78,36 @@ function validatePodNetworks(networks: readonly string[]): FieldError[] {
   ];
 }
 
-/** With what upstream calls them. */
-const SET_ONCE = [
-  ['podCIDRs', 'podCIDR'],
-  ['providerID', 'providerID'],
-] as const;
-
 /** Networks and the provider's id may be set once; of the rest only taints, schedulability and the config source may change. */
 function validateNodeChange(next: Node, previous: Node): FieldError[] {
   const { spec: after } = next;
   const { spec: before } = previous;
   const { addresses = [] } = next.status ?? {};
   const isRepeated = repeatsIn(addresses.map(({ type, address }) => `${type}/${address}`));
-  const fixed = SET_ONCE.filter(
-    ([field]) => before[field] !== undefined && !deepEqual(after[field], before[field]),
-  );
   return [
+    ...validateAmounts(next),
     ...forEachItem(addresses, 'status.addresses', (address, path, index) =>
       isRepeated(index) ? [duplicate(path, address)] : [],
     ),
-    ...fixed.map(([field, called]) =>
-      forbiddenField(`spec.${field}`, `node updates may not change ${called} except from "" to valid`),
-    ),
-    ...validateAmounts(next),
-    ...(fixed.length > 0 || after.externalID !== before.externalID
-      ? [
-          forbiddenField(
-            '[]',
-            'node updates may only change labels, taints, or capacity (or configSource, if the DynamicKubeletConfig feature gate is enabled)',
-          ),
-        ]
-      : []),
+    ...fixedNetworks(after.podCIDRs ?? [], before.podCIDRs ?? []),
+    ...(isZero(before.providerID) || after.providerID === before.providerID
+      ? []
+      : [
+          forbiddenField('spec.providerID', 'node updates may not change providerID except from "" to valid'),
+        ]),
+    ...validateTaints(next),
+    ...((after.externalID ?? '') === (before.externalID ?? '')
+      ? []
+      : [forbiddenField('spec.externalID', 'may not be updated')]),
   ];
+}
+
+/** One fault for each network that is another, or for another number of them. */
+function fixedNetworks(after: readonly string[], before: readonly string[]): FieldError[] {
+  if (before.length === 0) return [];
+  const others =
+    after.length === before.length ? before.filter((each, index) => each !== after[index]) : [''];
+  return others.map(() =>
+    forbiddenField('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'),
+  );
 }

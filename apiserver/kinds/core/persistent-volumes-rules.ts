@@ -34,17 +34,64 @@ export const persistentVolumeRules: Pick<
 function validateSpec(spec: PersistentVolumeSpec, name: string): FieldError[] {
   const { accessModes: modes = [], persistentVolumeReclaimPolicy: policy = '', volumeMode } = spec;
   return [
-    ...(modes.length === 0 ? [required('spec.accessModes')] : []),
-    ...forEachItem(modes, 'spec', (mode) => choice(mode, 'spec.accessModes', ACCESS_MODES)),
+    ...validateAccessModes(modes, 'spec'),
     ...validateCapacity(spec.capacity ?? {}),
     ...(policy === '' ? [] : choice(policy, 'spec.persistentVolumeReclaimPolicy', RECLAIM_POLICIES)),
     ...(spec.nodeAffinity === undefined ? [] : validateNodeAffinity(spec.nodeAffinity)),
-    ...longIscsiName(name, spec),
+    ...longIscsiName(name, spec, 'spec'),
     ...oneSource(spec, 'spec', PERSISTENT_SOURCES),
-    ...localIsSomewhere(spec),
-    ...rootIsNotRecycled(spec),
+    ...localIsSomewhere(spec, 'spec'),
+    ...rootIsNotRecycled(spec, 'spec'),
     ...optionalForm(spec.storageClassName, 'spec.storageClassName', dns1123SubdomainProblems),
     ...(volumeMode === undefined ? [] : choice(volumeMode, 'spec.volumeMode', VOLUME_MODES)),
+  ];
+}
+
+/** The spec of a volume inside an attachment: a CSI volume that nobody claims, gives back or schedules by. */
+export function validateInlineVolumeSpec(spec: PersistentVolumeSpec, path: string): FieldError[] {
+  const { csi, accessModes: modes = [], persistentVolumeReclaimPolicy: policy = '', volumeMode = '' } = spec;
+  return [
+    ...NOT_INLINE.filter((field) => !isZero(spec[field])).map((field) => notInline(`${path}.${field}`)),
+    ...(csi === undefined
+      ? [required(`${path}.csi`, 'has to be specified in the context of inline volumes')]
+      : []),
+    ...validateAccessModes(modes, path),
+    ...(policy === '' || policy === 'Retain'
+      ? []
+      : [
+          forbiddenField(
+            `${path}.persistentVolumeReclaimPolicy`,
+            'may only be Retain in the context of inline volumes',
+          ),
+        ]),
+    ...(spec.claimRef === undefined ? [] : [notInline(`${path}.claimRef`)]),
+    ...(spec.nodeAffinity === undefined ? [] : [notInline(`${path}.nodeAffinity`)]),
+    ...longIscsiName('', spec, path),
+    ...oneSource(spec, path, PERSISTENT_SOURCES),
+    ...localIsSomewhere(spec, path),
+    ...rootIsNotRecycled(spec, path),
+    ...(volumeMode === '' || volumeMode === 'Filesystem'
+      ? []
+      : [
+          forbiddenField(
+            `${path}.volumeMode`,
+            'may not specify volumeMode other than Filesystem in the context of inline volumes',
+          ),
+        ]),
+  ];
+}
+
+/** What says how a volume is claimed. */
+const NOT_INLINE = ['capacity', 'storageClassName'] as const;
+
+function notInline(path: string): FieldError {
+  return forbiddenField(path, 'may not be specified in the context of inline volumes');
+}
+
+function validateAccessModes(modes: readonly string[], path: string): FieldError[] {
+  return [
+    ...(modes.length === 0 ? [required(`${path}.accessModes`)] : []),
+    ...forEachItem(modes, path, (mode) => choice(mode, `${path}.accessModes`, ACCESS_MODES)),
   ];
 }
 
@@ -68,23 +115,23 @@ function validateNodeAffinity({ required: selector }: VolumeNodeAffinity): Field
     : validateNodeSelector(selector, path);
 }
 
-function longIscsiName(name: string, { iscsi }: PersistentVolumeSpec): FieldError[] {
+function longIscsiName(name: string, { iscsi }: PersistentVolumeSpec, at: string): FieldError[] {
   return isLongIscsiName(name, iscsi)
-    ? [invalid('spec.iscsi.targetportal', iscsi?.targetPortal, ISCSI_NAME_TOO_LONG)]
+    ? [invalid(`${at}.iscsi.targetportal`, iscsi?.targetPortal, ISCSI_NAME_TOO_LONG)]
     : [];
 }
 
-function localIsSomewhere({ local, nodeAffinity }: PersistentVolumeSpec): FieldError[] {
+function localIsSomewhere({ local, nodeAffinity }: PersistentVolumeSpec, at: string): FieldError[] {
   return local !== undefined && nodeAffinity === undefined
-    ? [required('spec.nodeAffinity', 'Local volume requires node affinity')]
+    ? [required(`${at}.nodeAffinity`, 'Local volume requires node affinity')]
     : [];
 }
 
-function rootIsNotRecycled(spec: PersistentVolumeSpec): FieldError[] {
+function rootIsNotRecycled(spec: PersistentVolumeSpec, at: string): FieldError[] {
   const path = spec.hostPath?.path ?? '';
   if (spec.persistentVolumeReclaimPolicy !== 'Recycle' || !/^\/[/.]*$/.test(path)) return [];
   return [
-    forbiddenField('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'"),
+    forbiddenField(`${at}.persistentVolumeReclaimPolicy`, "may not be 'recycle' for a hostPath mount of '/'"),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems } from '../../../shared/meta/dns-names';
 import { validateLabels } from '../../../shared/meta/validate-labels';
 import type { Strategy } from '../../registry/strategy';
-import { immutable, invalidForEach } from '../rules/primitives';
+import { immutable, invalidForEach, noDuplicates } from '../rules/primitives';
 import { validateResourceRequirements } from '../pod-template/resource-requirements';
 import { validateTolerations } from '../pod-template/tolerations';
 
@@ -24,6 +24,11 @@ function validateOverhead({ podFixed: limits = {} }: Overhead): FieldError[] {
 function validateScheduling({ nodeSelector, tolerations = [] }: Scheduling): FieldError[] {
   return [
     ...validateLabels(nodeSelector, 'scheduling.nodeSelector'),
-    ...validateTolerations(tolerations, 'scheduling.tolerations'),
+    // The doubled name is upstream's.
+    ...validateTolerations(tolerations, 'scheduling.tolerations.tolerations'),
+    ...noDuplicates(
+      tolerations.map(({ key, operator, value, effect }) => JSON.stringify([key, operator, value, effect])),
+      (index) => `scheduling.tolerations[${String(index)}]`,
+    ),
   ];
 }

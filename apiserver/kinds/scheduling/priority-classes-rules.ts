@@ -12,8 +12,9 @@ const SYSTEM_CLASSES = wordTable<number>({
   'system-node-critical': 2 * USER_VALUE_MAX + 1000,
 });
 
-export const priorityClassRules: Pick<Strategy<PriorityClass>, 'validate' | 'validateUpdate'> = {
-  validate: (priorityClass) => {
+/** What a class is never changes, so that an update is asked about nothing else. */
+export const priorityClassRules: Pick<Strategy<PriorityClass>, 'validateNew' | 'validateUpdate'> = {
+  validateNew: (priorityClass) => {
     const { preemptionPolicy: policy } = priorityClass;
     return [
       ...reserved(priorityClass),

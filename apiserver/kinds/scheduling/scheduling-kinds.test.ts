@@ -12,6 +12,8 @@ testKind('PriorityClass', {
   badChanges: [
     ['another value', { value: 5 }, ['Forbidden Value']],
     ['another preemption', { preemptionPolicy: 'Never' }, ['Invalid preemptionPolicy']],
+    // What is immutable is not asked about anything else.
+    ['an unknown preemption', { preemptionPolicy: 'Odd' }, ['Invalid preemptionPolicy']],
   ],
   goodChanges: [['another description', { description: 'x' }]],
 });

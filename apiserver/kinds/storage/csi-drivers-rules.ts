@@ -6,14 +6,13 @@ import type {
   TokenRequest,
 } from '../../../shared/api/types/storage-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { duplicate, invalid, required, tooLong } from '../../../shared/errors/field-error';
+import { duplicate, invalid, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import {
   choice,
   forEachItem,
-  inRange,
   invalidForEach,
   noDuplicates,
   nonNegative,
@@ -27,9 +26,9 @@ const TOKEN_SECONDS_MIN = 600;
 const TOKEN_SECONDS_MAX = 2 ** 32;
 const NODE_ID_BYTES_MAX = 192;
 
-/** What a driver is never changes, only what tokens it gets. */
-export const csiDriverRules: Pick<Strategy<CSIDriver>, 'validate' | 'validateUpdate'> = {
-  validate: ({ spec }) => {
+/** What a driver is never changes, only what tokens it gets, so that an update is asked about nothing else. */
+export const csiDriverRules: Pick<Strategy<CSIDriver>, 'validateNew' | 'validateUpdate'> = {
+  validateNew: ({ spec }) => {
     const { attachRequired, podInfoOnMount, fsGroupPolicy: policy } = spec;
     return [
       // The first path is upstream's.
@@ -42,8 +41,12 @@ export const csiDriverRules: Pick<Strategy<CSIDriver>, 'validate' | 'validateUpd
       ...validateTokenRequests(spec.tokenRequests ?? []),
     ];
   },
-  validateUpdate: (next, previous) =>
-    deepEqual(fixedPart(next), fixedPart(previous)) ? [] : [invalid('spec', next.spec, 'field is immutable')],
+  validateUpdate: (next, previous) => [
+    ...(deepEqual(fixedPart(next), fixedPart(previous))
+      ? []
+      : [invalid('spec', next.spec, 'field is immutable')]),
+    ...validateTokenRequests(next.spec.tokenRequests ?? []),
+  ],
 };
 
 function fixedPart({ spec }: CSIDriver): CSIDriverSpec {
@@ -58,12 +61,21 @@ function validateTokenRequests(requests: readonly TokenRequest[]): FieldError[] 
     requests,
     'spec.tokenRequests',
     ({ audience, expirationSeconds: seconds }, path, index) => [
-      ...(isRepeated(index) ? [duplicate(`${path}.audience`, audience)] : []),
-      ...(seconds === undefined
-        ? []
-        : inRange(seconds, `${path}.expirationSeconds`, { min: TOKEN_SECONDS_MIN, max: TOKEN_SECONDS_MAX })),
+      ...(isRepeated(index)
+        ? [duplicate(`${path}.audience`, audience)]
+        : tokenLifetime(seconds, `${path}.expirationSeconds`)),
     ],
   );
+}
+
+function tokenLifetime(seconds: number | bigint | undefined, path: string): FieldError[] {
+  if (seconds === undefined) return [];
+  if (seconds < TOKEN_SECONDS_MIN) {
+    return [invalid(path, seconds, 'may not specify a duration less than 10 minutes')];
+  }
+  return seconds > TOKEN_SECONDS_MAX
+    ? [invalid(path, seconds, 'may not specify a duration larger than 2^32 seconds')]
+    : [];
 }
 
 /** The drivers of one node: an entry stays as it is for as long as it is there. */
@@ -93,17 +105,19 @@ export const csiNodeRules: Pick<Strategy<CSINode>, 'validate' | 'validateUpdate'
 function validateNodeDriver(driver: CSINodeDriver, path: string): FieldError[] {
   const { name, nodeID: nodeId, allocatable } = driver;
   const keys = driver.topologyKeys ?? [];
-  const at = `${path}.topologyKeys`;
+  const isRepeated = repeatsIn(keys);
   return [
     ...csiDriverName(name, `${path}.name`),
     ...(nodeId === '' ? [required(`${path}.nodeID`)] : []),
     ...(Buffer.byteLength(nodeId) > NODE_ID_BYTES_MAX
-      ? [tooLong(`${path}.nodeID`, nodeId, NODE_ID_BYTES_MAX)]
+      ? [invalid(`${path}.nodeID`, nodeId, `must be ${String(NODE_ID_BYTES_MAX)} characters or less`)]
       : []),
     ...(allocatable === undefined ? [] : nonNegative(allocatable.count, `${path}.allocatable.count`)),
-    ...noDuplicates(keys, () => at),
-    ...keys.flatMap((key) =>
-      key === '' ? [required(at)] : invalidForEach(qualifiedNameProblems(key), key, at),
-    ),
+    // Upstream names the driver where a key is wrong.
+    ...forEachItem(keys, path, (key, _at, index) => [
+      ...(key === '' ? [required(path)] : []),
+      ...(isRepeated(index) ? [duplicate(path, key)] : []),
+      ...invalidForEach(qualifiedNameProblems(key), keys, path),
+    ]),
   ];
 }

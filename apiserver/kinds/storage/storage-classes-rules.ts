@@ -56,7 +56,8 @@ function validateParameters(parameters: Readonly<Record<string, string>>): Field
 }
 
 function validateTopologies(terms: readonly TopologySelectorTerm[]): FieldError[] {
-  const isRepeated = repeatsIn(terms.map((term) => JSON.stringify(term)));
+  // Upstream takes terms for what they demand of each key, and one that demands nothing for one that was there before.
+  const isRepeated = repeatsIn(terms.map(demandsOf));
   return forEachItem(terms, 'allowedTopologies', (term, path, index) => {
     const at = `${path}.matchLabelExpressions`;
     const { matchLabelExpressions: expressions = [] } = term;
@@ -66,9 +67,15 @@ function validateTopologies(terms: readonly TopologySelectorTerm[]): FieldError[
         (position) => `${at}[${String(position)}].key`,
       ),
       ...forEachItem(expressions, at, validateExpression),
-      ...(isRepeated(index) ? [duplicate(at, '')] : []),
+      ...(isRepeated(index) || expressions.length === 0 ? [duplicate(at, '')] : []),
     ];
   });
+}
+
+/** The values of each key, as text in which what is equal looks alike. */
+function demandsOf({ matchLabelExpressions: expressions = [] }: TopologySelectorTerm): string {
+  const demands = new Map(expressions.map(({ key, values }) => [key, [...new Set(values)].sort()]));
+  return JSON.stringify([...demands].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function validateExpression(expression: TopologySelectorLabelRequirement, path: string): FieldError[] {

@@ -17,6 +17,21 @@ testKind('StorageClass', {
       { allowedTopologies: [{ matchLabelExpressions: [{ key: 'zone' }] }] },
       ['Required allowedTopologies[0].matchLabelExpressions[0].values'],
     ],
+    [
+      'a topology that demands nothing',
+      { allowedTopologies: [{ matchLabelExpressions: [] }] },
+      ['Duplicate allowedTopologies[0].matchLabelExpressions'],
+    ],
+    [
+      'a topology twice, in another order',
+      {
+        allowedTopologies: [
+          { matchLabelExpressions: [{ key: 'zone', values: ['a', 'b'] }] },
+          { matchLabelExpressions: [{ key: 'zone', values: ['b', 'a'] }] },
+        ],
+      },
+      ['Duplicate allowedTopologies[1].matchLabelExpressions'],
+    ],
   ],
   badChanges: [
     ['another provisioner', { provisioner: 'other' }, ['Forbidden provisioner']],
@@ -39,6 +54,7 @@ testKind('CSIDriver', {
     ['an unknown ownership', { spec: { fsGroupPolicy: 'Odd' } }, ['NotSupported spec.fsGroupPolicy']],
   ],
   badChanges: [['another way to attach', { spec: { attachRequired: true } }, ['Invalid spec']]],
+  goodChanges: [['tokens', { spec: { tokenRequests: [{ audience: 'a' }] } }]],
 });
 
 testKind('CSINode', {
@@ -63,6 +79,11 @@ testKind('CSINode', {
       { spec: { drivers: [{ name: 'd', nodeID: 'n', allocatable: { count: -1 } }] } },
       ['Invalid spec.drivers[0].allocatable.count'],
     ],
+    [
+      'a long id and a bad key, twice',
+      { spec: { drivers: [{ name: 'd', nodeID: 'n'.repeat(193), topologyKeys: ['a b', 'a b'] }] } },
+      ['Duplicate spec.drivers[0]', 'Invalid spec.drivers[0]', 'Invalid spec.drivers[0].nodeID'],
+    ],
   ],
   badChanges: [
     [
@@ -78,13 +99,13 @@ testKind('VolumeAttachment', {
   url: `${V1}/volumeattachments`,
   good: { spec: { attacher: 'd.example.com', nodeName: 'n', source: { persistentVolumeName: 'pv' } } },
   bad: [
-    ['no attacher', { spec: { attacher: '' } }, ['Required spec.attacher']],
+    ['no attacher', { spec: { attacher: '' } }, ['Invalid spec.attacher', 'Required spec.attacher']],
     ['no node', { spec: { nodeName: '' } }, ['Invalid spec.nodeName']],
     ['no source', { spec: { source: { persistentVolumeName: null } } }, ['Required spec.source']],
     [
       'an empty source',
       { spec: { source: { persistentVolumeName: '' } } },
-      ['Required spec.source.persistentVolumeName'],
+      ['Invalid spec.source.persistentVolumeName', 'Required spec.source.persistentVolumeName'],
     ],
     [
       'a bad volume',
@@ -93,4 +114,43 @@ testKind('VolumeAttachment', {
     ],
   ],
   badChanges: [['another node', { spec: { nodeName: 'm' } }, ['Invalid spec']]],
+});
+
+const INLINE = { csi: { driver: 'd.example.com', volumeHandle: 'h' }, accessModes: ['ReadWriteOnce'] };
+
+testKind('VolumeAttachment', {
+  url: `/apis/${GROUP.storage}/v1beta1/volumeattachments`,
+  good: { spec: { attacher: 'A b', nodeName: 'n', source: { inlineVolumeSpec: INLINE } } },
+  bad: [
+    [
+      'a volume that is claimed, sized and placed',
+      {
+        spec: {
+          source: {
+            inlineVolumeSpec: {
+              claimRef: { name: 'c' },
+              capacity: { storage: '1Gi' },
+              storageClassName: 'fast',
+              nodeAffinity: {},
+              persistentVolumeReclaimPolicy: 'Delete',
+              volumeMode: 'Block',
+            },
+          },
+        },
+      },
+      [
+        'capacity',
+        'claimRef',
+        'nodeAffinity',
+        'persistentVolumeReclaimPolicy',
+        'storageClassName',
+        'volumeMode',
+      ].map((field) => `Forbidden spec.source.inlineVolumeSpec.${field}`),
+    ],
+    [
+      'a volume of no driver',
+      { spec: { source: { inlineVolumeSpec: { csi: null } } } },
+      ['Required spec.source.inlineVolumeSpec', 'Required spec.source.inlineVolumeSpec.csi'],
+    ],
+  ],
 });

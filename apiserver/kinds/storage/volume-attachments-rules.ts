@@ -14,6 +14,7 @@ import { immutable, invalidForEach } from '../rules/primitives';
 import { labelSelector } from '../rules/label-selectors';
 import { nonNegativeQuantity } from '../pod-template/resource-requirements';
 import { csiDriverName } from '../rules/storage-drivers';
+import { validateInlineVolumeSpec } from '../core/persistent-volumes-rules';
 
 const MESSAGE_BYTES_MAX = 262_144;
 const METADATA_BYTES_MAX = 262_144;
@@ -29,7 +30,7 @@ export const volumeAttachmentRules: Pick<
     ...invalidForEach(dns1123SubdomainProblems(nodeName), nodeName, 'spec.nodeName'),
     ...validateStatus(status),
   ],
-  validateNew: ({ spec }, { via }) => (via.version === 'v1' ? validateNames(spec) : []),
+  validateNew: ({ spec }, { via }) => (via.version === 'v1beta1' ? [] : validateNames(spec)),
   validateUpdate: (next, previous) => immutable(next.spec, previous.spec, 'spec'),
   subresources: {
     status: { ...statusSubresource, validateUpdate: ({ status }) => validateStatus(status) },
@@ -41,21 +42,23 @@ function validateSource(source: VolumeAttachmentSource): FieldError[] {
   const { persistentVolumeName: volume, inlineVolumeSpec: inline } = source;
   if (inline !== undefined) {
     return volume === undefined
-      ? []
+      ? validateInlineVolumeSpec(inline, `${path}.inlineVolumeSpec`)
       : [forbiddenField(path, 'must specify exactly one of inlineVolumeSpec and persistentVolumeName')];
   }
   if (volume === undefined) {
     return [required(path, 'must specify exactly one of inlineVolumeSpec and persistentVolumeName')];
   }
-  return volume === '' ? [required(`${path}.persistentVolumeName`, 'must specify non empty')] : [];
+  return volume === ''
+    ? [required(`${path}.persistentVolumeName`, 'must specify non empty persistentVolumeName')]
+    : [];
 }
 
-/** The stricter forms of v1. */
+/** The forms that v1beta1 did not ask for. */
 function validateNames({ attacher, source }: VolumeAttachmentSpec): FieldError[] {
-  const { persistentVolumeName: volume = '' } = source;
+  const { persistentVolumeName: volume } = source;
   return [
-    ...(attacher === '' ? [] : csiDriverName(attacher, 'spec.attacher')),
-    ...(volume === ''
+    ...csiDriverName(attacher, 'spec.attacher'),
+    ...(volume === undefined
       ? []
       : invalidForEach(dns1123SubdomainProblems(volume), volume, 'spec.source.persistentVolumeName')),
   ];
