@@ -37,6 +37,7 @@ import { createJourney } from './journey';
 import { createOffloads } from './offload/create-offload';
 import type { OffloadCounts } from './offload/offload-counts';
 import { planeOfOptions, verbContextOf } from './startup/plane-of-options';
+import { openEncryptedStore } from './startup/encrypted-store';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
 import { retryUntilAvailable } from './startup/retry-until-available';
 import type { ConnectionMetricsSource } from './observability/metrics/add-connection-metrics';
@@ -46,7 +47,6 @@ import { createAnswerLimitStage, createRequestMemory } from './http/server/held-
 import type { Server } from './http/server/server';
 import { createServer } from './http/server/server';
 import type { OpenedStore } from './storage/open';
-import { openStore } from './storage/open';
 
 /** How long requests in flight may take once the server has stopped accepting. */
 const DRAIN_GRACE_MS = 20_000;
@@ -90,7 +90,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
   // Every part that goes on in the background listens to it.
   setMaxListeners(0, life.signal);
   const start = { log, clock: systemClock };
-  const opened = await openStore(options.store, start);
+  const { opened, checks } = await openEncryptedStore(options, start);
   try {
     const { prefix } = options.store;
     await retryUntilAvailable(async () => opened.connect(stop), start, stop);
@@ -100,6 +100,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     const { server, port, bundles } = await openListener(context, {
       plane,
       opened,
+      storeChecks: [storeCheck(opened), ...checks],
       policyHook,
       life: life.signal,
     });
@@ -191,6 +192,7 @@ async function fillStore({ plane, policyHook, log }: StartParts, signal: AbortSi
 interface ListenerParts {
   readonly plane: ControlPlane;
   readonly opened: OpenedStore;
+  readonly storeChecks: readonly HealthCheck[];
   readonly policyHook: PolicyHook;
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
@@ -204,7 +206,7 @@ interface OpenListener {
 
 async function openListener(
   { options, log, logFailure, build, audit }: AuditedProcess,
-  { plane, opened, policyHook, life }: ListenerParts,
+  { plane, opened, storeChecks, policyHook, life }: ListenerParts,
 ): Promise<OpenListener> {
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
@@ -224,7 +226,7 @@ async function openListener(
   const checks: readonly HealthCheck[] = [
     ping,
     logCheck(logFailure),
-    storeCheck(opened),
+    ...storeChecks,
     cacheCheck(plane),
     customCheck(plane),
     policyHook.check,

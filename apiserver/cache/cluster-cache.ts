@@ -2,7 +2,6 @@ import type { Clock } from '../../shared/concurrency/clock';
 import { StatusError } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
 import type { Backend, Revision, StoredRecord } from '../storage/backend';
-import type { Transformer } from '../storage/transformer';
 import { Confirmation } from './feed/confirmation';
 import type { CacheContext, WaitOptions } from './context';
 import { DerivedBudget } from './state/derived-budget';
@@ -36,7 +35,6 @@ export type CacheFills = 'everything' | 'on demand';
 
 export interface ClusterCacheOptions {
   readonly backend: Backend;
-  readonly transformer: Transformer;
   /** `/registry`: without a trailing slash. */
   readonly prefix: string;
   readonly resources: readonly CachedResource[];
@@ -78,7 +76,7 @@ export class ClusterCache {
 
   constructor(options: ClusterCacheOptions) {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
-    const { backend, prefix, log, clock, transformer, fills = 'everything' } = options;
+    const { backend, prefix, log, clock, fills = 'everything' } = options;
     this.#wanted = fills === 'everything' ? undefined : new Set();
     const counters = createCounters();
     const delays = createDelays();
@@ -87,7 +85,6 @@ export class ClusterCache {
       prefix,
       log,
       clock,
-      transformer,
       limits,
       counters,
       delays,

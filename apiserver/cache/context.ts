@@ -1,7 +1,6 @@
 import type { Clock } from '../../shared/concurrency/clock';
 import type { Log } from '../../shared/log/log';
 import type { Backend } from '../storage/backend';
-import type { Transformer } from '../storage/transformer';
 import type { DerivedBudget } from './state/derived-budget';
 import type { Delays } from '../../shared/metrics/duration-histogram';
 import type { HistoryGate } from './fan-out/history-gate';
@@ -16,7 +15,6 @@ import type { Counters } from './stats';
 /** What the caches of one replica share. */
 export interface CacheContext {
   readonly backend: Backend;
-  readonly transformer: Transformer;
   /** Without a trailing slash. */
   readonly prefix: string;
   readonly limits: CacheLimits;

@@ -154,8 +154,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   }
 
   load(key: string, record: StoredRecord): void {
-    const { value, revision } = record;
-    const entry = this.#state.decode({ key, value, revision });
+    const entry = this.#state.decode({ ...record, key });
     if (entry !== undefined) this.#state.load(entry);
   }
 
@@ -169,8 +168,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   /** Applies one event of the store and hands it to the watchers it concerns. */
   apply(key: string, stored: StoreEvent, revision: number): void {
     this.context.counters.events += 1;
-    const current =
-      stored.type === 'put' ? this.#state.decode({ key, value: stored.value, revision }) : undefined;
+    const current = stored.type === 'put' ? this.#state.decode({ ...stored, key, revision }) : undefined;
     const event = this.#state.apply(key, current, revision);
     if (event === undefined) return;
     this.watches.dispatch(event);

@@ -19,14 +19,24 @@ export async function readFresh(
   if (freshness === 'fresh' && cached.isReady) {
     return currentFromCache(context, endpoint, key);
   }
+  return readStored(context, endpoint, key, signal);
+}
+
+/** The object as the store has it, which also tells whether it is stale. */
+export async function readStored(
+  context: ReadContext,
+  endpoint: Endpoint,
+  key: string,
+  signal: AbortSignal,
+): Promise<Current | undefined> {
   const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
   return record === undefined ? undefined : currentWithin(context, record);
 }
 
 /** The current object from a record of the store. Throws TooLargeHereError beyond the bounds. */
-export function currentWithin({ transformer, bounds }: ReadContext, record: StoredRecord): Current {
+export function currentWithin({ bounds }: ReadContext, record: StoredRecord): Current {
   keepStoredWithin(bounds, record.value.length);
-  return within(bounds, currentOfRecord(transformer, record));
+  return within(bounds, currentOfRecord(record));
 }
 
 function within(bounds: LoopBounds | undefined, current: Current): Current {

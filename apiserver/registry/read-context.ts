@@ -1,17 +1,17 @@
 import type { Clock } from '../../shared/concurrency/clock';
 import type { LoopBounds } from '../exchange/loop-bounds';
 import type { Backend } from '../storage/backend';
-import type { Transformer } from '../storage/transformer';
 import type { ClusterCache } from '../cache/cluster-cache';
 
 /** What a read needs of the process. */
 export interface ReadContext {
   readonly backend: Backend;
   readonly cache: ClusterCache;
-  readonly transformer: Transformer;
   /** `/registry`, without a trailing slash. */
   readonly prefix: string;
   readonly clock: Clock;
+  /** Of which resources records may be stale, by their prefixes below that: `core/secrets/`. Only the store tells of which. */
+  readonly encrypted: ReadonlySet<string>;
   /** How long a consistent read waits for the cache before it asks the store itself. */
   readonly cacheWaitMs: number;
   /** How large an object may be to be parsed in this thread; absent: as large as it is. */

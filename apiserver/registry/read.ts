@@ -1,6 +1,7 @@
 import { StatusError } from '../../shared/errors/status-error';
 import type { ListMeta } from '../../shared/object/object';
-import { StorageError } from '../storage/backend';
+import type { StoredRecord } from '../storage/backend';
+import { StorageError, valueOf } from '../storage/backend';
 import type { Entry } from '../cache/state/entry';
 import { decodeEntry } from '../cache/state/entry-codec';
 import { compareKeys } from '../../shared/meta/key-order';
@@ -52,7 +53,7 @@ export async function readObject(
   if ((await isAsFresh(context, plan, [cache], signal)) && cache.isReady) return cache.get(key);
   const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
   if (record === undefined) return undefined;
-  return entryOf(context, endpoint, { key, value: record.value, revision: record.revision });
+  return entryOf(endpoint, key, record);
 }
 
 /**
@@ -235,7 +236,7 @@ async function pageOfStore(
       if (slices.due()) await slices.pause();
       after = record.key;
       const key = record.key.slice(base.length);
-      const entry = entryOf(context, endpoint, { key, value: record.value, revision: record.revision });
+      const entry = entryOf(endpoint, key, record);
       if (selection.matches !== undefined && !selection.matches(entry)) continue;
       if (plan.limit !== undefined && entries.length === plan.limit) {
         const behind = entries[entries.length - 1]?.key ?? '';
@@ -292,12 +293,6 @@ function expired({ after }: ListPlan, cause?: StorageError): StatusError {
   });
 }
 
-function entryOf(
-  context: ReadContext,
-  endpoint: Endpoint,
-  stored: { readonly key: string; readonly value: Buffer; readonly revision: number },
-): Entry {
-  const absolute = absoluteKey(context, endpoint, stored.key);
-  const { plain } = context.transformer.fromStorage(absolute, stored.value);
-  return decodeEntry(endpoint.stored, { key: stored.key, plain, revision: stored.revision });
+function entryOf({ stored }: Endpoint, key: string, record: StoredRecord): Entry {
+  return decodeEntry(stored, { key, plain: valueOf(record), revision: record.revision });
 }

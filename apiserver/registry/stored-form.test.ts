@@ -1,5 +1,4 @@
 import type { ApiObject } from '../../shared/object/object';
-import { identityTransformer } from '../storage/transformer';
 import { decodeEntry } from '../cache/state/entry-codec';
 import type { Endpoint } from './resource';
 import {
@@ -32,7 +31,7 @@ test('an object reads the same after it was written, from the cache, and from th
   const record = { key: '/registry/core/configmaps/n/a', value: written.plain, revision: 12 };
   expect(current.object.metadata.resourceVersion).toBe('12');
   expect(currentOfEntry(stored, entry)).toEqual(current);
-  expect(currentOfRecord(identityTransformer, record)).toEqual({ ...current, stale: false });
+  expect(currentOfRecord(record)).toEqual({ ...current, stale: false });
 });
 
 test('an object is that of an entry when the revision and every byte agree', () => {

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../shared/object/object';
 import { decodeJson, decodeObject } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
 import type { StoredRecord } from '../storage/backend';
-import type { Transformer } from '../storage/transformer';
+import { valueOf } from '../storage/backend';
 import type { Entry } from '../cache/state/entry';
 import { isMadeOf, storedOfEntry } from '../cache/entry-layout';
 import type { StoredResource } from './resource';
@@ -50,10 +50,11 @@ export function currentOfWritten({
   return { object: withVersion(object, revision), plain, revision };
 }
 
-/** The current object from a record of the store. */
-export function currentOfRecord(transformer: Transformer, record: StoredRecord): Current {
-  const { plain, stale } = transformer.fromStorage(record.key, record.value);
-  return { object: parse(plain, record.revision), plain, revision: record.revision, stale };
+/** The current object from a record of the store. Throws StorageError `corrupt` where that cannot be read. */
+export function currentOfRecord(record: StoredRecord): Current {
+  const plain = valueOf(record);
+  const { revision, stale = false } = record;
+  return { object: parse(plain, revision), plain, revision, stale };
 }
 
 function parse(plain: Buffer, revision: number): ApiObject {

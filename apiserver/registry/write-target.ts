@@ -1,5 +1,5 @@
 import { conflict, timeout } from '../../shared/errors/status-error';
-import { absoluteKey, currentWithin, lastSeen, readFresh } from './current';
+import { absoluteKey, currentWithin, lastSeen, readFresh, readStored } from './current';
 import type { ReadContext } from './read-context';
 import { relativeKey } from './resource';
 import { asDefined, currentOfWritten, encodeForStorage } from './stored-form';
@@ -18,18 +18,18 @@ export function writeTarget(
   const { stored } = endpoint;
   const key = relativeKey(stored, namespace, name);
   const absolute = absoluteKey(context, endpoint, key);
+  const read = context.encrypted.has(stored.keyPrefix) ? readStored : readFresh;
   const defined = (current: Current | undefined): Current | undefined =>
     current === undefined ? undefined : asDefined(stored, current);
   return {
     backend: context.backend,
-    transformer: context.transformer,
     key: absolute,
     ttlSeconds: stored.strategy.expires === true ? context.eventTtlSeconds : undefined,
     dryRun,
     assumeAbsent: options.assumeAbsent,
     isUncached: context.cache.fillsOnDemand && !context.cache.resource(stored.keyPrefix).isReady,
     cached: () => defined(lastSeen(bounded, endpoint, key)),
-    fresh: async (signal) => defined(await readFresh(bounded, endpoint, key, signal)),
+    fresh: async (signal) => defined(await read(bounded, endpoint, key, signal)),
     catchUp: (revision, signal) => catchUp(context, revision, signal),
     decode: (record) => asDefined(stored, currentWithin(bounded, record)),
     // Admission may have made anything of the object: that it is in canonical form is proved again here, on purpose (ADR 30).

@@ -1,6 +1,5 @@
 import type { ApiObject } from '../../shared/object/object';
 import { StatusError, notFound } from '../../shared/errors/status-error';
-import { identityTransformer } from '../storage/transformer';
 import { MemoryBackend } from '../storage/testing/memory-backend';
 import { currentOfRecord } from './stored-form';
 import type { Current, Intent, WriteTarget } from './write';
@@ -26,13 +25,12 @@ function configMap(data: string): ApiObject {
 
 async function stored(): Promise<Current | undefined> {
   const { record } = await backend.get(KEY, SIGNAL);
-  return record === undefined ? undefined : currentOfRecord(identityTransformer, record);
+  return record === undefined ? undefined : currentOfRecord(record);
 }
 
 function target(over: Partial<WriteTarget> = {}): WriteTarget {
   return {
     backend,
-    transformer: identityTransformer,
     key: KEY,
     ttlSeconds: undefined,
     dryRun: false,
@@ -43,7 +41,7 @@ function target(over: Partial<WriteTarget> = {}): WriteTarget {
       return stored();
     },
     catchUp: async () => undefined,
-    decode: (record) => currentOfRecord(identityTransformer, record),
+    decode: currentOfRecord,
     encode: (object) => ({ object, plain: encode(object) }),
     exhausted: () => new Error('exhausted'),
     ...over,

@@ -1,7 +1,6 @@
 import type { ApiObject } from '../../shared/object/object';
 import type { Backend, Guard, StoredRecord } from '../storage/backend';
 import { StorageError } from '../storage/backend';
-import type { Transformer } from '../storage/transformer';
 import type { KnownObject } from '../cache/recent-objects';
 import type { Reservation } from './reservation';
 
@@ -42,7 +41,6 @@ export interface Encoded {
 
 export interface WriteTarget {
   readonly backend: Backend;
-  readonly transformer: Transformer;
   /** The absolute key. */
   readonly key: string;
   readonly ttlSeconds: number | undefined;
@@ -141,7 +139,8 @@ async function carryOut(
   if (intent.kind === 'none' || (intent.kind === 'put' && isNoOp(seen.current, plain))) {
     if (!seen.fresh) {
       const next = await target.fresh(signal);
-      if (!sameRevision(next, seen.current)) return { next: { current: next, fresh: true } };
+      const mustWrite = intent.kind === 'put' && next?.stale === true;
+      if (mustWrite || !sameRevision(next, seen.current)) return { next: { current: next, fresh: true } };
     }
     return { written: { kind: 'none', object: intent.object, plain, revision: seen.current?.revision ?? 0 } };
   }
@@ -183,12 +182,12 @@ async function store(target: WriteTarget, pending: Pending, signal: AbortSignal)
 }
 
 async function send(
-  { backend, transformer, key, ttlSeconds, announce }: WriteTarget,
+  { backend, key, ttlSeconds, announce }: WriteTarget,
   { intent, encoded, current }: Pending,
   signal: AbortSignal,
 ): ReturnType<Backend['create']> {
   if (intent.kind === 'delete') return backend.delete(key, current?.revision ?? 0, signal);
-  const value = transformer.toStorage(key, encoded.plain);
+  const { plain: value } = encoded;
   announce?.(encoded);
   const ttl = ttlSeconds === undefined ? {} : { ttlSeconds };
   const { guards } = intent;

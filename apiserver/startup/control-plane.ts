@@ -39,13 +39,13 @@ import type { KindSettings } from '../registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from '../registry/strategy';
 import { currentOfEntry } from '../registry/stored-form';
 import type { Backend } from '../storage/backend';
-import { identityTransformer } from '../storage/transformer';
 import type { CacheFills } from '../cache/cluster-cache';
 import { ClusterCache } from '../cache/cluster-cache';
 import type { CacheLimits } from '../cache/limits';
 
 /** How long a consistent read waits for the cache before the store itself is asked. */
 const CACHE_WAIT_MS = 3_000;
+const NOTHING: ReadonlySet<string> = new Set();
 
 export interface ControlPlaneOptions {
   readonly backend: Backend;
@@ -64,6 +64,8 @@ export interface ControlPlaneOptions {
   readonly fills?: CacheFills;
   /** How long a consistent read waits for the cache before the store itself is asked; 3 s if not given. */
   readonly cacheWaitMs?: number;
+  /** What the backend encrypts, as prefixes of keys below that of the store (`core/secrets/`). By default nothing. */
+  readonly encrypted?: ReadonlySet<string>;
   /** By default those of kube-apiserver. */
   readonly kindSettings?: KindSettings;
   /** What Services get their addresses and ports from; by default the ranges of the flags. */
@@ -104,11 +106,9 @@ export interface ControlPlane {
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { kindSettings = DEFAULT_KIND_SETTINGS, runtimeConfig = DEFAULT_RUNTIME_CONFIG } = options;
   const registry = createRegistry(servedDefinitions(runtimeConfig, kindSettings), 1);
-  const { backend, prefix, clock, log, cacheWaitMs = CACHE_WAIT_MS } = options;
-  const transformer = identityTransformer;
+  const { backend, prefix, clock, log, cacheWaitMs = CACHE_WAIT_MS, encrypted = NOTHING } = options;
   const cache = new ClusterCache({
     backend,
-    transformer,
     prefix,
     resources: registry.stored,
     log,
@@ -128,7 +128,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const access = options.accessControl(policies);
   const { authorize } = access;
   const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics() };
-  const read: ReadContext = { backend, cache, transformer, prefix, clock, cacheWaitMs };
+  const read: ReadContext = { backend, cache, prefix, clock, encrypted, cacheWaitMs };
   // A namespace that a plugin makes is admitted like any other.
   const provideNamespace: ProvideNamespace = async (name, signal) =>
     createNamespace(store, registry, { name, signal });

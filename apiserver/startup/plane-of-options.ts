@@ -1,4 +1,5 @@
 import { systemClock } from '../../shared/concurrency/clock';
+import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
 import type { CacheLimits } from '../cache/limits';
 import type { OpenedStore } from '../storage/open';
@@ -32,9 +33,14 @@ export function planeOfOptions(options: ServerOptions, parts: PlaneParts): Contr
     kindSettings: options.kindSettings,
     limits: cacheLimitsOf(options),
     services: options.services,
+    ...defined({ encrypted: encryptedPrefixes(options) }),
     admission: options.admission,
     accessControl: createAuthorization(options, { clock: systemClock, log, life }),
   });
+}
+
+function encryptedPrefixes({ encryption }: ServerOptions): ReadonlySet<string> | undefined {
+  return encryption === undefined ? undefined : new Set(encryption.resources.keys());
 }
 
 /** A list can be continued for as long as the store is sure to remember its version. */

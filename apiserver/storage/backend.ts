@@ -10,11 +10,25 @@
  * `LightSignal`s.
  */
 
-/** One stored value as of `revision`, the revision of its last write. */
-export interface StoredRecord {
-  readonly key: string;
+/** Bytes as a store hands them out. */
+export interface StoredValue {
   readonly value: Buffer;
+  /** Why they cannot be read: `value` is what the store holds then, not what was written. See {@link valueOf}. */
+  readonly unreadable?: string;
+}
+
+/** One stored value as of `revision`, the revision of its last write. */
+export interface StoredRecord extends StoredValue {
+  readonly key: string;
   readonly revision: number;
+  /** It is stored in another form than it would be written in now, and asks to be written even when it does not change. */
+  readonly stale?: boolean;
+}
+
+/** The value as it was written. Throws StorageError `corrupt` where it cannot be read. */
+export function valueOf({ value, unreadable }: StoredValue): Buffer {
+  if (unreadable !== undefined) throw new StorageError('corrupt', unreadable);
+  return value;
 }
 
 /** A compare that failed: nothing was written; `current` is the record that stood in the way, or undefined when there is none. */
@@ -51,7 +65,7 @@ export interface ListResult {
 }
 
 export type StoreEvent =
-  | { readonly type: 'put'; readonly key: string; readonly value: Buffer; readonly created: boolean }
+  | (StoredValue & { readonly type: 'put'; readonly key: string; readonly created: boolean })
   | { readonly type: 'delete'; readonly key: string };
 
 /** Everything that happened at one revision. A revision is always delivered whole, also when it holds many events. */

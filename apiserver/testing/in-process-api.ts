@@ -110,6 +110,7 @@ export async function startInProcessApi(
     limits = {},
     large,
     fills,
+    encrypted,
   }: {
     readonly services?: Partial<OperationServices>;
     /** Who may do what, for those who are impersonated: the caller is a superuser. */
@@ -125,6 +126,7 @@ export async function startInProcessApi(
     /** Carries out large requests; by default they are like any other. */
     readonly large?: JourneyParts['large'];
     readonly fills?: ControlPlaneOptions['fills'];
+    readonly encrypted?: ControlPlaneOptions['encrypted'];
   } = {},
 ): Promise<InProcessApi> {
   const life = new AbortController();
@@ -139,7 +141,7 @@ export async function startInProcessApi(
     cacheWaitMs: PATIENCE_MS,
     limits: { readIndexTimeoutMs: PATIENCE_MS, ...limits },
     accessControl: (policies) => ({ ...accessControlOf(authorizationModes, policies), ...services }),
-    ...defined({ services: ranges, runtimeConfig, kindSettings, fills }),
+    ...defined({ services: ranges, runtimeConfig, kindSettings, fills, encrypted }),
   });
   await plane.cache.start(life.signal);
   await plane.custom.start(life.signal);

@@ -10,7 +10,7 @@ import { microseconds, milliseconds, ratio } from './table';
 
 const CLEAR_TIMEOUT_MS = 120_000;
 
-interface Cost {
+export interface Cost {
   readonly cpu: number;
   readonly perSecond: number;
   readonly p99Ms: number;
@@ -131,7 +131,8 @@ async function measureWrites(bench: Bench): Promise<readonly Row[]> {
   ];
 }
 
-async function costOf(pid: number, load: Load): Promise<Cost> {
+/** Runs the load in a process of its own, and tells what it took of the process with this id for each operation. */
+export async function costOf(pid: number, load: Load): Promise<Cost> {
   const loader: BenchProcess = await startLoad(load);
   const before = cpuMicroseconds(pid);
   const result = (await loader.answer()) as RequestResult;

@@ -7,6 +7,7 @@ import { cpus } from 'node:os';
 import { measureCost } from './cost';
 import { measureDelivery } from './delivery';
 import { measureIdleWatchers } from './idle-watchers';
+import { measureEncryption } from './encryption-cost';
 import { measureListMemory } from './list-memory';
 import { measureAllocations } from './patch-allocations';
 import type { Bench } from './rig';
@@ -31,11 +32,14 @@ const GROUPS: readonly Parts[] = [
   { starts: measureStarts },
 ];
 
-/** Measured only when it is asked for, on servers of its own: many minutes. */
-const WORST = 'worst';
+/** Measured only when they are asked for, on servers of their own. */
+const ASKED_FOR: readonly (readonly [name: string, measure: () => Promise<Table>])[] = [
+  ['encryption', measureEncryption],
+  ['worst', measureWorstRequests],
+];
 
 async function main(words: readonly string[]): Promise<void> {
-  const known = [...GROUPS.flatMap((parts) => Object.keys(parts)), WORST];
+  const known = [...GROUPS.flatMap((parts) => Object.keys(parts)), ...ASKED_FOR.map(([name]) => name)];
   const unknown = words.filter((word) => !known.includes(word));
   if (unknown.length > 0) {
     throw new Error(`No such part: ${unknown.join(', ')}. There are: ${known.join(', ')}.`);
@@ -45,7 +49,9 @@ async function main(words: readonly string[]): Promise<void> {
     const measures = wanted.flatMap((name) => parts[name] ?? []);
     if (measures.length > 0) await withBench(async (bench) => runParts(bench, measures));
   }
-  if (words.includes(WORST)) printTable(await measureWorstRequests());
+  for (const [name, measure] of ASKED_FOR) {
+    if (words.includes(name)) printTable(await measure());
+  }
 }
 
 async function runParts(bench: Bench, measures: readonly Parts[string][]): Promise<void> {

@@ -20,7 +20,16 @@ export interface RequestLoad {
 }
 
 /** Creates and deletes take a new object each time; all others change one of a fixed number of objects. */
-export type WriteKind = 'create' | 'createPod' | 'update' | 'patch' | 'patchPodStatus' | 'apply' | 'delete';
+export type WriteKind =
+  | 'create'
+  | 'createPod'
+  | 'createSecret'
+  | 'update'
+  | 'updateSecret'
+  | 'patch'
+  | 'patchPodStatus'
+  | 'apply'
+  | 'delete';
 
 /** How many objects the writes go over that change one. */
 export const CHANGED_OBJECTS = 64;

@@ -31,6 +31,16 @@ const CALLS: Readonly<Record<WriteKind, (prefix: string, index: number) => Write
     contentType: JSON_TYPE,
     body: toBytes(benchPod(index, nameOf(prefix, index))),
   }),
+  createSecret: (prefix, index) => ({
+    method: 'POST',
+    place: '',
+    contentType: JSON_TYPE,
+    body: secret(nameOf(prefix, index), index),
+  }),
+  updateSecret: (prefix, index) => {
+    const name = changedName(prefix, index);
+    return { method: 'PUT', place: `/${name}`, contentType: JSON_TYPE, body: secret(name, index) };
+  },
   update: (prefix, index) => {
     const name = changedName(prefix, index);
     return { method: 'PUT', place: `/${name}`, contentType: JSON_TYPE, body: configMap(name, index) };
@@ -80,6 +90,15 @@ function configMap(name: string, count: number): Buffer {
     kind: 'ConfigMap',
     metadata: { name },
     data: { text: 'x'.repeat(1_000), count: String(count) },
+  });
+}
+
+function secret(name: string, count: number): Buffer {
+  return toBytes({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name },
+    stringData: { text: 'x'.repeat(750), count: String(count) },
   });
 }
 

@@ -52,16 +52,15 @@ export function quotaRecords(registry: Registry, context: ReadContext): QuotaRec
       const key = absoluteKey(context, { stored }, relativeKey(stored, namespace, name));
       const status = { ...quota.status, used: listOf(used) };
       const encoded = encodeForStorage(stored, { ...quota, status });
-      const value = context.transformer.toStorage(key, encoded.plain);
       const expected = Number(resourceVersion);
-      const outcome = await reported(name, context.backend.update(key, value, { expected }, signal));
+      const outcome = await reported(name, context.backend.update(key, encoded.plain, { expected }, signal));
       if (outcome.ok) {
         const current = currentOfWritten({ ...encoded, revision: outcome.revision });
         context.cache.recent.written(key, current, context.clock.now());
         return { isWritten: true, quota: quotaIn(current) };
       }
       if (outcome.current === undefined) return { isWritten: false, quota: undefined };
-      return { isWritten: false, quota: quotaIn(currentOfRecord(context.transformer, outcome.current)) };
+      return { isWritten: false, quota: quotaIn(currentOfRecord(outcome.current)) };
     },
   };
 }

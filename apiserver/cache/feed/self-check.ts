@@ -1,7 +1,7 @@
 import { sleep } from '../../../shared/concurrency/abort';
 import { withTimeLimit } from '../../../shared/concurrency/time-limit';
 import type { StoredRecord } from '../../storage/backend';
-import { StorageError } from '../../storage/backend';
+import { StorageError, valueOf } from '../../storage/backend';
 import { decodeEntry } from '../state/entry-codec';
 import { compareKeys } from '../../../shared/meta/key-order';
 import type { ResourceCache } from '../resource-cache';
@@ -90,13 +90,12 @@ async function* storedKeys(
 
 /** Judged by the newest value; true when there is none any more, as the cache lacked it when it was there. */
 async function isDecodable(cache: ResourceCache, key: string, signal: AbortSignal): Promise<boolean> {
-  const { backend, transformer } = cache.context;
+  const { backend } = cache.context;
   const absolute = `${prefixOf(cache)}${key}`;
   const { record } = await backend.get(absolute, signal);
   if (record === undefined) return true;
   try {
-    const { plain } = transformer.fromStorage(absolute, record.value);
-    decodeEntry(cache.resource, { key, plain, revision: record.revision });
+    decodeEntry(cache.resource, { key, plain: valueOf(record), revision: record.revision });
     return true;
   } catch {
     return false;

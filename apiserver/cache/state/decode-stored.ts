@@ -1,19 +1,21 @@
+import type { StoredValue } from '../../storage/backend';
+import { valueOf } from '../../storage/backend';
 import type { CacheContext } from '../context';
 import type { CachedResource } from './entry';
 import type { CacheEntry } from './entry-codec';
 import { decodeEntry } from './entry-codec';
 import type { Slabs } from './slab';
 
-/** Undoes the transformer and decodes. Without slabs the entry has memory of its own. */
+/** Decodes what the store holds. Without slabs the entry has memory of its own. */
 export function decodeStored(
   resource: CachedResource,
-  { transformer, prefix, log, counters, recent }: CacheContext,
-  stored: { readonly key: string; readonly value: Buffer; readonly revision: number; readonly slabs?: Slabs },
+  { prefix, log, counters, recent }: CacheContext,
+  stored: StoredValue & { readonly key: string; readonly revision: number; readonly slabs?: Slabs },
 ): CacheEntry | undefined {
-  const { key, value, revision, slabs } = stored;
+  const { key, revision, slabs } = stored;
   try {
     const absolute = `${prefix}/${resource.keyPrefix}${key}`;
-    const { plain } = transformer.fromStorage(absolute, value);
+    const plain = valueOf(stored);
     return decodeEntry(resource, { key, plain, revision, parsed: recent.saidBy(absolute, plain) }, slabs);
   } catch (error) {
     counters.undecodable += 1;

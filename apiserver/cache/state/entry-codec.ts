@@ -31,7 +31,7 @@ export class CacheEntry implements Entry {
 export interface StoredObject {
   /** Relative to the resource's prefix. */
   readonly key: string;
-  /** The object's JSON as it comes out of the transformer. */
+  /** The object's JSON as it was written. */
   readonly plain: Buffer;
   readonly revision: number;
   /** What `plain` says, where that is known already; its resourceVersion may be set, which that of `plain` then is not. */

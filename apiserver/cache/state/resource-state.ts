@@ -1,5 +1,6 @@
 import type { CachedResource, Entry } from './entry';
 import type { CacheContext } from '../context';
+import type { StoredValue } from '../../storage/backend';
 import { decodeStored } from './decode-stored';
 import type { CacheEntry } from './entry-codec';
 import { CacheEvent } from './event';
@@ -73,11 +74,7 @@ export class ResourceState {
   }
 
   /** Decodes a value as the store has it; undefined, told to log and counter, when that is impossible. */
-  decode(stored: {
-    readonly key: string;
-    readonly value: Buffer;
-    readonly revision: number;
-  }): CacheEntry | undefined {
+  decode(stored: StoredValue & { readonly key: string; readonly revision: number }): CacheEntry | undefined {
     return decodeStored(this.resource, this.#context, { ...stored, slabs: this.slabs });
   }
 

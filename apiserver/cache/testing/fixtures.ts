@@ -4,7 +4,6 @@ import type { Log } from '../../../shared/log/log';
 import { silentLog } from '../../../shared/log/log';
 import { PATIENCE_MS, patience } from '../../../shared/testing/eventually';
 import type { Backend } from '../../storage/backend';
-import { identityTransformer } from '../../storage/transformer';
 import { ClusterCache } from '../cluster-cache';
 import type { CachedResource, Entry, Representation } from '../state/entry';
 import type { CacheLimits } from '../limits';
@@ -191,7 +190,6 @@ export function createCache(
 ): ClusterCache {
   return new ClusterCache({
     backend,
-    transformer: identityTransformer,
     prefix: PREFIX,
     resources: options.resources ?? [PODS, CONFIG_MAPS, NODES],
     log: options.log ?? silentLog,

@@ -16,6 +16,7 @@ import type { FLAG_ROWS } from './flag-rows';
 import { OWN_GATES } from './own-gates';
 import type { ServerOptions, WatchCacheOptions } from './server-options';
 import { advertiseAddressOf, completeServing } from './serving-options';
+import { readEncryptionConfiguration } from './encryption-options';
 
 export type ServerFlags = FlagValues<typeof FLAG_ROWS>;
 
@@ -33,6 +34,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
   const featureGates = parseFeatureGates(flags.featureGates, OWN_GATES);
   const serving = completeServing(flags);
   const admission = completeAdmission(flags);
+  const encryption = readEncryptionConfiguration(flags.encryptionProviderConfig);
   const addresses = parseAddressRange(flags.serviceClusterIpRange);
   const nodePorts = parsePortRange(flags.serviceNodePortRange);
   const errors = [
@@ -44,6 +46,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     ...(featureGates.ok ? [] : featureGates.errors),
     ...(serving.ok ? [] : serving.errors),
     ...storeProblems(flags),
+    ...(encryption.ok ? [] : encryption.errors),
     ...requestErrors(flags),
     ...auditErrors(flags),
     ...(admission.ok ? [] : admission.errors),
@@ -57,40 +60,59 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     !serving.ok ||
     !addresses.ok ||
     !admission.ok ||
+    !encryption.ok ||
     nodePorts === undefined
   ) {
     return { ok: false, errors };
   }
 
-  const options: ServerOptions = {
+  const options = optionsOf(flags, {
+    serving: serving.options,
+    encryption: encryption.rules,
+    admission: admission.options,
+    runtimeConfig: runtimeConfig.config,
+    featureGates: featureGates.gates,
+    services: { addresses: addresses.range, nodePorts },
+  });
+  return {
+    ok: true,
+    options,
+    warnings: [...warningsOf(flags), ...runtimeConfig.warnings, ...featureGates.warnings],
+  };
+}
+
+/** What was read of flags that say more than one value. */
+type ParsedOptions = Pick<
+  ServerOptions,
+  'serving' | 'encryption' | 'admission' | 'runtimeConfig' | 'featureGates' | 'services'
+>;
+
+function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
+  return {
     dialect: flags.dialect,
     advertiseAddress: advertiseAddressOf(flags),
     externalHostname: flags.externalHostname,
-    serving: serving.options,
+    serving: parsed.serving,
     requests: { timeoutMs: flags.requestTimeoutMs, minWatchTimeoutSeconds: flags.minRequestTimeoutSeconds },
     store: storeOptions(flags),
+    encryption: parsed.encryption,
     watchCache: watchCacheOptions(flags),
     authentication: authenticationOptions(flags),
     authorizationModes: flags.authorizationMode,
     authorizationWebhook: authorizationWebhookOptions(flags),
-    admission: admission.options,
+    admission: parsed.admission,
     logging: { format: flags.loggingFormat, verbosity: flags.v },
     audit: auditOptions(flags),
     shutdownDelayMs: flags.shutdownDelayDurationMs,
     livezGraceMs: flags.livezGracePeriodMs,
     eventTtlSeconds: Math.ceil(flags.eventTtlMs / SECOND_MS),
-    runtimeConfig: runtimeConfig.config,
-    featureGates: featureGates.gates,
+    runtimeConfig: parsed.runtimeConfig,
+    featureGates: parsed.featureGates,
     kindSettings: {
       allowPrivileged: flags.allowPrivileged,
-      ephemeralContainers: featureGates.gates.EphemeralContainers,
+      ephemeralContainers: parsed.featureGates.EphemeralContainers,
     },
-    services: { addresses: addresses.range, nodePorts },
-  };
-  return {
-    ok: true,
-    options,
-    warnings: [...warningsOf(flags), ...runtimeConfig.warnings, ...featureGates.warnings],
+    services: parsed.services,
   };
 }
 

@@ -4,6 +4,7 @@ import { LOG_FORMATS } from '../../../shared/log/pino-log';
 import { dialect, DIALECTS } from '../../../shared/names';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES } from '../../admission/plugins';
 import { MODES } from '../../access/authorization/modes';
+import { STORAGE_GROUP } from '../../storage/backend-row';
 import { STORE_FLAGS } from '../../storage/open';
 import { ACCOUNT_TOKEN_FLAGS } from './account-token-flags';
 import { AUDIT_FLAG_ROWS } from './audit-flag-rows';
@@ -197,6 +198,13 @@ export const FLAG_ROWS = [
     help: 'The maximum TLS handshakes at once from one address after a pause; at least the number of connections that come back through one load balancer when a replica restarts.',
   },
   ...STORE_FLAGS,
+  {
+    name: 'encryption-provider-config',
+    type: 'string',
+    default: '',
+    group: STORAGE_GROUP,
+    help: 'The file with the EncryptionConfiguration: which resources are encrypted in the store, and with which keys or key management service. It must be the same on all replicas.',
+  },
   {
     name: 'watch-cache-ring-budget',
     type: 'int',

@@ -12,6 +12,7 @@ import type { Mode } from '../../access/authorization/modes';
 import type { RuntimeConfig } from '../../registry/runtime-config';
 import type { AddressRange, ValueRange } from '../../kinds/service-allocation/value-range';
 import type { KindSettings } from '../../registry/strategy';
+import type { EncryptionRules } from '../../storage/encryption/encryption-rules';
 import type { StoreOptions } from '../../storage/open';
 import type { AuthorizationWebhookOptions } from './authorization-webhook-options';
 import type { SniCertificate } from '../../http/server/sni-certificates';
@@ -27,6 +28,8 @@ export interface ServerOptions {
   readonly serving: ServingOptions;
   readonly requests: RequestOptions;
   readonly store: StoreOptions;
+  /** Undefined: nothing is encrypted in the store. */
+  readonly encryption: EncryptionRules | undefined;
   readonly watchCache: WatchCacheOptions;
   readonly authentication: AuthenticationOptions;
   /** Never empty. */
