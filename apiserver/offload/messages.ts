@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { MessagePort } from 'node:worker_threads';
 import type { Status } from '../../shared/errors/status-error';
+import type { ShortStatus } from '../exchange/answered-error';
 import type { ObjectIdentity } from '../exchange/audit-trail';
 import type { UserInfo } from '../exchange/exchange';
 import type { ElementRequest } from '../verbs/element-encoder';
@@ -52,6 +53,15 @@ export interface Remarks {
   readonly notes: readonly AuditNote[];
 }
 
+/** With an answer that is ready, where the Status is too long for the loop that serves everybody. */
+export type Refusal =
+  | { readonly status: Status }
+  | {
+      readonly short: ShortStatus;
+      readonly headers: Readonly<Record<string, string | readonly string[]>>;
+      readonly body: Uint8Array;
+    };
+
 export type FromThread =
   /** The thread is ready, which takes the time of a small start. */
   | { readonly kind: 'ready' }
@@ -68,7 +78,7 @@ export type FromThread =
   | (Remarks & {
       readonly kind: 'refusal';
       readonly number: number;
-      readonly status: Status;
+      readonly refusal: Refusal;
       readonly cause: string;
       /** Nobody has foreseen the error: it is a defect. */
       readonly isUnforeseen: boolean;

@@ -3,6 +3,7 @@ import { untilAborted } from '../../shared/concurrency/abort';
 import type { Log } from '../../shared/log/log';
 import { StatusError, errorOfStatus, serviceUnavailable } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
+import { AnsweredError } from '../exchange/answered-error';
 import { ClientGoneError } from '../exchange/initial-values';
 import { StorageError } from '../storage/backend';
 import { portable, withBuffers } from '../storage/remote/portable';
@@ -227,8 +228,13 @@ export class OffloadThread {
 }
 
 /** What nobody has foreseen is a defect here as well, and is logged as one. */
-function errorOf({ status, cause, isUnforeseen }: FromThread & { readonly kind: 'refusal' }): Error {
+function errorOf({ refusal, cause, isUnforeseen }: FromThread & { readonly kind: 'refusal' }): Error {
   const error = cause === '' ? undefined : new Error(cause);
+  if ('short' in refusal) {
+    const { short, headers, body } = refusal;
+    return new AnsweredError({ code: short.code, headers, body: withBuffers(body) as Buffer }, short, error);
+  }
+  const { status } = refusal;
   return isUnforeseen && error !== undefined ? error : errorOfStatus(status, error);
 }
 

@@ -125,6 +125,18 @@ const CALLS: readonly (readonly [what: string, ...Call])[] = [
     `${CONFIG_MAPS}?fieldValidation=Warn`,
     { body: { ...configMap('warned', MANY), nobody: 1 } },
   ],
+  [
+    'a long name, which the refusal repeats',
+    'POST',
+    CONFIG_MAPS,
+    { body: configMap('A'.repeat(200_000), 1) },
+  ],
+  [
+    'the same, to be answered in YAML',
+    'POST',
+    CONFIG_MAPS,
+    { body: configMap('A'.repeat(200_000), 1), headers: { accept: 'application/yaml' } },
+  ],
   ['an object of another kind', 'POST', PODS, { body: configMap('json', MANY) }],
   ['a small patch of a large object', 'PATCH', `${CONFIG_MAPS}/json`, { body: { data: { more: 'y' } } }],
   ['a large patch', 'PATCH', `${CONFIG_MAPS}/json`, { body: { data: keys(MANY + 1) } }],

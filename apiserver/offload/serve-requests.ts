@@ -1,12 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { StatusError, errorOfStatus } from '../../shared/errors/status-error';
+import { shortened } from '../exchange/answered-error';
+import { statusAnswer } from '../http/server/error-handler';
 import { ClientGoneError } from '../exchange/initial-values';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { portable, withBuffers } from '../storage/remote/portable';
 import type { ElementRequest } from '../verbs/element-encoder';
-import type { FromThread, Remarks, ToThread } from './messages';
+import type { FromThread, Refusal, Remarks, ToThread } from './messages';
 import { OffloadedExchange } from './offloaded-exchange';
+
+/** A longer Status is not worked with by the loop that serves everybody. */
+const STATUS_BYTES_MAX = 64 * 1_024;
 
 export interface RequestServices {
   readonly answer: (exchange: Exchange) => Promise<Answer>;
@@ -57,15 +62,15 @@ class RequestServer {
       const answer = await this.#services.answer(exchange);
       await this.#tell(number, exchange, answer);
     } catch (error) {
-      const { status, cause } = this.#services.statusOf(error, exchange);
-      const why = error instanceof StatusError ? cause : error;
+      const refused = this.#services.statusOf(error, exchange);
+      const why = error instanceof StatusError ? refused.cause : error;
       const remarks = await remarksOf(exchange);
       this.#send({
         kind: 'refusal',
         number,
-        status,
+        refusal: refusalOf(refused, exchange),
         cause: why instanceof Error ? (why.stack ?? why.message) : '',
-        isUnforeseen: !(error instanceof StatusError) && status.reason === 'InternalError',
+        isUnforeseen: !(error instanceof StatusError) && refused.status.reason === 'InternalError',
         ...remarks,
       });
       this.#over(number);
@@ -129,6 +134,12 @@ class RequestServer {
     const transfers: ArrayBuffer[] = [];
     this.#port.postMessage(portable(message, transfers), transfers);
   }
+}
+
+function refusalOf(error: StatusError, exchange: Exchange): Refusal {
+  const { headers, body } = statusAnswer(error, exchange);
+  if (!Buffer.isBuffer(body) || body.length <= STATUS_BYTES_MAX) return { status: error.status };
+  return { short: shortened(error.status), headers, body };
 }
 
 async function remarksOf({ warnings, audit }: OffloadedExchange): Promise<Remarks> {

@@ -26,7 +26,7 @@ import type {
 } from '../startup/control-plane';
 import { DEFAULT_ADMISSION, createControlPlane } from '../startup/control-plane';
 import { createMetricsEndpoints } from '../observability/metrics/metrics-endpoints';
-import { statusErrorOf } from '../http/server/error-handler';
+import { statusAnswer, statusErrorOf } from '../http/server/error-handler';
 import type { JourneyParts } from '../journey';
 import { createAnswerLimitStage, createRequestMemory } from '../http/server/held-bytes';
 import { createJourney } from '../journey';
@@ -186,8 +186,7 @@ export async function startInProcessApi(
     } catch (error) {
       // What nobody foresaw is the test's to see.
       if (!(error instanceof StatusError) && !(error instanceof StorageError)) throw error;
-      const { status } = statusErrorOf(error, exchange);
-      return { code: status.code, headers: {}, body: Buffer.from(JSON.stringify(status)) };
+      return statusAnswer(statusErrorOf(error, exchange), exchange);
     }
     if (exchange.answer === undefined) throw new Error('the journey set no answer');
     return exchange.answer;

@@ -2,6 +2,7 @@ import { internalError, serviceUnavailable, StatusError, timeout } from '../../.
 import type { Log } from '../../../shared/log/log';
 import { errorAnswer } from '../encoding/document';
 import type { Answer, Exchange } from '../../exchange/exchange';
+import { AnsweredError } from '../../exchange/answered-error';
 import { ClientGoneError, isClientGone } from '../../exchange/initial-values';
 import { StorageError } from '../../storage/backend';
 
@@ -32,7 +33,9 @@ export function answerOfError(error: unknown, exchange: Exchange, log: Log): Ans
 /**
  * The `Status` of an error as an answer, in the format that the request asks for, with the Retry-After header that its details ask for.
  */
-export function statusAnswer({ status }: StatusError, exchange: Exchange): Answer {
+export function statusAnswer(error: StatusError, exchange: Exchange): Answer {
+  if (error instanceof AnsweredError) return error.answer;
+  const { status } = error;
   const answer = errorAnswer(exchange, status.code, status);
   const retryAfterSeconds = status.details?.retryAfterSeconds ?? 0;
   if (retryAfterSeconds <= 0) return answer;
