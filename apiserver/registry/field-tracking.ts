@@ -8,6 +8,7 @@ import type { KindType } from '../../shared/schema/types';
 import { kindType } from '../../shared/schema/types';
 import type { ApplyRequest } from './fieldmanager/apply';
 import { applyConfiguration } from './fieldmanager/apply';
+import { withManagedFields } from './fieldmanager/entries';
 import { ignoredFields, managedKind } from './fieldmanager/built-in-kind';
 import type { ManagedKind, OtherVersion } from './fieldmanager/managed-kind';
 import { trackUpdate } from './fieldmanager/track-update';
@@ -30,7 +31,9 @@ export function tracked(
 ): ApiObject {
   if (manager === undefined || !serverSideApply) return next;
   const writer = { manager, nowMs: clock.now() };
-  return trackUpdate(managedKindOf(endpoint, subresource), live, next, writer);
+  // A subresource is no way to say who owns what.
+  const own = subresource === '' ? next : withManagedFields(next, live?.metadata.managedFields);
+  return trackUpdate(managedKindOf(endpoint, subresource), live, own, writer);
 }
 
 /** The object as it may be stored: without managedFields where server-side apply is off. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */

@@ -15,6 +15,7 @@ import type { Exchange } from '../exchange/exchange';
 import type { BodySyntax } from '../exchange/loop-bounds';
 import { keepBodyWithin, keepValuesWithin } from '../exchange/loop-bounds';
 import type { Endpoint } from '../registry/resource';
+import { isJsonObject } from '../../shared/object/clone';
 import { record, text } from '../../shared/object/accessors';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
@@ -85,7 +86,7 @@ export function decodeValue(value: unknown, endpoint: Endpoint, report?: ReportP
   try {
     const unknown = report === undefined ? 'drop' : 'report';
     const { object, unknownFields } = STEP_TIMES.run('decode', () =>
-      decodeObject(endpoint.type, value, { unknown, empty: 'keep' }),
+      decodeObject(endpoint.type, withReset(value), { unknown, empty: 'keep' }),
     );
     report?.(unknownFieldProblems([...unknownFields, ...droppedFields(endpoint, object)]));
     const decoded = { ...object, kind, apiVersion: endpoint.apiVersion };
@@ -97,6 +98,14 @@ export function decodeValue(value: unknown, endpoint: Endpoint, report?: ReportP
       error,
     );
   }
+}
+
+/** An empty list of managedFields takes all owners away, as one with an empty entry does; only that comes through the decoder. */
+function withReset(value: unknown): unknown {
+  const metadata = isJsonObject(value) ? value['metadata'] : undefined;
+  const managed = isJsonObject(metadata) ? metadata['managedFields'] : undefined;
+  if (!Array.isArray(managed) || managed.length > 0) return value;
+  return { ...(value as object), metadata: { ...(metadata as object), managedFields: [{}] } };
 }
 
 /** An absent kind or apiVersion is taken to be the endpoint's. */

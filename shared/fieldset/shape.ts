@@ -54,8 +54,6 @@ const UNOWNED_METADATA: readonly string[] = [
   'uid',
   'clusterName',
   'generation',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
   'managedFields',
   'resourceVersion',
 ];

@@ -18,13 +18,28 @@ export function mergeLists(rule: ListRule, live: List, change: List): List {
   return arranged(rule, { merged, order: patch, live: original });
 }
 
+/** The list of the patch where there is none to merge it with: its items need no keys, and its directives have nothing to do. */
+export function newList(change: List): List {
+  const isItem = (item: unknown): boolean => {
+    const directive = isJsonObject(item) ? getOwn(item, '$patch') : undefined;
+    if (directive !== undefined) checkDirective(directive);
+    return directive === undefined;
+  };
+  return change.every(isItem) ? change : change.filter(isItem);
+}
+
 /** The same with the order of `$setElementOrder`, which names every item that the patch names. */
 export function orderAs(
   rule: ListRule,
-  { live, change, order }: { readonly live: List; readonly change: List | undefined; readonly order: List },
+  {
+    live,
+    change,
+    order,
+  }: { readonly live: List | undefined; readonly change: List | undefined; readonly order: List },
 ): List {
-  if (change === undefined) return arranged(rule, { merged: live, order, live });
+  if (change === undefined) return arranged(rule, { merged: live ?? [], order, live: live ?? [] });
   checkOrder(rule, change, order);
+  if (live === undefined) return arranged(rule, { merged: newList(change), order, live: [] });
   return arranged(rule, { merged: mergeLists(rule, live, change), order, live });
 }
 
@@ -47,15 +62,21 @@ function withoutDirectives(
     if (!isJsonObject(item)) throw failed('the items of a list that merges by key must be objects');
     const directive = getOwn(item, '$patch');
     if (directive === undefined) return true;
+    checkDirective(directive);
     if (directive === 'delete') deleted.add(keyOf(item, mergeKey));
-    else if (directive === 'replace') replaces = true;
-    else if (directive === 'merge') throw failed('merging lists cannot yet be specified in the patch');
-    else throw failed(`unknown patch type: ${stringifyExact(directive)}`);
+    else replaces = true;
     return false;
   });
   if (replaces) return { original: patch, patch: [] };
   const isKept = (each: unknown): boolean => !isJsonObject(each) || !deleted.has(getOwn(each, mergeKey));
   return { original: deleted.size === 0 ? live : live.filter(isKept), patch };
+}
+
+function checkDirective(directive: unknown): void {
+  if (directive === 'merge') throw failed('merging lists cannot yet be specified in the patch');
+  if (directive !== 'delete' && directive !== 'replace') {
+    throw failed(`unknown patch type: ${stringifyExact(directive)}`);
+  }
 }
 
 function mergeItems(rule: ListRule, original: List, patch: List): List {

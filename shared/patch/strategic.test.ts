@@ -82,6 +82,13 @@ test('an item is deleted by its key; one that is missing is no error', () => {
   ).toEqual(['b']);
 });
 
+test('where there is no list, that of the patch needs no keys', () => {
+  const references = [{ kind: 'A' }, { uid: 'x', $patch: 'delete' }, { kind: 'B' }];
+  expect(patched({ metadata: { ownerReferences: references } }).metadata).toMatchObject({
+    ownerReferences: [{ kind: 'A' }, { kind: 'B' }],
+  });
+});
+
 test('$patch: replace in a list takes the items of the patch alone', () => {
   expect(names(inPod({ containers: [{ $patch: 'replace' }, { name: 'n' }] }))).toEqual(['n']);
 });

@@ -6,7 +6,7 @@ import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { PatchError } from './patch-error';
 import { PatchWork } from './patch-work';
 import type { ListRule } from './strategic-lists';
-import { mergeLists, orderAs, withoutValues } from './strategic-lists';
+import { mergeLists, newList, orderAs, withoutValues } from './strategic-lists';
 
 const PATCH = '$patch';
 const RETAIN_KEYS = '$retainKeys';
@@ -96,9 +96,9 @@ function mergeValues(
     return mergeObjects(placeIn(field, work), current, change);
   }
   if (!Array.isArray(change) || strategyOf(field) !== 'merge' || field?.list !== true) return change;
-  const live: readonly unknown[] = Array.isArray(current) ? current : [];
-  work.count(live.length + change.length);
-  return mergeLists(ruleOf(field, work), live, change);
+  if (!Array.isArray(current)) return newList(change);
+  work.count(current.length + change.length);
+  return mergeLists(ruleOf(field, work), current, change);
 }
 
 /** `$setElementOrder`: the list as it will be, with its patched items in this order and the others where they fit. */
@@ -117,8 +117,8 @@ function mergeInOrder(
     if (change !== undefined) setOwn(result, name, change);
     return;
   }
-  const live: readonly unknown[] = Array.isArray(current) ? current : [];
-  place.work.count(live.length + (change?.length ?? 0) + order.length);
+  const live: readonly unknown[] | undefined = Array.isArray(current) ? current : undefined;
+  place.work.count((live?.length ?? 0) + (change?.length ?? 0) + order.length);
   setOwn(result, name, orderAs(ruleOf(field, place.work), { live, change, order }));
 }
 

@@ -1,6 +1,7 @@
 import { deepEqual } from '../../../shared/object/clone';
 import type { ApiObject, ManagedFieldsEntry } from '../../../shared/object/object';
 import { isNoDifference } from '../../../shared/fieldset/compare';
+import { hasNamedItems } from '../../../shared/fieldset/named-items';
 import type { FieldSet } from '../../../shared/fieldset/field-set';
 import {
   difference,
@@ -19,7 +20,8 @@ import { ChangesByVersion, reconcileEntries, takeAway } from './owned-fields';
 /**
  * The object of a write that is no apply (create, update, any other patch), with managedFields that say who owns what after it: the
  * writer takes what it changed from everybody else. `live` is the object as stored, undefined when it is created. managedFields in the
- * new object count where they can be read; absent, empty or broken ones are those of the live object, and `[{}]` resets them.
+ * new object count where they can be read; absent or broken ones are those of the live object, and `[]` or `[{}]` takes them away. Nobody is
+ * known to own fields of an object whose lists have items that cannot be told apart.
  */
 export function trackUpdate(
   kind: ManagedKind,
@@ -30,29 +32,25 @@ export function trackUpdate(
   const given = next.metadata.managedFields;
   const stored = live?.metadata.managedFields;
   const own = deepEqual(given, stored) ? undefined : entriesGiven(given);
-  if (live !== undefined && own === undefined && isUntracked(stored))
-    return withManagedFields(next, undefined);
+  const isUntracked = own === undefined ? stored === undefined || stored.length === 0 : own.length === 0;
+  if (live !== undefined && isUntracked) return withManagedFields(next, undefined);
   const changes = new ChangesByVersion(kind, live ?? kind.blank, next);
   if (isNoDifference(changes.comparison) && own === undefined) return withManagedFields(next, stored);
+  if (!hasNamedItems(kind.shape, live, next)) return withManagedFields(next, undefined);
   const before = own ?? (live === undefined ? [] : storedEntries(live.metadata));
   return withEntries(next, entriesAfter(kind, before, changes, writer));
 }
 
 /**
- * Tracking begins with an object's creation or its first apply. An object that nobody owned a field of when it was created stays
- * untracked through other updates, as upstream keeps it.
+ * What the client says about owners; undefined when it says nothing that can be read. Tracking begins with an object's creation or its
+ * first apply: one whose owners were taken away, or that never had any, stays untracked through other updates, as upstream keeps it.
  */
-function isUntracked(stored: readonly ManagedFieldsEntry[] | undefined): boolean {
-  return stored === undefined || stored.length === 0;
-}
-
-/** What the client says about owners; undefined when it says nothing that can be read. */
 function entriesGiven(given: readonly ManagedFieldsEntry[] | undefined): readonly Entry[] | undefined {
   if (given === undefined || given.length === 0) return undefined;
-  if (isReset(given)) return [];
-  return readEntries(given);
+  return isReset(given) ? [] : readEntries(given);
 }
 
+/** The decoder leaves out an empty list, so that one with nothing in its only entry stands for it. */
 function isReset(given: readonly ManagedFieldsEntry[]): boolean {
   return (
     given.length === 1 && Object.values(given[0] ?? {}).every((value) => value === undefined || value === '')

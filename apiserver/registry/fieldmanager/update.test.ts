@@ -121,12 +121,32 @@ test.each<[string, unknown]>([
   expect(object.owners).toEqual(before);
 });
 
-test('one empty entry resets managedFields, before what else the request changes', () => {
+test('one empty entry takes all owners away, and nobody is tracked by further updates', () => {
   const object = configMap();
   object.update('one', { data: { x: '1' } });
   object.patch('two', { metadata: { managedFields: [{}] }, data: { y: '1' } });
-  expect(object.owners).toEqual({ 'Update two': { 'f:data': { 'f:y': {} } } });
-  object.patch('two', { metadata: { managedFields: [{}] } });
+  expect(object.owners).toEqual({});
+  object.patch('two', { data: { y: '2' } });
+  expect(object.owners).toEqual({});
+});
+
+test.each([
+  ['a key twice', { spec: { containers: [{ name: 'c' }, { name: 'c' }] } }],
+  ['a value twice', { metadata: { finalizers: ['a/b', 'a/b'] } }],
+  [
+    'a key twice inside an item',
+    { spec: { containers: [{ name: 'c', env: [{ name: 'E' }, { name: 'E' }] }] } },
+  ],
+])('nobody owns fields of an object whose lists have items with %s', (_what, change) => {
+  const created = pod();
+  created.update('one', change);
+  expect(created.owners).toEqual({});
+  const object = pod();
+  object.update('one', { spec: { nodeName: 'n' } });
+  expect(object.owners).not.toEqual({});
+  object.patch('two', change);
+  expect(object.owners).toEqual({});
+  object.patch('two', { spec: { containers: [{ name: 'c' }] }, metadata: { finalizers: null } });
   expect(object.owners).toEqual({});
 });
 
