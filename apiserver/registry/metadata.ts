@@ -24,7 +24,6 @@ export function metadataForCreate(meta: ObjectMeta, identity: NewIdentity): Obje
     deletionTimestamp: _deletionTimestamp,
     deletionGracePeriodSeconds: _grace,
     clusterName: _clusterName,
-    generation: _generation,
     namespace: _namespace,
     ...kept
   } = meta as ObjectMeta & { selfLink?: string };

@@ -30,6 +30,12 @@ export const DEFAULT_KIND_SETTINGS: KindSettings = { allowPrivileged: false, eph
 export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
 
 /**
+ * `no domains`: finalizers need no domain. `afterwards`: neither, and a new object's metadata is only looked at when nothing else is
+ * wrong. `old names`: an update is not asked about what its name was made from. Upstream's kinds call different functions here.
+ */
+export type MetadataChecks = 'all' | 'no domains' | 'afterwards' | 'old names';
+
+/**
  * How one kind differs from the generic object. Every hook is optional; a kind without behaviour of its own is an empty row.
  * Hooks get objects they must not change and return new ones. Defaults below are those of kube-apiserver v1.21's generic registry.
  * `T` is the stored version of the kind; objects are decoded, but for what earlier hooks and admission have made of them.
@@ -47,6 +53,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly createsOnUpdate?: boolean;
   /** A PUT without resourceVersion is refused. Default: it overwrites. */
   readonly requiresResourceVersion?: boolean;
+  /** A PUT without resourceVersion, or of another uid, is refused like anything that is wrong with the object. Default: it overwrites, or conflicts. */
+  readonly checksIdentityLast?: boolean;
   /** A deletion that removes the object at once answers with it instead of a Status. */
   readonly returnsDeletedObject?: boolean;
   readonly defaultPropagation?: DefaultPropagation;
@@ -58,6 +66,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly expires?: boolean;
   /** What its names may be. Default: a DNS subdomain. */
   readonly nameRule?: NameRule;
+  /** How much of metadata its rules look at. Default: all of it, with everything else. */
+  readonly metadataChecks?: MetadataChecks;
   /** A failed precondition of a deletion is told in the words of the kind's own storage, with the resource where others name the kind. */
   readonly refusesPreconditionsByResource?: boolean;
   /** The group by which a refusal names the kind, where that is not its own: upstream names the home it had first. */

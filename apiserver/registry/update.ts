@@ -1,4 +1,4 @@
-import { notFound } from '../../shared/errors/status-error';
+import { conflict, notFound } from '../../shared/errors/status-error';
 import type { AdmittedView, Change, UpdateOptions } from './draft';
 import { ask, intentOf, newDraft } from './draft';
 import type { Written } from './write';
@@ -14,6 +14,8 @@ export interface Update {
   readonly options: UpdateOptions;
   /** Absent where admission sees the object itself. */
   readonly view?: AdmittedView;
+  /** That of the object which the client means. Absent: any. */
+  readonly knownUid?: string;
 }
 
 /**
@@ -27,12 +29,11 @@ export async function updateObject(
   update: Update,
   signal: AbortSignal,
 ): Promise<Written> {
-  const { endpoint, name } = request;
   const asked = ask(context, request, { ...update, uid: context.newUid() });
   return writeOptimistically(
     writeTarget(context, request, { assumeAbsent: false }),
     async (current) => {
-      if (current === undefined && !mayCreate(request, update.options)) throw notFound(endpoint.row, name);
+      if (current === undefined) refuseOfNothing(request, update);
       const isNew = current === undefined;
       const draft = newDraft(asked, isNew ? 'CREATE' : 'UPDATE', current?.object);
       await travel(isNew ? 'create' : 'update', draft, signal);
@@ -40,6 +41,16 @@ export async function updateObject(
     },
     signal,
   );
+}
+
+/** Throws NotFound for an object that cannot be made by an update, and Conflict for one that its client knows by its uid. */
+function refuseOfNothing(request: WriteRequest, { options, knownUid = '' }: Update): void {
+  const { endpoint, name } = request;
+  if (knownUid !== '') {
+    const why = `Precondition failed: UID in precondition: ${knownUid}, UID in object meta: `;
+    throw conflict(endpoint.row, name, why);
+  }
+  if (!mayCreate(request, options)) throw notFound(endpoint.row, name);
 }
 
 function mayCreate({ endpoint, subresource }: WriteRequest, { creates }: UpdateOptions): boolean {

@@ -9,7 +9,7 @@ import {
   validateChanged,
 } from './write-steps/changed-object';
 import { checkDeletion, planRemoval } from './write-steps/deletion';
-import { prepareNew, validateNew } from './write-steps/new-object';
+import { prepareNew, refuseVersion, validateNew } from './write-steps/new-object';
 import { prepareRules } from './write-steps/prepare-rules';
 import { reserve } from './write-steps/reserve';
 
@@ -53,6 +53,8 @@ const JOURNEY: readonly (readonly [step: Step, ...ways: readonly Way[]])[] = [
   [requireCreate, 'create'],
   // Last of those who can refuse: nobody pays a quota for an object that is refused all the same.
   [judge, 'create', 'update', 'delete', 'operation'],
+  // As in upstream's store, after everybody else.
+  [refuseVersion, 'create'],
   // What becomes of the object: written, marked, or removed.
   [removeFinished, 'update'],
   [planRemoval, 'delete'],

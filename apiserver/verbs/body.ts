@@ -102,10 +102,12 @@ export function decodeValue(value: unknown, endpoint: Endpoint, report?: ReportP
 
 /** An empty list of managedFields takes all owners away, as one with an empty entry does; only that comes through the decoder. */
 function withReset(value: unknown): unknown {
-  const metadata = isJsonObject(value) ? value['metadata'] : undefined;
-  const managed = isJsonObject(metadata) ? metadata['managedFields'] : undefined;
-  if (!Array.isArray(managed) || managed.length > 0) return value;
-  return { ...(value as object), metadata: { ...(metadata as object), managedFields: [{}] } };
+  if (!isJsonObject(value)) return value;
+  const { metadata } = value as { readonly metadata?: unknown };
+  if (!isJsonObject(metadata)) return value;
+  const { managedFields } = metadata as { readonly managedFields?: unknown };
+  if (!Array.isArray(managedFields) || managedFields.length > 0) return value;
+  return { ...value, metadata: { ...metadata, managedFields: [{}] } };
 }
 
 /** An absent kind or apiVersion is taken to be the endpoint's. */

@@ -1,5 +1,4 @@
 import type { Answer, Exchange } from '../exchange/exchange';
-import { badRequest } from '../../shared/errors/status-error';
 import { createObject } from '../registry/create';
 import { objectAnswers } from './answers';
 import { readBodyObject } from './body';
@@ -15,8 +14,6 @@ export async function create(context: VerbContext, exchange: Exchange, target: T
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
   checkFieldManager(exchange.query, 'CreateOptions');
   const object = placeInNamespace(await readBodyObject(exchange, target.endpoint), target);
-  const { resourceVersion = '' } = object.metadata;
-  if (resourceVersion !== '') throw badRequest('resourceVersion should not be set on objects to be created');
   const request = writeRequestOf(exchange, target, dryRun);
   const written = await createObject(context.store, request, object, exchange.signal);
   return answers.written(201, written);

@@ -15,7 +15,8 @@ export async function update(context: VerbContext, exchange: Exchange, target: T
   checkFieldManager(exchange.query, 'UpdateOptions');
   const object = checkIdentity(await readBodyObject(exchange, target.endpoint), target);
   const request = writeRequestOf(exchange, target, dryRun);
-  const write = { change: () => object, options: { creates: 'kind' } as const };
+  const { uid: knownUid = '' } = object.metadata;
+  const write = { change: () => object, options: { creates: 'kind' } as const, knownUid };
   const written = await updateObject(context.store, request, write, exchange.signal);
   return answers.written(written.kind === 'created' ? 201 : 200, written);
 }

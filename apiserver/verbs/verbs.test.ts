@@ -38,13 +38,18 @@ describe('create', () => {
         uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
         resourceVersion: expect.stringMatching(/^\d+$/),
         creationTimestamp: expect.stringMatching(/Z$/),
+        // As upstream: a kind that counts none keeps it, and who sent what is dropped owns it all the same.
+        generation: 7,
         managedFields: [
           {
             operation: 'Update',
             apiVersion: 'v1',
             time: expect.stringMatching(/Z$/),
             fieldsType: 'FieldsV1',
-            fieldsV1: { 'f:data': { '.': {}, 'f:k': {} } },
+            fieldsV1: {
+              'f:data': { '.': {}, 'f:k': {} },
+              'f:metadata': { 'f:deletionTimestamp': {} },
+            },
           },
         ],
       },

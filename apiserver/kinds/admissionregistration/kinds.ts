@@ -5,7 +5,12 @@ import type { Kind } from '../kind';
 import { kindsOf } from '../kind';
 
 const webhookConfiguration: Kind<MutatingWebhookConfiguration> = {
-  strategy: { tracksGeneration: true, requiresResourceVersion: true, ...webhookConfigurationRules },
+  strategy: {
+    tracksGeneration: true,
+    metadataChecks: 'no domains',
+    requiresResourceVersion: true,
+    ...webhookConfigurationRules,
+  },
   table: webhookConfigurationTable,
 };
 

@@ -9,6 +9,7 @@ import { INSTRUCTIONS_MAX } from './crd-structure';
 import { customResourceDefinitionRules } from './custom-resource-definitions-rules';
 
 export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
+  metadataChecks: 'no domains',
   refusesPreconditionsByResource: true,
   ...customResourceDefinitionRules,
   prepareRules: (next, previous) =>

@@ -7,6 +7,7 @@ export const apiregistration = kindsOf('apiregistration', {
   apiservices: {
     strategy: {
       nameRule: pathSegmentName,
+      metadataChecks: 'no domains',
       statusLeavesMetadata: true,
       requiresResourceVersion: true,
       ...apiServiceRules,

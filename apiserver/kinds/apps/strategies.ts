@@ -10,6 +10,7 @@ import { daemonSetRules, deploymentRules, replicaSetRules } from './workloads-ru
 import { withFirstTemplateGeneration, withNextTemplateGeneration } from './template-generation';
 
 export const deployments: Strategy<Deployment> = {
+  metadataChecks: 'old names',
   ...keepsTemplate,
   ...deploymentRules,
   tracksGeneration: true,

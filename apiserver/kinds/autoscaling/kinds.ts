@@ -3,5 +3,8 @@ import { autoscalerRules } from './horizontal-pod-autoscalers-rules';
 import { kindsOf } from '../kind';
 
 export const autoscaling = kindsOf('autoscaling', {
-  horizontalpodautoscalers: { strategy: autoscalerRules, table: horizontalPodAutoscalerTable },
+  horizontalpodautoscalers: {
+    strategy: { metadataChecks: 'old names', ...autoscalerRules },
+    table: horizontalPodAutoscalerTable,
+  },
 });

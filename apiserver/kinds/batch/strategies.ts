@@ -36,6 +36,7 @@ function withKeptJobTemplate(cronJob: CronJob): CronJob {
 }
 
 export const cronJobs: Strategy<CronJob> = {
+  metadataChecks: 'old names',
   ...cronJobRules,
   nameRule: cronJobName,
   defaultPropagationIn: { v1beta1: 'Orphan' },

@@ -4,7 +4,12 @@ import { kindsOf } from '../kind';
 
 export const coordination = kindsOf('coordination', {
   leases: {
-    strategy: { createsOnUpdate: true, requiresResourceVersion: true, ...leaseRules },
+    strategy: {
+      metadataChecks: 'no domains',
+      createsOnUpdate: true,
+      requiresResourceVersion: true,
+      ...leaseRules,
+    },
     table: leaseTable,
   },
 });

@@ -45,6 +45,7 @@ export const core = kindsOf(
     events: {
       strategy: {
         nameRule: pathSegmentName,
+        metadataChecks: 'afterwards',
         ...eventRules,
         createsOnUpdate: true,
         expires: true,

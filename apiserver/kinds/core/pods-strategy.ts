@@ -49,6 +49,7 @@ function withPodIps(given: PodStatus): PodStatus {
 
 /** A pod that no node runs goes at once; one that was bound gets its grace period, at the end of which its node agent removes it. */
 export const pods: Strategy<Pod> = {
+  metadataChecks: 'old names',
   ...podRules,
   returnsDeletedObject: true,
   selectableFields: {

@@ -15,6 +15,7 @@ const SWITCHED_OFF = [
 
 /** A Service: an address, and ports of nodes, that are its own. */
 export const services: Strategy<Service> = {
+  checksIdentityLast: true,
   nameRule: label1035Name,
   ...serviceRules,
   createsOnUpdate: true,

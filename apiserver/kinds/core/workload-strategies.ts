@@ -6,6 +6,7 @@ import { keepsTemplate } from '../pod-template/kept-template';
 import { keptTemplate } from '../pod-template/pod-spec-fields';
 
 export const podTemplates: Strategy<PodTemplate> = {
+  metadataChecks: 'old names',
   ...podTemplateRules,
   returnsDeletedObject: true,
   prepareForCreate: withKeptOwnTemplate,

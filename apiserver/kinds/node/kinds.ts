@@ -4,7 +4,7 @@ import { kindsOf } from '../kind';
 
 export const node = kindsOf('node', {
   runtimeclasses: {
-    strategy: { requiresResourceVersion: true, ...runtimeClassRules },
+    strategy: { metadataChecks: 'no domains', requiresResourceVersion: true, ...runtimeClassRules },
     table: runtimeClassTable,
   },
 });

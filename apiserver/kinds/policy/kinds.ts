@@ -8,6 +8,7 @@ export const policy = kindsOf('policy', {
   poddisruptionbudgets: {
     strategy: {
       nameRule: pathSegmentName,
+      metadataChecks: 'afterwards',
       tracksGeneration: true,
       requiresResourceVersion: true,
       ...disruptionBudgetRules,

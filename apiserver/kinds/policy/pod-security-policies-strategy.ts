@@ -4,6 +4,7 @@ import type { Strategy } from '../../registry/strategy';
 import { podSecurityPolicyRules } from './pod-security-policies-rules';
 
 export const podSecurityPolicies: Strategy<PodSecurityPolicy> = {
+  metadataChecks: 'old names',
   returnsDeletedObject: true,
   groupInErrors: GROUP.extensions,
   ...podSecurityPolicyRules,

@@ -6,6 +6,7 @@ import { kindsOf } from '../kind';
 export const scheduling = kindsOf('scheduling', {
   priorityclasses: {
     strategy: {
+      metadataChecks: 'old names',
       ...priorityClassRules,
       // It has a generation, which never changes because its value cannot.
       prepareForCreate: (object: PriorityClass) => ({

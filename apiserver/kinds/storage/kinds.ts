@@ -9,7 +9,10 @@ import { kindsOf } from '../kind';
 const common = { requiresResourceVersion: true, returnsDeletedObject: true } satisfies Strategy;
 
 export const storage = kindsOf('storage', {
-  csidrivers: { strategy: { ...common, ...csiDriverRules }, table: csiDriverTable },
+  csidrivers: {
+    strategy: { metadataChecks: 'old names', ...common, ...csiDriverRules },
+    table: csiDriverTable,
+  },
   csinodes: { strategy: { ...common, ...csiNodeRules }, table: csiNodeTable },
   csistoragecapacities: { strategy: { ...common, ...storageCapacityRules }, table: CREATED_AT_TABLE },
   storageclasses: {

@@ -9,11 +9,13 @@ import type { Draft } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import { desiredStateDiffers, metadataForUpdate } from '../metadata';
 import { kindInErrors } from '../resource';
-import type { SubresourceStrategy } from '../strategy';
+import type { Strategy, SubresourceStrategy } from '../strategy';
 import { statusSubresource, withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import type { WriteRequest } from '../write-request';
+import { asksNoDomains, nameRuleOf } from './new-object';
 import { problemsAsSent } from './as-sent';
+import { MODIFIED } from './change';
 
 /** A PUT's uid says which object it means; in the result of a patch another uid is a change that validation refuses. */
 export function checkPreconditions(draft: Draft): void {
@@ -22,7 +24,7 @@ export function checkPreconditions(draft: Draft): void {
   const { name } = request;
   const { stored, row } = request.endpoint;
   const { uid, resourceVersion = '' } = draft.object.metadata;
-  const isReplacement = options.creates === 'kind';
+  const isReplacement = options.creates === 'kind' && !judgesIdentity(draft);
   if (isReplacement && uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
     throw conflict(
       row,
@@ -35,12 +37,13 @@ export function checkPreconditions(draft: Draft): void {
     throw invalidObject({ group: stored.group, kind: stored.resource }, name, [NO_VERSION]);
   }
   if (resourceVersion !== current.metadata.resourceVersion) {
-    throw conflict(
-      row,
-      name,
-      'the object has been modified; please apply your changes to the latest version and try again',
-    );
+    throw conflict(row, name, MODIFIED);
   }
+}
+
+/** Whether the rules see what the client says of the object's uid and version. */
+function judgesIdentity({ asked: { request } }: Draft): boolean {
+  return request.subresource === '' && request.endpoint.stored.strategy.checksIdentityLast === true;
 }
 
 /** The value is upstream's way to write an unsigned zero; people search for these words. */
@@ -58,7 +61,13 @@ export function prepareChanged(draft: Draft): void {
   const info = writeInfo(context, request);
   const { strategy } = stored;
   const next = withTrackedFieldsOnly(context, draft.object);
-  const merged: ApiObject = { ...next, metadata: metadataForUpdate(next.metadata, current.metadata) };
+  const metadata = metadataForUpdate(next.metadata, current.metadata);
+  const { resourceVersion = '' } = next.metadata;
+  const isUnversioned = resourceVersion === '' && judgesIdentity(draft);
+  const merged: ApiObject = {
+    ...next,
+    metadata: isUnversioned ? { ...metadata, resourceVersion } : metadata,
+  };
   const subresource = subresourceStrategy(request);
   if (subresource !== undefined) {
     const changed = subresource.prepareForUpdate(merged, current, info);
@@ -88,9 +97,9 @@ export function validateChanged(draft: Draft): void {
   const errors = [
     ...validateObjectMeta(next.metadata, {
       namespaced: stored.namespaced,
-      validateName: pathSegmentName,
+      validateName: subresource === undefined && asksNames(strategy) ? nameRuleOf(strategy) : pathSegmentName,
       path: 'metadata',
-      freeFinalizers: stored.custom !== undefined,
+      freeFinalizers: asksNoDomains(stored),
     }),
     ...validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata'),
     ...problemsAsSent(draft, info),
@@ -102,6 +111,11 @@ export function validateChanged(draft: Draft): void {
       : (subresource.validateUpdate?.(next, current, info) ?? [])),
   ];
   if (errors.length > 0) throw invalidObject(kindInErrors(stored), asked.request.name, errors);
+}
+
+/** A stored name is good; what it was made from may have come later. */
+function asksNames({ metadataChecks = 'all' }: Strategy): boolean {
+  return metadataChecks === 'all' || metadataChecks === 'no domains';
 }
 
 /** An object that only waited for this change is removed with it. */

@@ -1,11 +1,15 @@
 import { invalidObject } from '../../../shared/errors/field-error';
+import { badRequest } from '../../../shared/errors/status-error';
+import type { NameRule } from '../../../shared/meta/name-rules';
 import { subdomainName } from '../../../shared/meta/name-rules';
 import type { ApiObject } from '../../../shared/object/object';
 import { validateObjectMeta } from '../../../shared/meta/validate-metadata';
 import type { Draft } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import { metadataForCreate, timestamp } from '../metadata';
+import type { StoredResource } from '../resource';
 import { kindInErrors } from '../resource';
+import type { Strategy } from '../strategy';
 import { withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import { problemsAsSent } from './as-sent';
@@ -35,17 +39,38 @@ export function prepareNew(draft: Draft): void {
 export function validateNew(draft: Draft): void {
   const { asked, object } = draft;
   const { stored } = asked.request.endpoint;
+  const { strategy } = stored;
   const info = writeInfo(asked.context, asked.request);
-  const errors = [
-    ...validateObjectMeta(object.metadata, {
-      namespaced: stored.namespaced,
-      validateName: stored.strategy.nameRule ?? subdomainName,
-      path: 'metadata',
-      freeFinalizers: stored.custom !== undefined,
-    }),
+  const metadata = validateObjectMeta(object.metadata, {
+    namespaced: stored.namespaced,
+    validateName: nameRuleOf(strategy),
+    path: 'metadata',
+    freeFinalizers: asksNoDomains(stored),
+  });
+  const others = [
     ...problemsAsSent(draft, info),
-    ...(stored.strategy.validate?.(object, info) ?? []),
-    ...(stored.strategy.validateNew?.(object, info) ?? []),
+    ...(strategy.validate?.(object, info) ?? []),
+    ...(strategy.validateNew?.(object, info) ?? []),
   ];
+  const isLater = strategy.metadataChecks === 'afterwards' && others.length > 0;
+  const errors = isLater ? others : [...metadata, ...others];
   if (errors.length > 0) throw invalidObject(kindInErrors(stored), asked.request.name, errors);
+}
+
+/** Throws BadRequest for a creation that names a version, as upstream's store does: a number above 0, and only when it is asked to store. */
+export function refuseVersion({ asked: { request, options }, sent }: Draft): void {
+  const { resourceVersion = '' } = sent.metadata;
+  if (options.creates !== 'never' || request.dryRun || !/^\d+$/.test(resourceVersion)) return;
+  const version = BigInt(resourceVersion);
+  if (version === 0n || BigInt.asUintN(64, version) !== version) return;
+  throw badRequest('resourceVersion should not be set on objects to be created');
+}
+
+export function nameRuleOf({ nameRule = subdomainName }: Strategy): NameRule {
+  return nameRule;
+}
+
+/** Finalizers of such a kind need no domain, and need be no standard ones. */
+export function asksNoDomains({ custom, strategy: { metadataChecks = 'all' } }: StoredResource): boolean {
+  return custom !== undefined || metadataChecks === 'no domains' || metadataChecks === 'afterwards';
 }
