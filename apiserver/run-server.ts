@@ -17,11 +17,10 @@ import { createApiService } from './startup/bootstrap/api-service';
 import { createApiVersions } from './startup/bootstrap/api-versions';
 import { createAuthenticationInfo } from './startup/bootstrap/authentication-info';
 import { checkDialect } from './startup/bootstrap/dialect-record';
-import { createFirstObjects } from './startup/bootstrap/first-objects';
-import type { PolicyHook } from './startup/bootstrap/policy-hook';
+import type { Furnishing } from './startup/bootstrap/furnish';
+import { createFurnishing } from './startup/bootstrap/furnish';
 import { createPolicyHook } from './startup/bootstrap/policy-hook';
 import { LiveReplicas } from './startup/bootstrap/live-replicas';
-import { createFirstNamespaces } from './startup/bootstrap/namespaces';
 import type { ControlPlane } from './startup/control-plane';
 import { healthEndpoints } from './observability/health/health-endpoints';
 import type { HealthCheck } from './observability/health/health-check';
@@ -97,11 +96,12 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     await retryUntilAvailable(async () => checkDialect(opened.backend, prefix, stop), start, stop);
     const plane = planeOfOptions(options, { backend: opened.backend, log, life: life.signal });
     const policyHook = createPolicyHook({ store: plane.store, registry: plane.registry, log });
+    const furnishing = createFurnishing({ plane, backend: opened.backend, prefix, policyHook, log });
     const { server, port, bundles } = await openListener(context, {
       plane,
       opened,
       storeChecks: [storeCheck(opened), ...checks],
-      policyHook,
+      contentChecks: [policyHook.check, furnishing.check],
       life: life.signal,
     });
     const apiService = createApiService({
@@ -114,7 +114,8 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       log,
     });
     try {
-      await becomeReady({ plane, policyHook, log }, life.signal, stop);
+      await becomeReady({ plane, furnishing, log }, life.signal, stop);
+      void furnishing.keep(life.signal);
       void opened.keepCompact(life.signal);
       void plane.serviceAllocation.keepRepaired(life.signal);
       void plane.definitions.keep(life.signal);
@@ -162,7 +163,7 @@ async function withdraw(apiService: ApiService, log: Log): Promise<void> {
 
 interface StartParts {
   readonly plane: ControlPlane;
-  readonly policyHook: PolicyHook;
+  readonly furnishing: Furnishing;
   readonly log: Log;
 }
 
@@ -171,29 +172,20 @@ async function becomeReady(parts: StartParts, life: AbortSignal, stop: AbortSign
   if (stop.aborted) return;
   const { signal, unlink } = linkedAbort(life, stop);
   try {
-    await fillStore(parts, signal);
+    await parts.furnishing.run(signal);
   } finally {
     unlink();
   }
   parts.log.info({ revision: parts.plane.cache.revision, uptimeMs: Math.round(performance.now()) }, 'ready');
 }
 
-async function fillStore({ plane, policyHook, log }: StartParts, signal: AbortSignal): Promise<void> {
-  await plane.custom.start(signal);
-  const retrying = async (step: () => Promise<unknown>): Promise<unknown> =>
-    retryUntilAvailable(step, { log, clock: systemClock }, signal);
-  // Services that have no claims yet must have them before anybody can ask for their addresses.
-  await retrying(async () => plane.serviceAllocation.repair(signal));
-  await retrying(async () => createFirstNamespaces(plane.store, plane.registry(), signal));
-  await retrying(async () => createFirstObjects(plane.store, plane.registry(), signal));
-  await policyHook.run(signal);
-}
-
 interface ListenerParts {
   readonly plane: ControlPlane;
   readonly opened: OpenedStore;
+  /** Whether the store can be reached, and read. */
   readonly storeChecks: readonly HealthCheck[];
-  readonly policyHook: PolicyHook;
+  /** Those of what the store must have. */
+  readonly contentChecks: readonly HealthCheck[];
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
 }
@@ -206,7 +198,7 @@ interface OpenListener {
 
 async function openListener(
   { options, log, logFailure, build, audit }: AuditedProcess,
-  { plane, opened, storeChecks, policyHook, life }: ListenerParts,
+  { plane, opened, storeChecks, contentChecks, life }: ListenerParts,
 ): Promise<OpenListener> {
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
@@ -229,7 +221,7 @@ async function openListener(
     ...storeChecks,
     cacheCheck(plane),
     customCheck(plane),
-    policyHook.check,
+    ...contentChecks,
     shutdownCheck(() => isShuttingDown),
   ];
   const startedAt = systemClock.now();
@@ -251,7 +243,7 @@ async function openListener(
         log,
         livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
       }),
-      metrics: metricsEndpoints({ plane, authentication, audit, counts, connections, loop }),
+      metrics: metricsEndpoints({ plane, opened, authentication, audit, counts, connections, loop }),
       ...defined({ issuer: accountTokens.documents }),
       verbs: {
         ...verbContextOf(options, { plane, authentication, opened }),
@@ -283,6 +275,7 @@ function watchLoop(life: AbortSignal): LoopReport & OverloadParts {
 
 interface MeasuredParts {
   readonly plane: ControlPlane;
+  readonly opened: OpenedStore;
   readonly authentication: Authentication;
   readonly audit: Audit | undefined;
   readonly counts: OffloadCounts;
@@ -292,6 +285,7 @@ interface MeasuredParts {
 
 function metricsEndpoints({
   plane,
+  opened,
   authentication,
   audit,
   counts,
@@ -309,6 +303,7 @@ function metricsEndpoints({
     authentication: authentication.counts,
     tokens: accountTokens.counts,
     audit: audit?.counts,
+    store: opened,
     largeRequests: counts,
     connections,
     loop,

@@ -22,6 +22,8 @@ export interface OpenParts {
 /** A store that is open, and may still be out of reach. */
 export interface OpenStore {
   readonly backend: Backend;
+  /** How often the store was replaced by another or an older one since it was opened. Absent: nobody can while it is open. */
+  readonly replacements?: () => number;
   /** Resolves when the store has answered; throws a StorageError when it does not, and may be called again then. */
   connect(signal: AbortSignal): Promise<void>;
   /** Forgets old history regularly, until the signal aborts. */

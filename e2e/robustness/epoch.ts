@@ -54,7 +54,7 @@ export async function runEpoch(options: EpochOptions): Promise<EpochReport> {
   const { rig, size, seed, number, say } = options;
   await startEnded(rig.set.controllerManagers);
   await prepare(rig);
-  const { history, truth } = await beginHistory(rig.set.etcd);
+  const { history, truth, offset } = await beginHistory(rig.set.etcd);
   const record = newRecord();
   const informers: InformerProcess[] = [];
   const candidates: Candidate[] = [];
@@ -71,7 +71,7 @@ export async function runEpoch(options: EpochOptions): Promise<EpochReport> {
     });
     let faults: FaultCounts;
     try {
-      faults = await breakThings(options, { history, candidates });
+      faults = await breakThings(options, { history, candidates, offset });
     } finally {
       await load.stop();
     }
@@ -154,10 +154,16 @@ export function startCandidates(rig: Rig, size: RunSize, record: RunRecord): rea
   });
 }
 
+interface BreakingParts {
+  readonly history: History;
+  readonly candidates: readonly Candidate[];
+  readonly offset: number;
+}
+
 /** Fault after fault until the time is over; the next begins when everything is whole again. */
 async function breakThings(
   { rig, size, nextFault, halfway, say, number }: EpochOptions,
-  { history, candidates }: { readonly history: History; readonly candidates: readonly Candidate[] },
+  { history, candidates, offset }: BreakingParts,
 ): Promise<FaultCounts> {
   const done: Partial<Record<FaultKind, number>> = {};
   const startedAt = performance.now();
@@ -175,7 +181,7 @@ async function breakThings(
       links: rig.links,
       candidates,
       clocks: rig.clocks,
-      compactable: () => history.revision,
+      compactable: () => history.revision - offset,
     });
     await startEnded(rig.set.controllerManagers);
     done[fault.kind] = (done[fault.kind] ?? 0) + 1;

@@ -21,6 +21,12 @@ export interface Survivors {
 
 const [VIEW] = VIEWS;
 const RETRY = { initialMs: 50, maxMs: 1_000 };
+/** Of what every cluster has from its first start on. */
+const FIRST_OBJECTS = [
+  '/api/v1/namespaces/default',
+  '/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin',
+  '/apis/scheduling.k8s.io/v1/priorityclasses/system-cluster-critical',
+] as const;
 const OTHER_NAMESPACE = 'after-replacement';
 
 /** Starts them on the store as it is, and resolves when all are up to date. */
@@ -60,6 +66,9 @@ interface WatchedOver {
   findings(): Promise<readonly Finding[]>;
 }
 
+/** Two versions further apart are of two stores. */
+const VERSIONS_BETWEEN_MAX = 500_000;
+
 /** A stream on the old store may end with 410, or break; it may neither stay nor tell versions that go back. */
 async function startWatch(name: string, client: ApiClient, signal: AbortSignal): Promise<WatchedOver> {
   const path = pathOf({ group: '', version: 'v1', resource: 'configmaps' }, undefined);
@@ -75,7 +84,7 @@ async function startWatch(name: string, client: ApiClient, signal: AbortSignal):
     )) {
       if (type === 'ERROR') return;
       const version = Number(object.metadata?.resourceVersion);
-      if (version < last) {
+      if (version < last || version - last > VERSIONS_BETWEEN_MAX) {
         const text = `a watch through ${name} went from version ${String(last)} to ${String(version)}, with no 410 between`;
         findings.push({ check: 'store replaced', text });
       }
@@ -133,6 +142,12 @@ async function checkReplica(
       const keys = (answer?.body.items ?? []).map(({ metadata }) => keyOf(metadata ?? {}));
       shown = textOf(keys);
       return answer?.status === 200 && shown === (await stored());
+    });
+    await eventually('the first objects are there', async () => {
+      const found = await Promise.all(
+        FIRST_OBJECTS.map(async (first) => client.get(first).catch(() => undefined)),
+      );
+      return found.every((answer) => answer?.status === 200);
     });
     await eventually('the informer holds what is in the store', async () => {
       shown = textOf((informer?.store.list() ?? []).map(({ metadata }) => keyOf(metadata)));

@@ -97,15 +97,7 @@ async function replaceStore(
     else await copy.restore();
     if (frozen !== undefined) await delay(FROZEN_MS);
     frozen?.resume();
-    const findings = await survivors.check();
-    // What a server makes at its start in an empty store, roles above all, comes with its next start.
-    if (kind === 'an empty store') {
-      for (const replica of rig.set.replicas) {
-        await replica.kill('SIGTERM');
-        await replica.restart();
-      }
-    }
-    return findings;
+    return await survivors.check();
   } finally {
     frozen?.resume();
     survivors.stop();

@@ -20,6 +20,8 @@ import { addLargeRequestMetrics } from './add-large-request-metrics';
 import type { LoopReport } from './add-overload-metrics';
 import { addOverloadMetrics } from './add-overload-metrics';
 import { addRequestMetrics } from './add-request-metrics';
+import type { StoreReport } from './add-store-metrics';
+import { addStoreMetrics } from './add-store-metrics';
 import { addTokenMetrics } from './add-token-metrics';
 import { addWebhookMetrics } from './add-webhook-metrics';
 import type { RequestMetricsOptions } from './request-metrics';
@@ -47,6 +49,8 @@ export interface MetricsEndpointsOptions {
   readonly tokens?: Readonly<TokenCounts>;
   /** Absent: nothing is audited. */
   readonly audit?: AuditCounts | undefined;
+  /** Absent: nothing is shown of the store. */
+  readonly store?: StoreReport;
   /** Absent: large requests are like any other. */
   readonly largeRequests?: LargeRequestCounts;
   /** Absent: there is no listener. */
@@ -66,6 +70,7 @@ export function createMetricsEndpoints({
   authentication,
   tokens,
   audit,
+  store,
   largeRequests,
   connections,
   loop,
@@ -90,6 +95,7 @@ export function createMetricsEndpoints({
   if (authentication !== undefined) addAuthenticationMetrics(metrics, authentication);
   if (tokens !== undefined) addTokenMetrics(metrics, tokens);
   if (audit !== undefined) addAuditMetrics(metrics, audit);
+  if (store !== undefined) addStoreMetrics(metrics, store);
   if (largeRequests !== undefined) addLargeRequestMetrics(metrics, largeRequests);
   if (connections !== undefined) addConnectionMetrics(metrics, connections);
   if (loop !== undefined) addOverloadMetrics(metrics, loop);

@@ -36,11 +36,11 @@ export interface PolicyHookParts {
   readonly log: Log;
 }
 
-/** Brings the roles and bindings of the server's own up to date when it starts. */
+/** Brings the roles and bindings of the server's own up to date when it starts, and when the store may be another one. */
 export interface PolicyHook {
   /** Any number of replicas may do so at once, and again. Rejects when it cannot be done in half a minute. */
   run(signal: AbortSignal): Promise<void>;
-  /** Fails until that has been done. */
+  /** Fails until that has been done for the first time. */
   readonly check: HealthCheck;
 }
 
@@ -48,10 +48,11 @@ export function createPolicyHook(parts: PolicyHookParts): PolicyHook {
   let isDone = false;
   return {
     run: async (signal) => {
-      for (let round = 1; !isDone; round += 1) {
+      for (let round = 1; ; round += 1) {
         try {
           await reconcilePolicy(parts, signal);
           isDone = true;
+          return;
         } catch (error) {
           if (signal.aborted || round >= ROUNDS_MAX) throw error;
           parts.log.warn({ error: String(error) }, 'failed to reconcile the default RBAC roles; retrying');

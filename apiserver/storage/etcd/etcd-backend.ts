@@ -1,7 +1,7 @@
 import type {
-  Backend,
   CreateOptions,
   UpdateOptions,
+  Guard,
   DeleteOutcome,
   ListOptions,
   ListResult,
@@ -12,6 +12,7 @@ import type {
   WriteOutcome,
 } from '../backend';
 import { StorageError } from '../backend';
+import type { ReplaceableStore } from '../lineage/replaceable-store';
 import { withTimeLimit } from '../../../shared/concurrency/time-limit';
 import type { EtcdOptions } from './etcd-client';
 import { EtcdClient } from './etcd-client';
@@ -25,7 +26,7 @@ import { toStatus } from './status';
 import { WatchState } from './watch-state';
 import { etcdWatchStream } from './etcd-watch-stream';
 
-export interface EtcdBackend extends Backend {
+export interface EtcdBackend extends ReplaceableStore {
   /** The calls below the Backend, for the compactor. */
   readonly client: EtcdClient;
   /** What the member that answers calls says of itself. Warns in the log of versions with known defects. */
@@ -49,11 +50,20 @@ class BackendOverEtcd implements EtcdBackend {
   readonly #readIndexRange: { key: Buffer; countOnly: boolean };
   #hasWarnedOfVersion = false;
   #oldestReadable: Promise<number | undefined> | undefined;
+  #presumed: Presumed | undefined;
 
   constructor(client: EtcdClient) {
     this.client = client;
     this.#leases = new Leases(client.endpoints);
     this.#readIndexRange = { key: Buffer.from(client.prefix), countOnly: true };
+  }
+
+  get resets(): number {
+    return this.client.identity.resets;
+  }
+
+  presume(record: Guard | undefined): void {
+    this.#presumed = record && { key: Buffer.from(record.key), revision: record.revision };
   }
 
   async get(
@@ -100,7 +110,7 @@ class BackendOverEtcd implements EtcdBackend {
 
   async delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {
     const bytes = Buffer.from(key);
-    const answer = await this.client.txn(
+    const answer = await this.#write(
       {
         compare: [unchanged(bytes, expected)],
         success: [{ deleteRange: { key: bytes, prevKv: true } }],
@@ -136,6 +146,7 @@ class BackendOverEtcd implements EtcdBackend {
         tokens: client.tokens,
         dialTimeoutMs: client.dialTimeoutMs,
         verify: async (watch, waiting) => this.#verify(watch, waiting),
+        begun: async (waiting) => this.#verifyPresumed(waiting),
         onHeader: (header) => {
           client.identity.note(header);
         },
@@ -183,13 +194,43 @@ class BackendOverEtcd implements EtcdBackend {
     };
     let answer: TxnResponse;
     try {
-      answer = await this.client.txn(request, signal);
+      answer = await this.#write(request, signal);
     } catch (error) {
       if (ttlSeconds === undefined || !isLeaseGone(error)) throw error;
       this.#leases.forget(ttlSeconds);
       return this.#put(write, { ttlSeconds }, signal);
     }
     return answer.succeeded ? { ok: true, revision: answer.header.revision } : conflict(answer);
+  }
+
+  /** The transaction, if the presumed record stands. */
+  async #write(request: TxnRequest, signal: AbortSignal): Promise<TxnResponse> {
+    const presumed = this.#presumed;
+    if (presumed === undefined) return this.client.txn(request, signal);
+    const { key, revision } = presumed;
+    const answer = await this.client.txn(
+      {
+        compare: [...request.compare, unchanged(key, revision)],
+        success: request.success,
+        failure: [...request.failure, { range: { key, keysOnly: true } }],
+      },
+      signal,
+    );
+    if (!answer.succeeded) this.#checkPresumed(answer.responses.at(-1)?.range?.kvs[0]?.modRevision, presumed);
+    return answer;
+  }
+
+  /** Where a stream begins, the store was out of sight for a while, and may be another one. */
+  async #verifyPresumed(signal: AbortSignal): Promise<void> {
+    const presumed = this.#presumed;
+    if (presumed === undefined) return;
+    const { kvs } = await this.client.range({ key: presumed.key, keysOnly: true }, signal);
+    this.#checkPresumed(kvs[0]?.modRevision, presumed);
+  }
+
+  #checkPresumed(found: number | undefined, presumed: Presumed): void {
+    if (found === presumed.revision || presumed !== this.#presumed) return;
+    throw this.client.identity.lost('The identity that is written down in etcd is another one than before.');
   }
 
   /** A member may lag behind what a watch has seen; the store as a whole may not. */
@@ -224,6 +265,12 @@ class BackendOverEtcd implements EtcdBackend {
       return undefined;
     });
   }
+}
+
+/** See {@link ReplaceableStore.presume}. */
+interface Presumed {
+  readonly key: Buffer;
+  readonly revision: number;
 }
 
 function guarding({ guards = [] }: CreateOptions): readonly Compare[] {

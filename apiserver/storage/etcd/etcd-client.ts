@@ -82,9 +82,16 @@ export class EtcdClient {
     return answer;
   }
 
-  /** A transaction is a write, and never sent twice, unless the caller says that its repetition changes nothing. */
+  /**
+   * A transaction is a write, and never sent twice, unless the caller says that its repetition changes nothing. Throws
+   * `unknown-outcome` when it met another or an older store than was known: what it means there is not what the caller meant.
+   */
   async txn(request: TxnRequest, signal: AbortSignal, kind: CallKind = 'write'): Promise<TxnResponse> {
+    const seenBefore = this.identity.revision;
     const answer = await this.endpoints.call(METHODS.txn, request, { kind, signal });
+    if (this.identity.contradicts(answer.header, seenBefore)) {
+      throw new StorageError('unknown-outcome', 'etcd was replaced by another or an older store.');
+    }
     this.identity.note(answer.header);
     return answer;
   }

@@ -2,6 +2,7 @@ import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
 import type { BackendRow } from '../backend-row';
 import { STORAGE_GROUP } from '../backend-row';
 import { runCompactor } from './compactor';
+import { LineageBackend } from '../lineage/lineage-backend';
 import { createEtcdBackend } from './etcd-backend';
 
 const FLAGS = [
@@ -41,6 +42,9 @@ export interface EtcdStoreOptions {
   readonly client?: { readonly certFile: string; readonly keyFile: string };
 }
 
+/** The key, below the prefix, of what tells the store from another one. No object has it: those lie in folders. */
+const IDENTITY = 'store-identity';
+
 /** Also on the loopback interface: other users of the machine can connect to it. */
 const OPEN_TO =
   'whoever can connect to it, or read what is sent, has every Secret and may change every object; serve it with TLS and client certificates (--etcd-cafile, --etcd-certfile, --etcd-keyfile)';
@@ -71,16 +75,18 @@ export const ETCD = {
   }),
   open: async ({ endpoints, caFile, client, prefix, compactionIntervalMs }, { log }) => {
     const authority = caFile === undefined ? {} : { caFile };
-    const backend = createEtcdBackend({ endpoints, prefix, log, ...authority, ...client });
+    const etcd = createEtcdBackend({ endpoints, prefix, log, ...authority, ...client });
+    const backend = new LineageBackend({ store: etcd, key: `${prefix}/${IDENTITY}`, log });
     return Promise.resolve({
       backend,
+      replacements: () => backend.replacements,
       connect: async (signal) => {
-        const { version } = await backend.status(signal);
+        const { version } = await etcd.status(signal);
         log.info({ version, endpoints }, 'connected to etcd');
       },
       keepCompact: async (signal) => {
         if (compactionIntervalMs === 0) return;
-        await runCompactor({ backend, intervalMs: compactionIntervalMs, log }, signal);
+        await runCompactor({ backend: etcd, intervalMs: compactionIntervalMs, log }, signal);
       },
     });
   },

@@ -21,7 +21,8 @@ import { WatchGap } from './watch-state';
  * | connecting | connection stands                         | asks for a token, sends the create request       | creating   |
  * |            | refused, timed out                        |                                                  | waiting    |
  * |            | certificate or password refused by all    | throws `denied`                                  | ended      |
- * | creating   | `created`, revision of the header >= last |                                                  | streaming  |
+ * | creating   | `created`, the identity is another one    | throws `reset`                                   | ended      |
+ * |            | `created`, revision of the header >= last |                                                  | streaming  |
  * |            | `created`, revision of the header < last  | linearizable read: a member that lags, or reset? | verifying  |
  * |            | `canceled`, compact revision == last + 1  | begins there, see WatchState                     | waiting    |
  * |            | `canceled`, another compact revision      | throws `compacted`                               | ended      |
@@ -53,6 +54,8 @@ export interface EtcdWatchOptions {
   readonly dialTimeoutMs: number;
   /** Throws a StorageError `reset` when the store's newest revision, by a linearizable read, went back below the watch's last. */
   readonly verify: (state: WatchState, signal: AbortSignal) => Promise<void>;
+  /** Called for each stream once the server has created it, and before anything of it is handed on. What it throws ends the stream. */
+  readonly begun: (signal: AbortSignal) => Promise<void>;
   /** Takes note of each header. */
   readonly onHeader: (header: ResponseHeader) => void;
   readonly log: Log;
@@ -136,6 +139,7 @@ async function* oneStream(
   const cancel = (): void => stream?.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   let creation: NodeJS.Timeout | undefined;
+  let hasBegun = false;
   try {
     await transport.ready(dialTimeoutMs, signal);
     // A token expires while it is not used, and a watch uses it only once.
@@ -146,6 +150,8 @@ async function* oneStream(
     creation = setTimeout(cancel, dialTimeoutMs);
     for await (const responses of stream) {
       clearTimeout(creation);
+      if (!hasBegun) await options.begun(signal);
+      hasBegun = true;
       const { revisions, failure } = await acceptAll(options, responses, signal);
       // What was accepted before the failure will not come again.
       if (revisions.length > 0) yield revisions;

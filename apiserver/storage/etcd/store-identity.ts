@@ -8,18 +8,34 @@ import type { ResponseHeader } from './proto';
 export class StoreIdentity {
   #clusterId: string | undefined;
   #newest = 0;
+  #resets = 0;
+
+  /** How often the store turned out to be another or an older one. */
+  get resets(): number {
+    return this.#resets;
+  }
 
   /** The newest revision seen; take it before asking. */
   get revision(): number {
     return this.#newest;
   }
 
-  /** Takes note of a write's answer. */
+  /** The store is another one, as something else than its answers' heads shows. Returns what to throw. */
+  lost(message: string): StorageError {
+    this.#resets += 1;
+    return new StorageError('reset', message);
+  }
+
+  /** Whether a linearizable answer comes from another or an older store than was known before the question. */
+  contradicts(header: ResponseHeader, seenBefore: number): boolean {
+    return this.#isOther(header) || header.revision < seenBefore;
+  }
+
+  /** Takes note of a header that may come from a member that lags. */
   note(header: ResponseHeader): void {
-    if (header.clusterId === this.#clusterId || this.#clusterId === undefined) {
-      this.#clusterId = header.clusterId;
-      if (header.revision > this.#newest) this.#newest = header.revision;
-    }
+    if (this.#isOther(header)) return;
+    this.#clusterId = header.clusterId;
+    if (header.revision > this.#newest) this.#newest = header.revision;
   }
 
   /**
@@ -27,19 +43,22 @@ export class StoreIdentity {
    * store is what later answers are compared with.
    */
   check(header: ResponseHeader, seenBefore: number): void {
-    const isOther = this.#clusterId !== undefined && header.clusterId !== this.#clusterId;
-    if (!isOther && header.revision >= seenBefore) {
+    if (!this.contradicts(header, seenBefore)) {
       this.note(header);
       return;
     }
+    const isOther = this.#isOther(header);
     const before = this.#newest;
     this.#clusterId = header.clusterId;
     this.#newest = header.revision;
-    throw new StorageError(
-      'reset',
+    throw this.lost(
       isOther
         ? 'The etcd cluster behind the endpoints is another one than before.'
         : `etcd went back from revision ${String(before)} to ${String(header.revision)}: it was restored from a backup.`,
     );
+  }
+
+  #isOther({ clusterId }: ResponseHeader): boolean {
+    return this.#clusterId !== undefined && clusterId !== this.#clusterId;
   }
 }

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { Revision } from '../backend';
 import { StorageError } from '../backend';
 import type { WatchEvent, WatchResponse } from './proto';
@@ -161,5 +162,6 @@ function compacted(compactRevision: number): StorageError {
 
 /** Tells one event of a revision from another of a different history. */
 function markOf({ type, kv }: WatchEvent): string {
-  return `${String(type)} ${String(kv.createRevision)} ${String(kv.version)} ${kv.key.toString('latin1')}`;
+  const numbers = [type, kv.createRevision, kv.version, crc32(kv.value)].join(' ');
+  return `${numbers} ${kv.key.toString('latin1')}`;
 }

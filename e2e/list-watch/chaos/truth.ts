@@ -50,6 +50,18 @@ export interface TruthEvent {
   readonly value: Buffer;
 }
 
+/** What is added to etcd's revisions to make resourceVersions: more than nothing once the store was replaced. The prefix must be the default. */
+export async function offsetOf(etcd: EtcdCluster): Promise<number> {
+  const client = new Etcd3({ hosts: etcd.members.map(({ clientUrl }) => clientUrl) });
+  try {
+    const identity = await client.get(`${ROOT}store-identity`).string();
+    if (identity === null) throw new Error('No replica has written down the identity of the store.');
+    return Number((JSON.parse(identity) as { readonly offset?: number }).offset);
+  } finally {
+    client.close();
+  }
+}
+
 /**
  * Follows from behind `base`, beginning with what was there at that revision. The prefix of the keys must be the default. `tell` is
  * given every change after `base` once, in order.
@@ -59,14 +71,15 @@ export async function followTruth(
   base: number,
   tell: (event: TruthEvent) => void = () => undefined,
 ): Promise<Truth> {
-  const objects = await objectsAt(etcd, base);
+  const offset = await offsetOf(etcd);
+  const objects = await objectsAt(etcd, base, offset);
   const views = new Map(VIEWS.map((view) => [view.id, new RevisionSet(base)]));
   const resources = new Map<string, { revisions: RevisionSet; deletions: number }>();
   let revision = base;
 
   const take = ({ events }: Pick<IWatchResponse, 'events'>): void => {
     for (const { type, kv } of events) {
-      const version = Number(kv.mod_revision);
+      const version = Number(kv.mod_revision) + offset;
       revision = version;
       const key = kv.key.toString();
       const isDeleted = type === 'Delete';
@@ -90,7 +103,7 @@ export async function followTruth(
   };
 
   const stop = new AbortController();
-  const running = follow({ etcd, from: () => revision + 1, take }, stop.signal);
+  const running = follow({ etcd, from: () => revision + 1 - offset, take }, stop.signal);
   let failure: unknown;
   running.catch((error: unknown) => {
     failure = error;
@@ -116,16 +129,20 @@ export async function followTruth(
   };
 }
 
-async function objectsAt(etcd: EtcdCluster, revision: number): Promise<Map<string, Known>> {
+async function objectsAt(etcd: EtcdCluster, revision: number, offset: number): Promise<Map<string, Known>> {
   const objects = new Map<string, Known>();
   const client = new Etcd3({ hosts: etcd.members.map(({ clientUrl }) => clientUrl) });
   try {
-    const { kvs } = await client.getAll().prefix(ROOT).revision(revision).exec();
+    const { kvs } = await client
+      .getAll()
+      .prefix(ROOT)
+      .revision(revision - offset)
+      .exec();
     for (const kv of kvs) {
       const key = kv.key.toString();
       const place = placeOf(key);
       if (place === undefined) continue;
-      objects.set(key, { ...place, half: halfOf(kv.value), version: Number(kv.mod_revision) });
+      objects.set(key, { ...place, half: halfOf(kv.value), version: Number(kv.mod_revision) + offset });
     }
   } finally {
     client.close();

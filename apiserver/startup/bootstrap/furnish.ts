@@ -1,0 +1,113 @@
+import { Backoff } from '../../../shared/concurrency/backoff';
+import { systemClock } from '../../../shared/concurrency/clock';
+import { pause } from '../../../shared/concurrency/pause';
+import type { Log } from '../../../shared/log/log';
+import { GROUP } from '../../../shared/names';
+import type { HealthCheck } from '../../observability/health/health-check';
+import type { Backend } from '../../storage/backend';
+import type { ControlPlane } from '../control-plane';
+import { retryUntilAvailable } from '../retry-until-available';
+import { checkDialect } from './dialect-record';
+import { createFirstObjects } from './first-objects';
+import { createFirstNamespaces } from './namespaces';
+import type { PolicyHook } from './policy-hook';
+
+export interface FurnishingParts {
+  readonly plane: ControlPlane;
+  readonly backend: Backend;
+  /** That of the objects: `/registry`. */
+  readonly prefix: string;
+  readonly policyHook: PolicyHook;
+  readonly log: Log;
+}
+
+/** What every cluster has from its first start on, made wherever it is missing. */
+export interface Furnishing {
+  /** Once, for a store that may be empty. Rejects when it cannot be done. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Again whenever the cache has been read anew, for the store may be another one; until the signal aborts. Tries until it is done. */
+  keep(signal: AbortSignal): Promise<void>;
+  /** Fails while something may be missing after the cache was read anew. */
+  readonly check: HealthCheck;
+}
+
+const RETRY_MIN_MS = 200;
+const RETRY_MAX_MS = 5_000;
+
+export function createFurnishing(parts: FurnishingParts): Furnishing {
+  const { plane, log } = parts;
+  /** Fills that were seen, and those after which everything was made. */
+  let fills = 0;
+  let furnished = 0;
+  let wake = (): void => undefined;
+  return {
+    async run(signal) {
+      await plane.custom.start(signal);
+      await furnish(parts, signal);
+      watchFills(parts, () => {
+        fills += 1;
+        wake();
+      });
+    },
+    async keep(signal) {
+      const backoff = new Backoff({ initialMs: RETRY_MIN_MS, maxMs: RETRY_MAX_MS });
+      while (!signal.aborted) {
+        if (furnished === fills) await nextCall((called) => (wake = called), signal);
+        if (signal.aborted) return;
+        const fill = fills;
+        try {
+          await furnish(parts, signal);
+          furnished = fill;
+          backoff.reset();
+          log.info({ revision: plane.cache.revision }, 'the first objects of the store are there');
+        } catch (error) {
+          if (signal.aborted) return;
+          log.error({ error: String(error) }, 'failed to make the first objects of the store; retrying');
+          await pause(backoff.next(), signal);
+        }
+      }
+    },
+    check: {
+      name: 'first-objects',
+      paths: ['readyz'],
+      check: async () =>
+        Promise.resolve(
+          furnished < fills ? 'the store was read anew; its first objects are being made' : undefined,
+        ),
+    },
+  };
+}
+
+async function furnish(
+  { plane, backend, prefix, policyHook, log }: FurnishingParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, registry } = plane;
+  const retrying = async (step: () => Promise<unknown>): Promise<unknown> =>
+    retryUntilAvailable(step, { log, clock: systemClock }, signal);
+  await retrying(async () => checkDialect(backend, prefix, signal));
+  // Services that have no claims yet must have them before anybody can ask for their addresses.
+  await retrying(async () => plane.serviceAllocation.repair(signal));
+  await retrying(async () => createFirstNamespaces(store, registry(), signal));
+  await retrying(async () => createFirstObjects(store, registry(), signal));
+  await policyHook.run(signal);
+}
+
+/** The namespaces are read anew with everything else. */
+function watchFills({ plane: { cache, registry } }: FurnishingParts, filled: () => void): void {
+  const namespaces = registry().endpoint(GROUP.core, 'v1', 'namespaces');
+  if (namespaces === undefined) throw new Error('namespaces are not served');
+  cache.resource(namespaces.stored.keyPrefix).follow({ changed: () => undefined, filled });
+}
+
+/** Resolves with the first call of what is handed to `hand`, or when the signal aborts. */
+async function nextCall(hand: (called: () => void) => void, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const called = (): void => {
+      signal.removeEventListener('abort', called);
+      resolve();
+    };
+    hand(called);
+    signal.addEventListener('abort', called, { once: true });
+  });
+}
