@@ -29,6 +29,8 @@ export interface JourneyParts {
   readonly limitAnswers: Stage;
   /** Absent: nothing is refused because of how busy the server is. */
   readonly overload?: Stage;
+  /** Absent: any number of requests is carried out at a time. */
+  readonly flowControl?: Stage;
   readonly authorize: Stage;
   /** Answers health paths; undefined for any other path. */
   readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
@@ -46,7 +48,7 @@ export interface JourneyParts {
 
 /**
  * The journey of every request, in order; read it first. Around it stands the error handler (`http/server/error-handler.ts`), which
- * turns what a stage throws into a Status. A stage that is still to come has its place: flow control beside `limitAnswers`.
+ * turns what a stage throws into a Status.
  */
 export function createJourney(parts: JourneyParts): (exchange: Exchange) => Promise<void> {
   const stages: readonly Stage[] = [
@@ -59,6 +61,7 @@ export function createJourney(parts: JourneyParts): (exchange: Exchange) => Prom
     parts.impersonate, // as whom, if not as themselves
     parts.limitAnswers, // whether there is room for another answer
     ...(parts.overload === undefined ? [] : [parts.overload]), // whether there is time for it
+    ...(parts.flowControl === undefined ? [] : [parts.flowControl]), // whose turn it is
     parts.authorize, // whether they may
     createAnswerStage(parts), // the verb itself
   ];

@@ -21,11 +21,13 @@ import type { Furnishing } from './startup/bootstrap/furnish';
 import { createFurnishing } from './startup/bootstrap/furnish';
 import { createPolicyHook } from './startup/bootstrap/policy-hook';
 import { LiveReplicas } from './startup/bootstrap/live-replicas';
+import { createFlowObjects } from './startup/bootstrap/flow-objects';
 import type { ControlPlane } from './startup/control-plane';
 import { healthEndpoints } from './observability/health/health-endpoints';
 import type { HealthCheck } from './observability/health/health-check';
-import { logCheck, ping, shutdownCheck } from './observability/health/health-check';
-import { sharedCheck } from './observability/health/shared-check';
+import { checksOf } from './startup/health-checks';
+import type { Flow } from './startup/flow-control';
+import { startFlowControl } from './startup/flow-control';
 import type { OverloadParts } from './exchange/overload';
 import { createOverloadStage } from './exchange/overload';
 import type { LoopReport } from './observability/metrics/add-overload-metrics';
@@ -100,7 +102,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     const { server, port, bundles } = await openListener(context, {
       plane,
       opened,
-      storeChecks: [storeCheck(opened), ...checks],
+      storeChecks: checks,
       contentChecks: [policyHook.check, furnishing.check],
       life: life.signal,
     });
@@ -119,6 +121,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       void opened.keepCompact(life.signal);
       void plane.serviceAllocation.keepRepaired(life.signal);
       void plane.definitions.keep(life.signal);
+      void createFlowObjects({ store: plane.store, registry: plane.registry, log }).keep(life.signal);
       void plane.openWatches.keep(life.signal);
       void createApiVersions({ store: plane.store, registry: plane.registry, log }).keep(life.signal);
       void keepAuthenticationInfo(context, { plane, bundles, life: life.signal });
@@ -214,16 +217,16 @@ async function openListener(
   const { access } = plane;
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory() };
   const loop = watchLoop(life);
+  const flow = startFlowControl(options.flow, { plane, log, dropped: loop.dropped }, life);
   let isShuttingDown = false;
-  const checks: readonly HealthCheck[] = [
-    ping,
-    logCheck(logFailure),
-    ...storeChecks,
-    cacheCheck(plane),
-    customCheck(plane),
-    ...contentChecks,
-    shutdownCheck(() => isShuttingDown),
-  ];
+  const checks = checksOf({
+    plane,
+    opened,
+    storeChecks,
+    contentChecks,
+    logFailure,
+    isShuttingDown: () => isShuttingDown,
+  });
   const startedAt = systemClock.now();
   const { backend } = opened;
   const { large, encodings, counts } = createOffloads({ backend, log, serverAddress, life });
@@ -237,13 +240,14 @@ async function openListener(
       impersonate: createImpersonationStage(access.authorize),
       limitAnswers: createAnswerLimitStage(connections.memory),
       overload: createOverloadStage(loop),
+      flowControl: flow.stage,
       authorize: createAuthorizationStage(access.authorize),
       health: healthEndpoints({
         checks,
         log,
         livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
       }),
-      metrics: metricsEndpoints({ plane, opened, authentication, audit, counts, connections, loop }),
+      metrics: metricsEndpoints({ plane, opened, authentication, audit, counts, connections, loop, flow }),
       ...defined({ issuer: accountTokens.documents }),
       verbs: {
         ...verbContextOf(options, { plane, authentication, opened }),
@@ -281,6 +285,7 @@ interface MeasuredParts {
   readonly counts: OffloadCounts;
   readonly connections: ConnectionMetricsSource;
   readonly loop: LoopReport;
+  readonly flow: Flow;
 }
 
 function metricsEndpoints({
@@ -291,6 +296,7 @@ function metricsEndpoints({
   counts,
   connections,
   loop,
+  flow,
 }: MeasuredParts): MetricsEndpoints {
   const { registry, cache, admissionMetrics, webhookMetrics } = plane;
   const { accountTokens } = authentication;
@@ -307,6 +313,7 @@ function metricsEndpoints({
     largeRequests: counts,
     connections,
     loop,
+    flow: flow.report,
     processMetrics: true,
   });
 }
@@ -320,36 +327,6 @@ function certificateFiles(
   const files = ensureServingCertificate(own);
   keepServingCertificate(own, life);
   return files;
-}
-
-function storeCheck({ backend, names }: OpenedStore): HealthCheck {
-  const check: HealthCheck = {
-    name: names.check,
-    paths: ['healthz', 'livez', 'readyz'],
-    check: async (signal) => {
-      await backend.currentRevision(signal);
-      return undefined;
-    },
-  };
-  return sharedCheck(check, systemClock);
-}
-
-function cacheCheck({ cache }: ControlPlane): HealthCheck {
-  return {
-    name: 'watch-cache',
-    paths: ['readyz'],
-    isStartup: true,
-    check: async () => Promise.resolve(cache.notReadyReason()),
-  };
-}
-
-function customCheck({ custom }: ControlPlane): HealthCheck {
-  return {
-    name: 'custom-resources',
-    paths: ['readyz'],
-    isStartup: true,
-    check: async () => Promise.resolve(custom.notReadyReason()),
-  };
 }
 
 /** Resolves when the signal aborts. */

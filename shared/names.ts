@@ -66,6 +66,8 @@ const EXACT: readonly (readonly [string, string])[] = [
     'rbac.authorization.k8s.io/aggregate-to-cluster-reader',
   ],
   ['api-approved.orch', 'api-approved.kubernetes.io'],
+  ['X-Orch-PF-FlowSchema-UID', 'X-Kubernetes-PF-FlowSchema-UID'],
+  ['X-Orch-PF-PriorityLevel-UID', 'X-Kubernetes-PF-PriorityLevel-UID'],
 ];
 
 /** Beginnings of labels, annotations, taints, finalizers and secret types. The longest match wins; exact pairs come first. */
@@ -161,6 +163,12 @@ export const MEDIA_TYPE = {
   mergePatch: 'application/merge-patch+json',
   strategicMergePatch: `application/strategic-merge-patch+json`,
   applyPatch: 'application/apply-patch+yaml',
+} as const;
+
+/** On answers: which flow schema and which priority level the request belongs to. */
+export const FLOW_HEADER = {
+  schema: fromNeutral('X-Orch-PF-FlowSchema-UID'),
+  priorityLevel: fromNeutral('X-Orch-PF-PriorityLevel-UID'),
 } as const;
 
 export const NAMESPACE = {

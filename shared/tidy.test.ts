@@ -32,7 +32,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['apiserver/documents', 'apiserver/observability'],
   ['apiserver/verbs', 'apiserver/audit'],
   ['apiserver/http'],
-  ['apiserver/custom-resources', 'apiserver/admission'],
+  ['apiserver/custom-resources', 'apiserver/admission', 'apiserver/flow-control'],
   ['apiserver/access', 'apiserver/kinds'],
   ['apiserver/registry'],
   ['apiserver/cache'],

@@ -40,6 +40,12 @@ export interface Answer {
 /** Lines of text, or binary pieces with their length in four bytes before each. */
 export type MessageFraming = 'lines' | 'length-prefixed';
 
+/** Which flow schema and which priority level a request belongs to: their uids, which its client may know. */
+export interface FlowMark {
+  readonly schemaUid: string;
+  readonly levelUid: string;
+}
+
 /**
  * One request on its way through the journey (`apiserver/journey.ts`). A listener builds it; each stage sets the field that is its own
  * and reads those set before it. Nothing here knows HTTP/1, HTTP/2 or Express.
@@ -85,6 +91,8 @@ export interface Exchange {
   readonly warnings: string[];
   /** Set by `audit` for a request that is audited: what is known of it goes there. */
   audit?: AuditTrail | undefined;
+  /** Set by `flow control`, and told to the client with the answer; absent for requests that it does not look at. */
+  flow?: FlowMark | undefined;
   /** How large the request may be to be carried out in this thread; absent: as large as it is. */
   bounds?: LoopBounds | undefined;
   /** Set by the verb, or by the error handler from the error it caught. */

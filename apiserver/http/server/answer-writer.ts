@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Log } from '../../../shared/log/log';
 import type { Answer, Exchange } from '../../exchange/exchange';
+import { FLOW_HEADER } from '../../../shared/names';
 import { LENT_BYTES_MIN } from '../../exchange/exchange';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
 import type { ConnectionCounts } from './connection-counts';
@@ -83,6 +84,10 @@ function writeHead(response: ServerResponse, exchange: Exchange, answer: Answer)
   }
   if (Buffer.isBuffer(answer.body)) headers.push('Content-Length', answer.body.length);
   if (exchange.audit !== undefined) headers.push('Audit-Id', exchange.audit.id);
+  if (exchange.flow !== undefined) {
+    const { schemaUid, levelUid } = exchange.flow;
+    headers.push(FLOW_HEADER.priorityLevel, levelUid, FLOW_HEADER.schema, schemaUid);
+  }
   if (exchange.warnings.length > 0) {
     for (const warning of warningHeaders(exchange.warnings)) headers.push('Warning', warning);
   }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { LightSignal } from '../../../shared/concurrency/light-signal';
 import type { StatusError } from '../../../shared/errors/status-error';
 import type { AuditTrail } from '../../exchange/audit-trail';
-import type { Answer, Exchange, PeerCertificates, UserInfo } from '../../exchange/exchange';
+import type { Answer, Exchange, FlowMark, PeerCertificates, UserInfo } from '../../exchange/exchange';
 import { NO_INFO, NOBODY } from '../../exchange/initial-values';
 import type { RequestInfo } from '../../exchange/request-info';
 import type { ListenerRequest } from './express-listener';
@@ -36,6 +36,7 @@ export class HttpExchange implements Exchange {
   user: UserInfo = NOBODY;
   readonly warnings: string[] = [];
   audit: AuditTrail | undefined = undefined;
+  flow: FlowMark | undefined = undefined;
   answer: Answer | undefined = undefined;
   declare error?: StatusError;
   readonly #number: number;

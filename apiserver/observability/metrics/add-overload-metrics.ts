@@ -16,7 +16,7 @@ export interface LoopReport {
 export function addOverloadMetrics(registry: Registry, { lag, dropped, steps }: LoopReport): void {
   addCounter(registry, {
     name: 'apiserver_dropped_requests_total',
-    help: 'Expensive requests refused with 429 because the event loop was late.',
+    help: 'Requests refused with 429 because the event loop was late, or by flow control.',
     labels: ['request_kind'],
     *read() {
       for (const [kind, count] of Object.entries(dropped)) yield [{ request_kind: kind }, count];

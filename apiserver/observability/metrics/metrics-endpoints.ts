@@ -12,6 +12,9 @@ import { addAdmissionMetrics } from './add-admission-metrics';
 import { addAuthenticationMetrics } from './add-authentication-metrics';
 import { addAuditMetrics } from './add-audit-metrics';
 import { addCacheMetrics } from './add-cache-metrics';
+import { flowDump } from '../../flow-control/dumps';
+import type { FlowReport } from './add-flow-metrics';
+import { addFlowMetrics } from './add-flow-metrics';
 import type { ConnectionMetricsSource } from './add-connection-metrics';
 import { addConnectionMetrics } from './add-connection-metrics';
 import { addDeprecatedApis } from './add-deprecated-apis';
@@ -31,7 +34,7 @@ import { RequestMetrics } from './request-metrics';
 export interface MetricsEndpoints {
   /** Counts and times every request. */
   readonly measure: Stage;
-  /** Answers `/metrics`, `/debug/watchers` and `/debug/webhooks`; undefined for any other path. */
+  /** Answers `/metrics`, `/debug/watchers`, `/debug/webhooks` and the pages of flow control; undefined for any other path. */
   readonly answer: (exchange: Exchange) => Promise<Answer | undefined>;
 }
 
@@ -57,6 +60,8 @@ export interface MetricsEndpointsOptions {
   readonly connections?: ConnectionMetricsSource;
   /** Absent: nobody watches the event loop. */
   readonly loop?: LoopReport;
+  /** Absent: requests are not queued. */
+  readonly flow?: FlowReport | undefined;
   /** Also the metrics of the runtime: memory, processor time, delay of the event loop. For the one server of a process. */
   readonly processMetrics: boolean;
 }
@@ -74,6 +79,7 @@ export function createMetricsEndpoints({
   largeRequests,
   connections,
   loop,
+  flow,
   processMetrics,
 }: MetricsEndpointsOptions): MetricsEndpoints {
   const requests = new RequestMetrics({
@@ -99,14 +105,16 @@ export function createMetricsEndpoints({
   if (largeRequests !== undefined) addLargeRequestMetrics(metrics, largeRequests);
   if (connections !== undefined) addConnectionMetrics(metrics, connections);
   if (loop !== undefined) addOverloadMetrics(metrics, loop);
+  if (flow !== undefined) addFlowMetrics(metrics, flow);
   if (processMetrics) collectDefaultMetrics({ register: metrics });
   return {
     measure: requests.stage,
-    answer: async ({ path }) => {
+    answer: async ({ path, query }) => {
       if (path === '/metrics') return textAnswer(metrics.contentType, await metrics.metrics());
       if (path === '/debug/watchers') return textAnswer('application/json', watchersDocument(cache));
       if (path === '/debug/webhooks') return textAnswer('application/json', webhooksDocument(webhooks));
-      return undefined;
+      const dump = flow === undefined ? undefined : flowDump(flow.control, { path, query });
+      return dump === undefined ? undefined : textAnswer('text/plain; charset=utf-8', dump);
     },
   };
 }

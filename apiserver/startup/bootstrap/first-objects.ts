@@ -12,6 +12,9 @@ const CREATIONS_AT_ONCE = 8;
 
 type Content = Readonly<Record<string, unknown>>;
 
+/** As long as this one is missing, the store has not been filled before: it is made last. */
+const LAST_LEVEL = 'exempt';
+
 interface FirstObjects {
   readonly group: string;
   readonly version: string;
@@ -29,26 +32,58 @@ const withSpec = (metadata: ObjectMeta, spec: Content): ApiObject => ({ metadata
 const plain = (metadata: ObjectMeta, content: Content): ApiObject => ({ metadata, ...content });
 
 const SCHEDULING = { group: GROUP.scheduling, version: 'v1', objectOf: plain };
-const FLOWCONTROL = { group: GROUP.flowcontrol, version: 'v1beta1', objectOf: withSpec };
 
 /** What every cluster has from its first start on besides its policy, in the order in which it is needed. */
 const FIRST_OBJECTS: readonly FirstObjects[] = [
   { ...SCHEDULING, resource: 'priorityclasses', contents: objects.priorityclasses },
-  { ...FLOWCONTROL, resource: 'prioritylevelconfigurations', contents: objects.prioritylevelconfigurations },
-  { ...FLOWCONTROL, resource: 'flowschemas', contents: objects.flowschemas },
 ];
 
-/** Creates what is missing of the kinds that are served. What exists is left as it is. */
+const FLOWCONTROL = { group: GROUP.flowcontrol, version: 'v1beta1', objectOf: withSpec };
+const LEVELS = 'prioritylevelconfigurations';
+
+/** Of these, those that are mandatory are kept by `flow-objects`; the others are suggestions, which an administrator may remove for good. */
+const SUGGESTED_OBJECTS: readonly FirstObjects[] = [
+  { ...FLOWCONTROL, resource: LEVELS, contents: without(objects.prioritylevelconfigurations, LAST_LEVEL) },
+  { ...FLOWCONTROL, resource: 'flowschemas', contents: objects.flowschemas },
+  {
+    ...FLOWCONTROL,
+    resource: LEVELS,
+    contents: { [LAST_LEVEL]: objects.prioritylevelconfigurations[LAST_LEVEL] },
+  },
+];
+
+/**
+ * Creates what is missing of the kinds that are served, and leaves what exists as it is. Suggested objects are created in a new store only,
+ * as kube-apiserver does it.
+ */
 export async function createFirstObjects(
   store: WriteContext,
   registry: Registry,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { group, version, resource, contents, objectOf } of FIRST_OBJECTS) {
-    const endpoint = registry.endpoint(group, version, resource);
-    if (endpoint === undefined) continue;
-    await forEachLimited(Object.entries(contents), CREATIONS_AT_ONCE, ([name, content]) =>
-      createMissing(store, endpoint, objectOf({ name }, content), signal),
-    );
-  }
+  for (const each of FIRST_OBJECTS) await createEach(store, registry, each, signal);
+  const levels = registry.endpoint(GROUP.flowcontrol, 'v1beta1', LEVELS);
+  if (levels === undefined) return;
+  if (store.cache.resource(levels.stored.keyPrefix).get(LAST_LEVEL) !== undefined) return;
+  for (const each of SUGGESTED_OBJECTS) await createEach(store, registry, each, signal);
+}
+
+async function createEach(
+  store: WriteContext,
+  registry: Registry,
+  { group, version, resource, contents, objectOf }: FirstObjects,
+  signal: AbortSignal,
+): Promise<void> {
+  const endpoint = registry.endpoint(group, version, resource);
+  if (endpoint === undefined) return;
+  await forEachLimited(Object.entries(contents), CREATIONS_AT_ONCE, ([name, content]) =>
+    createMissing(store, endpoint, objectOf({ name }, content), signal),
+  );
+}
+
+function without(
+  contents: Readonly<Record<string, Content>>,
+  name: string,
+): Readonly<Record<string, Content>> {
+  return Object.fromEntries(Object.entries(contents).filter(([each]) => each !== name));
 }

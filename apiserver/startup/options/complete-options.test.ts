@@ -29,6 +29,16 @@ test('handshakes are limited by two flags, or not at all', () => {
   expect(options(ETCD, '--tls-handshake-rate=0').serving.handshakes).toBeUndefined();
 });
 
+test('requests are limited fairly by default, else by their number alone, and never not at all by mistake', () => {
+  const max = { readOnly: 400, mutating: 200 };
+  expect(options(ETCD).flow).toEqual({ isFair: true, max, waitMsMax: 15_000 });
+  expect(options(ETCD, '--enable-priority-and-fairness=false').flow.isFair).toBe(false);
+  expect(options(ETCD, '--feature-gates=APIPriorityAndFairness=false').flow.isFair).toBe(false);
+  const none = ['--max-requests-inflight=0', '--max-mutating-requests-inflight=0'];
+  expect(errors(ETCD, ...none)).toEqual([expect.stringContaining('must not both be 0')]);
+  expect(errors(ETCD, ...none, '--enable-priority-and-fairness=false')).toEqual([]);
+});
+
 test('with etcd servers alone everything else has its default', () => {
   expect(options(ETCD, '--advertise-address=192.0.2.7')).toMatchObject({
     advertiseAddress: '192.0.2.7',
@@ -186,6 +196,7 @@ test('the help has the flags under their groups', () => {
   const headings = [...text.matchAll(/^(.+) flags:$/gm)].map(([, heading]) => heading);
   expect(headings).toEqual([
     'Generic',
+    'Overload',
     'Secure serving',
     'Storage',
     'Watch cache',
@@ -198,7 +209,11 @@ test('the help has the flags under their groups', () => {
 });
 
 test('gates are switched by name, the last word counts, and the help lists them', () => {
-  expect(options(ETCD).featureGates).toEqual({ EphemeralContainers: false, ServerSideApply: true });
+  expect(options(ETCD).featureGates).toEqual({
+    APIPriorityAndFairness: true,
+    EphemeralContainers: false,
+    ServerSideApply: true,
+  });
   expect(options(ETCD, '--feature-gates=ServerSideApply=false').featureGates.ServerSideApply).toBe(false);
   const twice = options(ETCD, '--feature-gates=ServerSideApply=f,ServerSideApply=True');
   expect(twice.featureGates.ServerSideApply).toBe(true);
@@ -208,7 +223,11 @@ test('gates are switched by name, the last word counts, and the help lists them'
 
 test('AllAlpha and AllBeta switch all gates of their stage that are not named themselves', () => {
   const off = options(ETCD, '--feature-gates=AllBeta=false,AllAlpha=true').featureGates;
-  expect(off).toEqual({ EphemeralContainers: true, ServerSideApply: false });
+  expect(off).toEqual({
+    APIPriorityAndFairness: false,
+    EphemeralContainers: true,
+    ServerSideApply: false,
+  });
   const named = options(ETCD, '--feature-gates=ServerSideApply=true,AllBeta=false').featureGates;
   expect(named.ServerSideApply).toBe(true);
 });

@@ -12,6 +12,7 @@ import {
   authenticationWarnings,
 } from './authentication-options';
 import { authorizationWebhookErrors, authorizationWebhookOptions } from './authorization-webhook-options';
+import { flowErrors, flowOptions } from './flow-options';
 import type { FLAG_ROWS } from './flag-rows';
 import { OWN_GATES } from './own-gates';
 import type { ServerOptions, WatchCacheOptions } from './server-options';
@@ -48,6 +49,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     ...storeProblems(flags),
     ...(encryption.ok ? [] : encryption.errors),
     ...requestErrors(flags),
+    ...flowErrors(flags),
     ...auditErrors(flags),
     ...(admission.ok ? [] : admission.errors),
     ...accountTokenErrors(flags),
@@ -94,6 +96,7 @@ function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
     externalHostname: flags.externalHostname,
     serving: parsed.serving,
     requests: { timeoutMs: flags.requestTimeoutMs, minWatchTimeoutSeconds: flags.minRequestTimeoutSeconds },
+    flow: flowOptions(flags, parsed.featureGates),
     store: storeOptions(flags),
     encryption: parsed.encryption,
     watchCache: watchCacheOptions(flags),

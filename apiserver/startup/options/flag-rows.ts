@@ -12,6 +12,7 @@ import { AUTHENTICATION_FLAGS } from './authentication-flags';
 import { CIPHER_SUITE_NAMES } from './cipher-suites';
 import { AUTHORIZATION_WEBHOOK_FLAGS } from './authorization-webhook-flags';
 import { OWN_GATES } from './own-gates';
+import { FLOW_FLAGS } from './flow-flags';
 import { WEBHOOK_FLAGS } from './webhook-flags';
 
 const GROUP = {
@@ -87,6 +88,7 @@ export const FLAG_ROWS = [
     group: GROUP.generic,
     help: 'The minimum timeout in seconds of watches that request none. The timeout is chosen at random between this value and twice this value, to spread load.',
   },
+  ...FLOW_FLAGS,
   {
     name: 'shutdown-delay-duration',
     type: 'duration',

@@ -17,6 +17,7 @@ import type { StoreOptions } from '../../storage/open';
 import type { AuthorizationWebhookOptions } from './authorization-webhook-options';
 import type { SniCertificate } from '../../http/server/sni-certificates';
 import type { ServerFeatureGates } from './own-gates';
+import type { FlowOptions } from './flow-options';
 
 /** What the command line asks for, checked and complete: every part of the server takes its piece of this and no flags. */
 export interface ServerOptions {
@@ -27,6 +28,7 @@ export interface ServerOptions {
   readonly externalHostname: string;
   readonly serving: ServingOptions;
   readonly requests: RequestOptions;
+  readonly flow: FlowOptions;
   readonly store: StoreOptions;
   /** Undefined: nothing is encrypted in the store. */
   readonly encryption: EncryptionRules | undefined;

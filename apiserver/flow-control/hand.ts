@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+
+/** The queues that a flow may wait in: as many as the hand is large, different for nearly any two flows. */
+export type Hand = readonly number[];
+
+/**
+ * Deals the hand of a flow by shuffle sharding, as kube-apiserver does: the hash of schema and distinguisher picks one card after the
+ * other out of those that are left. `queues` is at least `handSize`.
+ */
+export function dealHand(
+  flow: { readonly schema: string; readonly distinguisher: string },
+  { queues, handSize }: { readonly queues: number; readonly handSize: number },
+): Hand {
+  const digest = createHash('sha256').update(`${flow.schema}\0${flow.distinguisher}`).digest();
+  let entropy = digest.readBigUInt64LE(0);
+  const drawn: number[] = [];
+  const ascending: number[] = [];
+  for (let cards = queues; drawn.length < handSize; cards -= 1) {
+    const card = nthLeft(Number(entropy % BigInt(cards)), ascending);
+    entropy /= BigInt(cards);
+    drawn.push(card);
+    ascending.push(card);
+    ascending.sort((a, b) => a - b);
+  }
+  return drawn;
+}
+
+/** The card at a place among those that are not drawn yet. */
+function nthLeft(place: number, drawnAscending: readonly number[]): number {
+  return drawnAscending.reduce((card, drawn) => (drawn <= card ? card + 1 : card), place);
+}

@@ -1,0 +1,122 @@
+import type { Registry } from 'prom-client';
+import type { DurationHistogram } from '../../../shared/metrics/duration-histogram';
+import { addHistogram } from '../../../shared/metrics/bucket-histogram';
+import type { DroppedRequests } from '../../exchange/overload';
+import type { FlowControl } from '../../flow-control/flow-control';
+import type { FlowCounts } from '../../flow-control/flow-counts';
+import { addCounter, addGauge } from './collected';
+
+/** What is known of priority and fairness. */
+export interface FlowReport {
+  readonly control: FlowControl;
+  /** Requests that wait for their turn. */
+  readonly inQueue: Readonly<Record<keyof DroppedRequests, number>>;
+}
+
+const LABELS = ['priority_level', 'flow_schema'] as const;
+
+type FlowLabels = Readonly<Record<(typeof LABELS)[number], string>>;
+
+/** Shows what flow control does, under kube-apiserver's names. */
+export function addFlowMetrics(registry: Registry, { control, inQueue }: FlowReport): void {
+  addFlowCounters(registry, control);
+  addFlowHistograms(registry, control);
+  addGauge(registry, {
+    name: 'apiserver_flowcontrol_request_concurrency_limit',
+    help: 'The seats of each priority level.',
+    labels: ['priority_level'],
+    *read() {
+      for (const { name, queues } of control.levels) {
+        if (queues !== undefined) yield [{ priority_level: name }, queues.limits.seats];
+      }
+    },
+  });
+  addGauge(registry, {
+    name: 'apiserver_flowcontrol_seats_in_use',
+    help: 'The seats of each priority level that are taken: expensive requests take several.',
+    labels: ['priority_level'],
+    *read() {
+      for (const { name, queues } of control.levels) {
+        if (queues !== undefined) yield [{ priority_level: name }, queues.executingSeats];
+      }
+    },
+  });
+  addGauge(registry, {
+    name: 'apiserver_current_inqueue_requests',
+    help: 'Requests that wait for their turn.',
+    labels: ['request_kind'],
+    *read() {
+      for (const [kind, count] of Object.entries(inQueue)) yield [{ request_kind: kind }, count];
+    },
+  });
+}
+
+function addFlowCounters(registry: Registry, control: FlowControl): void {
+  const gauges = { executing: 'executing', waiting: 'inqueue' } as const;
+  for (const field of ['executing', 'waiting'] as const) {
+    addGauge(registry, {
+      name: `apiserver_flowcontrol_current_${gauges[field]}_requests`,
+      help: `Requests ${field} now.`,
+      labels: LABELS,
+      *read() {
+        for (const counts of control.counts) yield [labelsOf(counts), counts[field]];
+      },
+    });
+  }
+  addCounter(registry, {
+    name: 'apiserver_flowcontrol_dispatched_requests_total',
+    help: 'Requests that were carried out, or are.',
+    labels: LABELS,
+    *read() {
+      for (const counts of control.counts) yield [labelsOf(counts), counts.dispatched];
+    },
+  });
+  addCounter(registry, {
+    name: 'apiserver_flowcontrol_rejected_requests_total',
+    help: 'Requests refused with 429, by reason.',
+    labels: [...LABELS, 'reason'],
+    *read() {
+      for (const counts of control.counts) {
+        for (const [reason, count] of counts.refused) yield [{ ...labelsOf(counts), reason }, count];
+      }
+    },
+  });
+}
+
+function addFlowHistograms(registry: Registry, control: FlowControl): void {
+  const show = (name: string, help: string, of: (counts: FlowCounts) => DurationHistogram): void => {
+    addHistogram(registry, { name: `apiserver_flowcontrol_${name}`, help, labels: LABELS }, () =>
+      [...control.counts].map((counts) => ({ labels: { ...labelsOf(counts) }, durations: of(counts) })),
+    );
+  };
+  show(
+    'request_execution_seconds',
+    'The duration of requests, from their turn to their answer.',
+    (counts) => counts.executions,
+  );
+  show(
+    'request_queue_length_after_enqueue',
+    'The length of its queue, as each request that waits finds it.',
+    (counts) => counts.queueLengths,
+  );
+  addHistogram(
+    registry,
+    {
+      name: 'apiserver_flowcontrol_request_wait_duration_seconds',
+      help: 'How long requests waited for their turn, those that never waited left out.',
+      labels: [...LABELS, 'execute'],
+    },
+    () =>
+      [...control.counts].flatMap((counts) => {
+        const labels = labelsOf(counts);
+        return [
+          { labels: { ...labels, execute: 'true' }, durations: counts.waits.executed },
+          { labels: { ...labels, execute: 'false' }, durations: counts.waits.refused },
+        ];
+      }),
+  );
+}
+
+function labelsOf({ schema, level }: FlowCounts): FlowLabels {
+  return { priority_level: level, flow_schema: schema };
+}

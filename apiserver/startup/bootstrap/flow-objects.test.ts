@@ -1,0 +1,76 @@
+import { silentLog } from '../../../shared/log/log';
+import { GROUP } from '../../../shared/names';
+import { patience } from '../../../shared/testing/eventually';
+import type { InProcessApi } from '../../testing/in-process-api';
+import { startInProcessApi } from '../../testing/in-process-api';
+import { createFirstObjects } from './first-objects';
+import { createFlowObjects } from './flow-objects';
+
+const URL = `/apis/${GROUP.flowcontrol}/v1beta1`;
+const TABLE = { accept: 'application/json;as=Table;g=meta.orch;v=v1' };
+
+let api: InProcessApi;
+
+beforeEach(async () => {
+  api = await startInProcessApi();
+  await createFirstObjects(api.plane.store, api.plane.registry(), patience());
+});
+
+afterEach(async () => {
+  await api.close();
+});
+
+async function reconcile(): Promise<void> {
+  const { store, registry } = api.plane;
+  const { resourceVersion } = (await api.call('GET', `${URL}/flowschemas`)).json.metadata;
+  // What was written is in the cache by now.
+  expect(Number(resourceVersion)).toBeGreaterThan(0);
+  await createFlowObjects({ store, registry, log: silentLog }).reconcile(patience());
+}
+
+async function conditionsOf(name: string): Promise<readonly object[]> {
+  return (await api.call('GET', `${URL}/flowschemas/${name}`)).json.status?.conditions ?? [];
+}
+
+test('every schema, built in or not, says whether its priority level is there', async () => {
+  const spec = { priorityLevelConfiguration: { name: 'missing' }, matchingPrecedence: 50 };
+  expect(
+    (await api.call('POST', `${URL}/flowschemas`, { body: { metadata: { name: 'own' }, spec } })).code,
+  ).toBe(201);
+  await reconcile();
+  const about = 'This FlowSchema references the PriorityLevelConfiguration object named';
+  const common = { type: 'Dangling', lastTransitionTime: expect.any(String) as unknown };
+  expect(await conditionsOf('own')).toEqual([
+    {
+      ...common,
+      status: 'True',
+      reason: 'NotFound',
+      message: `${about} "missing" but there is no such object`,
+    },
+  ]);
+  expect(await conditionsOf('probes')).toEqual([
+    { ...common, status: 'False', reason: 'Found', message: `${about} "exempt" and it exists` },
+  ]);
+  const { json } = await api.call('GET', `${URL}/flowschemas`, { headers: TABLE });
+  const cells = json.rows.map((row: { cells: readonly unknown[] }) => [row.cells[0], row.cells.at(-1)]);
+  expect(cells).toHaveLength(12);
+  expect(cells.filter(([, missing]: [string, string]) => missing !== 'False')).toEqual([['own', 'True']]);
+});
+
+test('what says so already is not written again', async () => {
+  await reconcile();
+  const before = (await api.call('GET', `${URL}/flowschemas`)).text;
+  await reconcile();
+  expect((await api.call('GET', `${URL}/flowschemas`)).text).toBe(before);
+});
+
+test('mandatory objects that were removed come back, suggested ones stay away, also when the server starts anew', async () => {
+  for (const path of ['flowschemas/exempt', 'flowschemas/probes', 'prioritylevelconfigurations/catch-all']) {
+    expect((await api.call('DELETE', `${URL}/${path}`)).code).toBe(200);
+  }
+  await reconcile();
+  await createFirstObjects(api.plane.store, api.plane.registry(), patience());
+  expect((await api.call('GET', `${URL}/flowschemas/exempt`)).code).toBe(200);
+  expect((await api.call('GET', `${URL}/prioritylevelconfigurations/catch-all`)).code).toBe(200);
+  expect((await api.call('GET', `${URL}/flowschemas/probes`)).code).toBe(404);
+});

@@ -1,0 +1,184 @@
+import type { FlowSchema, FlowSchemaCondition } from '../../../shared/api/types/flowcontrol-v1beta1';
+import { pause } from '../../../shared/concurrency/pause';
+import { StatusError } from '../../../shared/errors/status-error';
+import type { Log } from '../../../shared/log/log';
+import { formatTime } from '../../../shared/meta/time';
+import { GROUP } from '../../../shared/names';
+import type { ApiObject } from '../../../shared/object/object';
+import type { FlowObjects } from '../../flow-control/configuration';
+import { FlowConfiguration } from '../../flow-control/configuration';
+import { isUsable } from '../../flow-control/level';
+import { MANDATORY_FLOW_SCHEMAS, MANDATORY_PRIORITY_LEVELS } from '../../kinds/flowcontrol/mandatory-flow';
+import type { Registry } from '../../registry/registry';
+import type { Endpoint } from '../../registry/resource';
+import { updateObject } from '../../registry/update';
+import type { WriteContext } from '../../registry/write-context';
+import { createMissing } from './create-missing';
+import { ownRequest } from './own-request';
+import { reconcileLoop } from './reconcile-loop';
+
+/** How soon it notices a change, and how long it goes without one. */
+const LOOK_MS = 500;
+const ROUND_MS = 60_000;
+/** Others may write the same condition; who writes it otherwise is not fought more often than so. */
+const WRITES_PER_MINUTE_MAX = 6;
+const MINUTE_MS = 60_000;
+const CONDITION = 'Dangling';
+/** Who writes the conditions, in managedFields: kube-apiserver's name for it. */
+const MANAGER = 'api-priority-and-fairness-config-consumer-v1';
+
+export interface FlowObjectsOptions {
+  readonly store: WriteContext;
+  readonly registry: () => Registry;
+  readonly log: Log;
+}
+
+/** What a server itself keeps in order among the objects of flow control. Every replica does; what is in order is not written again. */
+export interface FlowObjectsKeeper {
+  /** One round: the mandatory objects are there, and every FlowSchema says whether its priority level is. */
+  reconcile(signal: AbortSignal): Promise<void>;
+  /** A round every minute, and one when something has changed, until the signal aborts. A round that fails is logged. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+export function createFlowObjects({ store, registry, log }: FlowObjectsOptions): FlowObjectsKeeper {
+  const configuration = new FlowConfiguration({ stored: registry().stored, cache: store.cache, log: SILENT });
+  const writes = new RecentWrites(() => store.clock.now());
+  let objects: FlowObjects | undefined;
+  const reconcile = async (signal: AbortSignal): Promise<void> => {
+    const endpoints = endpointsOf(registry());
+    if (endpoints === undefined) return;
+    await createMandatory(store, endpoints, signal);
+    objects = configuration.changed() ?? objects;
+    if (objects !== undefined)
+      await writeConditions({ store, endpoint: endpoints.schemas, writes }, objects, signal);
+  };
+  return {
+    reconcile,
+    async keep(signal) {
+      const untilNext = async (): Promise<void> => {
+        for (let waitedMs = 0; waitedMs < ROUND_MS && !signal.aborted; waitedMs += LOOK_MS) {
+          await pause(LOOK_MS, signal);
+          const changed = configuration.changed();
+          if (changed === undefined) continue;
+          objects = changed;
+          return;
+        }
+      };
+      const failure = 'failed to reconcile the objects of flow control';
+      await reconcileLoop({ reconcile, untilNext, log, failure }, signal);
+    },
+  };
+}
+
+/** What cannot be used is told by who uses it. */
+const SILENT: Pick<Log, 'warn'> = { warn: () => undefined };
+
+interface Endpoints {
+  readonly levels: Endpoint;
+  readonly schemas: Endpoint;
+}
+
+function endpointsOf(registry: Registry): Endpoints | undefined {
+  const levels = registry.endpoint(GROUP.flowcontrol, 'v1beta1', 'prioritylevelconfigurations');
+  const schemas = registry.endpoint(GROUP.flowcontrol, 'v1beta1', 'flowschemas');
+  return levels === undefined || schemas === undefined ? undefined : { levels, schemas };
+}
+
+async function createMandatory(
+  store: WriteContext,
+  { levels, schemas }: Endpoints,
+  signal: AbortSignal,
+): Promise<void> {
+  const wanted = [
+    ...Object.entries(MANDATORY_FLOW_SCHEMAS).map(([name, spec]) => ({ endpoint: schemas, name, spec })),
+    ...Object.entries(MANDATORY_PRIORITY_LEVELS).map(([name, spec]) => ({ endpoint: levels, name, spec })),
+  ];
+  for (const { endpoint, name, spec } of wanted) {
+    await createMissing(store, endpoint, { metadata: { name }, spec }, signal);
+  }
+}
+
+interface ConditionWriter {
+  readonly store: WriteContext;
+  readonly endpoint: Endpoint;
+  readonly writes: RecentWrites;
+}
+
+async function writeConditions(
+  { store, endpoint, writes }: ConditionWriter,
+  { levels, schemas }: FlowObjects,
+  signal: AbortSignal,
+): Promise<void> {
+  const names = new Set(levels.filter(isUsable).map(({ metadata }) => metadata.name ?? ''));
+  for (const name of Object.keys(MANDATORY_PRIORITY_LEVELS)) names.add(name);
+  const nowTime = formatTime(store.clock.now());
+  for (const schema of schemas) {
+    const withCondition = (current: FlowSchema): FlowSchema => judged(current, names, nowTime);
+    const { name = '' } = schema.metadata;
+    if (withCondition(schema) === schema || !writes.mayWrite(name)) continue;
+    const request = { ...ownRequest(endpoint, { name }), subresource: 'status', manager: MANAGER };
+    const change = (current: ApiObject | undefined): ApiObject =>
+      withCondition((current ?? schema) as FlowSchema);
+    await unlessGone(updateObject(store, request, { change, options: { creates: 'never' } }, signal));
+  }
+}
+
+/** The same object if it says what is so. The words are kube-apiserver's. */
+function judged(schema: FlowSchema, levels: ReadonlySet<string>, nowTime: string): FlowSchema {
+  const { name } = schema.spec.priorityLevelConfiguration;
+  const about = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)}`;
+  const next: FlowSchemaCondition = levels.has(name)
+    ? {
+        type: CONDITION,
+        status: 'False',
+        lastTransitionTime: nowTime,
+        reason: 'Found',
+        message: `${about} and it exists`,
+      }
+    : {
+        type: CONDITION,
+        status: 'True',
+        lastTransitionTime: nowTime,
+        reason: 'NotFound',
+        message: `${about} but there is no such object`,
+      };
+  const conditions = schema.status?.conditions ?? [];
+  const known = conditions.find(({ type }) => type === CONDITION);
+  const fields = ['status', 'reason', 'message'] as const;
+  if (known !== undefined && fields.every((field) => known[field] === next[field])) return schema;
+  const others = conditions.filter(({ type }) => type !== CONDITION);
+  return { ...schema, status: { ...schema.status, conditions: [...others, next] } };
+}
+
+/** How often the condition of each schema was written of late. */
+class RecentWrites {
+  readonly #nowMs: () => number;
+  #minuteAt = 0;
+  #byName = new Map<string, number>();
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  mayWrite(name: string): boolean {
+    const now = this.#nowMs();
+    if (now - this.#minuteAt >= MINUTE_MS) {
+      this.#minuteAt = now;
+      this.#byName = new Map();
+    }
+    const count = (this.#byName.get(name) ?? 0) + 1;
+    this.#byName.set(name, count);
+    return count <= WRITES_PER_MINUTE_MAX;
+  }
+}
+
+/** Another replica may have done the same a moment before, or somebody removed the object. */
+async function unlessGone(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    const reason = error instanceof StatusError ? error.status.reason : undefined;
+    if (reason !== 'NotFound' && reason !== 'Conflict') throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import type { Log } from '../../shared/log/log';
+import type { Stage } from '../exchange/exchange';
+import type { DroppedRequests } from '../exchange/overload';
+import { FlowConfiguration } from '../flow-control/configuration';
+import { FlowControl } from '../flow-control/flow-control';
+import { createInFlightStage } from '../flow-control/in-flight-stage';
+import { createFlowStage } from '../flow-control/stage';
+import type { FlowReport } from '../observability/metrics/add-flow-metrics';
+import type { ControlPlane } from './control-plane';
+import type { FlowOptions } from './options/flow-options';
+
+/** How soon a change of the configuration counts. */
+const LOOK_MS = 250;
+
+export interface FlowParts {
+  readonly plane: Pick<ControlPlane, 'registry' | 'cache'>;
+  readonly log: Log;
+  readonly dropped: DroppedRequests;
+}
+
+/** What limits the requests in flight. */
+export interface Flow {
+  readonly stage: Stage;
+  /** Absent where only their number is limited. */
+  readonly report?: FlowReport;
+}
+
+/** Limits the requests in flight as the options say; follows the configuration in the watch cache until `life` aborts. */
+export function startFlowControl(options: FlowOptions, parts: FlowParts, life: AbortSignal): Flow {
+  const { plane, log, dropped } = parts;
+  const { max, waitMsMax } = options;
+  const random = (): number => Math.random();
+  if (!options.isFair) return { stage: createInFlightStage({ max, dropped, random }) };
+  const now = (): number => performance.now();
+  const control = new FlowControl({ seats: max.mutating + max.readOnly, log, now });
+  const { cache } = plane;
+  const configuration = new FlowConfiguration({ stored: plane.registry().stored, cache, log });
+  const timer = setInterval(() => {
+    const objects = configuration.changed();
+    if (objects !== undefined) control.configure(objects.levels, objects.schemas);
+  }, LOOK_MS).unref();
+  life.addEventListener('abort', () => clearInterval(timer), { once: true });
+  const inQueue = { mutating: 0, readOnly: 0 };
+  return {
+    stage: createFlowStage({ control, waitMsMax, dropped, inQueue, now, random }),
+    report: { control, inQueue },
+  };
+}

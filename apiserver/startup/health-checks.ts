@@ -1,0 +1,63 @@
+import { systemClock } from '../../shared/concurrency/clock';
+import type { HealthCheck } from '../observability/health/health-check';
+import { logCheck, ping, shutdownCheck } from '../observability/health/health-check';
+import { sharedCheck } from '../observability/health/shared-check';
+import type { OpenedStore } from '../storage/open';
+import type { ControlPlane } from './control-plane';
+
+export interface CheckedParts {
+  readonly plane: ControlPlane;
+  readonly opened: OpenedStore;
+  /** Whether the store can be read. */
+  readonly storeChecks: readonly HealthCheck[];
+  /** Those of what the store must have. */
+  readonly contentChecks: readonly HealthCheck[];
+  /** Why the last log line could not be written. */
+  readonly logFailure: () => Error | undefined;
+  readonly isShuttingDown: () => boolean;
+}
+
+/** Whether the parts of a server do their work. */
+export function checksOf(parts: CheckedParts): readonly HealthCheck[] {
+  const { plane, opened, storeChecks, contentChecks, logFailure, isShuttingDown } = parts;
+  return [
+    ping,
+    logCheck(logFailure),
+    storeCheck(opened),
+    ...storeChecks,
+    cacheCheck(plane),
+    customCheck(plane),
+    ...contentChecks,
+    shutdownCheck(isShuttingDown),
+  ];
+}
+
+function storeCheck({ backend, names }: OpenedStore): HealthCheck {
+  const check: HealthCheck = {
+    name: names.check,
+    paths: ['healthz', 'livez', 'readyz'],
+    check: async (signal) => {
+      await backend.currentRevision(signal);
+      return undefined;
+    },
+  };
+  return sharedCheck(check, systemClock);
+}
+
+function cacheCheck({ cache }: ControlPlane): HealthCheck {
+  return {
+    name: 'watch-cache',
+    paths: ['readyz'],
+    isStartup: true,
+    check: async () => Promise.resolve(cache.notReadyReason()),
+  };
+}
+
+function customCheck({ custom }: ControlPlane): HealthCheck {
+  return {
+    name: 'custom-resources',
+    paths: ['readyz'],
+    isStartup: true,
+    check: async () => Promise.resolve(custom.notReadyReason()),
+  };
+}

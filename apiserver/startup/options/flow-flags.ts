@@ -1,0 +1,30 @@
+import type { FlagRow } from '../../../shared/flags/flag-row';
+
+const GROUP = 'Overload';
+
+/** Flags for how many requests are carried out at a time. Names and defaults are kube-apiserver's where it has the flag. */
+export const FLOW_FLAGS = [
+  {
+    name: 'max-requests-inflight',
+    type: 'int',
+    default: 400,
+    min: 0,
+    group: GROUP,
+    help: 'The maximum number of non-mutating requests in flight; beyond it, requests are rejected. 0 disables the limit. With --enable-priority-and-fairness, the sum with --max-mutating-requests-inflight is divided among the priority levels.',
+  },
+  {
+    name: 'max-mutating-requests-inflight',
+    type: 'int',
+    default: 200,
+    min: 0,
+    group: GROUP,
+    help: 'The same for mutating requests.',
+  },
+  {
+    name: 'enable-priority-and-fairness',
+    type: 'bool',
+    default: true,
+    group: GROUP,
+    help: 'Queue and dispatch requests by FlowSchemas and PriorityLevelConfigurations, instead of only limiting their number; needs the feature gate APIPriorityAndFairness.',
+  },
+] as const satisfies readonly FlagRow[];
