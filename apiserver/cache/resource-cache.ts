@@ -59,6 +59,11 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
     return this.#state.ring;
   }
 
+  /** How many objects there are, and their bytes. */
+  get size(): { readonly objects: number; readonly bytes: number } {
+    return { objects: this.#state.size, bytes: this.#state.slabs.liveBytes };
+  }
+
   get departedBytes(): number {
     return this.#state.departedBytes;
   }

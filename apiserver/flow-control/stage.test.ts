@@ -7,6 +7,8 @@ import { FlowControl } from './flow-control';
 import { createInFlightStage } from './in-flight-stage';
 import { retryAfterSeconds } from './retry-after';
 import { createFlowStage } from './stage';
+import type { EstimateWork } from './work';
+import { LEAST_WORK } from './work';
 
 const PODS = '/api/v1/namespaces/a/pods';
 
@@ -26,12 +28,13 @@ function held() {
   return { next, ends };
 }
 
-function flowBench(seats: number) {
+function flowBench(seats: number, estimate: EstimateWork = () => LEAST_WORK) {
   const dropped = { mutating: 0, readOnly: 0 };
   const inQueue = { mutating: 0, readOnly: 0 };
   const control = new FlowControl({ seats, log: silentLog, now: () => performance.now() });
   const parts = {
     control,
+    estimate,
     waitMsMax: 60_000,
     dropped,
     inQueue,
@@ -68,12 +71,12 @@ test('a request beyond the seats is refused with 429, told when to come again, a
   expect([...(counts?.refused ?? [])]).toEqual([['concurrency-limit', 1]]);
 });
 
-test('superusers are never refused, and watches take no seat', async () => {
+test('superusers are never refused, and what goes to a node takes no seat', async () => {
   const { stage, control } = flowBench(1);
   const { next, ends } = held();
   const running = [
     stage(exchangeFor(PODS), next),
-    stage(exchangeFor(`${PODS}?watch=1`), next),
+    stage(exchangeFor(`${PODS}/p/log`), next),
     stage(exchangeFor(PODS, { groups: ['system:masters'] }), next),
     stage(exchangeFor(PODS, { groups: ['system:masters'] }), next),
   ];
@@ -81,6 +84,23 @@ test('superusers are never refused, and watches take no seat', async () => {
   for (const end of ends) end();
   await Promise.all(running);
   expect([...control.levels].every(({ queues }) => queues?.isIdle !== false)).toBe(true);
+});
+
+test('a wide request takes a quarter of its level at most, and keeps its seats while its answer is sent', async () => {
+  jest.useFakeTimers();
+  const { stage, control } = flowBench(8, () => ({ seats: 50, sendMs: 300 }));
+  const queues = [...control.levels].find(({ name }) => name === 'catch-all')?.queues;
+  const exchange = exchangeFor(`${PODS}?watch=1`);
+  await stage(exchange, async () => {
+    expect(queues?.executingSeats).toBe(2);
+    exchange.answer = { code: 200, headers: {}, body: Buffer.alloc(0) };
+    return Promise.resolve();
+  });
+  jest.advanceTimersByTime(299);
+  expect(queues?.executingSeats).toBe(2);
+  jest.advanceTimersByTime(1);
+  expect(queues?.executingSeats).toBe(0);
+  jest.useRealTimers();
 });
 
 test('a request that fails gives its seat back', async () => {

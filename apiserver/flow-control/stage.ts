@@ -8,9 +8,11 @@ import type { FlowCounts } from './flow-counts';
 import type { Queue, QueueSet } from './queue-set';
 import { RefusedError } from './queue-set';
 import { retryAfterSeconds } from './retry-after';
+import type { EstimateWork, Work } from './work';
 
 export interface FlowStageParts {
   readonly control: FlowControl;
+  readonly estimate: EstimateWork;
   /** How long a request may wait for its turn. */
   readonly waitMsMax: number;
   readonly dropped: DroppedRequests;
@@ -23,30 +25,41 @@ export interface FlowStageParts {
 
 /**
  * A stage that lets requests through as the seats of their priority level allow, and has the others wait their turn, or refuses them with 429.
- * It stands after those that say who is asking. Requests that go on for long, as watches do, take no seat.
+ * It stands after those that say who is asking. A watch takes seats until it has begun; what goes to a node takes none.
  */
 export function createFlowStage(parts: FlowStageParts): Stage {
-  const { control, now } = parts;
+  const { control, now, estimate } = parts;
   return (exchange, next) => {
-    if (isLongRunning(exchange.info)) return next();
+    if (staysOpen(exchange.info)) return next();
     const flow = control.classify(exchange);
     exchange.flow = flow.mark;
     const { queues } = flow.level;
     if (queues === undefined) return execute(flow, now, next);
-    const seats = 1;
+    const work = withinLevel(estimate(exchange), queues.limits.seats);
     const startedAt = now();
-    const queue = queues.tryStart(flow.handOf(exchange), seats, startedAt);
-    if (queue === undefined) return executeInTurn(parts, { exchange, flow, queues, seats }, next);
-    return executeSeated(parts, { flow, queues, queue, seats, startedAt }, next);
+    const queue = queues.tryStart(flow.handOf(exchange), work.seats, startedAt);
+    if (queue === undefined) return executeInTurn(parts, { exchange, flow, queues, work }, next);
+    return executeSeated(parts, { exchange, flow, queues, work, queue, startedAt }, next);
   };
 }
 
-const LONG_VERBS: ReadonlySet<string> = new Set(['watch', 'proxy']);
+/** Of the seats of its level one request takes a quarter at most, so that there is always more than one. */
+const SHARE_MAX = 4;
+
+function withinLevel(work: Work, levelSeats: number): Work {
+  const max = Math.max(1, Math.floor(levelSeats / SHARE_MAX));
+  return work.seats <= max ? work : { ...work, seats: max };
+}
+
 const LONG_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
 
+function staysOpen({ verb, subresource }: RequestInfo): boolean {
+  return verb === 'proxy' || (subresource !== '' && LONG_SUBRESOURCES.has(subresource));
+}
+
 /** As kube-apiserver has it. */
-export function isLongRunning({ verb, subresource }: RequestInfo): boolean {
-  return LONG_VERBS.has(verb) || (subresource !== '' && LONG_SUBRESOURCES.has(subresource));
+export function isLongRunning(info: RequestInfo): boolean {
+  return info.verb === 'watch' || staysOpen(info);
 }
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
@@ -66,29 +79,39 @@ async function execute({ counts }: Flow, now: () => number, next: () => Promise<
   }
 }
 
-interface Seated {
+interface InTurn {
+  readonly exchange: Exchange;
   readonly flow: Flow;
   readonly queues: QueueSet;
+  readonly work: Work;
+}
+
+interface Seated extends InTurn {
   readonly queue: Queue;
-  readonly seats: number;
   readonly startedAt: number;
 }
 
 async function executeSeated(
-  { control, now }: FlowStageParts,
-  { flow, queues, queue, seats, startedAt }: Seated,
+  parts: FlowStageParts,
+  seated: Seated,
   next: () => Promise<void>,
 ): Promise<void> {
+  const { exchange, flow, work } = seated;
   begin(flow.counts);
   try {
     await next();
   } finally {
-    const endedAt = now();
-    const tookMs = endedAt - startedAt;
-    end(flow.counts, tookMs);
-    queues.finish(queue, { seats, tookMs, now: endedAt });
-    if (flow.level.isQuiescing) control.retire(flow.level);
+    if (work.sendMs < 1 || exchange.answer === undefined) leave(parts, seated);
+    else setTimeout(leave, work.sendMs, parts, seated).unref();
   }
+}
+
+function leave({ control, now }: FlowStageParts, { flow, queues, work, queue, startedAt }: Seated): void {
+  const endedAt = now();
+  const tookMs = endedAt - startedAt;
+  end(flow.counts, tookMs);
+  queues.finish(queue, { seats: work.seats, tookMs, now: endedAt });
+  if (flow.level.isQuiescing) control.retire(flow.level);
 }
 
 function begin(counts: FlowCounts): void {
@@ -101,23 +124,12 @@ function end(counts: FlowCounts, tookMs: number): void {
   counts.executions.observe(tookMs);
 }
 
-interface InTurn {
-  readonly exchange: Exchange;
-  readonly flow: Flow;
-  readonly queues: QueueSet;
-  readonly seats: number;
+async function executeInTurn(parts: FlowStageParts, turn: InTurn, next: () => Promise<void>): Promise<void> {
+  const queue = await takeTurn(parts, turn);
+  await executeSeated(parts, { ...turn, queue, startedAt: parts.now() }, next);
 }
 
-async function executeInTurn(
-  parts: FlowStageParts,
-  { exchange, flow, queues, seats }: InTurn,
-  next: () => Promise<void>,
-): Promise<void> {
-  const queue = await takeTurn(parts, { exchange, flow, queues, seats });
-  await executeSeated(parts, { flow, queues, queue, seats, startedAt: parts.now() }, next);
-}
-
-async function takeTurn(parts: FlowStageParts, { exchange, flow, queues, seats }: InTurn): Promise<Queue> {
+async function takeTurn(parts: FlowStageParts, { exchange, flow, queues, work }: InTurn): Promise<Queue> {
   const { now, waitMsMax, inQueue, control } = parts;
   const { counts } = flow;
   const kind = requestKind(exchange.info);
@@ -132,7 +144,7 @@ async function takeTurn(parts: FlowStageParts, { exchange, flow, queues, seats }
   inQueue[kind] += 1;
   let isIn = false;
   try {
-    const request = { hand: flow.handOf(exchange), seats, waiter, waitMsMax };
+    const request = { hand: flow.handOf(exchange), seats: work.seats, waiter, waitMsMax };
     const queue = await queues.start(request, exchange.signal, (length) => counts.noteQueueLength(length));
     isIn = true;
     return queue;

@@ -5,6 +5,7 @@ import { FlowConfiguration } from '../flow-control/configuration';
 import { FlowControl } from '../flow-control/flow-control';
 import { createInFlightStage } from '../flow-control/in-flight-stage';
 import { createFlowStage } from '../flow-control/stage';
+import { createEstimate } from '../flow-control/work';
 import type { FlowReport } from '../observability/metrics/add-flow-metrics';
 import type { ControlPlane } from './control-plane';
 import type { FlowOptions } from './options/flow-options';
@@ -42,7 +43,15 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, life: A
   life.addEventListener('abort', () => clearInterval(timer), { once: true });
   const inQueue = { mutating: 0, readOnly: 0 };
   return {
-    stage: createFlowStage({ control, waitMsMax, dropped, inQueue, now, random }),
+    stage: createFlowStage({
+      control,
+      estimate: createEstimate(plane),
+      waitMsMax,
+      dropped,
+      inQueue,
+      now,
+      random,
+    }),
     report: { control, inQueue },
   };
 }

@@ -1,0 +1,106 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ClusterCache } from '../cache/cluster-cache';
+import { namespaceRange } from '../cache/state/snapshot';
+import type { Exchange } from '../exchange/exchange';
+import { mentionsYaml } from '../exchange/mentions-yaml';
+import type { Registry } from '../registry/registry';
+
+/** What a request is expected to take. */
+export interface Work {
+  /** Of its priority level; 1 or more. */
+  readonly seats: number;
+  /** For how long the seats are kept when the answer is decided: it is still to be written and sent. */
+  readonly sendMs: number;
+}
+
+export type EstimateWork = (exchange: Pick<Exchange, 'info' | 'query' | 'headers'>) => Work;
+
+export const LEAST_WORK: Work = { seats: 1, sendMs: 0 };
+
+export const SEATS_MAX = 50;
+/** Of a list that is put together from ready bytes, and of one whose objects are written anew or chosen one by one, per seat. */
+const READY_BYTES_PER_SEAT = 1_024 * 1_024;
+const MADE_BYTES_PER_SEAT = 256 * 1_024;
+const SENT_BYTES_PER_MS = 100 * 1_024;
+const SEND_MS_MAX = 1_000;
+const DELETIONS_PER_SEAT = 20;
+/** Of a request body. One that comes in chunks is taken for the middling one. */
+const BODY_BYTES_PER_SEAT = 64 * 1_024;
+const CHUNKED_BODY_SEATS = 4;
+
+export interface WorkSources {
+  readonly registry: () => Registry;
+  readonly cache: Pick<ClusterCache, 'hasResource' | 'resource'>;
+}
+
+/**
+ * Estimates requests by what the cache knows: lists, and watches that begin with all objects, by the bytes that they read; deletions of
+ * collections by their objects; other writes by their bodies.
+ */
+export function createEstimate(sources: WorkSources): EstimateWork {
+  return (exchange) => {
+    const { info, query, headers } = exchange;
+    if (!info.isResourceRequest) return LEAST_WORK;
+    switch (info.verb) {
+      case 'get':
+        return LEAST_WORK;
+      case 'list':
+        return info.name === '' ? ofReading(sources, exchange) : LEAST_WORK;
+      case 'watch':
+        return info.name === '' && beginsWithAll(query) ? ofReading(sources, exchange) : LEAST_WORK;
+      case 'deletecollection':
+        return { seats: seatsOf(countOf(sources, exchange).objects / DELETIONS_PER_SEAT), sendMs: 0 };
+      default:
+        return ofBody(headers);
+    }
+  };
+}
+
+function ofReading(sources: WorkSources, exchange: Parameters<EstimateWork>[0]): Work {
+  const { bytes } = countOf(sources, exchange);
+  const perSeat = isReady(exchange) ? READY_BYTES_PER_SEAT : MADE_BYTES_PER_SEAT;
+  if (bytes < perSeat) return LEAST_WORK;
+  return { seats: seatsOf(bytes / perSeat), sendMs: Math.min(SEND_MS_MAX, bytes / SENT_BYTES_PER_MS) };
+}
+
+function ofBody(headers: IncomingHttpHeaders): Work {
+  if (headers['transfer-encoding'] !== undefined) return { seats: CHUNKED_BODY_SEATS, sendMs: 0 };
+  const bytes = Number(headers['content-length'] ?? 0);
+  return bytes > BODY_BYTES_PER_SEAT
+    ? { seats: seatsOf(bytes / BODY_BYTES_PER_SEAT), sendMs: 0 }
+    : LEAST_WORK;
+}
+
+function seatsOf(units: number): number {
+  return Math.min(SEATS_MAX, 1 + Math.floor(units));
+}
+
+/** What of the resource is read: all of it, a namespace, or a page. */
+function countOf(
+  { registry, cache }: WorkSources,
+  { info, query }: Parameters<EstimateWork>[0],
+): { readonly objects: number; readonly bytes: number } {
+  const keyPrefix = registry().endpoint(info.apiGroup, info.apiVersion, info.resource)?.stored.keyPrefix;
+  if (keyPrefix === undefined || !cache.hasResource(keyPrefix)) return NOTHING;
+  const cached = cache.resource(keyPrefix);
+  const { objects: all, bytes } = cached.size;
+  if (all === 0) return NOTHING;
+  const inPlace = info.namespace === '' ? all : cached.snapshot().count(...namespaceRange(info.namespace));
+  const limit = Number(query.get('limit') ?? 0);
+  const objects = limit > 0 ? Math.min(inPlace, limit) : inPlace;
+  return { objects, bytes: (objects * bytes) / all };
+}
+
+const NOTHING = { objects: 0, bytes: 0 };
+
+function beginsWithAll(query: URLSearchParams): boolean {
+  const version = query.get('resourceVersion') ?? '';
+  return version === '' || version === '0' || query.has('sendInitialEvents');
+}
+
+/** Whether the bytes are sent as the cache holds them. */
+function isReady({ query, headers }: Parameters<EstimateWork>[0]): boolean {
+  const { accept = '' } = headers;
+  if (/as=|protobuf/u.test(accept) || mentionsYaml(accept)) return false;
+  return !query.has('labelSelector') && !query.has('fieldSelector');
+}
