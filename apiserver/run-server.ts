@@ -6,10 +6,11 @@ import { STEP_TIMES } from '../shared/concurrency/long-steps';
 import { keepServingCertificate } from '../shared/certs/keep-serving-certificate';
 import { ensureServingCertificate } from '../shared/certs/serving-certificate';
 import { defined } from '../shared/defined';
+import type { Build } from '../shared/build';
 import type { Log } from '../shared/log/log';
 import type { Audit } from './audit/audit';
 import { openAudit } from './audit/open-audit';
-import type { Authentication, AuthorityBundles } from './startup/authentication';
+import type { AuthorityBundles } from './startup/authentication';
 import { clientAuthoritiesOf, createAuthentication } from './startup/authentication';
 import { createAuthorizationStage } from './access/authorization/authorize';
 import type { ApiService } from './startup/bootstrap/api-service';
@@ -26,28 +27,25 @@ import type { ControlPlane } from './startup/control-plane';
 import { healthEndpoints } from './observability/health/health-endpoints';
 import type { HealthCheck } from './observability/health/health-check';
 import { checksOf } from './startup/health-checks';
-import type { Flow } from './startup/flow-control';
 import { startFlowControl } from './startup/flow-control';
 import type { OverloadParts } from './exchange/overload';
 import { createOverloadStage } from './exchange/overload';
 import type { LoopReport } from './observability/metrics/add-overload-metrics';
 import { createImpersonationStage } from './access/impersonation/impersonation';
-import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
-import { createMetricsEndpoints } from './observability/metrics/metrics-endpoints';
+import { createProcessMetrics } from './process-metrics';
 import { createJourney } from './journey';
 import { createOffloads } from './offload/create-offload';
-import type { OffloadCounts } from './offload/offload-counts';
 import { planeOfOptions, verbContextOf } from './startup/plane-of-options';
-import { openEncryptedStore } from './startup/encrypted-store';
+import { openServerStore } from './startup/server-store';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
 import { retryUntilAvailable } from './startup/retry-until-available';
-import type { ConnectionMetricsSource } from './observability/metrics/add-connection-metrics';
 import { newConnectionCounts } from './http/server/connection-counts';
 import { statusErrorOf } from './http/server/error-handler';
 import { createAnswerLimitStage, createRequestMemory } from './http/server/held-bytes';
 import type { Server } from './http/server/server';
 import { createServer } from './http/server/server';
 import type { OpenedStore } from './storage/open';
+import type { StoreTimes } from './storage/measured-backend';
 
 /** How long requests in flight may take once the server has stopped accepting. */
 const DRAIN_GRACE_MS = 20_000;
@@ -60,7 +58,7 @@ export interface ServerProcess {
   readonly log: Log;
   /** Why the last log line could not be written. */
   readonly logFailure: () => Error | undefined;
-  readonly build: { readonly version: string; readonly commit: string; readonly date: string };
+  readonly build: Build;
 }
 
 /**
@@ -91,7 +89,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
   // Every part that goes on in the background listens to it.
   setMaxListeners(0, life.signal);
   const start = { log, clock: systemClock };
-  const { opened, checks } = await openEncryptedStore(options, start);
+  const { opened, times, checks } = await openServerStore(options, start);
   try {
     const { prefix } = options.store;
     await retryUntilAvailable(async () => opened.connect(stop), start, stop);
@@ -102,6 +100,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     const { server, port, bundles } = await openListener(context, {
       plane,
       opened,
+      times,
       storeChecks: checks,
       contentChecks: [policyHook.check, furnishing.check],
       life: life.signal,
@@ -119,6 +118,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       await becomeReady({ plane, furnishing, log }, life.signal, stop);
       void furnishing.keep(life.signal);
       void opened.keepCompact(life.signal);
+      void opened.keepDatabaseSizes?.(options.store.sizePollMs, life.signal);
       void plane.serviceAllocation.keepRepaired(life.signal);
       void plane.definitions.keep(life.signal);
       void createFlowObjects({ store: plane.store, registry: plane.registry, log }).keep(life.signal);
@@ -185,6 +185,7 @@ async function becomeReady(parts: StartParts, life: AbortSignal, stop: AbortSign
 interface ListenerParts {
   readonly plane: ControlPlane;
   readonly opened: OpenedStore;
+  readonly times: StoreTimes;
   /** Whether the store can be reached, and read. */
   readonly storeChecks: readonly HealthCheck[];
   /** Those of what the store must have. */
@@ -201,7 +202,7 @@ interface OpenListener {
 
 async function openListener(
   { options, log, logFailure, build, audit }: AuditedProcess,
-  { plane, opened, storeChecks, contentChecks, life }: ListenerParts,
+  { plane, opened, times, storeChecks, contentChecks, life }: ListenerParts,
 ): Promise<OpenListener> {
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
@@ -213,42 +214,51 @@ async function openListener(
     life,
     serverAddress,
   });
-  const { accountTokens } = authentication;
-  const { access } = plane;
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory() };
   const loop = watchLoop(life);
   const flow = startFlowControl(options.flow, { plane, log, dropped: loop.dropped }, life);
   let isShuttingDown = false;
-  const checks = checksOf({
-    plane,
-    opened,
-    storeChecks,
-    contentChecks,
-    logFailure,
-    isShuttingDown: () => isShuttingDown,
-  });
   const startedAt = systemClock.now();
-  const { backend } = opened;
-  const { large, encodings, counts } = createOffloads({ backend, log, serverAddress, life });
+  const { large, encodings, counts } = createOffloads({ backend: opened.backend, log, serverAddress, life });
+  const certificate = certificateFiles(options.serving, { log, life });
   const server = createServer({
     ...options.serving,
-    certificate: certificateFiles(options.serving, { log, life }),
+    certificate,
     clientAuthorities: clientAuthoritiesOf(authentication.bundles),
     journey: createJourney({
       audit,
       authenticate: authentication.stage,
-      impersonate: createImpersonationStage(access.authorize),
+      impersonate: createImpersonationStage(plane.access.authorize),
       limitAnswers: createAnswerLimitStage(connections.memory),
       overload: createOverloadStage(loop),
       flowControl: flow.stage,
-      authorize: createAuthorizationStage(access.authorize),
+      authorize: createAuthorizationStage(plane.access.authorize),
       health: healthEndpoints({
-        checks,
+        checks: checksOf({
+          plane,
+          opened,
+          storeChecks,
+          contentChecks,
+          logFailure,
+          isShuttingDown: () => isShuttingDown,
+        }),
         log,
         livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
       }),
-      metrics: metricsEndpoints({ plane, opened, authentication, audit, counts, connections, loop, flow }),
-      ...defined({ issuer: accountTokens.documents }),
+      metrics: createProcessMetrics(
+        { options, build, servingFile: certificate.certFile },
+        {
+          plane,
+          authentication,
+          audit: audit?.counts,
+          largeRequests: counts,
+          connections,
+          loop,
+          flow: flow.report,
+          store: { ...opened, times },
+        },
+      ),
+      ...defined({ issuer: authentication.accountTokens.documents }),
       verbs: {
         ...verbContextOf(options, { plane, authentication, opened }),
         encodeElement: async (request, signal) => encodings.element(request, signal),
@@ -275,47 +285,6 @@ function watchLoop(life: AbortSignal): LoopReport & OverloadParts {
   const lag = new LoopLag();
   lag.watch(life);
   return { lag, dropped: { mutating: 0, readOnly: 0 }, steps: STEP_TIMES };
-}
-
-interface MeasuredParts {
-  readonly plane: ControlPlane;
-  readonly opened: OpenedStore;
-  readonly authentication: Authentication;
-  readonly audit: Audit | undefined;
-  readonly counts: OffloadCounts;
-  readonly connections: ConnectionMetricsSource;
-  readonly loop: LoopReport;
-  readonly flow: Flow;
-}
-
-function metricsEndpoints({
-  plane,
-  opened,
-  authentication,
-  audit,
-  counts,
-  connections,
-  loop,
-  flow,
-}: MeasuredParts): MetricsEndpoints {
-  const { registry, cache, admissionMetrics, webhookMetrics } = plane;
-  const { accountTokens } = authentication;
-  return createMetricsEndpoints({
-    registry,
-    cache,
-    statusOf: statusErrorOf,
-    admission: admissionMetrics,
-    webhooks: webhookMetrics,
-    authentication: authentication.counts,
-    tokens: accountTokens.counts,
-    audit: audit?.counts,
-    store: opened,
-    largeRequests: counts,
-    connections,
-    loop,
-    flow: flow.report,
-    processMetrics: true,
-  });
 }
 
 function certificateFiles(

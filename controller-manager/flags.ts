@@ -1,5 +1,6 @@
 import { describeGates } from '../shared/flags/feature-gates';
 import { LOG_FORMATS } from '../shared/log/pino-log';
+import { METRIC_FLAGS } from '../shared/metrics/metric-choice';
 import { DIALECTS, NAMESPACE, USER, dialect } from '../shared/names';
 import { SIGNING_FLAGS } from './certificates/signing-flags';
 import { CONTROLLERS } from './controllers';
@@ -51,6 +52,7 @@ export const FLAGS = [
     help: 'Use a separate service account with least privilege for each controller. The user of the kubeconfig must then be allowed to list and watch everything, and to create service accounts and their tokens.',
   },
   ...SERVING_FLAGS,
+  ...METRIC_FLAGS,
   {
     name: 'leader-elect',
     type: 'bool',

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { asksForVersion, versionLine } from '../shared/build';
+import { asksForVersion, readBuild, versionLine } from '../shared/build';
 import { createClient } from '../shared/client/client';
 import { KubeconfigError, loadKubeconfig } from '../shared/client/kubeconfig';
 import { defined } from '../shared/defined';
@@ -9,6 +9,7 @@ import { writeHelp } from '../shared/flags/help';
 import { parseFlags } from '../shared/flags/parse-flags';
 import type { Log } from '../shared/log/log';
 import { createProcessLog } from '../shared/log/pino-log';
+import { metricChoice, metricProblems } from '../shared/metrics/metric-choice';
 import { dialect } from '../shared/names';
 import { createAccountClients } from './runtime/account-clients';
 import { openSigning, SigningFilesError, signingProblems } from './certificates/signing';
@@ -64,6 +65,7 @@ async function main(argv: readonly string[]): Promise<number> {
     ...(values.resourceQuotaSyncPeriodMs > 0 ? [] : ['--resource-quota-sync-period must be more than 0']),
     ...(values.kubeApiRequestTimeoutMs > 0 ? [] : ['--kube-api-request-timeout must be more than 0']),
     ...servingProblems(values),
+    ...metricProblems(values),
     ...signingProblems(values),
     ...electionProblems(values),
   ];
@@ -93,11 +95,16 @@ interface RunningOptions {
 async function work({ values, given, warnings, controllers }: RunningOptions): Promise<number> {
   const { log } = createProcessLog({ format: values.loggingFormat, verbosity: values.v });
   for (const warning of warnings) log.warn({}, warning);
-  const metrics = createMetrics({ process: true });
+  const metrics = createMetrics({ process: true, build: readBuild(), choice: metricChoice(values) });
   const server = loadKubeconfig({ path: values.kubeconfig }).client;
   const rootCa = values.rootCaFile === '' ? server.ca?.toString() : readCertificates(values.rootCaFile);
   const signing = openSigning(values, log);
-  const clientOptions = { ...server, userAgent: PROGRAM, timeoutMs: values.kubeApiRequestTimeoutMs };
+  const clientOptions = {
+    ...server,
+    userAgent: PROGRAM,
+    timeoutMs: values.kubeApiRequestTimeoutMs,
+    observe: metrics.observerOf(server.server),
+  };
   const client = createClient(clientOptions);
   const isPortGiven = given.has('secure-port');
   const listener = await openStatusListener(values, { client, metrics, log, isPortGiven });

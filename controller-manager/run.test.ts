@@ -108,7 +108,7 @@ test('losing the lease ends the controllers and is told', async () => {
 test('its metrics tell whether it leads, and show the queues of its controllers', async () => {
   const metrics = createMetrics({ process: false });
   const status = async (): Promise<string | undefined> =>
-    /leader_election_master_status\{name="controllers"\} (\d)/.exec(await metrics.text())?.[1];
+    /leader_election_master_status\{name="controllers"\} (\d)/.exec(String(await metrics.exposition()))?.[1];
   let whileLeading: string | undefined;
   const controller: Controller = {
     name: 'counting',
@@ -125,7 +125,7 @@ test('its metrics tell whether it leads, and show the queues of its controllers'
   await run;
   expect(whileLeading).toBe('1');
   expect(await status()).toBe('0');
-  expect(await metrics.text()).toContain('workqueue_adds_total{name="counting"} 1\n');
+  expect(String(await metrics.exposition())).toContain('workqueue_adds_total{name="counting"} 1\n');
 });
 
 test('a controller that breaks stops the others, and its error comes out', async () => {

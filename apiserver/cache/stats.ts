@@ -48,6 +48,16 @@ export function createCounters(): Counters {
   };
 }
 
+/** Of the watches that asked for one version. */
+export interface SentStats {
+  readonly apiVersion: string;
+  readonly frames: number;
+  /** Of those, what was handed out before the watch was live. */
+  readonly initial: number;
+  /** Open now. */
+  readonly watchers: number;
+}
+
 export interface ResourceStats {
   readonly resource: string;
   readonly objects: number;
@@ -58,7 +68,7 @@ export interface ResourceStats {
   readonly oldestWatchable: number;
   readonly watchers: number;
   /** Frames for watchers since the start: the state, past and live events, bookmarks and errors; by the version asked for. */
-  readonly sent: readonly { readonly apiVersion: string; readonly frames: number }[];
+  readonly sent: readonly SentStats[];
   /** Watches ended because their client did not take what it asked for. */
   readonly slowEnded: number;
   readonly isReady: boolean;

@@ -1,6 +1,8 @@
 import type { CustomResourceDefinition } from '../../shared/api/types/apiextensions-v1';
 import type { Requeue } from '../../shared/concurrency/work-loop';
 import { runWorkers } from '../../shared/concurrency/work-loop';
+import type { QueueTimes } from '../../shared/concurrency/queue-times';
+import type { WorkQueue } from '../../shared/concurrency/work-queue';
 import { createWorkQueue } from '../../shared/concurrency/work-queue';
 import type { Log } from '../../shared/log/log';
 import { warmPatterns } from '../../shared/structural/warm-patterns';
@@ -23,6 +25,8 @@ export interface DefinitionControllerOptions {
   readonly builtIn: Registry;
   readonly custom: CustomResources;
   readonly log: Log;
+  /** Told of the work. */
+  readonly queues: QueueTimes;
 }
 
 /**
@@ -37,10 +41,12 @@ export class DefinitionController {
   readonly #log: Log;
   /** What was judged of a definition and needed no further word; one entry per definition. */
   readonly #judged = new Map<string, string>();
-  readonly #queue = createWorkQueue(RETRIES);
-  readonly #leavers = createWorkQueue(RETRIES);
+  readonly #queue: WorkQueue;
+  readonly #leavers: WorkQueue;
 
-  constructor({ store, builtIn, custom, log }: DefinitionControllerOptions) {
+  constructor({ store, builtIn, custom, log, queues }: DefinitionControllerOptions) {
+    this.#queue = createWorkQueue({ ...RETRIES, observer: queues.observerOf('definitions') });
+    this.#leavers = createWorkQueue({ ...RETRIES, observer: queues.observerOf('definitions_cleanup') });
     this.#custom = custom;
     this.#log = log;
     this.#writer = new DefinitionWriter(store, builtIn);

@@ -10,6 +10,7 @@ import { idTokenLookup } from '../access/authentication/oidc/id-tokens';
 import { followIssuerKeys } from '../access/authentication/oidc/issuer-keys';
 import { requestHeader } from '../access/authentication/request-header';
 import type { TokenAuthenticator } from '../access/authentication/token-authenticator';
+import type { TokenCacheCounts } from '../access/authentication/token-cache-counts';
 import { firstTokenOf, meantForApi } from '../access/authentication/token-authenticator';
 import { tokenFileLookup } from '../access/authentication/token-file';
 import { createTokenReviewCall } from '../access/authentication/webhook/token-review-call';
@@ -81,7 +82,7 @@ export function clientAuthoritiesOf({ clients, proxies }: AuthorityBundles): Cli
 function tokenKinds(
   { tokenFile, bootstrapTokens, oidc, tokenWebhook }: AuthenticationOptions,
   context: AuthenticationContext,
-  { apiAudiences, authenticators }: AccountTokenParts,
+  { apiAudiences, authenticators, counts }: AccountTokenParts,
 ): readonly TokenAuthenticator[] {
   const { plane, clock, log, life } = context;
   const secrets = systemSecrets(plane.store, plane.registry);
@@ -89,7 +90,7 @@ function tokenKinds(
     ...(tokenFile === undefined ? [] : [meantForApi(apiAudiences, tokenFileLookup(tokenFile))]),
     ...authenticators,
     ...(bootstrapTokens ? [meantForApi(apiAudiences, bootstrapTokenLookup({ secrets, clock, log }))] : []),
-    ...(oidc === undefined ? [] : [meantForApi(apiAudiences, idTokens(oidc, context))]),
+    ...(oidc === undefined ? [] : [meantForApi(apiAudiences, idTokens(oidc, context, counts.cache))]),
     // The last one: whatever is known here need not be asked elsewhere.
     ...(tokenWebhook === undefined
       ? []
@@ -98,6 +99,7 @@ function tokenKinds(
             ...tokenWebhook,
             ask: createTokenReviewCall(tokenWebhook),
             apiAudiences,
+            counts: counts.cache,
             clock,
             log,
             life,
@@ -106,12 +108,16 @@ function tokenKinds(
   ];
 }
 
-function idTokens(oidc: OidcOptions, context: AuthenticationContext): ReturnType<typeof idTokenLookup> {
+function idTokens(
+  oidc: OidcOptions,
+  context: AuthenticationContext,
+  counts: TokenCacheCounts,
+): ReturnType<typeof idTokenLookup> {
   const { issuer, algorithms, caFile } = oidc;
   const { clock, log, life } = context;
   const bundle = openBundle(caFile, context);
   const fetchJson = createFetchJson(() => bundle?.current().pem);
-  const keys = followIssuerKeys({ issuer, algorithms, fetchJson, clock, log, life });
+  const keys = followIssuerKeys({ issuer, algorithms, fetchJson, clock, log, life, counts });
   return idTokenLookup(oidc, { keys, clock });
 }
 

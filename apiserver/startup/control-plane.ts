@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Service } from '../../shared/api/types/core-v1';
 import type { Clock } from '../../shared/concurrency/clock';
+import { QueueTimes } from '../../shared/concurrency/queue-times';
 import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
 import { GROUP } from '../../shared/names';
@@ -101,6 +102,7 @@ export interface ControlPlane {
   readonly serviceAllocation: ServiceAllocation;
   readonly admissionMetrics: AdmissionMetrics;
   readonly webhookMetrics: WebhookMetrics;
+  readonly queues: QueueTimes;
 }
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
@@ -145,17 +147,19 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     serverSideApply: options.serverSideApply ?? true,
     kindSettings,
   };
+  const queues = new QueueTimes();
   return {
     registry: () => custom.registry,
     cache,
     store,
     custom,
-    definitions: new DefinitionController({ store, builtIn: registry, custom, log }),
+    definitions: new DefinitionController({ store, builtIn: registry, custom, log, queues }),
     access,
     openWatches: openWatches(policies, log),
     serviceAllocation,
     admissionMetrics: metrics.plugins,
     webhookMetrics: metrics.webhooks,
+    queues,
   };
 }
 

@@ -12,6 +12,8 @@ export interface CommonStoreOptions {
   readonly prefix: string;
   /** How often to forget old history; 0 leaves that to somebody else. */
   readonly compactionIntervalMs: number;
+  /** How often to ask for the size of the database; 0 never does. */
+  readonly sizePollMs: number;
 }
 
 export interface OpenParts {
@@ -26,6 +28,10 @@ export interface OpenStore {
   readonly replacements?: () => number;
   /** Resolves when the store has answered; throws a StorageError when it does not, and may be called again then. */
   connect(signal: AbortSignal): Promise<void>;
+  /** Bytes of the database by endpoint, for metrics; absent where there are no endpoints. */
+  readonly databaseSizes?: ReadonlyMap<string, number>;
+  /** Asks for them every so often, until the signal aborts. */
+  keepDatabaseSizes?(intervalMs: number, signal: AbortSignal): Promise<void>;
   /** Forgets old history regularly, until the signal aborts. */
   keepCompact(signal: AbortSignal): Promise<void>;
 }

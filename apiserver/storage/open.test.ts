@@ -7,7 +7,7 @@ import { LightSignal } from '../../shared/concurrency/light-signal';
 import { silentLog } from '../../shared/log/log';
 import { openStore } from './open';
 
-const COMMON = { prefix: '/registry', compactionIntervalMs: 0 };
+const COMMON = { prefix: '/registry', sizePollMs: 0, compactionIntervalMs: 0 };
 const PARTS = { clock: systemClock, log: silentLog };
 
 test('the embedded store answers as soon as it is open, and looks after its own history', async () => {

@@ -44,6 +44,13 @@ export const STORE_FLAGS = [
     group: STORAGE_GROUP,
     help: 'The interval of compaction of the store, which is also how long a paginated list can be continued. 0 disables compaction and leaves paginated lists at 5m0s.',
   },
+  {
+    name: 'etcd-db-metric-poll-interval',
+    type: 'duration',
+    default: '30s',
+    group: STORAGE_GROUP,
+    help: 'The interval at which the size of the database of each etcd member is asked for, for metrics. 0 disables it.',
+  },
 ] as const satisfies readonly FlagRow[];
 
 type StoreFlags = FlagValues<typeof STORE_FLAGS>;
@@ -80,6 +87,7 @@ export function storeOptions(flags: StoreFlags): StoreOptions {
     ...ROWS[backend].options(flags),
     prefix: `/${flags.etcdPrefix.replaceAll(/^\/+|\/+$/g, '')}`,
     compactionIntervalMs: flags.etcdCompactionIntervalMs,
+    sizePollMs: flags.etcdDbMetricPollIntervalMs,
   } as StoreOptions;
 }
 

@@ -172,6 +172,7 @@ export async function startInProcessApi(
       admission: plane.admissionMetrics,
       webhooks: plane.webhookMetrics,
       processMetrics: false,
+      build: { version: '0.0.0', commit: '', date: '' },
     }),
     verbs,
     ...defined({ large }),

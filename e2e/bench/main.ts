@@ -12,6 +12,7 @@ import { measureListMemory } from './list-memory';
 import { measureAllocations } from './patch-allocations';
 import type { Bench } from './rig';
 import { SIZES, withBench } from './rig';
+import { measureScrape } from './scrape';
 import { measureStarts } from './start-times';
 import type { Table } from './table';
 import { printTable } from './table';
@@ -28,6 +29,7 @@ const GROUPS: readonly Parts[] = [
     delivery: measureDelivery,
     allocations: measureAllocations,
   },
+  { scrape: measureScrape },
   { idle: measureIdleWatchers },
   { starts: measureStarts },
 ];

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { sleep } from '../concurrency/abort';
 import type { Clock } from '../concurrency/clock';
 import { monotonicClock } from '../concurrency/monotonic-clock';
+import type { RequestObserver } from '../metrics/rest-client';
 import { MEDIA_TYPE } from '../names';
 import { ConnectionError } from './connection-error';
 import type { CallOptions, ClientOptions, RawAnswer, RawRequest, TokenSource } from './options';
@@ -33,7 +34,7 @@ const USER_AGENT = 'orch-client';
 const STALE_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 export function createConnection(options: ClientOptions, clock: Clock = monotonicClock): Connection {
-  const transport = createTransport(options);
+  const transport = observed(createTransport(options), options.observe, clock);
   const tokens = options.tokenSource ?? tokenSource(options, clock);
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const wire = (
@@ -111,6 +112,32 @@ async function beginning(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
     if (bytes >= ERROR_BYTES_MAX) break;
   }
   return Buffer.concat(parts);
+}
+
+function observed(transport: Transport, observe: RequestObserver | undefined, clock: Clock): Transport {
+  if (observe === undefined) return transport;
+  const timed = async <T extends { readonly code: number }>(
+    method: string,
+    run: () => Promise<T>,
+  ): Promise<T> => {
+    const beganMs = clock.now();
+    let code = 0;
+    try {
+      const answer = await run();
+      ({ code } = answer);
+      return answer;
+    } finally {
+      observe(method, code, clock.now() - beganMs);
+    }
+  };
+  return {
+    send: async (request, deadline) => timed(request.method, async () => transport.send(request, deadline)),
+    stream: async (request, deadline) =>
+      timed(request.method, async () => transport.stream(request, deadline)),
+    close: () => {
+      transport.close();
+    },
+  };
 }
 
 async function sendOnce(

@@ -1,3 +1,4 @@
+import type { RequestObserver } from '../metrics/rest-client';
 import type { ApiObject, ListMeta } from '../object/object';
 import type { TransportOptions } from './transport';
 
@@ -10,6 +11,8 @@ export interface ClientOptions extends TransportOptions {
   readonly userAgent?: string;
   /** How long one call may take, in milliseconds; 30,000 if not given. For a watch: until its head arrives. */
   readonly timeoutMs?: number;
+  /** Told of each request that went out, for metrics. */
+  readonly observe?: RequestObserver;
 }
 
 /** A bearer token that changes in the course of time. */

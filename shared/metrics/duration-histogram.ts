@@ -1,41 +1,33 @@
-/** How long something took, many times over: counts by upper bound, cheap enough for every request and every event. */
-export class DurationHistogram {
-  /** Ascending, in seconds. */
-  readonly boundsSeconds: readonly number[];
-  /** One more than there are bounds: the last counts what is above all of them. */
-  readonly #counts: Float64Array;
+import type { Bucketed } from './buckets';
+
+/** How long something took, many times over: counts by upper bound in seconds, cheap enough for every request and every event. */
+export class DurationHistogram implements Bucketed {
+  readonly bounds: readonly number[];
+  readonly counts: Float64Array;
   #sumMs = 0;
 
   constructor(boundsSeconds: readonly number[]) {
-    this.boundsSeconds = boundsSeconds;
-    this.#counts = new Float64Array(boundsSeconds.length + 1);
+    this.bounds = boundsSeconds;
+    this.counts = new Float64Array(boundsSeconds.length + 1);
   }
 
   /** Counts `times` events that took `ms` milliseconds each. */
   observe(ms: number, times = 1): void {
     const seconds = ms / MS_PER_SECOND;
-    const { boundsSeconds } = this;
+    const { bounds } = this;
     let at = 0;
-    while (at < boundsSeconds.length && seconds > (boundsSeconds[at] ?? 0)) at += 1;
-    this.#counts[at] = (this.#counts[at] ?? 0) + times;
+    while (at < bounds.length && seconds > (bounds[at] ?? 0)) at += 1;
+    this.counts[at] = (this.counts[at] ?? 0) + times;
     this.#sumMs += ms * times;
   }
 
-  get sumSeconds(): number {
+  /** Seconds. */
+  get sum(): number {
     return this.#sumMs / MS_PER_SECOND;
   }
 
   get count(): number {
-    return this.#counts.reduce((sum, each) => sum + each, 0);
-  }
-
-  /** For each bound, how many took at most that long. */
-  cumulative(): readonly number[] {
-    let sum = 0;
-    return this.boundsSeconds.map((_bound, at) => {
-      sum += this.#counts[at] ?? 0;
-      return sum;
-    });
+    return this.counts.reduce((sum, each) => sum + each, 0);
   }
 }
 

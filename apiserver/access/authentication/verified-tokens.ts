@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Claims } from '../../../shared/tokens/json-web-token';
 import { isSignedByOneOf, parseToken } from '../../../shared/tokens/json-web-token';
 import type { TokenKey } from '../../../shared/tokens/token-key';
+import type { TokenCacheCounts } from './token-cache-counts';
 
 /** What is longer is not looked into. */
 const TOKEN_BYTES_MAX = 65_536;
@@ -24,14 +25,17 @@ export class VerifiedTokens {
   readonly #keys: readonly TokenKey[];
   /** By the digest of the token, so that no secret stays in memory. */
   readonly #known: LRUCache<string, Claims>;
+  readonly #counts: TokenCacheCounts | undefined;
 
   constructor(options: {
     readonly issuer: string;
     readonly keys: readonly TokenKey[];
     readonly tokensMax: number;
+    readonly counts?: TokenCacheCounts;
   }) {
     this.#issuer = options.issuer;
     this.#keys = options.keys;
+    this.#counts = options.counts;
     this.#known = new LRUCache({ max: options.tokensMax });
   }
 
@@ -39,13 +43,21 @@ export class VerifiedTokens {
     if (token.length > TOKEN_BYTES_MAX) return { is: 'foreign' };
     const digest = createHash('sha256').update(token).digest('base64');
     const known = this.#known.get(digest);
-    if (known !== undefined) return { is: 'verified', claims: known };
+    if (known !== undefined) {
+      this.#counts?.hit();
+      return { is: 'verified', claims: known };
+    }
     const parsed = parseToken(token);
     if (parsed === undefined || parsed.claims.iss !== this.#issuer) return { is: 'foreign' };
     // What says something twice is refused, as kube-apiserver's library for tokens does: readers differ in which they believe.
-    if (parsed.repeatsClaims || !(await isSignedByOneOf(parsed, this.#keys))) return { is: 'forged' };
+    if (parsed.repeatsClaims || !(await this.#isSigned(parsed))) return { is: 'forged' };
     if (token.length <= REMEMBERED_TOKEN_BYTES_MAX) this.#known.set(digest, parsed.claims);
     return { is: 'verified', claims: parsed.claims };
+  }
+
+  async #isSigned(parsed: NonNullable<ReturnType<typeof parseToken>>): Promise<boolean> {
+    const verify = async (): Promise<boolean> => isSignedByOneOf(parsed, this.#keys);
+    return this.#counts === undefined ? verify() : this.#counts.miss(verify, Boolean);
   }
 
   get size(): number {

@@ -16,6 +16,11 @@ export interface QuestionsOptions<Question, Verdict> {
   readonly isRemembered?: (question: Question) => boolean;
   /** Trouble with the service, at most once a second, and how many questions it concerned. */
   readonly onTrouble: (trouble: { readonly error: string; readonly questions: number }) => void;
+  /** Told of what was known, and of what had to be asked. */
+  readonly counts?: {
+    hit(): void;
+    miss<T>(ask: () => Promise<T>, isGood: (verdict: T) => boolean): Promise<T>;
+  };
   readonly clock: Clock;
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
@@ -66,7 +71,10 @@ export class Questions<Question, Verdict> {
   async verdict(question: Question, signal: AbortSignal): Promise<Verdict> {
     const key = createHash('sha256').update(JSON.stringify(question)).digest('base64');
     const known = this.#good.get(key) ?? this.#others.get(key);
-    if (known !== undefined && this.#stands(known)) return known.verdict;
+    if (known !== undefined && this.#stands(known)) {
+      this.#options.counts?.hit();
+      return known.verdict;
+    }
     // A request that is given up must not take the answer from the others.
     return untilAborted(this.#asking.get(key) ?? this.#begin(key, question), signal);
   }
@@ -94,7 +102,9 @@ export class Questions<Question, Verdict> {
     try {
       const questionsMax = this.#good.has(key) ? QUESTIONS_OF_KNOWN_MAX : QUESTIONS_MAX;
       if (this.#asking.size >= questionsMax) throw new Error('too many questions wait for the webhook');
-      const verdict = await ask(question, signal);
+      const { counts, isGood } = this.#options;
+      const asked = async (): Promise<Verdict> => ask(question, signal);
+      const verdict = counts === undefined ? await asked() : await counts.miss(asked, isGood);
       if (this.#options.isRemembered?.(question) !== false) this.#remember(key, verdict);
       return verdict;
     } catch (error) {

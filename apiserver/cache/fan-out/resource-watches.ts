@@ -44,6 +44,7 @@ export class ResourceWatches implements WatchSource {
     const { context } = this.state;
     const watcher = this.#createWatcher(request);
     this.#watchers.add(watcher);
+    watcher.sent.watchers += 1;
     context.counters.watchesStarted += 1;
     const close = (): void => {
       // The listener notices by itself that a client takes nothing, when too little happens for the queue to overflow.
@@ -78,6 +79,7 @@ export class ResourceWatches implements WatchSource {
 
   end(watcher: Watcher, reason: EndReason): void {
     if (!this.#watchers.delete(watcher)) return;
+    watcher.sent.watchers -= 1;
     this.#fanOut.remove(watcher);
     this.state.context.counters.watchesEnded[reason] += 1;
     watcher.end(reason, watcher.isLive ? this.lastFrame(watcher, reason) : undefined);
@@ -136,7 +138,7 @@ export class ResourceWatches implements WatchSource {
   stats(): Pick<ResourceStats, 'watchers' | 'sent' | 'slowEnded'> {
     return {
       watchers: this.#watchers.size,
-      sent: [...this.#sent].map(([apiVersion, { frames }]) => ({ apiVersion, frames })),
+      sent: [...this.#sent].map(([apiVersion, counter]) => ({ apiVersion, ...counter })),
       slowEnded: this.#slowEnded,
     };
   }
@@ -210,7 +212,7 @@ export class ResourceWatches implements WatchSource {
   #sentAs(apiVersion: string): SentCounter {
     let counter = this.#sent.get(apiVersion);
     if (counter === undefined) {
-      counter = { frames: 0 };
+      counter = { frames: 0, initial: 0, watchers: 0 };
       this.#sent.set(apiVersion, counter);
     }
     return counter;

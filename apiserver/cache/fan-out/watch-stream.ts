@@ -272,6 +272,7 @@ class Piece {
   add(frame: Buffer): void {
     this.#frames.push(frame);
     this.#sent.frames += 1;
+    this.#sent.initial += 1;
     this.#bytes += frame.length;
   }
 

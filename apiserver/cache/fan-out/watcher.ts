@@ -31,6 +31,10 @@ export interface WatcherOptions {
 /** Shared by all watches of one resource in one version. */
 export interface SentCounter {
   frames: number;
+  /** Of those, what was handed out before the watch was live: the state, or past events. */
+  initial: number;
+  /** Watches that are open now. */
+  watchers: number;
 }
 
 /**

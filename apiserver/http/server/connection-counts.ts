@@ -8,8 +8,10 @@ export interface ConnectionCounts {
   slowReaders: number;
   /** Connections that were closed before their TLS handshake, because too many came from their address. */
   handshakesRefused: number;
+  /** TLS handshakes that failed. */
+  handshakesFailed: number;
 }
 
 export function newConnectionCounts(): ConnectionCounts {
-  return { pipelined: 0, pipelineFloods: 0, slowReaders: 0, handshakesRefused: 0 };
+  return { pipelined: 0, pipelineFloods: 0, slowReaders: 0, handshakesRefused: 0, handshakesFailed: 0 };
 }

@@ -223,6 +223,9 @@ class HttpsServer implements Server {
       request.upgradeHead = head;
       this.#upgrade(request, socket);
     });
+    https.on('tlsClientError', () => {
+      this.#counts.handshakesFailed += 1;
+    });
     https.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
       this.#refuse(error, socket);
     });

@@ -1,15 +1,14 @@
-import type { Registry } from 'prom-client';
+import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { AuditCounts } from '../../audit/counts';
-import { addCounter } from './collected';
 
 /** Shows what was audited, under kube-apiserver's names. */
-export function addAuditMetrics(registry: Registry, counts: AuditCounts): void {
-  addCounter(registry, {
+export function addAuditMetrics(metrics: MetricSet, counts: AuditCounts): void {
+  metrics.counter({
     name: 'apiserver_audit_event_total',
     help: 'Audit events generated and sent to the audit backends.',
     read: () => [[{}, counts.events]],
   });
-  addCounter(registry, {
+  metrics.counter({
     name: 'apiserver_audit_error_total',
     help: 'Audit events lost, by audit plugin.',
     labels: ['plugin'],
@@ -17,7 +16,7 @@ export function addAuditMetrics(registry: Registry, counts: AuditCounts): void {
       for (const [plugin, events] of counts.errors) yield [{ plugin }, events];
     },
   });
-  addCounter(registry, {
+  metrics.counter({
     name: 'apiserver_audit_level_total',
     help: 'Requests by the level of the audit policy that applies to them.',
     labels: ['level'],
@@ -25,7 +24,7 @@ export function addAuditMetrics(registry: Registry, counts: AuditCounts): void {
       for (const [level, requests] of counts.levels) yield [{ level }, requests];
     },
   });
-  addCounter(registry, {
+  metrics.counter({
     name: 'apiserver_audit_requests_rejected_total',
     help: 'Requests rejected because their audit event could not be written.',
     read: () => [[{}, counts.rejectedRequests]],

@@ -1,19 +1,19 @@
-import { Registry } from 'prom-client';
+import { MetricSet } from '../../../shared/metrics/metric-set';
 import { AuthenticationCounts } from '../../access/authentication/authentication-counts';
 import { addAuthenticationMetrics } from './add-authentication-metrics';
 
 test('attempts, their duration and the kinds of users are shown as they are when somebody asks', async () => {
-  const registry = new Registry();
+  const metrics = new MetricSet();
   const counts = new AuthenticationCounts();
-  addAuthenticationMetrics(registry, counts);
-  expect(await registry.metrics()).not.toMatch(/^authentication_attempts\{/m);
+  addAuthenticationMetrics(metrics, counts);
+  expect(String(await metrics.exposition())).not.toMatch(/^authentication_attempts\{/m);
   counts.observe('success', 1.5, 'admin');
   counts.observe('success', 0.5, 'jane@example.com');
   counts.observe('success', 0.5, 'system:serviceaccount:ns:robot');
   counts.observe('success', 0.5, 'jane');
   counts.observe('error', 3);
   counts.certificateLife.observe(3_000_000);
-  const text = await registry.metrics();
+  const text = String(await metrics.exposition());
   for (const line of [
     'authenticated_user_requests{username="admin"} 1',
     'authenticated_user_requests{username="email_id"} 1',

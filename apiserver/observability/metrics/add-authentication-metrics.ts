@@ -1,13 +1,11 @@
-import type { Registry } from 'prom-client';
+import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { AuthenticationCounts } from '../../access/authentication/authentication-counts';
 import { AUTHENTICATION_RESULTS } from '../../access/authentication/authentication-counts';
-import { addHistogram } from '../../../shared/metrics/bucket-histogram';
-import { addCounter } from './collected';
 
 /** Shows how authentication ends and how long it takes, under kube-apiserver's names. */
-export function addAuthenticationMetrics(registry: Registry, counts: AuthenticationCounts): void {
+export function addAuthenticationMetrics(metrics: MetricSet, counts: AuthenticationCounts): void {
   const { durations, users, certificateLife } = counts;
-  addCounter(registry, {
+  metrics.counter({
     name: 'authenticated_user_requests',
     help: 'Authenticated requests by kind of user name.',
     labels: ['username'],
@@ -15,7 +13,7 @@ export function addAuthenticationMetrics(registry: Registry, counts: Authenticat
       for (const [username, requests] of users) yield [{ username }, requests];
     },
   });
-  addCounter(registry, {
+  metrics.counter({
     name: 'authentication_attempts',
     help: 'Authentication attempts by result: success, failure (no credential) or error (invalid credential).',
     labels: ['result'],
@@ -26,26 +24,20 @@ export function addAuthenticationMetrics(registry: Registry, counts: Authenticat
       }
     },
   });
-  addHistogram(
-    registry,
-    {
-      name: 'authentication_duration_seconds',
-      help: 'The latency of authentication.',
-      labels: ['result'],
-    },
-    function* read() {
+  metrics.histogram({
+    name: 'authentication_duration_seconds',
+    help: 'The latency of authentication.',
+    labels: ['result'],
+    *read() {
       for (const result of AUTHENTICATION_RESULTS) {
-        if (durations[result].count > 0) yield { labels: { result }, durations: durations[result] };
+        if (durations[result].count > 0) yield [{ result }, durations[result]];
       }
     },
-  );
-  addHistogram(
-    registry,
-    {
-      name: 'apiserver_client_certificate_expiration_seconds',
-      help: 'The remaining validity of the client certificates of requests.',
-      labels: [],
-    },
-    () => [{ labels: {}, durations: certificateLife }],
-  );
+  });
+  metrics.histogram({
+    name: 'apiserver_client_certificate_expiration_seconds',
+    help: 'The remaining validity of the client certificates of requests.',
+    labels: [],
+    read: () => [[{}, certificateLife]],
+  });
 }

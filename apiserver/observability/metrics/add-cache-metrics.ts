@@ -1,9 +1,6 @@
-import type { Registry } from 'prom-client';
+import type { MetricSet, Sample } from '../../../shared/metrics/metric-set';
 import { parseGroupVersion } from '../../../shared/api/resources';
 import type { CacheStats, ResourceStats } from '../../cache/stats';
-import type { Sample } from './collected';
-import { addCounter, addGauge } from './collected';
-import { addHistogram } from '../../../shared/metrics/bucket-histogram';
 
 export interface CacheMetricsSource {
   readonly stats: () => CacheStats;
@@ -15,27 +12,25 @@ const PREFIX = 'apiserver_watch_cache';
 const MS_PER_SECOND = 1_000;
 
 /** Shows the state and the work of the watch cache. */
-export function addCacheMetrics(registry: Registry, source: CacheMetricsSource): void {
-  addTotals(registry, source);
-  addGauges(registry, source);
-  addResourceGauges(registry, source);
-  addByResource(registry, source);
-  addHistogram(
-    registry,
-    {
-      name: 'apiserver_watch_delay_seconds',
-      help: 'The propagation latency of a change by stage: to_cache is how long reads waited for the watch cache to be fresh enough, in_cache is from the arrival of an event until it is applied, to_door is from queued for a watcher until written to its connection.',
-      labels: ['stage'],
-    },
-    () => {
+export function addCacheMetrics(metrics: MetricSet, source: CacheMetricsSource): void {
+  addTotals(metrics, source);
+  addGauges(metrics, source);
+  addResourceGauges(metrics, source);
+  addStoredObjects(metrics, source);
+  addByResource(metrics, source);
+  metrics.histogram({
+    name: 'apiserver_watch_delay_seconds',
+    help: 'The propagation latency of a change by stage: to_cache is how long reads waited for the watch cache to be fresh enough, in_cache is from the arrival of an event until it is applied, to_door is from queued for a watcher until written to its connection.',
+    labels: ['stage'],
+    read: () => {
       const { toCache, inCache, toListener } = source.stats().delays;
       return [
-        { labels: { stage: 'to_cache' }, durations: toCache },
-        { labels: { stage: 'in_cache' }, durations: inCache },
-        { labels: { stage: 'to_door' }, durations: toListener },
+        [{ stage: 'to_cache' }, toCache],
+        [{ stage: 'in_cache' }, inCache],
+        [{ stage: 'to_door' }, toListener],
       ];
     },
-  );
+  });
 }
 
 const TOTALS: readonly (readonly [name: string, help: string, of: (stats: CacheStats) => number])[] = [
@@ -85,17 +80,17 @@ const TOTALS: readonly (readonly [name: string, help: string, of: (stats: CacheS
   ['flushes_total', 'Flushes of queued events to connections.', ({ flushes }) => flushes],
 ];
 
-function addTotals(registry: Registry, { stats }: CacheMetricsSource): void {
+function addTotals(metrics: MetricSet, { stats }: CacheMetricsSource): void {
   for (const [name, help, of] of TOTALS) {
-    addCounter(registry, { name: `${PREFIX}_${name}`, help, read: () => [[{}, of(stats())]] });
+    metrics.counter({ name: `${PREFIX}_${name}`, help, read: () => [[{}, of(stats())]] });
   }
-  addCounter(registry, {
+  metrics.counter({
     name: `${PREFIX}_watches_ended_total`,
     help: 'Watches ended, by reason.',
     labels: ['reason'],
     read: () => Object.entries(stats().watchesEnded).map(([reason, count]): Sample => [{ reason }, count]),
   });
-  addCounter(registry, {
+  metrics.counter({
     name: `${PREFIX}_checks_total`,
     help: 'Consistency checks of the cache of a resource with the store, by outcome.',
     labels: ['outcome'],
@@ -118,9 +113,9 @@ const GAUGES: readonly (readonly [name: string, help: string, of: (stats: CacheS
   ],
 ];
 
-function addGauges(registry: Registry, { stats }: CacheMetricsSource): void {
+function addGauges(metrics: MetricSet, { stats }: CacheMetricsSource): void {
   for (const [name, help, of] of GAUGES) {
-    addGauge(registry, { name: `${PREFIX}_${name}`, help, read: () => [[{}, of(stats())]] });
+    metrics.gauge({ name: `${PREFIX}_${name}`, help, read: () => [[{}, of(stats())]] });
   }
 }
 
@@ -147,9 +142,9 @@ const RESOURCE_GAUGES: readonly (readonly [
   ['ready', '1 if the resource can be read from the watch cache.', ({ isReady }) => (isReady ? 1 : 0)],
 ];
 
-function addResourceGauges(registry: Registry, { stats }: CacheMetricsSource): void {
+function addResourceGauges(metrics: MetricSet, { stats }: CacheMetricsSource): void {
   for (const [name, help, of] of RESOURCE_GAUGES) {
-    addGauge(registry, {
+    metrics.gauge({
       name: `${PREFIX}_${name}`,
       help,
       labels: ['resource'],
@@ -158,8 +153,20 @@ function addResourceGauges(registry: Registry, { stats }: CacheMetricsSource): v
   }
 }
 
-function addByResource(registry: Registry, { stats, kindOf }: CacheMetricsSource): void {
-  addCounter(registry, {
+/** As kube-apiserver counts what is stored; the second name is that of older dashboards. */
+function addStoredObjects(metrics: MetricSet, { stats }: CacheMetricsSource): void {
+  for (const name of ['apiserver_storage_objects', 'etcd_object_counts']) {
+    metrics.gauge({
+      name,
+      help: 'Stored objects by resource.',
+      labels: ['resource'],
+      read: () => stats().resources.map(({ resource, objects }): Sample => [{ resource }, objects]),
+    });
+  }
+}
+
+function addByResource(metrics: MetricSet, { stats, kindOf }: CacheMetricsSource): void {
+  metrics.counter({
     name: 'apiserver_watch_events_total',
     help: 'Events sent to watchers, bookmarks included, by the requested group, version and kind.',
     labels: ['group', 'version', 'kind'],
@@ -170,7 +177,29 @@ function addByResource(registry: Registry, { stats, kindOf }: CacheMetricsSource
         }),
       ),
   });
-  addCounter(registry, {
+  metrics.gauge({
+    name: 'apiserver_registered_watchers',
+    help: 'Open watches by the requested group, version and kind.',
+    labels: ['group', 'version', 'kind'],
+    read: () =>
+      stats().resources.flatMap(({ resource, sent }) =>
+        sent.map(({ apiVersion, watchers }): Sample => {
+          return [{ ...parseGroupVersion(apiVersion), kind: kindOf(resource) }, watchers];
+        }),
+      ),
+  });
+  metrics.counter({
+    name: 'apiserver_init_events_total',
+    help: 'Events sent to watchers before they were live: the state when they began, or what they had missed.',
+    labels: ['resource'],
+    read: () =>
+      stats()
+        .resources.filter(({ sent }) => sent.length > 0)
+        .map(({ resource, sent }): Sample => {
+          return [{ resource }, sent.reduce((sum, { initial }) => sum + initial, 0)];
+        }),
+  });
+  metrics.counter({
     name: 'apiserver_terminated_watchers_total',
     help: 'Slow watchers ended: their client did not read its events.',
     labels: ['resource'],

@@ -1,18 +1,18 @@
-import { Registry } from 'prom-client';
+import { MetricSet } from '../../../shared/metrics/metric-set';
 import { newConnectionCounts } from '../../http/server/connection-counts';
 import { createRequestMemory } from '../../http/server/held-bytes';
 import { addConnectionMetrics } from './add-connection-metrics';
 
 test('floods, slow readers and the memory of requests are shown', async () => {
-  const registry = new Registry();
+  const metrics = new MetricSet();
   const counts = newConnectionCounts();
   const memory = createRequestMemory();
-  addConnectionMetrics(registry, { counts, memory });
+  addConnectionMetrics(metrics, { counts, memory });
   Object.assign(counts, { pipelined: 1, pipelineFloods: 2, slowReaders: 3, handshakesRefused: 4 });
   memory.bodies.add({ name: 'jane' }, 5);
   memory.answers.add({ name: 'jane' }, 6);
   memory.answers.refused = 7;
-  const text = await registry.metrics();
+  const text = String(await metrics.exposition());
   for (const line of [
     'apiserver_pipelined_requests_total 1',
     'apiserver_pipeline_floods_total 2',

@@ -1,7 +1,6 @@
-import type { Registry } from 'prom-client';
+import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { ConnectionCounts } from '../../http/server/connection-counts';
 import type { RequestMemory } from '../../http/server/held-bytes';
-import { addCounter, addGauge } from './collected';
 
 export interface ConnectionMetricsSource {
   readonly counts: Readonly<ConnectionCounts>;
@@ -9,11 +8,11 @@ export interface ConnectionMetricsSource {
 }
 
 /** Shows what clients do with their connections, and the memory that their requests take. */
-export function addConnectionMetrics(registry: Registry, { counts, memory }: ConnectionMetricsSource): void {
+export function addConnectionMetrics(metrics: MetricSet, { counts, memory }: ConnectionMetricsSource): void {
   for (const { name, help, count } of COUNTERS) {
-    addCounter(registry, { name, help, read: () => [[{}, counts[count]]] });
+    metrics.counter({ name, help, read: () => [[{}, counts[count]]] });
   }
-  addGauge(registry, {
+  metrics.gauge({
     name: 'apiserver_request_memory_bytes',
     help: 'Bytes in memory for requests in flight: bodies, and answers that clients have not read yet.',
     labels: ['kind'],
@@ -21,7 +20,7 @@ export function addConnectionMetrics(registry: Registry, { counts, memory }: Con
       for (const [kind, held] of Object.entries(memory)) yield [{ kind }, held.total];
     },
   });
-  addCounter(registry, {
+  metrics.counter({
     name: 'apiserver_request_memory_rejections_total',
     help: 'Requests rejected with 429 because their user, or all users together, had too many bytes in memory.',
     labels: ['kind'],
@@ -46,6 +45,11 @@ const COUNTERS = [
     name: 'apiserver_slow_readers_total',
     help: 'Connections closed because their client did not read a response.',
     count: 'slowReaders',
+  },
+  {
+    name: 'apiserver_tls_handshake_errors_total',
+    help: 'TLS handshakes that failed.',
+    count: 'handshakesFailed',
   },
   {
     name: 'apiserver_tls_handshakes_rejected_total',

@@ -1,7 +1,5 @@
-import type { Registry as MetricsRegistry } from 'prom-client';
+import type { MetricSet, Sample } from '../../../shared/metrics/metric-set';
 import type { Registry } from '../../registry/registry';
-import type { Sample } from './collected';
-import { addGauge } from './collected';
 import type { RequestMetrics, RequestSeries } from './request-metrics';
 
 export interface DeprecatedApisOptions {
@@ -10,18 +8,20 @@ export interface DeprecatedApisOptions {
 }
 
 /** Shows which deprecated versions somebody has asked for, under kube-apiserver's name: 1 for each, for as long as the process lives. */
-export function addDeprecatedApis(
-  metrics: MetricsRegistry,
-  { requests, registry }: DeprecatedApisOptions,
-): void {
-  addGauge(metrics, {
+export function addDeprecatedApis(metrics: MetricSet, { requests, registry }: DeprecatedApisOptions): void {
+  metrics.gauge({
     name: 'apiserver_requested_deprecated_apis',
     help: 'Deprecated APIs that were requested, with the release in which they are removed.',
     labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
     *read() {
+      // Many series are requests for one resource.
+      const told = new Set<string>();
       for (const series of requests.series()) {
         const sample = isAnswered(series) ? sampleOf(registry(), series) : undefined;
-        if (sample !== undefined) yield sample;
+        if (sample === undefined) continue;
+        const key = Object.values(sample[0]).join(' ');
+        if (!told.has(key)) yield sample;
+        told.add(key);
       }
     },
   });

@@ -1,10 +1,8 @@
-import type { Registry } from 'prom-client';
 import type { DurationHistogram } from '../../../shared/metrics/duration-histogram';
-import { addHistogram } from '../../../shared/metrics/bucket-histogram';
+import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { DroppedRequests } from '../../exchange/overload';
 import type { FlowControl } from '../../flow-control/flow-control';
 import type { FlowCounts } from '../../flow-control/flow-counts';
-import { addCounter, addGauge } from './collected';
 
 /** What is known of priority and fairness. */
 export interface FlowReport {
@@ -18,10 +16,10 @@ const LABELS = ['priority_level', 'flow_schema'] as const;
 type FlowLabels = Readonly<Record<(typeof LABELS)[number], string>>;
 
 /** Shows what flow control does, under kube-apiserver's names. */
-export function addFlowMetrics(registry: Registry, { control, inQueue }: FlowReport): void {
-  addFlowCounters(registry, control);
-  addFlowHistograms(registry, control);
-  addGauge(registry, {
+export function addFlowMetrics(metrics: MetricSet, { control, inQueue }: FlowReport): void {
+  addFlowCounters(metrics, control);
+  addFlowHistograms(metrics, control);
+  metrics.gauge({
     name: 'apiserver_flowcontrol_request_concurrency_limit',
     help: 'The seats of each priority level.',
     labels: ['priority_level'],
@@ -31,7 +29,7 @@ export function addFlowMetrics(registry: Registry, { control, inQueue }: FlowRep
       }
     },
   });
-  addGauge(registry, {
+  metrics.gauge({
     name: 'apiserver_flowcontrol_seats_in_use',
     help: 'The seats of each priority level that are taken: expensive requests take several.',
     labels: ['priority_level'],
@@ -41,7 +39,7 @@ export function addFlowMetrics(registry: Registry, { control, inQueue }: FlowRep
       }
     },
   });
-  addGauge(registry, {
+  metrics.gauge({
     name: 'apiserver_current_inqueue_requests',
     help: 'Requests that wait for their turn.',
     labels: ['request_kind'],
@@ -51,10 +49,10 @@ export function addFlowMetrics(registry: Registry, { control, inQueue }: FlowRep
   });
 }
 
-function addFlowCounters(registry: Registry, control: FlowControl): void {
+function addFlowCounters(metrics: MetricSet, control: FlowControl): void {
   const gauges = { executing: 'executing', waiting: 'inqueue' } as const;
   for (const field of ['executing', 'waiting'] as const) {
-    addGauge(registry, {
+    metrics.gauge({
       name: `apiserver_flowcontrol_current_${gauges[field]}_requests`,
       help: `Requests ${field} now.`,
       labels: LABELS,
@@ -63,7 +61,7 @@ function addFlowCounters(registry: Registry, control: FlowControl): void {
       },
     });
   }
-  addCounter(registry, {
+  metrics.counter({
     name: 'apiserver_flowcontrol_dispatched_requests_total',
     help: 'Requests that were carried out, or are.',
     labels: LABELS,
@@ -71,7 +69,7 @@ function addFlowCounters(registry: Registry, control: FlowControl): void {
       for (const counts of control.counts) yield [labelsOf(counts), counts.dispatched];
     },
   });
-  addCounter(registry, {
+  metrics.counter({
     name: 'apiserver_flowcontrol_rejected_requests_total',
     help: 'Requests refused with 429, by reason.',
     labels: [...LABELS, 'reason'],
@@ -83,11 +81,16 @@ function addFlowCounters(registry: Registry, control: FlowControl): void {
   });
 }
 
-function addFlowHistograms(registry: Registry, control: FlowControl): void {
+function addFlowHistograms(metrics: MetricSet, control: FlowControl): void {
   const show = (name: string, help: string, of: (counts: FlowCounts) => DurationHistogram): void => {
-    addHistogram(registry, { name: `apiserver_flowcontrol_${name}`, help, labels: LABELS }, () =>
-      [...control.counts].map((counts) => ({ labels: { ...labelsOf(counts) }, durations: of(counts) })),
-    );
+    metrics.histogram({
+      name: `apiserver_flowcontrol_${name}`,
+      help,
+      labels: LABELS,
+      *read() {
+        for (const counts of control.counts) yield [labelsOf(counts), of(counts)];
+      },
+    });
   };
   show(
     'request_execution_seconds',
@@ -99,22 +102,18 @@ function addFlowHistograms(registry: Registry, control: FlowControl): void {
     'The length of its queue, as each request that waits finds it.',
     (counts) => counts.queueLengths,
   );
-  addHistogram(
-    registry,
-    {
-      name: 'apiserver_flowcontrol_request_wait_duration_seconds',
-      help: 'How long requests waited for their turn, those that never waited left out.',
-      labels: [...LABELS, 'execute'],
-    },
-    () =>
-      [...control.counts].flatMap((counts) => {
+  metrics.histogram({
+    name: 'apiserver_flowcontrol_request_wait_duration_seconds',
+    help: 'How long requests waited for their turn, those that never waited left out.',
+    labels: [...LABELS, 'execute'],
+    *read() {
+      for (const counts of control.counts) {
         const labels = labelsOf(counts);
-        return [
-          { labels: { ...labels, execute: 'true' }, durations: counts.waits.executed },
-          { labels: { ...labels, execute: 'false' }, durations: counts.waits.refused },
-        ];
-      }),
-  );
+        yield [{ ...labels, execute: 'true' }, counts.waits.executed];
+        yield [{ ...labels, execute: 'false' }, counts.waits.refused];
+      }
+    },
+  });
 }
 
 function labelsOf({ schema, level }: FlowCounts): FlowLabels {

@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client';
-import { addCounter } from './collected';
+import type { MetricSet } from '../../../shared/metrics/metric-set';
 
 /** What is counted of requests that another thread carries out. */
 export interface LargeRequestCounts {
@@ -36,8 +35,8 @@ const METRICS = [
 }[];
 
 /** Shows how often requests are too large for the loop that serves everybody. */
-export function addLargeRequestMetrics(registry: Registry, counts: LargeRequestCounts): void {
+export function addLargeRequestMetrics(metrics: MetricSet, counts: LargeRequestCounts): void {
   for (const { name, help, count } of METRICS) {
-    addCounter(registry, { name, help, read: () => [[{}, counts[count]]] });
+    metrics.counter({ name, help, read: () => [[{}, counts[count]]] });
   }
 }

@@ -1,14 +1,14 @@
-import { Registry } from 'prom-client';
+import { MetricSet } from '../../../shared/metrics/metric-set';
 import { StepTimes } from '../../../shared/concurrency/long-steps';
 import { addOverloadMetrics } from './add-overload-metrics';
 
 test('shows which steps held the event loop, whether it is late, and what was refused', async () => {
-  const registry = new Registry();
+  const metrics = new MetricSet();
   let now = 0;
   const steps = new StepTimes(() => now);
   const dropped = { mutating: 0, readOnly: 0 };
   let isLate = false;
-  addOverloadMetrics(registry, {
+  addOverloadMetrics(metrics, {
     steps,
     dropped,
     lag: {
@@ -17,7 +17,7 @@ test('shows which steps held the event loop, whether it is late, and what was re
       },
     },
   });
-  expect(await registry.metrics()).toContain('apiserver_loop_late 0');
+  expect(String(await metrics.exposition())).toContain('apiserver_loop_late 0');
   for (const ms of [30, 700]) {
     steps.run('parse_yaml', () => {
       now += ms;
@@ -25,7 +25,7 @@ test('shows which steps held the event loop, whether it is late, and what was re
   }
   isLate = true;
   dropped.mutating = 3;
-  const text = await registry.metrics();
+  const text = String(await metrics.exposition());
   expect(text.split('\n')).toEqual(
     expect.arrayContaining([
       'apiserver_dropped_requests_total{request_kind="mutating"} 3',

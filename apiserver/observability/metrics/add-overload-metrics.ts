@@ -1,9 +1,7 @@
-import type { Registry } from 'prom-client';
+import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { LoopLag } from '../../../shared/concurrency/loop-lag';
 import type { StepTimes } from '../../../shared/concurrency/long-steps';
-import { addHistogram } from '../../../shared/metrics/bucket-histogram';
 import type { DroppedRequests } from '../../exchange/overload';
-import { addCounter, addGauge } from './collected';
 
 /** What is known of the event loop of the process. */
 export interface LoopReport {
@@ -13,8 +11,8 @@ export interface LoopReport {
 }
 
 /** Shows which work holds the event loop, whether it is late, and what was refused because of that. */
-export function addOverloadMetrics(registry: Registry, { lag, dropped, steps }: LoopReport): void {
-  addCounter(registry, {
+export function addOverloadMetrics(metrics: MetricSet, { lag, dropped, steps }: LoopReport): void {
+  metrics.counter({
     name: 'apiserver_dropped_requests_total',
     help: 'Requests refused with 429 because the event loop was late, or by flow control.',
     labels: ['request_kind'],
@@ -22,23 +20,22 @@ export function addOverloadMetrics(registry: Registry, { lag, dropped, steps }: 
       for (const [kind, count] of Object.entries(dropped)) yield [{ request_kind: kind }, count];
     },
   });
-  addGauge(registry, {
+  metrics.gauge({
     name: 'apiserver_loop_late',
     help: 'Whether the event loop is late by its own work (1), so that expensive requests are refused.',
     *read() {
       yield [{}, Number(lag.isLate)];
     },
   });
-  addHistogram(
-    registry,
-    {
-      name: 'apiserver_loop_turn_seconds',
-      help: 'For how long single steps of a millisecond or more held the event loop, by stage.',
-      labels: ['stage'],
+  metrics.histogram({
+    name: 'apiserver_loop_turn_seconds',
+    help: 'For how long single steps of a millisecond or more held the event loop, by stage.',
+    labels: ['stage'],
+    *read() {
+      for (const { stage, durations } of steps.longSteps()) yield [{ stage }, durations];
     },
-    () => [...steps.longSteps()].map(({ stage, durations }) => ({ labels: { stage }, durations })),
-  );
-  addGauge(registry, {
+  });
+  metrics.gauge({
     name: 'apiserver_loop_turn_longest_seconds',
     help: 'The longest step of the last five to ten minutes, by stage.',
     labels: ['stage'],

@@ -1,7 +1,4 @@
-import type { Registry } from 'prom-client';
-import type { LabelledHistogram } from '../../../shared/metrics/bucket-histogram';
-import { addHistogram } from '../../../shared/metrics/bucket-histogram';
-import { addCounter, addGauge } from './collected';
+import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { RequestLabels, RequestMetrics, RequestSeries } from './request-metrics';
 
 const LABELS = [
@@ -14,29 +11,37 @@ const LABELS = [
   'scope',
   'component',
 ] as const satisfies readonly (keyof RequestLabels)[];
+const WITHOUT_DRY_RUN = LABELS.filter((label) => label !== 'dry_run');
 
 /** Shows what was counted of requests, under kube-apiserver's names. */
-export function addRequestMetrics(registry: Registry, requests: RequestMetrics): void {
-  addCounter(registry, {
+export function addRequestMetrics(metrics: MetricSet, requests: RequestMetrics): void {
+  metrics.counter({
     name: 'apiserver_request_total',
-    help: 'Requests by verb, resource, scope and response code.',
+    help: 'Requests by verb, resource, scope and response code; a watch counts when it ends.',
     labels: [...LABELS, 'code'],
     *read() {
-      for (const { labels, byCode } of requests.series()) {
-        for (const [code, count] of byCode) yield [{ ...labels, code: String(code) }, count];
-      }
+      for (const { byCode } of requests.series())
+        for (const { labels, times } of byCode.values()) yield [labels, times];
     },
   });
-  addHistogram(
-    registry,
-    {
-      name: 'apiserver_request_duration_seconds',
-      help: 'The latency of requests until their response is determined, watches excluded.',
-      labels: LABELS,
+  addLatencies(metrics, requests);
+  metrics.histogram({
+    name: 'apiserver_response_sizes',
+    help: 'Bytes of the responses to reads.',
+    labels: WITHOUT_DRY_RUN,
+    *read() {
+      for (const { labels, sizes } of requests.series()) if (sizes !== undefined) yield [labels, sizes];
     },
-    () => timeSeries(requests),
-  );
-  addGauge(registry, {
+  });
+  metrics.counter({
+    name: 'apiserver_request_terminations_total',
+    help: 'Requests that were ended in self-defense: their time was over, or there was too much of something to do.',
+    labels: [...WITHOUT_DRY_RUN, 'code'],
+    *read() {
+      for (const { labels, times } of requests.terminated()) yield [labels, times];
+    },
+  });
+  metrics.gauge({
     name: 'apiserver_current_inflight_requests',
     help: 'Requests in flight, watches excluded.',
     labels: ['request_kind'],
@@ -44,25 +49,40 @@ export function addRequestMetrics(registry: Registry, requests: RequestMetrics):
       for (const [kind, count] of Object.entries(requests.inFlight)) yield [{ request_kind: kind }, count];
     },
   });
-  addGauge(registry, {
+  metrics.gauge({
     name: 'apiserver_longrunning_gauge',
     help: 'Open watches.',
-    labels: LABELS.filter((label) => label !== 'dry_run'),
+    labels: WITHOUT_DRY_RUN,
+    *read() {
+      for (const { labels, longRunning } of requests.series())
+        if (labels.verb === 'WATCH') yield [labels, longRunning];
+    },
+  });
+}
+
+function addLatencies(metrics: MetricSet, requests: RequestMetrics): void {
+  metrics.histogram({
+    name: 'apiserver_request_duration_seconds',
+    help: 'The latency of requests until their response is determined; that of a watch is its whole duration.',
+    labels: LABELS,
+    *read() {
+      for (const series of requests.series()) if (hasEnded(series)) yield [series.labels, series.durations];
+    },
+  });
+  metrics.histogram({
+    name: 'apiserver_request_sli_duration_seconds',
+    help: 'The latency of requests that service level indicators are made of: watches excluded, calls of admission webhooks included.',
+    labels: WITHOUT_DRY_RUN,
     *read() {
       for (const series of requests.series()) {
-        if (series.labels.verb === 'WATCH') yield [longRunningLabels(series), series.longRunning];
+        // Dry runs have a series of their own, whose labels would be those of the requests in earnest.
+        const { verb, dry_run: dryRun } = series.labels;
+        if (verb !== 'WATCH' && dryRun === '' && hasEnded(series)) yield [series.labels, series.durations];
       }
     },
   });
 }
 
-function longRunningLabels({ labels }: RequestSeries): Readonly<Record<string, string>> {
-  const { dry_run: _dryRun, ...others } = labels;
-  return others;
-}
-
-function timeSeries(requests: RequestMetrics): LabelledHistogram<string>[] {
-  return [...requests.series()]
-    .filter(({ durations }) => durations.count > 0)
-    .map(({ labels, durations }) => ({ labels: { ...labels }, durations }));
+function hasEnded({ byCode }: RequestSeries): boolean {
+  return byCode.size > 0;
 }

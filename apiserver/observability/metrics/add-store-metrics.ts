@@ -1,17 +1,42 @@
-import type { Registry } from 'prom-client';
-import { addCounter } from './collected';
+import type { MetricSet } from '../../../shared/metrics/metric-set';
+import type { StoreTimes } from '../../storage/measured-backend';
 
-/** What a store tells of itself beside its answers. */
+/** What is known of the store of the process. */
 export interface StoreReport {
+  readonly times: StoreTimes;
+  /** Bytes by endpoint; absent for a store without endpoints. */
+  readonly databaseSizes?: ReadonlyMap<string, number>;
   /** How often it was replaced by another or an older one. Absent: nobody can. */
   readonly replacements?: () => number;
 }
 
-/** Shows what befell the store. */
-export function addStoreMetrics(registry: Registry, { replacements = () => 0 }: StoreReport): void {
-  addCounter(registry, {
-    name: 'apiserver_store_replacements_total',
-    help: 'Replacements of the store by another, an empty or an older one, as this replica has seen them.',
-    read: () => [[{}, replacements()]],
+/** Shows how long the store takes to answer, and how large it is, under kube-apiserver's names: these say etcd, whatever the store is. */
+export function addStoreMetrics(
+  metrics: MetricSet,
+  { times, databaseSizes, replacements }: StoreReport,
+): void {
+  metrics.histogram({
+    name: 'etcd_request_duration_seconds',
+    help: 'The latency of requests to the store by operation and resource.',
+    labels: ['operation', 'type'],
+    *read() {
+      for (const { labels, took } of times.series()) yield [labels, took];
+    },
+  });
+  if (replacements !== undefined) {
+    metrics.counter({
+      name: 'apiserver_store_replacements_total',
+      help: 'Replacements of the store by another, an empty or an older one, as this replica has seen them.',
+      read: () => [[{}, replacements()]],
+    });
+  }
+  if (databaseSizes === undefined) return;
+  metrics.gauge({
+    name: 'etcd_db_total_size_in_bytes',
+    help: 'Bytes of the database file of each etcd member, those that are free in it included.',
+    labels: ['endpoint'],
+    *read() {
+      for (const [endpoint, bytes] of databaseSizes) yield [{ endpoint }, bytes];
+    },
   });
 }

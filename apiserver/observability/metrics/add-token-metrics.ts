@@ -1,6 +1,6 @@
-import type { Registry } from 'prom-client';
+import type { MetricSet } from '../../../shared/metrics/metric-set';
+import type { TokenCacheCounts } from '../../access/authentication/token-cache-counts';
 import type { TokenCounts } from '../../access/authentication/service-account/token-counts';
-import { addCounter } from './collected';
 
 const METRICS = [
   {
@@ -18,11 +18,51 @@ const METRICS = [
     help: 'Uses of valid service account tokens: before the time at which they should be renewed.',
     count: 'valid',
   },
-] as const satisfies readonly { readonly count: keyof TokenCounts; readonly [field: string]: string }[];
+] as const satisfies readonly {
+  readonly count: Exclude<keyof TokenCounts, 'cache'>;
+  readonly [field: string]: string;
+}[];
 
 /** Shows how tokens of service accounts are used, under kube-apiserver's names. */
-export function addTokenMetrics(registry: Registry, counts: Readonly<TokenCounts>): void {
+export function addTokenMetrics(metrics: MetricSet, counts: Readonly<TokenCounts>): void {
+  addCache(metrics, counts.cache);
   for (const { name, help, count } of METRICS) {
-    addCounter(registry, { name, help, read: () => [[{}, counts[count]]] });
+    metrics.counter({ name, help, read: () => [[{}, counts[count]]] });
   }
+}
+
+const OUTCOMES = ['hit', 'miss'] as const;
+
+function addCache(metrics: MetricSet, counts: TokenCacheCounts): void {
+  const { durations, fetches } = counts;
+  metrics.gauge({
+    name: 'authentication_token_cache_active_fetch_count',
+    help: 'Tokens that are being verified, because nothing is remembered of them.',
+    labels: ['status'],
+    read: () => [[{ status: 'in_flight' }, counts.active]],
+  });
+  metrics.counter({
+    name: 'authentication_token_cache_fetch_total',
+    help: 'Tokens that were verified, because nothing was remembered of them, by outcome.',
+    labels: ['status'],
+    *read() {
+      for (const [status, times] of Object.entries(fetches)) yield [{ status }, times];
+    },
+  });
+  metrics.histogram({
+    name: 'authentication_token_cache_request_duration_seconds',
+    help: 'The latency of looking up a token, by whether something was remembered of it.',
+    labels: ['status'],
+    *read() {
+      for (const status of OUTCOMES) yield [{ status }, durations[status]];
+    },
+  });
+  metrics.counter({
+    name: 'authentication_token_cache_request_total',
+    help: 'Look-ups of tokens, by whether something was remembered of them.',
+    labels: ['status'],
+    *read() {
+      for (const status of OUTCOMES) yield [{ status }, durations[status].count];
+    },
+  });
 }

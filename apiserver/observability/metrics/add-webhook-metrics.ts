@@ -1,20 +1,17 @@
-import type { Registry } from 'prom-client';
+import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { WebhookMetrics } from '../../admission/webhooks/webhook-metrics';
-import { addHistogram } from '../../../shared/metrics/bucket-histogram';
-import { addCounter, addGauge } from './collected';
 
 /** Shows what admission webhooks did, under kube-apiserver's names, and which of them do not answer. */
-export function addWebhookMetrics(registry: Registry, webhooks: WebhookMetrics): void {
-  addHistogram(
-    registry,
-    {
-      name: 'apiserver_admission_webhook_admission_duration_seconds',
-      help: 'The latency of a call to an admission webhook.',
-      labels: ['name', 'type', 'operation', 'rejected'],
+export function addWebhookMetrics(metrics: MetricSet, webhooks: WebhookMetrics): void {
+  metrics.histogram({
+    name: 'apiserver_admission_webhook_admission_duration_seconds',
+    help: 'The latency of a call to an admission webhook.',
+    labels: ['name', 'type', 'operation', 'rejected'],
+    *read() {
+      for (const { labels, durations } of webhooks.durations()) yield [labels, durations];
     },
-    () => webhooks.durations(),
-  );
-  addCounter(registry, {
+  });
+  metrics.counter({
     name: 'apiserver_admission_webhook_rejection_count',
     help: 'Requests rejected by admission webhooks, by reason.',
     labels: ['name', 'type', 'operation', 'error_type', 'rejection_code'],
@@ -22,7 +19,7 @@ export function addWebhookMetrics(registry: Registry, webhooks: WebhookMetrics):
       for (const { labels, times } of webhooks.rejections()) yield [labels, times];
     },
   });
-  addCounter(registry, {
+  metrics.counter({
     name: 'apiserver_admission_webhook_fail_open_count',
     help: 'Requests that proceeded although the call to an admission webhook failed (fail open).',
     labels: ['name', 'type'],
@@ -30,7 +27,7 @@ export function addWebhookMetrics(registry: Registry, webhooks: WebhookMetrics):
       for (const { labels, times } of webhooks.ignoredFailures()) yield [labels, times];
     },
   });
-  addGauge(registry, {
+  metrics.gauge({
     name: 'apiserver_admission_webhook_inflight_requests',
     help: 'Calls to an admission webhook that are executing or waiting in the queue of its bulkhead.',
     labels: ['name', 'configuration', 'type', 'state'],
@@ -42,7 +39,7 @@ export function addWebhookMetrics(registry: Registry, webhooks: WebhookMetrics):
       }
     },
   });
-  addCounter(registry, {
+  metrics.counter({
     name: 'apiserver_admission_webhook_call_failures_total',
     help: 'Calls to an admission webhook that failed, or were not made, by reason.',
     labels: ['name', 'configuration', 'type', 'reason'],
@@ -53,7 +50,7 @@ export function addWebhookMetrics(registry: Registry, webhooks: WebhookMetrics):
       }
     },
   });
-  addGauge(registry, {
+  metrics.gauge({
     name: 'apiserver_admission_webhook_outage',
     help: '1 while the circuit breaker of an admission webhook is open: it is called for probes only, or for a short time if its failurePolicy is Ignore.',
     labels: ['name', 'configuration', 'type'],

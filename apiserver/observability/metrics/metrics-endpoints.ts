@@ -1,9 +1,17 @@
-import { collectDefaultMetrics, Registry as MetricsRegistry } from 'prom-client';
+import type { MetricChoice } from '../../../shared/metrics/metric-choice';
+import { MetricSet } from '../../../shared/metrics/metric-set';
+import { runtimeMetrics } from '../../../shared/metrics/runtime-metrics';
+import type { Build } from '../../../shared/build';
+import { addBuildInfo } from '../../../shared/metrics/build-info';
+import type { QueueTimes } from '../../../shared/concurrency/queue-times';
+import { addQueueMetrics } from '../../../shared/concurrency/queue-times';
+import { defined } from '../../../shared/defined';
 import type { AuditCounts } from '../../audit/counts';
 import type { AuthenticationCounts } from '../../access/authentication/authentication-counts';
 import type { TokenCounts } from '../../access/authentication/service-account/token-counts';
 import type { Answer, Exchange, Stage } from '../../exchange/exchange';
 import type { Registry } from '../../registry/registry';
+import { compressed } from '../../http/encoding/compression';
 import type { ClusterCache } from '../../cache/cluster-cache';
 import type { AdmissionMetrics } from '../../admission/admission-metrics';
 import type { WebhookReport } from '../../admission/webhooks/call';
@@ -11,6 +19,8 @@ import type { WebhookMetrics } from '../../admission/webhooks/webhook-metrics';
 import { addAdmissionMetrics } from './add-admission-metrics';
 import { addAuthenticationMetrics } from './add-authentication-metrics';
 import { addAuditMetrics } from './add-audit-metrics';
+import type { OwnCertificate } from './add-certificate-metrics';
+import { addCertificateMetrics } from './add-certificate-metrics';
 import { addCacheMetrics } from './add-cache-metrics';
 import { flowDump } from '../../flow-control/dumps';
 import type { FlowReport } from './add-flow-metrics';
@@ -46,14 +56,14 @@ export interface MetricsEndpointsOptions {
   readonly statusOf: RequestMetricsOptions['statusOf'];
   readonly admission: AdmissionMetrics;
   readonly webhooks: WebhookMetrics;
+  /** Absent: nobody times the work queues. */
+  readonly queues?: QueueTimes;
   /** Absent: no request has to be authenticated. */
   readonly authentication?: AuthenticationCounts;
   /** Absent: the server knows no tokens of service accounts. */
   readonly tokens?: Readonly<TokenCounts>;
   /** Absent: nothing is audited. */
   readonly audit?: AuditCounts | undefined;
-  /** Absent: nothing is shown of the store. */
-  readonly store?: StoreReport;
   /** Absent: large requests are like any other. */
   readonly largeRequests?: LargeRequestCounts;
   /** Absent: there is no listener. */
@@ -62,8 +72,15 @@ export interface MetricsEndpointsOptions {
   readonly loop?: LoopReport;
   /** Absent: requests are not queued. */
   readonly flow?: FlowReport | undefined;
+  /** Absent: nothing is shown of the store. */
+  readonly store?: StoreReport;
+  /** Those of the process itself; by default none. */
+  readonly certificates?: readonly OwnCertificate[];
   /** Also the metrics of the runtime: memory, processor time, delay of the event loop. For the one server of a process. */
   readonly processMetrics: boolean;
+  readonly build: Build;
+  /** By default all. */
+  readonly choice?: MetricChoice;
 }
 
 export function createMetricsEndpoints({
@@ -75,12 +92,16 @@ export function createMetricsEndpoints({
   authentication,
   tokens,
   audit,
-  store,
   largeRequests,
   connections,
   loop,
   flow,
+  store,
+  queues,
+  certificates = [],
   processMetrics,
+  build,
+  choice,
 }: MetricsEndpointsOptions): MetricsEndpoints {
   const requests = new RequestMetrics({
     statusOf,
@@ -89,7 +110,8 @@ export function createMetricsEndpoints({
       return endpoint !== undefined && (subresource === '' || endpoint.subresources.has(subresource));
     },
   });
-  const metrics = new MetricsRegistry();
+  const metrics = new MetricSet(defined({ choice }));
+  addBuildInfo(metrics, build);
   addRequestMetrics(metrics, requests);
   addDeprecatedApis(metrics, { requests, registry });
   addAdmissionMetrics(metrics, admission);
@@ -101,16 +123,20 @@ export function createMetricsEndpoints({
   if (authentication !== undefined) addAuthenticationMetrics(metrics, authentication);
   if (tokens !== undefined) addTokenMetrics(metrics, tokens);
   if (audit !== undefined) addAuditMetrics(metrics, audit);
-  if (store !== undefined) addStoreMetrics(metrics, store);
   if (largeRequests !== undefined) addLargeRequestMetrics(metrics, largeRequests);
   if (connections !== undefined) addConnectionMetrics(metrics, connections);
   if (loop !== undefined) addOverloadMetrics(metrics, loop);
   if (flow !== undefined) addFlowMetrics(metrics, flow);
-  if (processMetrics) collectDefaultMetrics({ register: metrics });
+  if (store !== undefined) addStoreMetrics(metrics, store);
+  if (queues !== undefined) addQueueMetrics(metrics, queues);
+  if (certificates.length > 0) addCertificateMetrics(metrics, certificates);
+  if (processMetrics) metrics.addRuntime(runtimeMetrics());
   return {
     measure: requests.stage,
-    answer: async ({ path, query }) => {
-      if (path === '/metrics') return textAnswer(metrics.contentType, await metrics.metrics());
+    answer: async (exchange) => {
+      const { path, query } = exchange;
+      if (path === '/metrics')
+        return compressed(exchange, bytesAnswer(metrics.contentType, await metrics.exposition()));
       if (path === '/debug/watchers') return textAnswer('application/json', watchersDocument(cache));
       if (path === '/debug/webhooks') return textAnswer('application/json', webhooksDocument(webhooks));
       const dump = flow === undefined ? undefined : flowDump(flow.control, { path, query });
@@ -132,7 +158,11 @@ function kindsOf(registry: () => Registry): (resource: string) => string {
 }
 
 function textAnswer(contentType: string, text: string): Answer {
-  return { code: 200, headers: { 'Content-Type': contentType }, body: Buffer.from(text) };
+  return bytesAnswer(contentType, Buffer.from(text));
+}
+
+function bytesAnswer(contentType: string, body: Buffer): Answer {
+  return { code: 200, headers: { 'Content-Type': contentType }, body };
 }
 
 /** Every open watch: who it is, what it asked for, what waits for it. */

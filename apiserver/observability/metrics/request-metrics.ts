@@ -1,11 +1,12 @@
-import type { StatusError } from '../../../shared/errors/status-error';
+import type { Status, StatusError } from '../../../shared/errors/status-error';
 import type { Answer, Exchange, Stage } from '../../exchange/exchange';
 import type { RequestInfo } from '../../exchange/request-info';
+import { exponentialBounds, ValueHistogram } from '../../../shared/metrics/buckets';
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
 import { wordTable } from '../../../shared/word-table';
 
-/** The labels that kube-apiserver gives its request metrics. */
-export interface RequestLabels {
+/** The labels that kube-apiserver gives its request metrics. A type, as only such can be read as a record. */
+export type RequestLabels = {
   readonly verb: string;
   readonly dry_run: string;
   readonly group: string;
@@ -14,13 +15,23 @@ export interface RequestLabels {
   readonly subresource: string;
   readonly scope: string;
   readonly component: string;
+};
+
+export type CodeLabels = RequestLabels & { readonly code: string };
+
+/** Requests with one code. The labels stay the same object, so that they are written down once. */
+export interface CodeCount {
+  readonly labels: CodeLabels;
+  times: number;
 }
 
 /** Everything that is counted of requests alike. */
 export interface RequestSeries {
   readonly labels: RequestLabels;
-  readonly byCode: Map<number, number>;
+  readonly byCode: Map<number, CodeCount>;
   readonly durations: DurationHistogram;
+  /** Bytes of answers to reads; absent before the first. */
+  sizes?: ValueHistogram;
   /** Watches that are open now. */
   longRunning: number;
 }
@@ -33,6 +44,7 @@ const BOUNDS_SECONDS: readonly number[] = [
 /** Names come from paths, so their number is bounded; what comes later is counted together. */
 const SERIES_MAX = 5_000;
 const INTERNAL_ERROR = 500;
+const SIZE_BOUNDS_BYTES = exponentialBounds(1_000, 10, 7);
 
 export interface RequestMetricsOptions {
   /** Whether the path names something that is served: other names become no labels. */
@@ -47,6 +59,7 @@ export class RequestMetrics {
   readonly #statusOf: RequestMetricsOptions['statusOf'];
   readonly #series = new Map<string, RequestSeries>();
   readonly #others = createSeries(labelsOf('other', undefined, ''));
+  readonly #terminated = new Map<string, CodeCount>();
   /** Requests under way, watches left out. */
   readonly inFlight = { mutating: 0, readOnly: 0 };
 
@@ -56,8 +69,8 @@ export class RequestMetrics {
   }
 
   /**
-   * A stage that stands directly behind the one that sets `info`. A request counts when its answer is decided; the time a streamed
-   * answer takes to be read is its reader's.
+   * A stage that stands directly after the one that sets `info`. A request counts when its answer is decided, a watch when it is over; the
+   * time a streamed answer takes to be read is its reader's.
    */
   readonly stage: Stage = async (exchange, next) => {
     const startedAt = performance.now();
@@ -65,25 +78,45 @@ export class RequestMetrics {
     const kind = READ_METHODS.has(exchange.method) ? 'readOnly' : 'mutating';
     if (!isWatch) this.inFlight[kind] += 1;
     let code = INTERNAL_ERROR;
+    let isDefence = false;
     try {
       await next();
       code = exchange.answer?.code ?? INTERNAL_ERROR;
     } catch (error) {
-      ({ code } = this.#statusOf(error, exchange).status);
+      const { status } = this.#statusOf(error, exchange);
+      ({ code } = status);
+      isDefence = isSelfDefence(status);
       throw error;
     } finally {
       if (!isWatch) this.inFlight[kind] -= 1;
       const series = this.#seriesOf(exchange);
-      series.byCode.set(code, (series.byCode.get(code) ?? 0) + 1);
-      if (!isWatch) series.durations.observe(performance.now() - startedAt);
-      else if (isStream(exchange.answer)) countWhileOpen(series, exchange);
+      if (isDefence) this.#countTerminated(series, code);
+      const over = (): void => {
+        countIn(series.byCode, code, () => ({ ...series.labels, code: String(code) }));
+        series.durations.observe(performance.now() - startedAt);
+      };
+      if (isWatch && isStream(exchange.answer)) countWhileOpen(series, exchange, over);
+      else {
+        over();
+        if (SIZED_VERBS.has(series.labels.verb)) measureAnswer(series, exchange);
+      }
     }
   };
 
   /** All series so far. */
   *series(): IterableIterator<RequestSeries> {
     yield* this.#series.values();
-    if (this.#others.byCode.size > 0) yield this.#others;
+    if (this.#others.byCode.size > 0 || this.#others.longRunning > 0) yield this.#others;
+  }
+
+  /** Those that the server ended to defend itself, dry runs with the others. */
+  terminated(): Iterable<CodeCount> {
+    return this.#terminated.values();
+  }
+
+  #countTerminated({ labels }: RequestSeries, code: number): void {
+    const all = { ...labels, dry_run: '', code: String(code) };
+    countIn(this.#terminated, Object.values(all).join(' '), () => all);
   }
 
   #seriesOf({ info, method, query, headers }: Exchange): RequestSeries {
@@ -102,6 +135,9 @@ export class RequestMetrics {
   }
 }
 
+const GATEWAY_TIMEOUT = 504;
+const TOO_MANY_REQUESTS = 429;
+const SIZED_VERBS: ReadonlySet<string> = new Set(['GET', 'LIST']);
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const VERBS = wordTable<string>({
@@ -138,16 +174,55 @@ function labelsOf(verb: string, info: RequestInfo | undefined, scope: string): R
 }
 
 function createSeries(labels: RequestLabels): RequestSeries {
-  return { labels, byCode: new Map(), durations: new DurationHistogram(BOUNDS_SECONDS), longRunning: 0 };
+  return {
+    labels,
+    byCode: new Map(),
+    durations: new DurationHistogram(BOUNDS_SECONDS),
+    longRunning: 0,
+  };
+}
+
+function countIn<Key>(counts: Map<Key, CodeCount>, key: Key, labels: () => CodeLabels): void {
+  const known = counts.get(key);
+  if (known === undefined) counts.set(key, { labels: labels(), times: 1 });
+  else known.times += 1;
+}
+
+/** The deadline passed, or whoever is asked is too busy; not what a disruption budget or a quota forbids. */
+function isSelfDefence({ code, details }: Status): boolean {
+  if (code === GATEWAY_TIMEOUT) return true;
+  return code === TOO_MANY_REQUESTS && (details?.retryAfterSeconds ?? 0) > 0 && details?.causes === undefined;
 }
 
 function isStream(answer: Answer | undefined): boolean {
   return answer !== undefined && !Buffer.isBuffer(answer.body);
 }
 
-function countWhileOpen(series: RequestSeries, exchange: Exchange): void {
+function countWhileOpen(series: RequestSeries, exchange: Exchange, over: () => void): void {
   series.longRunning += 1;
   exchange.whenOver(() => {
     series.longRunning -= 1;
+    over();
   });
+}
+
+function measureAnswer(series: RequestSeries, exchange: Exchange): void {
+  const { answer } = exchange;
+  if (answer === undefined) return;
+  series.sizes ??= new ValueHistogram(SIZE_BOUNDS_BYTES);
+  const { body } = answer;
+  if (Buffer.isBuffer(body)) series.sizes.observe(body.length);
+  else exchange.answer = { ...answer, body: measured(body, series.sizes) };
+}
+
+async function* measured(body: AsyncIterable<Buffer>, sizes: ValueHistogram): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  try {
+    for await (const piece of body) {
+      bytes += piece.length;
+      yield piece;
+    }
+  } finally {
+    sizes.observe(bytes);
+  }
 }

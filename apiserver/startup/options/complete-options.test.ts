@@ -204,6 +204,7 @@ test('the help has the flags under their groups', () => {
     'Authorization',
     'Admission',
     'Auditing',
+    'Metrics',
     'Logs',
   ]);
 });

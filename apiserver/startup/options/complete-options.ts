@@ -1,4 +1,5 @@
 import { parseFeatureGates } from '../../../shared/flags/feature-gates';
+import { metricChoice, metricProblems } from '../../../shared/metrics/metric-choice';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../../registry/runtime-config';
 import { parseAddressRange, parsePortRange } from '../../kinds/service-allocation/value-range';
@@ -51,6 +52,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     ...requestErrors(flags),
     ...flowErrors(flags),
     ...auditErrors(flags),
+    ...metricProblems(flags),
     ...(admission.ok ? [] : admission.errors),
     ...accountTokenErrors(flags),
     ...authenticationErrors(flags),
@@ -106,6 +108,7 @@ function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
     admission: parsed.admission,
     logging: { format: flags.loggingFormat, verbosity: flags.v },
     audit: auditOptions(flags),
+    metrics: metricChoice(flags),
     shutdownDelayMs: flags.shutdownDelayDurationMs,
     livezGraceMs: flags.livezGracePeriodMs,
     eventTtlSeconds: Math.ceil(flags.eventTtlMs / SECOND_MS),

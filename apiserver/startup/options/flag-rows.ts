@@ -1,6 +1,7 @@
 import { describeGates } from '../../../shared/flags/feature-gates';
 import type { FlagRow } from '../../../shared/flags/flag-row';
 import { LOG_FORMATS } from '../../../shared/log/pino-log';
+import { METRIC_FLAGS } from '../../../shared/metrics/metric-choice';
 import { dialect, DIALECTS } from '../../../shared/names';
 import { DEFAULT_PLUGIN_NAMES, PLUGIN_NAMES } from '../../admission/plugins';
 import { MODES } from '../../access/authorization/modes';
@@ -307,6 +308,7 @@ export const FLAG_ROWS = [
   },
   ...WEBHOOK_FLAGS,
   ...AUDIT_FLAG_ROWS,
+  ...METRIC_FLAGS,
   {
     name: 'logging-format',
     type: 'enum',

@@ -13,6 +13,7 @@ import type { RuntimeConfig } from '../../registry/runtime-config';
 import type { AddressRange, ValueRange } from '../../kinds/service-allocation/value-range';
 import type { KindSettings } from '../../registry/strategy';
 import type { EncryptionRules } from '../../storage/encryption/encryption-rules';
+import type { MetricChoice } from '../../../shared/metrics/metric-choice';
 import type { StoreOptions } from '../../storage/open';
 import type { AuthorizationWebhookOptions } from './authorization-webhook-options';
 import type { SniCertificate } from '../../http/server/sni-certificates';
@@ -43,6 +44,8 @@ export interface ServerOptions {
   readonly logging: LoggingOptions;
   /** Undefined: nothing is audited. */
   readonly audit: AuditOptions | undefined;
+  /** Which metrics are shown. */
+  readonly metrics: MetricChoice;
   /** How long to go on serving after the signal to stop, with readiness failing. */
   readonly shutdownDelayMs: number;
   readonly livezGraceMs: number;

@@ -3,6 +3,7 @@ import type { BackendRow } from '../backend-row';
 import { STORAGE_GROUP } from '../backend-row';
 import { runCompactor } from './compactor';
 import { LineageBackend } from '../lineage/lineage-backend';
+import { keepDatabaseSizes } from './database-sizes';
 import { createEtcdBackend } from './etcd-backend';
 
 const FLAGS = [
@@ -77,9 +78,13 @@ export const ETCD = {
     const authority = caFile === undefined ? {} : { caFile };
     const etcd = createEtcdBackend({ endpoints, prefix, log, ...authority, ...client });
     const backend = new LineageBackend({ store: etcd, key: `${prefix}/${IDENTITY}`, log });
+    const sizes = new Map<string, number>();
     return Promise.resolve({
       backend,
       replacements: () => backend.replacements,
+      databaseSizes: sizes,
+      keepDatabaseSizes: async (intervalMs, signal) =>
+        keepDatabaseSizes(etcd.client, { sizes, intervalMs }, signal),
       connect: async (signal) => {
         const { version } = await etcd.status(signal);
         log.info({ version, endpoints }, 'connected to etcd');

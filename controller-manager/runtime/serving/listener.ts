@@ -18,7 +18,7 @@ export interface ListenerOptions {
   /** How often it is looked at, in milliseconds. */
   readonly certificatePollMs?: number;
   readonly access: (request: AccessRequest) => Promise<AccessDecision>;
-  readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
+  readonly metrics: Pick<Metrics, 'contentType' | 'exposition'>;
   readonly log: Log;
 }
 
@@ -131,7 +131,7 @@ async function answer(
   else if (verb !== 'get' && verb !== 'head') send(response, 405, 'Method Not Allowed');
   else if (path === '/healthz') send(response, 200, 'ok');
   else if (path === '/metrics') {
-    response.writeHead(200, { 'Content-Type': metrics.contentType }).end(await metrics.text());
+    response.writeHead(200, { 'Content-Type': metrics.contentType }).end(await metrics.exposition());
   } else send(response, 404, 'Not Found');
 }
 

@@ -1,13 +1,21 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Build } from '../../../shared/build';
 import type { WorkQueue, WorkQueueOptions } from '../../../shared/concurrency/work-queue';
 import { createWorkQueue } from '../../../shared/concurrency/work-queue';
-import { addQueueMetrics } from './queue-metrics';
+import { addQueueMetrics, QueueTimes } from '../../../shared/concurrency/queue-times';
+import { defined } from '../../../shared/defined';
+import { addBuildInfo } from '../../../shared/metrics/build-info';
+import type { MetricChoice } from '../../../shared/metrics/metric-choice';
+import type { Labels } from '../../../shared/metrics/metric-set';
+import { MetricSet } from '../../../shared/metrics/metric-set';
+import { runtimeMetrics } from '../../../shared/metrics/runtime-metrics';
+import type { RequestObserver } from '../../../shared/metrics/rest-client';
+import { addRestClientMetrics } from '../../../shared/metrics/rest-client';
 
 /** What the process tells of itself. */
 export interface Metrics {
   readonly contentType: string;
   /** In the text form of Prometheus. */
-  text(): Promise<string>;
+  exposition(): Promise<Buffer>;
   /** Makes a queue that is measured under the name of its controller. */
   queueOf(controller: string, options?: WorkQueueOptions): WorkQueue;
   /** Whether this process holds the lease now. */
@@ -17,22 +25,41 @@ export interface Metrics {
 export interface MetricsOptions {
   /** Also what the runtime tells: memory, processor time, delay of the event loop. For the real program. */
   readonly process: boolean;
+  /** Absent: no build is told. */
+  readonly build?: Build;
+  /** By default all. */
+  readonly choice?: MetricChoice;
 }
 
-export function createMetrics({ process }: MetricsOptions): Metrics {
-  const registry = new Registry();
-  const leading = new Gauge({
+/** With what counts the requests of the clients, for a program that has some. */
+export interface ClientMetrics extends Metrics {
+  /** Called once, with the address of the API server. */
+  observerOf(server: string): RequestObserver;
+}
+
+export function createMetrics({ process, build, choice }: MetricsOptions): ClientMetrics {
+  const metrics = new MetricSet(defined({ choice }));
+  if (build !== undefined) addBuildInfo(metrics, build);
+  const leading = new Map<string, { readonly labels: Labels; readonly value: number }>();
+  metrics.gauge({
     name: 'leader_election_master_status',
     help: '1 if this process is the leader, 0 if it stands by.',
-    labelNames: ['name'],
-    registers: [registry],
+    labels: ['name'],
+    *read() {
+      for (const { labels, value } of leading.values()) yield [labels, value];
+    },
   });
-  const observerOf = addQueueMetrics(registry);
-  if (process) collectDefaultMetrics({ register: registry });
+  const queues = new QueueTimes();
+  addQueueMetrics(metrics, queues);
+  if (process) metrics.addRuntime(runtimeMetrics());
   return {
-    contentType: registry.contentType,
-    text: async () => registry.metrics(),
-    queueOf: (controller, options) => createWorkQueue({ ...options, observer: observerOf(controller) }),
-    noteLeading: (lease, isLeading) => leading.set({ name: lease }, isLeading ? 1 : 0),
+    contentType: metrics.contentType,
+    exposition: async () => metrics.exposition(),
+    queueOf: (controller, options) =>
+      createWorkQueue({ ...options, observer: queues.observerOf(controller) }),
+    noteLeading: (name, isLeading) => {
+      leading.set(name, { labels: { name }, value: isLeading ? 1 : 0 });
+    },
+    observerOf: (server) => addRestClientMetrics(metrics, server),
   };
 }

@@ -5,8 +5,10 @@ import { tokenKeysOfJwk } from '../../../../shared/tokens/token-key';
 import type { Clock } from '../../../../shared/concurrency/clock';
 import { pause } from '../../../../shared/concurrency/pause';
 import type { Rate } from '../../../../shared/concurrency/token-bucket';
+import { defined } from '../../../../shared/defined';
 import type { Log } from '../../../../shared/log/log';
 import { fieldsOf, records, text } from '../../../../shared/object/accessors';
+import type { TokenCacheCounts } from '../token-cache-counts';
 import { VerifiedTokens } from '../verified-tokens';
 import type { FetchJson } from './fetch-json';
 import { pacedFetch } from './paced-fetch';
@@ -21,6 +23,7 @@ export interface IssuerKeysOptions {
   readonly life: AbortSignal;
   /** How often the issuer may be asked; by default {@link FETCH_RATE}. */
   readonly fetchRate?: Rate;
+  readonly counts?: TokenCacheCounts;
 }
 
 /** The newest keys that an issuer has published, and the tokens that are known to be signed with them. */
@@ -84,7 +87,7 @@ export function followIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       known = {
         keys,
         fingerprint,
-        tokens: new VerifiedTokens({ issuer, keys, tokensMax: VERIFIED_TOKENS_MAX }),
+        tokens: verifiedBy(keys, options),
       };
       log.info({ issuer, keys: keys.length }, 'signing keys of the OIDC issuer loaded');
     } catch (error) {
@@ -166,4 +169,8 @@ function fingerprintOf(keys: readonly TokenKey[]): string {
     return `${JSON.stringify(keyId)} ${algorithm} ${bytes.toString('base64')}`;
   });
   return parts.sort().join('\n');
+}
+
+function verifiedBy(keys: readonly TokenKey[], { issuer, counts }: IssuerKeysOptions): VerifiedTokens {
+  return new VerifiedTokens({ issuer, keys, tokensMax: VERIFIED_TOKENS_MAX, ...defined({ counts }) });
 }

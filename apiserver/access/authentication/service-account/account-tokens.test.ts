@@ -216,7 +216,7 @@ describe('a token of a service account', () => {
     const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'p' };
     const token = await newToken({ boundObjectRef, expirationSeconds: 3607 });
     await outcome(token);
-    expect(counts).toEqual({ legacy: 0, stale: 0, valid: 1 });
+    expect(counts).toMatchObject({ legacy: 0, stale: 0, valid: 1 });
     now += 2 * HOUR_MS;
     expect(await outcome(token)).toMatchObject({
       audiences: AUDIENCES,
@@ -226,9 +226,9 @@ describe('a token of a service account', () => {
         ) as string,
       },
     });
-    expect(counts).toEqual({ legacy: 0, stale: 1, valid: 1 });
+    expect(counts).toMatchObject({ legacy: 0, stale: 1, valid: 1 });
     await outcome(await newToken());
-    expect(counts).toEqual({ legacy: 0, stale: 1, valid: 1 });
+    expect(counts).toMatchObject({ legacy: 0, stale: 1, valid: 1 });
   });
 
   test.each([

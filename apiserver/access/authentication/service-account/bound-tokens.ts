@@ -37,7 +37,12 @@ export interface AccountTokenOptions {
  */
 export function boundTokens(options: AccountTokenOptions): TokenAuthenticator {
   const { issuer, keys, apiAudiences, objects, counts, clock } = options;
-  const verified = new VerifiedTokens({ issuer, keys, tokensMax: VERIFIED_TOKENS_MAX });
+  const verified = new VerifiedTokens({
+    issuer,
+    keys,
+    tokensMax: VERIFIED_TOKENS_MAX,
+    counts: counts.cache,
+  });
   return async (question, signal) => {
     const token = await verified.verify(question.token);
     if (token.is === 'foreign') return undefined;

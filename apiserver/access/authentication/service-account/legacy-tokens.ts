@@ -35,6 +35,7 @@ export function legacyTokens(options: LegacyTokenOptions): TokenAuthenticator {
     issuer: ACCOUNT_TOKEN.legacyIssuer,
     keys,
     tokensMax: VERIFIED_TOKENS_MAX,
+    counts: counts.cache,
   });
   return async ({ token, audiences: asked }, signal) => {
     const found = await verified.verify(token);

@@ -1,6 +1,8 @@
+import { defined } from '../../../../shared/defined';
 import type { TokenQuestion } from '../../../registry/operation';
 import { unauthorized } from '../authenticator';
 import type { TokenAuthenticator } from '../token-authenticator';
+import type { TokenCacheCounts } from '../token-cache-counts';
 import type { RemoteOptions } from '../../webhook/questions';
 import { Questions } from '../../webhook/questions';
 import type { RemoteVerdict, TokenReviewCall } from './token-review-call';
@@ -11,6 +13,7 @@ export interface WebhookTokenOptions extends RemoteOptions {
   readonly apiAudiences: readonly string[];
   /** How long a verdict stands; 0 asks each time. */
   readonly ttlMs: number;
+  readonly counts?: TokenCacheCounts;
 }
 
 /**
@@ -18,7 +21,7 @@ export interface WebhookTokenOptions extends RemoteOptions {
  * is not kept, as it may be one that passes. A service that does not answer makes tokens unknown, and nothing else.
  */
 export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator {
-  const { ask, apiAudiences, ttlMs, clock, log, life } = options;
+  const { ask, apiAudiences, ttlMs, clock, log, life, counts } = options;
   const questions = new Questions<TokenQuestion, RemoteVerdict>({
     ask,
     isGood: ({ isKnown }) => isKnown,
@@ -31,6 +34,7 @@ export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator 
     },
     clock,
     life,
+    ...defined({ counts }),
   });
   return async (question, signal) => {
     const verdict = await verdictOf(questions, question, signal);

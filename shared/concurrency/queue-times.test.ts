@@ -1,23 +1,26 @@
-import { Registry } from 'prom-client';
-import type { WorkQueue } from '../../../shared/concurrency/work-queue';
-import { createWorkQueue } from '../../../shared/concurrency/work-queue';
-import { addQueueMetrics } from './queue-metrics';
+import type { WorkQueue } from './work-queue';
+import { createWorkQueue } from './work-queue';
+import { MetricSet } from '../metrics/metric-set';
+import { addQueueMetrics, QueueTimes } from './queue-times';
 
 const { signal } = new AbortController();
 let nowMs = 0;
-let registry: Registry;
+let metrics: MetricSet;
 let newQueue: (name: string) => WorkQueue;
 
 beforeEach(() => {
   nowMs = 1_000;
-  registry = new Registry();
-  const observerOf = addQueueMetrics(registry, { now: () => nowMs });
-  newQueue = (name) => createWorkQueue({ observer: observerOf(name) });
+  metrics = new MetricSet();
+  const times = new QueueTimes({ now: () => nowMs });
+  addQueueMetrics(metrics, times);
+  newQueue = (name) => createWorkQueue({ observer: times.observerOf(name) });
 });
 
 /** The value of one line of `/metrics`. */
 async function valueOf(sample: string): Promise<number | undefined> {
-  const line = (await registry.metrics()).split('\n').find((each) => each.startsWith(`${sample} `));
+  const line = String(await metrics.exposition())
+    .split('\n')
+    .find((each) => each.startsWith(`${sample} `));
   return line === undefined ? undefined : Number(line.slice(sample.length + 1));
 }
 
@@ -56,8 +59,8 @@ test('it shows how long keys wait, and how long work on them takes', async () =>
   queue.done('x');
   expect(await metric('queue_duration_seconds_sum')).toBe(0.5);
   expect(await metric('work_duration_seconds_sum')).toBe(3);
-  expect(await valueOf('workqueue_work_duration_seconds_bucket{le="1",name="a"}')).toBe(0);
-  expect(await valueOf('workqueue_work_duration_seconds_bucket{le="10",name="a"}')).toBe(1);
+  expect(await valueOf('workqueue_work_duration_seconds_bucket{name="a",le="1"}')).toBe(0);
+  expect(await valueOf('workqueue_work_duration_seconds_bucket{name="a",le="10"}')).toBe(1);
 });
 
 test('a taker that waits gets a key that has waited for no time', async () => {

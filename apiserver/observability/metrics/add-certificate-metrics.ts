@@ -1,0 +1,37 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { MetricSet } from '../../../shared/metrics/metric-set';
+
+/** A certificate of the process itself. */
+export interface OwnCertificate {
+  /** What it is for: `serving`, `etcd-client`. */
+  readonly name: string;
+  /** A PEM file. */
+  readonly file: string;
+}
+
+const MS_PER_SECOND = 1_000;
+
+/** Shows until when the certificates of this process are valid, as their files are when somebody asks. One that cannot be read is not shown. */
+export function addCertificateMetrics(metrics: MetricSet, certificates: readonly OwnCertificate[]): void {
+  metrics.gauge({
+    name: 'orch_certificate_expiration_timestamp_seconds',
+    help: 'When the certificates of this process expire, in seconds since the epoch, by what they are for.',
+    labels: ['name'],
+    *read() {
+      for (const { name, file } of certificates) {
+        const until = expirationOf(file);
+        if (until !== undefined) yield [{ name }, until];
+      }
+    },
+  });
+}
+
+/** That of the first certificate in the file. */
+function expirationOf(file: string): number | undefined {
+  try {
+    return Date.parse(new X509Certificate(readFileSync(file)).validTo) / MS_PER_SECOND;
+  } catch {
+    return undefined;
+  }
+}

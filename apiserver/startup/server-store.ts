@@ -1,0 +1,29 @@
+import { systemClock } from '../../shared/concurrency/clock';
+import type { HealthCheck } from '../observability/health/health-check';
+import { kmsChecks } from '../observability/health/kms-checks';
+import type { OpenParts } from '../storage/backend-row';
+import { encrypt } from '../storage/encryption/encrypt';
+import type { OpenedStore } from '../storage/open';
+import { openStore } from '../storage/open';
+import { measuredBackend, StoreTimes } from '../storage/measured-backend';
+import type { ServerOptions } from './options/server-options';
+
+export interface ServerStore {
+  readonly opened: OpenedStore;
+  readonly times: StoreTimes;
+  /** Of the services that it is encrypted with. */
+  readonly checks: readonly HealthCheck[];
+}
+
+/** Opens the store of the options, with its answers timed and its objects encrypted as they say. Throws a StorageError that says what to do when it cannot be used at all. */
+export async function openServerStore(
+  { store, encryption }: ServerOptions,
+  parts: OpenParts,
+): Promise<ServerStore> {
+  const opened = await openStore(store, parts);
+  const times = new StoreTimes(store.prefix);
+  const timed = measuredBackend(opened.backend, times);
+  if (encryption === undefined) return { opened: { ...opened, backend: timed }, times, checks: [] };
+  const { backend, services } = encrypt(timed, encryption, store.prefix);
+  return { opened: { ...opened, backend }, times, checks: kmsChecks(services, systemClock) };
+}

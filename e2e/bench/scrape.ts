@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Answer, ApiClient, Body } from '../support/client';
+import { askProbe } from './ask-probe';
+import type { LoopFigures } from './loop-probe';
+import type { Bench } from './rig';
+import type { Table } from './table';
+import { milliseconds } from './table';
+
+/** What one scrape may take of the event loop, in milliseconds of work, all its turns together. */
+const BAR_MS = 20;
+const SCRAPES = 20;
+const SETTLE_MS = 500;
+
+/**
+ * What a scrape takes of the event loop of a server that has answered every verb for every resource, in each way: the time of the main
+ * thread, which the kernel counts. A Prometheus asks for gzip, which other threads do.
+ */
+export async function measureScrape({ replica, loopFile }: Bench): Promise<Table> {
+  const { client } = replica;
+  await askForEverything(client);
+  const { pid } = replica.process();
+  const rows: (readonly string[])[] = [];
+  for (const [name, headers] of [
+    ['as Prometheus asks for it', { 'accept-encoding': 'gzip' }],
+    ['without compression', {}],
+  ] as const) {
+    const scrape = async (): Promise<Answer> => client.request({ path: '/metrics', headers });
+    const first = await threadMsOf(pid, async () => scrape());
+    await delay(SETTLE_MS);
+    await askProbe(replica.process(), loopFile);
+    const before = threadMilliseconds(pid);
+    const began = performance.now();
+    for (let turn = 0; turn < SCRAPES; turn++) await scrape();
+    const tookMs = (performance.now() - began) / SCRAPES;
+    const workedMs = (threadMilliseconds(pid) - before) / SCRAPES;
+    const { workedMs: atOnceMs } = (await askProbe(replica.process(), loopFile)) as LoopFigures;
+    rows.push(
+      [name, first, workedMs, atOnceMs, tookMs].map((cell) =>
+        typeof cell === 'number' ? milliseconds(cell) : cell,
+      ),
+    );
+  }
+  const text = (await client.get('/metrics')).text;
+  const series = text
+    .split('\n')
+    .filter((line) => /^apiserver_request_(?:total|duration_seconds_count)\{/u.test(line));
+  const lines = text.split('\n').length;
+  return {
+    title: 'A scrape',
+    header: ['scrape', 'the first', 'work of the loop', 'worked in one go', 'answered after'],
+    rows,
+    notes: [
+      `${String(series.length)} series of requests by code and latencies, ${String(lines)} lines, ${(text.length / 1_048_576).toFixed(1)} MiB; the bar is ${String(BAR_MS)} ms of work.`,
+    ],
+  };
+}
+
+interface Resource {
+  readonly path: string;
+}
+
+/** Reads, writes that are refused, and watches that end at once: each is a series, and has codes of its own. */
+async function askForEverything(client: ApiClient): Promise<void> {
+  const resources = await served(client);
+  for (const { path } of resources) {
+    const one = `${path}/missing`;
+    const bad = { headers: { 'content-type': 'application/json' }, body: '{}' };
+    for (const request of [
+      { path },
+      { path: `${path}?limit=x` },
+      { path: one },
+      { path: `${path}?watch=1&timeoutSeconds=1&resourceVersion=0` },
+      { path: `${path}?watch=1&resourceVersion=x` },
+      { path, method: 'POST', ...bad },
+      { path: `${path}?dryRun=All`, method: 'POST', ...bad },
+      { path: one, method: 'PUT', ...bad },
+      { path: one, method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: '{}' },
+      {
+        path: `${one}?fieldManager=m`,
+        method: 'PATCH',
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+        body: '{}',
+      },
+      { path: one, method: 'DELETE' },
+      { path: `${path}?dryRun=All&limit=1`, method: 'DELETE' },
+      { path: `${one}/status` },
+      { path: `${one}/status`, method: 'PUT', ...bad },
+      {
+        path: `${one}/status`,
+        method: 'PATCH',
+        headers: { 'content-type': 'application/merge-patch+json' },
+        body: '{}',
+      },
+      { path, headers: { accept: 'text/css' } },
+    ])
+      await client.request(request);
+  }
+}
+
+/** The collections of all versions, those of namespaced resources in one namespace and over all. */
+async function served(client: ApiClient): Promise<readonly Resource[]> {
+  const { groups } = (await client.get('/apis')).body as Body & {
+    readonly groups: readonly { readonly versions: readonly { readonly groupVersion: string }[] }[];
+  };
+  const roots = [
+    '/api/v1',
+    ...groups.flatMap(({ versions }) => versions.map(({ groupVersion }) => `/apis/${groupVersion}`)),
+  ];
+  const found: Resource[] = [];
+  for (const root of roots) {
+    const { resources } = (await client.get(root)).body as Body & {
+      readonly resources: readonly {
+        readonly name: string;
+        readonly namespaced: boolean;
+        readonly verbs: readonly string[];
+      }[];
+    };
+    for (const { name, namespaced, verbs } of resources) {
+      if (name.includes('/') || !verbs.includes('list')) continue;
+      found.push({ path: `${root}/${name}` });
+      if (namespaced) found.push({ path: `${root}/namespaces/empty/${name}` });
+    }
+  }
+  return found;
+}
+
+async function threadMsOf(pid: number, run: () => Promise<unknown>): Promise<number> {
+  const before = threadMilliseconds(pid);
+  await run();
+  return threadMilliseconds(pid) - before;
+}
+
+/** What the main thread has worked so far; up to a tick of 4 ms late. */
+function threadMilliseconds(pid: number): number {
+  const [nanoseconds = ''] = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/schedstat`, 'utf8').split(
+    ' ',
+  );
+  return Number(nanoseconds) / 1e6;
+}

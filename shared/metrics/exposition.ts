@@ -1,0 +1,151 @@
+import type { Bucketed } from './buckets';
+
+export type MetricType = 'counter' | 'gauge' | 'histogram';
+
+/**
+ * Writes the text form of Prometheus into one buffer. A busy server has a hundred thousand lines of histograms, which differ in their last
+ * bytes only: what they share is copied, and no line is ever a string.
+ */
+export class Exposition {
+  #bytes: Buffer;
+  #length = 0;
+
+  constructor(expectedBytes: number) {
+    this.#bytes = Buffer.allocUnsafe(Math.max(expectedBytes, BYTES_MIN));
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The two lines above the samples of a metric. */
+  head(name: string, type: MetricType, help: string): void {
+    this.text(
+      `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${name} ${type}\n`,
+    );
+  }
+
+  /** One line. `labels` are those of {@link labelText}. */
+  sample(name: string, labels: string, value: number): void {
+    this.text(labels === '' ? `${name} ` : `${name}{${labels}} `);
+    this.#number(value);
+    this.#byte(LINE_FEED);
+  }
+
+  /** All lines of one series of a histogram. */
+  histogram(name: string, labels: string, { bounds, counts, sum }: Bucketed): void {
+    const begin = this.#length;
+    this.text(`${name}_bucket{${labels === '' ? '' : `${labels},`}le="`);
+    const end = this.#length;
+    const bucketTexts = boundTexts(bounds);
+    this.#reserve(bucketTexts.length * (end - begin + BUCKET_BYTES_MAX));
+    const bytes = this.#bytes;
+    let at = end;
+    let total = 0;
+    for (let bucket = 0; bucket < bucketTexts.length; bucket += 1) {
+      if (bucket > 0) {
+        bytes.copyWithin(at, begin, end);
+        at += end - begin;
+      }
+      total += counts[bucket] ?? 0;
+      at = writeAscii(bytes, at, bucketTexts[bucket] ?? '');
+      at = writeInteger(bytes, at, total);
+      bytes[at] = LINE_FEED;
+      at += 1;
+    }
+    this.#length = at;
+    this.sample(`${name}_sum`, labels, sum);
+    this.sample(`${name}_count`, labels, total);
+  }
+
+  text(text: string): void {
+    this.#reserve(text.length * UTF8_BYTES_MAX);
+    this.#length += this.#bytes.write(text, this.#length);
+  }
+
+  /** What was written; nothing may be written after it. */
+  take(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #number(value: number): void {
+    const isSmall = Number.isInteger(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+    this.#reserve(BUCKET_BYTES_MAX);
+    this.#length = isSmall
+      ? writeInteger(this.#bytes, this.#length, value)
+      : writeAscii(this.#bytes, this.#length, numberText(value));
+  }
+
+  #byte(byte: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length] = byte;
+    this.#length += 1;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + bytes));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
+
+/** Labels as they stand between the braces, in the order of `names`; a label without a value is an empty one. */
+export function labelText(names: readonly string[], values: Readonly<Record<string, string>>): string {
+  return names.map((name) => `${name}="${escaped(values[name] ?? '')}"`).join(',');
+}
+
+const LINE_FEED = 0x0a;
+const ZERO = 0x30;
+const UTF8_BYTES_MAX = 3;
+/** Of a bound, its count and what stands around them; of any number. */
+const BUCKET_BYTES_MAX = 64;
+const BYTES_MIN = 64 * 1_024;
+/** Written as exponents from here upwards, and below there. */
+const LARGE = 1e6;
+const SMALL = 1e-4;
+
+/** Cheaper than a call into the runtime, for so few bytes. Returns where it ends. */
+function writeAscii(bytes: Buffer, begin: number, text: string): number {
+  for (let at = 0; at < text.length; at += 1) bytes[begin + at] = text.charCodeAt(at);
+  return begin + text.length;
+}
+
+/** Digits of an integer that is not negative. Returns where they end. */
+function writeInteger(bytes: Buffer, begin: number, value: number): number {
+  let digits = 1;
+  for (let power = 10; power <= value; power *= 10) digits += 1;
+  let rest = value;
+  for (let at = begin + digits - 1; at >= begin; at -= 1) {
+    const next = Math.floor(rest / 10);
+    bytes[at] = ZERO + (rest - next * 10);
+    rest = next;
+  }
+  return begin + digits;
+}
+
+function escaped(text: string): string {
+  return /["\\\n]/.test(text)
+    ? text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+    : text;
+}
+
+/** The ends of the lines of buckets, made once for each list of bounds: there is one in the code for many histograms. */
+const texts = new WeakMap<readonly number[], readonly string[]>();
+
+function boundTexts(bounds: readonly number[]): readonly string[] {
+  const known = texts.get(bounds);
+  if (known !== undefined) return known;
+  const made = [...bounds.map(numberText), '+Inf'].map((bound) => `${bound}"} `);
+  texts.set(bounds, made);
+  return made;
+}
+
+/** As Go writes it, because the bound is a label, and queries name it: `1e+06`, `2.5e-05`. */
+function numberText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  const size = Math.abs(value);
+  if (size === 0 || (size >= SMALL && size < LARGE)) return String(value);
+  return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+}
