@@ -30,8 +30,8 @@ export interface OverloadParts {
 export function createOverloadStage({ lag, dropped }: OverloadParts): Stage {
   // No promise of its own: this is on the path of everything.
   return (exchange, next) => {
-    const kind = expensiveKind(exchange);
-    if (kind === undefined || !lag.isLate || exchange.user.groups.includes(USER_GROUP.masters)) return next();
+    const kind = lag.isLate ? expensiveKind(exchange) : undefined;
+    if (kind === undefined || exchange.user.groups.includes(USER_GROUP.masters)) return next();
     dropped[kind] += 1;
     return Promise.reject(
       new StatusError(

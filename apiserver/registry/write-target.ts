@@ -1,5 +1,6 @@
 import { conflict, timeout } from '../../shared/errors/status-error';
 import { absoluteKey, currentWithin, lastSeen, readFresh, readStored } from './current';
+import type { LoopBounds } from '../exchange/loop-bounds';
 import type { ReadContext } from './read-context';
 import { relativeKey } from './resource';
 import { asDefined, currentOfWritten, encodeForStorage } from './stored-form';
@@ -14,7 +15,7 @@ export function writeTarget(
   options: { readonly assumeAbsent: boolean },
 ): WriteTarget {
   const { endpoint, namespace, name, dryRun, bounds } = request;
-  const bounded = bounds === undefined ? context : { ...context, bounds };
+  const bounded = bounds === undefined ? context : within(context, bounds);
   const { stored } = endpoint;
   const key = relativeKey(stored, namespace, name);
   const absolute = absoluteKey(context, endpoint, key);
@@ -45,6 +46,18 @@ export function writeTarget(
     exhausted: () =>
       conflict(endpoint.row, name, 'too many other writers changed it at the same time; please try again'),
   };
+}
+
+/** Contexts by their bounds, of which there are a few: to copy one for each write would cost as much as a step of it. */
+const contextsWithin = new WeakMap<WriteContext, Map<LoopBounds, WriteContext>>();
+
+function within(context: WriteContext, bounds: LoopBounds): WriteContext {
+  const known = contextsWithin.get(context)?.get(bounds);
+  if (known !== undefined) return known;
+  const bounded = { ...context, bounds };
+  const all = contextsWithin.get(context) ?? new Map<LoopBounds, WriteContext>();
+  contextsWithin.set(context, all.set(bounds, bounded));
+  return bounded;
 }
 
 const RETRY_AFTER_SECONDS = 1;

@@ -80,7 +80,7 @@ export async function writeOptimistically(
   attempt: (current: Current | undefined) => Promise<Intent>,
   signal: AbortSignal,
 ): Promise<Written> {
-  let seen = await firstSeen(target, signal);
+  let seen = target.isUncached === true ? await seenFresh(target, signal) : firstSeen(target);
   for (let tries = 0; tries < WRITE_ATTEMPTS_MAX; tries += 1) {
     const outcome = await tryOnce(target, attempt, seen, signal);
     if ('written' in outcome) return outcome.written;
@@ -89,10 +89,15 @@ export async function writeOptimistically(
   throw target.exhausted();
 }
 
-async function firstSeen(target: WriteTarget, signal: AbortSignal): Promise<Seen> {
-  if (target.assumeAbsent) return { current: undefined, fresh: true };
-  if (target.isUncached === true) return { current: await target.fresh(signal), fresh: true };
-  return { current: target.cached(), fresh: false };
+function firstSeen(target: WriteTarget): Seen {
+  return target.assumeAbsent
+    ? { current: undefined, fresh: true }
+    : { current: target.cached(), fresh: false };
+}
+
+async function seenFresh(target: WriteTarget, signal: AbortSignal): Promise<Seen> {
+  if (target.assumeAbsent) return firstSeen(target);
+  return { current: await target.fresh(signal), fresh: true };
 }
 
 type Outcome = { readonly written: Written } | { readonly next: Seen };
