@@ -31,6 +31,8 @@ export interface ApiServerOptions {
   /** Seconds between SIGTERM and the end of listening, as a Go duration. */
   readonly shutdownDelay?: string;
   readonly extraArgs?: readonly string[];
+  /** The folder whose build is run; that of this repository if not given. */
+  readonly buildRoot?: string;
   /** Flags of Node beyond those that every API server gets. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -58,7 +60,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Started
     args: [
       ...nodeFlagsFor(availableParallelism()),
       ...(options.nodeFlags ?? []),
-      programPath('apiserver'),
+      programPath('apiserver', options.buildRoot),
       ...storageFlags(options.storage),
       `--dialect=${options.dialect}`,
       `--bind-address=${LOOPBACK}`,

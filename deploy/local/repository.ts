@@ -4,9 +4,12 @@ import path from 'node:path';
 /** The folder of package.json, found from this file, which runs both from source (in tests) and from `dist/`. */
 export const repositoryRoot: string = findRoot(__dirname);
 
-/** The compiled program of one of the commands. */
-export function programPath(program: 'admin' | 'apiserver' | 'controller-manager'): string {
-  return path.join(repositoryRoot, 'dist', FOLDERS[program], 'main.js');
+/** The compiled program of one of the commands, of this build or of that below another folder. */
+export function programPath(
+  program: 'admin' | 'apiserver' | 'controller-manager',
+  root: string = repositoryRoot,
+): string {
+  return path.join(root, 'dist', FOLDERS[program], 'main.js');
 }
 
 const FOLDERS = {

@@ -27,6 +27,8 @@ export interface ReplicaOptions {
   /** Flags of Node, and variables, of its process alone. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder whose build is run at first; that of this repository if not given. */
+  readonly buildRoot?: string | undefined;
 }
 
 /** One API server as a real process that a test may treat badly. */
@@ -45,6 +47,8 @@ export interface Replica {
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same port and waits until it is ready. */
   restart(): Promise<void>;
+  /** Asks it to end, and starts the build below another folder (undefined: that of this repository) in its place. */
+  exchange(buildRoot: string | undefined): Promise<void>;
   /** Freezes the process (SIGSTOP), as a stalled machine would. */
   pause(): void;
   resume(): void;
@@ -62,6 +66,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const kubeconfig = path.join(options.dir, `${name}.kubeconfig`);
   const token = options.credentials.adminToken;
   let readyAfterMs = 0;
+  let { buildRoot } = options;
 
   const start = async (): Promise<StartedProcess> => {
     const startedAt = performance.now();
@@ -74,7 +79,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
         storage,
         certDir,
         credentials,
-        ...defined({ shutdownDelay, extraArgs, nodeFlags, env }),
+        ...defined({ shutdownDelay, extraArgs, nodeFlags, env, buildRoot }),
       }),
     );
     await waitUntilReady(program, { server, caFile, token, deadlineMs: PATIENCE_MS }).catch(
@@ -105,6 +110,12 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     },
     async restart() {
       await program.stop(GRACE_MS);
+      program = await start();
+    },
+    async exchange(root) {
+      program.signal('SIGTERM');
+      await program.exited;
+      buildRoot = root;
       program = await start();
     },
     pause: () => {

@@ -1,0 +1,218 @@
+import path from 'node:path';
+import { Etcd3 } from 'etcd3';
+import { ensureCredentials } from '../deploy/local/credentials';
+import type { EtcdCluster } from '../deploy/local/etcd-cluster';
+import { startEtcdCluster } from '../deploy/local/etcd-cluster';
+import { repositoryRoot } from '../deploy/local/repository';
+import { eventually } from '../shared/testing/eventually';
+import type { ApiClient, Body } from './support/client';
+import { follow } from './support/follow';
+import { freshCollection } from './support/fresh-collection';
+import { findKubectls, runKubectl } from './support/kubectl';
+import { olderBuild } from './support/older-build';
+import type { Replica } from './support/replica';
+import { startReplica } from './support/replica';
+import { explained, makeWorkspace } from './support/workspace';
+import { runWriters } from './support/writers';
+
+/** What deploy/UPGRADING.md promises of replicas of two versions on one store. */
+const EXAMPLES = path.join(repositoryRoot, 'e2e', 'examples');
+const KUBECTL = findKubectls().find(({ program }) => program !== undefined)?.program;
+const OBJECTS_A_ROUND = 20;
+const CONCURRENCY = 2;
+const RESOURCES_MIN = 50;
+const OBJECT_KEY = /^\/registry\/[^/]+\/[^/]+\/(?!load\/)/u;
+
+const older = olderBuild();
+
+describe(`replicas of this version beside those of an older one (${older.title})`, () => {
+  const workspace = makeWorkspace('versions');
+  const replicas: Replica[] = [];
+  let etcd: EtcdCluster | undefined;
+
+  beforeAll(
+    explained(async () => {
+      etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
+      const { endpoints } = etcd;
+      for (const name of ['first', 'second']) {
+        replicas.push(
+          await startReplica({
+            name,
+            dialect: 'kubernetes',
+            storage: { kind: 'etcd', endpoints },
+            dir: workspace.dir,
+            credentials: ensureCredentials(workspace.dir),
+            shutdownDelay: '1s',
+            extraArgs: ['--disable-admission-plugins=ServiceAccount'],
+            buildRoot: older.root,
+          }),
+        );
+      }
+    }),
+  );
+
+  afterAll(async () => {
+    for (const replica of replicas) await replica.stop();
+    await etcd?.stop();
+    workspace.remove();
+  });
+
+  test(
+    'are rolled forwards and back under load, lose no write and no event, and show the same of everything',
+    explained(async () => {
+      const [first, second] = replicas;
+      if (first === undefined || second === undefined) throw new Error('There are no replicas.');
+      await kubectl(first, 'create', '-f', EXAMPLES);
+      const forms = await storedForms();
+      const load = await startLoad();
+
+      await first.exchange(undefined);
+      await expectSame(first.client, second.client);
+      // Whoever writes, the store holds what both can read.
+      await kubectl(first, 'annotate', '-f', EXAMPLES, 'touched=by-the-newer', '--overwrite');
+      await expectSame(first.client, second.client);
+      expect(await storedForms()).toMatchObject(forms);
+      await kubectl(second, 'annotate', '-f', EXAMPLES, 'touched=by-the-older', '--overwrite');
+      await expectSame(first.client, second.client);
+      await second.exchange(undefined);
+      await kubectl(second, 'annotate', '-f', EXAMPLES, 'touched=by-the-newer-alone', '--overwrite');
+
+      await first.exchange(older.root);
+      await expectSame(first.client, second.client);
+      await second.exchange(older.root);
+      await expectSame(first.client, second.client);
+      expect(await storedForms()).toMatchObject(forms);
+      await load.stop();
+    }),
+  );
+
+  async function kubectl(replica: Replica, ...args: readonly string[]): Promise<void> {
+    if (KUBECTL === undefined) throw new Error('There is no kubectl.');
+    const { kubeconfig } = replica;
+    const result = await runKubectl(KUBECTL, args, { kubeconfig, home: workspace.dir });
+    if (result.exitCode !== 0) throw new Error(`kubectl ${args.join(' ')}: ${result.stderr}`);
+  }
+
+  /** Writers that write through both, and a watch that goes from one to the other, until `stop` checks what they saw. */
+  async function startLoad(): Promise<{ stop(): Promise<void> }> {
+    const clients = replicas.map(({ client }) => client);
+    const [client] = clients;
+    if (client === undefined) throw new Error('There are no replicas.');
+    const collection = await freshCollection(client, 'load');
+    const from = (await client.get(collection)).body.metadata?.resourceVersion ?? '';
+    const watching = new AbortController();
+    const seen = new Map<string, string[]>();
+    const watched = follow(
+      {
+        clients,
+        path: collection,
+        from,
+        onEvent: ({ object: { metadata } }) => {
+          const { name = '', resourceVersion = '' } = metadata ?? {};
+          seen.set(name, [...(seen.get(name) ?? []), resourceVersion]);
+        },
+      },
+      watching.signal,
+    );
+    watched.catch(() => undefined);
+    const written = new Map<string, readonly string[]>();
+    const over = new AbortController();
+    const writing = (async () => {
+      for (let round = 0; !over.signal.aborted; round++) {
+        const { acknowledged } = await runWriters({
+          clients,
+          path: collection,
+          objects: OBJECTS_A_ROUND,
+          concurrency: CONCURRENCY,
+          namePrefix: `round-${String(round)}`,
+        });
+        for (const [name, versions] of acknowledged) written.set(name, versions);
+      }
+    })();
+    writing.catch(() => undefined);
+    return {
+      async stop() {
+        over.abort();
+        await writing;
+        const lacking = (): readonly string[] =>
+          [...written].flatMap(([name, versions]) =>
+            versions
+              .filter((version) => seen.get(name)?.includes(version) !== true)
+              .map((version) => `${name}@${version}`),
+          );
+        await eventually('every acknowledged write was seen', async () =>
+          Promise.resolve(lacking().length === 0),
+        );
+        for (const [name, versions] of seen) {
+          expect({ name, versions }).toEqual({
+            name,
+            versions: [...new Set(versions)].sort((a, b) => Number(a) - Number(b)),
+          });
+        }
+        watching.abort();
+        await watched;
+      },
+    };
+  }
+
+  /** The version in which each object of the store is stored. */
+  async function storedForms(): Promise<Readonly<Record<string, string>>> {
+    const client = new Etcd3({ hosts: [...(etcd?.endpoints ?? [])] });
+    try {
+      const values = await client.getAll().prefix('/registry/').strings();
+      // Keys directly below the prefix are no objects.
+      const objects = Object.entries(values).filter(([key]) => OBJECT_KEY.test(key));
+      return Object.fromEntries(objects.map(([key, value]) => [key, formOf(value)]));
+    } finally {
+      client.close();
+    }
+  }
+});
+
+function formOf(value: string): string {
+  const { apiVersion = '', kind = '' } = JSON.parse(value) as Body;
+  return `${apiVersion} ${kind}`;
+}
+
+/** Every list that both serve is the same through both, in every version. */
+async function expectSame(one: ApiClient, other: ApiClient): Promise<void> {
+  const shared = new Set(await listsOf(other));
+  const lists = (await listsOf(one)).filter((list) => shared.has(list));
+  expect(lists.length).toBeGreaterThan(RESOURCES_MIN);
+  for (const list of lists) {
+    await eventually(`${list} is the same through both`, async () => {
+      const [a, b] = await Promise.all([one.get(list), other.get(list)]);
+      return a.status === 200 && settledItems(a.body) === settledItems(b.body);
+    });
+  }
+}
+
+/** The paths of all collections, in all versions, but for what comes from no store. */
+async function listsOf(client: ApiClient): Promise<readonly string[]> {
+  const groups = (await client.get('/apis')).body as { readonly groups?: readonly Group[] };
+  const versions = (groups.groups ?? []).flatMap(({ versions: all }) =>
+    all.map((each) => `/apis/${each.groupVersion}`),
+  );
+  const lists: string[] = [];
+  for (const root of ['/api/v1', ...versions]) {
+    const { resources = [] } = (await client.get(root)).body as { readonly resources?: readonly Resource[] };
+    for (const { name, verbs } of resources) {
+      if (verbs.includes('list') && verbs.includes('watch')) lists.push(`${root}/${name}`);
+    }
+  }
+  return lists;
+}
+
+/** But for what the load writes meanwhile. */
+function settledItems({ items = [] }: Body): string {
+  return JSON.stringify(items.filter(({ metadata }) => metadata?.namespace !== 'load'));
+}
+
+interface Group {
+  readonly versions: readonly { readonly groupVersion: string }[];
+}
+
+interface Resource {
+  readonly name: string;
+  readonly verbs: readonly string[];
+}
