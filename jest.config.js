@@ -16,7 +16,11 @@ const transform = {
  */
 const TEST_MINUTES_MAX = process.env.ORCH_E2E_SCALE === 'full' ? 60 : 10;
 
-const common = { transform, testEnvironment: 'node', modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.tools/'] };
+const common = {
+  transform,
+  testEnvironment: 'node',
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.tools/'],
+};
 
 module.exports = {
   testTimeout: TEST_MINUTES_MAX * 60_000,

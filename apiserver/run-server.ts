@@ -119,6 +119,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       void furnishing.keep(life.signal);
       void opened.keepCompact(life.signal);
       void opened.keepDatabaseSizes?.(options.store.sizePollMs, life.signal);
+      void opened.keepInformed?.(life.signal);
       void plane.serviceAllocation.keepRepaired(life.signal);
       void plane.definitions.keep(life.signal);
       void createFlowObjects({ store: plane.store, registry: plane.registry, log }).keep(life.signal);

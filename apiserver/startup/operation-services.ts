@@ -7,13 +7,13 @@ import type { OpenedStore } from '../storage/open';
 export interface OperationParts {
   readonly authentication: Authentication;
   readonly access: AccessControl;
-  readonly opened: Pick<OpenedStore, 'backend' | 'names'>;
+  readonly opened: Pick<OpenedStore, 'backend' | 'names' | 'trouble'>;
 }
 
 /** What reviews and component statuses are answered from: the very authenticators and authorizers that requests pass. */
 export function operationServices({ authentication, access, opened }: OperationParts): OperationServices {
   const { tokens, accountTokens } = authentication;
-  const { backend, names } = opened;
+  const { backend, names, trouble } = opened;
   return {
     reviewToken: tokenReviewer(tokens),
     apiAudiences: accountTokens.apiAudiences,
@@ -24,6 +24,8 @@ export function operationServices({ authentication, access, opened }: OperationP
         name: names.component,
         check: async (signal) => {
           await backend.currentRevision(signal);
+          const why = trouble?.();
+          if (why !== undefined) throw new Error(why);
         },
       },
     ],

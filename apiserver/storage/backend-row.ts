@@ -26,6 +26,10 @@ export interface OpenStore {
   readonly backend: Backend;
   /** How often the store was replaced by another or an older one since it was opened. Absent: nobody can while it is open. */
   readonly replacements?: () => number;
+  /** What is wrong with a store that answers all the same; undefined when nothing is. Absent: nothing can be. */
+  readonly trouble?: () => string | undefined;
+  /** Looks regularly for trouble, until the signal aborts. */
+  readonly keepInformed?: (signal: AbortSignal) => Promise<void>;
   /** Resolves when the store has answered; throws a StorageError when it does not, and may be called again then. */
   connect(signal: AbortSignal): Promise<void>;
   /** Bytes of the database by endpoint, for metrics; absent where there are no endpoints. */

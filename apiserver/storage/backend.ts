@@ -150,7 +150,7 @@ export interface Backend {
  * Why a store could not answer. `unavailable`: nothing was written, a later try may succeed. `unknown-outcome`: a write may or may
  * not have happened. `compacted`: the revision is no longer readable (`compactRevision` says the oldest that is). `future`: the
  * revision has not happened yet. `too-large`: the store refuses a value of this size. `denied`: credentials or grants are wrong.
- * `reset`: the store is another one, or went back in time. `corrupt`: stored bytes fail their checksum.
+ * `full`: the store takes nothing but deletions until somebody gives it room. `reset`: the store is another one, or went back in time. `corrupt`: stored bytes fail their checksum.
  */
 export const STORAGE_ERROR_CODES = [
   'unavailable',
@@ -158,6 +158,7 @@ export const STORAGE_ERROR_CODES = [
   'compacted',
   'future',
   'too-large',
+  'full',
   'denied',
   'reset',
   'corrupt',

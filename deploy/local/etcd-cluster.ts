@@ -30,8 +30,8 @@ export interface EtcdMember {
   readonly pid: number | undefined;
   /** Ends the process and resolves when it is gone. The default signal is SIGKILL. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same data and ports; resolves when the process runs, see {@link EtcdMember.healthy}. */
-  start(): Promise<void>;
+  /** Starts it again on the same data and ports; resolves when the process runs, see {@link EtcdMember.healthy}. Later flags win. */
+  start(moreArgs?: readonly string[]): Promise<void>;
   /** Resolves when this member answers `/health`. */
   healthy(signal?: AbortSignal): Promise<void>;
 }
@@ -241,10 +241,10 @@ class LocalMember implements EtcdMember {
     return this.#child?.pid;
   }
 
-  async start(): Promise<void> {
+  async start(moreArgs: readonly string[] = []): Promise<void> {
     if (this.#child !== undefined) return;
     // In a process group of its own, so that Ctrl-C in the terminal reaches only the launcher, which stops the members last.
-    const child = spawn(this.#spec.program, this.#spec.args, {
+    const child = spawn(this.#spec.program, [...this.#spec.args, ...moreArgs], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, GOMAXPROCS: '2' },

@@ -40,6 +40,7 @@ export const STABILITY: ReadonlyMap<string, Stability> = wordTable({
   apiserver_flowcontrol_request_wait_duration_seconds: ALPHA,
   apiserver_flowcontrol_seats_in_use: ALPHA,
   // Storage.
+  apiserver_store_full: ALPHA,
   apiserver_store_replacements_total: ALPHA,
   apiserver_storage_objects: STABLE,
   etcd_object_counts: { level: 'ALPHA', deprecated: '1.22' },

@@ -82,6 +82,9 @@ function ofStorage(error: StorageError): StatusError {
       return timeout(`Too large resource version: ${error.message}`, RETRY_AFTER_SECONDS, error);
     case 'compacted':
       return new StatusError('Expired', `The resourceVersion is too old: ${error.message}`, { cause: error });
+    // As v1.21 answers: with no reason, and no invitation to try again at once.
+    case 'full':
+      return new StatusError('', error.message, { cause: error });
     case 'too-large':
       return new StatusError('RequestEntityTooLarge', `Request entity too large: ${error.message}`, {
         cause: error,

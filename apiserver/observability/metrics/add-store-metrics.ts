@@ -8,12 +8,14 @@ export interface StoreReport {
   readonly databaseSizes?: ReadonlyMap<string, number>;
   /** How often it was replaced by another or an older one. Absent: nobody can. */
   readonly replacements?: () => number;
+  /** What is wrong with a store that answers; undefined when nothing is. */
+  readonly trouble?: () => string | undefined;
 }
 
 /** Shows how long the store takes to answer, and how large it is, under kube-apiserver's names: these say etcd, whatever the store is. */
 export function addStoreMetrics(
   metrics: MetricSet,
-  { times, databaseSizes, replacements }: StoreReport,
+  { times, databaseSizes, replacements = () => 0, trouble = () => undefined }: StoreReport,
 ): void {
   metrics.histogram({
     name: 'etcd_request_duration_seconds',
@@ -23,13 +25,16 @@ export function addStoreMetrics(
       for (const { labels, took } of times.series()) yield [labels, took];
     },
   });
-  if (replacements !== undefined) {
-    metrics.counter({
-      name: 'apiserver_store_replacements_total',
-      help: 'Replacements of the store by another, an empty or an older one, as this replica has seen them.',
-      read: () => [[{}, replacements()]],
-    });
-  }
+  metrics.counter({
+    name: 'apiserver_store_replacements_total',
+    help: 'Replacements of the store by another, an empty or an older one, as this replica has seen them.',
+    read: () => [[{}, replacements()]],
+  });
+  metrics.gauge({
+    name: 'apiserver_store_full',
+    help: '1 while the store has no room left: reads and deletions go on, other writes are refused.',
+    read: () => [[{}, trouble() === undefined ? 0 : 1]],
+  });
   if (databaseSizes === undefined) return;
   metrics.gauge({
     name: 'etcd_db_total_size_in_bytes',

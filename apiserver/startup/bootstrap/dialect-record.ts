@@ -7,11 +7,18 @@ import type { Backend } from '../../storage/backend';
  */
 export async function checkDialect(backend: Backend, prefix: string, signal: AbortSignal): Promise<void> {
   const key = `${prefix}.dialect`;
-  const outcome = await backend.create(key, Buffer.from(dialect), {}, signal);
-  if (outcome.ok) return;
-  const found = outcome.current?.value.toString('utf8');
+  const found = (await readOrCreate(backend, key, signal))?.toString('utf8');
   if (found === dialect) return;
   throw new Error(
     `the store below ${prefix} was written with --dialect=${found ?? 'unknown'}; start with that dialect, or on another --etcd-prefix`,
   );
+}
+
+/** A store that is full can be read: only the first start on it has to write. */
+async function readOrCreate(backend: Backend, key: string, signal: AbortSignal): Promise<Buffer | undefined> {
+  const { record } = await backend.get(key, signal);
+  if (record !== undefined) return record.value;
+  const value = Buffer.from(dialect);
+  const outcome = await backend.create(key, value, {}, signal);
+  return outcome.ok ? value : outcome.current?.value;
 }

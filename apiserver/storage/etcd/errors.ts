@@ -111,9 +111,9 @@ const REFUSALS = [
   {
     code: STATUS.resourceExhausted,
     details: /database space exceeded/,
-    means: 'unavailable',
+    means: 'full',
     message:
-      'The etcd database is full: compact and defragment it, then disarm the alarm, or raise --quota-backend-bytes.',
+      'The etcd database is full and takes only deletions: compact and defragment it, then disarm the alarm (deploy/UPGRADING.md), or raise --quota-backend-bytes.',
   },
   {
     code: STATUS.resourceExhausted,

@@ -1,6 +1,7 @@
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
 import type { BackendRow } from '../backend-row';
 import { STORAGE_GROUP } from '../backend-row';
+import { Alarms } from './alarms';
 import { runCompactor } from './compactor';
 import { LineageBackend } from '../lineage/lineage-backend';
 import { keepDatabaseSizes } from './database-sizes';
@@ -79,8 +80,11 @@ export const ETCD = {
     const etcd = createEtcdBackend({ endpoints, prefix, log, ...authority, ...client });
     const backend = new LineageBackend({ store: etcd, key: `${prefix}/${IDENTITY}`, log });
     const sizes = new Map<string, number>();
+    const alarms = new Alarms(async (signal) => etcd.status(signal), log);
     return Promise.resolve({
       backend,
+      trouble: () => alarms.trouble(),
+      keepInformed: async (signal) => alarms.keep(signal),
       replacements: () => backend.replacements,
       databaseSizes: sizes,
       keepDatabaseSizes: async (intervalMs, signal) =>
