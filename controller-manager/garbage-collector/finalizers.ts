@@ -33,6 +33,11 @@ export interface FinalizerParts extends OwnerSources {
    * resources are not ordered among each other: a dependent made just before may be told a little after.
    */
   readonly settleMs: number;
+  /**
+   * How long a foreground deletion waits for resources that nobody can list. After that it goes on without them, as v1.21 does at once:
+   * what depends on the owner there is deleted once it is seen.
+   */
+  readonly gapPatienceMs: number;
 }
 
 interface Pending {
@@ -86,16 +91,20 @@ export class Finalizers {
     const pending = this.#pending.get(uid);
     if (pending === undefined) return undefined;
     const { address, readyMs } = pending;
-    const { client, graph, settleMs, definitions } = this.#parts;
+    const { client, graph, settleMs, gapPatienceMs, definitions } = this.#parts;
     const earlyMs = readyMs - monotonicClock.now();
     if (earlyMs > 0) return { requeueAfterMs: earlyMs };
     // Nothing is concluded from the absence of dependents while some could be unseen.
     pending.definitions ??= definitions.noted;
     const isOutdated = definitions.discovered < pending.definitions;
-    if (isOutdated || graph.gaps(settleMs).length > 0) return { requeueAfterMs: GAP_RETRY_MS };
+    const retry = { requeueAfterMs: GAP_RETRY_MS };
+    if (isOutdated || graph.youngGaps(settleMs, gapPatienceMs).length > 0) return retry;
     const owner = await getLive(client, address, signal);
     if (owner === undefined) return undefined;
+    const gaps = graph.gaps(settleMs);
     if (isOrphaning(owner)) {
+      // An unseen dependent that is not told to forget its owner would be deleted after it.
+      if (gaps.length > 0) return retry;
       await orphanDependents(this.#parts, owner, signal);
       await this.#release(address, FINALIZER.orphan, signal);
       return undefined;
@@ -103,6 +112,7 @@ export class Finalizers {
     if (!isWaiting(owner)) return undefined;
     await deleteDependents(this.#parts, owner, signal);
     if (blockingDependents(graph, owner).length > 0) return { requeueAfterMs: BLOCKED_RETRY_MS };
+    if (gaps.length > 0) this.#tellOfGaps(address, gaps);
     await this.#release(address, FINALIZER.foregroundDeletion, signal);
     return undefined;
   }
@@ -112,6 +122,13 @@ export class Finalizers {
     for (const { uid } of ownerReferences) {
       if (this.#pending.has(uid)) this.#parts.queue.add(uid);
     }
+  }
+
+  #tellOfGaps({ resource, namespace, name }: ObjectAddress, gaps: readonly string[]): void {
+    this.#parts.log.warn(
+      { resource: resource.resource, namespace, object: name, gaps },
+      'owner deleted without waiting for dependents that cannot be listed',
+    );
   }
 
   async #release(address: ObjectAddress, finalizer: string, signal: AbortSignal): Promise<void> {

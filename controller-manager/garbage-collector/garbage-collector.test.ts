@@ -5,6 +5,7 @@ import {
   PODS,
   REPLICA_SETS,
 } from '../../shared/client/testing/fake-resources';
+import { StatusError } from '../../shared/errors/status-error';
 import { FINALIZER, GROUP } from '../../shared/names';
 import type { Bench } from '../testing/bench';
 import { TEST_NAMESPACE, createBench, ownedBy } from '../testing/bench';
@@ -16,9 +17,14 @@ beforeEach(async () => {
 });
 afterEach(async () => bench.close());
 
-function start(): void {
+function start(timings: { readonly gapPatienceMs?: number } = {}): void {
   bench.run(async (context, signal) =>
-    runGarbageCollector(context, signal, { settleMs: 10, discoveryPeriodMs: 50, discoveryPauseMs: 5 }),
+    runGarbageCollector(context, signal, {
+      settleMs: 10,
+      discoveryPeriodMs: 50,
+      discoveryPauseMs: 5,
+      ...timings,
+    }),
   );
 }
 const ref = (name: string) => ({ namespace: TEST_NAMESPACE, name });
@@ -133,15 +139,43 @@ test('a cluster-scoped owner owns in every namespace, a namespaced one in its ow
   expect(bench.find(NODES, 'unrelated')).toBeDefined();
 });
 
-test('while a group does not answer, finalizers are kept, because dependents may be there', async () => {
+test('while a group does not answer, orphaning waits, because dependents may be there', async () => {
   const groupVersion = `${GROUP.coordination}/v1`;
   bench.server.brokenGroupVersions.add(groupVersion);
   bench.make(DEPLOYMENTS, 'd');
-  start();
+  start({ gapPatienceMs: 0 });
   await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Orphan' });
   const asked = (): number => bench.server.seen.filter(({ path }) => path === `/apis/${groupVersion}`).length;
   while (asked() < 4) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(bench.find(DEPLOYMENTS, 'd')?.metadata.finalizers).toEqual([FINALIZER.orphan]);
+  bench.server.brokenGroupVersions.clear();
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+});
+
+test('a foreground deletion does not wait for ever for what cannot be discovered or listed', async () => {
+  const groupVersion = `${GROUP.coordination}/v1`;
+  bench.server.brokenGroupVersions.add(groupVersion);
+  bench.server.fault = ({ path }) =>
+    path.endsWith('/configmaps') ? new StatusError('InternalError', 'no conversion') : undefined;
+  const owner = bench.make(DEPLOYMENTS, 'd');
+  bench.make(REPLICA_SETS, 'r', { owners: [ownedBy(DEPLOYMENTS, owner)] });
+  bench.run(async (context, signal) =>
+    runGarbageCollector(context, signal, { settleMs: 10, listedWithinMs: 10, gapPatienceMs: 20 }),
+  );
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Foreground' });
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+  expect(bench.find(REPLICA_SETS, 'r')).toBeUndefined();
+});
+
+test('a foreground deletion waits for dependents that can be listed again in time', async () => {
+  const groupVersion = `${GROUP.coordination}/v1`;
+  bench.server.brokenGroupVersions.add(groupVersion);
+  bench.make(DEPLOYMENTS, 'd');
+  start();
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Foreground' });
+  const asked = (): number => bench.server.seen.filter(({ path }) => path === `/apis/${groupVersion}`).length;
+  while (asked() < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(bench.find(DEPLOYMENTS, 'd')).toBeDefined();
   bench.server.brokenGroupVersions.clear();
   await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
 });

@@ -26,6 +26,8 @@ export interface CollectorTimings {
   readonly retryMs: number;
   /** How long the work waits at first for resources that cannot be listed. */
   readonly listedWithinMs: number;
+  /** How long foreground deletions wait for resources that cannot be listed. */
+  readonly gapPatienceMs: number;
 }
 
 const TIMINGS: CollectorTimings = {
@@ -34,6 +36,7 @@ const TIMINGS: CollectorTimings = {
   settleMs: 500,
   retryMs: 30_000,
   listedWithinMs: 30_000,
+  gapPatienceMs: 30_000,
 };
 
 /** Resources whose objects say what else is served. */
@@ -87,9 +90,9 @@ class GarbageCollector {
       },
     });
     const sources = { client, graph: this.#graph, absent: new AbsentOwners() };
-    const { settleMs, retryMs } = timings;
+    const { settleMs, retryMs, gapPatienceMs } = timings;
     const parts = { ...sources, queue: this.#queue, log, settleMs };
-    this.#finalizers = new Finalizers({ ...parts, definitions: this.#definitions });
+    this.#finalizers = new Finalizers({ ...parts, gapPatienceMs, definitions: this.#definitions });
     this.#garbage = new Garbage({ ...parts, retryMs, clock: systemClock });
     this.#discovered = new Promise((resolve) => {
       this.#markDiscovered = resolve;
@@ -120,7 +123,7 @@ class GarbageCollector {
       if (gaps.length > 0 && this.#finalizers.size > 0 && !signal.aborted) {
         this.#log.warn(
           { gaps, waiting: this.#finalizers.size },
-          'discovery is incomplete; finalizers are kept because dependents may be unknown',
+          'dependents may be unknown; orphaning waits for them, foreground deletions do so for a while',
         );
       }
     }

@@ -1,9 +1,10 @@
 import type { Client } from '../../shared/client/client';
 import { METADATA_ONLY } from '../../shared/client/client';
 import type { ResourceRow } from '../../shared/client/discovery';
-import { discover, preferredResources } from '../../shared/client/discovery';
+import { discover, metadataResources } from '../../shared/client/discovery';
 import type { LinkedAbort } from '../../shared/concurrency/linked-abort';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
+import { monotonicClock } from '../../shared/concurrency/monotonic-clock';
 import { withTimeLimit } from '../../shared/concurrency/time-limit';
 import { defined } from '../../shared/defined';
 import type { Informer } from '../../shared/informer/informer';
@@ -41,6 +42,15 @@ const IGNORED: ReadonlySet<string> = new Set([
   resourceNameOf({ group: GROUP.events, resource: 'events' }),
 ]);
 
+/** What is not seen as a gap again for so long had been closed in between, in milliseconds. */
+const GAP_FORGOTTEN_MS = 60_000;
+
+/** Since when, and until when, something was a gap whenever it was looked at, by the monotonic clock. */
+interface Gap {
+  readonly sinceMs: number;
+  readonly seenMs: number;
+}
+
 /** Who owns whom, over every resource that can be listed, watched and deleted, from one informer for each. */
 export class OwnershipGraph {
   readonly #client: Client;
@@ -53,6 +63,8 @@ export class OwnershipGraph {
   #resources: readonly ResourceRow[] = [];
   /** Group versions whose resources are not known now. */
   #unknown: readonly string[] = ['everything'];
+  /** One entry for each that is a gap now. */
+  #gaps: ReadonlyMap<string, Gap> = new Map();
 
   constructor(client: Client, log: Log, listener: GraphListener) {
     this.#client = client;
@@ -66,7 +78,7 @@ export class OwnershipGraph {
     this.#unknown = failures.map(({ groupVersion }) => groupVersion);
     this.#resources = resources;
     const wanted = new Map(
-      preferredResources(resources)
+      metadataResources(resources)
         .filter(isCollectable)
         .map((resource) => [resourceNameOf(resource), resource]),
     );
@@ -111,7 +123,15 @@ export class OwnershipGraph {
     const blind = [...this.#branches.values()].filter(
       ({ informer }) => !informer.hasSynced() || informer.watchingForMs() < settledMs,
     );
-    return [...this.#unknown, ...blind.map(({ resource }) => resourceNameOf(resource))];
+    const names = [...this.#unknown, ...blind.map(({ resource }) => resourceNameOf(resource))];
+    this.#noteGaps(names);
+    return names;
+  }
+
+  /** Those of the gaps that may still close by themselves: none has been there for `patienceMs`. */
+  youngGaps(settledMs: number, patienceMs: number): readonly string[] {
+    const now = monotonicClock.now();
+    return this.gaps(settledMs).filter((name) => now - (this.#gaps.get(name)?.sinceMs ?? now) < patienceMs);
   }
 
   /** The object with this uid, if one is seen. */
@@ -144,7 +164,23 @@ export class OwnershipGraph {
     if (this.#unknown.includes(apiVersion)) return undefined;
     const group = groupOf({ apiVersion });
     const rows = this.#resources.filter((row) => row.group === group && row.kind === kind);
-    return rows.find((row) => apiVersionOf(row) === apiVersion) ?? rows[0];
+    // One that is stored answers without a conversion.
+    return (
+      rows.find(({ isStored }) => isStored === true) ??
+      rows.find((row) => apiVersionOf(row) === apiVersion) ??
+      rows[0]
+    );
+  }
+
+  #noteGaps(names: readonly string[]): void {
+    const now = monotonicClock.now();
+    const gaps = new Map<string, Gap>();
+    for (const name of names) {
+      const known = this.#gaps.get(name);
+      const isSame = known !== undefined && now - known.seenMs < GAP_FORGOTTEN_MS;
+      gaps.set(name, { sinceMs: isSame ? known.sinceMs : now, seenMs: now });
+    }
+    this.#gaps = gaps;
   }
 
   #grow(resource: ResourceRow, signal: AbortSignal): Branch {

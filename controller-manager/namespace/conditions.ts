@@ -78,6 +78,9 @@ const CONDITIONS: readonly ConditionRow[] = [
   },
 ];
 
+/** The conditions that tell of something broken, and not only of work to be done. */
+export const FAILURES: ReadonlySet<string> = new Set(CONDITIONS.slice(0, 3).map(({ type }) => type));
+
 /**
  * The conditions after a pass, or undefined if they say already what there is to say. Conditions of other types stay as they are; a
  * transition time changes with the status only. `now` is RFC 3339.

@@ -11,6 +11,7 @@ import type { Namespace } from '../../shared/api/types/core-v1';
 import { StatusError } from '../../shared/errors/status-error';
 import type { FakeResource } from '../../shared/client/testing/fake-resources';
 import { FINALIZER, GROUP } from '../../shared/names';
+import { eventually } from '../../shared/testing/eventually';
 import type { Bench } from '../testing/bench';
 import { TEST_NAMESPACE, createBench } from '../testing/bench';
 import { runNamespaceController } from './namespace-controller';
@@ -100,7 +101,7 @@ test('pods are given their grace period', async () => {
   await bench.until(() => namespaceNow() === undefined);
 });
 
-test('while a group does not answer the namespace stays, and the condition says which', async () => {
+test('while a group does not answer the namespace stays, and a condition and an event say which', async () => {
   const groupVersion = `${GROUP.coordination}/v1`;
   bench.server.brokenGroupVersions.add(groupVersion);
   bench.make(CONFIG_MAPS, 'a');
@@ -109,6 +110,11 @@ test('while a group does not answer the namespace stays, and the condition says 
   await bench.until(() => conditionNow('NamespaceDeletionDiscoveryFailure')?.status === 'True');
   expect(conditionNow('NamespaceDeletionDiscoveryFailure')?.message).toContain(groupVersion);
   expect(bench.find(CONFIG_MAPS, 'a')).toBeUndefined();
+  await eventually('an event', () =>
+    bench.server.seen.some(
+      ({ method, path }) => method === 'POST' && path === '/api/v1/namespaces/default/events',
+    ),
+  );
   bench.server.brokenGroupVersions.clear();
   await bench.until(() => namespaceNow() === undefined);
 });

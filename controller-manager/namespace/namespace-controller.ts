@@ -1,7 +1,7 @@
 import type { Namespace } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import type { Discovery } from '../../shared/client/discovery';
-import { discover, preferredResources } from '../../shared/client/discovery';
+import { discover, metadataResources } from '../../shared/client/discovery';
 import { hasCode } from '../../shared/client/status';
 import type { Clock } from '../../shared/concurrency/clock';
 import { systemClock } from '../../shared/concurrency/clock';
@@ -15,13 +15,15 @@ import type { Log } from '../../shared/log/log';
 import { FINALIZER } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import type { DeletionReport } from './conditions';
-import { conditionsAfter } from './conditions';
+import { FAILURES, conditionsAfter } from './conditions';
 import { deleteContent } from './content';
 import { NAMESPACES, isTerminating } from '../runtime/namespace-object';
+import { recordWarning } from '../runtime/record-event';
 import { unservedTypes } from './unserved-types';
 
 const REQUEUE_MS_MIN = 250;
 const CONFLICT_TRIES_MAX = 5;
+const COMPONENT = 'namespace-controller';
 
 export interface NamespaceTimings {
   readonly clock?: Clock;
@@ -34,12 +36,12 @@ export interface NamespaceTimings {
  * none comes in behind the mark of the deletion, whichever replica it is sent to.
  */
 export async function runNamespaceController(
-  { client, log, options, createQueue }: ControllerContext,
+  { client, reader, log, options, createQueue }: ControllerContext,
   signal: AbortSignal,
   timings: NamespaceTimings = {},
 ): Promise<void> {
   const queue = createQueue();
-  const deleter = new NamespaceDeleter(client, log, timings);
+  const deleter = new NamespaceDeleter({ client, events: reader, log }, timings);
   const informer = createInformer({ client, resource: NAMESPACES, log });
   const enqueue = (namespace: Namespace): void => {
     if (!isTerminating(namespace)) return;
@@ -76,16 +78,25 @@ export async function runNamespaceController(
   }
 }
 
+interface DeleterParts {
+  readonly client: Client;
+  /** The role of this controller in v1.21 may not make events; that of the whole program may. */
+  readonly events: Client;
+  readonly log: Log;
+}
+
 class NamespaceDeleter {
   readonly #client: Client;
+  readonly #events: Client;
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #wallClock: Clock;
   /** When the deletion of each namespace was first seen, by uid; one entry per terminating namespace. */
   readonly #seenMs = new Map<string, number>();
 
-  constructor(client: Client, log: Log, timings: NamespaceTimings) {
+  constructor({ client, events, log }: DeleterParts, timings: NamespaceTimings) {
     this.#client = client;
+    this.#events = events;
     this.#log = log;
     this.#clock = timings.clock ?? monotonicClock;
     this.#wallClock = timings.wallClock ?? systemClock;
@@ -110,11 +121,12 @@ class NamespaceDeleter {
     const namespace = await this.#find(name, signal);
     if (namespace === undefined || !isTerminating(namespace) || !isHeld(namespace)) return undefined;
     const discovery = await this.#discover(signal);
-    const resources = preferredResources(discovery.resources);
+    const resources = metadataResources(discovery.resources);
     const content = await deleteContent(this.#client, { namespace: name, resources }, signal);
     const report = { ...content, discovery };
     const current = await this.#tell(namespace, report, signal);
     if (current === undefined) return undefined;
+    await this.#warn(current, signal);
     const errors = [...content.errors, ...discovery.failures.map(({ error }) => error)];
     const [first] = errors;
     if (first !== undefined) {
@@ -129,6 +141,16 @@ class NamespaceDeleter {
     await this.#finalize(current, signal);
     this.#log.info({ namespace: name }, 'namespace finalized: it is empty');
     return undefined;
+  }
+
+  /** What keeps the namespace for longer than its content needs is told by events as well, which stand in the default namespace. */
+  async #warn(namespace: Namespace, signal: AbortSignal): Promise<void> {
+    const parts = { client: this.#events, clock: this.#wallClock, log: this.#log };
+    for (const { type, status, reason = '', message = '' } of namespace.status?.conditions ?? []) {
+      if (status !== 'True' || !FAILURES.has(type)) continue;
+      const about = { resource: { ...NAMESPACES, kind: 'Namespace' }, object: namespace };
+      await recordWarning(parts, { about, reason, message, component: COMPONENT, key: reason }, signal);
+    }
   }
 
   /** A type that is not shown counts like a group that does not answer: what there is of it is unknown. */

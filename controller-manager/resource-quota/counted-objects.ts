@@ -1,7 +1,7 @@
 import type { Client } from '../../shared/client/client';
 import { METADATA_ONLY } from '../../shared/client/client';
 import type { ResourceRow } from '../../shared/client/discovery';
-import { discover, preferredResources } from '../../shared/client/discovery';
+import { discover, metadataResources } from '../../shared/client/discovery';
 import type { Clock } from '../../shared/concurrency/clock';
 import type { LinkedAbort } from '../../shared/concurrency/linked-abort';
 import { linkedAbort } from '../../shared/concurrency/linked-abort';
@@ -65,7 +65,7 @@ export class CountedObjects {
   async refresh(signal: AbortSignal): Promise<boolean> {
     const { resources, failures } = await discover(this.#client, { signal });
     this.#unknownVersions = failures.map(({ groupVersion }) => groupVersion);
-    const found = preferredResources(resources)
+    const found = metadataResources(resources)
       .filter(({ namespaced, verbs }) => namespaced && VERBS.every((verb) => verbs.includes(verb)))
       .flatMap((row) => {
         const evaluator = evaluatorOf(row);

@@ -121,30 +121,47 @@ function checked({ code, text, json }: Reply): ApiObject {
 
 /** As much of a client as controllers use, acting as a user. */
 function clientOf(api: InProcessApi, user: BenchUser, writes: string[]): Client {
-  const call = async (method: string, url: string, body?: unknown, contentType?: string): Promise<never> => {
+  const call = async (
+    method: string,
+    url: string,
+    body?: unknown,
+    { contentType, accept }: { readonly contentType?: string; readonly accept?: string | undefined } = {},
+  ): Promise<never> => {
     const headers = {
       ...actingAs(user),
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      ...(accept === undefined ? {} : { accept }),
     };
     const answer = checked(await api.call(method, url, { body, headers }));
     if (method !== 'GET') writes.push(`${method} ${url}`);
     return answer as never;
   };
   const client: Partial<Client> = {
-    listAll: async (resource, { namespace, fieldSelector } = {}) =>
-      call('GET', resourcePath(resource, { namespace }) + queryString({ fieldSelector })),
-    watch: (resource, { namespace, fieldSelector, resourceVersion, signal } = {}) =>
-      api.watch(
+    getJson: async (path) => call('GET', path),
+    get: async (resource, ref, { accept } = {}) =>
+      call('GET', resourcePath(resource, ref), undefined, { accept }),
+    listAll: async (resource, { namespace, fieldSelector, accept } = {}) =>
+      call('GET', resourcePath(resource, { namespace }) + queryString({ fieldSelector }), undefined, {
+        accept,
+      }),
+    deleteCollection: async (resource, { namespace }, options) =>
+      call('DELETE', resourcePath(resource, { namespace }), options),
+    watch: (resource, { namespace, fieldSelector, resourceVersion, accept, signal, onOpen } = {}) => {
+      onOpen?.();
+      return api.watch(
         resourcePath(resource, { namespace }) + queryString({ watch: true, fieldSelector, resourceVersion }),
         signal ?? new AbortController().signal,
-        actingAs(user),
-      ) as AsyncIterable<WatchEvent<never>>,
+        { ...actingAs(user), ...(accept === undefined ? {} : { accept }) },
+      ) as AsyncIterable<WatchEvent<never>>;
+    },
     create: async (resource, object) =>
       call('POST', resourcePath(resource, { namespace: object.metadata.namespace }), object),
     update: async (resource, object, { subresource } = {}) =>
       call('PUT', resourcePath(resource, { ...placeOf(object), subresource }), object),
     patch: async (resource, ref, { contentType, body, force }, { fieldManager } = {}) =>
-      call('PATCH', resourcePath(resource, ref) + queryString({ fieldManager, force }), body, contentType),
+      call('PATCH', resourcePath(resource, ref) + queryString({ fieldManager, force }), body, {
+        contentType,
+      }),
     updateStatus: async (resource, object) =>
       call('PUT', resourcePath(resource, { ...placeOf(object), subresource: 'status' }), object),
     delete: async (resource, ref, options) => call('DELETE', resourcePath(resource, ref), options),

@@ -1,6 +1,6 @@
 import { GROUP } from '../names';
 import { createClient } from './client';
-import { discover, preferredResources } from './discovery';
+import { discover, metadataResources } from './discovery';
 import type { FakeApiServer } from './testing/fake-api-server';
 import { createFakeApiServer } from './testing/fake-api-server';
 import type { FakeResource } from './testing/fake-resources';
@@ -65,10 +65,25 @@ function served(resource: string, version: string): FakeResource {
 test('of several versions of a resource the preferred one is taken, else the first that has it', async () => {
   server.resources = [served('both', 'v2'), served('both', 'v1'), served('old', 'v1')];
   const { resources } = await discover(createClient({ server: server.url }));
-  expect(preferredResources(resources)).toMatchObject([
+  expect(metadataResources(resources)).toMatchObject([
     { resource: 'both', version: 'v2' },
     { resource: 'old', version: 'v1' },
   ]);
+});
+
+test('a resource that is not built in is taken in the version in which its objects are stored, whichever is preferred', async () => {
+  const crons = (version: string): FakeResource => ({
+    ...DEPLOYMENTS,
+    group: 'example.com',
+    version,
+    resource: 'crons',
+    kind: 'Cron',
+    // The first eight bytes of the SHA-256 of `example.com/v1/Cron`.
+    storageVersionHash: 'IFcCGIslAWc=',
+  });
+  server.resources = [crons('v2'), crons('v1')];
+  const { resources } = await discover(createClient({ server: server.url }));
+  expect(metadataResources(resources)).toMatchObject([{ resource: 'crons', version: 'v1', isStored: true }]);
 });
 
 test('discovery fails when the root document cannot be had', async () => {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { preferredVersion } from '../api/groups';
 import { forEachLimited } from '../concurrency/for-each-limited';
 import { StatusError } from '../errors/status-error';
 import type { GroupVersionResource } from '../object/object';
@@ -11,6 +13,8 @@ export interface ResourceRow extends GroupVersionResource {
   readonly verbs: readonly string[];
   /** Whether this is the version its group prefers. */
   readonly isPreferred: boolean;
+  /** Set where discovery tells that objects of a resource that is not built in are stored in this version. */
+  readonly isStored?: true;
 }
 
 export interface GroupVersionFailure {
@@ -37,6 +41,7 @@ interface ApiResource {
   readonly verbs?: readonly string[] | null;
   readonly group?: string;
   readonly version?: string;
+  readonly storageVersionHash?: string;
 }
 
 interface Group {
@@ -92,15 +97,23 @@ export async function discover(client: Client, options: CallOptions = {}): Promi
   };
 }
 
-/** Each resource once, in the version its group prefers, else in the first version that has it. */
-export function preferredResources(resources: readonly ResourceRow[]): readonly ResourceRow[] {
+/**
+ * Each resource once, for whoever asks for metadata only: in the version in which its objects are stored, of which the server can answer
+ * without a conversion that may be broken; else in the version its group prefers, else in the first version that has it.
+ */
+export function metadataResources(resources: readonly ResourceRow[]): readonly ResourceRow[] {
   const chosen = new Map<string, ResourceRow>();
   for (const row of resources) {
     const key = `${row.group}/${row.resource}`;
     const known = chosen.get(key);
-    if (known === undefined || (row.isPreferred && !known.isPreferred)) chosen.set(key, row);
+    if (known === undefined || rankOf(row) > rankOf(known)) chosen.set(key, row);
   }
   return [...chosen.values()];
+}
+
+function rankOf({ isStored, isPreferred }: ResourceRow): number {
+  if (isStored === true) return 2;
+  return isPreferred ? 1 : 0;
 }
 
 function placesOf(group: Group): Place[] {
@@ -132,9 +145,22 @@ async function resourcesOf(
       namespaced: resource.namespaced,
       verbs: resource.verbs ?? [],
       isPreferred: place.isPreferred,
+      ...(isStoredVersion(place, resource) ? { isStored: true as const } : {}),
     }));
   } catch (error) {
     if (!(error instanceof StatusError) && !(error instanceof ConnectionError)) throw error;
     return { groupVersion: place.groupVersion, error };
   }
+}
+
+const HASH_BYTES = 8;
+
+/**
+ * The published hash is that of group, version and kind. Built-in kinds are left to their preferred version, because some of them are
+ * stored in one that is deprecated, and the server converts them itself.
+ */
+function isStoredVersion({ group, version }: Place, { kind, storageVersionHash = '' }: ApiResource): boolean {
+  if (storageVersionHash === '' || preferredVersion(group) !== undefined) return false;
+  const digest = createHash('sha256').update(`${group}/${version}/${kind}`).digest();
+  return digest.subarray(0, HASH_BYTES).toString('base64') === storageVersionHash;
 }

@@ -271,8 +271,8 @@ function document(fake: FakeApiServer, path: string): unknown {
   return {
     kind: 'APIResourceList',
     groupVersion,
-    resources: rows.flatMap(({ resource: name, kind, namespaced, verbs }) => [
-      { name, kind, namespaced, verbs },
+    resources: rows.flatMap(({ resource: name, kind, namespaced, verbs, storageVersionHash }) => [
+      { name, kind, namespaced, verbs, storageVersionHash },
       { name: `${name}/status`, kind, namespaced, verbs: ['get', 'patch', 'update'] },
     ]),
   };

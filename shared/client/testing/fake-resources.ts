@@ -8,6 +8,7 @@ export interface FakeResource {
   readonly kind: string;
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
+  readonly storageVersionHash?: string;
 }
 
 export const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
