@@ -72,6 +72,11 @@ const MUTATING_WEBHOOKS = 'MutatingAdmissionWebhook';
 const VALIDATING_WEBHOOKS = 'ValidatingAdmissionWebhook';
 const RESOURCE_QUOTA = 'ResourceQuota';
 
+/** What is said of how webhooks are called that are no plugin: that of the validating ones, else of the mutating ones. */
+export function webhookConfiguration(configurations: ReadonlyMap<string, unknown>): unknown {
+  return configurations.get(VALIDATING_WEBHOOKS) ?? configurations.get(MUTATING_WEBHOOKS);
+}
+
 /** Every plugin there is, in the order in which they are asked: that of kube-apiserver v1.21. */
 const PLUGINS: readonly PluginRow[] = [
   off('AlwaysAdmit', () => alwaysAdmit),

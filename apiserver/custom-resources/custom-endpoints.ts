@@ -13,6 +13,9 @@ import { prune } from '../../shared/structural/prune';
 import type { Endpoint, ResourceDefinition, StoredResource } from '../registry/resource';
 import { createRegistry } from '../registry/registry';
 import type { Guard } from '../storage/backend';
+import type { CallConversion } from './conversion/conversion-webhook';
+import { conversionWebhookOf } from './conversion/conversion-webhook';
+import { Converter } from './conversion/converter';
 import { customScale } from './custom-scale';
 import { customStorage } from './custom-storage';
 import type { StrategyVersion } from './custom-strategy';
@@ -37,9 +40,17 @@ export interface CustomEndpoints {
 export function customEndpoints(
   definition: Definition,
   source: DefinitionSource,
-  reliesOn: (operation: 'CREATE' | 'UPDATE') => Guard,
+  {
+    reliesOn,
+    callConversion,
+  }: {
+    readonly reliesOn: (operation: 'CREATE' | 'UPDATE') => Guard;
+    readonly callConversion: CallConversion;
+  },
 ): CustomEndpoints | undefined {
-  const { convertsByWebhook } = definition;
+  const converter = definition.convertsByWebhook
+    ? new Converter(() => conversionWebhookOf(source.object), callConversion)
+    : undefined;
   const hub = definition.versions.find(({ isStored }) => isStored);
   if (hub === undefined) return undefined;
   const versions = new Map(
@@ -51,7 +62,7 @@ export function customEndpoints(
   const lazy = new Map([...versions].map(([name, each]) => [name, each.lazy]));
   const shared = {
     strategy: customStrategy(versions, reliesOn),
-    storage: customStorage(definition.group, lazy, { hub: hub.name, convertsByWebhook }),
+    storage: customStorage(definition.group, lazy, { hub: hub.name, converter }),
     hub: { row: rowOf(definition, hub), type: UNSTRUCTURED },
   };
   const all = [...versions.values()].toSorted((a, b) => byVersionPriority(a.name, b.name));
@@ -60,12 +71,31 @@ export function customEndpoints(
     all.map((version) => ({ ...shared, ...versionDefinition(definition, version, newest) })),
     0,
   );
+  const made = all.flatMap(
+    ({ name }) => registry.endpoint(definition.group, name, shared.hub.row.resource) ?? [],
+  );
+  const endpoints = converter === undefined ? made : eachAsStored(made);
   const endpointOf = ({ name }: DefinitionVersion): Endpoint | undefined =>
-    registry.endpoint(definition.group, name, shared.hub.row.resource);
+    endpoints.find(({ row }) => row.version === name);
   const endpoint = endpointOf(hub);
   if (endpoint === undefined) return undefined;
   const served = all.filter(({ isServed }) => isServed).flatMap((each) => endpointOf(each) ?? []);
   return { stored: endpoint.stored, hub: endpoint, served };
+}
+
+/**
+ * Where a webhook converts, an object is read in the version of the request and comes into the stored one when it is written: the rules
+ * of a version are about its own fields, which another one may have elsewhere.
+ */
+function eachAsStored(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const versions = new Map<string, Endpoint>();
+  return endpoints.map((endpoint) => {
+    const { row, apiVersion } = endpoint;
+    const stored = { ...endpoint.stored, version: row.version, apiVersion };
+    const own: Endpoint = { ...endpoint, stored, versions };
+    versions.set(apiVersion, own);
+    return own;
+  });
 }
 
 /** What is particular to one version; `newest` is the one that clients of a deprecated version are told of. */

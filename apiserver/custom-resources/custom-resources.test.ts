@@ -231,8 +231,8 @@ describe('places', () => {
     expect(await warningsOf('v1alpha1')).toEqual(['no more']);
   });
 
-  test('of a version that a webhook would have to convert to fail, those of the stored version do not', async () => {
-    const webhook = { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://example.com' } };
+  test('of a version to which a webhook that is dead would have to convert fail, those of the stored version do not', async () => {
+    const webhook = { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1:1' } };
     const spec = { conversion: { strategy: 'Webhook', webhook } };
     await define(api, definitionBody({ versions: [{ name: 'v1' }, { name: 'v2' }], spec }));
     expect((await create('a')).code).toBe(201);

@@ -8,6 +8,8 @@ import type { StoredResource } from '../registry/resource';
 import type { ClusterCache } from '../cache/cluster-cache';
 import type { Entry } from '../cache/state/entry';
 import type { CacheListener } from '../cache/resource-cache';
+import type { Guard } from '../storage/backend';
+import type { CallConversion } from './conversion/conversion-webhook';
 import type { CustomEndpoints } from './custom-endpoints';
 import { customEndpoints } from './custom-endpoints';
 import { definitionIn, DefinitionSource } from './custom-version';
@@ -27,6 +29,7 @@ export interface CustomResourcesOptions {
   readonly builtIn: Registry;
   readonly cache: ClusterCache;
   readonly log: Log;
+  readonly callConversion: CallConversion;
 }
 
 /** Is told which definition has changed, or is gone. */
@@ -48,6 +51,7 @@ export class CustomResources implements CacheListener {
   readonly #builtIn: Registry;
   readonly #cache: ClusterCache;
   readonly #log: Log;
+  readonly #callConversion: CallConversion;
   /** Undefined on a server that does not know definitions. */
   readonly #stored: StoredResource | undefined;
   readonly #known = new Map<string, Known>();
@@ -57,10 +61,11 @@ export class CustomResources implements CacheListener {
   /** Caches of definitions that were there when the server started are filled a few at a time. */
   #isStarted = false;
 
-  constructor({ builtIn, cache, log }: CustomResourcesOptions) {
+  constructor({ builtIn, cache, log, callConversion }: CustomResourcesOptions) {
     this.#builtIn = builtIn;
     this.#cache = cache;
     this.#log = log;
+    this.#callConversion = callConversion;
     this.#registry = builtIn;
     this.#stored = builtIn.stored.find(
       ({ group, resource }) => group === DEFINITIONS.group && resource === DEFINITIONS.resource,
@@ -195,13 +200,14 @@ export class CustomResources implements CacheListener {
   #endpointsOf(definition: Definition, source: DefinitionSource): CustomEndpoints | undefined {
     const { name, uid, group, fingerprint } = definition;
     const { keyPrefix = '' } = this.#stored ?? {};
-    return customEndpoints(definition, source, (operation) => {
+    const reliesOn = (operation: 'CREATE' | 'UPDATE'): Guard => {
       const now = this.#known.get(name)?.definition;
       const resource = name.slice(0, -group.length - 1);
       if (now?.uid !== uid || now.fingerprint !== fingerprint) throw new DefinitionChangedError();
       if (operation === 'CREATE' && now.isTerminating) throw definitionTerminating({ group, resource });
       return { key: `${keyPrefix}${name}`, revision: now.revision };
-    });
+    };
+    return customEndpoints(definition, source, { reliesOn, callConversion: this.#callConversion });
   }
 
   /** Objects of a built-in resource are not to be touched by way of a definition of the same name. */

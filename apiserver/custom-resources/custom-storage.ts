@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../shared/object/clone';
-import type { ApiObject, GroupVersion } from '../../shared/object/object';
+import type { ApiObject } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
 import { coerceEmbedded } from '../../shared/structural/embedded';
 import { prune } from '../../shared/structural/prune';
 import { TooManyDefaultsError, withDefaults } from '../../shared/structural/defaults';
 import type { StructuralSchema } from '../../shared/structural/structural-schema';
-import { conversionFailed } from '../registry/custom-errors';
 import type { CustomStorage } from '../registry/resource';
+import type { Converter } from './conversion/converter';
 import type { LazyVersion } from './custom-version';
 
 /**
@@ -16,26 +16,37 @@ import type { LazyVersion } from './custom-version';
 export function customStorage(
   group: string,
   versions: ReadonlyMap<string, LazyVersion>,
-  { hub, convertsByWebhook }: { readonly hub: string; readonly convertsByWebhook: boolean },
+  { hub, converter }: { readonly hub: string; readonly converter: Converter | undefined },
 ): CustomStorage {
   const byApiVersion = new Map(
     [...versions].map(([version, each]) => [apiVersionOf({ group, version }), each]),
   );
   const schemaOf = (apiVersion: string): StructuralSchema | undefined => byApiVersion.get(apiVersion)?.schema;
-  const convert = (object: ApiObject, apiVersion: string): ApiObject => {
-    const { kind = '', apiVersion: from = '' } = object;
-    if (from !== apiVersion && convertsByWebhook) throw conversionFailed(from, kind);
-    const moved = from === apiVersion ? object : { ...object, apiVersion };
-    return pruned(moved, schemaOf(apiVersion));
+  const readable = (object: ApiObject): ApiObject => completed(object, schemaOf(object.apiVersion ?? ''));
+  const move = (object: ApiObject, apiVersion: string): ApiObject => {
+    if (object.apiVersion === apiVersion) return object;
+    return converter?.convertKept(object, apiVersion) ?? { ...object, apiVersion };
   };
-  const hubVersion: GroupVersion = { group, version: hub };
+  const convert = (object: ApiObject, apiVersion: string): ApiObject =>
+    pruned(move(object, apiVersion), schemaOf(apiVersion));
+  const read = (object: ApiObject, apiVersion: string): ApiObject =>
+    object.apiVersion === apiVersion ? readable(object) : convert(readable(object), apiVersion);
+  const hubVersion = apiVersionOf({ group, version: hub });
   return {
+    ...(converter === undefined ? {} : { converts: true }),
+    move,
     convert,
-    read: (object, apiVersion) => {
-      const readable = completed(object, schemaOf(object.apiVersion ?? ''));
-      return object.apiVersion === apiVersion ? readable : convert(readable, apiVersion);
+    read,
+    readAll: async (objects, apiVersion, signal) => {
+      if (converter === undefined) return objects.map((object) => read(object, apiVersion));
+      const others = objects.filter((object) => object.apiVersion !== apiVersion).map(readable);
+      const converted = (await converter.convert(others, apiVersion, signal)).values();
+      return objects.map((object) => {
+        if (object.apiVersion === apiVersion) return readable(object);
+        return pruned(converted.next().value ?? object, schemaOf(apiVersion));
+      });
     },
-    keep: (object) => sortedObject(pruned(object, schemaOf(apiVersionOf(hubVersion)))),
+    keep: (object) => sortedObject(pruned(move(object, hubVersion), schemaOf(hubVersion))),
   };
 }
 

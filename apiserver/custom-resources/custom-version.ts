@@ -52,7 +52,6 @@ export class LazyVersion implements CustomVersion {
   readonly id: string;
   readonly preservesUnknownFields: boolean;
   readonly isTerminating: boolean;
-  readonly isConverted: boolean;
   readonly #source: DefinitionSource;
   readonly #name: string;
   readonly #convertsByWebhook: boolean;
@@ -64,8 +63,6 @@ export class LazyVersion implements CustomVersion {
     this.id = `${definition.name}/${name}#${String(made)}`;
     this.preservesUnknownFields = definition.preservesUnknownFields;
     this.isTerminating = definition.isTerminating;
-    const isStored = definition.versions.some((each) => each.isStored && each.name === name);
-    this.isConverted = definition.convertsByWebhook && !isStored;
     this.#convertsByWebhook = definition.convertsByWebhook;
     this.#source = source;
     this.#name = name;

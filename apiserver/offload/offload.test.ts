@@ -384,7 +384,14 @@ test('elements of lists are made in the thread, and a failure is told', async ()
     begin: () => threadBy(async () => Promise.reject(new Error('nobody asks'))),
     counts: newOffloadCounts(),
   });
-  const element = { group: '', version: 'v1', resource: 'pods', accept: undefined, fields: undefined };
+  const element = {
+    group: '',
+    version: 'v1',
+    resource: 'pods',
+    accept: undefined,
+    fields: undefined,
+    isShown: false,
+  };
   const { signal } = new AbortController();
   const bytes = Buffer.from('12345');
   const made = await large.element({ ...element, search: '', bytes }, signal);

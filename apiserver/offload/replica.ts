@@ -9,6 +9,7 @@ import type { ServerOptions } from '../startup/options/server-options';
 import { planeOfOptions, verbContextOf } from '../startup/plane-of-options';
 import type { Backend } from '../storage/backend';
 import { storeNames } from '../storage/open';
+import { converting } from '../registry/conversion-needed';
 import { answerResource } from '../verbs/dispatch';
 import type { RequestServices } from './serve-requests';
 
@@ -45,14 +46,17 @@ export async function startReplica(options: ServerOptions, parts: ReplicaParts):
   const verbs = verbContextOf(options, { plane, authentication, opened });
   return {
     answer: async (exchange) => answerResource(verbs, exchange),
-    element: ({ event, group, version, resource, accept, search, bytes, fields }) => {
+    element: ({ event, group, version, resource, accept, search, bytes, fields, isShown }) => {
       const endpoint = plane.registry().endpoint(group, version, resource);
       if (endpoint === undefined) throw new Error(`${resource} are not served`);
       const asked = { headers: defined({ accept }), query: new URLSearchParams(search) };
-      const source = { bytes, transient: true, ...defined({ fields }) } as const;
-      return event === undefined
-        ? encoderOf(asked, endpoint, 'list').element(source)
-        : encoderOf(asked, endpoint, 'stream').frame(event, source);
+      const shown = isShown ? { isShown } : {};
+      const source = { bytes, transient: true, ...defined({ fields }), ...shown } as const;
+      const encoder = encoderOf(asked, endpoint, event === undefined ? 'list' : 'stream');
+      return converting(
+        () => (event === undefined ? encoder.element(source) : encoder.frame(event, source)),
+        life.signal,
+      );
     },
     statusOf: statusErrorOf,
   };

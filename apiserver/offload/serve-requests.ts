@@ -16,7 +16,7 @@ const STATUS_BYTES_MAX = 64 * 1_024;
 export interface RequestServices {
   readonly answer: (exchange: Exchange) => Promise<Answer>;
   /** An element of a list. Throws when it cannot be written. */
-  readonly element: (request: ElementRequest) => Buffer;
+  readonly element: (request: ElementRequest) => Buffer | Promise<Buffer>;
   /** The error as its client sees it. */
   readonly statusOf: (error: unknown, exchange: Exchange) => StatusError;
 }
@@ -46,7 +46,7 @@ class RequestServer {
 
   take(message: ToThread): void {
     if (message.kind === 'request') void this.#serve(message);
-    else if (message.kind === 'element') this.#element(message);
+    else if (message.kind === 'element') void this.#element(message);
     else if (message.kind === 'abort') this.#abort(message);
     else void this.#next(message.number);
   }
@@ -77,10 +77,10 @@ class RequestServer {
     }
   }
 
-  #element({ number, request }: ToThread & { readonly kind: 'element' }): void {
+  async #element({ number, request }: ToThread & { readonly kind: 'element' }): Promise<void> {
     let bytes: Buffer | undefined;
     try {
-      bytes = this.#services.element(withBuffers(request) as ElementRequest);
+      bytes = await this.#services.element(withBuffers(request) as ElementRequest);
     } catch {
       // Whoever asks can make it too, only not without holding up others.
     }

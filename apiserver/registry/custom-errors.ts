@@ -1,4 +1,4 @@
-import { StatusError, internalError } from '../../shared/errors/status-error';
+import { StatusError } from '../../shared/errors/status-error';
 import type { GroupVersionResource } from '../../shared/object/object';
 
 /** Nothing is created any more of a resource whose definition is being deleted. In the words of v1.21. */
@@ -10,12 +10,13 @@ export function definitionTerminating({
   return new StatusError('MethodNotAllowed', message, { details: { group, kind: resource } });
 }
 
-/** An object that only a webhook can bring into another version. As upstream answers when it cannot reach the webhook. */
-export function conversionFailed(apiVersion: string, kind: string): StatusError {
-  const why = 'this server does not call conversion webhooks';
-  return internalError(new Error(`conversion webhook for ${apiVersion}, Kind=${kind} failed: ${why}`));
+/** An object that a webhook could not bring into another version. As in v1.21 the message stands by itself, without a reason. */
+export function conversionError(cause: unknown): StatusError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new StatusError('', message, { code: INTERNAL_ERROR, cause });
 }
 
+const INTERNAL_ERROR = 500;
 const RETRY_AFTER_SECONDS = 1;
 
 /** The definition changed while a request for its objects was under way, so that this must begin anew. */

@@ -109,12 +109,14 @@ function otherCustomVersion(
 ): OtherVersion | undefined {
   const other = endpoint.versions.get(apiVersion);
   if (other === undefined) return undefined;
+  const { custom: storage } = endpoint.stored;
   return {
     apiVersion,
     shape: shapeOf(other),
     ignored: ignoredFields({ type: other.type, hasStatus: hasStatus(other.row), subresource }),
-    convert: (object) => ({ ...object, apiVersion }),
-    convertBack: (object) => ({ ...object, apiVersion: endpoint.apiVersion }),
+    convert: (object) => storage?.move(object, apiVersion) ?? { ...object, apiVersion },
+    convertBack: (object) =>
+      storage?.move(object, endpoint.apiVersion) ?? { ...object, apiVersion: endpoint.apiVersion },
   };
 }
 

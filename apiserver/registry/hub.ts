@@ -28,7 +28,8 @@ export function toHub(endpoint: Endpoint, object: ApiObject): ApiObject {
 /** A stored object in the endpoint's version, in canonical form. */
 export function fromHub(endpoint: Endpoint, object: ApiObject): ApiObject {
   const { stored, conversion, row, apiVersion, type } = endpoint;
-  if (apiVersion === stored.apiVersion) return object;
+  const isHub = apiVersion === stored.apiVersion;
+  if (isHub && (stored.custom?.converts !== true || object.apiVersion === apiVersion)) return object;
   if (stored.custom !== undefined) return stored.custom.convert(object, apiVersion);
   const { kind } = row;
   if (conversion === undefined) return { ...object, kind, apiVersion };

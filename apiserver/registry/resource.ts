@@ -29,13 +29,23 @@ export interface StoredResource extends CachedResource {
  * with the fields that the definition knew then.
  */
 export interface CustomStorage {
+  /** Set where a webhook converts: all that turns one version into another may then throw ConversionNeeded. */
+  readonly converts?: true;
   /**
    * A stored object as a version shows it: what the definition does not know any more is gone, and what the version that it stands in has
    * defaults for is filled in. Members that do not change are shared with the stored object.
    */
   read(object: ApiObject, apiVersion: string): ApiObject;
+  /** The same of many objects, without ConversionNeeded: what has to be converted is. Throws InternalError (500) if that fails. */
+  readAll(
+    objects: readonly ApiObject[],
+    apiVersion: string,
+    signal: AbortSignal,
+  ): Promise<readonly ApiObject[]>;
   /** An object of one version in another one. */
   convert(object: ApiObject, apiVersion: string): ApiObject;
+  /** The same, with what the other version does not know. */
+  move(object: ApiObject, apiVersion: string): ApiObject;
   /** What is kept of an object in the stored version; its fields stand in alphabetical order, so that equal objects have equal bytes. */
   keep(object: ApiObject): ApiObject;
 }
@@ -55,8 +65,6 @@ export interface CustomVersion {
   readonly schema: StructuralSchema | undefined;
   /** Whether nothing is pruned, as definitions of apiextensions/v1beta1 can ask. */
   readonly preservesUnknownFields: boolean;
-  /** Another version than the stored one would need a webhook that this server does not call. */
-  readonly isConverted: boolean;
   /** The definition is being deleted: nothing is created any more. */
   readonly isTerminating: boolean;
   /** Whether objects may be shown otherwise than they are stored. */

@@ -1,4 +1,5 @@
 import { Pace } from '../../shared/concurrency/pace';
+import { converting } from './conversion-needed';
 import type { Draft } from './draft';
 import { judge, mutate, refuseEscalation, requireCreate } from './write-steps/admission';
 import { change, refuseForeignUid, relyOnDefinition, toStored, trackFields } from './write-steps/change';
@@ -83,11 +84,14 @@ function stepsOf(way: Way): readonly NamedStep[] {
   }));
 }
 
-/** Takes the draft its whole way. Between long steps everything else has its turn. */
+/**
+ * Takes the draft its whole way. Between long steps everything else has its turn. A step that is no promise may need conversions: it sets
+ * its fields last, so that it can begin anew.
+ */
 export async function travel(way: Way, draft: Draft, signal: AbortSignal): Promise<void> {
   let pace = new Pace();
   for (const { step, stage } of STEPS[way]) {
-    const waiting = step(draft, signal);
+    const waiting = converting(() => step(draft, signal), signal);
     const isDue = pace.isDueAfter(stage);
     if (waiting instanceof Promise) {
       await waiting;

@@ -1,6 +1,7 @@
 import { conflict, timeout } from '../../shared/errors/status-error';
 import { absoluteKey, currentWithin, lastSeen, readFresh, readStored } from './current';
 import type { LoopBounds } from '../exchange/loop-bounds';
+import { converting } from './conversion-needed';
 import type { ReadContext } from './read-context';
 import { relativeKey } from './resource';
 import { asDefined, currentOfWritten, encodeForStorage } from './stored-form';
@@ -20,8 +21,11 @@ export function writeTarget(
   const key = relativeKey(stored, namespace, name);
   const absolute = absoluteKey(context, endpoint, key);
   const read = context.encrypted.has(stored.keyPrefix) ? readStored : readFresh;
-  const defined = (current: Current | undefined): Current | undefined =>
-    current === undefined ? undefined : asDefined(stored, current);
+  const defined = (
+    current: Current | undefined,
+    signal: AbortSignal,
+  ): Current | undefined | Promise<Current> =>
+    current === undefined ? undefined : converting(() => asDefined(stored, current), signal);
   return {
     backend: context.backend,
     key: absolute,
@@ -29,12 +33,15 @@ export function writeTarget(
     dryRun,
     assumeAbsent: options.assumeAbsent,
     isUncached: context.cache.fillsOnDemand && !context.cache.resource(stored.keyPrefix).isReady,
-    cached: () => defined(lastSeen(bounded, endpoint, key)),
-    fresh: async (signal) => defined(await read(bounded, endpoint, key, signal)),
+    cached: (signal) => defined(lastSeen(bounded, endpoint, key), signal),
+    fresh: async (signal) => defined(await read(bounded, endpoint, key, signal), signal),
     catchUp: (revision, signal) => catchUp(context, revision, signal),
-    decode: (record) => asDefined(stored, currentWithin(bounded, record)),
+    decode: (record, signal) => {
+      const current = currentWithin(bounded, record);
+      return converting(() => asDefined(stored, current), signal);
+    },
     // Admission may have made anything of the object: that it is in canonical form is proved again here, on purpose (ADR 30).
-    encode: (object) => encodeForStorage(stored, object),
+    encode: (object, signal) => converting(() => encodeForStorage(stored, object), signal),
     announce: (encoded) => {
       context.cache.recent.announce(absolute, encoded);
     },

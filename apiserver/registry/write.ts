@@ -39,6 +39,9 @@ export interface Encoded {
   readonly plain: Buffer;
 }
 
+/** What need not be waited for is no promise. */
+type Eventually<T> = T | Promise<T>;
+
 export interface WriteTarget {
   readonly backend: Backend;
   /** The absolute key. */
@@ -50,13 +53,13 @@ export interface WriteTarget {
   /** The cache knows nothing of the resource, so that the first attempt begins with a fresh object. */
   readonly isUncached?: boolean;
   /** The cached object; it may be stale, so it may lead to a transaction and to nothing else. */
-  cached(): Current | undefined;
+  cached(signal: AbortSignal): Eventually<Current | undefined>;
   /** The object at least as fresh as a read index taken now. */
   fresh(signal: AbortSignal): Promise<Current | undefined>;
   /** Waits until the next attempt judges other objects as they were at this revision, or later. */
   catchUp(revision: number, signal: AbortSignal): Promise<void>;
-  decode(record: StoredRecord): Current;
-  encode(object: ApiObject): Encoded;
+  decode(record: StoredRecord, signal: AbortSignal): Eventually<Current>;
+  encode(object: ApiObject, signal: AbortSignal): Eventually<Encoded>;
   /** Is told what is about to be sent to the store. */
   readonly announce?: (encoded: Encoded) => void;
   /** Is told what stands in the store after a write; undefined: nothing does any more. */
@@ -80,7 +83,8 @@ export async function writeOptimistically(
   attempt: (current: Current | undefined) => Promise<Intent>,
   signal: AbortSignal,
 ): Promise<Written> {
-  let seen = target.isUncached === true ? await seenFresh(target, signal) : firstSeen(target);
+  const first = target.isUncached === true ? seenFresh(target, signal) : firstSeen(target, signal);
+  let seen = first instanceof Promise ? await first : first;
   for (let tries = 0; tries < WRITE_ATTEMPTS_MAX; tries += 1) {
     const outcome = await tryOnce(target, attempt, seen, signal);
     if ('written' in outcome) return outcome.written;
@@ -89,14 +93,15 @@ export async function writeOptimistically(
   throw target.exhausted();
 }
 
-function firstSeen(target: WriteTarget): Seen {
-  return target.assumeAbsent
-    ? { current: undefined, fresh: true }
-    : { current: target.cached(), fresh: false };
+function firstSeen(target: WriteTarget, signal: AbortSignal): Eventually<Seen> {
+  if (target.assumeAbsent) return { current: undefined, fresh: true };
+  const cached = target.cached(signal);
+  if (cached instanceof Promise) return cached.then((current) => ({ current, fresh: false }));
+  return { current: cached, fresh: false };
 }
 
 async function seenFresh(target: WriteTarget, signal: AbortSignal): Promise<Seen> {
-  if (target.assumeAbsent) return firstSeen(target);
+  if (target.assumeAbsent) return { current: undefined, fresh: true };
   return { current: await target.fresh(signal), fresh: true };
 }
 
@@ -139,7 +144,7 @@ async function carryOut(
   seen: Seen,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const encoded = target.encode(intent.object);
+  const encoded = await target.encode(intent.object, signal);
   const { plain } = encoded;
   if (intent.kind === 'none' || (intent.kind === 'put' && isNoOp(seen.current, plain))) {
     if (!seen.fresh) {
@@ -180,7 +185,7 @@ async function store(target: WriteTarget, pending: Pending, signal: AbortSignal)
     const revision = intent.kind === 'delete' ? (current?.revision ?? 0) : outcome.revision;
     return { written: { kind, object: intent.object, plain, revision } };
   }
-  const next = outcome.current === undefined ? undefined : target.decode(outcome.current);
+  const next = outcome.current === undefined ? undefined : await target.decode(outcome.current, signal);
   // A key that is as it was expected to be was not what stood in the way, but what the write relied on.
   if (intent.kind === 'put' && sameRevision(next, current)) await target.catchUp(outcome.revision, signal);
   return { next: { current: next, fresh: true } };

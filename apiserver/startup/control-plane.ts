@@ -14,15 +14,18 @@ import type { AccessControl, Authorizer } from '../exchange/access';
 import { CustomResources } from '../custom-resources/custom-resources';
 import { DefinitionController } from '../custom-resources/definition-controller';
 import { createAdmission } from '../admission/chain';
+import type { Reading } from '../admission/cluster-reader';
 import { clusterReadings } from '../admission/cluster-reader';
 import type { PluginChoice, PluginContext } from '../admission/plugins';
 import type { ProvideNamespace } from '../admission/plugins/namespace-existence';
-import { choosePlugins } from '../admission/plugins';
+import { choosePlugins, webhookConfiguration } from '../admission/plugins';
 import type { CallLimits } from '../admission/webhooks/call';
 import { DEFAULT_CALL_LIMITS } from '../admission/webhooks/call';
+import { credentialsOf } from '../admission/webhooks/credentials';
 import { RecentConfigurationWrites } from '../admission/webhooks/source';
 import { WebhookMetrics } from '../admission/webhooks/webhook-metrics';
 import { quotaRecords } from '../admission/resource-quota/quota-records';
+import { ConversionCalls } from './conversion-calls';
 import { createMissing } from './bootstrap/create-missing';
 import type { Admission } from '../registry/admission';
 import type { AllocatedService, ServiceAllocation } from '../kinds/service-allocation/service-allocation';
@@ -117,7 +120,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     clock,
     ...defined({ limits: options.limits, fills: options.fills }),
   });
-  const custom = new CustomResources({ builtIn: registry, cache, log });
+  const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics() };
+  const read: ReadContext = { backend, cache, prefix, clock, encrypted, cacheWaitMs };
+  const newReading = clusterReadings(registry, read);
+  const custom = convertedResources(options, { registry, cache, newReading, webhooks: metrics.webhooks });
   const serviceAllocation = createServiceAllocation({
     backend,
     storePrefix: prefix,
@@ -129,12 +135,18 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const policies = new Policies({ stored: registry.stored, cache });
   const access = options.accessControl(policies);
   const { authorize } = access;
-  const metrics = { plugins: new AdmissionMetrics(), webhooks: new WebhookMetrics() };
-  const read: ReadContext = { backend, cache, prefix, clock, encrypted, cacheWaitMs };
   // A namespace that a plugin makes is admitted like any other.
   const provideNamespace: ProvideNamespace = async (name, signal) =>
     createNamespace(store, registry, { name, signal });
-  const admission = admissionOf(options, { registry, custom, authorize, metrics, read, provideNamespace });
+  const admission = admissionOf(options, {
+    registry,
+    custom,
+    authorize,
+    metrics,
+    read,
+    newReading,
+    provideNamespace,
+  });
   const store: WriteContext = {
     ...read,
     newUid: randomUUID,
@@ -171,21 +183,50 @@ function openWatches(policies: Policies, log: Log): OpenWatches {
   return new OpenWatches({ generation, log });
 }
 
+/** The custom resources, whose conversion webhooks are called as admission webhooks are. */
+function convertedResources(
+  { admission = DEFAULT_ADMISSION, clock, log }: ControlPlaneOptions,
+  {
+    registry,
+    cache,
+    newReading,
+    webhooks,
+  }: {
+    readonly registry: Registry;
+    readonly cache: ClusterCache;
+    readonly newReading: () => Reading;
+    readonly webhooks: WebhookMetrics;
+  },
+): CustomResources {
+  const { webhookCalls: limits = DEFAULT_CALL_LIMITS } = admission;
+  const credentials = credentialsOf(webhookConfiguration(admission.configurations));
+  const calls = new ConversionCalls({
+    caller: { credentials, limits, clock, log },
+    metrics: webhooks,
+    newReading,
+  });
+  const custom = new CustomResources({ builtIn: registry, cache, log, callConversion: calls.call });
+  custom.follow((name) => {
+    if (custom.definition(name)?.convertsByWebhook !== true) calls.forget(name);
+  });
+  return custom;
+}
+
 interface AdmissionSources {
   readonly registry: Registry;
   readonly custom: CustomResources;
   readonly authorize: Authorizer;
   readonly metrics: { readonly plugins: AdmissionMetrics; readonly webhooks: WebhookMetrics };
   readonly read: ReadContext;
+  readonly newReading: () => Reading;
   readonly provideNamespace: ProvideNamespace;
 }
 
 /** The plugins that are switched on, as one. */
 function admissionOf(
   { admission = DEFAULT_ADMISSION, clock, log }: ControlPlaneOptions,
-  { registry, custom, authorize, metrics, read, provideNamespace }: AdmissionSources,
+  { registry, custom, authorize, metrics, read, newReading, provideNamespace }: AdmissionSources,
 ): Admission {
-  const newReading = clusterReadings(registry, read);
   return createAdmission({
     plugins: choosePlugins(admission, {
       authorize,

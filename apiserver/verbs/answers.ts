@@ -1,9 +1,11 @@
 import { MEDIA_TYPE } from '../../shared/names';
 import type { ListMeta } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
 import { compressed } from '../http/encoding/compression';
+import { convertedSources, needsConversion } from '../http/encoding/converted-sources';
 import { encoderOf } from '../http/encoding/encoder-of';
 import { jsonLine } from '../http/encoding/json-encoder';
-import type { ObjectEncoder } from '../http/encoding/object-encoder';
+import type { Elsewhere, ObjectEncoder } from '../http/encoding/object-encoder';
 import type { Source } from '../http/encoding/source';
 import { writtenSource } from '../http/encoding/written';
 import type { Answer, Exchange } from '../exchange/exchange';
@@ -30,18 +32,28 @@ export interface ObjectAnswers {
  */
 export function objectAnswers(exchange: Exchange, { endpoint }: Pick<Target, 'endpoint'>): ObjectAnswers {
   const encoder = encoderOf(exchange, endpoint, 'object');
-  const answer = async (code: number, source: Source): Promise<Answer> => {
+  const converts = needsConversion(endpoint, encoder);
+  const answer = async (code: number, stored: Source): Promise<Answer> => {
+    const source = converts ? await convertedSource(endpoint, stored, exchange.signal) : stored;
     const body = encoder.object(source);
-    exchange.audit?.responseObject(() => (isJson(encoder) ? body : jsonEncoderOf(endpoint).object(source)));
+    exchange.audit?.responseObject(async () => {
+      if (isJson(encoder)) return body;
+      return jsonEncoderOf(endpoint).object(await convertedSource(endpoint, source, exchange.signal));
+    });
     return compressed(exchange, { code, headers: { 'Content-Type': encoder.contentType }, body });
   };
   return {
     object: async (source) => {
       // What was just written cannot be written again.
-      if (encoder.parses && source.transient !== true) keepStoredWithin(exchange.bounds, source.bytes.length);
+      if ((encoder.parses || converts) && source.transient !== true)
+        keepStoredWithin(exchange.bounds, source.bytes.length);
       return answer(200, source);
     },
-    written: async (code, written) => answer(code, writtenSource(written)),
+    written: async (code, written) => {
+      const source = writtenSource(written);
+      if (endpoint.stored.custom === undefined) return answer(code, source);
+      return answer(code, { ...source, fields: { apiVersion: apiVersionOf(endpoint.row.hub) } });
+    },
   };
 }
 
@@ -59,16 +71,41 @@ export function listAnswer(
 ): (page: AnsweredPage) => Promise<Answer> {
   const encoder = encoderOf(exchange, endpoint, 'list');
   const elsewhere = elsewhereOf(exchange, { endpoint, encoder }, encode);
-  return async ({ metadata, entries }) => {
+  const converts = needsConversion(endpoint, encoder);
+  return async ({ metadata, entries: stored }) => {
+    const entries = converts ? await convertedPage(exchange, { endpoint, elsewhere }, stored) : stored;
     const body = await encoder.list(metadata, entries, elsewhere);
     exchange.audit?.responseObject(async () => {
       // A stream can be read only once, and belongs to the client.
       if (Buffer.isBuffer(body) && isJson(encoder)) return body;
       const json = isJson(encoder) ? encoder : jsonEncoderOf(endpoint);
-      return json.list(metadata, entries);
+      return json.list(metadata, await convertedSources(endpoint, entries, exchange.signal));
     });
     return compressed(exchange, { code: 200, headers: { 'Content-Type': encoder.contentType }, body });
   };
+}
+
+async function convertedSource(endpoint: Endpoint, source: Source, signal: AbortSignal): Promise<Source> {
+  const [converted = source] = await convertedSources(endpoint, [source], signal);
+  return converted;
+}
+
+/** What is too large for this thread is converted where it is written, before the first byte of the list leaves: one that fails is an error. */
+async function convertedPage(
+  { signal }: Exchange,
+  { endpoint, elsewhere }: { readonly endpoint: Endpoint; readonly elsewhere: Elsewhere | undefined },
+  entries: readonly Source[],
+): Promise<readonly Source[]> {
+  const large = new Set<Source>();
+  for (const source of entries) {
+    const made = elsewhere?.(source);
+    if (made === undefined) continue;
+    await made;
+    large.add(source);
+  }
+  const small = entries.filter((source) => !large.has(source));
+  const converted = (await convertedSources(endpoint, small, signal)).values();
+  return entries.map((source) => (large.has(source) ? source : (converted.next().value ?? source)));
 }
 
 function isJson({ contentType }: ObjectEncoder): boolean {

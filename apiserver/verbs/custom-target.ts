@@ -1,6 +1,6 @@
 import { badRequest, methodNotSupported, notFound } from '../../shared/errors/status-error';
 import type { RequestInfo } from '../exchange/request-info';
-import { conversionFailed, definitionTerminating } from '../registry/custom-errors';
+import { definitionTerminating } from '../registry/custom-errors';
 import type { Endpoint } from '../registry/resource';
 import type { Target } from './target';
 
@@ -34,7 +34,6 @@ export function customTarget(
 ): Target {
   const { row, custom } = endpoint;
   const name = parts[1] ?? '';
-  if (custom?.isConverted === true) throw conversionFailed(endpoint.stored.apiVersion, row.kind);
   if (subresource !== '') {
     const found = endpoint.subresources.get(subresource);
     if (found === undefined) throw notFound(row, name);

@@ -3,6 +3,7 @@ import { ENCODED_OBJECTS } from '../http/encoding/encoded-cache';
 import type { Source } from '../http/encoding/source';
 import type { FrameElsewhere, ObjectEventType } from '../cache/state/entry';
 import type { Exchange } from '../exchange/exchange';
+import { converting } from '../registry/conversion-needed';
 import type { Endpoint } from '../registry/resource';
 
 /** How an object is to be written as an element of a list, or in a frame of a watch, as data. */
@@ -18,6 +19,8 @@ export interface ElementRequest {
   readonly search: string;
   readonly bytes: Buffer;
   readonly fields: Readonly<Record<string, string>> | undefined;
+  /** As in {@link Source}. */
+  readonly isShown: boolean;
 }
 
 /** Writes elements of lists and frames in another thread. Rejects when that thread is lost, does not know the resource, or the signal aborts. */
@@ -91,7 +94,7 @@ async function orMadeHere(
   } catch {
     // Nobody holds up others for a client that has left; for one that waits it is better late than not at all.
     signal.throwIfAborted();
-    element = encoder.element(source);
+    element = await converting(() => encoder.element(source), signal);
   }
   return encoder.tellsAge === true ? element : ENCODED_OBJECTS.get(source, id, () => element);
 }
@@ -99,8 +102,17 @@ async function orMadeHere(
 function requestOf(
   { headers, query }: Exchange,
   { row }: Endpoint,
-  { bytes, fields }: Source,
+  { bytes, fields, isShown }: Source,
 ): ElementRequest {
   const { group, version, resource } = row;
-  return { group, version, resource, accept: headers.accept, search: query.toString(), bytes, fields };
+  return {
+    group,
+    version,
+    resource,
+    accept: headers.accept,
+    search: query.toString(),
+    bytes,
+    fields,
+    isShown: isShown === true,
+  };
 }

@@ -8,6 +8,7 @@ import type { Source } from '../http/encoding/source';
 import { writtenSource } from '../http/encoding/written';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { keepStoredWithin, keepValuesWithin } from '../exchange/loop-bounds';
+import { converting } from '../registry/conversion-needed';
 import { planGet } from '../registry/list-plan';
 import { readObject } from '../registry/read';
 import type { Endpoint } from '../registry/resource';
@@ -66,7 +67,11 @@ async function get(
     throw notFound({ group, resource: isNamedWhole ? resource : `${resource}/${subresource}` }, name);
   }
   keepStoredWithin(exchange.bounds, entry.bytes.length);
-  const { object } = asDefined(endpoint.stored, currentOfEntry(endpoint.stored, entry));
+  const { stored } = endpoint;
+  const { object } = await converting(
+    () => asDefined(stored, currentOfEntry(stored, entry)),
+    exchange.signal,
+  );
   keepValuesWithin(exchange.bounds, object, entry.bytes.length);
   const scale = view.show(object);
   const hidden = view.whyHidden?.(scale);

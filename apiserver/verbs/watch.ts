@@ -1,4 +1,7 @@
+import { defined } from '../../shared/defined';
 import { StatusError, badRequest, serviceUnavailable } from '../../shared/errors/status-error';
+import { convertedFrames, unconvertedFrames } from '../http/encoding/converted-frames';
+import { needsConversion } from '../http/encoding/converted-sources';
 import { encoderOf } from '../http/encoding/encoder-of';
 import { MEDIA_TYPE } from '../../shared/names';
 import { boolParameter } from '../exchange/bool-parameter';
@@ -34,6 +37,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
   const plan = planWatch(options);
   const selection = selectionOf(selectors, target);
   const { stored } = target.endpoint;
+  const converts = needsConversion(target.endpoint, encoder);
   const from = await startOf(context, plan, exchange.signal);
   if (context.store.cache.refusesWatches) throw shuttingDown();
   const frames = context.store.cache.resource(stored.keyPrefix).watch(
@@ -43,8 +47,12 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
       name: selection.name,
       fieldEquals: selection.fieldEquals,
       matches: selection.matches,
-      representation: encoder,
-      elsewhere: framesElsewhereOf(exchange, { endpoint: target.endpoint, encoder }, context.encodeElement),
+      representation: converts ? unconvertedFrames(target.endpoint, encoder) : encoder,
+      ...defined({
+        elsewhere: converts
+          ? undefined
+          : framesElsewhereOf(exchange, { endpoint: target.endpoint, encoder }, context.encodeElement),
+      }),
       apiVersion: target.endpoint.apiVersion,
       bookmarks: boolParameter(query, 'allowWatchBookmarks'),
       sendInitialEvents: plan.kind === 'state' && plan.announcesEnd,
@@ -60,11 +68,13 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
     },
     exchange.signal,
   );
+  const { endpoint } = target;
+  const shown = converts ? convertedFrames(frames, { endpoint, encoder }, exchange.signal) : frames;
   const isText = encoder.streamContentType === MEDIA_TYPE.json;
   return {
     code: 200,
     headers: { 'Content-Type': encoder.streamContentType },
-    body: encoder.stream(frames),
+    body: encoder.stream(shown),
     messages: isText ? 'lines' : 'length-prefixed',
   };
 }

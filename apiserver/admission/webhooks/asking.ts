@@ -4,6 +4,7 @@ import { StatusError, badRequest, internalError } from '../../../shared/errors/s
 import type { Log } from '../../../shared/log/log';
 import { AUDIT_ANNOTATION } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
+import { converting } from '../../registry/conversion-needed';
 import { optionalRecord, text } from '../../../shared/object/accessors';
 import type { Reading } from '../cluster-reader';
 import type { WebhookCaller } from './call';
@@ -61,7 +62,8 @@ export async function ask<T>(
   const startedAt = performance.now();
   let rejection: Rejection | undefined;
   try {
-    return use(await verdictOf(parts, asking, signal));
+    const verdict = await verdictOf(parts, asking, signal);
+    return await converting(() => use(verdict), signal);
   } catch (error) {
     // Whoever asks no longer waits for what the webhook's failure would mean.
     const failure = signal.aborted && error instanceof CallFailure ? (signal.reason as Error) : error;
@@ -96,7 +98,8 @@ async function verdictOf(
     const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)';
     throw new CallFailure(hook, why, { reason: 'version' });
   }
-  const question = questionOf({ ...asking, uid: randomUUID(), version });
+  const uid = randomUUID();
+  const question = await converting(() => questionOf({ ...asking, uid, version }), signal);
   const body = await caller.call(hook, { body: question.body, cluster }, signal);
   const verdict = understood(hook, () => verdictIn(body, question, hook.type));
   passOn(hook, verdict, attributes);

@@ -25,11 +25,14 @@ export type FailureReason =
 /** A webhook could not be asked, or did not answer as it should: its failurePolicy says what comes of that. */
 export class CallFailure extends Error {
   readonly reason: FailureReason;
+  /** The message without the webhook's name. */
+  readonly why: string;
 
   constructor({ name }: Pick<Webhook, 'name'>, why: string, how: { reason: FailureReason; cause?: unknown }) {
     super(`failed calling webhook ${JSON.stringify(name)}: ${why}`, { cause: how.cause });
     this.name = 'CallFailure';
     this.reason = how.reason;
+    this.why = why;
   }
 }
 

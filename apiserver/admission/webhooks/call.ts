@@ -16,7 +16,7 @@ import { refusedText, unansweredText } from './call-text';
 import type { Attempt, Outage } from './circuit-breaker';
 import { CircuitBreaker } from './circuit-breaker';
 import type { CredentialsFor } from './credentials';
-import type { Webhook } from './webhook';
+import type { CalledWebhook } from './webhook';
 
 export interface CallLimits {
   /** So many calls of a webhook in a row without an answer begin an outage, in which it is not asked; 0: it is always asked. */
@@ -51,7 +51,7 @@ export interface Call {
 
 /** How one webhook does, to find the one that slows requests down or lets them through. */
 export interface WebhookReport {
-  readonly hook: Webhook;
+  readonly hook: CalledWebhook;
   readonly calls: number;
   readonly waiting: number;
   readonly outage: Outage | undefined;
@@ -72,7 +72,7 @@ export interface LastFailure {
 
 /** What is kept of one webhook for as long as it is called in the same way. */
 interface WebhookState {
-  hook: Webhook;
+  hook: CalledWebhook;
   readonly breaker: CircuitBreaker;
   readonly bulkhead: Bulkhead;
   readonly failures: Map<FailureReason, number>;
@@ -101,7 +101,7 @@ export class WebhookCaller {
    * The body of the answer. Throws CallFailure, or the signal's reason. In an outage a webhook that may stop requests is not asked, but for
    * a probe in each pause; one that may not is asked for a short time each time, for what one request is let past is not for others to decide.
    */
-  async call(hook: Webhook, call: Call, signal: AbortSignal): Promise<Buffer> {
+  async call(hook: CalledWebhook, call: Call, signal: AbortSignal): Promise<Buffer> {
     const state = this.#stateOf(hook);
     this.#refuseInOutage(state, hook);
     await enterBulkhead(state, hook, signal);
@@ -116,7 +116,7 @@ export class WebhookCaller {
   }
 
   /** Notes that a request was not answered as it should, be it the webhook's fault or not. */
-  note(hook: Webhook, reason: FailureReason, error: string): void {
+  note(hook: CalledWebhook, reason: FailureReason, error: string): void {
     const state = this.#states.get(hook.callKey);
     if (state === undefined) return;
     state.failures.set(reason, (state.failures.get(reason) ?? 0) + 1);
@@ -124,7 +124,7 @@ export class WebhookCaller {
   }
 
   /** Forgets all webhooks but these. */
-  retain(hooks: readonly Webhook[]): void {
+  retain(hooks: readonly Pick<CalledWebhook, 'callKey'>[]): void {
     const kept = new Set(hooks.map(({ callKey }) => callKey));
     for (const [key, state] of this.#states) {
       if (kept.has(key)) continue;
@@ -147,7 +147,7 @@ export class WebhookCaller {
     }));
   }
 
-  #stateOf(hook: Webhook): WebhookState {
+  #stateOf(hook: CalledWebhook): WebhookState {
     const known = this.#states.get(hook.callKey);
     if (known !== undefined) {
       // Its failurePolicy may have changed.
@@ -168,7 +168,7 @@ export class WebhookCaller {
   }
 
   /** Before a place in the queue is taken, and not for a probe that is due. */
-  #refuseInOutage({ breaker }: WebhookState, hook: Webhook): void {
+  #refuseInOutage({ breaker }: WebhookState, hook: CalledWebhook): void {
     const { outage } = breaker;
     if (outage === undefined || hook.failsOpen) return;
     if (breaker.untilProbeMs(this.#options.clock.now()) > 0) throw outageFailure(hook, outage);
@@ -206,7 +206,7 @@ export class WebhookCaller {
   ): Promise<Buffer> {
     const target = resolved(hook, call);
     const connection = this.#connectionTo(state, target);
-    const path = `${target.path}?timeout=${String(Math.max(1, Math.ceil(timeoutMs / SECOND_MS)))}s`;
+    const path = target.path + queryOf(hook, timeoutMs);
     const { host, port } = target.connectTo ?? target;
     const place = { url: target.origin + path, dialled: `${host}:${String(port)}` };
     let answer: RawAnswer;
@@ -266,8 +266,8 @@ export class WebhookCaller {
         failures: outage.failures,
       },
       hook.failsOpen
-        ? 'circuit breaker of an admission webhook opened: requests wait for it for a short time only'
-        : 'circuit breaker of an admission webhook opened: it is called only to probe whether it answers again',
+        ? `circuit breaker of ${kindOf(hook)} webhook opened: requests wait for it for a short time only`
+        : `circuit breaker of ${kindOf(hook)} webhook opened: it is called only to probe whether it answers again`,
     );
     if (!hook.failsOpen) bulkhead.clear(outageFailure(hook, outage));
   }
@@ -276,13 +276,23 @@ export class WebhookCaller {
     if (!breaker.answered(this.#options.clock.now())) return;
     this.#options.log.info(
       { type: hook.type, configuration: hook.configuration, webhook: hook.name },
-      'circuit breaker of an admission webhook closed: it answers again',
+      `circuit breaker of ${kindOf(hook)} webhook closed: it answers again`,
     );
   }
 }
 
+function kindOf({ type }: CalledWebhook): string {
+  return type === 'conversion' ? 'a conversion' : 'an admission';
+}
+
+/** Admission webhooks are told how long they have. */
+function queryOf({ type }: CalledWebhook, timeoutMs: number): string {
+  if (type === 'conversion') return '';
+  return `?timeout=${String(Math.max(1, Math.ceil(timeoutMs / SECOND_MS)))}s`;
+}
+
 interface AttemptedCall extends Call {
-  readonly hook: Webhook;
+  readonly hook: CalledWebhook;
   readonly attempt: Attempt;
   readonly timeoutMs: number;
 }
@@ -305,7 +315,7 @@ async function sendTwice(
 
 const CUT: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
-function resolved(hook: Webhook, { cluster }: Call): Target {
+function resolved(hook: CalledWebhook, { cluster }: Call): Target {
   try {
     return targetOf(hook.address, cluster);
   } catch (error) {
@@ -321,7 +331,7 @@ async function inTime<T>(
     hook,
     timeoutMs,
     signal,
-  }: { readonly hook: Webhook; readonly timeoutMs: number; readonly signal: AbortSignal },
+  }: { readonly hook: CalledWebhook; readonly timeoutMs: number; readonly signal: AbortSignal },
   work: (limited: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limited = linkedAbort(signal);
@@ -337,7 +347,11 @@ async function inTime<T>(
 }
 
 /** Waits as long as a call may take, which then has its own time: a webhook is not blamed for what others had it do. */
-async function enterBulkhead({ bulkhead }: WebhookState, hook: Webhook, signal: AbortSignal): Promise<void> {
+async function enterBulkhead(
+  { bulkhead }: WebhookState,
+  hook: CalledWebhook,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await inTime({ hook, timeoutMs: hook.timeoutMs, signal }, async (limited) => bulkhead.enter(limited));
   } catch (error) {
@@ -347,7 +361,7 @@ async function enterBulkhead({ bulkhead }: WebhookState, hook: Webhook, signal: 
   }
 }
 
-function outageFailure(hook: Webhook, { sinceMs, failures, why }: Outage): CallFailure {
+function outageFailure(hook: CalledWebhook, { sinceMs, failures, why }: Outage): CallFailure {
   const since = new Date(sinceMs).toISOString().replace(/\.\d+Z$/, 'Z');
   const text = `it has not answered since ${since} and is not asked until it answers again (${String(failures)} calls in a row failed, the last one with: ${why})`;
   return new CallFailure(hook, text, { reason: 'outage' });

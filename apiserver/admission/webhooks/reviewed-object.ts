@@ -2,6 +2,7 @@ import { internalError } from '../../../shared/errors/status-error';
 import type { ApiObject } from '../../../shared/object/object';
 import { decodeObject } from '../../../shared/schema/decode';
 import { encodeObject } from '../../../shared/schema/encode';
+import { ConversionNeeded } from '../../registry/conversion-needed';
 import { fromHub, toHub } from '../../registry/hub';
 import type { Endpoint } from '../../registry/resource';
 import { shownEndpoint } from '../../registry/object-view';
@@ -45,7 +46,7 @@ export class ReviewedObject {
     try {
       return this.#back(decoded(value, as), wanted);
     } catch (error) {
-      throw internalError(error);
+      throw error instanceof ConversionNeeded ? error : internalError(error);
     }
   }
 
@@ -75,7 +76,8 @@ export class ReviewedObject {
     const { endpoint } = this.#from;
     const { apiVersion } = this.object;
     if (this.#isOtherKind(wanted)) return changed;
-    if (apiVersion === endpoint.stored.apiVersion) return toHub(wanted, changed);
+    const { stored } = endpoint;
+    if (apiVersion === stored.apiVersion && stored.custom?.converts !== true) return toHub(wanted, changed);
     return apiVersion === changed.apiVersion ? changed : fromHub(endpoint, toHub(wanted, changed));
   }
 

@@ -37,32 +37,38 @@ export type WebhookAddress =
       readonly path: string;
     };
 
-/** One webhook of a configuration, ready for use. */
-export interface Webhook {
-  readonly type: WebhookType;
+/** What has to be known of a webhook to call it. */
+export interface CalledWebhook {
+  readonly type: WebhookType | 'conversion';
+  /** That it is part of; of a conversion webhook, the definition. */
   readonly configuration: string;
   readonly name: string;
-  /** No other webhook of the type has it. */
-  readonly uid: string;
   /** The same for as long as the webhook is asked in the same way: what is known of how it answers belongs to it. */
   readonly callKey: string;
+  /** Requests go on when it cannot be asked. */
+  readonly failsOpen: boolean;
+  readonly timeoutMs: number;
+  readonly address: WebhookAddress;
+  /** PEM; empty where the authorities of the system are trusted. */
+  readonly authorities: string;
+}
+
+/** One webhook of a configuration, ready for use. */
+export interface Webhook extends CalledWebhook {
+  readonly type: WebhookType;
+  /** No other webhook of the type has it. */
+  readonly uid: string;
   readonly rules: readonly Rule[];
   /** Requests by other versions of what a rule names are matched as well. */
   readonly matchesEquivalents: boolean;
-  /** Requests go on when it cannot be asked. */
-  readonly failsOpen: boolean;
   /** It may be asked about dry runs. */
   readonly bearsDryRuns: boolean;
-  readonly timeoutMs: number;
   /** The first version it accepts that is spoken here; undefined for none. */
   readonly reviewVersion: ReviewVersion | undefined;
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
   /** It is asked again when others have changed the object after it. */
   readonly isReinvoked: boolean;
-  readonly address: WebhookAddress;
-  /** PEM; empty where the authorities of the system are trusted. */
-  readonly authorities: string;
 }
 
 const TIMEOUT_SECONDS = 10;

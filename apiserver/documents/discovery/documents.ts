@@ -57,7 +57,8 @@ interface ResourceBody {
 }
 
 function resourceOf(endpoint: Endpoint, registry: Registry): ResourceBody {
-  const { row } = endpoint;
+  const { row, stored } = endpoint;
+  const hash = storageVersionHash({ ...stored, version: row.hub.version });
   return {
     name: row.resource,
     singularName: row.singularName,
@@ -66,14 +67,14 @@ function resourceOf(endpoint: Endpoint, registry: Registry): ResourceBody {
     verbs: row.verbs,
     ...(row.shortNames.length === 0 ? {} : { shortNames: row.shortNames }),
     ...(row.categories.length === 0 ? {} : { categories: row.categories }),
-    ...(isHashed(endpoint, registry) ? { storageVersionHash: storageVersionHash(endpoint.stored) } : {}),
+    ...(isHashed(endpoint, registry) ? { storageVersionHash: hash } : {}),
   };
 }
 
 /** What is not stored has no hash, nor has a custom resource that is stored in a version which is not served. */
-function isHashed({ custom, stored, virtual }: Endpoint, registry: Registry): boolean {
+function isHashed({ row, custom, virtual }: Endpoint, registry: Registry): boolean {
   if (custom === undefined) return virtual === undefined;
-  return registry.endpoint(stored.group, stored.version, stored.resource) !== undefined;
+  return registry.endpoint(row.group, row.hub.version, row.resource) !== undefined;
 }
 
 function subresourcesOf({ row, subresources }: Endpoint): readonly ResourceBody[] {

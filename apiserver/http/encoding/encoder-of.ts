@@ -72,10 +72,11 @@ function createEncoder(
   includeObject: IncludeObject,
 ): ObjectEncoder {
   const { format, shape } = negotiated;
-  const parses = parsesObjects(endpoint, negotiated);
-  if (format === 'protobuf') return { ...protobufEncoder(endpoint, shape), parses };
+  const showsMetadata = shape !== undefined && shape.kind !== 'Table';
+  const traits = { parses: parsesObjects(endpoint, negotiated), showsMetadata };
+  if (format === 'protobuf') return { ...protobufEncoder(endpoint, shape), ...traits };
   const jsonShape = jsonShapeOf(endpoint, negotiated, includeObject);
-  return { ...(format === 'yaml' ? yamlEncoder(jsonShape) : jsonEncoder(jsonShape, negotiated)), parses };
+  return { ...(format === 'yaml' ? yamlEncoder(jsonShape) : jsonEncoder(jsonShape, negotiated)), ...traits };
 }
 
 /** What is stored is JSON in one version. */

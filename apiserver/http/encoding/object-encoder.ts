@@ -6,6 +6,8 @@ import type { Source } from './source';
 export interface ObjectEncoder extends Representation {
   /** Whether objects are parsed to be written; otherwise their bytes are copied. */
   readonly parses: boolean;
+  /** Whether objects are shown by their metadata alone. */
+  readonly showsMetadata?: boolean;
   /** Of single objects and lists. */
   readonly contentType: string;
   /** Of streams of frames. */
@@ -30,7 +32,7 @@ export interface ObjectEncoder extends Representation {
 }
 
 /** What a format knows of itself. */
-export type FormatEncoder = Omit<ObjectEncoder, 'parses'>;
+export type FormatEncoder = Omit<ObjectEncoder, 'parses' | 'showsMetadata'>;
 
 /** Has an element made by somebody else; undefined for one that is to be made here. */
 export type Elsewhere = (source: Source) => Promise<Buffer> | undefined;

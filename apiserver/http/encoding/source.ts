@@ -1,5 +1,6 @@
 import { decodeJson, decodeObject } from '../../../shared/schema/decode';
 import { encodeObject } from '../../../shared/schema/encode';
+import type { KindType } from '../../../shared/schema/types';
 import type { ApiObject } from '../../../shared/object/object';
 import type { CustomVersion, Endpoint } from '../../registry/resource';
 import { storedVersionOf } from '../../registry/resource';
@@ -15,6 +16,8 @@ export interface Source {
   readonly transient?: true;
   /** Of an entry, its selectable fields. */
   readonly fields?: Readonly<Record<string, string>>;
+  /** It is as the endpoint shows it: in its version, and without what that does not know. */
+  readonly isShown?: true;
 }
 
 /** What `make` makes of the object, kept for the next reader unless the object is transient. */
@@ -37,17 +40,22 @@ export function versionedBytes(endpoint: Endpoint, source: Source): Buffer {
 
 /** The same for a custom resource. Most objects are shown as they are stored; then nothing is kept but that. */
 function customBytes({ stored, apiVersion }: Endpoint, source: Source, custom: CustomVersion): Buffer {
-  if (stored.custom === undefined || !custom.changesOnRead) return source.bytes;
+  if (stored.custom === undefined || !custom.changesOnRead || source.isShown === true) return source.bytes;
   const { kind } = stored;
   const { custom: storage } = stored;
   const made = kept(source, `json ${custom.id}`, () => {
     const object = parseSource(source, { kind, apiVersion: storedVersionOf(stored, source.fields) });
     const shown = storage.read(object, apiVersion);
     if (isSameContent(object, shown)) return UNCHANGED;
-    const { object: canonical } = decodeObject(stored.type, shown);
-    return encodeObject({ ...canonical, kind: undefined, apiVersion: undefined }).subarray(1);
+    return bytesOf(shown, stored.type);
   });
   return made === UNCHANGED ? source.bytes : made;
+}
+
+/** What a {@link Source} holds of an object. */
+export function bytesOf(object: ApiObject, type: KindType): Buffer {
+  const { object: canonical } = decodeObject(type, object);
+  return encodeObject({ ...canonical, kind: undefined, apiVersion: undefined }).subarray(1);
 }
 
 const UNCHANGED = Buffer.alloc(0);
