@@ -1,8 +1,13 @@
 import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import { MEDIA_TYPE } from '../../../shared/names';
-import { patience } from '../../../shared/testing/eventually';
+import { eventually, patience } from '../../../shared/testing/eventually';
 import type { Behaviour, Review, WebhookServer } from '../../admission/webhooks/testing/webhook-server';
-import { startWebhook } from '../../admission/webhooks/testing/webhook-server';
+import {
+  configurationOf,
+  hookAt,
+  patching,
+  startWebhook,
+} from '../../admission/webhooks/testing/webhook-server';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { DEFINITIONS_PATH } from '../testing/definitions';
@@ -284,4 +289,81 @@ test('status and scale, dry runs and deletions of collections work in the other 
   const removed = await api.call('DELETE', V2_PATH);
   expect([removed.code, removed.json.items[0].spec.address]).toEqual([200, 'h:80']);
   expect((await get(V1_PATH)).json.items).toEqual([]);
+});
+
+test('a webhook that hangs holds up those who need it, and nobody else', async () => {
+  await defineConverted(api, webhook);
+  await post(V1_PATH, gizmoV1('a'));
+  webhook.behave = () => undefined;
+  const gone = new AbortController();
+  const waiting = api.call('GET', `${V2_PATH}/a`, { signal: gone.signal }).then(
+    ({ code }) => code,
+    () => 'given up',
+  );
+  await webhook.askedTimes(1);
+  expect((await get(`${V1_PATH}/a`)).code).toBe(200);
+  expect((await post(V1_PATH, gizmoV1('b'))).code).toBe(201);
+  expect((await post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' } })).code).toBe(201);
+  gone.abort(new Error('the client has left'));
+  expect(await waiting).not.toBe(200);
+});
+
+test('an answer that is larger than any can be fails the request', async () => {
+  await defineConverted(api, webhook);
+  await post(V1_PATH, gizmoV1('a'));
+  webhook.behave = (_asked, { response }) => {
+    response.end(Buffer.alloc(9 * 1024 * 1024, ' '));
+    return undefined;
+  };
+  const { code, json } = await get(`${V2_PATH}/a`);
+  expect(code).toBe(500);
+  expect(json.message).toContain('conversion webhook for example.com/v1, Kind=Gizmo failed: ');
+});
+
+test('one that does not answer five times in a row is not asked any more, until it answers a probe', async () => {
+  await defineConverted(api, webhook);
+  await post(V1_PATH, gizmoV1('a'));
+  webhook.behave = cut;
+  let message = '';
+  for (let tries = 0; tries < 6; tries += 1) message = (await get(`${V2_PATH}/a`)).json.message;
+  expect(message).toContain('it has not answered since');
+  webhook.behave = convertingBy();
+  await eventually('a probe', async () => (await get(`${V2_PATH}/a`)).code === 200);
+  const [report] = api.plane.webhookMetrics.reports();
+  expect([report?.hook.type, report?.outage]).toEqual(['conversion', undefined]);
+});
+
+test('a webhook is found by its Service', async () => {
+  const { caBundle, port } = webhook;
+  const service = { namespace: 'default', name: 'converter', port, path: '/convert' };
+  await defineConverted(api, webhook, { clientConfig: { service, caBundle } });
+  await post(V1_PATH, gizmoV1('a'));
+  const missing = await get(`${V2_PATH}/a`);
+  expect(missing.json.message).toContain('failed: service "converter" not found');
+  const spec = { type: 'ExternalName', externalName: '127.0.0.1.nip.invalid' };
+  await post('/api/v1/namespaces/default/services', { metadata: { name: 'converter' }, spec });
+  const unknown = await get(`${V2_PATH}/a`);
+  expect(unknown.json.message).toContain(
+    `Post "https://converter.default.svc:${String(port)}/convert": dial tcp`,
+  );
+});
+
+test('plugins that are webhooks see an object in the version that they ask for', async () => {
+  await defineConverted(api, webhook);
+  const seen: string[] = [];
+  const admission = await startWebhook(({ review }) => {
+    seen.push(JSON.stringify(review.request.object.spec));
+    return patching({ op: 'add', path: '/spec/replicas', value: 7 })();
+  });
+  const rules = [
+    { operations: ['*'], apiGroups: ['example.com'], apiVersions: ['v1'], resources: ['gizmos'], scope: '*' },
+  ];
+  const { path, body } = configurationOf('Mutating', 'm', [
+    hookAt(admission, { rules, matchPolicy: 'Equivalent' }),
+  ]);
+  await post(path, body);
+  const made = await post(V2_PATH, gizmoV2('a'));
+  expect([made.code, made.json.spec]).toEqual([201, { address: 'h:80', replicas: 7 }]);
+  expect(seen[0]).toContain('"host":"h"');
+  await admission.close();
 });
