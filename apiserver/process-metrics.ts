@@ -16,7 +16,10 @@ export interface MeasuredProcess {
 }
 
 export interface MeasuredParts extends Required<
-  Pick<MetricsEndpointsOptions, 'audit' | 'flow' | 'largeRequests' | 'connections' | 'loop' | 'store'>
+  Pick<
+    MetricsEndpointsOptions,
+    'audit' | 'flow' | 'largeRequests' | 'connections' | 'connects' | 'loop' | 'store'
+  >
 > {
   readonly plane: ControlPlane;
   readonly authentication: Authentication;

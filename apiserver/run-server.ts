@@ -35,6 +35,8 @@ import { createImpersonationStage } from './access/impersonation/impersonation';
 import { createProcessMetrics } from './process-metrics';
 import { createJourney } from './journey';
 import { createOffloads } from './offload/create-offload';
+import { newConnectCounts } from './connect/connect-counts';
+import { createConnector } from './startup/connector';
 import { planeOfOptions, verbContextOf } from './startup/plane-of-options';
 import { openServerStore } from './startup/server-store';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
@@ -216,6 +218,8 @@ async function openListener(
     serverAddress,
   });
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory() };
+  const connects = newConnectCounts();
+  const connector = await createConnector(options.connect, { counts: connects, log, life });
   const loop = watchLoop(life);
   const flow = startFlowControl(options.flow, { plane, log, dropped: loop.dropped }, life);
   let isShuttingDown = false;
@@ -254,6 +258,7 @@ async function openListener(
           audit: audit?.counts,
           largeRequests: counts,
           connections,
+          connects,
           loop,
           flow: flow.report,
           store: { ...opened, times },
@@ -261,7 +266,7 @@ async function openListener(
       ),
       ...defined({ issuer: authentication.accountTokens.documents }),
       verbs: {
-        ...verbContextOf(options, { plane, authentication, opened }),
+        ...verbContextOf(options, { plane, authentication, opened, connector }),
         encodeElement: async (request, signal) => encodings.element(request, signal),
       },
       large,

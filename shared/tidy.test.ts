@@ -31,7 +31,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['apiserver/startup'],
   ['apiserver/documents', 'apiserver/observability'],
   ['apiserver/verbs', 'apiserver/audit'],
-  ['apiserver/http'],
+  ['apiserver/http', 'apiserver/connect'],
   ['apiserver/custom-resources', 'apiserver/admission', 'apiserver/flow-control'],
   ['apiserver/access', 'apiserver/kinds'],
   ['apiserver/registry'],

@@ -10,6 +10,7 @@ import {
 } from './plugins/certificates';
 import { defaultIngressClass, defaultStorageClass } from './plugins/default-class';
 import { defaultTolerationSeconds } from './plugins/default-toleration-seconds';
+import { denyEscalatingExec } from './plugins/deny-escalating-exec';
 import { denyServiceExternalIps } from './plugins/deny-service-external-ips';
 import { eventRateLimit, eventRateLimitProblem } from './plugins/event-rate-limit';
 import { extendedResourceToleration } from './plugins/extended-resource-toleration';
@@ -96,6 +97,7 @@ const PLUGINS: readonly PluginRow[] = [
   off(POD_TOLERATION_RESTRICTION, ({ configurations }) =>
     podTolerationRestriction(configurations.get(POD_TOLERATION_RESTRICTION)),
   ),
+  off('DenyEscalatingExec', () => denyEscalatingExec),
   off(EVENT_RATE_LIMIT, ({ configurations, clock }) =>
     eventRateLimit(configurations.get(EVENT_RATE_LIMIT), clock),
   ),

@@ -6,7 +6,7 @@ import { endingWith } from '../exchange/ending-with';
 import { ClientGoneError, isClientGone } from '../exchange/initial-values';
 import type { AuditCounts } from './counts';
 import type { ResponseStatus, Stage } from './event';
-import { isLongRunning } from './long-running';
+import { isLongRunning } from '../exchange/long-running';
 import type { Decide } from './policy';
 import { AuditRecord } from './record';
 import type { Backend } from './sink';
@@ -121,6 +121,13 @@ class Recorder {
 
   async #answered(record: AuditRecord, exchange: Exchange): Promise<void> {
     const { answer } = exchange;
+    if (answer?.tunnel !== undefined) {
+      await this.#store(record, exchange, 'ResponseStarted', record.statusOf(SWITCHING_PROTOCOLS));
+      exchange.whenOver(() => {
+        void this.#store(record, exchange, 'ResponseComplete', record.statusOf(SWITCHING_PROTOCOLS));
+      });
+      return;
+    }
     if (answer === undefined || Buffer.isBuffer(answer.body)) {
       await this.#completed(record, exchange, record.statusOf(answer?.code ?? INTERNAL_ERROR));
       return;

@@ -12,7 +12,10 @@ afterEach(() => {
 });
 
 function exchangeOf(verb: string, query = ''): TestExchange {
-  return newExchange({ info: { ...NO_INFO, verb }, query: new URLSearchParams(query) });
+  return newExchange({
+    info: { ...NO_INFO, isResourceRequest: true, verb },
+    query: new URLSearchParams(query),
+  });
 }
 
 async function* pieces(...texts: string[]): AsyncGenerator<Buffer> {

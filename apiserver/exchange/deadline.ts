@@ -2,14 +2,15 @@ import { TIMER_MAX_MS } from '../../shared/concurrency/timer-max';
 import { badRequest, timeout } from '../../shared/errors/status-error';
 import { parseDurationMs } from '../../shared/flags/duration';
 import type { Exchange, Stage } from './exchange';
+import { isLongRunning } from './long-running';
 
 /**
- * Gives every request but a watch an end: the server's limit, or the client's `timeout` (a Go duration) when that is shorter. At the
+ * Gives every request that does not stay open (watches, logs, connections) an end: the server's limit, or the client's `timeout` (a Go duration) when that is shorter. At the
  * deadline the exchange is given up with a Timeout (504); a streamed answer that its reader does not take ends then too.
  */
 export function createDeadlineStage(requestTimeoutMs: number): Stage {
   return async (exchange, next) => {
-    if (exchange.info.verb === 'watch') {
+    if (isLongRunning(exchange.info)) {
       await next();
       return;
     }

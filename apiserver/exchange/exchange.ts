@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
 import type { StatusError } from '../../shared/errors/status-error';
 import type { AuditTrail } from './audit-trail';
 import type { LoopBounds } from './loop-bounds';
@@ -35,6 +36,15 @@ export interface Answer {
   readonly body: Buffer | AsyncIterable<Buffer>;
   /** How a stream falls into messages, for a connection that carries messages. Absent: it is never sent over one. */
   readonly messages?: MessageFraming;
+  /** Behind the head, which says that the connection is upgraded, the client's is joined with this one. The body is empty. */
+  readonly tunnel?: Tunnel;
+}
+
+/** The other end of a connection that was upgraded. Whoever gets it ends it. */
+export interface Tunnel {
+  readonly socket: Duplex;
+  /** What came from there behind the head of its answer. */
+  readonly head: Buffer;
 }
 
 /** Lines of text, or binary pieces with their length in four bytes before each. */
@@ -80,12 +90,14 @@ export interface Exchange {
   whenOver(listener: () => void): void;
   /** Reads the whole body once; rejects with 413 over the limit, without having buffered more than it. */
   readBody(): Promise<Buffer>;
+  /** The body as it arrives, whatever its size, instead of `readBody`. Undefined for a request without one. */
+  bodyStream(): Readable | undefined;
 
   /** Set by `request info`. */
   info: RequestInfo;
   /** Set by `authentication`. */
   user: UserInfo;
-  /** What a watch was let in on, by the stages that let it; absent for other requests. See `addGround`. */
+  /** What a request that stays open was let in on, by the stages that let it; absent for other requests. See `addGround`. */
   grounds?: readonly Ground[];
   /** Texts for `Warning` headers; the error handler writes them. */
   readonly warnings: string[];

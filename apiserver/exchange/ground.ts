@@ -1,5 +1,6 @@
 import type { StatusError } from '../../shared/errors/status-error';
 import type { Exchange } from './exchange';
+import { isLongRunning } from './long-running';
 
 /** What a request was let in on, and may lose while it is open: who its user is, or that the user may do something. */
 export interface Ground {
@@ -13,7 +14,7 @@ export interface Ground {
 
 /** Notes a ground of a request that stays open; all other requests are over before anybody would look again. */
 export function addGround(exchange: Exchange, ground: () => Ground | undefined): void {
-  if (exchange.info.verb !== 'watch') return;
+  if (!isLongRunning(exchange.info)) return;
   const made = ground();
   if (made !== undefined) exchange.grounds = [...(exchange.grounds ?? []), made];
 }

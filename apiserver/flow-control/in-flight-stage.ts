@@ -2,7 +2,8 @@ import { USER_GROUP } from '../../shared/names';
 import type { Stage } from '../exchange/exchange';
 import type { DroppedRequests } from '../exchange/overload';
 import { retryAfterSeconds } from './retry-after';
-import { isLongRunning, requestKind, tooManyRequests } from './stage';
+import { isLongRunning } from '../exchange/long-running';
+import { requestKind, tooManyRequests } from './stage';
 
 export interface InFlightParts {
   /** Requests that are carried out at a time. 0: any number. */

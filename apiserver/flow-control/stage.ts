@@ -1,6 +1,7 @@
 import { StatusError } from '../../shared/errors/status-error';
 import type { Exchange, Stage } from '../exchange/exchange';
 import type { DroppedRequests } from '../exchange/overload';
+import { isLongRunning } from '../exchange/long-running';
 import type { RequestInfo } from '../exchange/request-info';
 import type { Flow } from './flow';
 import type { FlowControl } from './flow-control';
@@ -51,15 +52,9 @@ function withinLevel(work: Work, levelSeats: number): Work {
   return work.seats <= max ? work : { ...work, seats: max };
 }
 
-const LONG_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
-
-function staysOpen({ verb, subresource }: RequestInfo): boolean {
-  return verb === 'proxy' || (subresource !== '' && LONG_SUBRESOURCES.has(subresource));
-}
-
-/** As kube-apiserver has it. */
-export function isLongRunning(info: RequestInfo): boolean {
-  return info.verb === 'watch' || staysOpen(info);
+/** A watch gives its seat back once it is initialised; the others never had one. */
+function staysOpen(info: RequestInfo): boolean {
+  return info.verb !== 'watch' && isLongRunning(info);
 }
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);

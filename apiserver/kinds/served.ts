@@ -14,7 +14,7 @@ import type { KindSettings } from '../registry/strategy';
 import { DEFAULT_KIND_SETTINGS } from '../registry/strategy';
 import { kindOf } from './kinds';
 
-/** Subresources that show the object itself. Those that need a connection to a node (log, exec, …) come with that. */
+/** Subresources that show the object itself. */
 const STORED_SUBRESOURCES: readonly string[] = ['approval', 'finalize', 'status'];
 
 /**

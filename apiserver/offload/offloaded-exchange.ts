@@ -48,6 +48,11 @@ export class OffloadedExchange implements Exchange {
     return Promise.resolve(this.#body);
   }
 
+  /** Nothing that streams its body is too large for the loop. */
+  bodyStream(): undefined {
+    return undefined;
+  }
+
   abort(reason: Error): void {
     this.signal.abort(reason);
   }

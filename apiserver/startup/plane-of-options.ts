@@ -2,6 +2,7 @@ import { systemClock } from '../../shared/concurrency/clock';
 import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
 import type { CacheLimits } from '../cache/limits';
+import type { Connector } from '../connect/connector';
 import type { OpenedStore } from '../storage/open';
 import type { VerbContext } from '../verbs/context';
 import type { Authentication } from './authentication';
@@ -55,17 +56,20 @@ export interface VerbParts {
   readonly plane: ControlPlane;
   readonly authentication: Authentication;
   readonly opened: Pick<OpenedStore, 'backend' | 'names'>;
+  /** Absent: no request goes on to another server. */
+  readonly connector?: Connector;
 }
 
 /** What the verbs need of it. */
 export function verbContextOf({ requests }: ServerOptions, parts: VerbParts): VerbContext {
-  const { plane, authentication, opened } = parts;
+  const { plane, authentication, opened, connector } = parts;
   return {
     registry: plane.registry,
     confirmRegistry: async (signal) => plane.custom.confirm(signal),
     store: plane.store,
     services: operationServices({ authentication, access: plane.access, opened }),
     openWatches: plane.openWatches,
+    ...defined({ connector }),
     minRequestTimeoutMs: requests.minWatchTimeoutSeconds * SECOND_MS,
   };
 }

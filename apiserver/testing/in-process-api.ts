@@ -111,6 +111,7 @@ export async function startInProcessApi(
     large,
     fills,
     encrypted,
+    connector,
   }: {
     readonly services?: Partial<OperationServices>;
     /** Who may do what, for those who are impersonated: the caller is a superuser. */
@@ -127,6 +128,8 @@ export async function startInProcessApi(
     readonly large?: JourneyParts['large'];
     readonly fills?: ControlPlaneOptions['fills'];
     readonly encrypted?: ControlPlaneOptions['encrypted'];
+    /** Leads to other servers; by default nothing does. */
+    readonly connector?: VerbContext['connector'];
   } = {},
 ): Promise<InProcessApi> {
   const life = new AbortController();
@@ -154,6 +157,7 @@ export async function startInProcessApi(
     store: plane.store,
     services: { ...SERVICES, ...plane.access, ...services },
     openWatches: plane.openWatches,
+    ...defined({ connector }),
     minRequestTimeoutMs: 1_800_000,
   };
   const journey = createJourney({

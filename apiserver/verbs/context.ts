@@ -1,6 +1,7 @@
 import type { WriteContext } from '../registry/write-context';
 import type { Registry } from '../registry/registry';
 import type { OpenWatches } from '../access/open-watches';
+import type { Connector } from '../connect/connector';
 import type { EncodeElement } from './element-encoder';
 import type { OperationServices } from '../registry/operation';
 
@@ -18,6 +19,8 @@ export interface VerbContext {
   readonly encodeElement?: EncodeElement;
   /** What operations ask of authentication, authorization and health. */
   readonly services: OperationServices;
+  /** Leads to other servers; absent: nothing does. */
+  readonly connector?: Pick<Connector, 'answer'>;
   /** Where watches that begin are known, so that they end when their users lose what let them in. */
   readonly openWatches: Pick<OpenWatches, 'hold'>;
   /** The shortest time a watch lasts unless its client says otherwise, in milliseconds; the longest is just under twice as long. */

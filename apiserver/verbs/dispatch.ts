@@ -4,6 +4,7 @@ import type { Answer, Exchange } from '../exchange/exchange';
 import { DefinitionChangedError } from '../registry/custom-errors';
 import type { Endpoint } from '../registry/resource';
 import { pageNotFound } from './answers';
+import { connect, connectionAt } from './connect';
 import type { VerbContext } from './context';
 import { create } from './create';
 import { hasPlace } from './custom-target';
@@ -69,6 +70,10 @@ async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Ans
   const endpoint = endpointOf(context, exchange);
   if (endpoint === undefined && !isBuiltIn(context, exchange)) return pageNotFound();
   if (endpoint?.custom !== undefined && !hasPlace(endpoint, exchange.info)) return pageNotFound();
+  const connection = endpoint === undefined ? undefined : connectionAt(endpoint, exchange);
+  if (endpoint !== undefined && connection !== undefined) {
+    return connect(context, exchange, { endpoint, connection });
+  }
   const target = findTarget(endpoint, exchange);
   if (target.endpoint.deprecation !== undefined) tellDeprecation(exchange, target.endpoint);
   const { verb: name } = exchange.info;

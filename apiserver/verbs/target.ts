@@ -81,7 +81,7 @@ function verbsOf(endpoint: Endpoint, subresource: string): readonly string[] {
 }
 
 /** What kube-apiserver says of a path it does not know. */
-function unknownPath(): StatusError {
+export function unknownPath(): StatusError {
   return new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
 }
 

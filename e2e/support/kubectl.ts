@@ -36,11 +36,19 @@ export function findKubectls(): readonly Kubectl[] {
   ];
 }
 
+/** As whom, and how, kubectl runs. */
+export interface KubectlOptions {
+  readonly kubeconfig: string;
+  readonly home: string;
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Runs kubectl to its end; never rejects on a non-zero exit. */
 export function runKubectl(
   program: string,
   args: readonly string[],
-  options: { readonly kubeconfig: string; readonly home: string; readonly input?: string },
+  options: KubectlOptions,
 ): Promise<KubectlResult> {
   return new Promise((resolve) => {
     const child = execFile(
@@ -60,7 +68,7 @@ export function runKubectl(
 export function followKubectl(
   program: string,
   args: readonly string[],
-  options: { readonly kubeconfig: string; readonly home: string },
+  options: Omit<KubectlOptions, 'input'>,
 ): { readonly lines: AsyncIterator<string>; stop(): void } {
   const child = spawn(program, args, { env: environment(options), stdio: ['ignore', 'pipe', 'inherit'] });
   return {
@@ -75,8 +83,8 @@ const OLD_VERSION = '1.20';
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A home of its own, so that kubectl's discovery cache is not shared between servers, and what an edit leaves behind goes with it. */
-function environment({ kubeconfig, home }: { kubeconfig: string; home: string }): NodeJS.ProcessEnv {
-  return { ...process.env, KUBECONFIG: kubeconfig, HOME: home, TMPDIR: home };
+function environment({ kubeconfig, home, env }: KubectlOptions): NodeJS.ProcessEnv {
+  return { ...process.env, KUBECONFIG: kubeconfig, HOME: home, TMPDIR: home, ...env };
 }
 
 function isProgram(file: string): boolean {

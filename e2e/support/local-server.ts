@@ -17,8 +17,11 @@ export interface LocalServer {
 /** It stands alone: nobody makes service accounts, and nobody lets go of claims and volumes that are no longer in use. */
 const WITHOUT_CONTROLLERS = '--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection';
 
-/** One API server on an embedded store in a temporary folder. */
-export async function startLocalServer(dialect: Dialect): Promise<LocalServer> {
+/** One API server on an embedded store in a temporary folder; with flags that may name files of the folder. */
+export async function startLocalServer(
+  dialect: Dialect,
+  extraArgs: (dir: string) => readonly string[] | Promise<readonly string[]> = () => [],
+): Promise<LocalServer> {
   const workspace = makeWorkspace('local');
   const { dir } = workspace;
   const dataDir = path.join(dir, 'data');
@@ -28,7 +31,7 @@ export async function startLocalServer(dialect: Dialect): Promise<LocalServer> {
       storage: { kind: 'embedded', dir: dataDir },
       dir,
       credentials: ensureCredentials(dir),
-      extraArgs: [WITHOUT_CONTROLLERS],
+      extraArgs: [WITHOUT_CONTROLLERS, ...(await extraArgs(dir))],
     });
     return {
       replica,

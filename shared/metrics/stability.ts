@@ -28,6 +28,10 @@ export const STABILITY: ReadonlyMap<string, Stability> = wordTable({
   apiserver_terminated_watchers_total: ALPHA,
   // Of v1.26, for the dashboards and rules of today.
   apiserver_request_sli_duration_seconds: ALPHA,
+  // Connections to other servers.
+  apiserver_backend_connection_rejections_total: ALPHA,
+  apiserver_backend_connections: ALPHA,
+  apiserver_backend_connections_total: ALPHA,
   // Priority and fairness.
   apiserver_current_inqueue_requests: ALPHA,
   apiserver_flowcontrol_current_executing_requests: ALPHA,

@@ -36,7 +36,8 @@ const TEXTS = wordTable<(dialled: string) => string>({
 
 const UNKNOWN_AUTHORITY = 'x509: certificate signed by unknown authority';
 
-function causeText(error: unknown, dialled: string): string {
+/** The same without what was asked. */
+export function causeText(error: unknown, dialled: string): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof ConnectionError)) return message;
   if (error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `x509: ${altNameText(message)}`;

@@ -29,7 +29,8 @@ export async function isSelected(
 }
 
 function has(selector: LabelSelector, object: ApiObject | undefined): boolean {
-  return object !== undefined && matchesLabels(selector, object.metadata.labels);
+  // The options of a connection have no labels that could be wanted or not.
+  return object !== undefined && 'metadata' in object && matchesLabels(selector, object.metadata.labels);
 }
 
 type Labels = Readonly<Record<string, string>> | undefined;

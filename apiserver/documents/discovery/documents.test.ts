@@ -29,9 +29,6 @@ const VERSIONS = GROUPS.flatMap(({ group, versions }) =>
   versions.map(({ version }) => ({ group, version, apiVersion: apiVersionOf({ group, version }) })),
 );
 
-/** Subresources that need a connection to a node or a backend. */
-const NOT_YET = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
-
 function rowsOf({ group, version }: { group: string; version: string }): readonly ResourceRow[] {
   return RESOURCES.filter((row) => row.group === group && row.version === version);
 }
@@ -47,18 +44,16 @@ function shownOf(row: ResourceRow): readonly Shown[] {
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
   };
-  const others = subresources
-    .filter(({ name }) => !NOT_YET.has(name))
-    .map((each) => ({
-      name: `${resource}/${each.name}`,
-      singularName: '',
-      namespaced,
-      ...(each.group === row.group && each.version === row.version
-        ? {}
-        : { group: each.group, version: each.version }),
-      kind: each.kind,
-      verbs: each.verbs,
-    }));
+  const others = subresources.map((each) => ({
+    name: `${resource}/${each.name}`,
+    singularName: '',
+    namespaced,
+    ...(each.group === row.group && each.version === row.version
+      ? {}
+      : { group: each.group, version: each.version }),
+    kind: each.kind,
+    verbs: each.verbs,
+  }));
   return [own, ...others];
 }
 

@@ -25,6 +25,7 @@ export function newExchange(parts: Partial<Exchange> = {}): TestExchange {
     receivedAt: 0,
     signal,
     readBody: async () => Promise.resolve(Buffer.alloc(0)),
+    bodyStream: () => undefined,
     info: NO_INFO,
     user: NOBODY,
     warnings: [],

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { LightSignal } from '../../../shared/concurrency/light-signal';
 import type { StatusError } from '../../../shared/errors/status-error';
 import type { AuditTrail } from '../../exchange/audit-trail';
@@ -78,6 +79,17 @@ export class HttpExchange implements Exchange {
       ? readNoBody(request)
       : readBody(request, response, { exchange: this, held: this.#bodies });
     return this.#body;
+  }
+
+  bodyStream(): Readable | undefined {
+    const request = this.#request;
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+    if (this.upgrade || (coding === undefined && Number(length) === 0)) return undefined;
+    if (request.expectsContinue) {
+      request.expectsContinue = false;
+      this.#response.writeContinue();
+    }
+    return request;
   }
 
   get id(): string {

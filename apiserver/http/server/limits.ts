@@ -73,3 +73,9 @@ export const WATCH_END_SPREAD_MS = 500;
 
 /** How long a closing server waits for connections without a request to go by themselves. */
 export const LINGER_MS_MAX = 500;
+
+/** How long nothing may come over an upgraded connection in either direction: as long as a node agent waits. */
+export const TUNNEL_IDLE_MS_MAX = 4 * 60 * 60 * 1_000;
+
+/** The same once one end has said all that it has to say. */
+export const TUNNEL_HALF_MS_MAX = 30_000;

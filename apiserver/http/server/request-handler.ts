@@ -12,6 +12,7 @@ import type { RequestMemory } from './held-bytes';
 import { HttpExchange } from './http-exchange';
 import { URL_BYTES_MAX } from './limits';
 import { discardRest } from './request-body';
+import { isTunnel, joinTunnel } from './tunnel';
 import { isMessageStream, writeMessages } from './web-socket';
 
 /** What every request goes through: sets `exchange.answer`, or throws. */
@@ -117,6 +118,11 @@ class Handling implements AnswerOwner {
     if (answer === undefined) {
       // Its client is taken to be gone. One who is there after all must not wait for ever.
       response.destroy();
+      return;
+    }
+    if (isTunnel(answer)) {
+      joinTunnel({ request, response, exchange, answer });
+      exchange.forgetRequest();
       return;
     }
     if (options.upgrade && isMessageStream(answer)) {

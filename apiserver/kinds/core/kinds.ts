@@ -15,6 +15,8 @@ import {
 } from './columns';
 import { componentStatuses } from './component-status';
 import { configMapRules } from './config-maps-rules';
+import { attachToPod, execInPod, forwardToPod, logOfPod } from './connect-pods';
+import { proxyToNode, proxyToPod, proxyToService } from './connect-proxies';
 import { endpointsRules } from './endpoints-rules';
 import { ephemeralContainersView } from './ephemeral-containers';
 import { eventTable } from './events-columns';
@@ -80,6 +82,7 @@ export const core = kindsOf(
         selectableFields: { 'spec.unschedulable': 'false' },
       },
       table: nodeTable,
+      subresources: { proxy: { is: 'connection', to: proxyToNode } },
     },
     persistentvolumeclaims: {
       strategy: { returnsDeletedObject: true, ...persistentVolumeClaimRules },
@@ -94,6 +97,7 @@ export const core = kindsOf(
       table: podTable,
       rowConditions: podRowConditions,
       subresources: {
+        attach: { is: 'connection', to: attachToPod },
         binding: { is: 'operation', run: bindPod },
         ephemeralcontainers: {
           is: 'view',
@@ -101,6 +105,10 @@ export const core = kindsOf(
           isServed: ({ ephemeralContainers }) => ephemeralContainers,
         },
         eviction: { is: 'operation', run: evictPod },
+        exec: { is: 'connection', to: execInPod },
+        log: { is: 'connection', to: logOfPod },
+        portforward: { is: 'connection', to: forwardToPod },
+        proxy: { is: 'connection', to: proxyToPod },
       },
     },
     podtemplates: { strategy: podTemplates, table: podTemplateTable },
@@ -123,7 +131,11 @@ export const core = kindsOf(
       table: serviceAccountTable,
       subresources: { token: { is: 'operation', run: requestToken } },
     },
-    services: { strategy: services, table: serviceTable },
+    services: {
+      strategy: services,
+      table: serviceTable,
+      subresources: { proxy: { is: 'connection', to: proxyToService } },
+    },
   },
   {
     bindings: { virtual: { create: bindPod } },

@@ -27,6 +27,8 @@ import type { FlowReport } from './add-flow-metrics';
 import { addFlowMetrics } from './add-flow-metrics';
 import type { ConnectionMetricsSource } from './add-connection-metrics';
 import { addConnectionMetrics } from './add-connection-metrics';
+import type { ConnectCounts } from '../../connect/connect-counts';
+import { addConnectMetrics } from './add-connect-metrics';
 import { addDeprecatedApis } from './add-deprecated-apis';
 import type { LargeRequestCounts } from './add-large-request-metrics';
 import { addLargeRequestMetrics } from './add-large-request-metrics';
@@ -68,6 +70,8 @@ export interface MetricsEndpointsOptions {
   readonly largeRequests?: LargeRequestCounts;
   /** Absent: there is no listener. */
   readonly connections?: ConnectionMetricsSource;
+  /** Absent: no requests go on to other servers. */
+  readonly connects?: ConnectCounts;
   /** Absent: nobody watches the event loop. */
   readonly loop?: LoopReport;
   /** Absent: requests are not queued. */
@@ -94,6 +98,7 @@ export function createMetricsEndpoints({
   audit,
   largeRequests,
   connections,
+  connects,
   loop,
   flow,
   store,
@@ -125,6 +130,7 @@ export function createMetricsEndpoints({
   if (audit !== undefined) addAuditMetrics(metrics, audit);
   if (largeRequests !== undefined) addLargeRequestMetrics(metrics, largeRequests);
   if (connections !== undefined) addConnectionMetrics(metrics, connections);
+  if (connects !== undefined) addConnectMetrics(metrics, connects);
   if (loop !== undefined) addOverloadMetrics(metrics, loop);
   if (flow !== undefined) addFlowMetrics(metrics, flow);
   if (store !== undefined) addStoreMetrics(metrics, store);

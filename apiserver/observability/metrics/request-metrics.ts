@@ -1,5 +1,6 @@
 import type { Status, StatusError } from '../../../shared/errors/status-error';
 import type { Answer, Exchange, Stage } from '../../exchange/exchange';
+import { isLongRunning } from '../../exchange/long-running';
 import type { RequestInfo } from '../../exchange/request-info';
 import { exponentialBounds, ValueHistogram } from '../../../shared/metrics/buckets';
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
@@ -32,7 +33,7 @@ export interface RequestSeries {
   readonly durations: DurationHistogram;
   /** Bytes of answers to reads; absent before the first. */
   sizes?: ValueHistogram;
-  /** Watches that are open now. */
+  /** Watches, logs and connections that are open now. */
   longRunning: number;
 }
 
@@ -60,7 +61,7 @@ export class RequestMetrics {
   readonly #series = new Map<string, RequestSeries>();
   readonly #others = createSeries(labelsOf('other', undefined, ''));
   readonly #terminated = new Map<string, CodeCount>();
-  /** Requests under way, watches left out. */
+  /** Requests under way, those that stay open left out. */
   readonly inFlight = { mutating: 0, readOnly: 0 };
 
   constructor(options: RequestMetricsOptions) {
@@ -74,9 +75,9 @@ export class RequestMetrics {
    */
   readonly stage: Stage = async (exchange, next) => {
     const startedAt = performance.now();
-    const isWatch = exchange.info.verb === 'watch';
+    const isLong = isLongRunning(exchange.info);
     const kind = READ_METHODS.has(exchange.method) ? 'readOnly' : 'mutating';
-    if (!isWatch) this.inFlight[kind] += 1;
+    if (!isLong) this.inFlight[kind] += 1;
     let code = INTERNAL_ERROR;
     let isDefence = false;
     try {
@@ -88,14 +89,14 @@ export class RequestMetrics {
       isDefence = isSelfDefence(status);
       throw error;
     } finally {
-      if (!isWatch) this.inFlight[kind] -= 1;
+      if (!isLong) this.inFlight[kind] -= 1;
       const series = this.#seriesOf(exchange);
       if (isDefence) this.#countTerminated(series, code);
       const over = (): void => {
         countIn(series.byCode, code, () => ({ ...series.labels, code: String(code) }));
         series.durations.observe(performance.now() - startedAt);
       };
-      if (isWatch && isStream(exchange.answer)) countWhileOpen(series, exchange, over);
+      if (isLong && isStream(exchange.answer)) countWhileOpen(series, exchange, over);
       else {
         over();
         if (SIZED_VERBS.has(series.labels.verb)) measureAnswer(series, exchange);
@@ -140,6 +141,8 @@ const TOO_MANY_REQUESTS = 429;
 const SIZED_VERBS: ReadonlySet<string> = new Set(['GET', 'LIST']);
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** Subresources that lead to other servers, whatever the method. */
+const CONNECTS: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
 const VERBS = wordTable<string>({
   list: 'LIST',
   watch: 'WATCH',
@@ -148,6 +151,7 @@ const VERBS = wordTable<string>({
 
 function verbOf(info: RequestInfo, method: string, contentType: string | undefined): string {
   const special = info.isResourceRequest ? VERBS.get(info.verb) : undefined;
+  if (info.isResourceRequest && CONNECTS.has(info.subresource)) return 'CONNECT';
   if (special !== undefined) return special;
   if (method === 'PATCH' && contentType?.startsWith('application/apply-patch') === true) return 'APPLY';
   if (method === 'HEAD') return 'GET';
@@ -195,7 +199,7 @@ function isSelfDefence({ code, details }: Status): boolean {
 }
 
 function isStream(answer: Answer | undefined): boolean {
-  return answer !== undefined && !Buffer.isBuffer(answer.body);
+  return answer !== undefined && (answer.tunnel !== undefined || !Buffer.isBuffer(answer.body));
 }
 
 function countWhileOpen(series: RequestSeries, exchange: Exchange, over: () => void): void {

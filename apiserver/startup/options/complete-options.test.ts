@@ -205,6 +205,7 @@ test('the help has the flags under their groups', () => {
     'Admission',
     'Auditing',
     'Metrics',
+    'Connections to other servers',
     'Logs',
   ]);
 });

@@ -14,6 +14,7 @@ import {
 } from './authentication-options';
 import { authorizationWebhookErrors, authorizationWebhookOptions } from './authorization-webhook-options';
 import { flowErrors, flowOptions } from './flow-options';
+import { connectErrors, connectOptions } from './connect-options';
 import type { FLAG_ROWS } from './flag-rows';
 import { OWN_GATES } from './own-gates';
 import type { ServerOptions, WatchCacheOptions } from './server-options';
@@ -56,6 +57,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     ...(admission.ok ? [] : admission.errors),
     ...accountTokenErrors(flags),
     ...authenticationErrors(flags),
+    ...connectErrors(flags),
   ];
   if (
     errors.length > 0 ||
@@ -106,6 +108,7 @@ function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
     authorizationModes: flags.authorizationMode,
     authorizationWebhook: authorizationWebhookOptions(flags),
     admission: parsed.admission,
+    connect: connectOptions(flags),
     logging: { format: flags.loggingFormat, verbosity: flags.v },
     audit: auditOptions(flags),
     metrics: metricChoice(flags),

@@ -14,6 +14,7 @@ import { CIPHER_SUITE_NAMES } from './cipher-suites';
 import { AUTHORIZATION_WEBHOOK_FLAGS } from './authorization-webhook-flags';
 import { OWN_GATES } from './own-gates';
 import { FLOW_FLAGS } from './flow-flags';
+import { CONNECT_FLAGS } from './connect-flags';
 import { WEBHOOK_FLAGS } from './webhook-flags';
 
 const GROUP = {
@@ -309,6 +310,7 @@ export const FLAG_ROWS = [
   ...WEBHOOK_FLAGS,
   ...AUDIT_FLAG_ROWS,
   ...METRIC_FLAGS,
+  ...CONNECT_FLAGS,
   {
     name: 'logging-format',
     type: 'enum',

@@ -19,6 +19,7 @@ import type { AuthorizationWebhookOptions } from './authorization-webhook-option
 import type { SniCertificate } from '../../http/server/sni-certificates';
 import type { ServerFeatureGates } from './own-gates';
 import type { FlowOptions } from './flow-options';
+import type { ConnectOptions } from './connect-options';
 
 /** What the command line asks for, checked and complete: every part of the server takes its piece of this and no flags. */
 export interface ServerOptions {
@@ -41,6 +42,8 @@ export interface ServerOptions {
   readonly authorizationWebhook: AuthorizationWebhookOptions | undefined;
   readonly admission: PluginChoice &
     Pick<PluginContext, 'configurations' | 'tolerationSeconds'> & { readonly webhookCalls: CallLimits };
+  /** How requests go on to agents of nodes and to other servers. */
+  readonly connect: ConnectOptions;
   readonly logging: LoggingOptions;
   /** Undefined: nothing is audited. */
   readonly audit: AuditOptions | undefined;

@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import type { IncomingMessage, Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { eventually } from '../../shared/testing/eventually';
+import type { InProcessApi } from '../testing/in-process-api';
+import { startInProcessApi } from '../testing/in-process-api';
+import { newConnectCounts, openConnections } from './connect-counts';
+import { Connector } from './connector';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const SERVICES = '/api/v1/namespaces/default/services';
+
+let api: InProcessApi;
+let agent: Server;
+let seen: IncomingMessage[];
+const counts = newConnectCounts();
+
+beforeEach(async () => {
+  seen = [];
+  agent = createServer((request, response) => {
+    seen.push(request);
+    if (request.url?.startsWith('/containerLogs/default/two/b') === true) {
+      response.writeHead(400).end('container "b" is waiting to start');
+    } else response.writeHead(200, { 'content-type': 'text/plain' }).end('a line\n');
+  });
+  agent.listen(0, '127.0.0.1');
+  await once(agent, 'listening');
+  const connector = new Connector({
+    agents: { scheme: 'http', port: (agent.address() as AddressInfo).port, addressTypes: ['InternalIP'] },
+    agentTls: () => ({}),
+    agentDialMsMax: 60_000,
+    counts,
+    randomInt: () => 0,
+  });
+  api = await startInProcessApi(undefined, { connector, admission: ADMISSION });
+  await create('/api/v1/nodes', { metadata: { name: 'n1' } });
+  await status('/api/v1/nodes/n1', { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] });
+  await create(PODS, podOf('one', ['a'], { nodeName: 'n1' }));
+  await create(
+    PODS,
+    podOf('two', ['a', 'b'], { nodeName: 'n1', initContainers: [{ name: 'i', image: 'x' }] }),
+  );
+  await create(PODS, podOf('waiting', ['a'], {}));
+});
+afterEach(async () => {
+  await api.close();
+  agent.close();
+});
+
+const ADMISSION = {
+  enable: ['DenyEscalatingExec'],
+  disable: ['ServiceAccount', 'StorageObjectInUseProtection'],
+};
+
+function podOf(name: string, containers: readonly string[], spec: object): object {
+  return {
+    metadata: { name },
+    spec: { containers: containers.map((each) => ({ name: each, image: 'x' })), ...spec },
+  };
+}
+
+async function create(url: string, body: object): Promise<void> {
+  const reply = await api.call('POST', url, { body });
+  expect([reply.code, reply.json.message]).toEqual([201, undefined]);
+}
+
+async function status(url: string, body: object): Promise<void> {
+  expect((await api.call('PATCH', `${url}/status`, { body: { status: body } })).code).toBe(200);
+}
+
+describe('logs', () => {
+  test('of the only container need no name, and say to the agent what was asked for', async () => {
+    const query = 'follow=true&tailLines=3&sinceSeconds=5&timestamps=true&limitBytes=9&previous=true';
+    const reply = await api.call('GET', `${PODS}/one/log?${query}`);
+    expect(reply).toMatchObject({ code: 200, text: 'a line\n', headers: { 'Content-Type': 'text/plain' } });
+    expect(seen[0]?.url).toBe(
+      '/containerLogs/default/one/a?follow=true&limitBytes=9&previous=true&sinceSeconds=5&tailLines=3&timestamps=true',
+    );
+    await eventually('its connection is gone', () => openConnections(counts) === 0);
+  });
+
+  test.each([
+    [
+      'two/log',
+      400,
+      'a container name must be specified for pod two, choose one of: [a b] or one of the init containers: [i]',
+    ],
+    ['two/log?container=c', 400, 'container c is not valid for pod two'],
+    ['two/log?container=b', 400, 'container "b" is waiting to start'],
+    ['none/log', 404, 'pods "none" not found'],
+    [
+      'one/log?tailLines=-1',
+      422,
+      'PodLogOptions "one" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
+    ],
+    ['one/log?tailLines=x', 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+    ['one/log/more', 404, 'the server could not find the requested resource'],
+    ['one/exec?command=ls', 400, 'Upgrade request required'],
+    ['waiting/exec?command=ls', 400, 'pod waiting does not have a host assigned'],
+    ['waiting/portforward', 400, 'pod waiting does not have a host assigned'],
+    ['one/proxy/x', 400, 'address not allowed'],
+    ['a:b:c:d/proxy/x', 400, 'invalid pod request "a:b:c:d"'],
+  ])('%s is %d', async (path, code, message) => {
+    expect((await api.call('GET', `${PODS}/${path}`)).json).toMatchObject({ code, message });
+  });
+
+  test('of a pod without a node are empty', async () => {
+    expect(await api.call('GET', `${PODS}/waiting/log`)).toMatchObject({ code: 200, text: '' });
+  });
+});
+
+test('addresses of this host cannot be reached through a pod or a Service', async () => {
+  const { port } = agent.address() as AddressInfo;
+  await status(`${PODS}/one`, { podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }] });
+  await create(SERVICES, { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } });
+  await create('/api/v1/namespaces/default/endpoints', {
+    metadata: { name: 't' },
+    subsets: [{ addresses: [{ ip: '10.0.0.9' }], ports: [{ port }] }],
+  });
+  expect((await api.call('GET', `${PODS}/one:${String(port)}/proxy/`)).json).toMatchObject({
+    code: 400,
+    message: 'address not allowed',
+  });
+  expect((await api.call('GET', `${SERVICES}/s:81/proxy/`)).json).toMatchObject({
+    code: 503,
+    message: 'no service port 81 found for service "s"',
+  });
+  expect((await api.call('GET', `${SERVICES}/t/proxy/`)).json).toMatchObject({
+    code: 503,
+    message: 'no endpoints available for service "t"',
+  });
+  expect(seen).toEqual([]);
+});
+
+test('where dots lead in a path is decided before the agent sees it', async () => {
+  await api.call('GET', '/api/v1/nodes/n1/proxy/a/%2e%2e/b/');
+  expect(seen[0]?.url).toBe('/b/');
+});
+
+test('DenyEscalatingExec refuses commands in pods that have what is their host’s', async () => {
+  await create(PODS, podOf('host', ['a'], { nodeName: 'n1', hostPID: true }));
+  expect((await api.call('POST', `${PODS}/host/exec?command=ls`)).json).toMatchObject({
+    code: 403,
+    message: 'pods "host" is forbidden: cannot exec into or attach to a container using host pid',
+  });
+});

@@ -1,0 +1,40 @@
+import { assert, asyncProperty, integer, string } from 'fast-check';
+import { withLinks } from './html-links';
+
+async function rewritten(page: string, pieceBytes = page.length + 1): Promise<string> {
+  async function* pieces(): AsyncGenerator<Buffer> {
+    const bytes = Buffer.from(page);
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      yield Promise.resolve(bytes.subarray(at, at + pieceBytes));
+    }
+  }
+  const out: Buffer[] = [];
+  const rewrite = (link: string): string => (link.startsWith('/') ? `/proxy${link}` : link);
+  for await (const piece of withLinks(pieces(), rewrite)) out.push(piece);
+  return Buffer.concat(out).toString();
+}
+
+test.each([
+  ['<a href="/x">y</a>', '<a href="/proxy/x">y</a>'],
+  ["<IMG SRC='/x' alt='/y'>", "<IMG SRC='/proxy/x' alt='/y'>"],
+  ['<form action=/x method=post>', '<form action=/proxy/x method=post>'],
+  ['<a href="near">', '<a href="near">'],
+  ['<a href="/x?a=1&amp;b=2">', '<a href="/proxy/x?a=1&amp;b=2">'],
+  ['<a title="/x">', '<a title="/x">'],
+  ['<!-- <a href="/x"> -->', '<!-- <a href="/x"> -->'],
+  ['<script>var a = \'<a href="/x">\'</script>', '<script>var a = \'<a href="/x">\'</script>'],
+  ['<p>ümlaut</p><a href="/ü">', '<p>ümlaut</p><a href="/proxy/ü">'],
+  ['<a href="/x"', '<a href="/proxy/x"'],
+])('%s becomes %s, however it is cut', async (page, expected) => {
+  expect(await rewritten(page)).toBe(expected);
+  for (let bytes = 1; bytes < page.length; bytes += 1) expect(await rewritten(page, bytes)).toBe(expected);
+});
+
+test('what has no links of its own comes through byte for byte', async () => {
+  await assert(
+    asyncProperty(string(), integer({ min: 1, max: 8 }), async (text, bytes) => {
+      const page = text.replaceAll('/', '');
+      expect(await rewritten(page, bytes)).toBe(Buffer.from(page).toString());
+    }),
+  );
+});

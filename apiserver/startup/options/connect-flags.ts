@@ -1,0 +1,65 @@
+import type { FlagRow } from '../../../shared/flags/flag-row';
+
+const GROUP = 'Connections to other servers';
+
+/** The flags for how requests go on to agents of nodes, and to API servers behind this one. */
+export const CONNECT_FLAGS = [
+  {
+    name: 'kubelet-client-certificate',
+    type: 'string',
+    default: '',
+    group: GROUP,
+    help: 'The client certificate (PEM) with which this server shows itself to node agents. Requires --kubelet-client-key. Reloaded when the file changes.',
+  },
+  {
+    name: 'kubelet-client-key',
+    type: 'string',
+    default: '',
+    group: GROUP,
+    help: 'The private key (PEM) of --kubelet-client-certificate.',
+  },
+  {
+    name: 'kubelet-certificate-authority',
+    type: 'string',
+    default: '',
+    group: GROUP,
+    help: 'CA bundle (PEM) that verifies the serving certificates of node agents. If empty, they are not verified.',
+  },
+  {
+    name: 'kubelet-preferred-address-types',
+    type: 'stringList',
+    default: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
+    group: GROUP,
+    help: 'The types of node addresses at which node agents are reached; the first one that a node has is used.',
+  },
+  {
+    name: 'kubelet-timeout',
+    type: 'duration',
+    default: '5s',
+    group: GROUP,
+    help: 'The time limit for connecting to a node agent.',
+  },
+  {
+    name: 'kubelet-https',
+    type: 'bool',
+    default: true,
+    group: GROUP,
+    help: 'Connect to node agents over TLS.',
+  },
+  {
+    name: 'kubelet-port',
+    type: 'int',
+    default: 10_250,
+    min: 1,
+    group: GROUP,
+    help: 'The port of node agents whose Node does not state another one.',
+  },
+  {
+    name: 'kubelet-read-only-port',
+    type: 'int',
+    default: 10_255,
+    min: 0,
+    group: GROUP,
+    help: 'Deprecated: has no effect, as in v1.21.',
+  },
+] as const satisfies readonly FlagRow[];

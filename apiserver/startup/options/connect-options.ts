@@ -1,0 +1,48 @@
+import type { FlagValues } from '../../../shared/flags/flag-row';
+import type { CertificateFiles } from '../../http/server/certificate-files';
+import type { AgentRules } from '../../registry/connection';
+import type { CONNECT_FLAGS } from './connect-flags';
+
+/** How requests go on to other servers. */
+export interface ConnectOptions {
+  readonly agents: AgentRules;
+  /** The time for connecting to an agent, in milliseconds. */
+  readonly agentDialMsMax: number;
+  /** As whom; undefined: as nobody. */
+  readonly agentClient: CertificateFiles | undefined;
+  /** Empty: agents are not verified. */
+  readonly agentCaFile: string;
+}
+
+type Flags = FlagValues<typeof CONNECT_FLAGS>;
+
+const PORT_MAX = 65_535;
+
+export function connectOptions(flags: Flags): ConnectOptions {
+  const { kubeletClientCertificate: certFile, kubeletClientKey: keyFile } = flags;
+  return {
+    agents: {
+      scheme: flags.kubeletHttps ? 'https' : 'http',
+      port: flags.kubeletPort,
+      addressTypes: flags.kubeletPreferredAddressTypes,
+    },
+    agentDialMsMax: flags.kubeletTimeoutMs,
+    agentClient: certFile === '' ? undefined : { certFile, keyFile },
+    agentCaFile: flags.kubeletCertificateAuthority,
+  };
+}
+
+/** A sentence for each flag whose value cannot be used. */
+export function connectErrors(flags: Flags): readonly string[] {
+  const errors: string[] = [];
+  if ((flags.kubeletClientCertificate === '') !== (flags.kubeletClientKey === '')) {
+    errors.push('--kubelet-client-certificate and --kubelet-client-key must be given together');
+  }
+  if (flags.kubeletPort > PORT_MAX) errors.push('--kubelet-port must be at most 65535');
+  if (flags.kubeletReadOnlyPort > PORT_MAX) errors.push('--kubelet-read-only-port must be at most 65535');
+  if (flags.kubeletTimeoutMs <= 0) errors.push('--kubelet-timeout must be positive');
+  if (flags.kubeletPreferredAddressTypes.length === 0) {
+    errors.push('--kubelet-preferred-address-types needs at least one type');
+  }
+  return errors;
+}
