@@ -217,7 +217,7 @@ async function openListener(
     life,
     serverAddress,
   });
-  const connections = { counts: newConnectionCounts(), memory: createRequestMemory() };
+  const connections = { counts: newConnectionCounts(), memory: createRequestMemory(options.flow.bytesMax) };
   const connects = newConnectCounts();
   const connector = await createConnector(options.connect, { counts: connects, log, life });
   const loop = watchLoop(life);
@@ -235,7 +235,7 @@ async function openListener(
       authenticate: authentication.stage,
       impersonate: createImpersonationStage(plane.access.authorize),
       limitAnswers: createAnswerLimitStage(connections.memory),
-      overload: createOverloadStage(loop),
+      overload: createOverloadStage({ ...loop, isLong: flow.isLong }),
       flowControl: flow.stage,
       authorize: createAuthorizationStage(plane.access.authorize),
       health: healthEndpoints({

@@ -19,6 +19,8 @@ export interface DroppedRequests {
 
 export interface OverloadParts {
   readonly lag: Pick<LoopLag, 'isLate'>;
+  /** Whether a list without a small limit is long; absent: it is taken to be. */
+  readonly isLong?: (exchange: Exchange) => boolean;
   readonly dropped: DroppedRequests;
 }
 
@@ -27,11 +29,16 @@ export interface OverloadParts {
  * asking. Never refused: the superusers (as by kube-apiserver's limits), health checks and all else that is no resource, leases, reads of one
  * object, pages, watches, and small writes, which all others need in order to go on.
  */
-export function createOverloadStage({ lag, dropped }: OverloadParts): Stage {
+export function createOverloadStage({ lag, dropped, isLong = () => true }: OverloadParts): Stage {
   // No promise of its own: this is on the path of everything.
   return (exchange, next) => {
     const kind = lag.isLate ? expensiveKind(exchange) : undefined;
-    if (kind === undefined || exchange.user.groups.includes(USER_GROUP.masters)) return next();
+    if (
+      kind === undefined ||
+      isShortList(exchange, isLong) ||
+      exchange.user.groups.includes(USER_GROUP.masters)
+    )
+      return next();
     dropped[kind] += 1;
     return Promise.reject(
       new StatusError(
@@ -52,7 +59,9 @@ function expensiveKind(exchange: Exchange): keyof DroppedRequests | undefined {
     case 'get':
       return mentionsYaml(headers.accept) ? 'readOnly' : undefined;
     case 'list':
-      return mentionsYaml(headers.accept) || (info.name === '' && isLong(exchange)) ? 'readOnly' : undefined;
+      return mentionsYaml(headers.accept) || (info.name === '' && isUnlimited(exchange))
+        ? 'readOnly'
+        : undefined;
     case 'deletecollection':
       return 'mutating';
     default:
@@ -60,7 +69,12 @@ function expensiveKind(exchange: Exchange): keyof DroppedRequests | undefined {
   }
 }
 
-function isLong({ query }: Exchange): boolean {
+/** Most lists without a limit are of a few objects: who knows how many there are is asked. */
+function isShortList(exchange: Exchange, isLong: (exchange: Exchange) => boolean): boolean {
+  return exchange.info.verb === 'list' && !mentionsYaml(exchange.headers.accept) && !isLong(exchange);
+}
+
+function isUnlimited({ query }: Exchange): boolean {
   const limit = Number(query.get('limit') ?? 0);
   return !(limit > 0 && limit <= CHEAP_LIMIT_MAX);
 }

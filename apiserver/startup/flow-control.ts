@@ -1,5 +1,5 @@
 import type { Log } from '../../shared/log/log';
-import type { Stage } from '../exchange/exchange';
+import type { Exchange, Stage } from '../exchange/exchange';
 import type { DroppedRequests } from '../exchange/overload';
 import { FlowConfiguration } from '../flow-control/configuration';
 import { FlowControl } from '../flow-control/flow-control';
@@ -22,6 +22,8 @@ export interface FlowParts {
 /** What limits the requests in flight. */
 export interface Flow {
   readonly stage: Stage;
+  /** Whether a list is known to be of many bytes. */
+  readonly isLong: (exchange: Exchange) => boolean;
   /** Absent where only their number is limited. */
   readonly report?: FlowReport;
 }
@@ -31,7 +33,9 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, life: A
   const { plane, log, dropped } = parts;
   const { max, waitMsMax } = options;
   const random = (): number => Math.random();
-  if (!options.isFair) return { stage: createInFlightStage({ max, dropped, random }) };
+  const estimate = createEstimate(plane);
+  const isLong = (exchange: Exchange): boolean => estimate(exchange).seats > 1;
+  if (!options.isFair) return { stage: createInFlightStage({ max, dropped, random }), isLong };
   const now = (): number => performance.now();
   const control = new FlowControl({ seats: max.mutating + max.readOnly, log, now });
   const { cache } = plane;
@@ -45,13 +49,14 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, life: A
   return {
     stage: createFlowStage({
       control,
-      estimate: createEstimate(plane),
+      estimate,
       waitMsMax,
       dropped,
       inQueue,
       now,
       random,
     }),
+    isLong,
     report: { control, inQueue },
   };
 }

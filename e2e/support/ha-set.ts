@@ -46,6 +46,8 @@ export interface HaSet {
   /** The address of the balancer, or of the first replica when there is none. */
   readonly server: string;
   readonly kubeconfig: string;
+  /** Of the superuser. */
+  readonly adminToken: string;
   /** A client of {@link HaSet.server}. */
   readonly client: ApiClient;
   /** The client of one replica. */
@@ -179,7 +181,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
     if (replica === undefined) throw new Error(`There is no replica ${String(index)}.`);
     return replica.client;
   };
-  return { replicas, etcd, controllerManagers, server, kubeconfig, client, of, stop };
+  return { replicas, etcd, controllerManagers, server, kubeconfig, adminToken: token, client, of, stop };
 }
 
 async function restartable(start: () => Promise<StartedProcess>): Promise<RestartableProgram> {

@@ -27,6 +27,9 @@ export function suiteHaSet(options: HaSetOptions): Omit<HaSet, 'stop'> {
     get kubeconfig() {
       return set().kubeconfig;
     },
+    get adminToken() {
+      return set().adminToken;
+    },
     get client() {
       return set().client;
     },

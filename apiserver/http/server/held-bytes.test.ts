@@ -6,7 +6,7 @@ import { NOBODY } from '../../exchange/initial-values';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
 import { newConnectionCounts } from './connection-counts';
 import type { RequestMemory } from './held-bytes';
-import { createAnswerLimitStage, HeldBytes } from './held-bytes';
+import { createAnswerLimitStage, createRequestMemory, HeldBytes } from './held-bytes';
 import { ANSWER_PIECE_BYTES, HELD_BYTES_MIN } from './limits';
 import type { Journey } from './request-handler';
 import type { TestServer } from './testing/client';
@@ -46,6 +46,16 @@ async function start(journey: Journey, settings: Parameters<typeof startServer>[
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
 }
+
+test('a small process has small bounds, in which one body of the largest size always fits', () => {
+  const { bodies, answers } = createRequestMemory(128 * MB);
+  expect([bodies.max, answers.max]).toEqual([
+    { perUserMax: 4 * MB, totalMax: 16 * MB },
+    { perUserMax: 16 * MB, totalMax: 64 * MB },
+  ]);
+  expect(createRequestMemory(32 * MB).bodies.max).toEqual({ perUserMax: 3 * MB, totalMax: 4 * MB });
+  expect(createRequestMemory().answers.max).toEqual({ perUserMax: 256 * MB, totalMax: 1_024 * MB });
+});
 
 describe('held bytes', () => {
   test('have a bound for each user, and one for all', () => {

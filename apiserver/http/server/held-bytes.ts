@@ -21,6 +21,10 @@ export class HeldBytes {
     this.#max = max;
   }
 
+  get max(): HeldBytesLimits {
+    return this.#max;
+  }
+
   get total(): number {
     return this.#total;
   }
@@ -52,15 +56,30 @@ export interface RequestMemory {
   readonly answers: HeldBytes;
 }
 
-export function createRequestMemory(): RequestMemory {
+/** Of the budget: a byte of a body becomes several once it is parsed, one of an answer stays one, and the rest is for what is not counted. */
+const BODIES_SHARE = 1 / 8;
+const ANSWERS_SHARE = 1 / 2;
+/** Of that, what one user may have. */
+const USER_SHARE = 1 / 4;
+
+/**
+ * The bounds of a process that may have so many bytes in flight: never more than those of the largest process. One user may always have one
+ * body of the largest size.
+ */
+export function createRequestMemory(inFlightBytesMax = Infinity): RequestMemory {
+  const bodies = Math.min(limits.BODIES_BYTES_MAX, inFlightBytesMax * BODIES_SHARE);
+  const answers = Math.min(limits.ANSWERS_BYTES_MAX, inFlightBytesMax * ANSWERS_SHARE);
   return {
     bodies: new HeldBytes({
-      perUserMax: limits.BODIES_PER_USER_BYTES_MAX,
-      totalMax: limits.BODIES_BYTES_MAX,
+      perUserMax: Math.max(
+        limits.BODY_BYTES_MAX,
+        Math.min(limits.BODIES_PER_USER_BYTES_MAX, bodies * USER_SHARE),
+      ),
+      totalMax: bodies,
     }),
     answers: new HeldBytes({
-      perUserMax: limits.ANSWERS_PER_USER_BYTES_MAX,
-      totalMax: limits.ANSWERS_BYTES_MAX,
+      perUserMax: Math.min(limits.ANSWERS_PER_USER_BYTES_MAX, answers * USER_SHARE),
+      totalMax: answers,
     }),
   };
 }

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { helpText } from '../../../shared/flags/help';
 import { parseFlags } from '../../../shared/flags/parse-flags';
 import type { CompletedOptions } from './complete-options';
@@ -31,12 +32,25 @@ test('handshakes are limited by two flags, or not at all', () => {
 
 test('requests are limited fairly by default, else by their number alone, and never not at all by mistake', () => {
   const max = { readOnly: 400, mutating: 200 };
-  expect(options(ETCD).flow).toEqual({ isFair: true, max, waitMsMax: 15_000 });
+  expect(options(ETCD).flow).toEqual({
+    isFair: true,
+    max,
+    waitMsMax: 15_000,
+    bytesMax: expect.any(Number) as unknown,
+  });
   expect(options(ETCD, '--enable-priority-and-fairness=false').flow.isFair).toBe(false);
   expect(options(ETCD, '--feature-gates=APIPriorityAndFairness=false').flow.isFair).toBe(false);
   const none = ['--max-requests-inflight=0', '--max-mutating-requests-inflight=0'];
   expect(errors(ETCD, ...none)).toEqual([expect.stringContaining('must not both be 0')]);
   expect(errors(ETCD, ...none, '--enable-priority-and-fairness=false')).toEqual([]);
+});
+
+test('the memory of requests in flight is what a flag says, else half of the heap', () => {
+  expect(options(ETCD, '--max-inflight-bytes=100000000').flow.bytesMax).toBe(100_000_000);
+  expect(options(ETCD).flow.bytesMax).toBe(getHeapStatistics().heap_size_limit / 2);
+  expect(errors(ETCD, '--max-inflight-bytes=1000')).toEqual([
+    '--max-inflight-bytes must be 0 or at least 33554432',
+  ]);
 });
 
 test('with etcd servers alone everything else has its default', () => {

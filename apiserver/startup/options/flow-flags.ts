@@ -21,6 +21,14 @@ export const FLOW_FLAGS = [
     help: 'The same for mutating requests.',
   },
   {
+    name: 'max-inflight-bytes',
+    type: 'int',
+    default: 0,
+    min: 0,
+    group: GROUP,
+    help: 'The maximum bytes of requests in flight: an eighth of it for request bodies, half of it for answers that clients have not taken yet, a quarter of each for one user. Further requests are rejected with 429. 0 means half of the heap limit of the process.',
+  },
+  {
     name: 'enable-priority-and-fairness',
     type: 'bool',
     default: true,

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { DroppedRequests } from '../../exchange/overload';
 import type { ServerFeatureGates } from './own-gates';
 
@@ -7,6 +8,8 @@ export interface FlowOptions {
   readonly isFair: boolean;
   /** 0: any number. */
   readonly max: Readonly<Record<keyof DroppedRequests, number>>;
+  /** Of request bodies and answers in memory, together. */
+  readonly bytesMax: number;
   /** How long a request waits for its turn. */
   readonly waitMsMax: number;
 }
@@ -15,24 +18,41 @@ interface FlowFlags {
   readonly maxRequestsInflight: number;
   readonly maxMutatingRequestsInflight: number;
   readonly enablePriorityAndFairness: boolean;
+  readonly maxInflightBytes: number;
   readonly requestTimeoutMs: number;
 }
+
+/** Of the heap, where no flag says how much. */
+const HEAP_SHARE = 0.5;
+const BYTES_MIN = 32 * 1_024 * 1_024;
 
 /** Of the time that a request has. */
 const WAIT_SHARE = 4;
 
-export function flowOptions(flags: FlowFlags, gates: ServerFeatureGates): FlowOptions {
+export function flowOptions(
+  flags: FlowFlags,
+  gates: ServerFeatureGates,
+  heapLimitBytes = getHeapStatistics().heap_size_limit,
+): FlowOptions {
   return {
     isFair: flags.enablePriorityAndFairness && gates.APIPriorityAndFairness,
     max: { readOnly: flags.maxRequestsInflight, mutating: flags.maxMutatingRequestsInflight },
+    bytesMax: flags.maxInflightBytes === 0 ? heapLimitBytes * HEAP_SHARE : flags.maxInflightBytes,
     waitMsMax: flags.requestTimeoutMs / WAIT_SHARE,
   };
 }
 
 export function flowErrors(flags: FlowFlags): readonly string[] {
+  const { maxInflightBytes: bytes } = flags;
   const seats = flags.maxRequestsInflight + flags.maxMutatingRequestsInflight;
-  if (!flags.enablePriorityAndFairness || seats > 0) return [];
   return [
-    '--max-requests-inflight and --max-mutating-requests-inflight must not both be 0 with --enable-priority-and-fairness',
+    ...(!flags.enablePriorityAndFairness || seats > 0
+      ? []
+      : [
+          '--max-requests-inflight and --max-mutating-requests-inflight must not both be 0 with --enable-priority-and-fairness',
+        ]),
+    ...(bytes === 0 || bytes >= BYTES_MIN
+      ? []
+      : [`--max-inflight-bytes must be 0 or at least ${String(BYTES_MIN)}`]),
   ];
 }

@@ -1,0 +1,87 @@
+import { connect } from 'node:tls';
+import { eventually } from '../shared/testing/eventually';
+import { suiteHaSet } from './support/suite';
+
+/**
+ * A replica with a heap of 256 MB is sent more than it can hold, by somebody who is no superuser: large bodies side by side, and lists that
+ * nobody reads. It refuses, and lives.
+ */
+const HEAP_MB = 256;
+const set = suiteHaSet({
+  replicas: 1,
+  etcd: 1,
+  balancer: false,
+  controllerManagers: 0,
+  dialect: 'kubernetes',
+  extraArgs: ['--disable-admission-plugins=ServiceAccount'],
+  processOf: () => ({ nodeFlags: [`--max-old-space-size=${String(HEAP_MB)}`], env: {} }),
+});
+
+const MAPS = '/api/v1/namespaces/default/configmaps';
+const AS = { 'impersonate-user': 'greedy', 'impersonate-group': 'system:authenticated' };
+/** Below what goes to a thread, so that the process itself parses it; many values, each of which takes far more than its bytes. */
+const VALUES = 2_900;
+const WRITERS = 300;
+const ROUNDS = 3;
+const UNREAD = 40;
+
+beforeAll(async () => {
+  const rbac = 'rbac.authorization.k8s.io';
+  const binding = {
+    metadata: { name: 'greedy' },
+    subjects: [{ kind: 'User', name: 'greedy', apiGroup: rbac }],
+    roleRef: { kind: 'ClusterRole', name: 'cluster-admin', apiGroup: rbac },
+  };
+  const made = await set.client.create(`/apis/${rbac}/v1/clusterrolebindings`, binding);
+  expect(made.status).toBe(201);
+});
+
+test('it refuses what it has no room for, and goes on', async () => {
+  const { pid } = set.replicas[0]?.process() ?? {};
+  const text = 'x'.repeat(30);
+  const data = Object.fromEntries(
+    Array.from({ length: VALUES }, (_value, at) => [`key-${String(at)}`, text]),
+  );
+  const codes = new Map<number, number>();
+  const write = async (name: string): Promise<void> => {
+    const body = { metadata: { name }, data };
+    const { status } = await set.client.request({ method: 'POST', path: MAPS, body, headers: AS });
+    codes.set(status, (codes.get(status) ?? 0) + 1);
+    if (status === 201) await set.client.request({ method: 'DELETE', path: `${MAPS}/${name}`, headers: AS });
+  };
+  const kept = { metadata: { name: 'kept' }, data };
+  expect((await set.client.create(MAPS, kept)).status).toBe(201);
+  const readers = Array.from({ length: UNREAD }, () => unreadLists());
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await Promise.all(
+      Array.from({ length: WRITERS }, async (_writer, at) => write(`large-${String(round)}-${String(at)}`)),
+    );
+  }
+  expect([...codes.keys()].filter((code) => code !== 201 && code !== 429)).toEqual([]);
+  expect([codes.has(201), codes.has(429)]).toEqual([true, true]);
+  for (const socket of readers) socket.destroy();
+  expect(set.replicas[0]?.process().pid).toBe(pid);
+  await eventually('everything is given back', async () => {
+    const metrics = (await set.client.get('/metrics')).text;
+    return ['answers', 'bodies'].every((kind) =>
+      metrics.includes(`apiserver_request_memory_bytes{kind="${kind}"} 0\n`),
+    );
+  });
+  expect((await set.client.get(`${MAPS}/kept`)).status).toBe(200);
+});
+
+/** Asks for lists on one connection, and reads nothing of them. */
+function unreadLists() {
+  const url = new URL(set.server);
+  const socket = connect({ host: url.hostname, port: Number(url.port), rejectUnauthorized: false });
+  socket.pause();
+  socket.on('error', () => undefined);
+  const head = [
+    `GET ${MAPS} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${set.adminToken}`,
+    ...Object.entries(AS).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n`);
+  return socket;
+}

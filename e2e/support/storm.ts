@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Who asks, and where. */
+export interface Tenant {
+  readonly server: string;
+  readonly caFile: string;
+  /** Of somebody who may act as others. */
+  readonly token: string;
+  readonly user: string;
+  readonly namespace: string;
+}
+
+/** What came back: how often each code, 0 for a broken connection, and how long each request of the quiet tenant took, in order. */
+export interface Tally {
+  readonly codes: Map<number, number>;
+  readonly ms: number[];
+}
+
+/** How many of each go on at a time. */
+export interface StormSize {
+  readonly lists: number;
+  readonly creates: number;
+  readonly watches: number;
+}
+
+const WATCH_MS = 50;
+const GROUP = 'system:authenticated';
+
+/** Lists all ConfigMaps, creates some, and opens and closes watches of all, each as soon as the last is over, until the signal aborts. */
+export async function storm(tenant: Tenant, size: StormSize, signal: AbortSignal): Promise<Tally> {
+  const asker = new Asker(tenant);
+  const all = '/api/v1/configmaps';
+  const own = `/api/v1/namespaces/${tenant.namespace}/configmaps`;
+  const works: (() => Promise<unknown>)[] = [
+    ...repeated(size.lists, async () => asker.ask({ path: all })),
+    ...repeated(size.creates, async () =>
+      asker.ask({ method: 'POST', path: own, body: { metadata: { generateName: 's-' }, data: { a: 'b' } } }),
+    ),
+    ...repeated(size.watches, async () => asker.ask({ path: `${all}?watch=1`, closesAfterMs: WATCH_MS })),
+  ];
+  await Promise.all(
+    works.map(async (work) => {
+      while (!signal.aborted) await work();
+    }),
+  );
+  asker.close();
+  return asker.tally;
+}
+
+/** Reads, writes and lists a few small objects of its own, one after the other, so many times. */
+export async function quietRounds(tenant: Tenant, rounds: number): Promise<Tally> {
+  const asker = new Asker(tenant);
+  const collection = `/api/v1/namespaces/${tenant.namespace}/configmaps`;
+  for (let round = 0; round < rounds; round += 1) {
+    const name = `quiet-${String(process.pid)}-${String(round)}`;
+    const object = { metadata: { name }, data: { round: String(round) } };
+    await asker.ask({ method: 'POST', path: collection, body: object });
+    await asker.ask({ path: `${collection}/${name}` });
+    await asker.ask({ path: collection });
+    await asker.ask({ method: 'PUT', path: `${collection}/${name}`, body: object });
+    await asker.ask({ method: 'DELETE', path: `${collection}/${name}` });
+  }
+  asker.close();
+  return asker.tally;
+}
+
+interface Question {
+  readonly method?: string;
+  readonly path: string;
+  readonly body?: object;
+  /** Leaves as soon as the answer has begun and this time has passed. */
+  readonly closesAfterMs?: number;
+}
+
+/** Throws the bodies of answers away: who measures must not be busy with them. */
+class Asker {
+  readonly tally: Tally = { codes: new Map(), ms: [] };
+  readonly #tenant: Tenant;
+  readonly #agent: Agent;
+
+  constructor(tenant: Tenant) {
+    this.#tenant = tenant;
+    this.#agent = new Agent({ keepAlive: true, ca: readFileSync(tenant.caFile) });
+  }
+
+  async ask(question: Question): Promise<void> {
+    const startedAt = performance.now();
+    const code = await this.#send(question).catch(() => 0);
+    this.tally.ms.push(performance.now() - startedAt);
+    this.tally.codes.set(code, (this.tally.codes.get(code) ?? 0) + 1);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #send({ method = 'GET', path, body, closesAfterMs }: Question): Promise<number> {
+    const { server, token, user } = this.#tenant;
+    const sent = request(`${server}${path}`, {
+      method,
+      agent: this.#agent,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'impersonate-user': user,
+        'impersonate-group': GROUP,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+    });
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.resume();
+    if (closesAfterMs === undefined || answer.statusCode !== 200) await once(answer, 'end');
+    else {
+      await delay(closesAfterMs);
+      answer.on('error', () => undefined);
+      sent.destroy();
+    }
+    return answer.statusCode ?? 0;
+  }
+}
+
+function repeated<T>(times: number, work: T): readonly T[] {
+  return Array.from({ length: times }, () => work);
+}
