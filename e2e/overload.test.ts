@@ -1,0 +1,167 @@
+import { eventually } from '../shared/testing/eventually';
+import type { Answer, Body } from './support/client';
+import { sized } from './support/scale';
+import type { Tally, Tenant } from './support/storm';
+import { quietRounds, storm } from './support/storm';
+import { suiteHaSet } from './support/suite';
+
+/**
+ * Two tenants on three replicas behind a balancer: one sends far more than the set can do, the other a little. What is asserted is no
+ * matter of speed; the figures are in `apiserver/docs/overload.md`.
+ */
+const set = suiteHaSet({
+  replicas: 3,
+  etcd: 1,
+  balancer: true,
+  controllerManagers: 1,
+  dialect: 'kubernetes',
+});
+
+const OBJECTS = sized({ full: 10_000, small: 1_000 });
+const ROUNDS = sized({ full: 200, small: 20 });
+const STORM = { lists: 30, creates: 10, watches: 20 };
+const WRITERS = 16;
+const TEXT = 'x'.repeat(900);
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+const LEADER = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
+const SCHEMAS = '/apis/flowcontrol.apiserver.k8s.io/v1beta1/flowschemas';
+
+const AFTER_STORM = [
+  'apiserver_flowcontrol_seats_in_use{priority_level="global-default"}',
+  'apiserver_current_inqueue_requests{request_kind="readOnly"}',
+  'apiserver_request_memory_bytes{kind="answers"}',
+];
+
+const namespaceOf = (name: string): object => ({ metadata: { name } });
+
+beforeAll(async () => {
+  for (const name of ['noisy', 'quiet']) {
+    expect((await set.client.create('/api/v1/namespaces', namespaceOf(name))).status).toBe(201);
+  }
+  await bind('cluster-admin', [
+    { kind: 'User', name: 'noisy' },
+    { kind: 'User', name: 'quiet' },
+  ]);
+  await bind('system:node', [{ kind: 'Group', name: 'system:nodes' }]);
+  await Promise.all(
+    Array.from({ length: WRITERS }, async (_writer, at) => {
+      for (let index = at; index < OBJECTS; index += WRITERS) {
+        const body = { metadata: { name: `filler-${String(index)}` }, data: { text: TEXT } };
+        const answer = await set.client.create('/api/v1/namespaces/noisy/configmaps', body);
+        if (answer.status !== 201) throw new Error(answer.text);
+      }
+    }),
+  );
+});
+
+test('answers name their flow schema and priority level, and FlowSchemas say that their levels are there', async () => {
+  const { headers } = await set.client.get('/api/v1/namespaces/quiet');
+  const exempt = await set.client.get(`${SCHEMAS}/exempt`);
+  expect(headers['x-kubernetes-pf-flowschema-uid']).toBe(exempt.body.metadata?.uid);
+  expect(headers['x-kubernetes-pf-prioritylevel-uid']).toMatch(/^[0-9a-f-]{36}$/u);
+  await eventually('every schema has its condition', async () => {
+    const { body } = await set.client.get(SCHEMAS);
+    const schemas = body.items ?? [];
+    return schemas.length === 11 && schemas.every(({ status }) => hasItsLevel(status as SchemaStatus));
+  });
+});
+
+test('a tenant that sends far too much takes nothing from another one, from heartbeats, or from the leader', async () => {
+  const pids = processes();
+  const leader = await leaderLease();
+  const over = new AbortController();
+  const noisy = storm(tenant('noisy'), STORM, over.signal);
+  const heartbeats = beat(over.signal);
+  const quiet = await quietRounds(tenant('quiet'), ROUNDS);
+  // The leader has renewed its lease in the storm.
+  await eventually('the lease is renewed', async () => (await leaderLease()).renewTime !== leader.renewTime);
+  over.abort();
+  const [tally, beats] = await Promise.all([noisy, heartbeats]);
+
+  expect([...quiet.codes.keys()].sort((a, b) => a - b)).toEqual([200, 201]);
+  expect(count(quiet)).toBe(ROUNDS * 5);
+  expect(beats.filter((status) => status !== 200)).toEqual([]);
+  expect(tally.codes.get(200)).toBeGreaterThan(0);
+  expect([...tally.codes.keys()].filter((code) => ![0, 200, 201, 429].includes(code))).toEqual([]);
+  expect((await leaderLease()).leaseTransitions).toBe(leader.leaseTransitions);
+  expect(processes()).toEqual(pids);
+  for (const { client } of set.replicas) {
+    await eventually('nothing is left of the storm', async () => {
+      const { text } = await client.get('/metrics');
+      return AFTER_STORM.every((line) => text.includes(`${line} 0\n`));
+    });
+  }
+});
+
+async function bind(
+  role: string,
+  whom: readonly { readonly kind: string; readonly name: string }[],
+): Promise<void> {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const { status } = await set.client.create(`/apis/${apiGroup}/v1/clusterrolebindings`, {
+    metadata: { name: `of-${role}` },
+    subjects: whom.map((subject) => ({ ...subject, apiGroup })),
+    roleRef: { kind: 'ClusterRole', name: role, apiGroup },
+  });
+  expect(status).toBe(201);
+}
+
+function tenant(name: string): Tenant {
+  const [replica] = set.replicas;
+  if (replica === undefined) throw new Error('there is no replica');
+  return { server: set.server, caFile: replica.caFile, token: set.adminToken, user: name, namespace: name };
+}
+
+function count({ codes }: Tally): number {
+  return [...codes.values()].reduce((sum, each) => sum + each, 0);
+}
+
+function processes(): readonly (number | undefined)[] {
+  return [...set.replicas, ...set.controllerManagers].map((program) => program.process().pid);
+}
+
+interface SchemaStatus {
+  readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
+}
+
+function hasItsLevel(status: SchemaStatus | undefined): boolean {
+  return status?.conditions?.some((each) => each.type === 'Dangling' && each.status === 'False') === true;
+}
+
+interface LeaseSpec {
+  readonly renewTime?: string;
+  readonly leaseTransitions?: number;
+}
+
+async function leaderLease(): Promise<LeaseSpec> {
+  const { body } = await set.client.get(LEADER);
+  return body.spec ?? {};
+}
+
+/** Renews the lease of a node as its agent would, over and over; the codes of the answers. */
+async function beat(signal: AbortSignal): Promise<readonly number[]> {
+  const call = async (method: string, path: string, body: Body): Promise<Answer> =>
+    set.client.request({
+      method,
+      path,
+      body,
+      headers: {
+        'impersonate-user': 'system:node:worker',
+        'impersonate-group': 'system:nodes',
+        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+      },
+    });
+  const lease = {
+    metadata: { name: 'worker', namespace: 'kube-node-lease' },
+    spec: { holderIdentity: 'worker', leaseDurationSeconds: 40 },
+  };
+  const codes: number[] = [];
+  const made = await call('POST', LEASES, lease);
+  if (made.status !== 201) codes.push(made.status);
+  while (!signal.aborted) {
+    const renewTime = new Date().toISOString().replace('Z', '000Z');
+    const { status } = await call('PATCH', `${LEASES}/worker`, { spec: { renewTime } });
+    codes.push(status);
+  }
+  return codes;
+}
