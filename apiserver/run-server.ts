@@ -221,7 +221,11 @@ async function openListener(
   const connects = newConnectCounts();
   const connector = await createConnector(options.connect, { counts: connects, log, life });
   const loop = watchLoop(life);
-  const flow = startFlowControl(options.flow, { plane, log, dropped: loop.dropped }, life);
+  const flow = startFlowControl(
+    options.flow,
+    { plane, log, dropped: loop.dropped, storePrefix: options.store.prefix },
+    life,
+  );
   let isShuttingDown = false;
   const startedAt = systemClock.now();
   const { large, encodings, counts } = createOffloads({ backend: opened.backend, log, serverAddress, life });

@@ -47,6 +47,7 @@ export class FlowControl {
   #catchAll: Flow;
   #counts = new Map<string, FlowCounts>();
   #users = new Map<string, Candidates>();
+  #parts: ReadonlyMap<string, number> = new Map();
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
@@ -101,6 +102,12 @@ export class FlowControl {
     return last.flow;
   }
 
+  /** Gives each level only a part of its seats, from 0 to 1: the others are other replicas'. A level without a part has all of its own. */
+  share(parts: ReadonlyMap<string, number>): void {
+    this.#parts = parts;
+    this.#divide();
+  }
+
   /** To be called when a level has become idle: one that nobody wants any more goes, and leaves its seats to the others. */
   retire(level: Level): void {
     if (!level.isQuiescing || level.queues?.isIdle === false || this.#levels.get(level.name) !== level)
@@ -130,7 +137,10 @@ export class FlowControl {
   #divide(): void {
     const all = [...this.#levels.values()];
     const sum = all.reduce((shares, level) => shares + level.shares, 0);
-    for (const level of all) level.limit(Math.ceil((this.#options.seats * level.shares) / sum));
+    for (const level of all) {
+      const part = this.#parts.get(level.name) ?? 1;
+      level.limit(Math.ceil(((this.#options.seats * level.shares) / sum) * part));
+    }
   }
 
   #flow(schema: FlowSchema, level: Level, counts: Map<string, FlowCounts>): Flow {

@@ -93,6 +93,7 @@ export class QueueSet {
   /** Requests that wait, in all queues. */
   waiting = 0;
   waitingSeats = 0;
+  #peakSeats = 0;
   readonly #now: () => number;
   #limits: QueueSetLimits;
   readonly #inUse = new Map<number, Queue>();
@@ -206,6 +207,18 @@ export class QueueSet {
     return (this.waitingSeats * this.#meanServiceSeconds) / Math.max(1, this.#limits.seats);
   }
 
+  /** The most seats that were taken and waited for at one time since the last call. */
+  takePeak(): number {
+    const peak = this.#peakSeats;
+    this.#peakSeats = this.executingSeats + this.waitingSeats;
+    return peak;
+  }
+
+  #notePeak(): void {
+    const seats = this.executingSeats + this.waitingSeats;
+    if (seats > this.#peakSeats) this.#peakSeats = seats;
+  }
+
   #fits(seats: number): boolean {
     const { seats: max } = this.#limits;
     // One that is wider than the level is served alone.
@@ -217,6 +230,7 @@ export class QueueSet {
     queue.waiting.push(waiting);
     this.waiting += 1;
     this.waitingSeats += waiting.seats;
+    this.#notePeak();
     onEnqueued(queue.waiting.length);
     this.#dispatch();
   }
@@ -260,6 +274,7 @@ export class QueueSet {
     queue.executingSeats += seats;
     this.executing += 1;
     this.executingSeats += seats;
+    this.#notePeak();
   }
 
   /** The queue whose oldest request would be done first; of equals, the one that was served longest ago. */

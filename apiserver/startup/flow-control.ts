@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import type { Log } from '../../shared/log/log';
 import type { Exchange, Stage } from '../exchange/exchange';
 import type { DroppedRequests } from '../exchange/overload';
 import { FlowConfiguration } from '../flow-control/configuration';
 import { FlowControl } from '../flow-control/flow-control';
 import { createInFlightStage } from '../flow-control/in-flight-stage';
+import { RedisBoard } from '../flow-control/redis-board';
+import { SharedLimits } from '../flow-control/shared-limits';
 import { createFlowStage } from '../flow-control/stage';
 import { createEstimate } from '../flow-control/work';
 import type { FlowReport } from '../observability/metrics/add-flow-metrics';
@@ -17,6 +20,8 @@ export interface FlowParts {
   readonly plane: Pick<ControlPlane, 'registry' | 'cache'>;
   readonly log: Log;
   readonly dropped: DroppedRequests;
+  /** Replicas of one cluster have the same. */
+  readonly storePrefix: string;
 }
 
 /** What limits the requests in flight. */
@@ -45,6 +50,12 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, life: A
     if (objects !== undefined) control.configure(objects.levels, objects.schemas);
   }, LOOK_MS).unref();
   life.addEventListener('abort', () => clearInterval(timer), { once: true });
+  if (options.sharedBy !== undefined) {
+    const { url, caFile } = options.sharedBy;
+    const ca = caFile === undefined ? undefined : readFileSync(caFile, 'utf8');
+    const board = new RedisBoard({ url, ca, keyPrefix: `${parts.storePrefix}:limits:` });
+    new SharedLimits({ control, board, log }).keep(life);
+  }
   const inQueue = { mutating: 0, readOnly: 0 };
   return {
     stage: createFlowStage({

@@ -1,5 +1,5 @@
 /**
- * Programs that `npm ci` does not bring: Debian's etcd, haproxy and openssl; and below `.tools/`, kept apart from what PATH has, a second kubectl,
+ * Programs that `npm ci` does not bring: Debian's etcd, haproxy, Redis and openssl; and below `.tools/`, kept apart from what PATH has, a second kubectl,
  * Prometheus (whose package would start a daemon) and helm.
  */
 import { spawnSync } from 'node:child_process';
@@ -15,6 +15,7 @@ export const PROGRAM = {
   etcd: { names: ['etcd'], debianPackage: 'etcd-server' },
   etcdctl: { names: ['etcdctl'], debianPackage: 'etcd-client' },
   balancer: { names: ['haproxy', 'nginx'], debianPackage: 'haproxy' },
+  redis: { names: ['redis-server'], debianPackage: 'redis-server' },
   openssl: { names: ['openssl'], debianPackage: 'openssl' },
 };
 

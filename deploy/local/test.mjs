@@ -25,7 +25,13 @@ const chosen = PROJECTS.filter((project) => words.includes(`--${project}`));
 const jestWords = words.filter((word) => word !== LOADED && !PROJECTS.includes(word.replace(/^--/u, '')));
 
 requireNode();
-const missing = ensurePrograms([PROGRAM.etcd, PROGRAM.etcdctl, PROGRAM.balancer, PROGRAM.openssl]);
+const missing = ensurePrograms([
+  PROGRAM.etcd,
+  PROGRAM.etcdctl,
+  PROGRAM.balancer,
+  PROGRAM.redis,
+  PROGRAM.openssl,
+]);
 if (missing.length > 0)
   say(`missing, so that their tests cannot pass: ${missing.join(', ')} (Debian packages)`);
 for (const title of ensureTools(Object.values(TOOL))) say(`no ${title}: its tests are skipped by name`);

@@ -37,6 +37,7 @@ test('requests are limited fairly by default, else by their number alone, and ne
     max,
     waitMsMax: 15_000,
     bytesMax: expect.any(Number) as unknown,
+    sharedBy: undefined,
   });
   expect(options(ETCD, '--enable-priority-and-fairness=false').flow.isFair).toBe(false);
   expect(options(ETCD, '--feature-gates=APIPriorityAndFairness=false').flow.isFair).toBe(false);
@@ -50,6 +51,16 @@ test('the memory of requests in flight is what a flag says, else half of the hea
   expect(options(ETCD).flow.bytesMax).toBe(getHeapStatistics().heap_size_limit / 2);
   expect(errors(ETCD, '--max-inflight-bytes=1000')).toEqual([
     '--max-inflight-bytes must be 0 or at least 33554432',
+  ]);
+});
+
+test('limits are shared over Redis by an address of it, with TLS or without', () => {
+  const redis = 'rediss://redis.example.com:6380';
+  expect(options(ETCD, `--shared-limits-redis=${redis}`).flow.sharedBy).toEqual({ url: redis });
+  const withCa = options(ETCD, `--shared-limits-redis=${redis}`, '--shared-limits-redis-ca-file=ca.pem');
+  expect(withCa.flow.sharedBy).toEqual({ url: redis, caFile: 'ca.pem' });
+  expect(errors(ETCD, '--shared-limits-redis=redis.example.com')).toEqual([
+    '--shared-limits-redis must begin with rediss:// or redis://',
   ]);
 });
 

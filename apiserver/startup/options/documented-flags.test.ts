@@ -17,6 +17,7 @@ const COMMAND_LINES = [
     '--etcd-servers=http://127.0.0.1:2379',
     '--oidc-issuer-url=https://issuer.example.com',
     '--oidc-client-id=c',
+    '--shared-limits-redis=rediss://redis.example.com',
     '--authentication-token-webhook-config-file=f',
     '--authorization-mode=Webhook',
     '--authorization-webhook-config-file=f',

@@ -35,4 +35,18 @@ export const FLOW_FLAGS = [
     group: GROUP,
     help: 'Queue and dispatch requests by FlowSchemas and PriorityLevelConfigurations, instead of only limiting their number; needs the feature gate APIPriorityAndFairness.',
   },
+  {
+    name: 'shared-limits-redis',
+    type: 'string',
+    default: '',
+    group: GROUP,
+    help: 'The Redis server by which replicas divide the seats of each priority level among them, as rediss://[user:password@]host:port; redis:// is without TLS. While it is away, the division stays as it was last.',
+  },
+  {
+    name: 'shared-limits-redis-ca-file',
+    type: 'string',
+    default: '',
+    group: GROUP,
+    help: 'The certificate authorities (PEM) of the server of --shared-limits-redis; by default those of this machine.',
+  },
 ] as const satisfies readonly FlagRow[];

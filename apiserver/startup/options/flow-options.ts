@@ -10,6 +10,8 @@ export interface FlowOptions {
   readonly max: Readonly<Record<keyof DroppedRequests, number>>;
   /** Of request bodies and answers in memory, together. */
   readonly bytesMax: number;
+  /** Undefined: every replica gives all seats. */
+  readonly sharedBy: { readonly url: string; readonly caFile: string | undefined } | undefined;
   /** How long a request waits for its turn. */
   readonly waitMsMax: number;
 }
@@ -19,6 +21,8 @@ interface FlowFlags {
   readonly maxMutatingRequestsInflight: number;
   readonly enablePriorityAndFairness: boolean;
   readonly maxInflightBytes: number;
+  readonly sharedLimitsRedis: string;
+  readonly sharedLimitsRedisCaFile: string;
   readonly requestTimeoutMs: number;
 }
 
@@ -38,6 +42,10 @@ export function flowOptions(
     isFair: flags.enablePriorityAndFairness && gates.APIPriorityAndFairness,
     max: { readOnly: flags.maxRequestsInflight, mutating: flags.maxMutatingRequestsInflight },
     bytesMax: flags.maxInflightBytes === 0 ? heapLimitBytes * HEAP_SHARE : flags.maxInflightBytes,
+    sharedBy:
+      flags.sharedLimitsRedis === ''
+        ? undefined
+        : { url: flags.sharedLimitsRedis, caFile: flags.sharedLimitsRedisCaFile || undefined },
     waitMsMax: flags.requestTimeoutMs / WAIT_SHARE,
   };
 }
@@ -51,6 +59,9 @@ export function flowErrors(flags: FlowFlags): readonly string[] {
       : [
           '--max-requests-inflight and --max-mutating-requests-inflight must not both be 0 with --enable-priority-and-fairness',
         ]),
+    ...(flags.sharedLimitsRedis === '' || /^rediss?:\/\//u.test(flags.sharedLimitsRedis)
+      ? []
+      : ['--shared-limits-redis must begin with rediss:// or redis://']),
     ...(bytes === 0 || bytes >= BYTES_MIN
       ? []
       : [`--max-inflight-bytes must be 0 or at least ${String(BYTES_MIN)}`]),

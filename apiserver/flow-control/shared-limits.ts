@@ -1,0 +1,93 @@
+import type { Log } from '../../shared/log/log';
+import type { FlowControl } from './flow-control';
+
+/** Seats that each replica could use, by level, all replicas together, and how many replicas there are. */
+export interface Demands {
+  readonly replicas: number;
+  readonly byLevel: ReadonlyMap<string, number>;
+}
+
+/** Where replicas tell each other what they could use. */
+export interface DemandBoard {
+  /** Tells the demand of this replica, for a few seconds, and returns those of all live ones. Rejects when it takes too long. */
+  exchange(own: ReadonlyMap<string, number>): Promise<Demands>;
+  close(): void;
+}
+
+/** How often replicas tell each other. */
+export const SHARE_EVERY_MS = 1_000;
+/** What is divided evenly, so that a replica that had nothing to do is not closed to those who come to it next. */
+const EVEN_PART = 0.25;
+
+/** The part of a level's seats that a replica may give. The parts of all replicas make one. */
+export function partOf(own: number, all: number, replicas: number): number {
+  const asked = Math.max(all, own);
+  return EVEN_PART / replicas + ((1 - EVEN_PART) * (own + 1)) / (asked + replicas);
+}
+
+export interface SharedLimitsParts {
+  readonly control: Pick<FlowControl, 'levels' | 'share'>;
+  readonly board: DemandBoard;
+  readonly log: Pick<Log, 'warn' | 'info'>;
+}
+
+/**
+ * Divides the seats of each level among the replicas by what each sees, so that all of them together give what one would. Nothing waits for the
+ * board: while it does not answer, the division stays as it was last.
+ */
+export class SharedLimits {
+  readonly #parts: SharedLimitsParts;
+  #isAsking = false;
+  #hasFailed = false;
+
+  constructor(parts: SharedLimitsParts) {
+    this.#parts = parts;
+  }
+
+  /** A round every second until the signal aborts. */
+  keep(signal: AbortSignal): void {
+    const timer = setInterval(() => {
+      void this.round();
+    }, SHARE_EVERY_MS).unref();
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearInterval(timer);
+        this.#parts.board.close();
+      },
+      { once: true },
+    );
+  }
+
+  /** Never rejects, and does nothing while the last one is not over. */
+  async round(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const { control, board, log } = this.#parts;
+    try {
+      const own = demandOf(control);
+      const { byLevel, replicas } = await board.exchange(own);
+      control.share(
+        new Map([...own].map(([level, seats]) => [level, partOf(seats, byLevel.get(level) ?? 0, replicas)])),
+      );
+      if (this.#hasFailed) log.info({ replicas }, 'limits are shared with other replicas again');
+      this.#hasFailed = false;
+    } catch (error) {
+      if (!this.#hasFailed) {
+        log.warn(
+          { error: String(error) },
+          'limits stay divided among replicas as they are: the shared store does not answer',
+        );
+      }
+      this.#hasFailed = true;
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+}
+
+function demandOf({ levels }: Pick<FlowControl, 'levels'>): ReadonlyMap<string, number> {
+  return new Map(
+    [...levels].flatMap(({ name, queues }) => (queues === undefined ? [] : [[name, queues.takePeak()]])),
+  );
+}
