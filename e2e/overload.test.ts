@@ -7,7 +7,7 @@ import { suiteHaSet } from './support/suite';
 
 /**
  * Two tenants on three replicas behind a balancer: one sends far more than the set can do, the other a little. What is asserted is no
- * matter of speed; the figures are in `apiserver/docs/overload.md`.
+ * matter of speed; ADR 54 has figures.
  */
 const set = suiteHaSet({
   replicas: 3,
