@@ -12,17 +12,36 @@ const SYSTEMD = path.join(DEPLOY, 'systemd');
 /** 0 is closed, 10 is open; systemd calls everything below 2 fine. */
 const EXPOSURE_MAX = 2;
 
+/** Those of the specification that the file may use; no engine is there to say so. */
+const SERVICE_WORDS: ReadonlySet<string> = new Set([
+  'cap_drop',
+  'command',
+  'configs',
+  'depends_on',
+  'environment',
+  'image',
+  'ports',
+  'read_only',
+  'restart',
+  'security_opt',
+  'stop_grace_period',
+  'user',
+  'volumes',
+]);
+
 interface Service {
   readonly image: string;
   readonly command?: readonly string[];
   readonly configs?: readonly (string | { readonly source: string })[];
   readonly depends_on?: readonly string[] | Readonly<Record<string, unknown>>;
   readonly read_only?: boolean;
+  readonly volumes?: readonly string[];
 }
 
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly configs: Readonly<Record<string, { readonly file: string }>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
 }
 
 interface Plan {
@@ -56,6 +75,21 @@ describe('compose', () => {
       counted('controller-manager-'),
       counted('haproxy'),
     ]).toEqual([3, 3, 2, 1]);
+  });
+
+  test('words are those of the Compose specification, and volumes are declared', () => {
+    expect(
+      Object.keys(compose).filter((key) => !/^(?:name|services|volumes|configs|x-.+)$/u.test(key)),
+    ).toEqual([]);
+    for (const [name, service] of services) {
+      expect({ name, unknown: Object.keys(service).filter((key) => !SERVICE_WORDS.has(key)) }).toEqual({
+        name,
+        unknown: [],
+      });
+      expect((service.command ?? []).filter((word) => typeof word !== 'string')).toEqual([]);
+      for (const volume of service.volumes ?? [])
+        expect(Object.keys(compose.volumes)).toContain(volume.split(':')[0]);
+    }
   });
 
   test('services name files and services that are there, and none writes to its image', () => {

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigMap } from '../../shared/api/types/core-v1';
@@ -33,6 +35,8 @@ const VALUES = [
   'controllerManager.extraEnv[0].name=POD_IP',
   'controllerManager.extraEnv[0].valueFrom.fieldRef.fieldPath=status.podIP',
 ].flatMap((value) => ['--set', value]);
+/** A member that has lost its data must not begin a set of its own. */
+const ROLLED_VALUES = [...VALUES, '--set=etcd.clusterState=existing'];
 const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', version: 'v1', resource: 'configmaps' };
 const WRITERS = 4;
 const REPLICAS = { etcd: 3, apiserver: 3, 'controller-manager': 2 } as const;
@@ -211,6 +215,69 @@ full('the chart on a host cluster', () => {
   );
 
   test(
+    'helm upgrade rolls the members of etcd one by one, and no acknowledged write is lost to a watch',
+    explained(async () => {
+      const before = new Map(agent.podsOf(`${RELEASE}-etcd`).map((pod) => [pod.name, pod]));
+      const load = await startLoad(client);
+      await helm('upgrade', RELEASE, CHART, ...ROLLED_VALUES, '--wait', '--timeout=5m');
+      await eventually('every member is another one, and ready', () =>
+        agent.podsOf(`${RELEASE}-etcd`).every((pod) => before.get(pod.name) !== pod && pod.isReady()),
+      );
+      const result = await load.stop();
+      tell('etcd rolled under load', result);
+      expect(result.missed).toEqual([]);
+      expect(result.counts.writes).toBeGreaterThan(0);
+      expect(readyOf('apiserver')).toBe(REPLICAS.apiserver);
+    }),
+  );
+
+  test(
+    'a member of etcd that has lost its data is let in again, under load',
+    explained(async () => {
+      const [first, lost] = agent.podsOf(`${RELEASE}-etcd`);
+      if (first === undefined || lost === undefined) throw new Error('There are no members.');
+      const etcdctl = await etcdctlAt(first.ip);
+      const load = await startLoad(client);
+      const line = etcdctl('member', 'list')
+        .split('\n')
+        .find((each) => each.includes(lost.name));
+      const [id = '', , , peerUrl = ''] = line?.split(', ') ?? [];
+      const data = path.join(workspace.dir, 'node', 'claims', lost.name, 'data', 'data');
+      lost.kill('SIGKILL');
+      rmSync(data, { recursive: true, force: true });
+      // It finds that it was a member, and does not begin without its data.
+      await eventually('the others go on without it', () => lost.restarts() > 0 && !lost.isReady());
+      etcdctl('member', 'remove', id);
+      await eventually('it is let in again', () => {
+        // What it began with is that of the member that is gone.
+        rmSync(data, { recursive: true, force: true });
+        return succeeds(() => etcdctl('member', 'add', lost.name, `--peer-urls=${peerUrl}`));
+      });
+      await eventually('it is ready', () => lost.isReady());
+      const result = await load.stop();
+      tell('a member lost under load', result);
+      expect(result.missed).toEqual([]);
+      expect(await helm('test', RELEASE, '--timeout=2m')).toMatch(/Phase:\s+Succeeded/u);
+    }),
+  );
+
+  /** Runs etcdctl against one member, as the API servers would. */
+  async function etcdctlAt(ip: string): Promise<(...args: readonly string[]) => string> {
+    const files = { ca: 'ca.crt', cert: 'tls.crt', key: 'tls.key' };
+    const flags: string[] = [];
+    for (const [flag, file] of Object.entries(files)) {
+      const target = path.join(workspace.dir, `etcdctl-${file}`);
+      writeFileSync(target, await secret('etcd-client', file));
+      flags.push(`--${flag === 'ca' ? 'cacert' : flag}=${target}`);
+    }
+    // The certificate is for names that only pods can resolve.
+    flags.push(`--endpoints=https://${ip}:2379`, '--insecure-skip-tls-verify');
+    const env = { ...process.env, ETCDCTL_API: '3' };
+    return (...args) =>
+      execFileSync('etcdctl', [...flags, ...args], { encoding: 'utf8', env, stdio: 'pipe' });
+  }
+
+  test(
     'helm rollback goes back, and helm uninstall takes all but keys and data',
     explained(async () => {
       await helm('rollback', RELEASE, '1', '--wait', '--timeout=5m');
@@ -222,6 +289,21 @@ full('the chart on a host cluster', () => {
     }),
   );
 });
+
+function succeeds(act: () => unknown): boolean {
+  try {
+    act();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Requests whose fate an ending member of etcd leaves open fail; how many is told, and not judged. */
+function tell(what: string, { counts, failures }: LoadResult): void {
+  const told = JSON.stringify({ ...counts, failures: failures.length, first: failures[0] });
+  process.stderr.write(`${what}: ${told}\n`);
+}
 
 interface LoadResult {
   readonly failures: readonly string[];

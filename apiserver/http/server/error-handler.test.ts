@@ -50,6 +50,19 @@ test.each<[StorageErrorCode, number, string, string | undefined]>([
   expect(answer?.headers['Retry-After']).toBe(retryAfter);
 });
 
+test('a full store is a 500 without a reason and without Retry-After, as in v1.21', () => {
+  const { answer, status } = outcome(new StorageError('full', 'etcdserver: mvcc: database space exceeded'));
+  expect(status).toEqual({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'etcdserver: mvcc: database space exceeded',
+    code: 500,
+  });
+  expect(answer?.headers).not.toHaveProperty('Retry-After');
+});
+
 test('every code of the store has an answer', () => {
   for (const code of STORAGE_ERROR_CODES) expect(outcome(new StorageError(code, '')).answer).toBeDefined();
 });
