@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
+import { closeSync, copyFileSync, existsSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { ensureCredentials } from '../deploy/local/credentials';
 import type { EtcdCluster } from '../deploy/local/etcd-cluster';
 import { startEtcdCluster } from '../deploy/local/etcd-cluster';
 import type { Body } from './support/client';
+import { runAdmin } from './support/admin';
 import { configMap } from './support/objects';
 import type { Replica } from './support/replica';
 import { startReplica } from './support/replica';
@@ -43,19 +43,29 @@ describe('a snapshot of etcd that is taken while clients write', () => {
         for (let turn = 0; !stop.signal.aborted; turn++)
           later.push(String((await write(`later${String(turn)}`)).metadata?.name));
       })();
-      await etcdctl(`--endpoints=${String(first.etcd.endpoints[0])}`, 'snapshot', 'save', snapshot);
+      const taken = await runAdmin(
+        'backup',
+        `--etcd-servers=${first.etcd.endpoints.join(',')}`,
+        `--file=${snapshot}`,
+        '-o=json',
+      );
+      expect(taken).toMatchObject({ code: 0, stderr: '' });
+      expect(statSync(snapshot).mode & 0o777).toBe(0o600);
       stop.abort();
       await writing;
       expect(later.length).toBeGreaterThan(0);
       await write('last');
       await first.end();
 
-      await etcdctl(
-        'snapshot',
-        'restore',
-        snapshot,
-        `--data-dir=${path.join(dir, 'second', 'etcd', 'etcd-0')}`,
-      );
+      const { sha256 } = JSON.parse(taken.stdout) as { readonly sha256: string };
+      const verified = await runAdmin('backup', 'verify', `--file=${snapshot}`);
+      expect(verified.stdout).toContain(`sha256 ${sha256}`);
+      const dataDir = path.join(dir, 'second', 'etcd', 'etcd-0');
+      const restored = await runAdmin('restore', `--file=${snapshot}`, `--data-dir=${dataDir}`);
+      expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining(sha256) as string });
+      const again = await runAdmin('restore', `--file=${snapshot}`, `--data-dir=${dataDir}`);
+      expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') as string });
+
       const second = await startSet('second');
       const { client } = second.replica;
       for (const [name, { metadata }] of saved) {
@@ -69,10 +79,31 @@ describe('a snapshot of etcd that is taken while clients write', () => {
       expect((await client.get(`${COLLECTION}/last`)).status).toBe(404);
       expect((await client.get('/api/v1/namespaces/default')).status).toBe(200);
       const made = await client.create(COLLECTION, configMap('anew'));
-      const restored = [...saved.values()].map(({ metadata }) => Number(metadata?.resourceVersion));
-      expect(Number(made.body.metadata?.resourceVersion)).toBeGreaterThan(Math.max(...restored));
+      const revisions = [...saved.values()].map(({ metadata }) => Number(metadata?.resourceVersion));
+      expect(Number(made.body.metadata?.resourceVersion)).toBeGreaterThan(Math.max(...revisions));
     }),
   );
+
+  test('a backup that was cut, or has changed by a byte, is refused, and nothing is made of it', async () => {
+    const cut = path.join(dir, 'cut.db');
+    copyFileSync(snapshot, cut);
+    truncateSync(cut, statSync(cut).size - 1_000);
+    const changed = path.join(dir, 'changed.db');
+    copyFileSync(snapshot, changed);
+    const file = openSync(changed, 'r+');
+    writeSync(file, Buffer.from([1]), 0, 1, 1_000);
+    closeSync(file);
+    for (const [bad, why] of [
+      [cut, 'was cut, or is something else'],
+      [changed, 'has changed since it was taken'],
+    ] as const) {
+      const dataDir = path.join(dir, 'never');
+      const outcome = await runAdmin('restore', `--file=${bad}`, `--data-dir=${dataDir}`);
+      expect(outcome).toMatchObject({ code: 1, stdout: '' });
+      expect(outcome.stderr).toContain(why);
+      expect(existsSync(dataDir)).toBe(false);
+    }
+  });
 
   async function startSet(
     name: string,
@@ -99,7 +130,3 @@ describe('a snapshot of etcd that is taken while clients write', () => {
     };
   }
 });
-
-async function etcdctl(...args: readonly string[]): Promise<void> {
-  await promisify(execFile)('etcdctl', args, { env: { ...process.env, ETCDCTL_API: '3' } });
-}

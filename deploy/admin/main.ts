@@ -5,13 +5,23 @@ import { helpText } from '../../shared/flags/help';
 import { suggestion } from '../../shared/flags/suggestion';
 import { CERTS_COMMANDS } from './certs/commands';
 import type { Command } from './command';
+import { BACKUP_COMMANDS } from './backup/commands';
+import { CHECK_COMMAND } from './check/command';
+import { ETCD_COMMANDS } from './etcd/commands';
 import { SMOKE_COMMAND } from './smoke';
 
 const PROGRAM = 'orch-admin';
 const SUMMARY = 'Looks after what a control plane stands on.';
 const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
 
-const COMMANDS: readonly Command[] = [...CERTS_COMMANDS, SMOKE_COMMAND];
+/** One that is named by more words comes before one that is named by fewer of them. */
+const COMMANDS: readonly Command[] = [
+  ...BACKUP_COMMANDS,
+  ...CERTS_COMMANDS,
+  CHECK_COMMAND,
+  SMOKE_COMMAND,
+  ...ETCD_COMMANDS,
+];
 
 /** Runs the command that the first words name. Resolves to the exit code. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -51,8 +61,13 @@ function refuse(errors: readonly string[], command = PROGRAM): number {
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.join(' ').length));
-  const lines = COMMANDS.map(({ name, summary }) => `  ${name.join(' ').padEnd(width)}  ${summary}`);
-  return `${SUMMARY}\n\nUsage:\n  ${PROGRAM} <command> [flags]\n\nCommands:\n${lines.join('\n')}`;
+  const sections = [...new Set(COMMANDS.map(({ group }) => group))].map((group) => {
+    const commands = COMMANDS.filter((each) => each.group === group).map(
+      ({ name, summary }) => `  ${name.join(' ').padEnd(width)}  ${summary}`,
+    );
+    return `${group} commands:\n${commands.join('\n')}`;
+  });
+  return `${SUMMARY}\n\nUsage:\n  ${PROGRAM} <command> [flags]\n\n${sections.join('\n\n')}`;
 }
 
 function helpOf(command: Command): string {

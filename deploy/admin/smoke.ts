@@ -3,11 +3,12 @@ import type { ConfigMap } from '../../shared/api/types/core-v1';
 import type { Client } from '../../shared/client/client';
 import { createClient } from '../../shared/client/client';
 import { loadKubeconfig } from '../../shared/client/kubeconfig';
-import type { FlagRow } from '../../shared/flags/flag-row';
-import { parseFlags } from '../../shared/flags/parse-flags';
+import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
 import { NAMESPACE } from '../../shared/names';
 import type { ResourceOf } from '../../shared/object/object';
-import type { Command, CommandOutcome } from './command';
+import type { Command } from './command';
+import { parsedCommand } from './command';
+import { OUTPUT_FLAG, told } from './output';
 
 const FLAGS = [
   {
@@ -24,32 +25,31 @@ const FLAGS = [
     group: 'Generic',
     help: 'How long all steps together may take.',
   },
+  OUTPUT_FLAG,
 ] as const satisfies readonly FlagRow[];
 
 /** A first check of a control plane that was just installed. */
-export const SMOKE_COMMAND: Command = {
+export const SMOKE_COMMAND: Command = parsedCommand({
   name: ['smoke'],
+  group: 'Control plane',
   summary: 'Lists, writes and watches by the API servers, and leaves nothing there.',
   flags: FLAGS,
-  run: async (argv) => {
-    const parsed = parseFlags(FLAGS, argv);
-    if (parsed.outcome === 'help') return { lines: [], code: 0 };
-    if (parsed.outcome === 'errors') return { errors: parsed.errors };
-    const { kubeconfig, timeoutMs } = parsed.values;
+  run: async ({ kubeconfig, timeoutMs, output }: FlagValues<typeof FLAGS>) => {
     if (kubeconfig === '') return { errors: ['--kubeconfig is required'] };
     const client = createClient({ ...loadKubeconfig({ path: kubeconfig }).client, userAgent: 'orch-admin' });
     try {
-      return await smoke(client, AbortSignal.timeout(timeoutMs));
+      const lines = await smoke(client, AbortSignal.timeout(timeoutMs));
+      return told(output, { json: { steps: lines }, lines, code: 0 });
     } finally {
       client.close();
     }
   },
-};
+});
 
 const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', version: 'v1', resource: 'configmaps' };
 
 /** Writes one object three times, and waits for each of the writes in a watch that began before them. */
-async function smoke(client: Client, signal: AbortSignal): Promise<CommandOutcome> {
+async function smoke(client: Client, signal: AbortSignal): Promise<readonly string[]> {
   const ref = { namespace: NAMESPACE.default, name: `orch-smoke-${randomUUID()}` };
   const selection = { namespace: ref.namespace, fieldSelector: `metadata.name=${ref.name}` };
   const before = await client.list(CONFIG_MAPS, { ...selection, signal });
@@ -70,7 +70,7 @@ async function smoke(client: Client, signal: AbortSignal): Promise<CommandOutcom
     await expectEvent('MODIFIED');
     await client.delete(CONFIG_MAPS, ref, {}, { signal });
     await expectEvent('DELETED');
-    return { lines, code: 0 };
+    return lines;
   } catch (error) {
     await client.delete(CONFIG_MAPS, ref).catch(() => undefined);
     throw error;

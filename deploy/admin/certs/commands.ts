@@ -3,9 +3,10 @@ import path from 'node:path';
 import { createClient } from '../../../shared/client/client';
 import { systemClock } from '../../../shared/concurrency/clock';
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
-import { parseFlags } from '../../../shared/flags/parse-flags';
 import { SERVICE_ACCOUNT_MOUNT_PATH } from '../../../shared/names';
 import type { Command, CommandOutcome } from '../command';
+import { parsedCommand } from '../command';
+import { OUTPUT_FLAG, painted, told } from '../output';
 import type { BundleStore } from './bundle-store';
 import { ensureBundles } from './ensure';
 import { expiries } from './expiry';
@@ -43,6 +44,7 @@ const PLAN_FLAGS = [
     group: 'Where bundles are kept',
     help: 'Labels (<key>=<value>) of the Secrets that are made.',
   },
+  OUTPUT_FLAG,
 ] as const satisfies readonly FlagRow[];
 
 const CHECK_FLAGS = [
@@ -59,30 +61,22 @@ const CHECK_FLAGS = [
 
 /** The commands about certificates. */
 export const CERTS_COMMANDS: readonly Command[] = [
-  {
+  parsedCommand({
     name: ['certs', 'ensure'],
+    group: 'Certificates',
     summary:
       'Makes the certificates and keys that are missing, and renews those that have reached their last third.',
     flags: PLAN_FLAGS,
-    run: async (argv) => withParsed(PLAN_FLAGS, argv, ensure),
-  },
-  {
+    run: ensure,
+  }),
+  parsedCommand({
     name: ['certs', 'check'],
+    group: 'Certificates',
     summary: 'Shows how long each certificate is valid; exit code 1 says that one is missing or soon ends.',
     flags: CHECK_FLAGS,
-    run: async (argv) => withParsed(CHECK_FLAGS, argv, check),
-  },
+    run: check,
+  }),
 ];
-
-async function withParsed<const Rows extends readonly FlagRow[]>(
-  rows: Rows,
-  argv: readonly string[],
-  run: (values: FlagValues<Rows>) => Promise<CommandOutcome>,
-): Promise<CommandOutcome> {
-  const parsed = parseFlags(rows, argv);
-  if (parsed.outcome === 'help') return { lines: [], code: 0 };
-  return parsed.outcome === 'errors' ? { errors: parsed.errors } : run(parsed.values);
-}
 
 type PlanValues = FlagValues<typeof PLAN_FLAGS>;
 
@@ -92,7 +86,7 @@ async function ensure(values: PlanValues): Promise<CommandOutcome> {
     const lines = ensured.map(
       ({ name, action, reason }) => `${action} ${name}${reason === '' ? '' : ` (${reason})`}`,
     );
-    return { lines, code: 0 };
+    return told(values.output, { json: { bundles: ensured }, lines, code: 0 });
   });
 }
 
@@ -100,10 +94,12 @@ async function check(values: FlagValues<typeof CHECK_FLAGS>): Promise<CommandOut
   return withStore(values, async (plan, store) => {
     const rows = await expiries(plan, store, systemClock);
     const lines = rows.map(({ name, until, daysLeft }) =>
-      until === undefined ? `${name}: missing` : `${name}: ${String(daysLeft)} days left, until ${until}`,
+      until === undefined
+        ? `${name}: ${painted('missing', 'bad')}`
+        : `${name}: ${String(daysLeft)} days left, until ${until}`,
     );
     const isFine = rows.every(({ daysLeft }) => daysLeft !== undefined && daysLeft >= values.warnDays);
-    return { lines, code: isFine ? 0 : 1 };
+    return told(values.output, { json: { certificates: rows }, lines, code: isFine ? 0 : 1 });
   });
 }
 

@@ -1,0 +1,20 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { repositoryRoot } from '../../deploy/local/repository';
+
+const PROGRAM = path.join(repositoryRoot, 'dist', 'deploy', 'admin', 'main.js');
+
+export interface AdminOutcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `orch-admin`; whatever its exit code, the outcome is a value. */
+export async function runAdmin(...args: readonly string[]): Promise<AdminOutcome> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [PROGRAM, ...args], (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
