@@ -165,3 +165,63 @@ test('trouble with the store is counted by the code that the client sees', async
   expect(await samples('apiserver_request_total', { verb: 'POST', code: '413' })).toEqual([1]);
   expect(await samples('apiserver_request_total', { code: '500' })).toEqual([]);
 });
+
+test('a watch is counted and timed when it is over, and not before', async () => {
+  const stop = new AbortController();
+  const reader = api.watch(`${CMS}?watch=1`, stop.signal);
+  const first = reader.next();
+  while (api.plane.cache.watchers()[0]?.isLive !== true) await new Promise(setImmediate);
+  await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
+  await first;
+  const about = { verb: 'WATCH', resource: 'configmaps' };
+  const registered = { group: '', version: 'v1', kind: 'ConfigMap' };
+  expect(await samples('apiserver_request_total', about)).toEqual([]);
+  expect(await samples('apiserver_registered_watchers', registered)).toEqual([1]);
+  await reader.return(undefined);
+  expect(await samples('apiserver_request_total', { ...about, code: '200' })).toEqual([1]);
+  expect(await samples('apiserver_request_duration_seconds_count', about)).toEqual([1]);
+  expect(await samples('apiserver_request_sli_duration_seconds_count', about)).toEqual([]);
+  expect(await samples('apiserver_registered_watchers', registered)).toEqual([0]);
+});
+
+test('what was there before a watch is counted as initial, what came later is not', async () => {
+  await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
+  const stop = new AbortController();
+  const reader = api.watch(`${CMS}?watch=1`, stop.signal);
+  await reader.next();
+  const second = reader.next();
+  while (api.plane.cache.watchers()[0]?.isLive !== true) await new Promise(setImmediate);
+  await api.call('POST', CMS, { body: { metadata: { name: 'b' } } });
+  await second;
+  expect(await samples('apiserver_init_events_total', { resource: 'configmaps' })).toEqual([1]);
+  expect(await samples('apiserver_watch_events_total', { kind: 'ConfigMap' })).toEqual([2]);
+  await reader.return(undefined);
+});
+
+test('the bytes of answers to reads are counted, those of writes are not', async () => {
+  await api.call('POST', CMS, { body: { metadata: { name: 'a' } } });
+  const { text } = await api.call('GET', `${CMS}/a`);
+  await api.call('GET', CMS);
+  const sizes = async (verb: string): Promise<number[]> =>
+    samples('apiserver_response_sizes_sum', { verb, resource: 'configmaps' });
+  expect(await sizes('GET')).toEqual([Buffer.byteLength(text)]);
+  expect((await sizes('LIST'))[0]).toBeGreaterThan(0);
+  expect(await sizes('POST')).toEqual([]);
+});
+
+test('requests that the server ends in self-defense are told apart from those that are refused', async () => {
+  await api.close();
+  const backend = new MemoryBackend();
+  const create = backend.create.bind(backend);
+  backend.create = async (...asked) => {
+    if (asked[0].includes('configmaps/')) throw new StorageError('unknown-outcome', 'no answer');
+    return create(...asked);
+  };
+  api = await startInProcessApi(backend);
+  expect((await api.call('POST', CMS, { body: { metadata: { name: 'a' } } })).code).toBe(504);
+  expect((await api.call('POST', `${CMS}?dryRun=All`, { body: { metadata: { name: 'a' } } })).code).toBe(201);
+  expect((await api.call('GET', `${CMS}/none`)).code).toBe(404);
+  const name = 'apiserver_request_terminations_total';
+  expect(await samples(name, { verb: 'POST', resource: 'configmaps', code: '504' })).toEqual([1]);
+  expect(await samples(name)).toEqual([1]);
+});

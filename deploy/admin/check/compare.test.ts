@@ -1,0 +1,61 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createClient } from '../../../shared/client/client';
+import { compareReplicas } from './compare';
+import type { Replica } from './replicas';
+
+/** Replicas that serve one resource, and hold what they are told to. */
+const servers: Server[] = [];
+const replicas: Replica[] = [];
+afterEach(() => {
+  for (const { client } of replicas.splice(0)) client.close();
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function replicaOf(names: readonly string[], asked: string[]): Promise<Replica> {
+  const documents: Readonly<Record<string, unknown>> = {
+    '/api': { versions: ['v1'] },
+    '/apis': { groups: [] },
+    '/api/v1': {
+      resources: [{ name: 'configmaps', kind: 'ConfigMap', namespaced: true, verbs: ['list', 'get'] }],
+    },
+    '/api/v1/configmaps': { metadata: { resourceVersion: '7' }, items: names },
+  };
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.end(JSON.stringify(documents[(request.url ?? '').split('?')[0] ?? '']));
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const replica = { server: address, client: createClient({ server: `http://${address}` }) };
+  replicas.push(replica);
+  return replica;
+}
+
+test('a replica that holds something else is seen, at the revision at which all were asked', async () => {
+  const asked: string[] = [];
+  const all = [
+    await replicaOf(['a', 'b'], asked),
+    await replicaOf(['a'], asked),
+    await replicaOf(['a', 'b'], asked),
+  ];
+  const [comparison] = await compareReplicas(all);
+  expect(comparison).toMatchObject({ resource: 'configmaps', revision: '7', isEqual: false });
+  const [first, second, third] = comparison?.digests ?? [];
+  expect(first?.digest).toMatch(/^[0-9a-f]{64}$/);
+  expect(second?.digest).not.toBe(first?.digest);
+  expect(third?.digest).toBe(first?.digest);
+  const exact = '/api/v1/configmaps?resourceVersion=7&resourceVersionMatch=Exact';
+  expect(asked.filter((url) => url === exact)).toHaveLength(3);
+});
+
+test('replicas that hold the same are equal, and nobody differs from itself', async () => {
+  const one = await replicaOf(['a'], []);
+  expect(await compareReplicas([one])).toMatchObject([{ isEqual: true }]);
+  expect(await compareReplicas([one, await replicaOf(['a'], [])])).toMatchObject([{ isEqual: true }]);
+  expect(await compareReplicas([])).toEqual([]);
+});
