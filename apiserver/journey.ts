@@ -1,5 +1,4 @@
 import { pageNotFound } from './verbs/answers';
-import { badRequest } from '../shared/errors/status-error';
 import type { Audit } from './audit/audit';
 import { confirmedRegistry } from './documents/discovery/confirmed-registry';
 import { answerDiscovery } from './documents/discovery/discovery';
@@ -16,7 +15,11 @@ import { createOpenApi, OPENAPI_PATHS } from './documents/openapi/openapi';
 import { jsonAnswer } from './verbs/answers';
 import type { VerbContext } from './verbs/context';
 import { answerResource } from './verbs/dispatch';
-import { READ_VERBS } from './verbs/target';
+import { READ_VERBS, methodNotAllowed } from './verbs/target';
+import type { Offer } from './http/encoding/negotiation';
+import { negotiate } from './http/encoding/negotiation';
+import { unknownBelow } from './verbs/unknown-path';
+import type { Registry } from './registry/registry';
 import { LOOP_BOUNDS, LOOP_BOUNDS_OF_YAML, TooLargeHereError } from './exchange/loop-bounds';
 
 /** What the stages need of the process. */
@@ -74,15 +77,22 @@ function run(stages: readonly Stage[], index: number, exchange: Exchange): Promi
   return stage === undefined ? Promise.resolve() : stage(exchange, () => run(stages, index + 1, exchange));
 }
 
-/** Sets `info`. A path whose percent-encoding is broken is a bad request. */
+/** Sets `info`; `answer` for a path whose percent-encoding is broken, which the Go server refuses before it asks who understands what. */
 const requestInfo: Stage = async (exchange, next) => {
   try {
     exchange.info = parseRequestInfo(exchange.method, exchange.path, exchange.query);
   } catch (error) {
-    if (error instanceof URIError) throw badRequest('the path is not well-formed percent-encoding', error);
-    throw error;
+    if (!(error instanceof URIError)) throw error;
+    exchange.answer = NO_PATH;
+    return;
   }
   await next();
+};
+
+const NO_PATH: Answer = {
+  code: 400,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+  body: Buffer.from('400 Bad Request'),
 };
 
 /** Paths that answer and are no API; `/` lists them. */
@@ -95,6 +105,9 @@ const OTHER_PATHS: readonly string[] = [
   ...OPENAPI_PATHS,
 ];
 
+/** The version is written in JSON alone. */
+const VERSION_OFFER: Offer = { formats: ['json'], shapes: false, stream: false };
+
 /** Sets `answer`: a resource, a discovery document, a health check, the version, or the list of paths. */
 function createAnswerStage(parts: JourneyParts): Stage {
   const otherPaths = [...OTHER_PATHS, ...(parts.issuer?.paths ?? [])];
@@ -104,6 +117,8 @@ function createAnswerStage(parts: JourneyParts): Stage {
     const registry = await confirmedRegistry(parts.verbs, exchange.path, exchange.signal);
     if (exchange.path === '/') return jsonAnswer(200, pathsDocument(registry, otherPaths));
     if (exchange.path === '/version' || exchange.path === '/version/') {
+      if (exchange.method !== 'GET') throw methodNotAllowed();
+      negotiate(exchange, VERSION_OFFER);
       return jsonAnswer(200, versionDocument(parts.build));
     }
     return (
@@ -112,7 +127,7 @@ function createAnswerStage(parts: JourneyParts): Stage {
       parts.issuer?.answer(exchange) ??
       openApi(registry, exchange) ??
       answerDiscovery(registry, parts.serverAddress(), exchange) ??
-      pageNotFound()
+      unknownAnswer(registry, exchange.path, otherPaths)
     );
   };
   return async (exchange) => {
@@ -120,6 +135,13 @@ function createAnswerStage(parts: JourneyParts): Stage {
       ? await answerWithinBounds(parts, exchange)
       : await answerOther(exchange);
   };
+}
+
+/** Groups that are not built in are answered in plain text, as upstream does after all else; elsewhere the paths that there are. */
+function unknownAnswer(registry: Registry, path: string, otherPaths: readonly string[]): Answer {
+  const unknown = unknownBelow(registry, path);
+  if (unknown !== undefined) throw unknown;
+  return path.startsWith('/apis/') ? pageNotFound() : jsonAnswer(404, pathsDocument(registry, otherPaths));
 }
 
 /** Whoever is told that something is written must find it so with the next request to this server, its webhooks and roles among it. */

@@ -2,7 +2,8 @@ import type { Answer, Exchange } from '../exchange/exchange';
 import type { Carried, Connection } from '../registry/connection';
 import type { Endpoint } from '../registry/resource';
 import type { VerbContext } from './context';
-import { methodNotAllowed, unknownPath } from './target';
+import { methodNotAllowed } from './target';
+import { unknownPath } from './unknown-path';
 
 const METHODS: Readonly<Record<Carried, ReadonlySet<string>>> = {
   upgrades: new Set(['GET', 'POST']),

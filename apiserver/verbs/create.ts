@@ -1,5 +1,6 @@
 import type { Answer, Exchange } from '../exchange/exchange';
 import { createObject } from '../registry/create';
+import { bodyMediaType } from '../http/encoding/request-body';
 import { objectAnswers } from './answers';
 import { readBodyObject } from './body';
 import type { VerbContext } from './context';
@@ -11,6 +12,8 @@ import { writeRequestOf } from './target';
 /** POST on a collection: 201 with the object as stored. */
 export async function create(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const answers = objectAnswers(exchange, target);
+  // Before anything else is wrong with the request.
+  bodyMediaType(exchange.headers['content-type']);
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
   checkFieldManager(exchange.query, 'CreateOptions');
   const object = placeInNamespace(await readBodyObject(exchange, target.endpoint), target);

@@ -15,6 +15,7 @@ import { list } from './list';
 import { operationVerb } from './operation';
 import { patch } from './patch';
 import { findTarget, methodNotAllowed } from './target';
+import { unknownBelow } from './unknown-path';
 import { update } from './update';
 import { viewVerb } from './view';
 import type { Verb } from './verb';
@@ -32,8 +33,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map([
 ]);
 
 /**
- * Answers a request for a resource. A group version that is not served is an unknown page, an unknown resource in one a Status; that of a
- * group version without built-in resources is an unknown page as well.
+ * Answers a request for a resource. What is unknown in a group that is built in is answered with a Status, all else with an unknown page.
  */
 export async function answerResource(context: VerbContext, exchange: Exchange): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
@@ -68,7 +68,11 @@ const TRIES_MAX = 4;
 async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Answer> {
   if (isDoubtful(context, exchange)) await context.confirmRegistry(exchange.signal);
   const endpoint = endpointOf(context, exchange);
-  if (endpoint === undefined && !isBuiltIn(context, exchange)) return pageNotFound();
+  if (endpoint === undefined && !isBuiltIn(context, exchange)) {
+    const unknown = unknownBelow(context.registry(), exchange.path);
+    if (unknown !== undefined) throw unknown;
+    return pageNotFound();
+  }
   if (endpoint?.custom !== undefined && !hasPlace(endpoint, exchange.info)) return pageNotFound();
   const connection = endpoint === undefined ? undefined : connectionAt(endpoint, exchange);
   if (endpoint !== undefined && connection !== undefined) {

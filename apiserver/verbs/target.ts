@@ -5,6 +5,7 @@ import { managerOf } from '../registry/fieldmanager/manager-name';
 import type { Endpoint } from '../registry/resource';
 import type { WriteRequest } from '../registry/write-request';
 import { customTarget } from './custom-target';
+import { unknownPath } from './unknown-path';
 
 /** A request whose path was found in the registry. */
 export interface Target {
@@ -78,11 +79,6 @@ function verbsOf(endpoint: Endpoint, subresource: string): readonly string[] {
   const row = endpoint.subresources.get(subresource);
   if (row === undefined) throw unknownPath();
   return row.verbs;
-}
-
-/** What kube-apiserver says of a path it does not know. */
-export function unknownPath(): StatusError {
-  return new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
 }
 
 export function methodNotAllowed(): StatusError {

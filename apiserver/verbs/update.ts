@@ -1,5 +1,6 @@
 import type { Answer, Exchange } from '../exchange/exchange';
 import { updateObject } from '../registry/update';
+import { bodyMediaType } from '../http/encoding/request-body';
 import { objectAnswers } from './answers';
 import { readBodyObject } from './body';
 import type { VerbContext } from './context';
@@ -11,6 +12,8 @@ import { writeRequestOf } from './target';
 /** PUT on an object or a subresource: 200 with the object as stored, 201 when the PUT created it. */
 export async function update(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const answers = objectAnswers(exchange, target);
+  // Before anything else is wrong with the request.
+  bodyMediaType(exchange.headers['content-type']);
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'UpdateOptions');
   checkFieldManager(exchange.query, 'UpdateOptions');
   const object = checkIdentity(await readBodyObject(exchange, target.endpoint), target);

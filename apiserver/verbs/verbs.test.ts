@@ -1,3 +1,4 @@
+import { MEDIA_TYPE } from '../../shared/names';
 import { patience } from '../../shared/testing/eventually';
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
@@ -373,6 +374,13 @@ describe('watch', () => {
 describe('paths', () => {
   test.each([
     ['GET', '/api/v1/nonsense', 404],
+    ['GET', '/api/v9', 404],
+    ['GET', '/api/v2/namespaces/default/configmaps', 404],
+    ['GET', '/apis/apps/v9', 404],
+    ['GET', '/apis/apps/v9/deployments', 404],
+    ['GET', '/version/x', 404],
+    ['POST', '/version', 405],
+    ['POST', '/apis/apps/v1', 405],
     ['GET', '/apis/apps/v1/namespaces/default/configmaps', 404],
     ['GET', `${CMS}/a/status`, 404],
     ['POST', `${CMS}/a`, 405],
@@ -383,7 +391,39 @@ describe('paths', () => {
     expect(reply.json).toMatchObject({ kind: 'Status', code });
   });
 
-  test.each(['/nonsense', '/apis/none.example.com/v1', '/apis/none.example.com/v1/things'])(
+  test.each(['/nonsense', '/ui/', '/API', '/favicon.ico', '/healthz/x/y'])(
+    '%s is answered with the paths that there are',
+    async (url) => {
+      const { code, json } = await api.call('GET', url);
+      expect([code, Object.keys(json), json.paths]).toEqual([
+        404,
+        ['paths'],
+        expect.arrayContaining(['/api/v1']),
+      ]);
+    },
+  );
+
+  test.each(['/apis', '/apis/', '/apis/apps'])('%s is answered whatever the method', async (url) => {
+    expect((await api.call('POST', url, { body: {} })).code).toBe(200);
+  });
+
+  test('a path that is no percent-encoding is refused before anybody asks how to answer', async () => {
+    const reply = await api.call('GET', '/api/v1/namespaces/%zz', { headers: { accept: 'image/png' } });
+    expect([reply.code, reply.text]).toEqual([400, '400 Bad Request']);
+  });
+
+  test.each([
+    ['GET', CMS, { accept: 'APPLICATION/JSON' }, 406],
+    ['GET', '/version', { accept: MEDIA_TYPE.protobuf }, 406],
+    ['POST', `${CMS}?dryRun=odd`, { 'content-type': 'text/plain' }, 415],
+    ['PUT', `${CMS}/a?dryRun=odd`, { 'content-type': 'text/plain' }, 415],
+    ['PATCH', `${CMS}/a`, { 'content-type': 'text/plain', accept: 'image/png' }, 415],
+    ['PATCH', `${CMS}/a`, { 'content-type': 'Application/Merge-Patch+json' }, 415],
+  ])('%s %s with %p is refused by its media types first', async (method, url, headers, code) => {
+    expect((await api.call(method, url, { text: '{', headers })).code).toBe(code);
+  });
+
+  test.each(['/apis/none.example.com/v1', '/apis/none.example.com/v1/things'])(
     '%s is an unknown page',
     async (url) => {
       expect(await api.call('GET', url)).toMatchObject({ code: 404, text: '404 page not found\n' });

@@ -90,7 +90,7 @@ async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): 
   const { shown, view } = viewed;
   const canApply = context.store.serverSideApply && view.canApply === true;
   const supported = patchMediaTypes(shown).filter((each) => canApply || each !== MEDIA_TYPE.applyPatch);
-  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, { details: {} });
+  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, true);
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'PatchOptions');
   checkPatchOptions(exchange.query, isApply);

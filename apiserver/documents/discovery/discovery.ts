@@ -13,8 +13,14 @@ export function answerDiscovery(
 ): Promise<Answer> | undefined {
   const document = documentAt(registry, serverAddress, exchange.path);
   if (document === undefined) return undefined;
-  if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed();
+  const isRead = exchange.method === 'GET' || exchange.method === 'HEAD';
+  if (!isRead && !isAnswered(exchange.path)) throw methodNotAllowed();
   return documentAnswer(exchange, 200, document as Document);
+}
+
+/** `/apis`, and groups below it, are answered whatever the method: no router stands before them upstream. */
+function isAnswered(path: string): boolean {
+  return /^\/apis(?:\/[^/]+)?\/?$/.test(path);
 }
 
 function documentAt(registry: Registry, serverAddress: string, path: string): object | undefined {

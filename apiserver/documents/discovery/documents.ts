@@ -45,7 +45,8 @@ export function apiResourceList(registry: Registry, group: string, version: stri
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return {
     kind: 'APIResourceList',
-    ...(group === '' ? {} : { apiVersion: 'v1' }),
+    // Upstream strips it from what was there before there were groups.
+    ...(group === '' || group === 'extensions' ? {} : { apiVersion: 'v1' }),
     groupVersion: apiVersionOf({ group, version }),
     resources,
   };

@@ -59,18 +59,22 @@ function negotiateAccept(accept: string | undefined, offer: Offer): Negotiated {
   if (accept === undefined || accept === MEDIA_TYPE.json || accept === '*/*' || accept.trim() === '') {
     return PLAIN_JSON;
   }
-  const ranges = parseAccept(accept);
-  // As in the Go server, where the router looks first: `application/*` alone finds no route.
-  if (!ranges.some((range) => isWildcard(range) || formatOf(range) !== undefined)) {
-    throw notAcceptable(offer, { details: {} });
-  }
-  for (const range of ranges) {
+  // As in the Go server, where the router looks first: `application/*` alone finds no route, nor does a type in capital letters.
+  if (!namesOne(accept, ROUTED_TYPES)) throw notAcceptable(offer, { details: {} });
+  for (const range of parseAccept(accept)) {
     for (const format of FORMATS) {
       const fit = covers(range, format) ? fitOf(range, format, offer) : undefined;
       if (fit !== undefined) return fit;
     }
   }
   throw notAcceptable(offer, {});
+}
+
+const ROUTED_TYPES: readonly string[] = ['*/*', ...FORMATS.map((format) => MEDIA_TYPE[format])];
+
+/** Whether a header has one of these types as an element, letter by letter, whatever its parameters. */
+function namesOne(header: string, types: readonly string[]): boolean {
+  return header.split(',').some((element) => types.includes((element.split(';', 1)[0] ?? '').trim()));
 }
 
 function notAcceptable({ formats }: Offer, options: { readonly details?: object }): StatusError {
@@ -124,16 +128,18 @@ function isForPeople(parameter: string, userAgent: string): boolean {
 
 /**
  * Checks a request body's Content-Type against what the verb reads. Throws UnsupportedMediaType (415), with empty details where the Go
- * server's router refuses (`{ details: {} }`). An absent one is JSON.
+ * server's router refuses (`routed`), to which capital letters are others. An absent one is JSON.
  */
 export function negotiateBody(
   contentType: string | undefined,
   supported: readonly string[],
-  refusal: { readonly details?: object } = {},
+  routed = false,
 ): string {
   const parsed = parseMediaType(contentType ?? MEDIA_TYPE.json);
   const essence = parsed === undefined ? '' : `${parsed.type}/${parsed.subtype}`;
-  if (supported.includes(essence)) return essence;
+  const isSupported = supported.includes(essence) && (!routed || namesOne(contentType ?? '', supported));
+  if (isSupported) return essence;
+  const refusal = routed ? { details: {} } : {};
   throw new StatusError(
     'UnsupportedMediaType',
     `the body of the request was in an unknown format - accepted media types include: ${supported.join(', ')}`,
