@@ -6,7 +6,7 @@ import { STEP_TIMES } from '../../shared/concurrency/long-steps';
 import { Pace } from '../../shared/concurrency/pace';
 import { badRequest } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/object/object';
-import { DecodeError, decodeObject } from '../../shared/schema/decode';
+import { DecodeError, decodeObject, withFractions } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
 import { messageTypeOfKind } from '../../shared/schema/types';
 import type { ExpectedObject } from '../http/encoding/request-body';
@@ -85,6 +85,7 @@ export function decodeValue(value: unknown, endpoint: Endpoint, report?: ReportP
   const { kind } = endpoint.row;
   try {
     const unknown = report === undefined ? 'drop' : 'report';
+    refuseFractions(value, endpoint);
     const { object, unknownFields } = STEP_TIMES.run('decode', () =>
       decodeObject(endpoint.type, withReset(value), { unknown, empty: 'keep' }),
     );
@@ -98,6 +99,12 @@ export function decodeValue(value: unknown, endpoint: Endpoint, report?: ReportP
       error,
     );
   }
+}
+
+/** As in Go, a number with a point or an exponent is none for an integer field of a built-in kind. */
+function refuseFractions(value: unknown, { custom, type }: Endpoint): void {
+  const written = custom === undefined ? withFractions(value) : undefined;
+  if (written !== undefined) decodeObject(type, written);
 }
 
 /** An empty list of managedFields takes all owners away, as one with an empty entry does; only that comes through the decoder. */

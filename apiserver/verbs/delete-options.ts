@@ -58,13 +58,13 @@ export async function readDeleteOptions(exchange: Exchange): Promise<DeleteOptio
 
 function ofQuery(query: URLSearchParams): WireOptions {
   const grace = intParameter(query, 'gracePeriodSeconds');
-  const policy = query.get('propagationPolicy') ?? '';
+  const policy = query.get('propagationPolicy');
   const orphan = optionalBoolParameter(query, 'orphanDependents');
   return {
     dryRun: query.getAll('dryRun'),
     ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
     ...(orphan === undefined ? {} : { orphanDependents: orphan }),
-    ...(policy === '' ? {} : { propagationPolicy: policy }),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
   };
 }
 

@@ -70,7 +70,9 @@ async function run(
   objectAnswers(exchange, target);
   const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
   checkFieldManager(exchange.query, 'CreateOptions');
-  const object = placeInNamespace(await readBodyObject(exchange, target.endpoint), target);
+  const sent = await readBodyObject(exchange, target.endpoint);
+  // A question says itself which place it is about.
+  const object = isAdmitted ? placeInNamespace(sent, target) : sent;
   const request = writeRequestOf(exchange, target, dryRun);
   const draft = newDraft(ask(context.store, request, { change: () => object }), 'CREATE', undefined);
   await travel(isAdmitted ? 'operation' : 'question', draft, exchange.signal);

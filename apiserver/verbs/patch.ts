@@ -9,7 +9,7 @@ import { PatchError } from '../../shared/patch/patch-error';
 import { applyJsonPatch } from '../../shared/patch/json-patch';
 import { applyMergePatch } from '../../shared/patch/merge-patch';
 import { applyStrategicPatch } from '../../shared/patch/strategic';
-import { DecodeError, decodeJson } from '../../shared/schema/decode';
+import { DecodeError, decodeJson, withFractions } from '../../shared/schema/decode';
 import type { MessageType } from '../../shared/schema/types';
 import { negotiateBody } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
@@ -79,7 +79,7 @@ export async function readPatch(exchange: Exchange, target: Target, mediaType: s
 
 function parse(bytes: Buffer): unknown {
   try {
-    return decodeJson(bytes);
+    return decodeJson(bytes, { fractions: 'remembered' });
   } catch (error) {
     throw badRequest(
       `the patch is no JSON: ${error instanceof Error ? error.message : String(error)}`,
@@ -100,6 +100,10 @@ function changeBy(target: Target, asked: Patch): Change {
     if (current === undefined) throw notFound(target.endpoint.row, target.name);
     const { endpoint } = target;
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
+    const fractions = endpoint.custom === undefined ? withFractions(asked.document) : undefined;
+    if (fractions !== undefined) {
+      decodePatched(applied(versioned, { ...asked, document: fractions }, target), endpoint, undefined);
+    }
     const patched = applied(versioned, asked, target);
     // Copies are the only way in which little makes much.
     if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);

@@ -96,6 +96,8 @@ describe('create', () => {
 describe('bodies', () => {
   test.each([
     ['malformed JSON', '{"metadata":', 400],
+    ['a fraction for an integer', '{"metadata":{"name":"f","generation":1.0}}', 400],
+    ['an exponent for an integer', '{"metadata":{"name":"f","generation":1e0}}', 400],
     ['no object', '[]', 400],
     ['another kind', '{"kind":"Secret","apiVersion":"v1","metadata":{"name":"x"}}', 400],
     ['another version', '{"kind":"ConfigMap","apiVersion":"v2","metadata":{"name":"x"}}', 400],

@@ -1,5 +1,6 @@
 import type { Part } from '../object/object';
 import type {
+  DaemonSet,
   RollingUpdateDaemonSet,
   RollingUpdateDeployment,
   StatefulSetSpec,
@@ -11,6 +12,7 @@ import type { DefaultsTable } from './contract';
 const REVISIONS = 10;
 
 export const APPS: DefaultsTable = {
+  'apps/v1.DaemonSet': { derive: ofDaemonSet },
   'apps/v1.DaemonSetSpec': { values: { revisionHistoryLimit: REVISIONS } },
   'apps/v1.DaemonSetUpdateStrategy': {
     values: { type: 'RollingUpdate' },
@@ -51,6 +53,15 @@ function ofStatefulSet({
   if (type !== '' && (type !== 'RollingUpdate' || given === undefined)) return undefined;
   return { type: 'RollingUpdate', rollingUpdate: { partition: 0, ...given } };
 }
+
+/** An old field lives on as an annotation, which whoever writes a DaemonSet writes as well. */
+function ofDaemonSet({ metadata }: DaemonSet): Part<DaemonSet> | undefined {
+  const { annotations = {} } = metadata;
+  if (annotations[TEMPLATE_GENERATION] !== undefined) return undefined;
+  return { metadata: { ...metadata, annotations: { ...annotations, [TEMPLATE_GENERATION]: '0' } } };
+}
+
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
 /** Claims in a template are of their own kind and version, whatever the client says of them, or leaves out. */
 function withTypedClaims({

@@ -1,5 +1,5 @@
 import type { Part } from '../object/object';
-import type { Container, EphemeralContainer, Pod, PodSpec } from '../api/types/core-v1';
+import type { Container, EphemeralContainer, Pod, PodSpec, PodStatus } from '../api/types/core-v1';
 import type { DefaultsTable, MessageDefaults } from './contract';
 import { imageTag } from './image-tag';
 
@@ -14,6 +14,7 @@ const ofContainer: MessageDefaults<Container | EphemeralContainer> = {
 /** Pods, and everything in them but volumes. */
 export const CORE_PODS: DefaultsTable = {
   'core/v1.Pod': { derive: ofPod },
+  'core/v1.PodStatus': { derive: ofPodStatus },
   'core/v1.PodSpec': {
     values: {
       dnsPolicy: 'ClusterFirst',
@@ -33,6 +34,13 @@ export const CORE_PODS: DefaultsTable = {
   'core/v1.HTTPGetAction': { values: { path: '/', scheme: 'HTTP' } },
   'core/v1.ObjectFieldSelector': { values: { apiVersion: 'v1' } },
 };
+
+/** `podIP` is the first of `podIPs`; old node agents write the one alone, which then counts. */
+function ofPodStatus({ podIP: ip = '', podIPs = [] }: PodStatus): Part<PodStatus> | undefined {
+  const [{ ip: first = '' } = {}] = podIPs;
+  if (ip === first) return undefined;
+  return ip === '' ? { podIP: first } : { podIPs: [{ ip }] };
+}
 
 /** In a pod (not in a template for pods) a limit without a request is also the request. */
 function ofPod({ spec }: Pod): Part<Pod> | undefined {

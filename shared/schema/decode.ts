@@ -31,9 +31,12 @@ export interface Decoded<T> {
  */
 export function decodeJson(
   bytes: Buffer,
-  { depthMax = JSON_DEPTH_MAX }: { readonly depthMax?: number } = {},
+  {
+    depthMax = JSON_DEPTH_MAX,
+    fractions = 'forgotten',
+  }: { readonly depthMax?: number; readonly fractions?: 'forgotten' | 'remembered' } = {},
 ): unknown {
-  const { depth, hasLongNumber, mayOverflow } = survey(bytes);
+  const { depth, hasLongNumber, mayOverflow, hasFraction } = survey(bytes);
   if (depth > depthMax) throw new DecodeError(`nested deeper than ${String(depthMax)} levels`);
   const text = bytes.toString('utf8');
   let value: unknown;
@@ -43,7 +46,22 @@ export function decodeJson(
     throw new DecodeError(jsonSyntaxProblem(bytes) ?? String(error), { cause: error });
   }
   if (mayOverflow) refuseInfinite(value);
-  return hasLongNumber ? parseExact(text) : value;
+  const exact = hasLongNumber ? parseExact(text) : value;
+  if (hasFraction && fractions === 'remembered' && typeof exact === 'object' && exact !== null) {
+    FRACTIONS.set(exact, text);
+  }
+  return exact;
+}
+
+const FRACTIONS = new WeakMap<object, string>();
+
+/**
+ * The document with a `WholeFraction` for each whole number that is written as a fraction (`1.0`, `1e3`), which the decoder takes for no
+ * integer. Undefined where no number is written so, and for what was not decoded to remember it.
+ */
+export function withFractions(value: unknown): unknown {
+  const text = typeof value === 'object' && value !== null ? FRACTIONS.get(value) : undefined;
+  return text === undefined ? undefined : parseExact(text, true);
 }
 
 /** A number too large for 64 bits of floating point could not be written again. */
@@ -87,6 +105,7 @@ const LONG_NUMBER_DIGITS = 16;
 
 /** No number with fewer digits and without an exponent is too large for floating point. */
 const OVERFLOW_DIGITS = 309;
+const POINT = 0x2e;
 const SMALL_E = 0x65;
 const CAPITAL_E = 0x45;
 
@@ -94,6 +113,8 @@ interface Survey {
   readonly depth: number;
   readonly hasLongNumber: boolean;
   readonly mayOverflow: boolean;
+  /** A number is written with a point or an exponent. */
+  readonly hasFraction: boolean;
 }
 
 /** One pass over the bytes for what has to be known before they are parsed. It need not notice bad syntax. */
@@ -103,6 +124,7 @@ function survey(bytes: Buffer): Survey {
   let digits = 0;
   let hasLongNumber = false;
   let mayOverflow = false;
+  let hasFraction = false;
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index] ?? 0;
     if (byte >= DIGIT_0 && byte <= DIGIT_9) {
@@ -112,7 +134,8 @@ function survey(bytes: Buffer): Survey {
       continue;
     }
     // Behind a digit it is no letter of a word.
-    if (digits > 0 && (byte === SMALL_E || byte === CAPITAL_E)) mayOverflow = true;
+    if (digits > 0 && (byte === SMALL_E || byte === CAPITAL_E)) mayOverflow = hasFraction = true;
+    if (byte === POINT) hasFraction = true;
     digits = 0;
     if (byte === QUOTE) {
       index = endOfString(bytes, index);
@@ -123,7 +146,7 @@ function survey(bytes: Buffer): Survey {
       open -= 1;
     }
   }
-  return { depth, hasLongNumber, mayOverflow };
+  return { depth, hasLongNumber, mayOverflow, hasFraction };
 }
 
 /** The index of the quote that ends the string that begins at `start`. */

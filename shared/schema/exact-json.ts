@@ -7,8 +7,17 @@ const INT64_MIN = -(2n ** 63n);
  * Parses JSON that is known to be valid and not nested too deep, with integers kept exact: those of more than 53 bits become bigints
  * if they fit 64 bits. About ten times slower than `JSON.parse`, which is why it is used only where such a number was seen.
  */
-export function parseExact(text: string): unknown {
-  return new ExactReader(text).value();
+export function parseExact(text: string, keepsFractions = false): unknown {
+  return new ExactReader(text, keepsFractions).value();
+}
+
+/** A whole number that is written as a fraction, or with an exponent: Go reads it into no integer. */
+export class WholeFraction {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
 }
 
 /** `{`, `[`, a string, a number or a word, after white space and separators. */
@@ -17,10 +26,12 @@ const INTEGER = /^-?\d+$/;
 
 class ExactReader {
   readonly #text: string;
+  readonly #keepsFractions: boolean;
   #next = 0;
 
-  constructor(text: string) {
+  constructor(text: string, keepsFractions: boolean) {
     this.#text = text;
+    this.#keepsFractions = keepsFractions;
   }
 
   value(): unknown {
@@ -37,7 +48,9 @@ class ExactReader {
   #valueOf(token: string): unknown {
     if (token === '{') return this.#object();
     if (token === '[') return this.#list();
-    return INTEGER.test(token) ? integerOf(token) : (JSON.parse(token) as unknown);
+    if (INTEGER.test(token)) return integerOf(token);
+    const value: unknown = JSON.parse(token);
+    return this.#keepsFractions && Number.isInteger(value) ? new WholeFraction(token) : value;
   }
 
   #object(): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { canonicalQuantity } from '../meta/quantity';
 import { canonicalMicroTime, canonicalTime } from '../meta/time';
 import { DecodeError, expected } from './decode-error';
+import { WholeFraction } from './exact-json';
 import type { FieldKind } from './types';
 
 /** How one type of value is read. `decode` gets a value that is neither null nor undefined and throws a DecodeError if it does not fit. */
@@ -66,6 +67,7 @@ function intError(bits: string, value: unknown): DecodeError {
 }
 
 function decodeDouble(value: unknown): number {
+  if (value instanceof WholeFraction) return Number(value.text);
   if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'number') throw expected('a number', value);
   if (!Number.isFinite(value)) throw new DecodeError('expected a number that fits 64 bits');
@@ -121,7 +123,8 @@ function decodeMicroTime(value: unknown): string | null {
 const NO_QUANTITY =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-function decodeQuantity(value: unknown): string {
+function decodeQuantity(given: unknown): string {
+  const value = given instanceof WholeFraction ? given.text : given;
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
     throw expected('a quantity', value);
   }

@@ -56,7 +56,9 @@ const STAGE_OF_TYPE = wordTable<string>({
 function parse(bytes: Buffer, mediaType: string, expected: ExpectedObject): unknown {
   if (mediaType === MEDIA_TYPE.protobuf) return parseProtobuf(bytes, expected);
   // As in Go, null is the object of which nothing is said; one without a schema has to say at least its kind.
-  return (mediaType === MEDIA_TYPE.yaml ? parseYaml(bytes) : decodeJson(bytes)) ?? {};
+  return (
+    (mediaType === MEDIA_TYPE.yaml ? parseYaml(bytes) : decodeJson(bytes, { fractions: 'remembered' })) ?? {}
+  );
 }
 
 const SUMMARY_BYTES_MAX = 30;

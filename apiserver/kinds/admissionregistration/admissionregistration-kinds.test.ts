@@ -33,7 +33,7 @@ testKind('ValidatingWebhookConfiguration', {
     [
       'no name of the service',
       withHook({ clientConfig: { service: { namespace: 'n', name: '' } } }),
-      [`Required ${AT}.clientConfig.service.name`],
+      [`Required ${AT}.clientConfig.service.namespace`],
     ],
     [
       'a relative path',

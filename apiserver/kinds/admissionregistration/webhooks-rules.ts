@@ -100,13 +100,16 @@ function reviewVersions(
   const versions = admissionReviewVersions ?? [];
   if (versions.length === 0) return [required(path, `must specify one of ${REVIEW_VERSIONS.join(', ')}`)];
   const isRepeated = repeatsIn(versions);
-  const wrong = forEachItem(versions, path, (version, at, index) => [
-    ...(isRepeated(index) ? [invalid(at, version, 'duplicate version')] : []),
-    ...invalidForEach(dns1035LabelProblems(version), version, at),
-  ]);
-  return wrong.length === 0 && knownReviewVersion && !hasKnownVersion(versions)
-    ? [invalid(path, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`)]
-    : wrong;
+  return [
+    ...forEachItem(versions, path, (version, at, index) =>
+      isRepeated(index)
+        ? [invalid(at, version, 'duplicate version')]
+        : invalidForEach(dns1035LabelProblems(version), version, at),
+    ),
+    ...(knownReviewVersion && !hasKnownVersion(versions)
+      ? [invalid(path, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`)]
+      : []),
+  ];
 }
 
 function hasKnownVersion(versions: readonly string[]): boolean {

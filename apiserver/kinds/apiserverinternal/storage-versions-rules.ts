@@ -39,7 +39,8 @@ function validateStatus(status: StorageVersionStatus = {}): FieldError[] {
 
 function validateConditions(conditions: readonly StorageVersionCondition[]): FieldError[] {
   const firstIndexOf = firstIndexIn(conditions.map(({ type }) => type));
-  return forEachItem(conditions, 'status.conditions', (condition, at, index) => {
+  // Upstream leaves the list out of the path.
+  return forEachItem(conditions, 'status', (condition, at, index) => {
     const { type, status } = condition;
     const first = firstIndexOf(index);
     const why = `the type of the condition is not unique, it also appears in conditions[${String(first)}]`;

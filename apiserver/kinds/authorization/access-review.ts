@@ -36,9 +36,12 @@ export const reviewLocalAccess = operationOn<LocalSubjectAccessReview>(async (co
   refuse(request, [
     ...attributeErrors(spec),
     ...subjectErrors(spec),
-    ...placeErrors(spec, request.namespace),
+    ...placeErrors(spec, request.object.metadata.namespace ?? ''),
     ...metadataErrors(withoutNamespace(request.object)),
   ]);
+  if ((request.object.metadata.namespace ?? '') !== request.namespace) {
+    throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${request.namespace}`);
+  }
   return decided(context, { request, user: subjectOf(spec) }, signal);
 });
 
@@ -149,7 +152,7 @@ function placeErrors(spec: AccessSpec, namespace: string): readonly FieldError[]
 
 /** A question has no identity. Only its owners (managedFields) come with it. */
 function metadataErrors({ metadata }: ApiObject): readonly FieldError[] {
-  const { managedFields: _tracked, creationTimestamp: _unset, ...rest } = metadata;
+  const { managedFields: _tracked, ...rest } = metadata;
   const given = Object.fromEntries(
     Object.entries(rest).filter(([, value]) => value !== '' && !isEmpty(value)),
   );

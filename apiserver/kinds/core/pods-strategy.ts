@@ -1,4 +1,4 @@
-import type { Pod, PodSpec, PodStatus } from '../../../shared/api/types/core-v1';
+import type { Pod, PodSpec } from '../../../shared/api/types/core-v1';
 import type { Strategy, SubresourceStrategy } from '../../registry/strategy';
 import { statusSubresource, withStatus } from '../../registry/strategy';
 import { privilegeRule } from '../pod-template/privileged-containers';
@@ -18,7 +18,6 @@ const status: SubresourceStrategy<Pod> = {
     return {
       ...updated,
       metadata: { ...metadata, ...(ownerReferences === undefined ? {} : { ownerReferences }) },
-      status: withPodIps(updated.status ?? {}),
     };
   },
   validateUpdate: validatePodStatusUpdate,
@@ -39,13 +38,6 @@ const ephemeralContainers: SubresourceStrategy<Pod> = {
     ...privilegeRule(next.spec, { path: 'spec', settings, lists: ['ephemeralContainers'] }),
   ],
 };
-
-/** `podIP` is the first of `podIPs`; old node agents write the one alone, which then counts. */
-function withPodIps(given: PodStatus): PodStatus {
-  const { podIP: ip = '', podIPs: [{ ip: first = '' } = {}] = [] } = given;
-  if (ip === first) return given;
-  return ip === '' ? { ...given, podIP: first } : { ...given, podIPs: [{ ip }] };
-}
 
 /** A pod that no node runs goes at once; one that was bound gets its grace period, at the end of which its node agent removes it. */
 export const pods: Strategy<Pod> = {

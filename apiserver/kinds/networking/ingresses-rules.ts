@@ -34,9 +34,29 @@ import { validateLoadBalancerStatus } from '../core/services-rules';
 interface Version {
   readonly badSecretNames: boolean;
   readonly badWildcardRules: boolean;
-  /** What the version calls the default backend. */
-  readonly backendField: 'backend' | 'defaultBackend';
+  readonly names: Names;
 }
+
+/** What a version calls the default backend, and the parts of a backend. */
+interface Names {
+  readonly defaultBackend: string;
+  readonly service: string;
+  readonly portName: string;
+  readonly portNumber: string;
+}
+
+const NAMES: Names = {
+  defaultBackend: 'defaultBackend',
+  service: 'service.name',
+  portName: 'service.port.name',
+  portNumber: 'service.port.number',
+};
+const OLD_NAMES: Names = {
+  defaultBackend: 'backend',
+  service: 'serviceName',
+  portName: 'servicePort',
+  portNumber: 'servicePort',
+};
 
 export const ingressRules: Pick<Strategy<Ingress>, 'validateNew' | 'validateUpdate' | 'subresources'> = {
   validateNew: (object, { via }) => [
@@ -53,10 +73,10 @@ function versionOf({ version }: GroupVersion, previous: IngressSpec | undefined)
   const isOld = version === 'v1beta1';
   const { tls = [], rules = [] } = previous ?? {};
   return {
-    backendField: isOld ? 'backend' : 'defaultBackend',
+    names: isOld ? OLD_NAMES : NAMES,
     badSecretNames: isOld || tls.some((each) => secretName(each, '').length > 0),
     badWildcardRules:
-      isOld || rules.some((rule) => isWildcard(rule.host ?? '') && validateHttp(rule, '').length > 0),
+      isOld || rules.some((rule) => isWildcard(rule.host ?? '') && validateHttp(rule, '', NAMES).length > 0),
   };
 }
 
@@ -71,9 +91,11 @@ function validateSpec(spec: IngressSpec, version: Version): FieldError[] {
   const { rules = [], defaultBackend: fallback, tls = [], ingressClassName } = spec;
   return [
     ...(rules.length === 0 && fallback === undefined
-      ? [invalid('spec', rules, `either \`${version.backendField}\` or \`rules\` must be specified`)]
+      ? [invalid('spec', rules, `either \`${version.names.defaultBackend}\` or \`rules\` must be specified`)]
       : []),
-    ...(fallback === undefined ? [] : validateBackend(fallback, 'spec.defaultBackend')),
+    ...(fallback === undefined
+      ? []
+      : validateBackend(fallback, `spec.${version.names.defaultBackend}`, version.names)),
     ...forEachItem(rules, 'spec.rules', (rule, path) => validateRule(rule, path, version)),
     ...forEachItem(tls, 'spec.tls', (each, path) => [
       ...forEachItem(each.hosts ?? [], `${path}.hosts`, hostName),
@@ -97,7 +119,7 @@ function validateRule(rule: IngressRule, path: string, version: Version): FieldE
   return [
     ...(host === '' ? [] : hostName(host, `${path}.host`)),
     ...(isIpAddress(host) ? [invalid(`${path}.host`, host, 'must be a DNS name, not an IP address')] : []),
-    ...(isExcused ? [] : validateHttp(rule, path)),
+    ...(isExcused ? [] : validateHttp(rule, path, version.names)),
   ];
 }
 
@@ -111,13 +133,14 @@ function hostName(host: string, path: string): FieldError[] {
   return invalidForEach(problemsOf(host), host, path);
 }
 
-function validateHttp({ http }: IngressRule, path: string): FieldError[] {
+function validateHttp({ http }: IngressRule, path: string, names: Names): FieldError[] {
   if (http === undefined) return [];
   const paths = http.paths ?? [];
   if (paths.length === 0) return [required(`${path}.http.paths`)];
   return forEachItem(paths, `${path}.http.paths`, (each, at) => [
     ...validatePath(each, at),
-    ...validateBackend(each.backend, `${at}.backend`),
+    // Of a path without a type nothing more is asked.
+    ...(each.pathType === undefined ? [] : validateBackend(each.backend, `${at}.backend`, names)),
   ]);
 }
 
@@ -145,7 +168,7 @@ function validatePath({ pathType: type, path = '' }: HTTPIngressPath, at: string
   ];
 }
 
-function validateBackend({ resource, service }: IngressBackend, path: string): FieldError[] {
+function validateBackend({ resource, service }: IngressBackend, path: string, names: Names): FieldError[] {
   if (resource !== undefined) {
     return service === undefined
       ? typedReference(resource, `${path}.resource`)
@@ -153,16 +176,19 @@ function validateBackend({ resource, service }: IngressBackend, path: string): F
   }
   if (service === undefined) return [invalid(path, '', 'resource or service backend is required')];
   return [
-    ...requiredText(service.name, `${path}.service.name`, dns1035LabelProblems),
-    ...validateServicePort(service.port, path),
+    ...requiredText(service.name, `${path}.${names.service}`, dns1035LabelProblems),
+    ...validateServicePort(service.port, path, names),
   ];
 }
 
-function validateServicePort({ name = '', number = 0 }: ServiceBackendPort, path: string): FieldError[] {
-  const at = `${path}.service.port`;
+function validateServicePort(
+  { name = '', number = 0 }: ServiceBackendPort,
+  path: string,
+  { portName, portNumber: portField }: Names,
+): FieldError[] {
   if (name !== '' && number !== 0) return [invalid(path, '', 'cannot set both port name & port number')];
-  if (name !== '') return invalidForEach(portNameProblems(name), name, `${at}.name`);
+  if (name !== '') return invalidForEach(portNameProblems(name), name, `${path}.${portName}`);
   return number === 0
     ? [required(path, 'port name or number is required')]
-    : portNumber(number, `${at}.number`);
+    : portNumber(number, `${path}.${portField}`);
 }

@@ -17,12 +17,35 @@ function withHost(host: string): object {
   };
 }
 
+const OLD = {
+  rules: [
+    { http: { paths: [{ pathType: 'Prefix', path: '/', backend: { serviceName: 's', servicePort: 80 } }] } },
+  ],
+};
+
+testKind('Ingress', {
+  url: `${NETWORKING}/v1beta1/namespaces/default/ingresses`,
+  good: { spec: OLD },
+  bad: [
+    [
+      'a bad default backend',
+      { spec: { backend: { serviceName: 'S_', servicePort: 70_000 } } },
+      ['Invalid spec.backend.serviceName', 'Invalid spec.backend.servicePort'],
+    ],
+    [
+      'a bad name of a port',
+      { spec: { backend: { serviceName: 's', servicePort: 'P_' } } },
+      ['Invalid spec.backend.servicePort'],
+    ],
+  ],
+});
+
 testKind('Ingress', {
   url: `${NETWORKING}/v1/namespaces/default/ingresses`,
   good: { spec: { ...(withHost('*.example.com') as { spec: object }).spec, tls: [{ secretName: 'cert' }] } },
   bad: [
     ['neither rule nor backend', { spec: { rules: null } }, ['Invalid spec']],
-    ['no type of path', withPath({ pathType: undefined }), [`Required ${PATH}.pathType`]],
+    ['no type of path', withPath({ pathType: undefined, backend: {} }), [`Required ${PATH}.pathType`]],
     ['an unknown type of path', withPath({ pathType: 'Odd' }), [`NotSupported ${PATH}.pathType`]],
     ['a relative path', withPath({ path: 'x' }), [`Invalid ${PATH}.path`]],
     ['an empty segment', withPath({ path: '/a//b' }), [`Invalid ${PATH}.path`]],
@@ -78,7 +101,7 @@ testKind('Ingress of the older version', {
       tls: [{ secretName: 'NOT_A_NAME' }],
     },
   },
-  bad: [['no port', { spec: { backend: { serviceName: 's' } } }, ['Required spec.defaultBackend']]],
+  bad: [['no port', { spec: { backend: { serviceName: 's' } } }, ['Required spec.backend']]],
 });
 
 testKind('IngressClass', {

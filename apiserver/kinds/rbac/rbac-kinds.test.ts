@@ -28,7 +28,10 @@ testKind('ClusterRole', {
     [
       'a bad selector',
       { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'a b': 'c' } }] } },
-      ['Invalid aggregationRule.clusterRoleSelectors[0].matchLabels'],
+      [
+        'Invalid aggregationRule.clusterRoleSelectors[0]',
+        'Invalid aggregationRule.clusterRoleSelectors[0].matchLabels',
+      ],
     ],
     ['a slash in its name', { metadata: { name: 'a/b' } }, ['Invalid metadata.name']],
   ],

@@ -16,6 +16,7 @@ import { dns1123SubdomainProblems, pathSegmentProblems } from '../../../shared/m
 import type { Strategy } from '../../registry/strategy';
 import { choice, forEachItem, optionalForm, requiredText } from '../rules/primitives';
 import { labelSelector } from '../rules/label-selectors';
+import { parsedSelector } from '../rules/selectors';
 
 type Rules<T extends ApiObject> = Pick<Strategy<T>, 'validate' | 'validateUpdate'>;
 
@@ -66,7 +67,10 @@ function validateAggregation({ aggregationRule }: ClusterRole): FieldError[] {
   const { clusterRoleSelectors: selectors = [] } = aggregationRule;
   return selectors.length === 0
     ? [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
-    : forEachItem(selectors, path, labelSelector);
+    : forEachItem(selectors, path, (selector, at) => [
+        ...labelSelector(selector, at),
+        ...(parsedSelector(selector) === undefined ? [invalid(at, selector, 'invalid label selector.')] : []),
+      ]);
 }
 
 function bindingRules(

@@ -39,13 +39,19 @@ function webhookUrl(url: string, path: string): FieldError[] {
 function webhookService(service: ServiceReference, path: string): FieldError[] {
   const { path: url, port } = service;
   return [
-    ...(['name', 'namespace'] as const)
-      .filter((field) => service[field] === '')
-      .map((field) => required(`${path}.${field}`, `service ${field} is required`)),
+    ...MISSING.filter(([field]) => service[field] === '').map(([, told]) =>
+      required(`${path}.${told}`, `service ${told} is required`),
+    ),
     ...(port === undefined ? [] : servicePort(port, `${path}.port`)),
     ...(url === undefined ? [] : servicePath(url, `${path}.path`)),
   ];
 }
+
+/** What may be missing, and which field upstream names then: it mistakes each for the other. */
+const MISSING = [
+  ['namespace', 'name'],
+  ['name', 'namespace'],
+] as const;
 
 /** The port of a Service that somebody is to be called at. */
 export function servicePort(value: unknown, path: string): FieldError[] {
