@@ -161,8 +161,8 @@ test.each<[what: string, type: string, text: string, code: number, reason: strin
   // Another object than that of the path.
   ['another name', mergePatch, '{"metadata":{"name":"other"}}', 400, 'BadRequest'],
   ['another namespace', mergePatch, '{"metadata":{"namespace":"other"}}', 400, 'BadRequest'],
-  ['another kind', mergePatch, '{"kind":"Pod"}', 400, 'BadRequest'],
-  ['another version', mergePatch, '{"apiVersion":"apps/v9"}', 400, 'BadRequest'],
+  ['another kind', mergePatch, '{"kind":"Pod"}', 422, 'Invalid'],
+  ['another version', mergePatch, '{"apiVersion":"apps/v9"}', 422, 'Invalid'],
   ['another uid', mergePatch, '{"metadata":{"uid":"other"}}', 422, 'Invalid'],
   ['a stale version', mergePatch, '{"metadata":{"resourceVersion":"1"}}', 409, 'Conflict'],
 ])('%s as %s is refused and changes nothing', async (_what, type, text, code, reason) => {

@@ -116,8 +116,12 @@ function decodePatched(value: unknown, endpoint: Endpoint, report: ReportProblem
   try {
     return decodeValue(value, endpoint, report);
   } catch (error) {
-    const { cause } = error instanceof StatusError ? error : { cause: undefined };
-    throw cause instanceof DecodeError ? invalidPatch(cause.message, cause) : error;
+    if (!(error instanceof StatusError)) throw error;
+    const { cause } = error;
+    if (cause instanceof DecodeError) throw invalidPatch(cause.message, cause);
+    // Another kind or version than that of the object.
+    const isOther = error.status.reason === 'BadRequest' && endpoint.custom === undefined;
+    throw isOther ? invalidPatch(error.message, error) : error;
   }
 }
 
@@ -131,7 +135,6 @@ function invalidPatch(why: string, cause: unknown): StatusError {
 
 /** A malformed patch is a BadRequest, one that does not apply is Invalid, too many operations are refused by their number. */
 function applied(current: ApiObject, { mediaType, document }: Patch, target: Target): unknown {
-  const isStrategic = mediaType === MEDIA_TYPE.strategicMergePatch;
   try {
     return STEP_TIMES.run('patch', () => PATCHERS.get(mediaType)?.(target.endpoint.type, current, document));
   } catch (error) {
@@ -142,7 +145,7 @@ function applied(current: ApiObject, { mediaType, document }: Patch, target: Tar
         cause: error,
       });
     }
-    if (isStrategic) throw invalidPatch(error.message, error);
+    if (mediaType !== MEDIA_TYPE.jsonPatch) throw invalidPatch(error.message, error);
     throw new StatusError(
       'Invalid',
       `the server rejected our request due to an error in our request: ${error.message}`,

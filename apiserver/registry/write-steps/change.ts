@@ -24,14 +24,10 @@ export function toStored(draft: Draft): void {
   draft.object = toHub(draft.asked.request.endpoint, draft.object);
 }
 
-/** A configuration that names the uid or the version of its object is not one of an object that is not there. */
+/** A configuration that names the uid of its object is not one of an object that is not there. */
 export function refuseForeignUid({ asked: { request, options }, object }: Draft): void {
-  const { uid = '', resourceVersion = '' } = object.metadata;
-  if (options.creates !== 'always') return;
-  if (resourceVersion !== '' && resourceVersion !== '0') {
-    throw conflict(request.endpoint.row, request.name, MODIFIED);
-  }
-  if (uid === '') return;
+  const { uid = '' } = object.metadata;
+  if (options.creates !== 'always' || uid === '') return;
   const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
   throw conflict(request.endpoint.row, request.name, why);
 }
