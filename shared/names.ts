@@ -68,6 +68,7 @@ const EXACT: readonly (readonly [string, string])[] = [
   ['api-approved.orch', 'api-approved.kubernetes.io'],
   ['X-Orch-PF-FlowSchema-UID', 'X-Kubernetes-PF-FlowSchema-UID'],
   ['X-Orch-PF-PriorityLevel-UID', 'X-Kubernetes-PF-PriorityLevel-UID'],
+  ['abac.authorization.orch', 'abac.authorization.kubernetes.io'],
 ];
 
 /** Beginnings of labels, annotations, taints, finalizers and secret types. The longest match wins; exact pairs come first. */
@@ -356,6 +357,9 @@ export const NODE_LABEL = {
   /** And namespaces of keys that it may choose freely. */
   namespacesOfNodes: ['kubelet.kubernetes.io', fromNeutral('node.orch/').slice(0, -1)],
 } as const;
+
+/** The group of the policies that the authorization mode ABAC reads from a file. */
+export const ABAC_GROUP = fromNeutral('abac.authorization.orch');
 
 /** The user of a node's agent: `system:node:<name>`, in a group. */
 export const NODE_USER = { prefix: 'system:node:', group: 'system:nodes' } as const;

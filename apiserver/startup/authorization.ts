@@ -1,25 +1,65 @@
+import { policyRules } from '../access/authorization/rbac/policy-rule';
+import type { PolicyRule } from '../access/authorization/rbac/policy-rule';
+import { abacAccess } from '../access/authorization/abac/abac-access';
 import type { RemoteOptions } from '../access/webhook/questions';
+import type { ModeAccess } from '../access/authorization/modes';
 import { accessControlOf } from '../access/authorization/modes';
-import type { Policies } from '../access/authorization/rbac/policies';
+import { nodeAccess } from '../access/authorization/node/node-access';
+import { NodeGraph } from '../access/authorization/node/node-graph';
+import type { Policies, PolicySources } from '../access/authorization/rbac/policies';
 import { createAccessReviewCall } from '../access/authorization/webhook/access-review-call';
 import { webhookAccess } from '../access/authorization/webhook/webhook-access';
+import type { ClusterRole } from '../../shared/api/types/rbac-v1';
+import { defined } from '../../shared/defined';
 import type { AccessControl } from '../exchange/access';
+import { POLICY_OBJECTS } from './bootstrap/policy-objects';
 import type { ServerOptions } from './options/server-options';
 
-type AuthorizationOptions = Pick<ServerOptions, 'authorizationModes' | 'authorizationWebhook'>;
+type AuthorizationOptions = Pick<
+  ServerOptions,
+  'authorizationModes' | 'authorizationPolicies' | 'authorizationWebhook'
+>;
 
 /** Who may do what, given the roles and bindings. Throws KubeconfigError for a file of the webhook that cannot be used. */
 export function createAuthorization(
-  { authorizationModes, authorizationWebhook }: AuthorizationOptions,
+  options: AuthorizationOptions,
   remote: RemoteOptions,
-): (policies: Policies) => AccessControl {
-  const webhook =
-    authorizationWebhook === undefined
-      ? undefined
-      : webhookAccess({
-          ...remote,
-          ...authorizationWebhook,
-          ask: createAccessReviewCall(authorizationWebhook),
-        });
-  return (policies) => accessControlOf(authorizationModes, policies, webhook);
+): (policies: Policies, sources: PolicySources) => AccessControl {
+  const { authorizationModes: modes, authorizationPolicies, authorizationWebhook } = options;
+  const others: ModeAccess = defined({
+    ABAC: authorizationPolicies === undefined ? undefined : abacAccess(authorizationPolicies),
+    Webhook:
+      authorizationWebhook === undefined
+        ? undefined
+        : webhookAccess({
+            ...remote,
+            ...authorizationWebhook,
+            ask: createAccessReviewCall(authorizationWebhook),
+          }),
+  });
+  return (policies, sources) => {
+    if (!modes.includes('Node')) return accessControlOf(modes, policies, others);
+    return accessControlOf(modes, policies, { ...others, Node: createNodeAccess(sources, remote) });
+  };
+}
+
+function createNodeAccess(sources: PolicySources, { log, life }: RemoteOptions): AccessControl {
+  const graph = new NodeGraph(sources);
+  // Nobody asks a replica that reads on demand what a node may read.
+  if (!sources.cache.fillsOnDemand) {
+    graph.keep(life).catch((error: unknown) => {
+      log.error({ error }, 'failed to keep the graph of nodes; it is brought up to date by requests only');
+    });
+  }
+  return nodeAccess(graph, rulesOfNodes());
+}
+
+/** What all nodes may do is what the role of nodes says when a cluster begins; nobody changes it there. */
+const NODE_ROLE = 'system:node';
+
+function rulesOfNodes(): readonly PolicyRule[] {
+  const roles = POLICY_OBJECTS.find(({ resource }) => resource === 'clusterroles')?.objects ?? [];
+  const role = roles.find(({ metadata }) => metadata.name === NODE_ROLE) as ClusterRole | undefined;
+  if (role === undefined) throw new Error(`there is no role ${NODE_ROLE}`);
+  return policyRules(role.rules);
 }

@@ -8,6 +8,7 @@ import { GROUP } from '../../shared/names';
 import { AdmissionMetrics } from '../admission/admission-metrics';
 import { requireCreate } from '../access/authorization/create-permission';
 import { refuseEscalation } from '../access/authorization/rbac/escalation';
+import type { PolicySources } from '../access/authorization/rbac/policies';
 import { Policies } from '../access/authorization/rbac/policies';
 import { OpenWatches } from '../access/open-watches';
 import type { AccessControl, Authorizer } from '../exchange/access';
@@ -76,8 +77,8 @@ export interface ControlPlaneOptions {
   readonly services?: ServiceRanges;
   /** By default the plugins of kube-apiserver's defaults. */
   readonly admission?: AdmissionOptions;
-  /** Who may do what; `policies` are the roles and bindings of the cluster. */
-  readonly accessControl: (policies: Policies) => AccessControl;
+  /** Who may do what; `policies` are the roles and bindings of the cluster, `sources` what else may be looked at. */
+  readonly accessControl: (policies: Policies, sources: PolicySources) => AccessControl;
 }
 
 export interface AdmissionOptions
@@ -132,8 +133,9 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     log,
     services: servicesIn(registry, { cache, cacheWaitMs }),
   });
-  const policies = new Policies({ stored: registry.stored, cache });
-  const access = options.accessControl(policies);
+  const sources = { stored: registry.stored, cache };
+  const policies = new Policies(sources);
+  const access = options.accessControl(policies, sources);
   const { authorize } = access;
   // A namespace that a plugin makes is admitted like any other.
   const provideNamespace: ProvideNamespace = async (name, signal) =>

@@ -16,7 +16,7 @@ import { createImpersonationStage } from '../access/impersonation/impersonation'
 import { createFirstNamespaces } from '../startup/bootstrap/namespaces';
 import { createAuthorizationStage } from '../access/authorization/authorize';
 import type { Mode } from '../access/authorization/modes';
-import { accessControlOf } from '../access/authorization/modes';
+import { createAuthorization } from '../startup/authorization';
 import type { VerbContext } from '../verbs/context';
 import type {
   AdmissionOptions,
@@ -143,7 +143,17 @@ export async function startInProcessApi(
     admission: { ...DEFAULT_ADMISSION, ...admission },
     cacheWaitMs: PATIENCE_MS,
     limits: { readIndexTimeoutMs: PATIENCE_MS, ...limits },
-    accessControl: (policies) => ({ ...accessControlOf(authorizationModes, policies), ...services }),
+    accessControl: (policies, sources) => ({
+      ...createAuthorization(
+        {
+          authorizationModes,
+          authorizationPolicies: undefined,
+          authorizationWebhook: undefined,
+        },
+        { clock: systemClock, log: silentLog, life: life.signal },
+      )(policies, sources),
+      ...services,
+    }),
     ...defined({ services: ranges, runtimeConfig, kindSettings, fills, encrypted }),
   });
   await plane.cache.start(life.signal);

@@ -7,7 +7,7 @@ import { startReplica } from '../support/replica';
 import { makeWorkspace } from '../support/workspace';
 import type { Cost } from './cost';
 import { costOf } from './cost';
-import type { RequestLoad } from './messages';
+import type { WriteKind } from './messages';
 import { SIZES } from './rig';
 import type { Table } from './table';
 import { microseconds } from './table';
@@ -51,7 +51,7 @@ async function measureProvider(provider: (typeof PROVIDERS)[number]): Promise<Co
   });
   try {
     const target = { server: replica.server, caFile: replica.caFile, token: credentials.adminToken };
-    const measure = async (at: string, write?: RequestLoad['write']): Promise<Cost> =>
+    const measure = async (at: string, write?: { kind: WriteKind; prefix: string }): Promise<Cost> =>
       costOf(replica.process().pid, {
         kind: 'requests',
         target,

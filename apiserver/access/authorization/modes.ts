@@ -21,33 +21,40 @@ const superusers: Authorizer = async ({ user }) =>
   Promise.resolve(user.groups.includes(USER_GROUP.masters) ? ALLOWED : NO_OPINION);
 
 /** What may stand in `--authorization-mode`. */
-export const MODES = ['AlwaysAllow', 'AlwaysDeny', 'RBAC', 'Webhook'] as const;
+export const MODES = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const;
 export type Mode = (typeof MODES)[number];
 
-const ACCESS_OF_MODE: Readonly<Record<Mode, (policies: Policies, webhook?: AccessControl) => AccessControl>> =
-  {
-    AlwaysAllow: () => ({
-      authorize: async () => Promise.resolve(ALLOWED),
-      rulesOf: async () => Promise.resolve(EVERYTHING),
-    }),
-    AlwaysDeny: () => ({
-      authorize: async () => Promise.resolve(EVERYTHING_FORBIDDEN),
-      rulesOf: async () => Promise.resolve(NO_RULES),
-    }),
-    Webhook: (_policies, webhook) => {
-      if (webhook === undefined) throw new Error('the mode Webhook needs a webhook');
-      return webhook;
-    },
-    RBAC: (policies) => ({ authorize: rbacAuthorizer(policies), rulesOf: rbacRules(policies) }),
-  };
+/** The modes that need something beside roles. */
+export type ModeAccess = Partial<Readonly<Record<'ABAC' | 'Webhook' | 'Node', AccessControl>>>;
 
-/** What `--authorization-mode` asks for: the modes in order, with the superusers in front, who appear in no list of rules. `webhook` is needed by the mode of that name. */
+const ACCESS_OF_MODE: Readonly<Record<Mode, (policies: Policies, others: ModeAccess) => AccessControl>> = {
+  AlwaysAllow: () => ({
+    authorize: async () => Promise.resolve(ALLOWED),
+    rulesOf: async () => Promise.resolve(EVERYTHING),
+  }),
+  AlwaysDeny: () => ({
+    authorize: async () => Promise.resolve(EVERYTHING_FORBIDDEN),
+    rulesOf: async () => Promise.resolve(NO_RULES),
+  }),
+  ABAC: (_policies, others) => given(others, 'ABAC'),
+  Webhook: (_policies, others) => given(others, 'Webhook'),
+  Node: (_policies, others) => given(others, 'Node'),
+  RBAC: (policies) => ({ authorize: rbacAuthorizer(policies), rulesOf: rbacRules(policies) }),
+};
+
+function given(others: ModeAccess, mode: keyof ModeAccess): AccessControl {
+  const access = others[mode];
+  if (access === undefined) throw new Error(`nothing is given for the mode ${mode}`);
+  return access;
+}
+
+/** What `--authorization-mode` asks for: the modes in order, with the superusers in front, who appear in no list of rules. Of `others` those are needed that are named. */
 export function accessControlOf(
   modes: readonly Mode[],
   policies: Policies,
-  webhook?: AccessControl,
+  others: ModeAccess = {},
 ): AccessControl {
-  const members = modes.map((mode) => ACCESS_OF_MODE[mode](policies, webhook));
+  const members = modes.map((mode) => ACCESS_OF_MODE[mode](policies, others));
   return {
     authorize: firstOpinionOf([superusers, ...members.map(({ authorize }) => authorize)]),
     rulesOf: allRulesOf(members.map(({ rulesOf }) => rulesOf)),

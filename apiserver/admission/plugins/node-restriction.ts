@@ -2,8 +2,8 @@ import type { TokenRequest } from '../../../shared/api/types/authentication-v1';
 import type { Pod } from '../../../shared/api/types/core-v1';
 import type { ApiObject } from '../../../shared/object/object';
 import { notFound } from '../../../shared/errors/status-error';
-import { NAMESPACE, NODE_USER } from '../../../shared/names';
-import type { UserInfo } from '../../exchange/exchange';
+import { NAMESPACE } from '../../../shared/names';
+import { nodeOf } from '../../access/node-user';
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { ClusterReader } from '../cluster-reader';
 import { claimStatusProblem, nodeProblem } from './node-restriction-nodes';
@@ -64,12 +64,6 @@ export const nodeRestriction: AdmissionPlugin = {
 
 function isSame(a: ResourceName, b: ResourceName): boolean {
   return a.group === b.group && a.resource === b.resource;
-}
-
-/** The node's name; undefined for a user that is no node's agent. */
-function nodeOf({ name, groups }: UserInfo): string | undefined {
-  if (!name.startsWith(NODE_USER.prefix) || !groups.includes(NODE_USER.group)) return undefined;
-  return name.slice(NODE_USER.prefix.length);
 }
 
 function podProblem(node: string, attributes: WriteOf<Pod>, cluster: ClusterReader): string | undefined {

@@ -186,9 +186,23 @@ test('etcd without TLS is warned of, on the loopback interface too', () => {
   ]);
 });
 
-test.each(['Node', 'ABAC'])('the mode %s is not there, and is refused plainly', (mode) => {
-  const start = () => complete(ETCD, `--authorization-mode=${mode},RBAC`);
-  expect(start).toThrow('not one of AlwaysAllow, AlwaysDeny, RBAC, Webhook');
+test('the modes of a kubeadm cluster are taken, and others refused', () => {
+  expect(options(ETCD, '--authorization-mode=Node,RBAC').authorizationModes).toEqual(['Node', 'RBAC']);
+  expect(() => complete(ETCD, '--authorization-mode=Nodes')).toThrow(
+    'not one of AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node',
+  );
+});
+
+test('the mode ABAC needs a file of policies, and only it does', () => {
+  expect(errors(ETCD, '--authorization-mode=ABAC')).toEqual([
+    '--authorization-mode=ABAC needs --authorization-policy-file',
+  ]);
+  expect(errors(ETCD, '--authorization-policy-file=p')).toEqual([
+    '--authorization-policy-file needs --authorization-mode=ABAC',
+  ]);
+  expect(errors(ETCD, '--authorization-mode=ABAC', '--authorization-policy-file=/nowhere')).toEqual([
+    expect.stringMatching(/^error reading policy file \/nowhere: /),
+  ]);
 });
 
 test('the mode Webhook needs to know whom to ask, and only it does', () => {

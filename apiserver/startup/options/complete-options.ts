@@ -12,6 +12,7 @@ import {
   authenticationOptions,
   authenticationWarnings,
 } from './authentication-options';
+import { readAuthorizationPolicies } from './authorization-policy-options';
 import { authorizationWebhookErrors, authorizationWebhookOptions } from './authorization-webhook-options';
 import { flowErrors, flowOptions } from './flow-options';
 import { connectErrors, connectOptions } from './connect-options';
@@ -38,6 +39,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
   const serving = completeServing(flags);
   const admission = completeAdmission(flags);
   const encryption = readEncryptionConfiguration(flags.encryptionProviderConfig);
+  const policies = readAuthorizationPolicies(flags);
   const addresses = parseAddressRange(flags.serviceClusterIpRange);
   const nodePorts = parsePortRange(flags.serviceNodePortRange);
   const errors = [
@@ -58,6 +60,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     ...accountTokenErrors(flags),
     ...authenticationErrors(flags),
     ...connectErrors(flags),
+    ...(policies.ok ? [] : policies.errors),
   ];
   if (
     errors.length > 0 ||
@@ -67,6 +70,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     !addresses.ok ||
     !admission.ok ||
     !encryption.ok ||
+    !policies.ok ||
     nodePorts === undefined
   ) {
     return { ok: false, errors };
@@ -75,6 +79,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
   const options = optionsOf(flags, {
     serving: serving.options,
     encryption: encryption.rules,
+    authorizationPolicies: policies.policies,
     admission: admission.options,
     runtimeConfig: runtimeConfig.config,
     featureGates: featureGates.gates,
@@ -83,14 +88,25 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
   return {
     ok: true,
     options,
-    warnings: [...warningsOf(flags), ...runtimeConfig.warnings, ...featureGates.warnings],
+    warnings: [
+      ...warningsOf(flags),
+      ...runtimeConfig.warnings,
+      ...featureGates.warnings,
+      ...policies.warnings,
+    ],
   };
 }
 
 /** What was read of flags that say more than one value. */
 type ParsedOptions = Pick<
   ServerOptions,
-  'serving' | 'encryption' | 'admission' | 'runtimeConfig' | 'featureGates' | 'services'
+  | 'serving'
+  | 'encryption'
+  | 'authorizationPolicies'
+  | 'admission'
+  | 'runtimeConfig'
+  | 'featureGates'
+  | 'services'
 >;
 
 function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
@@ -106,6 +122,7 @@ function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
     watchCache: watchCacheOptions(flags),
     authentication: authenticationOptions(flags),
     authorizationModes: flags.authorizationMode,
+    authorizationPolicies: parsed.authorizationPolicies,
     authorizationWebhook: authorizationWebhookOptions(flags),
     admission: parsed.admission,
     connect: connectOptions(flags),

@@ -267,6 +267,13 @@ export const FLAG_ROWS = [
     group: GROUP.authorization,
     help: 'The authorization modes, in the order in which they are consulted.',
   },
+  {
+    name: 'authorization-policy-file',
+    type: 'string',
+    default: '',
+    group: GROUP.authorization,
+    help: 'The file with the policies of the authorization mode ABAC, one JSON object on each line.',
+  },
   ...AUTHORIZATION_WEBHOOK_FLAGS,
   {
     name: 'enable-admission-plugins',

@@ -8,6 +8,7 @@ import type { TokenAlgorithm } from '../../../shared/tokens/token-key';
 import type { IdTokenRules } from '../../access/authentication/oidc/id-tokens';
 import type { ReviewVersion } from '../../access/webhook/review-call';
 import type { RequestHeaderNames } from '../../access/authentication/request-header';
+import type { AbacPolicy } from '../../access/authorization/abac/policy-file';
 import type { Mode } from '../../access/authorization/modes';
 import type { RuntimeConfig } from '../../registry/runtime-config';
 import type { AddressRange, ValueRange } from '../../kinds/service-allocation/value-range';
@@ -38,6 +39,8 @@ export interface ServerOptions {
   readonly authentication: AuthenticationOptions;
   /** Never empty. */
   readonly authorizationModes: readonly Mode[];
+  /** There if the mode ABAC is among them. */
+  readonly authorizationPolicies: readonly AbacPolicy[] | undefined;
   /** There if the mode Webhook is among them. */
   readonly authorizationWebhook: AuthorizationWebhookOptions | undefined;
   readonly admission: PluginChoice &

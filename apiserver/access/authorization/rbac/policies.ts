@@ -1,23 +1,17 @@
-import { withTimeLimit } from '../../../../shared/concurrency/time-limit';
-import { StatusError, serviceUnavailable } from '../../../../shared/errors/status-error';
 import { GROUP } from '../../../../shared/names';
 import type { AccessQuestion } from '../../../exchange/access';
 import type { UserInfo } from '../../../exchange/exchange';
 import type { StoredResource } from '../../../registry/resource';
-import { StorageError } from '../../../storage/backend';
 import type { ClusterCache } from '../../../cache/cluster-cache';
 import type { Binding, RoleRef } from './binding';
 import type { RoleHolder } from './binding-table';
 import { BindingTable } from './binding-table';
 import type { FollowerTarget } from '../../../cache/cache-follower';
 import { CacheFollower } from '../../../cache/cache-follower';
+import { CacheFollowers } from '../cache-followers';
 import { askedBy } from './compiled-rule';
 import type { PolicyRule } from './policy-rule';
 import { RoleSlot, RoleTable, nextDecision } from './role-table';
-
-/** How long a request waits for roles and bindings that are being read anew, or for news of them. */
-const WAIT_MS_MAX = 1_000;
-const RETRY_AFTER_SECONDS = 1;
 
 export interface PolicySources {
   /** What is stored; kinds that are not served are absent. */
@@ -38,16 +32,14 @@ export interface Decision {
  * once for each state of a role. A change costs what it changes; see {@link CacheFollower}.
  */
 export class Policies {
-  readonly #cache: ClusterCache;
   /** By kind, as bindings write it. */
   readonly #roles: ReadonlyMap<string, RoleTable>;
   readonly #clusterBindings: BindingTable;
   readonly #bindings: BindingTable;
-  readonly #followers: readonly CacheFollower[];
+  readonly #followers: CacheFollowers;
   #changes = 0;
 
   constructor({ stored, cache }: PolicySources) {
-    this.#cache = cache;
     const find = (resource: string): StoredResource | undefined =>
       stored.find((each) => each.group === GROUP.rbac && each.resource === resource);
     const clusterRoles = find('clusterroles');
@@ -68,47 +60,28 @@ export class Policies {
       [clusterBindings, this.#clusterBindings],
       [bindings, this.#bindings],
     ];
-    this.#followers = followed.flatMap(([resource, target]) =>
+    const followers = followed.flatMap(([resource, target]) =>
       resource === undefined || target === undefined
         ? []
         : [new CacheFollower(cache.resource(resource.keyPrefix), target)],
     );
+    this.#followers = new CacheFollowers(cache, followers, 'roles');
   }
 
   /** Grows with every change that may change a decision. */
   get generation(): number {
     this.#catchUp();
-    return this.#followers.reduce((sum, { starts }) => sum + starts, this.#changes);
+    return this.#followers.starts + this.#changes;
   }
 
   /** Throws ServiceUnavailable (503) when roles and bindings are not there in time: nobody is let through meanwhile. */
   async whenReady(signal: AbortSignal): Promise<void> {
-    if (this.#followers.every(({ isPrepared }) => isPrepared)) return;
-    try {
-      await withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => {
-        for (const follower of this.#followers) await follower.whenPrepared(inTime);
-      });
-    } catch (error) {
-      if (signal.aborted) throw error;
-      throw serviceUnavailable('authorization waits for roles to be read anew', RETRY_AFTER_SECONDS);
-    }
+    await this.#followers.whenReady(signal);
   }
 
   /** Waits until everything that was written before this call is known; false when that takes too long. */
   async freshen(signal: AbortSignal): Promise<boolean> {
-    return withTimeLimit(signal, WAIT_MS_MAX, async (inTime) => {
-      try {
-        const needs = { of: [], timeoutMs: WAIT_MS_MAX, refill: 'wait' } as const;
-        if ((await this.#cache.freshen(needs, inTime)) === 'behind') return false;
-        // What follows the cache is prepared some time after it.
-        await this.whenReady(inTime);
-        return true;
-      } catch (error) {
-        if (signal.aborted) throw error;
-        if (inTime.aborted || error instanceof StatusError || error instanceof StorageError) return false;
-        throw error;
-      }
-    });
+    return this.#followers.freshen(signal);
   }
 
   /** Bindings of the cluster are looked at before those of the namespace, and every role once. Call `whenReady` before. */
@@ -159,9 +132,7 @@ export class Policies {
   }
 
   #catchUp(): void {
-    for (const follower of this.#followers) {
-      if (follower.catchUp()) this.#changes += 1;
-    }
+    this.#changes += this.#followers.catchUp();
   }
 
   #holder(): RoleHolder {

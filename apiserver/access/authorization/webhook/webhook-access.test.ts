@@ -201,7 +201,7 @@ describe('a service that does not answer', () => {
         info: parseRequestInfo('GET', '/api/v1/pods', new URLSearchParams()),
         user: { ...JANE, groups },
       });
-      const { authorize: authorizer } = accessControlOf(modes, policies, access());
+      const { authorize: authorizer } = accessControlOf(modes, policies, { Webhook: access() });
       await createAuthorizationStage(authorizer)(exchange, async () => Promise.resolve());
     };
     await expect(send([], ['Webhook'])).rejects.toMatchObject({
