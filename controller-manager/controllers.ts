@@ -1,3 +1,4 @@
+import { runAccountTokens } from './account-tokens/account-tokens';
 import { runClusterInfoSigner } from './bootstrap-tokens/cluster-info-signer';
 import { runTokenCleaner } from './bootstrap-tokens/token-cleaner';
 import { runRequestApproval } from './certificates/request-approval';
@@ -18,6 +19,8 @@ export const CONTROLLERS: readonly Controller[] = [
   { name: 'namespace', account: 'namespace-controller', run: runNamespaceController },
   { name: 'resourcequota', account: 'resourcequota-controller', run: runResourceQuota },
   { name: 'garbagecollector', account: 'generic-garbage-collector', run: runGarbageCollector },
+  // It makes the tokens of all others, and so needs none of its own.
+  { name: 'serviceaccount-token', run: runAccountTokens },
   { name: 'serviceaccount', account: 'service-account-controller', run: runServiceAccounts },
   { name: 'root-ca-cert-publisher', account: 'root-ca-cert-publisher', run: runRootCaPublisher },
   { name: 'pvc-protection', account: 'pvc-protection-controller', run: runClaimProtection },

@@ -144,11 +144,27 @@ export const FLAGS = [
     help: 'The period after which the usage of every quota is recalculated.',
   },
   {
+    name: 'service-account-private-key-file',
+    type: 'string',
+    default: '',
+    group: 'Service account tokens',
+    help: 'The private key (PEM) that signs the tokens of service accounts in Secrets; the API server must know it (--service-account-key-file). If empty, the controller serviceaccount-token does nothing.',
+  },
+  {
+    name: 'concurrent-serviceaccount-token-syncs',
+    type: 'int',
+    default: 5,
+    min: 1,
+    max: 1_000,
+    group: 'Service account tokens',
+    help: 'The number of service accounts and of their Secrets that are worked on at once.',
+  },
+  {
     name: 'root-ca-file',
     type: 'string',
     default: '',
     group: 'Root CA publisher',
-    help: 'CA bundle (PEM) that is published to pods for verifying the API server. Defaults to that of the kubeconfig.',
+    help: 'CA bundle (PEM) that is published to pods, and put into the Secrets of service accounts, for verifying the API server. Defaults to that of the kubeconfig.',
   },
   ...SIGNING_FLAGS,
   {

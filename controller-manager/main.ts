@@ -17,6 +17,7 @@ import type { Controller } from './runtime/controller';
 import { selectControllers } from './controllers';
 import { FLAGS } from './flags';
 import { FOREIGN_FLAGS } from './foreign-flags';
+import { TokenKeyError, readTokenKey } from './runtime/token-key-file';
 import { RootCaError, readCertificates } from './runtime/root-ca-file';
 import { runControllerManager } from './run';
 import { ListenerError } from './runtime/serving/listener';
@@ -35,6 +36,7 @@ const REFUSALS = [
   KubeconfigError,
   RootCaError,
   SigningFilesError,
+  TokenKeyError,
   ServingCertificateError,
   ListenerError,
 ] as const;
@@ -99,6 +101,7 @@ async function work({ values, given, warnings, controllers }: RunningOptions): P
   const server = loadKubeconfig({ path: values.kubeconfig }).client;
   const rootCa = values.rootCaFile === '' ? server.ca?.toString() : readCertificates(values.rootCaFile);
   const signing = openSigning(values, log);
+  const tokenKey = readTokenKey(values.serviceAccountPrivateKeyFile);
   const clientOptions = {
     ...server,
     userAgent: PROGRAM,
@@ -123,7 +126,7 @@ async function work({ values, given, warnings, controllers }: RunningOptions): P
         controllers,
         controllerOptions: {
           ...values,
-          ...defined({ rootCa, signing }),
+          ...defined({ rootCa, signing, tokenKey }),
         },
         election: values.leaderElect
           ? {

@@ -13,8 +13,8 @@ import type { Metrics } from './runtime/serving/metrics';
 
 export interface RunOptions {
   readonly client: Client;
-  /** Whom a controller acts as; by default all act as the client. */
-  readonly clientOf?: ((controller: Controller) => Client) | undefined;
+  /** Acts as a service account; by default all act as the client. */
+  readonly clientOf?: ((account: string) => Client) | undefined;
   readonly log: Log;
   readonly controllers: readonly Controller[];
   readonly controllerOptions: ControllerOptions;
@@ -60,9 +60,9 @@ async function runControllers(options: RunOptions, signal: AbortSignal): Promise
   const stop = linkedAbort(signal);
   const endings = await Promise.allSettled(
     controllers.map(async (controller) => {
-      const { name, run } = controller;
+      const { name, account, run } = controller;
       const context: ControllerContext = {
-        client: clientOf(controller),
+        client: account === undefined ? client : clientOf(account),
         reader: client,
         log: log.child({ controller: name }),
         options: controllerOptions,

@@ -235,6 +235,7 @@ export const ANNOTATION = {
   podTolerations: 'scheduler.alpha.kubernetes.io/tolerations',
   /** On the Secret of a service account's token: whose it is. */
   serviceAccountName: fromNeutral('orch.io/service-account.name'),
+  serviceAccountUid: fromNeutral('orch.io/service-account.uid'),
   /** On a Namespace: the nodes its pods run on, and what they tolerate by default and at most. The same in both dialects. */
   namespaceNodeSelector: 'scheduler.alpha.kubernetes.io/node-selector',
   namespaceDefaultTolerations: 'scheduler.alpha.kubernetes.io/defaultTolerations',

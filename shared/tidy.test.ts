@@ -16,6 +16,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['deploy/convert'],
   ['controller-manager'],
   [
+    'controller-manager/account-tokens',
     'controller-manager/bootstrap-tokens',
     'controller-manager/certificates',
     'controller-manager/garbage-collector',

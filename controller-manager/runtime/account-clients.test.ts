@@ -23,11 +23,10 @@ test('a controller shows a token of its own account, which others may share, and
     },
   };
   const accounts = createAccountClients({ client, clientOptions });
-  const own = accounts.clientOf({ name: 'x', account: 'x-controller', run: async () => Promise.resolve() });
+  const own = accounts.clientOf('x-controller');
   await own.list(NAMESPACES);
   expect(asked).toEqual([`${NAMESPACE.system}/x-controller/token`]);
   expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer of x-controller']);
-  const other = { name: 'y', account: 'x-controller', run: async () => Promise.resolve() };
-  expect(accounts.clientOf(other)).toBe(own);
+  expect(accounts.clientOf('x-controller')).toBe(own);
   accounts.close();
 });

@@ -3,7 +3,6 @@ import { createClient } from '../../shared/client/client';
 import type { ClientOptions } from '../../shared/client/options';
 import { NAMESPACE } from '../../shared/names';
 import { accountTokenSource } from './account-token';
-import type { Controller } from './controller';
 
 export interface AccountClientParts {
   /** Makes the accounts and their tokens. */
@@ -14,7 +13,7 @@ export interface AccountClientParts {
 
 /** Clients that act as the service accounts of controllers. */
 export interface AccountClients {
-  readonly clientOf: (controller: Controller) => Client;
+  readonly clientOf: (account: string) => Client;
   /** Closes all of them. */
   close(): void;
 }
@@ -24,7 +23,7 @@ export function createAccountClients({ client, clientOptions }: AccountClientPar
   const { cert: _cert, key: _key, token: _token, tokenFile: _file, ...reach } = clientOptions;
   const clients = new Map<string, Client>();
   return {
-    clientOf: ({ account }) => {
+    clientOf: (account) => {
       const known = clients.get(account);
       if (known !== undefined) return known;
       const tokenSource = accountTokenSource(client, { namespace: NAMESPACE.system, name: account });

@@ -1,4 +1,5 @@
 import type { SigningAuthority } from '../../shared/certs/sign-certificate-request';
+import type { SigningKey } from '../../shared/tokens/token-key';
 
 /** What the command line decides about controllers. */
 export interface ControllerOptions {
@@ -10,8 +11,12 @@ export interface ControllerOptions {
   readonly concurrentResourceQuotaSyncs?: number;
   /** How often every quota is calculated anew without cause, in milliseconds; 5 minutes if not given. */
   readonly resourceQuotaSyncPeriodMs?: number;
+  /** How many service accounts and Secrets are worked on at once; 5 if not given. */
+  readonly concurrentServiceaccountTokenSyncs?: number;
   /** The certificates by which pods know the API server, as PEM text; absent where nobody says. */
   readonly rootCa?: string;
+  /** With what the tokens in Secrets are signed; absent where nobody says. */
+  readonly tokenKey?: SigningKey;
   /** With what certificate requests are signed; absent where nobody says. */
   readonly signing?: Signing;
 }

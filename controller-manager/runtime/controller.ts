@@ -18,8 +18,8 @@ export interface ControllerContext {
 export interface Controller {
   /** As `--controllers` names it. */
   readonly name: string;
-  /** The service account whose rights are those that the controller needs. */
-  readonly account: string;
+  /** The service account whose rights are those that the controller needs; absent: it acts as the process itself. */
+  readonly account?: string;
   /** Only runs where `--controllers` names it. */
   readonly isOffByDefault?: true;
   /** Works until the signal aborts, then resolves once all its work has ended. */

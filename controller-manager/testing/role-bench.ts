@@ -73,7 +73,10 @@ export async function createRoleBench(
     writes,
     call,
     run: (run, account, options = {}) => {
-      const name = `system:serviceaccount:${NAMESPACE.system}:${account}`;
+      const name =
+        account === undefined
+          ? USER.controllerManager
+          : `system:serviceaccount:${NAMESPACE.system}:${account}`;
       const client = clientOf(api, { name }, writes);
       const reader = clientOf(api, { name: USER.controllerManager }, writes);
       running.push(
