@@ -359,6 +359,17 @@ export const NODE_LABEL = {
   namespacesOfNodes: ['kubelet.kubernetes.io', fromNeutral('node.orch/').slice(0, -1)],
 } as const;
 
+/** What a program that is run for credentials is told, and what it answers. */
+export const EXEC_CREDENTIAL = {
+  /** The variable with its input. */
+  environment: fromNeutral('ORCH_EXEC_INFO'),
+  apiVersions: ['v1beta1', 'v1alpha1'].map(
+    (version) => `${groupFromNeutral('client.authentication.orch')}/${version}`,
+  ),
+  /** The extension of a cluster that is for such programs. */
+  extension: `${groupFromNeutral('client.authentication.orch')}/exec`,
+} as const;
+
 /** The group of the policies that the authorization mode ABAC reads from a file. */
 export const ABAC_GROUP = fromNeutral('abac.authorization.orch');
 

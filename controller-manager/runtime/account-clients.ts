@@ -20,7 +20,7 @@ export interface AccountClients {
 
 export function createAccountClients({ client, clientOptions }: AccountClientParts): AccountClients {
   // Whatever tells the server that it is the process itself would come before a token.
-  const { cert: _cert, key: _key, token: _token, tokenFile: _file, ...reach } = clientOptions;
+  const { cert: _cert, key: _key, token: _token, tokenFile: _file, exec: _exec, ...reach } = clientOptions;
   const clients = new Map<string, Client>();
   return {
     clientOf: (account) => {

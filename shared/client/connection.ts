@@ -6,6 +6,12 @@ import { monotonicClock } from '../concurrency/monotonic-clock';
 import type { RequestObserver } from '../metrics/rest-client';
 import { MEDIA_TYPE } from '../names';
 import { ConnectionError } from './connection-error';
+import type { CredentialsTransport } from './credentials-transport';
+import { createCredentialsTransport } from './credentials-transport';
+import type { ExecCredentials } from './exec-credentials';
+import { execCredentialsOf } from './exec-credentials';
+import type { ExecCredential } from './exec-plugin';
+import { ExecPluginError } from './exec-plugin';
 import type { CallOptions, ClientOptions, RawAnswer, RawRequest, TokenSource } from './options';
 import { hasCode, retryAfterMs, statusErrorFromAnswer } from './status';
 import type { Answer, Deadline, StreamedAnswer, Transport, TransportRequest } from './transport';
@@ -34,8 +40,10 @@ const USER_AGENT = 'orch-client';
 const STALE_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 export function createConnection(options: ClientOptions, clock: Clock = monotonicClock): Connection {
-  const transport = observed(createTransport(options), options.observe, clock);
-  const tokens = options.tokenSource ?? tokenSource(options, clock);
+  const transports = createCredentialsTransport(options, (each) =>
+    observed(createTransport(each), options.observe, clock),
+  );
+  const credentials = credentialsOf(options, transports, clock);
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const wire = (
     { method, path, body, contentType, accept }: RawRequest,
@@ -61,9 +69,9 @@ export function createConnection(options: ClientOptions, clock: Clock = monotoni
     signal: call.signal,
   });
   const send = async (request: RawRequest): Promise<Answer> => {
-    const token = await tokens.token(request.signal);
+    const { token, transport, refused } = await credentials(request.signal);
     const answer = await sendOnce(transport, wire(request, token), deadlineOf(request));
-    if (answer.code === UNAUTHORIZED) tokens.refused(token);
+    if (answer.code === UNAUTHORIZED) refused();
     return answer;
   };
   return {
@@ -83,10 +91,10 @@ export function createConnection(options: ClientOptions, clock: Clock = monotoni
       }
     },
     stream: async (request) => {
-      const token = await tokens.token(request.signal);
+      const { token, transport, refused } = await credentials(request.signal);
       const answer = await transport.stream(wire(request, token), deadlineOf(request));
       if (answer.code === 200) return answer;
-      if (answer.code === UNAUTHORIZED) tokens.refused(token);
+      if (answer.code === UNAUTHORIZED) refused();
       const timer = setTimeout(answer.end, deadlineOf(request).timeoutMs);
       try {
         throw errorOf(answer.code, answer.headers, await beginning(answer.chunks));
@@ -95,9 +103,50 @@ export function createConnection(options: ClientOptions, clock: Clock = monotoni
       }
     },
     close: () => {
-      transport.close();
+      transports.close();
     },
   };
+}
+
+/** Who this is to the server, asked anew for each request. */
+function credentialsOf(
+  options: ClientOptions,
+  transports: CredentialsTransport,
+  clock: Clock,
+): (signal: AbortSignal | undefined) => Promise<Shown> {
+  if (options.exec === undefined) {
+    const tokens = options.tokenSource ?? tokenSource(options, clock);
+    return async (signal) => {
+      const token = await tokens.token(signal);
+      return { token, transport: transports.of(undefined), refused: () => tokens.refused(token) };
+    };
+  }
+  const plugin = execCredentialsOf(options.exec);
+  return async (signal) => {
+    const credential = await credentialOf(plugin, signal);
+    const { token } = credential;
+    return { token, transport: transports.of(credential), refused: () => plugin.refused(credential) };
+  };
+}
+
+/** A plugin that fails is like a server that does not answer: a later request may fare better. */
+async function credentialOf(
+  plugin: ExecCredentials,
+  signal: AbortSignal | undefined,
+): Promise<ExecCredential> {
+  try {
+    return await plugin.current(signal);
+  } catch (error) {
+    if (!(error instanceof ExecPluginError)) throw error;
+    const options = { code: 'ECREDENTIALS', outcomeUnknown: false, cause: error };
+    throw new ConnectionError(`getting credentials: ${error.message}`, options);
+  }
+}
+
+interface Shown {
+  readonly token: string;
+  readonly transport: Transport;
+  readonly refused: () => void;
 }
 
 const NEVER = new AbortController().signal;

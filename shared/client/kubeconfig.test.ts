@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { EXEC_CREDENTIAL } from '../names';
 import { KubeconfigError, loadKubeconfig } from './kubeconfig';
 
 function textOf(cluster: object, user: object, context: object = {}): string {
@@ -15,6 +16,8 @@ function textOf(cluster: object, user: object, context: object = {}): string {
     users: [{ name: 'u', user }],
   });
 }
+
+const V1BETA1 = EXEC_CREDENTIAL.apiVersions[0] ?? '';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -75,7 +78,17 @@ test.each([
   ['with a context that is not there', '{"current-context": "x"}', /no context named "x"/],
   ['with a server that is no address', textOf({ server: 'localhost' }, {}), /"localhost" is not an http/],
   ['with half a client certificate', textOf({}, { 'client-key-data': base64('K') }), /come together/],
-  ['with a plugin', textOf({}, { exec: { command: 'x' } }), /exec is not supported/],
+  [
+    'with a plugin of no version',
+    textOf({}, { exec: { command: 'x' } }),
+    /the exec's apiVersion "" is none of/,
+  ],
+  ['with a plugin that is not named', textOf({}, { exec: {} }), /exec without a command/],
+  [
+    'with a plugin of another mode',
+    textOf({}, { exec: { command: 'x', apiVersion: V1BETA1, interactiveMode: 'Maybe' } }),
+    /interactiveMode "Maybe" is none of Never, IfAvailable, Always/,
+  ],
   [
     'with a missing file',
     textOf({ 'certificate-authority': '/no/such.pem' }, {}),

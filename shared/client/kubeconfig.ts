@@ -5,6 +5,9 @@ import { load } from 'js-yaml';
 
 import type { ClientOptions } from './options';
 import { defined } from '../defined';
+import type { ExecCluster } from './exec-config';
+import { execPluginOf } from './exec-config';
+import type { ExecPlugin } from './exec-plugin';
 
 /** What is wrong with a kubeconfig, in a sentence for the person who wrote it. */
 export class KubeconfigError extends Error {
@@ -31,7 +34,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the chosen context (the current one if none is named). Throws KubeconfigError for anything missing, unreadable or not
- * supported (exec and auth-provider plugins, user and password).
+ * supported (auth-provider plugins, user and password).
  */
 export function loadKubeconfig(source: KubeconfigSource): Kubeconfig {
   const isFile = 'path' in source;
@@ -45,7 +48,7 @@ export function loadKubeconfig(source: KubeconfigSource): Kubeconfig {
   const userName = string(context, 'user') ?? '';
   const user = userName === '' ? {} : entry(config, { list: 'users', key: 'user', name: userName });
   return {
-    client: { ...clusterOptions(cluster, directory), ...userOptions(user, directory) },
+    client: { ...clusterOptions(cluster, directory), ...userOptions(user, { directory, cluster }) },
     context: contextName,
     namespace: string(context, 'namespace') ?? 'default',
   };
@@ -67,7 +70,7 @@ export function loadCredentials(path: string): Credentials {
   const byUser = new Map(
     users.map((each) => {
       const user = isFields(each['user']) ? each['user'] : {};
-      return [string(each, 'name') ?? '', userOptions(user, dirname(path))] as const;
+      return [string(each, 'name') ?? '', userOptions(user, { directory: dirname(path) })] as const;
     }),
   );
   const context = string(config, 'current-context');
@@ -93,8 +96,14 @@ function clusterOptions(cluster: Fields, directory: string): ClientOptions {
   };
 }
 
-function userOptions(user: Fields, directory: string): Partial<ClientOptions> {
-  for (const key of ['exec', 'auth-provider', 'username', 'password']) {
+interface UserPlace {
+  readonly directory: string;
+  /** That the user is for, where it is one. */
+  readonly cluster?: Fields;
+}
+
+function userOptions(user: Fields, { directory, cluster }: UserPlace): Partial<ClientOptions> {
+  for (const key of ['auth-provider', 'username', 'password']) {
     if (user[key] !== undefined) throw new KubeconfigError(`the user's ${key} is not supported`);
   }
   const cert = material(user, 'client-certificate', directory);
@@ -104,11 +113,36 @@ function userOptions(user: Fields, directory: string): Partial<ClientOptions> {
   }
   const token = string(user, 'token');
   const tokenFile = string(user, 'tokenFile');
+  const { exec } = user;
   return {
     ...defined({ cert, key }),
     // As in client-go: the file wins, and the token beside it is a start value only.
     ...(tokenFile === undefined ? {} : { tokenFile: resolve(directory, tokenFile) }),
     ...defined({ token }),
+    ...(isFields(exec) ? { exec: pluginOf(exec, { directory, ...defined({ cluster }) }) } : {}),
+  };
+}
+
+function pluginOf(exec: Fields, { directory, cluster }: UserPlace): ExecPlugin {
+  const told = (): ExecCluster | undefined =>
+    cluster === undefined ? undefined : execClusterOf(cluster, directory);
+  try {
+    return execPluginOf(exec, directory, told);
+  } catch (error) {
+    throw new KubeconfigError((error as Error).message, error);
+  }
+}
+
+function execClusterOf(cluster: Fields, directory: string): ExecCluster {
+  const { extensions } = cluster;
+  return {
+    server: string(cluster, 'server') ?? '',
+    insecureSkipTlsVerify: cluster['insecure-skip-tls-verify'] === true,
+    extensions,
+    ...defined({
+      tlsServerName: string(cluster, 'tls-server-name'),
+      ca: material(cluster, 'certificate-authority', directory),
+    }),
   };
 }
 

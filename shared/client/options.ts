@@ -1,5 +1,6 @@
 import type { RequestObserver } from '../metrics/rest-client';
 import type { ApiObject, ListMeta } from '../object/object';
+import type { ExecPlugin } from './exec-plugin';
 import type { TransportOptions } from './transport';
 
 export interface ClientOptions extends TransportOptions {
@@ -8,6 +9,8 @@ export interface ClientOptions extends TransportOptions {
   readonly tokenFile?: string;
   /** Gives the token of each request; instead of the other two. */
   readonly tokenSource?: TokenSource;
+  /** Gives the credentials of each request, a client certificate included; instead of all others. */
+  readonly exec?: ExecPlugin;
   readonly userAgent?: string;
   /** How long one call may take, in milliseconds; 30,000 if not given. For a watch: until its head arrives. */
   readonly timeoutMs?: number;
