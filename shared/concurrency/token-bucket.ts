@@ -24,14 +24,25 @@ export class TokenBucket {
 
   /** Takes a token and returns 0; or takes none and returns how many milliseconds it is until there is one. */
   take(): number {
+    this.#fill();
+    if (this.#tokens < 1) return ((1 - this.#tokens) / this.#rate.perSecond) * SECOND_MS;
+    this.#tokens -= 1;
+    return 0;
+  }
+
+  /** Takes so many tokens, also more than there are, and returns whether there was a debt then: nothing is let through until it is paid. */
+  charge(tokens: number): boolean {
+    this.#fill();
+    this.#tokens -= tokens;
+    return this.#tokens < 0;
+  }
+
+  #fill(): void {
     const { perSecond, burst } = this.#rate;
     const now = this.#clock.now();
     // A clock that is set back takes nothing away.
     const elapsedMs = Math.max(0, now - this.#filledAt);
     this.#tokens = Math.min(burst, this.#tokens + (elapsedMs / SECOND_MS) * perSecond);
     this.#filledAt = now;
-    if (this.#tokens < 1) return ((1 - this.#tokens) / perSecond) * SECOND_MS;
-    this.#tokens -= 1;
-    return 0;
   }
 }
