@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AUDIT_ANNOTATION } from '../../shared/names';
 import type { Log } from '../../shared/log/log';
-import type { AuditTrail, JsonBody, ObjectIdentity } from '../exchange/audit-trail';
+import type { AuditTrail, JsonBody, ObjectIdentity, WantedObjects } from '../exchange/audit-trail';
 import type { Exchange, UserInfo } from '../exchange/exchange';
 import type {
   EventFields,
@@ -107,13 +107,18 @@ export class AuditRecord implements AuditTrail {
     if (this.#objectRef !== undefined && identity !== undefined) {
       this.#objectRef = completed(this.#objectRef, identity);
     }
-    if (this.#wants('Request') || this.#wants('RequestResponse')) {
+    if (this.wants.request) {
       this.#requestObject = this.#within(oneLine(json()));
     }
   }
 
   responseObject(json: () => JsonBody | Promise<JsonBody>): void {
-    if (this.#wants('RequestResponse')) this.#responseJson = json;
+    if (this.wants.response) this.#responseJson = json;
+  }
+
+  get wants(): WantedObjects {
+    const response = this.#wants('RequestResponse');
+    return { request: response || this.#wants('Request'), response };
   }
 
   responseStatus({ status, reason }: Pick<ResponseStatus, 'status' | 'reason'>): void {

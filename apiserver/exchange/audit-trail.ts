@@ -12,6 +12,12 @@ export interface ObjectIdentity {
 /** A list that is longer than one buffer comes in pieces. */
 export type JsonBody = Buffer | AsyncIterable<Buffer>;
 
+/** Which objects are written down. */
+export interface WantedObjects {
+  readonly request: boolean;
+  readonly response: boolean;
+}
+
 /**
  * What is written down about a request that is audited. Whoever knows something says it here; what the policy does not ask for is
  * forgotten at once, and the functions that make JSON are called only when it is wanted.
@@ -19,6 +25,8 @@ export type JsonBody = Buffer | AsyncIterable<Buffer>;
 export interface AuditTrail {
   /** The id that the client sent along, or one made for this request. */
   readonly id: string;
+  /** Known once the request's author is. */
+  readonly wants: WantedObjects;
   /**
    * Notes a fact for the audit event. The first value of a key stays. Values are short. `from` is the level from which on it is noted;
    * by default every one.

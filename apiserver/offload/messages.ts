@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { MessagePort } from 'node:worker_threads';
 import type { Status } from '../../shared/errors/status-error';
 import type { ShortStatus } from '../exchange/answered-error';
-import type { ObjectIdentity } from '../exchange/audit-trail';
+import type { ObjectIdentity, WantedObjects } from '../exchange/audit-trail';
 import type { UserInfo } from '../exchange/exchange';
 import type { ElementRequest } from '../verbs/element-encoder';
 
@@ -22,8 +22,8 @@ export interface OffloadedRequest {
   readonly user: UserInfo;
   /** Empty where there is none. */
   readonly body: Uint8Array;
-  /** Whether what is known of it is to be written down. */
-  readonly isAudited: boolean;
+  /** Which objects are to be written down beside what else is known of it; undefined: nothing is. */
+  readonly audited: WantedObjects | undefined;
 }
 
 export type ToThread =
@@ -43,7 +43,12 @@ export type AuditNote =
       readonly value: string;
       readonly from: 'Request' | undefined;
     }
-  | { readonly kind: 'request'; readonly identity: ObjectIdentity | undefined; readonly json: Uint8Array }
+  | {
+      readonly kind: 'request';
+      readonly identity: ObjectIdentity | undefined;
+      /** Undefined where it is not wanted. */
+      readonly json: Uint8Array | undefined;
+    }
   | { readonly kind: 'response'; readonly json: Uint8Array }
   | { readonly kind: 'status'; readonly status: Pick<Status, 'status' | 'reason'> };
 

@@ -241,8 +241,8 @@ function errorOf({ refusal, cause, isUnforeseen }: FromThread & { readonly kind:
 function requestOf(exchange: Exchange, body: Buffer): OffloadedRequest {
   const { id, method, path, headers, rawHeaders, remoteAddress, receivedAt, user } = exchange;
   const { search = exchange.query.toString() } = exchange;
-  const isAudited = exchange.audit !== undefined;
-  return { id, method, path, search, headers, rawHeaders, remoteAddress, receivedAt, user, body, isAudited };
+  const audited = exchange.audit?.wants;
+  return { id, method, path, search, headers, rawHeaders, remoteAddress, receivedAt, user, body, audited };
 }
 
 /** Passes on what was said beside the answer. */
@@ -255,11 +255,13 @@ function tellAudit({ audit }: Exchange, note: AuditNote): void {
   if (note.kind === 'annotation') audit?.annotate(note.key, note.value, note.from);
   else if (note.kind === 'status') audit?.responseStatus(note.status);
   else {
-    const json = withBuffers(note.json) as Buffer;
+    const json = note.json === undefined ? NOTHING : (withBuffers(note.json) as Buffer);
     if (note.kind === 'request') audit?.requestObject(note.identity, () => json);
     else audit?.responseObject(() => json);
   }
 }
+
+const NOTHING = Buffer.alloc(0);
 
 interface Source {
   readonly next: () => void;

@@ -3,6 +3,7 @@ import { silentLog } from '../../shared/log/log';
 import { MEDIA_TYPE } from '../../shared/names';
 import { eventually } from '../../shared/testing/eventually';
 import { newExchange } from '../exchange/testing/new-exchange';
+import type { AuditTrail } from '../exchange/audit-trail';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { statusErrorOf } from '../http/server/error-handler';
 import { RemoteBackend } from '../storage/remote/remote-backend';
@@ -537,4 +538,37 @@ test('where no thread can be had the request is refused, and the next one tries 
   await eventually('the second has begun', () => asked.length === 1);
   release();
   expect(await second).toMatchObject({ code: 200 });
+});
+
+test.each([
+  ['nothing', { request: false, response: false }, []],
+  ['what was sent', { request: true, response: false }, ['request']],
+  ['everything', { request: true, response: true }, ['request', 'response']],
+])('of objects %s is put together for audit, if that is what is written down', async (_, wants, expected) => {
+  const made: string[] = [];
+  const make = (what: string) => (): Buffer => {
+    made.push(what);
+    return Buffer.from(what);
+  };
+  const begin = (): OffloadThread =>
+    threadBy(async ({ audit }) => {
+      audit?.requestObject({ name: 'a' }, make('request'));
+      audit?.responseObject(make('response'));
+      return Promise.resolve({ code: 200, headers: {}, body: Buffer.alloc(0) });
+    });
+  const told: unknown[] = [];
+  const audit: AuditTrail = {
+    id: 'a',
+    wants,
+    annotate: () => undefined,
+    impersonated: () => undefined,
+    requestObject: (identity, json) => told.push(['request', identity, String(json())]),
+    responseObject: (json) => told.push(['response', json()]),
+    responseStatus: () => undefined,
+  };
+  await new Offload({ begin, counts: newOffloadCounts() }).answer(exchangeOf('a', { audit }));
+  expect(made).toEqual(expected);
+  // Which object it is about is told in any case.
+  expect(told[0]).toEqual(['request', { name: 'a' }, wants.request ? 'request' : '']);
+  expect(told.slice(1)).toEqual(wants.response ? [['response', Buffer.from('response')]] : []);
 });

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LightSignal } from '../../shared/concurrency/light-signal';
-import type { AuditTrail, JsonBody, ObjectIdentity } from '../exchange/audit-trail';
+import type { AuditTrail, JsonBody, ObjectIdentity, WantedObjects } from '../exchange/audit-trail';
 import type { Answer, Exchange, UserInfo } from '../exchange/exchange';
 import type { RequestInfo } from '../exchange/request-info';
 import { parseRequestInfo } from '../exchange/request-info';
@@ -39,7 +39,7 @@ export class OffloadedExchange implements Exchange {
     this.receivedAt = request.receivedAt;
     this.user = request.user;
     this.info = parseRequestInfo(request.method, request.path, this.query);
-    this.audit = request.isAudited ? new RecordedTrail(request.id) : undefined;
+    this.audit = request.audited === undefined ? undefined : new RecordedTrail(request.id, request.audited);
     const { buffer, byteOffset, byteLength } = request.body;
     this.#body = Buffer.from(buffer, byteOffset, byteLength);
   }
@@ -71,10 +71,12 @@ export class OffloadedExchange implements Exchange {
 class RecordedTrail implements AuditTrail {
   readonly id: string;
   readonly #notes: AuditNote[] = [];
+  readonly wants: WantedObjects;
   readonly #unfinished: Promise<void>[] = [];
 
-  constructor(id: string) {
+  constructor(id: string, wants: WantedObjects) {
     this.id = id;
+    this.wants = wants;
   }
 
   annotate(key: string, value: string, from?: 'Request'): void {
@@ -85,10 +87,11 @@ class RecordedTrail implements AuditTrail {
   impersonated(): void {}
 
   requestObject(identity: ObjectIdentity | undefined, json: () => Buffer): void {
-    this.#notes.push({ kind: 'request', identity, json: json() });
+    this.#notes.push({ kind: 'request', identity, json: this.wants.request ? json() : undefined });
   }
 
   responseObject(json: () => JsonBody | Promise<JsonBody>): void {
+    if (!this.wants.response) return;
     this.#unfinished.push(
       (async () => {
         this.#notes.push({ kind: 'response', json: await collected(await json()) });
