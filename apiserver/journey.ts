@@ -1,4 +1,5 @@
 import { pageNotFound } from './verbs/answers';
+import type { Aggregator } from './aggregation/aggregator';
 import type { Audit } from './audit/audit';
 import { confirmedRegistry } from './documents/discovery/confirmed-registry';
 import { answerDiscovery } from './documents/discovery/discovery';
@@ -43,6 +44,8 @@ export interface JourneyParts {
   readonly verbs: VerbContext;
   /** Carries out what is too large for the loop that serves everybody; absent: nothing is. */
   readonly large?: { answer(exchange: Exchange): Promise<Answer> };
+  /** Leads to servers behind this one; absent: there are none. */
+  readonly aggregator?: Aggregator;
   readonly requestTimeoutMs: number;
   /** `host:port` at which clients reach this server. */
   readonly serverAddress: () => string;
@@ -126,11 +129,20 @@ function createAnswerStage(parts: JourneyParts): Stage {
       (await parts.metrics.answer(exchange)) ??
       parts.issuer?.answer(exchange) ??
       openApi(registry, exchange) ??
-      answerDiscovery(registry, parts.serverAddress(), exchange) ??
+      answerDiscovery(
+        registry,
+        { serverAddress: parts.serverAddress(), aggregated: parts.aggregator?.services.all() ?? [] },
+        exchange,
+      ) ??
       unknownAnswer(registry, exchange.path, otherPaths)
     );
   };
   return async (exchange) => {
+    const aggregated = await parts.aggregator?.answer(exchange);
+    if (aggregated !== undefined) {
+      exchange.answer = aggregated;
+      return;
+    }
     exchange.answer = exchange.info.isResourceRequest
       ? await answerWithinBounds(parts, exchange)
       : await answerOther(exchange);

@@ -18,7 +18,7 @@ export interface MeasuredProcess {
 export interface MeasuredParts extends Required<
   Pick<
     MetricsEndpointsOptions,
-    'audit' | 'flow' | 'largeRequests' | 'connections' | 'connects' | 'loop' | 'store'
+    'audit' | 'flow' | 'largeRequests' | 'connections' | 'aggregated' | 'connects' | 'loop' | 'store'
   >
 > {
   readonly plane: ControlPlane;

@@ -35,8 +35,8 @@ import { createImpersonationStage } from './access/impersonation/impersonation';
 import { createProcessMetrics } from './process-metrics';
 import { createJourney } from './journey';
 import { createOffloads } from './offload/create-offload';
-import { newConnectCounts } from './connect/connect-counts';
-import { createConnector } from './startup/connector';
+import type { Aggregation } from './startup/aggregation';
+import { createBackends } from './startup/backends';
 import { planeOfOptions, verbContextOf } from './startup/plane-of-options';
 import { openServerStore } from './startup/server-store';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
@@ -99,7 +99,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     const plane = planeOfOptions(options, { backend: opened.backend, log, life: life.signal });
     const policyHook = createPolicyHook({ store: plane.store, registry: plane.registry, log });
     const furnishing = createFurnishing({ plane, backend: opened.backend, prefix, policyHook, log });
-    const { server, port, bundles } = await openListener(context, {
+    const { server, port, bundles, aggregation } = await openListener(context, {
       plane,
       opened,
       times,
@@ -126,6 +126,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       void plane.definitions.keep(life.signal);
       void createFlowObjects({ store: plane.store, registry: plane.registry, log }).keep(life.signal);
       void plane.openWatches.keep(life.signal);
+      void aggregation.keep(life.signal);
       void createApiVersions({ store: plane.store, registry: plane.registry, log }).keep(life.signal);
       void keepAuthenticationInfo(context, { plane, bundles, life: life.signal });
       await apiService.keep(stop);
@@ -201,6 +202,7 @@ interface OpenListener {
   readonly server: Server;
   readonly port: number;
   readonly bundles: AuthorityBundles;
+  readonly aggregation: Aggregation;
 }
 
 async function openListener(
@@ -218,8 +220,7 @@ async function openListener(
     serverAddress,
   });
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory(options.flow.bytesMax) };
-  const connects = newConnectCounts();
-  const connector = await createConnector(options.connect, { counts: connects, log, life });
+  const backends = await createBackends(options.connect, { plane, log, life });
   const loop = watchLoop(life);
   const flow = startFlowControl(
     options.flow,
@@ -262,7 +263,8 @@ async function openListener(
           audit: audit?.counts,
           largeRequests: counts,
           connections,
-          connects,
+          connects: backends.connects,
+          aggregated: backends.aggregated,
           loop,
           flow: flow.report,
           store: { ...opened, times },
@@ -270,10 +272,11 @@ async function openListener(
       ),
       ...defined({ issuer: authentication.accountTokens.documents }),
       verbs: {
-        ...verbContextOf(options, { plane, authentication, opened, connector }),
+        ...verbContextOf(options, { plane, authentication, opened, connector: backends.connector }),
         encodeElement: async (request, signal) => encodings.element(request, signal),
       },
       large,
+      aggregator: backends.aggregation.aggregator,
       requestTimeoutMs: options.requests.timeoutMs,
       serverAddress,
       build,
@@ -288,7 +291,7 @@ async function openListener(
   const bound = await server.listen();
   address.port = bound.port;
   log.info({ address: bound.address, port: bound.port }, 'serving over TLS');
-  return { server, port: bound.port, bundles: authentication.bundles };
+  return { server, port: bound.port, bundles: authentication.bundles, aggregation: backends.aggregation };
 }
 
 function watchLoop(life: AbortSignal): LoopReport & OverloadParts {

@@ -31,7 +31,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['apiserver/offload'],
   ['apiserver/startup'],
   ['apiserver/documents', 'apiserver/observability'],
-  ['apiserver/verbs', 'apiserver/audit'],
+  ['apiserver/verbs', 'apiserver/audit', 'apiserver/aggregation'],
   ['apiserver/http', 'apiserver/connect'],
   ['apiserver/custom-resources', 'apiserver/admission', 'apiserver/flow-control'],
   ['apiserver/access', 'apiserver/kinds'],

@@ -13,6 +13,8 @@ import type { Answer, Exchange } from '../exchange/exchange';
 import type { TestExchange } from '../exchange/testing/new-exchange';
 import { newExchange } from '../exchange/testing/new-exchange';
 import { createImpersonationStage } from '../access/impersonation/impersonation';
+import type { AggregationParts } from '../startup/aggregation';
+import { createAggregation } from '../startup/aggregation';
 import { createFirstNamespaces } from '../startup/bootstrap/namespaces';
 import { createAuthorizationStage } from '../access/authorization/authorize';
 import type { Mode } from '../access/authorization/modes';
@@ -112,6 +114,7 @@ export async function startInProcessApi(
     fills,
     encrypted,
     connector,
+    aggregated,
   }: {
     readonly services?: Partial<OperationServices>;
     /** Who may do what, for those who are impersonated: the caller is a superuser. */
@@ -130,6 +133,8 @@ export async function startInProcessApi(
     readonly encrypted?: ControlPlaneOptions['encrypted'];
     /** Leads to other servers; by default nothing does. */
     readonly connector?: VerbContext['connector'];
+    /** As what this server shows itself to those behind it; by default there are none. */
+    readonly aggregated?: Omit<AggregationParts, 'plane' | 'log'>;
   } = {},
 ): Promise<InProcessApi> {
   const life = new AbortController();
@@ -170,6 +175,8 @@ export async function startInProcessApi(
     ...defined({ connector }),
     minRequestTimeoutMs: 1_800_000,
   };
+  const aggregation = aggregated && createAggregation({ ...aggregated, plane, log: silentLog });
+  void aggregation?.keep(life.signal);
   const journey = createJourney({
     authenticate: async (exchange, next) => {
       exchange.user = { name: 'tester', uid: '', groups: [USER_GROUP.masters], extra: {} };
@@ -189,7 +196,7 @@ export async function startInProcessApi(
       build: { version: '0.0.0', commit: '', date: '' },
     }),
     verbs,
-    ...defined({ large }),
+    ...defined({ large, aggregator: aggregation?.aggregator }),
     requestTimeoutMs: PATIENCE_MS,
     serverAddress: () => '127.0.0.1:6443',
     build: { version: '0.0.0', commit: '', date: '' },
@@ -249,6 +256,7 @@ function exchangeOf(method: string, url: string, options: CallOptions): TestExch
     method,
     path: at < 0 ? url : url.slice(0, at),
     query: new URLSearchParams(at < 0 ? '' : url.slice(at + 1)),
+    search: at < 0 ? '' : url.slice(at + 1),
     headers: { ...defaults, ...options.headers },
     upgrade: options.upgrade ?? false,
     receivedAt: Date.now(),

@@ -32,6 +32,8 @@ export const STABILITY: ReadonlyMap<string, Stability> = wordTable({
   apiserver_backend_connection_rejections_total: ALPHA,
   apiserver_backend_connections: ALPHA,
   apiserver_backend_connections_total: ALPHA,
+  aggregator_unavailable_apiservice: ALPHA,
+  aggregator_unavailable_apiservice_total: ALPHA,
   // Priority and fairness.
   apiserver_current_inqueue_requests: ALPHA,
   apiserver_flowcontrol_current_executing_requests: ALPHA,

@@ -3,15 +3,23 @@ import { documentAnswer } from '../../http/encoding/document';
 import type { Answer, Exchange } from '../../exchange/exchange';
 import type { Registry } from '../../registry/registry';
 import { methodNotAllowed } from '../../verbs/target';
+import type { AggregatedVersion } from './group-order';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './documents';
+
+/** What documents say beside what the registry knows. */
+export interface DiscoveryParts {
+  readonly serverAddress: string;
+  /** What other servers answer for. */
+  readonly aggregated: readonly AggregatedVersion[];
+}
 
 /** Answers `/api`, `/apis` and the documents below them; undefined for a path that is none, or a group that is not served. */
 export function answerDiscovery(
   registry: Registry,
-  serverAddress: string,
+  { serverAddress, aggregated }: DiscoveryParts,
   exchange: Exchange,
 ): Promise<Answer> | undefined {
-  const document = documentAt(registry, serverAddress, exchange.path);
+  const document = documentAt(registry, { serverAddress, aggregated }, exchange.path);
   if (document === undefined) return undefined;
   const isRead = exchange.method === 'GET' || exchange.method === 'HEAD';
   if (!isRead && !isAnswered(exchange.path)) throw methodNotAllowed();
@@ -23,13 +31,17 @@ function isAnswered(path: string): boolean {
   return /^\/apis(?:\/[^/]+)?\/?$/.test(path);
 }
 
-function documentAt(registry: Registry, serverAddress: string, path: string): object | undefined {
+function documentAt(
+  registry: Registry,
+  { serverAddress, aggregated }: DiscoveryParts,
+  path: string,
+): object | undefined {
   const [prefix, first = '', second = '', ...more] = path.split('/').filter((part) => part !== '');
   if (more.length > 0) return undefined;
   if (prefix === 'api' && second === '') {
     return first === '' ? apiVersions(registry, serverAddress) : apiResourceList(registry, '', first);
   }
   if (prefix !== 'apis') return undefined;
-  if (first === '') return apiGroupList(registry);
-  return second === '' ? apiGroup(registry, first) : apiResourceList(registry, first, second);
+  if (first === '') return apiGroupList(registry, aggregated);
+  return second === '' ? apiGroup(registry, first, aggregated) : apiResourceList(registry, first, second);
 }

@@ -2,6 +2,7 @@ import { apiVersionOf } from '../../../shared/object/object';
 import type { SubresourceRow } from '../../../shared/api/resources';
 import type { Registry, ServedGroup } from '../../registry/registry';
 import type { Endpoint } from '../../registry/resource';
+import type { AggregatedVersion } from './group-order';
 import { orderedGroups } from './group-order';
 import { storageVersionHash } from './storage-version';
 
@@ -18,16 +19,20 @@ export function apiVersions(registry: Registry, serverAddress: string): object {
 }
 
 /** `/apis`. */
-export function apiGroupList(registry: Registry): object {
-  const groups = orderedGroups(registry)
+export function apiGroupList(registry: Registry, aggregated: readonly AggregatedVersion[] = []): object {
+  const groups = orderedGroups(registry, aggregated)
     .filter(({ group }) => group !== '')
     .map(groupBody);
   return { kind: 'APIGroupList', apiVersion: 'v1', groups };
 }
 
 /** `/apis/{group}`; undefined for a group that is not served. */
-export function apiGroup(registry: Registry, name: string): object | undefined {
-  const found = orderedGroups(registry).find(({ group }) => group === name && group !== '');
+export function apiGroup(
+  registry: Registry,
+  name: string,
+  aggregated: readonly AggregatedVersion[] = [],
+): object | undefined {
+  const found = orderedGroups(registry, aggregated).find(({ group }) => group === name && group !== '');
   return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupBody(found) };
 }
 

@@ -28,13 +28,20 @@ export function priorityOf({ group, version }: GroupVersion): Priority {
   return BUILT_IN.get(`${version}.${group}`) ?? CUSTOM_PRIORITY;
 }
 
+/** A group version that another server answers for. */
+export interface AggregatedVersion extends GroupVersion, Priority {}
+
 const ordered = new WeakMap<Registry, readonly ServedGroup[]>();
 
 /**
  * The groups that the registry serves, in the order of discovery, each with its preferred version first: that of their APIServices, whose
  * own group stands before all others.
  */
-export function orderedGroups(registry: Registry): readonly ServedGroup[] {
+export function orderedGroups(
+  registry: Registry,
+  aggregated: readonly AggregatedVersion[] = [],
+): readonly ServedGroup[] {
+  if (aggregated.length > 0) return order(registry.groups, aggregated);
   const known = ordered.get(registry);
   if (known !== undefined) return known;
   const made = order(registry.groups);
@@ -42,11 +49,17 @@ export function orderedGroups(registry: Registry): readonly ServedGroup[] {
   return made;
 }
 
-function order(groups: readonly ServedGroup[]): readonly ServedGroup[] {
-  const all = groups
-    .flatMap(({ group, versions }) => versions.map((version) => ({ group, version })))
-    .map((each) => ({ ...each, ...priorityOf(each), name: `${each.version}.${each.group}` }))
-    .toSorted(byGroupPriority);
+function order(
+  groups: readonly ServedGroup[],
+  aggregated: readonly AggregatedVersion[] = [],
+): readonly ServedGroup[] {
+  const named = new Map<string, Ordered>();
+  const own = groups.flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
+  for (const each of [...own.map((version) => ({ ...version, ...priorityOf(version) })), ...aggregated]) {
+    const name = `${each.version}.${each.group}`;
+    named.set(name, { ...each, name });
+  }
+  const all = [...named.values()].toSorted(byGroupPriority);
   const byGroup = new Map<string, typeof all>();
   for (const each of all) {
     const known = byGroup.get(each.group);

@@ -28,6 +28,8 @@ import { addFlowMetrics } from './add-flow-metrics';
 import type { ConnectionMetricsSource } from './add-connection-metrics';
 import { addConnectionMetrics } from './add-connection-metrics';
 import type { ConnectCounts } from '../../connect/connect-counts';
+import type { AvailabilityCounts } from '../../aggregation/availability';
+import { addAggregatorMetrics } from './add-aggregator-metrics';
 import { addConnectMetrics } from './add-connect-metrics';
 import { addDeprecatedApis } from './add-deprecated-apis';
 import type { LargeRequestCounts } from './add-large-request-metrics';
@@ -72,6 +74,8 @@ export interface MetricsEndpointsOptions {
   readonly connections?: ConnectionMetricsSource;
   /** Absent: no requests go on to other servers. */
   readonly connects?: ConnectCounts;
+  /** Absent: there are no servers behind this one. */
+  readonly aggregated?: AvailabilityCounts;
   /** Absent: nobody watches the event loop. */
   readonly loop?: LoopReport;
   /** Absent: requests are not queued. */
@@ -99,6 +103,7 @@ export function createMetricsEndpoints({
   largeRequests,
   connections,
   connects,
+  aggregated,
   loop,
   flow,
   store,
@@ -131,6 +136,7 @@ export function createMetricsEndpoints({
   if (largeRequests !== undefined) addLargeRequestMetrics(metrics, largeRequests);
   if (connections !== undefined) addConnectionMetrics(metrics, connections);
   if (connects !== undefined) addConnectMetrics(metrics, connects);
+  if (aggregated !== undefined) addAggregatorMetrics(metrics, aggregated);
   if (loop !== undefined) addOverloadMetrics(metrics, loop);
   if (flow !== undefined) addFlowMetrics(metrics, flow);
   if (store !== undefined) addStoreMetrics(metrics, store);

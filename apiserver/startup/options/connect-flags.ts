@@ -62,4 +62,25 @@ export const CONNECT_FLAGS = [
     group: GROUP,
     help: 'Deprecated: has no effect, as in v1.21.',
   },
+  {
+    name: 'proxy-client-cert-file',
+    type: 'string',
+    default: '',
+    group: GROUP,
+    help: 'The client certificate (PEM) with which this server shows itself to aggregated API servers, which then trust what it says of the user. Requires --proxy-client-key-file. Reloaded when the file changes.',
+  },
+  {
+    name: 'proxy-client-key-file',
+    type: 'string',
+    default: '',
+    group: GROUP,
+    help: 'The private key (PEM) of --proxy-client-cert-file.',
+  },
+  {
+    name: 'enable-aggregator-routing',
+    type: 'bool',
+    default: false,
+    group: GROUP,
+    help: 'Send requests for aggregated APIs to ready endpoints of their Service instead of its cluster IP.',
+  },
 ] as const satisfies readonly FlagRow[];

@@ -12,6 +12,10 @@ export interface ConnectOptions {
   readonly agentClient: CertificateFiles | undefined;
   /** Empty: agents are not verified. */
   readonly agentCaFile: string;
+  /** As whom servers behind this one are asked; undefined: as nobody. */
+  readonly proxyClient: CertificateFiles | undefined;
+  /** Whether they are found by Endpoints. */
+  readonly aggregatorRouting: boolean;
 }
 
 type Flags = FlagValues<typeof CONNECT_FLAGS>;
@@ -29,6 +33,11 @@ export function connectOptions(flags: Flags): ConnectOptions {
     agentDialMsMax: flags.kubeletTimeoutMs,
     agentClient: certFile === '' ? undefined : { certFile, keyFile },
     agentCaFile: flags.kubeletCertificateAuthority,
+    proxyClient:
+      flags.proxyClientCertFile === ''
+        ? undefined
+        : { certFile: flags.proxyClientCertFile, keyFile: flags.proxyClientKeyFile },
+    aggregatorRouting: flags.enableAggregatorRouting,
   };
 }
 
@@ -37,6 +46,9 @@ export function connectErrors(flags: Flags): readonly string[] {
   const errors: string[] = [];
   if ((flags.kubeletClientCertificate === '') !== (flags.kubeletClientKey === '')) {
     errors.push('--kubelet-client-certificate and --kubelet-client-key must be given together');
+  }
+  if ((flags.proxyClientCertFile === '') !== (flags.proxyClientKeyFile === '')) {
+    errors.push('--proxy-client-cert-file and --proxy-client-key-file must be given together');
   }
   if (flags.kubeletPort > PORT_MAX) errors.push('--kubelet-port must be at most 65535');
   if (flags.kubeletReadOnlyPort > PORT_MAX) errors.push('--kubelet-read-only-port must be at most 65535');

@@ -1,0 +1,42 @@
+import { randomInt } from 'node:crypto';
+import type { Log } from '../../shared/log/log';
+import { clusterReadings } from '../admission/cluster-reader';
+import { AggregatedServices } from '../aggregation/aggregated-services';
+import { Aggregator } from '../aggregation/aggregator';
+import type { AvailabilityCounts } from '../aggregation/availability';
+import { keepAvailability } from '../aggregation/availability';
+import type { BackendTls } from '../connect/backend-call';
+import type { ConnectCounts } from '../connect/connect-counts';
+import type { ControlPlane } from './control-plane';
+
+export interface AggregationParts {
+  readonly plane: Pick<ControlPlane, 'registry' | 'store' | 'cache'>;
+  readonly counts: ConnectCounts;
+  readonly availability: AvailabilityCounts;
+  readonly client: () => BackendTls;
+  readonly byEndpoints: boolean;
+  readonly log: Log;
+}
+
+export interface Aggregation {
+  readonly aggregator: Aggregator;
+  /** Checks the servers until the signal aborts. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+/** The way to API servers behind this one. */
+export function createAggregation({ plane, availability, log, ...parts }: AggregationParts): Aggregation {
+  const { registry, store, cache } = plane;
+  const newReading = clusterReadings(registry(), store);
+  const aggregator = new Aggregator({
+    ...parts,
+    services: new AggregatedServices(registry().stored, cache),
+    newReading,
+    randomInt: (bound) => randomInt(bound),
+  });
+  return {
+    aggregator,
+    keep: async (signal) =>
+      keepAvailability({ aggregator, newReading, store, registry, counts: availability, log }, signal),
+  };
+}

@@ -1,0 +1,39 @@
+import type { Log } from '../../shared/log/log';
+import type { AvailabilityCounts } from '../aggregation/availability';
+import { newAvailabilityCounts } from '../aggregation/availability';
+import type { ConnectCounts } from '../connect/connect-counts';
+import { newConnectCounts } from '../connect/connect-counts';
+import type { Connector } from '../connect/connector';
+import type { Aggregation } from './aggregation';
+import { createAggregation } from './aggregation';
+import { createConnector, keptCertificate } from './connector';
+import type { ControlPlane } from './control-plane';
+import type { ConnectOptions } from './options/connect-options';
+
+/** The ways to other servers, and what is counted of them. */
+export interface Backends {
+  readonly connector: Connector;
+  readonly aggregation: Aggregation;
+  readonly connects: ConnectCounts;
+  readonly aggregated: AvailabilityCounts;
+}
+
+/** Throws an Error that names a file that cannot be used. */
+export async function createBackends(
+  options: ConnectOptions,
+  { plane, log, life }: { readonly plane: ControlPlane; readonly log: Log; readonly life: AbortSignal },
+): Promise<Backends> {
+  const connects = newConnectCounts();
+  const aggregated = newAvailabilityCounts();
+  const connector = await createConnector(options, { counts: connects, log, life });
+  const client = await keptCertificate(options.proxyClient, { log, life });
+  const aggregation = createAggregation({
+    plane,
+    counts: connects,
+    availability: aggregated,
+    client: () => client() ?? {},
+    byEndpoints: options.aggregatorRouting,
+    log,
+  });
+  return { connector, aggregation, connects, aggregated };
+}
