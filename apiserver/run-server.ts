@@ -24,8 +24,10 @@ import { createPolicyHook } from './startup/bootstrap/policy-hook';
 import { LiveReplicas } from './startup/bootstrap/live-replicas';
 import { createFlowObjects } from './startup/bootstrap/flow-objects';
 import type { ControlPlane } from './startup/control-plane';
+import type { HealthEndpoints } from './observability/health/health-endpoints';
 import { healthEndpoints } from './observability/health/health-endpoints';
 import type { HealthCheck } from './observability/health/health-check';
+import type { CheckedParts } from './startup/health-checks';
 import { checksOf } from './startup/health-checks';
 import { startFlowControl } from './startup/flow-control';
 import type { OverloadParts } from './exchange/overload';
@@ -207,8 +209,9 @@ interface OpenListener {
 
 async function openListener(
   { options, log, logFailure, build, audit }: AuditedProcess,
-  { plane, opened, times, storeChecks, contentChecks, life }: ListenerParts,
+  parts: ListenerParts,
 ): Promise<OpenListener> {
+  const { plane, opened, times, life } = parts;
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
     `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`;
@@ -222,13 +225,9 @@ async function openListener(
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory(options.flow.bytesMax) };
   const backends = await createBackends(options.connect, { plane, log, life });
   const loop = watchLoop(life);
-  const flow = startFlowControl(
-    options.flow,
-    { plane, log, dropped: loop.dropped, storePrefix: options.store.prefix },
-    life,
-  );
-  let isShuttingDown = false;
-  const startedAt = systemClock.now();
+  const { prefix: storePrefix } = options.store;
+  const flow = startFlowControl(options.flow, { plane, log, dropped: loop.dropped, storePrefix }, life);
+  const { health, onShutdown } = healthOf({ options, log, logFailure }, parts);
   const { large, encodings, counts } = createOffloads({ backend: opened.backend, log, serverAddress, life });
   const certificate = certificateFiles(options.serving, { log, life });
   const server = createServer({
@@ -243,29 +242,14 @@ async function openListener(
       overload: createOverloadStage({ ...loop, isLong: flow.isLong }),
       flowControl: flow.stage,
       authorize: createAuthorizationStage(plane.access.authorize),
-      health: healthEndpoints({
-        checks: checksOf({
-          plane,
-          opened,
-          storeChecks,
-          contentChecks,
-          logFailure,
-          isShuttingDown: () => isShuttingDown,
-        }),
-        log,
-        livezGrace: { clock: systemClock, startedAt, graceMs: options.livezGraceMs },
-      }),
+      health,
       metrics: createProcessMetrics(
         { options, build, servingFile: certificate.certFile },
         {
-          plane,
-          authentication,
+          ...{ plane, authentication, connections, loop },
+          ...backends,
           audit: audit?.counts,
           largeRequests: counts,
-          connections,
-          connects: backends.connects,
-          aggregated: backends.aggregated,
-          loop,
           flow: flow.report,
           store: { ...opened, times },
         },
@@ -283,15 +267,32 @@ async function openListener(
     }),
     log,
     ...connections,
-    onShutdown: () => {
-      isShuttingDown = true;
-    },
+    onShutdown,
     endWatches: async (how) => plane.cache.drain(how, AbortSignal.timeout(how.spreadMs + DRAIN_GRACE_MS)),
   });
   const bound = await server.listen();
   address.port = bound.port;
   log.info({ address: bound.address, port: bound.port }, 'serving over TLS');
   return { server, port: bound.port, bundles: authentication.bundles, aggregation: backends.aggregation };
+}
+
+/** What probes are told; once `onShutdown` is called, that it goes. */
+function healthOf(
+  { options, log, logFailure }: Pick<ServerProcess, 'options' | 'log' | 'logFailure'>,
+  parts: Omit<CheckedParts, 'logFailure' | 'isShuttingDown'>,
+): { readonly health: HealthEndpoints; readonly onShutdown: () => void } {
+  let isShuttingDown = false;
+  const health = healthEndpoints({
+    checks: checksOf({ ...parts, logFailure, isShuttingDown: () => isShuttingDown }),
+    log,
+    livezGrace: { clock: systemClock, startedAt: systemClock.now(), graceMs: options.livezGraceMs },
+  });
+  return {
+    health,
+    onShutdown: () => {
+      isShuttingDown = true;
+    },
+  };
 }
 
 function watchLoop(life: AbortSignal): LoopReport & OverloadParts {
