@@ -246,7 +246,10 @@ async function openListener(
       metrics: createProcessMetrics(
         { options, build, servingFile: certificate.certFile },
         {
-          ...{ plane, authentication, connections, loop },
+          plane,
+          authentication,
+          connections,
+          loop,
           ...backends,
           audit: audit?.counts,
           largeRequests: counts,
