@@ -215,13 +215,8 @@ async function openListener(
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
     `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`;
-  const authentication = createAuthentication(options.authentication, {
-    plane,
-    clock: systemClock,
-    log,
-    life,
-    serverAddress,
-  });
+  const known = { plane, clock: systemClock, log, life, serverAddress };
+  const authentication = createAuthentication(options.authentication, known);
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory(options.flow.bytesMax) };
   const backends = await createBackends(options.connect, { plane, log, life });
   const loop = watchLoop(life);
@@ -275,7 +270,7 @@ async function openListener(
   });
   const bound = await server.listen();
   address.port = bound.port;
-  log.info({ address: bound.address, port: bound.port }, 'serving over TLS');
+  log.info({ ...bound }, 'serving over TLS');
   return { server, port: bound.port, bundles: authentication.bundles, aggregation: backends.aggregation };
 }
 
