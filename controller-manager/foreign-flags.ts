@@ -71,7 +71,6 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
   { name: 'concurrent-replicaset-syncs', reason: CONTROLLER },
   { name: 'concurrent-service-endpoint-syncs', reason: CONTROLLER },
   { name: 'concurrent-service-syncs', reason: CONTROLLER },
-  { name: 'concurrent-serviceaccount-token-syncs', reason: CONTROLLER },
   { name: 'concurrent-statefulset-syncs', reason: CONTROLLER },
   { name: 'concurrent-ttl-after-finished-syncs', reason: CONTROLLER },
   { name: 'concurrent-rc-syncs', reason: CONTROLLER },

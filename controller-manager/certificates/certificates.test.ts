@@ -259,8 +259,6 @@ describe('signing', () => {
 
   test('what is pending, denied, failed, signed already or for the signers of others is left alone', async () => {
     await ask('pending', NODE);
-    await ask('both', NODE);
-    await condition('both', 'approval', 'Approved', 'Denied');
     await ask('failed', NODE);
     await condition('failed', 'status', 'Failed');
     await decide('failed', 'Approved');

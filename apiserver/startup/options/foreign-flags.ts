@@ -13,7 +13,6 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
   { name: 'insecure-bind-address', reason: 'there is no insecure port' },
   { name: 'insecure-port', taken: ['0'], reason: 'there is no insecure port' },
   { name: 'port', taken: ['0'], reason: 'there is no insecure port' },
-  { name: 'kubelet-read-only-port', reason: 'node agents are reached over TLS only' },
   { name: 'permit-port-sharing', isSwitch: true, reason: 'the port is not shared' },
   { name: 'max-connection-bytes-per-sec', reason: 'no connection is slowed down' },
 
