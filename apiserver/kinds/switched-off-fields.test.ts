@@ -165,8 +165,8 @@ test('a storage version has each condition once, under a proper name', async () 
   const url = `${VERSIONS}/example.com.things/status`;
   const reply = await api.call('PATCH', url, { body: { status: { conditions } } });
   expect(causesOf(reply)).toEqual([
-    'Invalid status.conditions[1].type',
-    'Invalid status.conditions[2].type',
-    'Required status.conditions[3].reason',
+    'Invalid status[1].type',
+    'Invalid status[2].type',
+    'Required status[3].reason',
   ]);
 });

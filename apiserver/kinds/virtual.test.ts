@@ -144,7 +144,9 @@ describe.each(VERSIONS)('access reviews in %s', (version) => {
   test('within a namespace are about that namespace', async () => {
     const path = `${base}/namespaces/default/localsubjectaccessreviews`;
     const ask = (attributes: object): ReturnType<InProcessApi['call']> =>
-      api.call('POST', path, { body: { spec: { user: 'u', resourceAttributes: attributes } } });
+      api.call('POST', path, {
+        body: { metadata: { namespace: 'default' }, spec: { user: 'u', resourceAttributes: attributes } },
+      });
     expect((await ask(resourceAttributes)).code).toBe(201);
     const other = await ask({ ...resourceAttributes, namespace: 'other' });
     expect(other.json.details.causes[0].field).toBe('spec.resourceAttributes.namespace');

@@ -268,7 +268,7 @@ test('a watch stands on the right to impersonate, and other requests on nothing'
       ['Impersonate-User', 'alice'],
       ['Impersonate-Group', 'devs'],
     ]);
-    exchange.info = { ...exchange.info, verb };
+    exchange.info = { ...exchange.info, isResourceRequest: true, verb };
     await createImpersonationStage(authorizer)(exchange, async () => Promise.resolve());
     return exchange.grounds;
   };

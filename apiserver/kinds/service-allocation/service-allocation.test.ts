@@ -150,7 +150,10 @@ test('an update that leaves allocated fields out keeps them and writes nothing',
   const api = await start(1);
   const body = service('web', { type: 'NodePort' });
   const created = await api.call('POST', SERVICES, { body });
-  const updated = await api.call('PUT', `${SERVICES}/web`, { body });
+  const { resourceVersion } = created.json.metadata;
+  const updated = await api.call('PUT', `${SERVICES}/web`, {
+    body: { ...body, metadata: { name: 'web', resourceVersion } },
+  });
   expect(updated.json.spec).toEqual(created.json.spec);
   expect(updated.json.metadata.resourceVersion).toBe(created.json.metadata.resourceVersion);
 });
