@@ -126,7 +126,8 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       void opened.keepInformed?.(life.signal);
       void plane.serviceAllocation.keepRepaired(life.signal);
       void plane.definitions.keep(life.signal);
-      void createFlowObjects({ store: plane.store, registry: plane.registry, log }).keep(life.signal);
+      const { store, registry } = plane;
+      void createFlowObjects({ store, registry, isFurnished: furnishing.isDone, log }).keep(life.signal);
       void plane.openWatches.keep(life.signal);
       void aggregation.keep(life.signal);
       void createApiVersions({ store: plane.store, registry: plane.registry, log }).keep(life.signal);

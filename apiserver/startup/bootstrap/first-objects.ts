@@ -64,7 +64,10 @@ export async function createFirstObjects(
   for (const each of FIRST_OBJECTS) await createEach(store, registry, each, signal);
   const levels = registry.endpoint(GROUP.flowcontrol, 'v1beta1', LEVELS);
   if (levels === undefined) return;
-  if (store.cache.resource(levels.stored.keyPrefix).get(LAST_LEVEL) !== undefined) return;
+  const cached = store.cache.resource(levels.stored.keyPrefix);
+  // Objects that are being read anew would look as if they were missing.
+  await cached.whenReady(signal);
+  if (cached.get(LAST_LEVEL) !== undefined) return;
   for (const each of SUGGESTED_OBJECTS) await createEach(store, registry, each, signal);
 }
 

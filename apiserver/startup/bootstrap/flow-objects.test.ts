@@ -20,12 +20,12 @@ afterEach(async () => {
   await api.close();
 });
 
-async function reconcile(): Promise<void> {
+async function reconcile(isFurnished = () => true): Promise<void> {
   const { store, registry } = api.plane;
   const { resourceVersion } = (await api.call('GET', `${URL}/flowschemas`)).json.metadata;
   // What was written is in the cache by now.
   expect(Number(resourceVersion)).toBeGreaterThan(0);
-  await createFlowObjects({ store, registry, log: silentLog }).reconcile(patience());
+  await createFlowObjects({ store, registry, isFurnished, log: silentLog }).reconcile(patience());
 }
 
 async function conditionsOf(name: string): Promise<readonly object[]> {
@@ -73,4 +73,17 @@ test('mandatory objects that were removed come back, suggested ones stay away, a
   expect((await api.call('GET', `${URL}/flowschemas/exempt`)).code).toBe(200);
   expect((await api.call('GET', `${URL}/prioritylevelconfigurations/catch-all`)).code).toBe(200);
   expect((await api.call('GET', `${URL}/flowschemas/probes`)).code).toBe(404);
+});
+
+test('the mandatory level that marks a store as furnished is not made before the suggested objects are', async () => {
+  const level = 'prioritylevelconfigurations/exempt';
+  for (const path of [level, 'flowschemas/probes']) {
+    expect((await api.call('DELETE', `${URL}/${path}`)).code).toBe(200);
+  }
+  await reconcile(() => false);
+  expect((await api.call('GET', `${URL}/${level}`)).code).toBe(404);
+  await createFirstObjects(api.plane.store, api.plane.registry(), patience());
+  for (const path of [level, 'flowschemas/probes']) {
+    expect((await api.call('GET', `${URL}/${path}`)).code).toBe(200);
+  }
 });

@@ -30,6 +30,11 @@ const MANAGER = 'api-priority-and-fairness-config-consumer-v1';
 export interface FlowObjectsOptions {
   readonly store: WriteContext;
   readonly registry: () => Registry;
+  /**
+   * Whether the first objects of the store are there. One of the mandatory objects is the mark that they were made: in a store that has
+   * just come into the place of another, it must not be made before them.
+   */
+  readonly isFurnished: () => boolean;
   readonly log: Log;
 }
 
@@ -41,14 +46,19 @@ export interface FlowObjectsKeeper {
   keep(signal: AbortSignal): Promise<void>;
 }
 
-export function createFlowObjects({ store, registry, log }: FlowObjectsOptions): FlowObjectsKeeper {
+export function createFlowObjects({
+  store,
+  registry,
+  isFurnished,
+  log,
+}: FlowObjectsOptions): FlowObjectsKeeper {
   const configuration = new FlowConfiguration({ stored: registry().stored, cache: store.cache, log: SILENT });
   const writes = new RecentWrites(() => store.clock.now());
   let objects: FlowObjects | undefined;
   const reconcile = async (signal: AbortSignal): Promise<void> => {
     const endpoints = endpointsOf(registry());
     if (endpoints === undefined) return;
-    await createMandatory(store, endpoints, signal);
+    await createMandatory({ store, isFurnished }, endpoints, signal);
     objects = configuration.changed() ?? objects;
     if (objects !== undefined)
       await writeConditions({ store, endpoint: endpoints.schemas, writes }, objects, signal);
@@ -86,7 +96,7 @@ function endpointsOf(registry: Registry): Endpoints | undefined {
 }
 
 async function createMandatory(
-  store: WriteContext,
+  { store, isFurnished }: Pick<FlowObjectsOptions, 'store' | 'isFurnished'>,
   { levels, schemas }: Endpoints,
   signal: AbortSignal,
 ): Promise<void> {
@@ -95,6 +105,8 @@ async function createMandatory(
     ...Object.entries(MANDATORY_PRIORITY_LEVELS).map(([name, spec]) => ({ endpoint: levels, name, spec })),
   ];
   for (const { endpoint, name, spec } of wanted) {
+    // The store may have become another one in the middle of it.
+    if (!isFurnished() || !store.cache.resource(endpoint.stored.keyPrefix).isReady) return;
     await createMissing(store, endpoint, { metadata: { name }, spec }, signal);
   }
 }

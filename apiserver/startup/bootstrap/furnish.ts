@@ -27,6 +27,8 @@ export interface Furnishing {
   run(signal: AbortSignal): Promise<void>;
   /** Again whenever the cache has been read anew, for the store may be another one; until the signal aborts. Tries until it is done. */
   keep(signal: AbortSignal): Promise<void>;
+  /** Whether everything was made since the cache was read last. */
+  readonly isDone: () => boolean;
   /** Fails while something may be missing after the cache was read anew. */
   readonly check: HealthCheck;
 }
@@ -43,11 +45,11 @@ export function createFurnishing(parts: FurnishingParts): Furnishing {
   return {
     async run(signal) {
       await plane.custom.start(signal);
-      await furnish(parts, signal);
       watchFills(parts, () => {
         fills += 1;
         wake();
       });
+      await furnish(parts, signal);
     },
     async keep(signal) {
       const backoff = new Backoff({ initialMs: RETRY_MIN_MS, maxMs: RETRY_MAX_MS });
@@ -67,6 +69,7 @@ export function createFurnishing(parts: FurnishingParts): Furnishing {
         }
       }
     },
+    isDone: () => furnished === fills,
     check: {
       name: 'first-objects',
       paths: ['readyz'],
