@@ -146,6 +146,16 @@ test('requests go on as the user who asks, and nobody else can say who that is',
   expect(headers).not.toHaveProperty('x-remote-extra-a');
 });
 
+test('a path in which authorization finds another group does not go on', async () => {
+  await lead();
+  await becomes('Passed', /passed/);
+  seen = [];
+  for (const path of [`//apis/wardle.example.com/v1/flunders`, `/apis//wardle.example.com/v1/flunders`]) {
+    expect((await api.call('GET', path)).code).toBe(404);
+  }
+  expect(seen.filter(({ url }) => url?.includes('flunders'))).toEqual([]);
+});
+
 test('discovery has its group, in the place that its priority gives it', async () => {
   const { json } = await api.call('GET', '/apis');
   const names: string[] = json.groups.map(({ name }: { name: string }) => name);

@@ -24,8 +24,6 @@ export interface AggregatorOptions extends PlaceRules {
   readonly counts: ConnectCounts;
 }
 
-/** What is left of a path behind `/apis` for a document of discovery: group and version. */
-const DISCOVERY_SEGMENTS = 3;
 const DISCOVERY_MS_MAX = 5_000;
 const UNAVAILABLE = 503;
 
@@ -43,9 +41,9 @@ export class Aggregator {
 
   /** Undefined for a path that is this server's own. Whatever keeps the other server from answering is a 503 in plain text, as in v1.21. */
   async answer(exchange: Exchange): Promise<Answer | undefined> {
-    const segments = exchange.path.split('/').filter((each) => each !== '');
-    const [root, group = '', version = ''] = segments;
-    if (root !== 'apis' || version === '') return undefined;
+    // Segments count as for authorization, which finds another group behind an empty one.
+    const [before, root, group = '', version = '', ...rest] = exchange.path.split('/');
+    if (before !== '' || root !== 'apis' || group === '' || version === '') return undefined;
     const service = this.#options.services.find(group, version);
     if (service === undefined) return undefined;
     if (!service.isAvailable) return unavailable('service unavailable');
@@ -54,7 +52,11 @@ export class Aggregator {
       counts.refused += 1;
       return unavailable('too many connections lead through this server');
     }
-    const answer = await this.#send(exchange, service, segments.length === DISCOVERY_SEGMENTS);
+    const answer = await this.#send(
+      exchange,
+      service,
+      rest.every((each) => each === ''),
+    );
     if (typeof answer === 'string') return unavailable(answer);
     exchange.whenOver(answer.end);
     return answer.is === 'upgraded' ? tunnelAnswer(answer) : proxiedAnswer(answer, undefined);

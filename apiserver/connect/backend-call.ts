@@ -60,6 +60,8 @@ export type BackendAnswer =
       readonly end: () => void;
     };
 
+const UNASKED = 'the server switched protocols without having been asked to';
+
 /** What was taken from the client is still delivered, for so long. */
 const LAST_MS_MAX = 1_000;
 
@@ -78,7 +80,7 @@ export async function callBackend(
     port: call.port,
     method: call.method,
     path: call.target,
-    headers: mutable(call.headers),
+    headers: framedHeaders(call),
     agent: false,
     ...(call.isChecked ? { lookup: checkedLookup } : {}),
   };
@@ -91,10 +93,17 @@ export async function callBackend(
   });
 }
 
-function mutable(headers: ForwardedHeaders): Record<string, string | string[]> {
-  return Object.fromEntries(
+/**
+ * The headers, which always say where the body ends: Node would write one of GET or DELETE without its length as it comes, and its bytes would be
+ * the next request for the other server, one that nobody here has authorized.
+ */
+function framedHeaders({ headers, body }: BackendCall): Record<string, string | string[]> {
+  const framed = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
   );
+  if (body === undefined) delete framed['content-length'];
+  else if (framed['content-length'] === undefined) framed['transfer-encoding'] = 'chunked';
+  return framed;
 }
 
 function notAllowed(): ConnectionError {
@@ -151,15 +160,13 @@ class Pending {
       if (done()) resolve(answerOf(response));
     });
     request.on('upgrade', (response, socket, head) => {
-      if (!done() || !upgrade) socket.destroy();
-      else
-        resolve({
-          is: 'upgraded',
-          rawHeaders: response.rawHeaders,
-          socket,
-          head,
-          end: () => endSoon(socket),
-        });
+      if (upgrade && done()) {
+        const { rawHeaders } = response;
+        resolve({ is: 'upgraded', rawHeaders, socket, head, end: () => endSoon(socket) });
+        return;
+      }
+      socket.destroy();
+      if (done()) reject(new ConnectionError(UNASKED, { code: 'ECONNRESET', outcomeUnknown: false }));
     });
     request.on('error', (error) => {
       if (done()) reject(signal.aborted ? (signal.reason as Error) : connectionErrorOf(error));

@@ -94,7 +94,7 @@ export class Connector {
     const url = `${call.scheme}://${hostPort(host, port)}${call.target}`;
     const answer = await this.#send(
       exchange,
-      { ...call, method: 'GET', headers: { accept: '*/*', host: hostPort(host, port) } },
+      { ...call, method: 'GET', headers: { accept: '*/*', host: hostPort(host, port) }, body: undefined },
       (text) => new StatusError('', `Get ${JSON.stringify(url)}: ${text}`),
     );
     if (answer.is === 'upgraded') throw new Error('a log was upgraded');
