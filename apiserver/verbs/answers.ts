@@ -85,6 +85,19 @@ export function listAnswer(
   };
 }
 
+/**
+ * The page with all that its answer needs from a webhook: what cannot be had is an error before anything is done. Throws InternalError
+ * (500), and the signal's reason.
+ */
+export async function convertedBefore(
+  exchange: Exchange,
+  { endpoint }: Pick<Target, 'endpoint'>,
+  page: AnsweredPage,
+): Promise<AnsweredPage> {
+  if (!needsConversion(endpoint, encoderOf(exchange, endpoint, 'list'))) return page;
+  return { ...page, entries: await convertedSources(endpoint, page.entries, exchange.signal) };
+}
+
 async function convertedSource(endpoint: Endpoint, source: Source, signal: AbortSignal): Promise<Source> {
   const [converted = source] = await convertedSources(endpoint, [source], signal);
   return converted;

@@ -8,7 +8,7 @@ import type { DeleteOptions } from '../registry/deletion';
 import { planList } from '../registry/list-plan';
 import { readList } from '../registry/read';
 import type { Entry } from '../cache/state/entry';
-import { listAnswer } from './answers';
+import { convertedBefore, listAnswer } from './answers';
 import type { VerbContext } from './context';
 import { readDeleteOptions } from './delete-options';
 import { listQueryOf } from './list-options';
@@ -36,8 +36,9 @@ export async function removeCollection(
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
   // Before the first is gone: a request that begins anew elsewhere must not have done anything.
   for (const { bytes } of page.entries) keepStoredWithin(exchange.bounds, bytes.length);
+  const found = await convertedBefore(exchange, target, page);
   await deleteAll(context, { exchange, target, options }, page.entries);
-  return answer(page);
+  return answer(found);
 }
 
 interface Deletion {

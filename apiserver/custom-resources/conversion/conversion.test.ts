@@ -291,6 +291,16 @@ test('status and scale, dry runs and deletions of collections work in the other 
   expect((await get(V1_PATH)).json.items).toEqual([]);
 });
 
+test('a deletion of a collection that cannot be answered deletes nothing', async () => {
+  await defineConverted(api, webhook);
+  await post(V1_PATH, gizmoV1('a'));
+  await post(V1_PATH, gizmoV1('b'));
+  webhook.behave = convertingBy((objects) => objects.filter(({ metadata }) => metadata.name === 'a'));
+  expect((await api.call('DELETE', V2_PATH)).code).toBe(500);
+  expect((await get(V1_PATH)).json.items).toHaveLength(2);
+  expect((await api.call('DELETE', V1_PATH)).code).toBe(200);
+});
+
 test('a webhook that hangs holds up those who need it, and nobody else', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('a'));
