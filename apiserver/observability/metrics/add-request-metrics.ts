@@ -51,11 +51,11 @@ export function addRequestMetrics(metrics: MetricSet, requests: RequestMetrics):
   });
   metrics.gauge({
     name: 'apiserver_longrunning_gauge',
-    help: 'Open watches.',
+    help: 'Open watches, and connections through this server to others.',
     labels: WITHOUT_DRY_RUN,
     *read() {
       for (const { labels, longRunning } of requests.series())
-        if (labels.verb === 'WATCH') yield [labels, longRunning];
+        if (labels.verb === 'WATCH' || labels.verb === 'CONNECT') yield [labels, longRunning];
     },
   });
 }
