@@ -17,7 +17,24 @@ afterEach(() => {
 async function replicaOf(names: readonly string[], asked: string[]): Promise<Replica> {
   const documents: Readonly<Record<string, unknown>> = {
     '/api': { versions: ['v1'] },
-    '/apis': { groups: [] },
+    '/apis': {
+      groups: ['registration.test', 'metrics.test'].map((name) => ({
+        name,
+        versions: [{ groupVersion: `${name}/v1`, version: 'v1' }],
+      })),
+    },
+    '/apis/registration.test/v1': {
+      resources: [{ name: 'apiservices', kind: 'APIService', namespaced: false, verbs: ['get'] }],
+    },
+    '/apis/registration.test/v1/apiservices': {
+      items: [
+        { metadata: { name: 'v1.' }, spec: {} },
+        { metadata: { name: 'v1.metrics.test' }, spec: { service: { name: 'metrics' } } },
+      ],
+    },
+    '/apis/metrics.test/v1': {
+      resources: [{ name: 'nodes', kind: 'NodeMetrics', namespaced: false, verbs: ['list'] }],
+    },
     '/api/v1': {
       resources: [{ name: 'configmaps', kind: 'ConfigMap', namespaced: true, verbs: ['list', 'get'] }],
     },
@@ -25,6 +42,7 @@ async function replicaOf(names: readonly string[], asked: string[]): Promise<Rep
   };
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
+    if (request.url?.startsWith('/apis/metrics.test/v1/nodes') === true) response.statusCode = 503;
     response.end(JSON.stringify(documents[(request.url ?? '').split('?')[0] ?? '']));
   });
   servers.push(server);
@@ -58,4 +76,11 @@ test('replicas that hold the same are equal, and nobody differs from itself', as
   expect(await compareReplicas([one])).toMatchObject([{ isEqual: true }]);
   expect(await compareReplicas([one, await replicaOf(['a'], [])])).toMatchObject([{ isEqual: true }]);
   expect(await compareReplicas([])).toEqual([]);
+});
+
+test('what a server behind the replicas serves is not compared', async () => {
+  const asked: string[] = [];
+  const comparisons = await compareReplicas([await replicaOf(['a'], asked)]);
+  expect(comparisons.map(({ resource }) => resource)).toEqual(['configmaps']);
+  expect(asked.filter((url) => url.startsWith('/apis/metrics.test/v1/'))).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '../../../shared/client/client';
+import type { ResourceRow } from '../../../shared/client/discovery';
 import { discover } from '../../../shared/client/discovery';
 import { resourcePath } from '../../../shared/client/resource-path';
 import type { GroupVersionResource } from '../../../shared/object/object';
@@ -23,10 +24,37 @@ export async function compareReplicas(replicas: readonly Replica[]): Promise<rea
   const [first] = replicas;
   if (first === undefined) return [];
   const { resources } = await discover(first.client);
-  const listed = resources.filter(({ verbs, isPreferred }) => isPreferred && verbs.includes('list'));
+  const others = await servedByOthers(first.client, resources);
+  const listed = resources.filter(
+    ({ group, version, verbs, isPreferred }) =>
+      isPreferred && verbs.includes('list') && !others.has(`${version}.${group}`),
+  );
   const found: Comparison[] = [];
   for (const resource of listed) found.push(await compare(resource, first, replicas));
   return found;
+}
+
+interface ApiServices {
+  readonly items: readonly { readonly metadata: { readonly name: string }; readonly spec?: Spec }[];
+}
+
+interface Spec {
+  readonly service?: object | null;
+}
+
+/** Versions of groups, as `<version>.<group>`, that servers behind the replicas serve: no replica holds their objects, and they may be down. */
+async function servedByOthers(
+  client: Client,
+  resources: readonly ResourceRow[],
+): Promise<ReadonlySet<string>> {
+  const apiServices = resources.find(
+    ({ resource, isPreferred }) => isPreferred && resource === 'apiservices',
+  );
+  if (apiServices === undefined) return new Set();
+  const { items } = (await client.getJson(resourcePath(apiServices, {}))) as ApiServices;
+  return new Set(
+    items.flatMap(({ metadata, spec }) => ((spec?.service ?? null) === null ? [] : [metadata.name])),
+  );
 }
 
 async function compare(
