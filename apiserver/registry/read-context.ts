@@ -10,7 +10,7 @@ export interface ReadContext {
   /** `/registry`, without a trailing slash. */
   readonly prefix: string;
   readonly clock: Clock;
-  /** Of which resources records may be stale, by their prefixes below that: `core/secrets/`. Only the store tells of which. */
+  /** Of which resources records may be stale, or such that no key fits, by their prefixes below that: `core/secrets/`. Only the store tells of which. */
   readonly encrypted: ReadonlySet<string>;
   /** How long a consistent read waits for the cache before it asks the store itself. */
   readonly cacheWaitMs: number;

@@ -40,7 +40,10 @@ export interface ListPage {
   readonly entries: readonly Entry[];
 }
 
-/** One object, as fresh as the plan asks; undefined when there is none. */
+/**
+ * One object, as fresh as the plan asks; undefined when there is none. Throws StorageError `corrupt` for one that cannot be decrypted, which
+ * the cache lacks as well: whoever is told that it is gone removes what depends on it.
+ */
 export async function readObject(
   context: ReadContext,
   target: { readonly endpoint: Endpoint; readonly namespace: string; readonly name: string },
@@ -50,7 +53,10 @@ export async function readObject(
   const { endpoint } = target;
   const key = relativeKey(endpoint.stored, target.namespace, target.name);
   const cache = context.cache.resource(endpoint.stored.keyPrefix);
-  if ((await isAsFresh(context, plan, [cache], signal)) && cache.isReady) return cache.get(key);
+  if ((await isAsFresh(context, plan, [cache], signal)) && cache.isReady) {
+    const entry = cache.get(key);
+    if (entry !== undefined || !context.encrypted.has(endpoint.stored.keyPrefix)) return entry;
+  }
   const { record } = await context.backend.get(absoluteKey(context, endpoint, key), signal);
   if (record === undefined) return undefined;
   return entryOf(endpoint, key, record);

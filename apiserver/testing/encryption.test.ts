@@ -93,3 +93,15 @@ test('with a new key first, a write that changes nothing writes the value with i
   const last = await serve('two');
   expect((await last.call('GET', `${SECRETS}/eagle`)).json.data).toEqual(SECRET.data);
 });
+
+test('what no key fits is left out of lists, and is no object that is gone to who asks for it by name', async () => {
+  await (await serve('one')).call('POST', SECRETS, { body: SECRET });
+  const served = await serve('two');
+  expect((await served.call('GET', SECRETS)).json.items).toEqual([]);
+  for (const query of ['', '?resourceVersion=0']) {
+    expect((await served.call('GET', `${SECRETS}/eagle${query}`)).code).toBe(500);
+  }
+  expect((await served.call('GET', `${SECRETS}/other`)).code).toBe(404);
+  const again = await serve('one');
+  expect((await again.call('GET', `${SECRETS}/eagle`)).json.data).toEqual(SECRET.data);
+});
