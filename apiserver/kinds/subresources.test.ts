@@ -131,6 +131,15 @@ describe('scale', () => {
     expect((await api.call('GET', `${path}/rc/scale`)).json.status.selector).toBe('a=1,b=2');
   });
 
+  test.each([
+    ['/apis/apps/v1/namespaces/default/deployments', 'deployments/scale.apps'],
+    ['/apis/apps/v1/namespaces/default/statefulsets', 'statefulsets.apps'],
+    ['/api/v1/namespaces/default/replicationcontrollers', 'replicationcontrollers/scale.autoscaling'],
+  ])('that of what is not there, below %s, is not found as %s', async (path, named) => {
+    const { code, json } = await api.call('GET', `${path}/none/scale`);
+    expect([code, json.message]).toEqual([404, `${named} "none" not found`]);
+  });
+
   test('a dry run scales nothing', async () => {
     await api.call('POST', DEPLOYMENTS, { body: deployment() });
     const dry = await api.call('PATCH', `${DEPLOYMENTS}/web/scale?dryRun=All`, {
@@ -312,6 +321,20 @@ describe('eviction', () => {
     const { json } = await api.call('GET', `${PODS}/a`);
     expect(json.metadata.finalizers).toContain('foregroundDeletion');
   });
+
+  test.each([{ propagationPolicy: 'Odd' }, { propagationPolicy: 'Orphan', orphanDependents: true }])(
+    'deleteOptions %j are refused, and nothing is deleted',
+    async (deleteOptions) => {
+      await pod('a');
+      const { json } = await evict('a', { deleteOptions });
+      expect([json.code, json.details.kind, json.details.causes[0].field]).toEqual([
+        422,
+        'DeleteOptions',
+        'propagationPolicy',
+      ]);
+      expect((await api.call('GET', `${PODS}/a`)).json.metadata).not.toHaveProperty('deletionTimestamp');
+    },
+  );
 
   test('the kind is that of policy/v1beta1 alone', async () => {
     await pod('a');

@@ -30,6 +30,8 @@ export interface ObjectView<T extends ApiObject = ApiObject, Shown extends ApiOb
    * Default: the change is like one of the object itself.
    */
   readonly hasStrategy?: boolean;
+  /** What is not found where the object is missing. Default: the subresource, in the group of the object. */
+  readonly missing?: 'object' | { readonly group: string };
   /** Whether configurations of the shown kind can be applied. */
   readonly canApply?: boolean;
 }

@@ -1,8 +1,5 @@
 import { stringifyExact } from '../../shared/object/exact-text';
-import { GROUP } from '../../shared/names';
 import { badRequest } from '../../shared/errors/status-error';
-import type { FieldError } from '../../shared/errors/field-error';
-import { invalid, invalidObject, notSupported } from '../../shared/errors/field-error';
 import { apiVersionOf } from '../../shared/object/object';
 import { DecodeError, decodeObject } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
@@ -11,10 +8,9 @@ import { bodyMediaType } from '../http/encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { DeleteOptions } from '../registry/deletion';
 import { graceOf } from '../registry/deletion';
+import { requirePropagation } from '../registry/delete-options-rules';
 import { boundedBody } from './body';
 import { dryRunParameter, intParameter, optionalBoolParameter } from './query';
-
-const POLICIES = ['Foreground', 'Background', 'Orphan'] as const;
 
 /** The wire form of meta/v1 DeleteOptions, as far as it is read. */
 interface WireOptions {
@@ -35,22 +31,7 @@ export async function readDeleteOptions(exchange: Exchange): Promise<DeleteOptio
   if (body.length > 0) {
     exchange.audit?.requestObject(undefined, () => encodeObject(documentOf(exchange, wire)));
   }
-  const errors: FieldError[] = [];
-  if (wire.orphanDependents !== undefined && wire.propagationPolicy !== undefined) {
-    errors.push(
-      invalid(
-        'propagationPolicy',
-        wire.propagationPolicy,
-        'orphanDependents and deletionPropagation cannot be both set',
-      ),
-    );
-  } else if (
-    wire.propagationPolicy !== undefined &&
-    !POLICIES.some((each) => each === wire.propagationPolicy)
-  ) {
-    errors.push(notSupported('propagationPolicy', wire.propagationPolicy, [...POLICIES, 'nil']));
-  }
-  if (errors.length > 0) throw invalidObject({ group: GROUP.meta, kind: 'DeleteOptions' }, '', errors);
+  requirePropagation(wire);
   const { dryRun = [], gracePeriodSeconds: seconds, ...rest } = wire;
   const grace = seconds === undefined ? {} : { gracePeriodSeconds: graceOf(seconds) };
   return { ...rest, ...grace, dryRun: dryRunParameter(dryRun, 'DeleteOptions') };

@@ -62,9 +62,7 @@ async function get(
   const plan = planGet(exchange.query.get('resourceVersion') ?? '');
   const entry = await readObject(context.store, target, plan, exchange.signal);
   if (entry === undefined) {
-    const { group, resource } = endpoint.row;
-    const isNamedWhole = view.hasStrategy === true || endpoint.custom !== undefined;
-    throw notFound({ group, resource: isNamedWhole ? resource : `${resource}/${subresource}` }, name);
+    throw notFound(missingOf(endpoint, view, subresource), name);
   }
   keepStoredWithin(exchange.bounds, entry.bytes.length);
   const { stored } = endpoint;
@@ -133,4 +131,15 @@ async function writtenView({ shown, view, answers }: Viewed, written: Written): 
 export function sourceOf({ type, row, apiVersion }: Endpoint, object: ApiObject): Source {
   const { object: canonical } = decodeObject(type, { ...object, kind: row.kind, apiVersion });
   return writtenSource({ plain: encodeObject(canonical), revision: 0 });
+}
+
+function missingOf(
+  { row, custom }: Endpoint,
+  view: ObjectView,
+  subresource: string,
+): Parameters<typeof notFound>[0] {
+  const { group, resource } = row;
+  const { missing } = view;
+  if (missing === 'object' || view.hasStrategy === true || custom !== undefined) return { group, resource };
+  return { group: missing?.group ?? group, resource: `${resource}/${subresource}` };
 }

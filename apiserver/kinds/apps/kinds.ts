@@ -17,5 +17,9 @@ export const apps = kindsOf('apps', {
   daemonsets: { strategy: daemonSets, table: daemonSetTable },
   deployments: { strategy: deployments, table: deploymentTable, subresources: { scale } },
   replicasets: { strategy: replicaSets, table: replicaSetTable, subresources: { scale } },
-  statefulsets: { strategy: statefulSets, table: statefulSetTable, subresources: { scale } },
+  statefulsets: {
+    strategy: statefulSets,
+    table: statefulSetTable,
+    subresources: { scale: { is: 'view', view: { ...scaleBySelector, missing: 'object' } } },
+  },
 });

@@ -7,6 +7,7 @@ import type { Admission } from '../../registry/admission';
 import { deleteObject } from '../../registry/delete';
 import type { DeleteOptions } from '../../registry/deletion';
 import { graceOf } from '../../registry/deletion';
+import { requirePropagation } from '../../registry/delete-options-rules';
 import { readFresh } from '../../registry/current';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
@@ -35,6 +36,8 @@ export const evictPod: Operation = async (context, request, signal) => {
   for (let tries = 1; ; tries += 1) {
     const pod = await freshPod(context, { request, pods }, signal);
     if (pod === undefined) throw notFound(PODS, name);
+    // Before a disruption is spent on what would be refused in the end.
+    requirePropagation(options);
     const judged = await judge(context, { request, pod, dryRun: options.dryRun }, signal);
     const outcome = await tryDeletion(context, { request, pods, options, pod, judged }, signal);
     if (outcome === 'deleted') return undefined;
@@ -105,7 +108,7 @@ function deleteOptionsOf({ object, dryRun }: OperationRequest): DeleteOptions {
   // Decoded as what is sent there.
   const { deleteOptions = {} } = object as Eviction;
   const {
-    propagationPolicy: policy = '',
+    propagationPolicy: policy,
     preconditions,
     orphanDependents: orphan,
     dryRun: asked = [],
@@ -118,8 +121,7 @@ function deleteOptionsOf({ object, dryRun }: OperationRequest): DeleteOptions {
   return {
     dryRun: dryRun || asked.includes('All'),
     ...defined({ gracePeriodSeconds: grace }),
-    ...(policy === '' ? {} : { propagationPolicy: policy }),
-    ...defined({ orphanDependents: orphan, preconditions }),
+    ...defined({ propagationPolicy: policy, orphanDependents: orphan, preconditions }),
   };
 }
 

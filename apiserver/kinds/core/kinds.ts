@@ -1,3 +1,4 @@
+import { GROUP } from '../../../shared/names';
 import { pathSegmentName } from '../../../shared/meta/name-rules';
 import { scaleBySelectorMap } from '../autoscaling/scale';
 import { CREATED_AT_TABLE } from '../columns/common';
@@ -115,7 +116,9 @@ export const core = kindsOf(
     replicationcontrollers: {
       strategy: replicationControllers,
       table: replicationControllerTable,
-      subresources: { scale: { is: 'view', view: scaleBySelectorMap } },
+      subresources: {
+        scale: { is: 'view', view: { ...scaleBySelectorMap, missing: { group: GROUP.autoscaling } } },
+      },
     },
     resourcequotas: {
       strategy: { returnsDeletedObject: true, ...resourceQuotaRules },
