@@ -307,6 +307,20 @@ const JOBS: readonly Refusal[] = [
     job({ selector: { matchLabels: { 'controller-uid': 'x' } } }),
     ['Invalid spec.selector', LABELS],
   ],
+  [
+    "another Job's labels",
+    job({
+      template: {
+        ...template({ restartPolicy: 'Never' }),
+        metadata: { labels: { 'controller-uid': 'x', 'job-name': 'y' } },
+      },
+    }),
+    [
+      LABELS,
+      'Invalid spec.template.metadata.labels[controller-uid]',
+      'Invalid spec.template.metadata.labels[job-name]',
+    ],
+  ],
   ['a manual selector that is absent', job({ manualSelector: true }), [LABELS, 'Required spec.selector']],
   [
     'a manual selector of other pods',

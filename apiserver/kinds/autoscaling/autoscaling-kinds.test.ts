@@ -16,7 +16,12 @@ testKind('HorizontalPodAutoscaler', {
   },
   bad: [
     ['no most', { spec: { maxReplicas: 0 } }, ['Invalid spec.maxReplicas']],
-    ['a least of none', { spec: { minReplicas: 0 } }, ['Invalid spec.minReplicas']],
+    ['a least below none', { spec: { minReplicas: -1 } }, ['Invalid spec.minReplicas']],
+    [
+      'a least of none, where nothing tells of work without pods',
+      { spec: { minReplicas: 0 } },
+      ['Forbidden spec.metrics', 'Invalid spec.minReplicas'],
+    ],
     ['a least above the most', { spec: { minReplicas: 9 } }, ['Invalid spec.maxReplicas']],
     [
       'no target',

@@ -22,13 +22,23 @@ export const autoscalerRules: Pick<Strategy<HorizontalPodAutoscaler>, 'validate'
   validate: ({ spec }) => {
     const { minReplicas: min, maxReplicas: max, metrics = [], behavior = {} } = spec;
     return [
-      ...(min === undefined ? [] : positive(min, 'spec.minReplicas')),
+      ...(min === undefined || min >= 1
+        ? []
+        : [invalid('spec.minReplicas', min, 'must be greater than or equal to 1')]),
       ...positive(max, 'spec.maxReplicas'),
       ...(min !== undefined && max < min
         ? [invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`')]
         : []),
       ...kindAndName(spec.scaleTargetRef, 'spec.scaleTargetRef'),
       ...forEachItem(metrics, 'spec.metrics', validateMetric),
+      ...(min === 0 && !metrics.some(({ type }) => AWAKENING.includes(type))
+        ? [
+            forbiddenField(
+              'spec.metrics',
+              'must specify at least one Object or External metric to support scaling to zero replicas',
+            ),
+          ]
+        : []),
       ...validateScaling(behavior.scaleUp, 'spec.behavior.scaleUp'),
       ...validateScaling(behavior.scaleDown, 'spec.behavior.scaleDown'),
     ];
@@ -43,6 +53,9 @@ export const autoscalerRules: Pick<Strategy<HorizontalPodAutoscaler>, 'validate'
     },
   },
 };
+
+/** Metrics that tell of work while no pod runs. */
+const AWAKENING: readonly string[] = ['Object', 'External'];
 
 type SourceField = 'object' | 'pods' | 'resource' | 'containerResource' | 'external';
 

@@ -73,7 +73,7 @@ function generatedSelector({ metadata, spec }: Job): FieldError[] {
 }
 
 function ownLabel(labels: Readonly<Record<string, string>>, key: string, expected: string): FieldError[] {
-  const path = 'spec.template.metadata.labels';
+  const path = `spec.template.metadata.labels[${key}]`;
   const actual = labels[key];
   if (actual === undefined) return [required(path, `must be '${expected}'`)];
   return actual === expected ? [] : [invalid(path, labels, `must be '${expected}'`)];
