@@ -219,9 +219,15 @@ test.each<[what: string, config: object, code: number, why: string]>([
   ],
   [
     'an item without its key',
-    { ...CONFIG, spec: { template: { spec: { containers: [{ image: 'i' }] } } } },
+    { ...CONFIG, spec: { template: { spec: { imagePullSecrets: [{}] } } } },
     400,
     'omits key field "name"',
+  ],
+  [
+    'an item without the name that it must have',
+    { ...CONFIG, spec: { template: { spec: { containers: [{ image: 'i' }] } } } },
+    422,
+    'spec.template.spec.containers[1].name: Required value',
   ],
   ['a stale version', { ...CONFIG, metadata: { name: 'd', resourceVersion: '1' } }, 409, 'has been modified'],
   ['an invalid result', { ...CONFIG, spec: { replicas: -1 } }, 422, 'must be greater than or equal to 0'],

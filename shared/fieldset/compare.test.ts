@@ -121,7 +121,6 @@ test('keys that objects inherit are data like any other', () => {
 test.each<[string, object, string]>([
   ['two items of one key', { spec: { ports: [{ port: 1 }, { port: 1 }] } }, 'duplicate entries for key'],
   ['two equal items of a set', { metadata: { finalizers: ['a', 'a'] } }, 'duplicate entries for key'],
-  ['an item without key', { spec: { ports: [{ name: 'x' }] } }, 'omits key field "port"'],
   ['an item that is no object', { spec: { ports: ['x'] } }, 'non-map elements'],
   ['an item that is null', { spec: { ports: [null] } }, 'null element'],
   ['a map for a list', { spec: { ports: {} } }, 'expected a list'],
@@ -129,6 +128,15 @@ test.each<[string, object, string]>([
   ['a field that is not declared', { spec: { nonsense: 1 } }, '.spec.nonsense: field not declared in schema'],
 ])('a configuration with %s is refused', (_what, config, why) => {
   expect(() => appliedSet(rootShape(SERVICE), config)).toThrow(why);
+});
+
+test('a key that is always written may be left out, and is its zero value', () => {
+  expect(appliedSet(rootShape(SERVICE), { spec: { ports: [{ name: 'x' }] } })).toEqual({
+    'f:spec': { 'f:ports': { 'k:{"port":0,"protocol":"TCP"}': { '.': {}, 'f:name': {} } } },
+  });
+  expect(() => appliedSet(rootShape(POD), { spec: { imagePullSecrets: [{}] } })).toThrow(
+    'omits key field "name"',
+  );
 });
 
 test('a set reads as today’s schema has it: parts of what became one unit become the unit', () => {
@@ -172,7 +180,7 @@ describe('whoever owns something with parts as a unit', () => {
     ['is below something that is no list', { spec: { containers: null } }],
     [
       'is in a list of which an item cannot be named',
-      { spec: { containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }, {}] } },
+      { spec: { containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }, null] } },
     ],
   ])('owns just the unit while it %s', (_what, live) => {
     expect(read(own, live)).toBe(own);

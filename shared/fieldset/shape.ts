@@ -1,4 +1,5 @@
 import type { FieldType, MessageType } from '../schema/types';
+import { wordTable } from '../word-table';
 
 /**
  * What field management has to know of a type. `leaf`: owned as a whole (scalars, atomic lists, maps and structs). `object`: each field
@@ -124,7 +125,15 @@ function keyedShape(field: FieldType, names: readonly string[]): Shape {
   if (names.length === 0 || message === undefined) return LEAF_SHAPE;
   return {
     kind: 'keyed',
-    keys: [...names].sort().map((name) => ({ name, default: message.byName.get(name)?.default })),
+    keys: [...names].sort().map((name) => ({ name, default: keyDefault(message.byName.get(name)) })),
     element: messageShape(message),
   };
+}
+
+const ZEROS = wordTable<unknown>({ string: '', bool: false, int32: 0, int64: 0 });
+
+/** That of the published schema: what is always written has its zero value there. */
+function keyDefault(field: FieldType | undefined): unknown {
+  if (field === undefined || field.default !== undefined) return field?.default;
+  return field.omitempty || field.pointer ? undefined : ZEROS.get(field.kind);
 }
