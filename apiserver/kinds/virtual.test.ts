@@ -165,6 +165,9 @@ describe.each(VERSIONS)('access reviews in %s', (version) => {
 
   test('are created and nothing else', async () => {
     expect((await api.call('GET', `${base}/subjectaccessreviews`)).code).toBe(405);
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      expect((await api.call(method, `${base}/subjectaccessreviews/x`)).code).toBe(404);
+    }
   });
 });
 

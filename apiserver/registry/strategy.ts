@@ -55,6 +55,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly requiresResourceVersion?: boolean;
   /** A PUT without resourceVersion, or of another uid, is refused like anything that is wrong with the object. Default: it overwrites, or conflicts. */
   readonly checksIdentityLast?: boolean;
+  /** Why an object of this name is not to be deleted by itself, if so; deletions of the collection do not ask. */
+  readonly refusesDeletion?: (name: string) => string | undefined;
   /** A deletion that removes the object at once answers with it instead of a Status. */
   readonly returnsDeletedObject?: boolean;
   readonly defaultPropagation?: DefaultPropagation;

@@ -51,8 +51,8 @@ const NEEDS_MATCH = 'Forbidden: sendInitialEvents requires setting resourceVersi
 const NO_MATCH =
   'Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided';
 const NO_CONTINUE = 'Forbidden: resourceVersionMatch is forbidden when continue is provided';
-const unsupported = (match: string): string =>
-  `Unsupported value: "${match}": supported values: "NotOlderThan"`;
+const unsupported = (match: string, others = ''): string =>
+  `Unsupported value: "${match}": supported values: ${others}"NotOlderThan"`;
 
 test.each<[Partial<ListQuery>, readonly string[]]>([
   [{ sendInitialEvents: true }, [NEEDS_MATCH]],
@@ -63,7 +63,8 @@ test.each<[Partial<ListQuery>, readonly string[]]>([
   [{ ...NOT_OLDER, resourceVersion: '7' }, [NO_MATCH]],
   [{ ...NOT_OLDER, resourceVersion: '0' }, [NO_MATCH]],
   [{ ...NOT_OLDER, resourceVersion: 'text' }, [NO_MATCH]],
-  [{ resourceVersionMatch: 'Exact', resourceVersion: '7' }, [NO_MATCH, unsupported('Exact')]],
+  [{ resourceVersionMatch: 'Exact', resourceVersion: '7' }, [NO_MATCH]],
+  [{ resourceVersionMatch: 'Odd', resourceVersion: '7' }, [NO_MATCH, unsupported('Odd', '"Exact", ')]],
   [{ ...NOT_OLDER, continue: 'x' }, [NO_MATCH, NO_CONTINUE]],
 ])('a watch with %j is invalid', (options, causes) => {
   expect(refusal(() => planWatch({ ...QUERY, ...options }))).toEqual({ code: 422, causes });

@@ -48,7 +48,8 @@ function checkWatchOptions({ resourceVersionMatch: match, ...query }: ListQuery)
       forbiddenField(field, `${field} is forbidden for watch unless sendInitialEvents is provided`),
     );
   }
-  if (match !== '' && match !== NOT_OLDER_THAN) errors.push(notSupported(field, match, [NOT_OLDER_THAN]));
+  const known = isStreaming ? [NOT_OLDER_THAN] : ['Exact', NOT_OLDER_THAN];
+  if (match !== '' && !known.includes(match)) errors.push(notSupported(field, match, known));
   if (match !== '' && query.continue !== '') {
     errors.push(forbiddenField(field, `${field} is forbidden when continue is provided`));
   }

@@ -1,6 +1,7 @@
 import { documentAnswer } from '../http/encoding/document';
 import { OUTCOME_OFFER } from '../http/encoding/negotiation';
 import type { Status } from '../../shared/errors/status-error';
+import { forbidden } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { deleteObject } from '../registry/delete';
 import type { Written } from '../registry/write';
@@ -18,9 +19,12 @@ export async function remove(context: VerbContext, exchange: Exchange, target: T
   const answers = objectAnswers(exchange, target);
   const options = await readDeleteOptions(exchange);
   const request = writeRequestOf(exchange, target, options.dryRun);
+  const { row, stored } = target.endpoint;
+  const why = stored.strategy.refusesDeletion?.(target.name);
+  if (why !== undefined) throw forbidden(row, target.name, why);
   const written = await deleteObject(context.store, request, options, exchange.signal);
   const gone = written.kind === 'deleted';
-  if (gone && target.endpoint.stored.strategy.returnsDeletedObject !== true) {
+  if (gone && stored.strategy.returnsDeletedObject !== true) {
     return documentAnswer(exchange, 200, successStatus(target, written), OUTCOME_OFFER);
   }
   const code = !gone && options.orphanDependents === false ? 202 : 200;

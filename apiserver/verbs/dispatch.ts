@@ -44,6 +44,8 @@ export async function answerResource(context: VerbContext, exchange: Exchange): 
       const mayBeOutdated = READS.has(exchange.info.verb) && endpoint?.custom !== undefined;
       if (tries >= TRIES_MAX || !mayBeOutdated || endpointOf(context, exchange) === endpoint) return answer;
     } catch (error) {
+      // A type that the resource does not take is refused before anybody looks at what it is.
+      if (error instanceof StatusError && error.status.code === UNSUPPORTED) exchange.warnings.length = 0;
       if (tries >= TRIES_MAX || !isByDefinition(error, endpoint)) throw error;
       await context.confirmRegistry(exchange.signal);
       if (error instanceof DefinitionChangedError || endpointOf(context, exchange) !== endpoint) continue;
@@ -57,6 +59,8 @@ function isByDefinition(error: unknown, endpoint: Endpoint | undefined): boolean
   if (error instanceof DefinitionChangedError) return true;
   return endpoint?.custom !== undefined && error instanceof StatusError && REFUSALS.has(error.status.reason);
 }
+
+const UNSUPPORTED = 415;
 
 const READS: ReadonlySet<string> = new Set(['get', 'list']);
 

@@ -24,11 +24,8 @@ export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): 
   if (endpoint === undefined || info.parts.length > 3) throw unknownPath();
   if (endpoint.custom !== undefined) return customTarget(endpoint, info);
   const { row } = endpoint;
-  const namespaced = info.namespace !== '' && row.resource !== 'namespaces';
-  if (namespaced && !row.namespaced) throw unknownPath();
   const name = nameInPath(info);
-  if (row.namespaced && name !== '' && info.namespace === '') throw unknownPath();
-  if (info.leadingVerb !== '' && !hasPathThatLeadsWith(info, endpoint)) throw unknownPath();
+  if (!isThere(info, endpoint, name)) throw unknownPath();
   if (isListedOnly(info, row.verbs)) throw methodNotSupported(row, info.verb);
   if (!verbsOf(endpoint, info.subresource).includes(info.verb)) throw methodNotAllowed();
   if (!isInPlace(info, row.namespaced) || !isReadByGet(exchange)) throw methodNotAllowed();
@@ -39,6 +36,19 @@ export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): 
     subresource: info.subresource,
   };
 }
+
+/** Whether the path is one of the resource's, whatever is asked for there. */
+function isThere(info: RequestInfo, endpoint: Endpoint, name: string): boolean {
+  const { row } = endpoint;
+  const namespaced = info.namespace !== '' && row.resource !== 'namespaces';
+  if (namespaced && !row.namespaced) return false;
+  if (row.namespaced && name !== '' && info.namespace === '') return false;
+  if (info.leadingVerb !== '' && !hasPathThatLeadsWith(info, endpoint)) return false;
+  return name === '' || info.subresource !== '' || row.verbs.some((verb) => VERBS_OF_ONE.has(verb));
+}
+
+/** Where nothing can be done with one object (reviews, bindings), its path is not there either. */
+const VERBS_OF_ONE: ReadonlySet<string> = new Set(['get', 'update', 'patch', 'delete']);
 
 /** The deprecated paths are there for what can be watched, whole; those of proxies are gone. */
 function hasPathThatLeadsWith({ leadingVerb, subresource }: RequestInfo, { row }: Endpoint): boolean {

@@ -425,6 +425,14 @@ describe('paths', () => {
     expect((await api.call(method, url, { text: '{', headers })).code).toBe(code);
   });
 
+  test('no warning of a deprecated version comes with the refusal of a media type', async () => {
+    const url = `/apis/batch/v1beta1/namespaces/default/cronjobs`;
+    const refused = await api.call('POST', url, { text: '{', headers: { 'content-type': 'text/plain' } });
+    expect([refused.code, refused.warnings]).toEqual([415, []]);
+    const malformed = await api.call('POST', url, { text: '{' });
+    expect([malformed.code, malformed.warnings.length]).toEqual([400, 1]);
+  });
+
   test.each(['/apis/none.example.com/v1', '/apis/none.example.com/v1/things'])(
     '%s is an unknown page',
     async (url) => {

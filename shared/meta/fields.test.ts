@@ -18,6 +18,9 @@ test.each([
   ['metadata.name=a,status.phase!=Pending', true],
   ['metadata.name=a,,status.phase=Pending', false],
   ['spec.nodeName=', true],
+  ['=', true],
+  ['!=', true],
+  ['==,metadata.name=b', false],
   ['spec.nodeName!=', false],
   ['odd=x\\,y\\=z\\\\', true],
 ])('%j holds: %s', (text, holds) => {

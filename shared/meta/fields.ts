@@ -17,13 +17,15 @@ export interface FieldValues {
 
 /**
  * Reads the text of a `fieldSelector` parameter: `metadata.name=a,status.phase!=Running`. `\`, `,` and `=` in values are written
- * with a backslash before them. Which fields a resource knows is for the caller to check. Throws SelectorError.
+ * with a backslash before them. A term without field and value asks for nothing. Which fields a resource knows is for the caller to
+ * check. Throws SelectorError.
  */
 export function parseFieldSelector(text: string): FieldSelector {
   return splitTerms(text)
     .sort()
     .filter((term) => term !== '')
-    .map((term) => parseTerm(term, text));
+    .map((term) => parseTerm(term, text))
+    .filter(({ field, value }) => field !== '' || value !== '');
 }
 
 export function matchesFields(selector: FieldSelector, fields: FieldValues): boolean {

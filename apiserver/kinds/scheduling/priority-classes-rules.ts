@@ -13,7 +13,12 @@ const SYSTEM_CLASSES = wordTable<number>({
 });
 
 /** What a class is never changes, so that an update is asked about nothing else. */
-export const priorityClassRules: Pick<Strategy<PriorityClass>, 'validateNew' | 'validateUpdate'> = {
+export const priorityClassRules: Pick<
+  Strategy<PriorityClass>,
+  'refusesDeletion' | 'validateNew' | 'validateUpdate'
+> = {
+  refusesDeletion: (name) =>
+    SYSTEM_CLASSES.has(name) ? 'this is a system priority class and cannot be deleted' : undefined,
   validateNew: (priorityClass) => {
     const { preemptionPolicy: policy } = priorityClass;
     return [

@@ -116,4 +116,9 @@ test('first objects are created once, valid by the rules of their kinds, and cha
   const changed = await api.call('GET', `${classes}/system-node-critical`);
   await createFirstObjects(store, registry(), patience());
   expect((await api.call('GET', `${classes}/system-node-critical`)).json).toEqual(changed.json);
+  const kept = await api.call('DELETE', `${classes}/system-node-critical`);
+  expect([kept.code, kept.json.message]).toEqual([
+    403,
+    `priorityclasses.${GROUP.scheduling} "system-node-critical" is forbidden: this is a system priority class and cannot be deleted`,
+  ]);
 });
