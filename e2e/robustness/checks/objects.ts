@@ -56,6 +56,8 @@ function writtenTurns(history: History, object: string): Written {
   for (const { revision, object: stored } of history.of(object)) {
     if (stored === undefined || stored.turn === '') continue;
     const at = written.get(stored.turn);
+    // The mark of a deletion is no second time of the write that it leaves in place.
+    if (at !== undefined && stored.isMarked) continue;
     if (at === undefined) written.set(stored.turn, [revision]);
     else at.push(revision);
   }

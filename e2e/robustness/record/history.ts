@@ -20,6 +20,8 @@ export interface StoredObject {
   readonly half: string | undefined;
   /** Services: every address and port that it holds. */
   readonly addresses: readonly string[];
+  /** It is about to go: a deletion of a pod stores it once more, marked, before it is removed. */
+  readonly isMarked: boolean;
 }
 
 const ROOT = '/registry/';
@@ -146,6 +148,7 @@ function storedObject(resource: string, value: Buffer): StoredObject {
   const { half } = metadata?.labels ?? {};
   return {
     turn,
+    isMarked: metadata?.deletionTimestamp !== undefined,
     half,
     addresses: resource === 'services' ? addressesOf(spec) : [],
   };
