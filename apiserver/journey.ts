@@ -1,6 +1,7 @@
 import { pageNotFound } from './verbs/answers';
 import type { Aggregator } from './aggregation/aggregator';
 import type { Audit } from './audit/audit';
+import { holdOnGrounds } from './connect/hold-on-grounds';
 import { confirmedRegistry } from './documents/discovery/confirmed-registry';
 import { answerDiscovery } from './documents/discovery/discovery';
 import type { IssuerDocuments } from './documents/discovery/issuer-documents';
@@ -140,6 +141,7 @@ function createAnswerStage(parts: JourneyParts): Stage {
   return async (exchange) => {
     const aggregated = await parts.aggregator?.answer(exchange);
     if (aggregated !== undefined) {
+      holdOnGrounds(parts.verbs, exchange, aggregated);
       exchange.answer = aggregated;
       return;
     }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ensureServingCertificate } from '../../shared/certs/serving-certificate';
 import { GROUP } from '../../shared/names';
-import { eventually } from '../../shared/testing/eventually';
+import { eventually, patience } from '../../shared/testing/eventually';
 import { newConnectCounts } from '../connect/connect-counts';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
@@ -39,6 +39,7 @@ beforeEach(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   api = await startInProcessApi(undefined, {
+    authorizationModes: ['RBAC'],
     aggregated: { counts, availability, client: () => ({}), byEndpoints: false },
   });
   await register(readFileSync(files.caFile).toString('base64'));
@@ -150,10 +151,10 @@ test('a path in which authorization finds another group does not go on', async (
   await lead();
   await becomes('Passed', /passed/);
   seen = [];
-  for (const path of [`//apis/wardle.example.com/v1/flunders`, `/apis//wardle.example.com/v1/flunders`]) {
-    expect((await api.call('GET', path)).code).toBe(404);
+  for (const url of [`//apis/wardle.example.com/v1/flunders`, `/apis//wardle.example.com/v1/flunders`]) {
+    expect((await api.call('GET', url)).code).toBe(404);
   }
-  expect(seen.filter(({ url }) => url?.includes('flunders'))).toEqual([]);
+  expect(seen.filter((each) => each.url?.includes('flunders'))).toEqual([]);
 });
 
 test('discovery has its group, in the place that its priority gives it', async () => {
@@ -164,6 +165,26 @@ test('discovery has its group, in the place that its priority gives it', async (
     kind: 'APIGroup',
     preferredVersion: { groupVersion: 'wardle.example.com/v1', version: 'v1' },
   });
+});
+
+test('a watch ends once its next request would be refused', async () => {
+  await lead();
+  await becomes('Passed', /passed/);
+  const rbac = `/apis/${GROUP.rbac}/v1`;
+  const rules = [{ verbs: ['watch'], apiGroups: ['wardle.example.com'], resources: ['flunders'] }];
+  await create(`${rbac}/clusterroles`, { metadata: { name: 'w' }, rules });
+  await create(`${rbac}/clusterrolebindings`, {
+    metadata: { name: 'w' },
+    roleRef: { apiGroup: GROUP.rbac, kind: 'ClusterRole', name: 'w' },
+    subjects: [{ kind: 'User', apiGroup: GROUP.rbac, name: 'ann' }],
+  });
+  const events = api.watch(`${ROOT}/flunders?watch=true`, patience(), { 'impersonate-user': 'ann' });
+  expect((await events.next()).value).toEqual({ type: 'ADDED', object: {} });
+  const last = events.next();
+  last.catch(() => undefined);
+  expect((await api.call('DELETE', `${rbac}/clusterrolebindings/w`)).code).toBe(200);
+  await eventually('no connection is left', () => (counts.open.get('apiservice') ?? 0) === 0);
+  await expect(last).rejects.toThrow('aborted');
 });
 
 test('a watch streams, and leaves nothing behind once its client has gone', async () => {

@@ -19,6 +19,7 @@ import { callBackend } from './backend-call';
 import type { ConnectCounts } from './connect-counts';
 import { openConnections } from './connect-counts';
 import { forwardedHeaders } from './forwarded-headers';
+import { holdOnGrounds } from './hold-on-grounds';
 import { CONNECTIONS_MAX, DIAL_MS_MAX } from './limits';
 import { errorOfText, logAnswer } from './log-answer';
 import { emptyPathAnswer, proxiedAnswer, tunnelAnswer } from './proxied-answer';
@@ -67,7 +68,7 @@ export class Connector {
     const reader = this.#reader(context, exchange.signal);
     const destination = await connection.locate(reader, { namespace, name, options });
     const answer = await this.#answerOf(exchange, place, destination);
-    if (answer.tunnel !== undefined || !Buffer.isBuffer(answer.body)) holdOnGrounds(context, exchange);
+    holdOnGrounds(context, exchange, answer);
     return answer;
   }
 
@@ -248,10 +249,4 @@ async function admitted(
   const changed = (await admission.mutate(attributes, exchange.signal)) ?? object;
   await admission.validate({ ...attributes, object: changed }, exchange.signal);
   return changed;
-}
-
-/** It ends, as a watch does, once its next request would be refused. */
-function holdOnGrounds({ openWatches }: ConnectContext, exchange: Exchange): void {
-  const release = openWatches.hold(exchange.grounds ?? [], (refusal) => exchange.abort(refusal));
-  exchange.whenOver(release);
 }

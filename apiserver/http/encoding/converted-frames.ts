@@ -13,6 +13,7 @@ type Kind = (typeof KINDS)[number];
 /** The kind, and how many bytes follow. */
 const HEAD_BYTES = 5;
 const LENGTH_AT = 1;
+const VERSION_LENGTH_BYTES = 2;
 
 /**
  * The frames of a watch before conversion. The cache shares them among watchers and waits for nobody; what stands in another version than
@@ -26,7 +27,10 @@ export function unconvertedFrames({ stored, apiVersion }: Endpoint, encoder: Obj
       const from = storedVersionOf(stored, entry.fields);
       if (from === apiVersion) return framed('COMPLETE', encoder.frame(type, entry));
       const version = Buffer.from(from);
-      return framed(type, Buffer.from([version.length]), version, entry.bytes);
+      // More than one byte can count: a group alone may have 253.
+      const length = Buffer.alloc(VERSION_LENGTH_BYTES);
+      length.writeUInt16BE(version.length);
+      return framed(type, length, version, entry.bytes);
     },
     bookmark: (revision, initialEventsEnd) =>
       framed('COMPLETE', encoder.bookmark(revision, initialEventsEnd)),
@@ -93,7 +97,7 @@ function* partsOf(chunk: Buffer): Generator<Part> {
 }
 
 function sourceIn(bytes: Buffer): Source {
-  const end = 1 + (bytes[0] ?? 0);
-  const apiVersion = bytes.toString('utf8', 1, end);
+  const end = VERSION_LENGTH_BYTES + bytes.readUInt16BE();
+  const apiVersion = bytes.toString('utf8', VERSION_LENGTH_BYTES, end);
   return { bytes: bytes.subarray(end), fields: { apiVersion }, transient: true };
 }
