@@ -1,4 +1,6 @@
 import { assert, asyncProperty, integer, string } from 'fast-check';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { withLinks } from './html-links';
 
 async function rewritten(page: string, pieceBytes = page.length + 1): Promise<string> {
@@ -37,4 +39,29 @@ test('what has no links of its own comes through byte for byte', async () => {
       expect(await rewritten(page, bytes)).toBe(Buffer.from(page).toString());
     }),
   );
+});
+
+test('an attribute without an end is passed on, and never gathered', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const piece = Buffer.alloc(16 * 1024, 'x');
+  async function* pieces(): AsyncGenerator<Buffer> {
+    yield Promise.resolve(Buffer.from('<a href="/'));
+    for (let at = 0; at < 1_024; at += 1) yield piece;
+  }
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  const page = withLinks(pieces(), (link) => link);
+  let bytes = 0;
+  let held = 0;
+  for await (const each of page) {
+    bytes += each.length;
+    if (each.length > 0 && bytes % (4 * 1024 * 1024) < each.length) {
+      collectGarbage();
+      held = Math.max(held, process.memoryUsage().heapUsed - before);
+    }
+  }
+  expect(bytes).toBe(10 + 1_024 * piece.length);
+  // Each megabyte that goes through would leave thirty behind if its cuts were kept.
+  expect(held).toBeLessThan(16 * 1024 * 1024);
 });

@@ -55,6 +55,9 @@ class Links {
   /** What was taken and not given back yet, and where in the page it begins. */
   #held = '';
   #heldAt = 0;
+  /** What was taken last, and where it begins. */
+  #piece = '';
+  #pieceAt = 0;
   #done = '';
   #element = '';
   #attribute = '';
@@ -87,12 +90,13 @@ class Links {
         },
         onattribdata: (start, end) => {
           if (this.#valueAt < 0) this.#valueAt = start;
-          this.#value += this.#text(start, end);
+          if (this.#isValueLost()) return;
+          this.#value += this.#newText(start, end);
           this.#valueEnd = end;
         },
         onattribentity: (codepoint) => {
-          this.#value += String.fromCodePoint(codepoint);
           this.#valueEnd = -1;
+          if (!this.#isValueLost()) this.#value += String.fromCodePoint(codepoint);
         },
         onattribend: () => this.#attributeEnds(),
         onopentagend: closed,
@@ -111,6 +115,8 @@ class Links {
 
   /** What can be passed on, now that this is here. */
   take(text: string): string {
+    this.#piece = text;
+    this.#pieceAt = this.#heldAt + this.#held.length;
     this.#held += text;
     this.#tokenizer.write(text);
     const until = this.#heldAt + this.#held.length;
@@ -127,13 +133,25 @@ class Links {
 
   #attributeEnds(): void {
     // Where a value begins or ends with an entity nobody has said: links do not.
-    if (this.#valueAt < this.#heldAt || this.#valueEnd < 0) return;
+    if (this.#valueAt < this.#heldAt || this.#valueEnd < 0 || this.#isValueLost()) return;
     if (LINKS.get(this.#element)?.includes(this.#attribute) !== true) return;
     const rewritten = this.#rewrite(this.#value);
     if (rewritten === this.#value) return;
     this.#pass(this.#valueAt);
     this.#done += escaped(rewritten);
     this.#drop(this.#valueEnd);
+  }
+
+  /** Whether it is too long to be rewritten: an endless one must not be gathered. */
+  #isValueLost(): boolean {
+    const isPassed = this.#valueAt >= 0 && this.#valueAt < this.#heldAt;
+    return isPassed || this.#value.length > HELD_CHARS_MAX;
+  }
+
+  /** A cut of all that is held would copy it for each piece, and keep every copy for as long as the cut. */
+  #newText(start: number, end: number): string {
+    if (start < this.#pieceAt) return this.#text(start, end);
+    return this.#piece.slice(start - this.#pieceAt, end - this.#pieceAt);
   }
 
   #text(start: number, end: number): string {
