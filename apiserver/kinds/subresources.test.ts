@@ -428,7 +428,13 @@ describe('approval of certificate requests', () => {
       reason: 'FieldValueNotSupported',
       field: 'status.conditions[0].status',
     });
-    const kept = await api.call('PATCH', `${REQUESTS}/r/status`, { body: { status: { conditions: null } } });
-    expect(kept.json.status.conditions).toMatchObject([approved]);
+    const lost = await api.call('PATCH', `${REQUESTS}/r/status`, { body: { status: { conditions: null } } });
+    expect(lost.json.details.causes).toMatchObject([
+      { reason: 'FieldValueForbidden', field: 'status.conditions' },
+    ]);
+    const changed = await api.call('PATCH', `${REQUESTS}/r/status`, {
+      body: { status: { conditions: [{ ...approved, reason: 'Other' }] } },
+    });
+    expect(changed.json.status.conditions).toMatchObject([approved]);
   });
 });

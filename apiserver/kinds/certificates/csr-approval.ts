@@ -91,14 +91,11 @@ function timed(
   });
 }
 
-/** What an older client left out of, or does not know about, an existing decision is put back in its place. */
+/** A decision stays as it is; that one is added or gone is for validation to refuse. */
 function withInstancesOf(type: string, conditions: Conditions, before: Conditions): Conditions {
   const old = before.filter((each) => each.type === type);
   const given = conditions.filter((each) => each.type === type);
-  if (given.length > 0 || old.length === 0) {
-    return given.length === old.length ? replaced(conditions, { type, old }) : conditions;
-  }
-  return [...conditions, ...old];
+  return given.length === old.length ? replaced(conditions, { type, old }) : conditions;
 }
 
 function replaced(
