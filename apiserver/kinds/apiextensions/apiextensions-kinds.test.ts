@@ -86,6 +86,7 @@ testKind('CustomResourceDefinition', {
         'Required spec.subresources.scale.statusReplicasPath',
       ],
     ],
+    ['a conversion of no strategy', { spec: { conversion: {} } }, ['Required spec.conversion.strategy']],
     [
       'an unknown conversion',
       { spec: { conversion: { strategy: 'Odd' } } },

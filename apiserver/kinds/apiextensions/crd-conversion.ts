@@ -38,7 +38,8 @@ export function validateConversion(spec: CustomResourceDefinitionSpec, demands: 
   }
   const why = 'should not be set when strategy is not set to Webhook';
   return [
-    ...(STRATEGIES.includes(strategy)
+    ...(strategy === '' ? [required('spec.conversion.strategy')] : []),
+    ...(strategy === '' || STRATEGIES.includes(strategy)
       ? []
       : [notSupported('spec.conversion.strategy', strategy, STRATEGIES)]),
     ...(client === undefined ? [] : [forbiddenField(CLIENT, why)]),

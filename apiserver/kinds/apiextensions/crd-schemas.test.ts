@@ -56,6 +56,24 @@ test.each<[string, ReadonlyJson, string[]]>([
     { type: 'array', items: [{ type: 'string' }] },
     ['items: Forbidden: items must be a schema object and not an array'],
   ],
+  [
+    'a fault in one of several schemas for items',
+    { type: 'array', items: [{ type: 'string', id: 'x' }] },
+    [
+      'items: Forbidden: items must be a schema object and not an array',
+      'items[0].id: Forbidden: id is not supported',
+    ],
+  ],
+  [
+    'a fault in what is refused as a whole',
+    { type: 'object', patternProperties: { a: { $ref: '#/x' } } },
+    ['patternProperties: Forbidden: patternProperties is not supported'],
+  ],
+  [
+    'an empty schema for further items',
+    { type: 'array', items: { type: 'string' }, additionalItems: {} },
+    ['additionalItems: Forbidden: additionalItems is not supported'],
+  ],
   ['a reference', { $ref: '#/x' }, ['$ref: Forbidden: $ref is not supported']],
   [
     'a bad pattern',

@@ -92,6 +92,15 @@ function validateRoot(schema: JSONSchemaProps, path: string): FieldError[] {
   return [];
 }
 
+/** Upstream looks into single schemas and lists of items, and not into what is refused as a whole for two of its names. */
+const NOT_WALKED: readonly string[] = ['.patternProperties', '.additionalItems'];
+
+function walkedChildrenOf(schema: JSONSchemaProps, path: string): ReturnType<typeof childrenOf> {
+  return childrenOf(schema, path).filter(
+    ([, at]) => !NOT_WALKED.some((field) => at.startsWith(field, path.length)),
+  );
+}
+
 /** Where in the schema a part stands, and what is asked of it. */
 interface Place {
   readonly demands: SchemaDemands;
@@ -105,7 +114,7 @@ interface Place {
 function allowedParts(schema: JSONSchemaProps, path: string, place: Place): FieldError[] {
   return [
     ...ownParts(schema, path, place),
-    ...childrenOf(schema, path).flatMap(([child, at, name]) =>
+    ...walkedChildrenOf(schema, path).flatMap(([child, at, name]) =>
       allowedParts(child, at, placeOf(schema, at.slice(path.length), { place, name })),
     ),
     ...(schema['x-kubernetes-preserve-unknown-fields'] === false
@@ -140,10 +149,15 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
+/** Of items beyond a list, an empty schema is one too. */
+function isSaid(schema: JSONSchemaProps, field: (typeof UNSUPPORTED)[number]): boolean {
+  return field === 'additionalItems' ? schema.additionalItems !== undefined : isGiven(schema[field]);
+}
+
 /** Whether something in it has no place in a structural schema at all. */
 function isUnreadable(schema: JSONSchemaProps): boolean {
   return (
-    UNSUPPORTED.some((field) => isGiven(schema[field])) ||
+    UNSUPPORTED.some((field) => isSaid(schema, field)) ||
     Array.isArray(schema.items) ||
     schema['x-kubernetes-preserve-unknown-fields'] === false ||
     childrenOf(schema, '').some(([child]) => isUnreadable(child))
@@ -159,7 +173,7 @@ function ownParts(schema: JSONSchemaProps, path: string, place: Place): FieldErr
       ? []
       : [enumError(`${path}.type`, type, SCHEMA_TYPES)]),
     ...refusedDefault(schema, path, place),
-    ...UNSUPPORTED.filter((field) => isGiven(schema[field])).map((field) =>
+    ...UNSUPPORTED.filter((field) => isSaid(schema, field)).map((field) =>
       forbiddenField(`${path}.${field}`, `${field} is not supported`),
     ),
     ...(type === 'null'
@@ -217,6 +231,9 @@ export function childrenOf(
     ),
     ...LISTS.flatMap((field) =>
       (schema[field] ?? []).map((child, index) => [child, `${path}.${field}[${String(index)}]`, ''] as const),
+    ),
+    ...(Array.isArray(schema.items) ? (schema.items as readonly JSONSchemaProps[]) : []).map(
+      (child, index) => [child, `${path}.items[${String(index)}]`, ''] as const,
     ),
     ...SINGLE.flatMap((field) => {
       const child = schema[field];
