@@ -187,6 +187,11 @@ testKind('Service', {
       { spec: { externalTrafficPolicy: 'Local' } },
       ['Invalid spec.externalTrafficPolicy'],
     ],
+    [
+      'a policy for another type, beside another fault',
+      { spec: { externalTrafficPolicy: 'Local', sessionAffinity: 'Odd' } },
+      ['NotSupported spec.sessionAffinity'],
+    ],
     ['an unknown family', { spec: { ipFamilies: ['IPv5'] } }, ['NotSupported spec.ipFamilies[0]']],
     ['a name that begins with a digit', { metadata: { name: '9lives' } }, ['Invalid metadata.name']],
   ],

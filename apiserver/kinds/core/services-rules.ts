@@ -44,7 +44,13 @@ export const serviceRules: Pick<Strategy<Service>, 'validate' | 'validateUpdate'
   },
 };
 
-function validateService({ metadata, spec }: Service): FieldError[] {
+/** Fields that belong together are only looked at when each of them is right. */
+function validateService(service: Service): FieldError[] {
+  const wrong = validateFields(service);
+  return wrong.length > 0 ? wrong : trafficCombination(service.spec);
+}
+
+function validateFields({ metadata, spec }: Service): FieldError[] {
   return [
     ...validateByType(spec),
     ...validatePorts(spec),
@@ -209,28 +215,37 @@ function validateSourceRanges(metadata: ObjectMeta, spec: ServiceSpec): FieldErr
   ];
 }
 
+const POLICY = 'spec.externalTrafficPolicy';
+const HEALTH_PORT = 'spec.healthCheckNodePort';
+
 function validateTraffic(spec: ServiceSpec): FieldError[] {
-  const { externalTrafficPolicy: policy = '', healthCheckNodePort: healthPort = 0, type } = spec;
-  const policyPath = 'spec.externalTrafficPolicy';
-  const portPath = 'spec.healthCheckNodePort';
+  const { externalTrafficPolicy: policy = '', healthCheckNodePort: healthPort = 0 } = spec;
   return [
     ...(['', 'Cluster', 'Local'].includes(policy)
       ? []
-      : [invalid(policyPath, policy, 'ExternalTrafficPolicy must be empty, Cluster or Local')]),
+      : [invalid(POLICY, policy, 'ExternalTrafficPolicy must be empty, Cluster or Local')]),
+    ...(healthPort < 0
+      ? [invalid(HEALTH_PORT, healthPort, 'HealthCheckNodePort must be not less than 0')]
+      : []),
+  ];
+}
+
+function trafficCombination(spec: ServiceSpec): FieldError[] {
+  const { externalTrafficPolicy: policy = '', healthCheckNodePort: healthPort = 0, type } = spec;
+  return [
     ...(policy !== '' && type !== 'LoadBalancer' && type !== 'NodePort'
       ? [
           invalid(
-            policyPath,
+            POLICY,
             policy,
             'ExternalTrafficPolicy can only be set on NodePort and LoadBalancer service',
           ),
         ]
       : []),
-    ...(healthPort < 0 ? [invalid(portPath, healthPort, 'HealthCheckNodePort must be not less than 0')] : []),
     ...(healthPort !== 0 && !(type === 'LoadBalancer' && policy === 'Local')
       ? [
           invalid(
-            portPath,
+            HEALTH_PORT,
             healthPort,
             'HealthCheckNodePort can only be set on LoadBalancer service with ExternalTrafficPolicy=Local',
           ),

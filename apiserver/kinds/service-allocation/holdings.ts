@@ -4,8 +4,8 @@ import type { Pool, TakeOutcome, Taken } from './pool';
 
 /** How long giving something back may take. It goes on when the request is over; what is not given back in time is left to repair. */
 const GIVE_BACK_TIMEOUT_MS = 5_000;
-/** The first port a dry run shows for one that would be filled in: it lies outside every usual range. */
-const DRY_RUN_FIRST_PORT = 32_768;
+/** Before the first port that a dry run shows for one that would be filled in: they lie outside every usual range. */
+const DRY_RUN_BEFORE_FIRST_PORT = 32_768;
 
 /** What one attempt to write an object has taken so far. */
 export interface Holdings {
@@ -24,7 +24,7 @@ export function openHoldings(
   owner: Owner,
   { dryRun, signal }: { readonly dryRun: boolean; readonly signal: AbortSignal },
 ): Holdings {
-  const taken: { readonly pool: Pool; readonly taken: Taken }[] = [];
+  const taken: Shown[] = [];
   const note = (pool: Pool, outcome: TakeOutcome): TakeOutcome => {
     if (outcome.ok && outcome.taken.isNew) taken.push({ pool, taken: outcome.taken });
     return outcome;
@@ -40,7 +40,7 @@ export function openHoldings(
     dryRun,
     release,
     take: async (pool, value) =>
-      dryRun ? look(pool, value, signal) : note(pool, await pool.take(value, owner, signal)),
+      dryRun ? look(taken, { pool, value }, signal) : note(pool, await pool.take(value, owner, signal)),
     takeAny: async (pool) => (dryRun ? pretend(taken, pool) : note(pool, await pool.takeAny(owner, signal))),
     guard: async (fill) => {
       try {
@@ -60,14 +60,30 @@ export function openHoldings(
   };
 }
 
-async function look(pool: Pool, value: string, signal: AbortSignal): Promise<TakeOutcome> {
-  if (pool.range.indexOf(value) === undefined) return { ok: false, why: 'outside' };
-  if (await pool.has(value, signal)) return { ok: false, why: 'taken' };
-  return { ok: true, taken: { value, revision: 0, isNew: false } };
+interface Shown {
+  readonly pool: Pool;
+  readonly taken: Taken;
 }
 
-function pretend(shown: { readonly pool: Pool; readonly taken: Taken }[], pool: Pool): TakeOutcome {
-  const taken: Taken = { value: String(DRY_RUN_FIRST_PORT + shown.length), revision: 0, isNew: false };
+async function look(
+  shown: Shown[],
+  { pool, value }: { readonly pool: Pool; readonly value: string },
+  signal: AbortSignal,
+): Promise<TakeOutcome> {
+  if (pool.range.indexOf(value) === undefined) return { ok: false, why: 'outside' };
+  if (await pool.has(value, signal)) return { ok: false, why: 'taken' };
+  return show(shown, pool, value);
+}
+
+/** The port after the greatest one that this dry run has shown. */
+function pretend(shown: Shown[], pool: Pool): TakeOutcome {
+  const ports = shown.filter((each) => each.pool === pool).map(({ taken }) => Number(taken.value));
+  const last = ports.length === 0 ? DRY_RUN_BEFORE_FIRST_PORT : Math.max(...ports);
+  return show(shown, pool, String(last + 1));
+}
+
+function show(shown: Shown[], pool: Pool, value: string): TakeOutcome {
+  const taken: Taken = { value, revision: 0, isNew: false };
   shown.push({ pool, taken });
   return { ok: true, taken };
 }

@@ -177,9 +177,48 @@ test('a dry run takes nothing', async () => {
     body: service('web', { type: 'NodePort' }),
   });
   expect(code).toBe(201);
-  expect(json.spec.ports[0].nodePort).toBe(32_768);
+  expect(json.spec.ports[0].nodePort).toBe(32_769);
   expect(await claims('clusterip')).toEqual([]);
   expect(await claims('nodeport')).toEqual([]);
+});
+
+test('a dry run shows ports that follow the greatest one that was asked for', async () => {
+  const api = await start(1);
+  const ports = [
+    { name: 'a', port: 80, nodePort: 30_001 },
+    { name: 'b', port: 81 },
+    { name: 'c', port: 82 },
+  ];
+  const { json } = await api.call('POST', `${SERVICES}?dryRun=All`, {
+    body: service('web', { type: 'NodePort', ports }),
+  });
+  expect(json.spec.ports.map(({ nodePort }: { nodePort: number }) => nodePort)).toEqual([
+    30_001, 30_002, 30_003,
+  ]);
+});
+
+test('a Service that no node leads to any more loses what that came with, whatever ports it keeps', async () => {
+  const api = await start(1);
+  const ports = [
+    { name: 'a', port: 80 },
+    { name: 'b', port: 81 },
+  ];
+  await api.call('POST', SERVICES, { body: service('web', { type: 'NodePort', ports }) });
+  const { json } = await api.call('GET', `${SERVICES}/web`);
+  const [, kept] = json.spec.ports;
+  const back = await api.call('PATCH', `${SERVICES}/web`, {
+    body: { spec: { type: 'ClusterIP', ports: [kept] } },
+  });
+  expect([back.code, back.json.spec.externalTrafficPolicy]).toEqual([200, undefined]);
+  expect(back.json.spec.ports).toEqual([{ name: 'b', port: 81, protocol: 'TCP', targetPort: 81 }]);
+  expect(await claims('nodeport')).toEqual([]);
+});
+
+test('a Service of an unknown type is told of that alone', async () => {
+  const api = await start(1);
+  await api.call('POST', SERVICES, { body: service('web') });
+  const { json } = await api.call('PATCH', `${SERVICES}/web`, { body: { spec: { type: 'Odd' } } });
+  expect(json.details.causes).toMatchObject([{ reason: 'FieldValueNotSupported', field: 'spec.type' }]);
 });
 
 test('three servers that create Services at once never give one value twice, and use the range up to the last address', async () => {

@@ -14,7 +14,7 @@ export function withSpec(service: Service, changes: SpecChanges): Service {
 }
 
 export function needsClusterIp({ type = 'ClusterIP' }: ServiceSpec): boolean {
-  return ['ClusterIP', 'NodePort', 'LoadBalancer'].includes(type);
+  return type !== 'ExternalName';
 }
 
 export function needsNodePorts({ type = 'ClusterIP' }: ServiceSpec): boolean {
@@ -109,13 +109,16 @@ function dropUnused(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   const losesAddress = needsClusterIp(before) && !needsClusterIp(spec);
   const sameAddress = spec.clusterIP === before.clusterIP && deepEqual(spec.clusterIPs, before.clusterIPs);
   const losesPorts = needsNodePorts(before) && !needsNodePorts(spec);
-  const samePorts = deepEqual(ports.map(nodePortOf), (before.ports ?? []).map(nodePortOf));
+  const held = new Set([0, ...(before.ports ?? []).map(nodePortOf)]);
+  const samePorts = ports.every((port) => held.has(nodePortOf(port)));
   const losesHealthCheck = needsHealthCheckPort(before) && !needsHealthCheckPort(spec);
   const sameHealthCheck = healthCheckNodePort === before.healthCheckNodePort;
   return {
     ...(losesAddress && sameAddress ? NO_ADDRESS : {}),
     ...(losesAddress ? keptFamilies(spec, before) : {}),
     ports: losesPorts && samePorts ? ports.map(withoutNodePort) : spec.ports,
+    // It was filled in for the former type, and means nothing to the new one.
+    externalTrafficPolicy: losesPorts ? undefined : spec.externalTrafficPolicy,
     healthCheckNodePort: losesHealthCheck && sameHealthCheck ? undefined : healthCheckNodePort,
   };
 }
