@@ -1,7 +1,7 @@
 import type { DaemonSet, Deployment, ReplicaSet, StatefulSet } from '../../../shared/api/types/apps-v1';
 import { deepEqual } from '../../../shared/object/clone';
 import type { ObjectMeta } from '../../../shared/object/object';
-import type { Strategy } from '../../registry/strategy';
+import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
 import { keepsTemplate, withKeptTemplate } from '../pod-template/kept-template';
 import { statefulSetRules } from './stateful-sets-rules';
@@ -15,8 +15,8 @@ export const deployments: Strategy<Deployment> = {
   ...deploymentRules,
   tracksGeneration: true,
   /** Annotations count as desired state here: the controller hands them on to ReplicaSets. */
-  prepareForUpdate(next, previous) {
-    const kept = withKeptTemplate(next);
+  prepareForUpdate(next, previous, info) {
+    const kept = withKeptTemplate(next, info);
     if (deepEqual(annotationsOf(next.metadata), annotationsOf(previous.metadata))) return kept;
     return { ...kept, metadata: { ...kept.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
   },
@@ -47,15 +47,15 @@ function withoutSurge(daemonSet: DaemonSet): DaemonSet {
   return { ...daemonSet, spec: { ...spec, updateStrategy: { ...updateStrategy, rollingUpdate: kept } } };
 }
 
-function keptDaemonSet(daemonSet: DaemonSet): DaemonSet {
-  return withoutSurge(withKeptTemplate(daemonSet));
+function keptDaemonSet(daemonSet: DaemonSet, info: WriteInfo): DaemonSet {
+  return withoutSurge(withKeptTemplate(daemonSet, info));
 }
 
 export const daemonSets: Strategy<DaemonSet> = {
   ...daemonSetRules,
   tracksGeneration: true,
-  prepareForCreate: (object) => withFirstTemplateGeneration(keptDaemonSet(object)),
-  prepareForUpdate: (next, previous) => withNextTemplateGeneration(keptDaemonSet(next), previous),
+  prepareForCreate: (object, info) => withFirstTemplateGeneration(keptDaemonSet(object, info)),
+  prepareForUpdate: (next, previous, info) => withNextTemplateGeneration(keptDaemonSet(next, info), previous),
   subresources: {
     status: {
       ...workloadStatus('daemonsets').status,

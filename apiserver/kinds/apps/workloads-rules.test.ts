@@ -168,11 +168,6 @@ const REPLICA_SETS: readonly Refusal[] = [
     ['Invalid spec.minReadySeconds'],
   ],
   [
-    'containers that come later',
-    workload('ReplicaSet', { template: template({ ephemeralContainers: [{ name: 'e', image: 'i' }] }) }),
-    ['Forbidden spec.template.spec.ephemeralContainers'],
-  ],
-  [
     'a bad runtime class',
     workload('ReplicaSet', { template: template({ runtimeClassName: 'A' }) }),
     ['Invalid spec.template.spec.runtimeClassName'],

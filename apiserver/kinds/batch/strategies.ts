@@ -2,7 +2,7 @@ import type { CronJob, Job, JobSpec } from '../../../shared/api/types/batch-v1';
 import { isLonger, maxLengthProblem } from '../../../shared/meta/dns-names';
 import type { NameRule } from '../../../shared/meta/name-rules';
 import { subdomainName } from '../../../shared/meta/name-rules';
-import type { Strategy } from '../../registry/strategy';
+import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { workloadStatus } from '../apps/workload-status';
 import { keptTemplate } from '../pod-template/pod-spec-fields';
 import { withGeneratedSelector } from './job-selector';
@@ -18,20 +18,23 @@ const cronJobName: NameRule = (name, isPrefix) => [
 ];
 
 /** The spec of a Job as v1.21 keeps it: indexed and suspended Jobs are features that are off there. */
-function keptJobSpec({ completionMode: _mode, suspend: _suspend, ...kept }: JobSpec): JobSpec {
-  return { ...kept, template: keptTemplate(kept.template) };
+function keptJobSpec(
+  { completionMode: _mode, suspend: _suspend, ...kept }: JobSpec,
+  info: WriteInfo,
+): JobSpec {
+  return { ...kept, template: keptTemplate(kept.template, info) };
 }
 
-function withKeptSpec(job: Job): Job {
-  return { ...job, spec: keptJobSpec(job.spec) };
+function withKeptSpec(job: Job, info: WriteInfo): Job {
+  return { ...job, spec: keptJobSpec(job.spec, info) };
 }
 
-function withKeptJobTemplate(cronJob: CronJob): CronJob {
+function withKeptJobTemplate(cronJob: CronJob, info: WriteInfo): CronJob {
   const { spec } = cronJob;
   const { jobTemplate } = spec;
   return {
     ...cronJob,
-    spec: { ...spec, jobTemplate: { ...jobTemplate, spec: keptJobSpec(jobTemplate.spec) } },
+    spec: { ...spec, jobTemplate: { ...jobTemplate, spec: keptJobSpec(jobTemplate.spec, info) } },
   };
 }
 
@@ -41,7 +44,7 @@ export const cronJobs: Strategy<CronJob> = {
   nameRule: cronJobName,
   defaultPropagationIn: { v1beta1: 'Orphan' },
   prepareForCreate: withKeptJobTemplate,
-  prepareForUpdate: withKeptJobTemplate,
+  prepareForUpdate: (next, _previous, info) => withKeptJobTemplate(next, info),
 };
 
 export const jobs: Strategy<Job> = {
@@ -49,7 +52,7 @@ export const jobs: Strategy<Job> = {
   defaultPropagation: 'Orphan',
   selectableFields: { 'status.successful': '0' },
   fieldSources: { 'status.successful': ['status.succeeded'] },
-  prepareForCreate: (job) => withGeneratedSelector(withKeptSpec(job)),
-  prepareForUpdate: (job) => withKeptSpec(job),
+  prepareForCreate: (job, info) => withGeneratedSelector(withKeptSpec(job, info)),
+  prepareForUpdate: (job, _previous, info) => withKeptSpec(job, info),
   subresources: workloadStatus('jobs'),
 };

@@ -164,3 +164,43 @@ describe('with the feature off', () => {
     );
   });
 });
+
+const CONTAINERS = [{ name: 'c', image: 'i' }];
+const LABELS = { app: 'x' };
+const template = (restartPolicy: string): object => ({
+  metadata: { labels: LABELS },
+  spec: { restartPolicy, containers: CONTAINERS, ephemeralContainers: [DEBUGGER] },
+});
+const JOB = { template: template('Never') };
+const REPLICATED = { selector: { matchLabels: LABELS }, template: template('Always') };
+
+describe.each([
+  ['core/podtemplates', '/api/v1', { template: template('Always') }],
+  ['core/replicationcontrollers', '/api/v1', { spec: { selector: LABELS, template: template('Always') } }],
+  ['apps/replicasets', '/apis/apps/v1', { spec: REPLICATED }],
+  ['apps/deployments', '/apis/apps/v1', { spec: REPLICATED }],
+  ['apps/daemonsets', '/apis/apps/v1', { spec: REPLICATED }],
+  ['batch/jobs', '/apis/batch/v1', { spec: JOB }],
+  ['batch/cronjobs', '/apis/batch/v1', { spec: { schedule: '@daily', jobTemplate: { spec: JOB } } }],
+])('in templates of %s they', (resource, prefix, object) => {
+  const url = `${prefix}/namespaces/default/${resource.split('/')[1] ?? ''}`;
+  const body = { metadata: { name: 'x' }, ...object };
+
+  test('are dropped with the feature off', async () => {
+    await start(false);
+    const { code, text } = await api.call('POST', url, { body });
+    expect(code).toBe(201);
+    // What its owner asked for is booked all the same, as upstream does.
+    expect(text.replace(/"managedFields":\[.*?\}\],/, '')).not.toContain('"ephemeralContainers"');
+    expect((await api.call('PATCH', `${url}/x`, { body: object })).code).toBe(200);
+  });
+
+  test('are refused with the feature on', async () => {
+    await start(true);
+    const { json } = await api.call('POST', url, { body });
+    expect(json.details.causes[0]).toMatchObject({
+      reason: 'FieldValueForbidden',
+      field: expect.stringMatching(/template\.spec\.ephemeralContainers$/) as string,
+    });
+  });
+});

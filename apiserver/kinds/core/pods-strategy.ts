@@ -1,11 +1,11 @@
-import type { Pod, PodSpec } from '../../../shared/api/types/core-v1';
+import type { Pod } from '../../../shared/api/types/core-v1';
 import type { Strategy, SubresourceStrategy } from '../../registry/strategy';
 import { statusSubresource, withStatus } from '../../registry/strategy';
 import { privilegeRule } from '../pod-template/privileged-containers';
 import { podRules, validateEphemeralContainersUpdate, validatePodStatusUpdate } from './pods-rules';
 import { qosClassOf } from './pod-qos';
 import { withSeccompTwins } from './pod-seccomp';
-import { keptPodSpec } from '../pod-template/pod-spec-fields';
+import { keptPodSpec, withoutEphemeral } from '../pod-template/pod-spec-fields';
 
 const DEFAULT_GRACE_SECONDS = 30;
 
@@ -29,7 +29,7 @@ const ephemeralContainers: SubresourceStrategy<Pod> = {
     const { ephemeralContainers: wanted } = next.spec;
     const spec =
       wanted === undefined
-        ? withoutEphemeralContainers(previous.spec)
+        ? withoutEphemeral(previous.spec)
         : { ...previous.spec, ephemeralContainers: wanted };
     return { ...previous, metadata: next.metadata, spec: keptPodSpec(spec) };
   },
@@ -57,7 +57,7 @@ export const pods: Strategy<Pod> = {
   },
   indexedFields: ['spec.nodeName'],
   prepareForCreate(pod, { settings }) {
-    const allowed = settings.ephemeralContainers ? pod.spec : withoutEphemeralContainers(pod.spec);
+    const allowed = settings.ephemeralContainers ? pod.spec : withoutEphemeral(pod.spec);
     const kept = withSeccompTwins({ ...pod, spec: keptPodSpec(allowed) });
     return withStatus(kept, { phase: 'Pending', qosClass: qosClassOf(kept.spec) });
   },
@@ -66,7 +66,7 @@ export const pods: Strategy<Pod> = {
     const { spec } = next;
     const hasThem = (previous.spec.ephemeralContainers ?? []).length > 0;
     const isKept = settings.ephemeralContainers || hasThem;
-    return { ...next, spec: keptPodSpec(isKept ? spec : withoutEphemeralContainers(spec)) };
+    return { ...next, spec: keptPodSpec(isKept ? spec : withoutEphemeral(spec)) };
   },
   graceSeconds({ spec, status: { phase } = {} }, requested) {
     if ((spec.nodeName ?? '') === '') return 0;
@@ -76,7 +76,3 @@ export const pods: Strategy<Pod> = {
   },
   subresources: { status, ephemeralcontainers: ephemeralContainers },
 };
-
-function withoutEphemeralContainers({ ephemeralContainers: _dropped, ...kept }: PodSpec): PodSpec {
-  return kept;
-}

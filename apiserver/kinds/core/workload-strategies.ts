@@ -1,5 +1,5 @@
 import type { PodTemplate, ReplicationController } from '../../../shared/api/types/core-v1';
-import type { Strategy } from '../../registry/strategy';
+import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { podTemplateRules, replicationControllerRules } from '../apps/workloads-rules';
 import { workloadStatus } from '../apps/workload-status';
 import { keepsTemplate } from '../pod-template/kept-template';
@@ -10,7 +10,7 @@ export const podTemplates: Strategy<PodTemplate> = {
   ...podTemplateRules,
   returnsDeletedObject: true,
   prepareForCreate: withKeptOwnTemplate,
-  prepareForUpdate: withKeptOwnTemplate,
+  prepareForUpdate: (next, _previous, info) => withKeptOwnTemplate(next, info),
 };
 
 export const replicationControllers: Strategy<ReplicationController> = {
@@ -22,6 +22,6 @@ export const replicationControllers: Strategy<ReplicationController> = {
   subresources: workloadStatus('replicationcontrollers'),
 };
 
-function withKeptOwnTemplate(object: PodTemplate): PodTemplate {
-  return { ...object, template: keptTemplate(object.template) };
+function withKeptOwnTemplate(object: PodTemplate, info: WriteInfo): PodTemplate {
+  return { ...object, template: keptTemplate(object.template, info) };
 }

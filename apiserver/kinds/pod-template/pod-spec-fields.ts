@@ -7,6 +7,7 @@ import type {
   PodTemplateSpec,
   Probe,
 } from '../../../shared/api/types/core-v1';
+import type { WriteInfo } from '../../registry/strategy';
 
 /**
  * The spec of a pod as v1.21 keeps it: `serviceAccount` repeats `serviceAccountName`, and fields of features that are off in that
@@ -27,9 +28,15 @@ export function keptPodSpec(spec: PodSpec): PodSpec {
   };
 }
 
-/** The template with such a spec. */
-export function keptTemplate(template: PodTemplateSpec): PodTemplateSpec {
-  return { ...template, spec: keptPodSpec(template.spec) };
+/** The template with such a spec. Ephemeral containers are dropped while their feature is off, and refused by the rules while it is on. */
+export function keptTemplate(template: PodTemplateSpec, { settings }: WriteInfo): PodTemplateSpec {
+  const { spec } = template;
+  return { ...template, spec: keptPodSpec(settings.ephemeralContainers ? spec : withoutEphemeral(spec)) };
+}
+
+/** The spec without its ephemeral containers. */
+export function withoutEphemeral({ ephemeralContainers: _dropped, ...kept }: PodSpec): PodSpec {
+  return kept;
 }
 
 /** The list itself where nothing is dropped, so that it is known to be as it was stored. */
