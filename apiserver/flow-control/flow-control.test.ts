@@ -166,6 +166,12 @@ test('a schema whose level is missing is passed over until the level is there', 
   expect([name, mark]).toEqual(['s', { schemaUid: 'uid-of-s', levelUid: 'uid-of-tenants' }]);
 });
 
+test('the schema of last resort has a level, also when what is stored names one that is not there', () => {
+  const control = newControl([], [schema('catch-all', 10_000, { rules: ofUser('ann') })]);
+  const { name, level: found } = control.classify(asked(PODS, { name: 'bob' }));
+  expect([name, found.name]).toEqual(['catch-all', 'catch-all']);
+});
+
 function seatsOf(control: FlowControl): Readonly<Record<string, number | undefined>> {
   return Object.fromEntries([...control.levels].map(({ name, queues }) => [name, queues?.limits.seats]));
 }

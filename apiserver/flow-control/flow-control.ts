@@ -87,10 +87,8 @@ export class FlowControl {
     this.#divide();
     const counts = new Map<string, FlowCounts>();
     const flows = inOrder(schemas).flatMap((schema) => {
-      const level = this.#levels.get(schema.spec.priorityLevelConfiguration.name);
-      return level === undefined || level.isQuiescing
-        ? []
-        : [{ schema, flow: this.#flow(schema, level, counts) }];
+      const level = this.#levelOf(schema);
+      return level === undefined ? [] : [{ schema, flow: this.#flow(schema, level, counts) }];
     });
     for (const [key, each] of this.#counts) if (!counts.has(key) && !each.isIdle) counts.set(key, each);
     this.#counts = counts;
@@ -114,6 +112,13 @@ export class FlowControl {
       return;
     this.#levels = new Map([...this.#levels].filter(([name]) => name !== level.name));
     this.#divide();
+  }
+
+  /** The schema of last resort always has a level, whatever is stored: without one nobody could be served. */
+  #levelOf({ metadata, spec }: FlowSchema): Level | undefined {
+    const level = this.#levels.get(spec.priorityLevelConfiguration.name);
+    if (level?.isQuiescing === false) return level;
+    return metadata.name === CATCH_ALL ? this.#levels.get(CATCH_ALL) : undefined;
   }
 
   #nextLevels(objects: readonly PriorityLevelConfiguration[]): ReadonlyMap<string, Level> {
