@@ -177,3 +177,12 @@ test('a metric without a class of stability, or one that is there already, is a 
     metrics.gauge({ ...metric, name: 'requests' });
   }).toThrow('is there twice');
 });
+
+test('what several metrics are read from is made once for all of them, and anew the next time', async () => {
+  const metrics = newSet();
+  let made = 0;
+  const parts = metrics.oncePerReading(() => (made += 1));
+  for (const name of ['requests', 'seconds']) metrics.gauge({ name, help: '.', read: () => [[{}, parts()]] });
+  expect(await linesOf(metrics)).toEqual(expect.arrayContaining(['requests 1', 'seconds 1']));
+  expect(await linesOf(metrics)).toEqual(expect.arrayContaining(['requests 2', 'seconds 2']));
+});

@@ -38,6 +38,8 @@ export class MetricSet {
   #runtime: Registry | undefined;
   #underWay: Promise<Buffer> | undefined;
   #lastBytes = 0;
+  /** How often all metrics have been read. */
+  #readings = 0;
 
   constructor({ choice = ALL_METRICS, stability = STABILITY }: MetricSetOptions = {}) {
     this.#choice = choice;
@@ -60,6 +62,15 @@ export class MetricSet {
       },
       sum: mergedBuckets,
     });
+  }
+
+  /** What several metrics are read from: it is made once for each time that all are read. */
+  oncePerReading<Value>(make: () => Value): () => Value {
+    let made: { readonly reading: number; readonly value: Value } | undefined;
+    return () => {
+      if (made?.reading !== this.#readings) made = { reading: this.#readings, value: make() };
+      return made.value;
+    };
   }
 
   /** What a library tells of the runtime: memory, processor time, delay of the event loop. It has no class of stability. */
@@ -106,6 +117,7 @@ export class MetricSet {
   }
 
   async #write(): Promise<Buffer> {
+    this.#readings += 1;
     const to = new Exposition(this.#lastBytes + SPARE_BYTES);
     let turnAt = TURN_BYTES;
     for (const writer of this.#writers) {

@@ -127,7 +127,7 @@ export function createMetricsEndpoints({
   addAdmissionMetrics(metrics, admission);
   addWebhookMetrics(metrics, webhooks);
   addCacheMetrics(metrics, {
-    stats: () => cache.stats(),
+    stats: metrics.oncePerReading(() => cache.stats()),
     kindOf: kindsOf(registry),
   });
   if (authentication !== undefined) addAuthenticationMetrics(metrics, authentication);
