@@ -1,6 +1,6 @@
 import type { ForeignFlag } from '../shared/flags/foreign-flag';
+import { FOREIGN_LOG_FLAGS } from '../shared/flags/foreign-log-flags';
 
-const LOG = 'the log goes to standard error, one line for each message';
 const CLOUD = 'no cloud provider is built in; run that of the provider as a program of its own';
 const CONTROLLER = 'the controller that it sets up is not part of this program';
 const CLIENT = 'requests are limited by the server';
@@ -123,18 +123,5 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
     isSwitch: true,
     reason: 'profiles are not served; Node can write one, with its option --cpu-prof',
   },
-  { name: 'add-dir-header', isSwitch: true, reason: LOG },
-  { name: 'alsologtostderr', isSwitch: true, reason: LOG },
-  { name: 'experimental-logging-sanitization', isSwitch: true, reason: 'secrets are never logged' },
-  { name: 'log-backtrace-at', reason: LOG },
-  { name: 'log-dir', taken: [''], reason: LOG },
-  { name: 'log-file', taken: [''], reason: LOG },
-  { name: 'log-file-max-size', reason: LOG },
-  { name: 'log-flush-frequency', reason: LOG },
-  { name: 'logtostderr', isSwitch: true, taken: ['true'], reason: LOG },
-  { name: 'one-output', isSwitch: true, reason: LOG },
-  { name: 'skip-headers', isSwitch: true, reason: LOG },
-  { name: 'skip-log-headers', isSwitch: true, reason: LOG },
-  { name: 'stderrthreshold', reason: LOG },
-  { name: 'vmodule', taken: [''], reason: 'verbosity is one for all modules, see -v' },
+  ...FOREIGN_LOG_FLAGS,
 ];

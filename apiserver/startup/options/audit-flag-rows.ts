@@ -205,6 +205,14 @@ export const AUDIT_FLAG_ROWS = [
     group: GROUP,
     help: 'How long to wait before the first failed request to the webhook is retried.',
   },
+  {
+    name: 'audit-webhook-batch-initial-backoff',
+    type: 'duration',
+    default: '0s',
+    group: GROUP,
+    help: 'The former name of --audit-webhook-initial-backoff; takes precedence over it unless 0.',
+    deprecated: 'use --audit-webhook-initial-backoff',
+  },
   ...backendRows('webhook', {
     mode: 'batch',
     batchSize: 400,

@@ -68,7 +68,7 @@ export function auditOptions(flags: AuditFlags): AuditOptions | undefined {
   const webhook = {
     ...backendOptions(flags, 'Webhook'),
     configFile: flags.auditWebhookConfigFile,
-    initialBackoffMs: flags.auditWebhookInitialBackoffMs,
+    initialBackoffMs: flags.auditWebhookBatchInitialBackoffMs || flags.auditWebhookInitialBackoffMs,
   };
   return {
     policyFile: flags.auditPolicyFile,

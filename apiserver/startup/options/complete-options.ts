@@ -38,7 +38,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
   const featureGates = parseFeatureGates(flags.featureGates, OWN_GATES);
   const serving = completeServing(flags);
   const admission = completeAdmission(flags);
-  const encryption = readEncryptionConfiguration(flags.encryptionProviderConfig);
+  const encryption = readEncryptionConfiguration(encryptionFile(flags));
   const policies = readAuthorizationPolicies(flags);
   const addresses = parseAddressRange(flags.serviceClusterIpRange);
   const nodePorts = parsePortRange(flags.serviceNodePortRange);
@@ -140,6 +140,11 @@ function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
     },
     services: parsed.services,
   };
+}
+
+/** Empty without encryption. */
+function encryptionFile(flags: ServerFlags): string {
+  return flags.encryptionProviderConfig || flags.experimentalEncryptionProviderConfig;
 }
 
 function watchCacheOptions(flags: ServerFlags): WatchCacheOptions {

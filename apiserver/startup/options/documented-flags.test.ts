@@ -7,6 +7,8 @@ import { parseFlags } from '../../../shared/flags/parse-flags';
 import { completeOptions } from './complete-options';
 import { FLAG_ROWS } from './flag-rows';
 import { FOREIGN_FLAGS } from './foreign-flags';
+import { parseServerFlags } from './parse-server-flags';
+import { GENERIC_FLAGS, KUBEADM_API_SERVER, KUBEADM_CONTROLLER_MANAGER } from './testing/upstream-flags';
 
 const ROOT = path.resolve(__dirname, '../../..');
 const MANUAL = path.join(ROOT, 'apiserver/docs');
@@ -71,6 +73,19 @@ test.each([
 ])('no flag of the %s has a row and is foreign too, or stands twice', (_program, rows, foreign) => {
   const names = [...rows, ...foreign].map(({ name }) => name);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
+test('every flag that the library of kube-apiserver has is known', () => {
+  const known = new Set<string>([...FLAG_ROWS, ...FOREIGN_FLAGS].map(({ name }) => name));
+  expect(GENERIC_FLAGS.length).toBeGreaterThan(70);
+  expect(GENERIC_FLAGS.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("kubeadm's command lines are read, and fit together", () => {
+  const parsed = parseServerFlags(KUBEADM_API_SERVER);
+  if (parsed.outcome !== 'values') throw new Error(JSON.stringify(parsed));
+  expect(completeOptions(parsed.values)).toMatchObject({ ok: true });
+  expect(parseFlags(FLAGS, KUBEADM_CONTROLLER_MANAGER, MANAGER_FOREIGN_FLAGS).outcome).toBe('values');
 });
 
 test('every flag of the API server is read', () => {

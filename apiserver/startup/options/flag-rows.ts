@@ -210,6 +210,14 @@ export const FLAG_ROWS = [
     help: 'The file with the EncryptionConfiguration: which resources are encrypted in the store, and with which keys or key management service. It must be the same on all replicas.',
   },
   {
+    name: 'experimental-encryption-provider-config',
+    type: 'string',
+    default: '',
+    group: STORAGE_GROUP,
+    help: 'The former name of --encryption-provider-config.',
+    deprecated: 'use --encryption-provider-config',
+  },
+  {
     name: 'watch-cache-ring-budget',
     type: 'int',
     unit: 'Mb',

@@ -1,7 +1,8 @@
 import type { ForeignFlag } from '../../../shared/flags/foreign-flag';
+import { FOREIGN_LOG_FLAGS } from '../../../shared/flags/foreign-log-flags';
 
-const LOG = 'the log goes to standard error, one line for each message';
 const CLOUD = 'no cloud provider is built in; run that of the provider as a program of its own';
+const HTTP1 = 'requests are served over HTTP/1.1';
 const REMOVED = 'it was removed from Kubernetes before v1.21';
 const CACHE =
   'the watch cache is limited in bytes, by the --watch-cache-*-budget flags, and serves every resource';
@@ -13,7 +14,12 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
   { name: 'insecure-bind-address', reason: 'there is no insecure port' },
   { name: 'insecure-port', taken: ['0'], reason: 'there is no insecure port' },
   { name: 'port', taken: ['0'], reason: 'there is no insecure port' },
+  { name: 'permit-address-sharing', isSwitch: true, reason: 'the address is not shared' },
   { name: 'permit-port-sharing', isSwitch: true, reason: 'the port is not shared' },
+  { name: 'goaway-chance', reason: HTTP1 },
+  { name: 'http2-max-streams-per-connection', reason: HTTP1 },
+  { name: 'cors-allowed-origins', taken: [''], reason: 'pages of other origins are not served' },
+  { name: 'strict-transport-security-directives', taken: [''], reason: 'the header is not sent' },
   { name: 'max-connection-bytes-per-sec', reason: 'no connection is slowed down' },
 
   { name: 'apiserver-count', reason: ENDPOINTS },
@@ -62,26 +68,18 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
     taken: [''],
     reason: `${REMOVED}; use client certificates, tokens or OpenID Connect`,
   },
-  { name: 'experimental-encryption-provider-config', taken: [''], reason: `${REMOVED} under this name` },
   { name: 'admission-control', taken: [''], reason: `${REMOVED}; use --enable-admission-plugins` },
   { name: 'audit-dynamic-configuration', isSwitch: true, taken: ['false'], reason: REMOVED },
-  { name: 'enable-swagger-ui', isSwitch: true, taken: ['false'], reason: REMOVED },
+  { name: 'enable-swagger-ui', isSwitch: true, reason: REMOVED },
+  { name: 'deserialization-cache-size', reason: REMOVED },
   { name: 'repair-malformed-updates', isSwitch: true, taken: ['false'], reason: REMOVED },
 
+  {
+    name: 'profiling',
+    isSwitch: true,
+    reason: 'profiles are not served; Node can write one, with its option --cpu-prof',
+  },
   { name: 'contention-profiling', isSwitch: true, reason: 'one thread serves all requests, without locks' },
   { name: 'enable-logs-handler', isSwitch: true, reason: 'files of logs are not served' },
-  { name: 'add-dir-header', isSwitch: true, reason: LOG },
-  { name: 'alsologtostderr', isSwitch: true, reason: LOG },
-  { name: 'experimental-logging-sanitization', isSwitch: true, reason: 'secrets are never logged' },
-  { name: 'log-backtrace-at', reason: LOG },
-  { name: 'log-dir', taken: [''], reason: LOG },
-  { name: 'log-file', taken: [''], reason: LOG },
-  { name: 'log-file-max-size', reason: LOG },
-  { name: 'log-flush-frequency', reason: LOG },
-  { name: 'logtostderr', isSwitch: true, taken: ['true'], reason: LOG },
-  { name: 'one-output', isSwitch: true, reason: LOG },
-  { name: 'skip-headers', isSwitch: true, reason: LOG },
-  { name: 'skip-log-headers', isSwitch: true, reason: LOG },
-  { name: 'stderrthreshold', reason: LOG },
-  { name: 'vmodule', taken: [''], reason: 'verbosity is one for all modules, see -v' },
+  ...FOREIGN_LOG_FLAGS,
 ];
