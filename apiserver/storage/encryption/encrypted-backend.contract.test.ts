@@ -25,7 +25,7 @@ function rulesOf(provider: object) {
 
 describeBackendContract('the store in memory, encrypted by a service', async (): Promise<BackendSetup> => {
   const plugin = await startKmsPlugin();
-  const rules = rulesOf({ kms: { name: 'test', endpoint: plugin.endpoint } });
+  const rules = rulesOf({ kms: { name: 'test', endpoint: plugin.endpoint, timeout: '10m' } });
   const { backend } = encrypt(new MemoryBackend(PREFIX + RESOURCE), rules, PREFIX);
   const teardown = async (): Promise<void> => {
     await backend.close();

@@ -112,7 +112,7 @@ test('what no key fits is unreadable, in every answer, and harms no other', asyn
 describe('with a service', () => {
   test('what is remembered is read without it, and what is not by one call', async () => {
     const { endpoint, calls } = await servicePlugin();
-    const provider = { kms: { name: 'test', endpoint, cachesize: 1 } };
+    const provider = { kms: { name: 'test', endpoint, timeout: '10m', cachesize: 1 } };
     const store = storeWith(provider);
     await store.create(KEY, PLAIN, {}, patience());
     expect((await inStore()).toString('latin1')).toMatch(/^k8s:enc:kms:v1:test:/);
@@ -125,7 +125,7 @@ describe('with a service', () => {
 
   test('while it is out of reach nothing is written, and reads and watches go on later', async () => {
     const service = await servicePlugin();
-    const provider = { kms: { name: 'test', endpoint: service.endpoint, cachesize: -1 } };
+    const provider = { kms: { name: 'test', endpoint: service.endpoint, timeout: '10m', cachesize: -1 } };
     const store = storeWith(provider);
     await store.create(KEY, PLAIN, {}, patience());
     service.outage = status.INTERNAL;
@@ -144,7 +144,9 @@ describe('with a service', () => {
 
   test('what it says that it did not make is unreadable', async () => {
     const service = await servicePlugin();
-    const store = storeWith({ kms: { name: 'test', endpoint: service.endpoint, cachesize: -1 } });
+    const store = storeWith({
+      kms: { name: 'test', endpoint: service.endpoint, timeout: '10m', cachesize: -1 },
+    });
     await store.create(KEY, PLAIN, {}, patience());
     service.outage = status.INVALID_ARGUMENT;
     const { record } = await store.get(KEY, patience());
@@ -154,7 +156,7 @@ describe('with a service', () => {
   test('one that speaks another version is not used', async () => {
     const service = await startKmsPlugin('v2');
     plugins.push(service);
-    const store = storeWith({ kms: { name: 'test', endpoint: service.endpoint } });
+    const store = storeWith({ kms: { name: 'test', endpoint: service.endpoint, timeout: '10m' } });
     await expect(store.create(KEY, PLAIN, {}, patience())).rejects.toThrow('only v1beta1 is supported');
     expect(service.calls.Encrypt).toBe(0);
   });

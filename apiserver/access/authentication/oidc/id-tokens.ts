@@ -61,17 +61,18 @@ async function verifiedClaims(
   { issuer }: IdTokenRules,
   keys: IssuerKeys,
 ): Promise<Claims | undefined> {
-  const known = await keys.tokens()?.verify(token);
+  const tokens = keys.tokens();
+  const known = await tokens?.verify(token);
   if (known?.is === 'verified') return known.claims;
   if (known?.is === 'foreign') return undefined;
   const parsed = parseToken(token);
   if (parsed === undefined || parsed.claims.iss !== issuer) return undefined;
   if (known === undefined) throw unauthorized('oidc: the keys of the issuer are not known yet');
-  if (!keys.has(parsed.keyId)) {
-    await keys.lookFor(parsed.keyId);
-    const again = await keys.tokens()?.verify(token);
-    if (again?.is === 'verified') return again.claims;
-  }
+  if (!keys.has(parsed.keyId)) await keys.lookFor(parsed.keyId);
+  // Others may have brought the key while this token was verified with those before.
+  const newest = keys.tokens();
+  const again = newest === tokens ? known : await newest?.verify(token);
+  if (again?.is === 'verified') return again.claims;
   throw unauthorized('oidc: the signature is not of a key of the issuer');
 }
 

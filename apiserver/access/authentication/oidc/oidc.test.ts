@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import type { TokenAlgorithm } from '../../../../shared/tokens/token-key';
-import { TOKEN_ALGORITHMS } from '../../../../shared/tokens/token-key';
+import { TOKEN_ALGORITHMS, tokenKeysOfJwk } from '../../../../shared/tokens/token-key';
 import type { Rate } from '../../../../shared/concurrency/token-bucket';
 import type { Log } from '../../../../shared/log/log';
 import { silentLog } from '../../../../shared/log/log';
@@ -9,6 +9,7 @@ import { whyUnauthorized } from '../authenticator';
 import type { TestIssuer, TestKey } from '../testing/test-issuer';
 import { encode, idToken, newEcKey, newRsaKey, startIssuer } from '../testing/test-issuer';
 import { createFetchJson } from './fetch-json';
+import { VerifiedTokens } from '../verified-tokens';
 import type { IdTokenRules } from './id-tokens';
 import { idTokenLookup } from './id-tokens';
 import type { IssuerKeys } from './issuer-keys';
@@ -220,6 +221,28 @@ describe('the keys of the issuer', () => {
     expect(issuer.asked()).toBe(2);
     // The old key is gone, and with it the tokens that were verified with it.
     expect(await outcome(idToken(rsa, 'RS256', claimsOf()), { keys })).toMatch(/signature/);
+  });
+
+  test('a key that others bring while a token is verified with those before counts', async () => {
+    const fresh = newRsaKey('new');
+    const setOf = async ({ jwk }: TestKey): Promise<VerifiedTokens> =>
+      new VerifiedTokens({
+        issuer: issuer.url,
+        keys: await tokenKeysOfJwk(jwk, TOKEN_ALGORITHMS),
+        tokensMax: 1,
+      });
+    const later = await setOf(fresh);
+    let current = await setOf(rsa);
+    const keys: IssuerKeys = {
+      tokens: () => current,
+      has: () => current === later,
+      lookFor: async () => Promise.reject(new Error('it is there')),
+      refresh: async () => Promise.resolve(),
+    };
+    const lookUp = await lookUpOf({ keys });
+    const found = lookUp(idToken(fresh, 'RS256', claimsOf()));
+    current = later;
+    expect(await found).toMatchObject({ user: { name: '42' } });
   });
 
   test('made-up names of keys neither burden the issuer nor keep a new key from being found', async () => {
