@@ -40,6 +40,7 @@ import { createOffloads } from './offload/create-offload';
 import type { Aggregation } from './startup/aggregation';
 import { createBackends } from './startup/backends';
 import { planeOfOptions, verbContextOf } from './startup/plane-of-options';
+import type { ServerStore } from './startup/server-store';
 import { openServerStore } from './startup/server-store';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
 import { retryUntilAvailable } from './startup/retry-until-available';
@@ -49,7 +50,6 @@ import { createAnswerLimitStage, createRequestMemory } from './http/server/held-
 import type { Server } from './http/server/server';
 import { createServer } from './http/server/server';
 import type { OpenedStore } from './storage/open';
-import type { StoreTimes } from './storage/measured-backend';
 
 /** How long requests in flight may take once the server has stopped accepting. */
 const DRAIN_GRACE_MS = 20_000;
@@ -93,7 +93,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
   // Every part that goes on in the background listens to it.
   setMaxListeners(0, life.signal);
   const start = { log, clock: systemClock };
-  const { opened, times, checks } = await openServerStore(options, start);
+  const { opened, checks, ...measured } = await openServerStore(options, start);
   try {
     const { prefix } = options.store;
     await retryUntilAvailable(async () => opened.connect(stop), start, stop);
@@ -104,7 +104,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     const { server, port, bundles, aggregation } = await openListener(context, {
       plane,
       opened,
-      times,
+      measured,
       storeChecks: checks,
       contentChecks: [policyHook.check, furnishing.check],
       life: life.signal,
@@ -192,7 +192,8 @@ async function becomeReady(parts: StartParts, life: AbortSignal, stop: AbortSign
 interface ListenerParts {
   readonly plane: ControlPlane;
   readonly opened: OpenedStore;
-  readonly times: StoreTimes;
+  /** What is known of how the store does. */
+  readonly measured: Pick<ServerStore, 'times' | 'transformations'>;
   /** Whether the store can be reached, and read. */
   readonly storeChecks: readonly HealthCheck[];
   /** Those of what the store must have. */
@@ -212,7 +213,7 @@ async function openListener(
   { options, log, logFailure, build, audit }: AuditedProcess,
   parts: ListenerParts,
 ): Promise<OpenListener> {
-  const { plane, opened, times, life } = parts;
+  const { plane, opened, measured, life } = parts;
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
     `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`;
@@ -250,7 +251,7 @@ async function openListener(
           audit: audit?.counts,
           largeRequests: counts,
           flow: flow.report,
-          store: { ...opened, times },
+          store: { ...opened, ...measured },
         },
       ),
       ...defined({ issuer: authentication.accountTokens.documents }),

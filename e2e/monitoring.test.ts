@@ -20,9 +20,11 @@ const DASHBOARD = path.join(repositoryRoot, 'helm', 'orch', 'files', 'dashboard.
 const DEPLOY = path.join(repositoryRoot, 'deploy', 'prometheus');
 const run = existsSync(PROMTOOL) ? test : test.skip;
 const GRACE_MS = 5_000;
+const RUNBOOK = 'apiserver/docs/alerts.md';
 
 interface Rule {
   readonly alert?: string;
+  readonly annotations?: { readonly runbook?: string };
   readonly record?: string;
   readonly expr: string;
 }
@@ -44,6 +46,28 @@ run('promtool accepts the rules, their tests and the scrape configuration', () =
   expect(promtool('test', 'rules', 'rules.test.yaml')).toContain('SUCCESS');
   expect(promtool('check', 'config', '--syntax-only', 'prometheus.yml')).toContain('SUCCESS');
 });
+
+test('every alert leads to its section of the runbook, and the runbook has no other', () => {
+  const alerts = rules.flatMap(({ alert = '', annotations }) =>
+    alert === '' ? [] : [{ alert, annotations }],
+  );
+  expect(alerts.length).toBeGreaterThan(20);
+  for (const { alert, annotations } of alerts)
+    expect(annotations?.runbook).toBe(`${RUNBOOK}#${alert.toLowerCase()}`);
+  const text = readFileSync(path.join(repositoryRoot, RUNBOOK), 'utf8');
+  const sections = [...text.matchAll(/^### (\w+)\n\n\S/gmu)].map(([, name = '']) => name);
+  expect(sections.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
+});
+
+test('every alert is tried out', () => {
+  const tried = readFileSync(path.join(DEPLOY, 'rules.test.yaml'), 'utf8');
+  const untried = rules.filter(({ alert }) => alert !== undefined && !isNamed(tried, alert));
+  expect(untried).toEqual([]);
+});
+
+function isNamed(text: string, alert: string): boolean {
+  return new RegExp(`alertname: ${alert}\\b`, 'u').test(text);
+}
 
 describe('a Prometheus that reads a running set', () => {
   const workspace = makeWorkspace('monitoring');
@@ -85,7 +109,7 @@ describe('a Prometheus that reads a running set', () => {
       // The drill is over when the alert fires, not when it has fired for as long as people need.
       writeFileSync(
         path.join(workspace.dir, 'rules.yaml'),
-        readFileSync(RULES, 'utf8').replaceAll(/^( +for): .*$/gmu, '$1: 0s'),
+        readFileSync(RULES, 'utf8').replaceAll(/( +for): .*$/gmu, '$1: 0s'),
       );
       writeFileSync(config, configOf(securePort));
       programs.push(

@@ -3,6 +3,7 @@ import type { HealthCheck } from '../observability/health/health-check';
 import { kmsChecks } from '../observability/health/kms-checks';
 import type { OpenParts } from '../storage/backend-row';
 import { encrypt } from '../storage/encryption/encrypt';
+import type { TransformationCounts } from '../storage/encryption/transformation-counts';
 import type { OpenedStore } from '../storage/open';
 import { openStore } from '../storage/open';
 import { measuredBackend, StoreTimes } from '../storage/measured-backend';
@@ -10,6 +11,8 @@ import type { ServerOptions } from './options/server-options';
 
 export interface ServerStore {
   readonly opened: OpenedStore;
+  /** Absent: nothing is encrypted. */
+  readonly transformations?: TransformationCounts;
   readonly times: StoreTimes;
   /** Of the services that it is encrypted with. */
   readonly checks: readonly HealthCheck[];
@@ -24,6 +27,11 @@ export async function openServerStore(
   const times = new StoreTimes(store.prefix);
   const timed = measuredBackend(opened.backend, times);
   if (encryption === undefined) return { opened: { ...opened, backend: timed }, times, checks: [] };
-  const { backend, services } = encrypt(timed, encryption, store.prefix);
-  return { opened: { ...opened, backend }, times, checks: kmsChecks(services, systemClock) };
+  const { backend, services, counts } = encrypt(timed, encryption, store.prefix);
+  return {
+    opened: { ...opened, backend },
+    times,
+    transformations: counts,
+    checks: kmsChecks(services, systemClock),
+  };
 }

@@ -49,6 +49,7 @@ export const STABILITY: ReadonlyMap<string, Stability> = wordTable({
   apiserver_store_full: ALPHA,
   apiserver_store_replacements_total: ALPHA,
   apiserver_storage_objects: STABLE,
+  apiserver_storage_transformation_operations_total: ALPHA,
   etcd_object_counts: { level: 'ALPHA', deprecated: '1.22' },
   etcd_request_duration_seconds: ALPHA,
   etcd_db_total_size_in_bytes: ALPHA,

@@ -1,9 +1,12 @@
 import type { MetricSet } from '../../../shared/metrics/metric-set';
+import type { TransformationCounts } from '../../storage/encryption/transformation-counts';
 import type { StoreTimes } from '../../storage/measured-backend';
 
 /** What is known of the store of the process. */
 export interface StoreReport {
   readonly times: StoreTimes;
+  /** Absent: nothing is encrypted. */
+  readonly transformations?: TransformationCounts;
   /** Bytes by endpoint; absent for a store without endpoints. */
   readonly databaseSizes?: ReadonlyMap<string, number>;
   /** How often it was replaced by another or an older one. Absent: nobody can. */
@@ -15,7 +18,7 @@ export interface StoreReport {
 /** Shows how long the store takes to answer, and how large it is, under kube-apiserver's names: these say etcd, whatever the store is. */
 export function addStoreMetrics(
   metrics: MetricSet,
-  { times, databaseSizes, replacements = () => 0, trouble = () => undefined }: StoreReport,
+  { times, databaseSizes, transformations, replacements = () => 0, trouble = () => undefined }: StoreReport,
 ): void {
   metrics.histogram({
     name: 'etcd_request_duration_seconds',
@@ -35,6 +38,7 @@ export function addStoreMetrics(
     help: '1 while the store has no room left: reads and deletions go on, other writes are refused.',
     read: () => [[{}, trouble() === undefined ? 0 : 1]],
   });
+  addTransformations(metrics, transformations);
   if (databaseSizes === undefined) return;
   metrics.gauge({
     name: 'etcd_db_total_size_in_bytes',
@@ -42,6 +46,19 @@ export function addStoreMetrics(
     labels: ['endpoint'],
     *read() {
       for (const [endpoint, bytes] of databaseSizes) yield [{ endpoint }, bytes];
+    },
+  });
+}
+
+function addTransformations(metrics: MetricSet, counts: TransformationCounts | undefined): void {
+  metrics.counter({
+    name: 'apiserver_storage_transformation_operations_total',
+    help: 'Values that were encrypted and decrypted: Unavailable says that a key management service did not answer, Unknown that no key fits.',
+    labels: ['transformation_type', 'status'],
+    *read() {
+      for (const { transformation, status, count } of counts?.entries() ?? []) {
+        yield [{ transformation_type: transformation, status }, count];
+      }
     },
   });
 }

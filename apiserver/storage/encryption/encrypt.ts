@@ -8,11 +8,13 @@ import { createKmsService } from './kms-service';
 import type { Sealer } from './sealer';
 import { IDENTITY, sealedPrefix } from './sealer';
 import { secretbox } from './secretbox';
+import { TransformationCounts } from './transformation-counts';
 
 export interface Encrypted {
   readonly backend: Backend;
   /** What the resources are encrypted with, as far as it is a service, in the order of the configuration. */
   readonly services: readonly { readonly name: string; readonly service: KmsService }[];
+  readonly counts: TransformationCounts;
 }
 
 /** Puts encryption in front of the store. Closing what comes back closes the store, too. */
@@ -30,8 +32,10 @@ export function encrypt(backend: Backend, rules: EncryptionRules, prefix: string
   const sealers = new Map(
     Array.from(rules.resources, ([keyPrefix, providers]) => [keyPrefix, providers.flatMap(sealersOf)]),
   );
+  const counts = new TransformationCounts();
   return {
-    backend: new EncryptedBackend({ backend, prefix, sealers }),
+    backend: new EncryptedBackend({ backend, prefix, sealers, counts }),
+    counts,
     services: Array.from(services, ([{ name }, service]) => ({ name, service })),
   };
 }

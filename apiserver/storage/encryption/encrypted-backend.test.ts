@@ -3,6 +3,7 @@ import { patience } from '../../../shared/testing/eventually';
 import type { Backend } from '../backend';
 import { StorageError, valueOf } from '../backend';
 import { MemoryBackend } from '../testing/memory-backend';
+import type { Encrypted } from './encrypt';
 import { encrypt } from './encrypt';
 import { parseEncryptionRules } from './encryption-rules';
 import type { KmsPlugin } from './testing/kms-plugin';
@@ -31,14 +32,18 @@ afterEach(async () => {
 });
 
 function storeWith(...providers: object[]): Backend {
+  return encryptedWith(...providers).backend;
+}
+
+function encryptedWith(...providers: object[]): Encrypted {
   const parsed = parseEncryptionRules({
     kind: 'EncryptionConfiguration',
     resources: [{ resources: ['secrets'], providers }],
   });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
-  const { backend } = encrypt(memory, parsed.rules, '/registry');
-  opened.push(backend);
-  return backend;
+  const encrypted = encrypt(memory, parsed.rules, '/registry');
+  opened.push(encrypted.backend);
+  return encrypted;
 }
 
 async function servicePlugin(): Promise<KmsPlugin> {
@@ -140,6 +145,26 @@ describe('with a service', () => {
     const watch = store.watch({ from: 1 }, patience())[Symbol.asyncIterator]();
     expect((await watch.next()).value).toMatchObject([{ revision: 1, events: [{ value: PLAIN }] }]);
     await watch.return?.();
+  });
+
+  test('what was encrypted and decrypted is counted, and what was not by the reason', async () => {
+    const service = await servicePlugin();
+    const provider = { kms: { name: 'test', endpoint: service.endpoint, cachesize: -1 } };
+    const { backend: store, counts } = encryptedWith(provider);
+    await store.create(KEY, PLAIN, {}, patience());
+    await store.get(KEY, patience());
+    service.outage = status.INTERNAL;
+    await expect(store.create(`${KEY}b`, PLAIN, {}, patience())).rejects.toThrow('the key is out of reach');
+    await expect(store.get(KEY, patience())).rejects.toThrow('the key is out of reach');
+    service.outage = status.INVALID_ARGUMENT;
+    await store.get(KEY, patience());
+    expect([...counts.entries()].map((each) => Object.values(each).join(' '))).toEqual([
+      'to_storage OK 1',
+      'from_storage OK 1',
+      'to_storage Unavailable 1',
+      'from_storage Unavailable 1',
+      'from_storage Unknown 1',
+    ]);
   });
 
   test('what it says that it did not make is unreadable', async () => {

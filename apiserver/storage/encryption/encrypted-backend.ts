@@ -17,6 +17,7 @@ import type {
 import { StorageError } from '../backend';
 import type { Sealer } from './sealer';
 import { startsWith } from './sealer';
+import type { TransformationCounts } from './transformation-counts';
 
 export interface EncryptedBackendOptions {
   readonly backend: Backend;
@@ -24,6 +25,7 @@ export interface EncryptedBackendOptions {
   readonly prefix: string;
   /** How each resource is stored, by the prefix of its keys below `prefix` (`core/secrets/`). None of the lists is empty. */
   readonly sealers: ReadonlyMap<string, readonly Sealer[]>;
+  readonly counts: TransformationCounts;
 }
 
 /** How many values of one answer are decrypted at a time, where a service is asked. */
@@ -38,11 +40,13 @@ export class EncryptedBackend implements Backend {
   readonly #backend: Backend;
   readonly #root: string;
   readonly #sealers: ReadonlyMap<string, readonly Sealer[]>;
+  readonly #counts: TransformationCounts;
 
-  constructor({ backend, prefix, sealers }: EncryptedBackendOptions) {
+  constructor({ backend, prefix, sealers, counts }: EncryptedBackendOptions) {
     this.#backend = backend;
     this.#root = `${prefix}/`;
     this.#sealers = sealers;
+    this.#counts = counts;
   }
 
   async get(
@@ -131,8 +135,14 @@ export class EncryptedBackend implements Backend {
   async #sealed(key: string, value: Buffer): Promise<Buffer> {
     const [first] = this.#sealersOf(key) ?? [];
     if (first === undefined) return value;
-    const sealed = await first.seal(value, key);
-    return first.prefix.length === 0 ? sealed : Buffer.concat([first.prefix, sealed]);
+    try {
+      const sealed = await first.seal(value, key);
+      this.#counts.add('to_storage', 'OK');
+      return first.prefix.length === 0 ? sealed : Buffer.concat([first.prefix, sealed]);
+    } catch (error) {
+      this.#counts.addFailure('to_storage', error);
+      throw error;
+    }
   }
 
   /** The value with what became of it; what is not encrypted comes back as it is. */
@@ -148,13 +158,18 @@ export class EncryptedBackend implements Backend {
       try {
         const opened = open(value.subarray(prefix.length), key);
         const plain = opened instanceof Buffer ? opened : await opened;
+        this.#counts.add('from_storage', 'OK');
         return index === 0 ? { ...stored, value: plain } : { ...stored, value: plain, stale: true };
       } catch (error) {
-        if (error instanceof StorageError && error.code === 'unavailable') throw error;
+        if (error instanceof StorageError && error.code === 'unavailable') {
+          this.#counts.addFailure('from_storage', error);
+          throw error;
+        }
         // Several keys may have one name; and what is encrypted is no matter of those who store values as they are.
         if (prefix.length > 0) problem ??= error;
       }
     }
+    this.#counts.addFailure('from_storage', problem);
     const why = problem === undefined ? 'no key of the configuration fits' : messageOf(problem);
     return { ...stored, unreadable: `${key} cannot be decrypted: ${why}` };
   }
