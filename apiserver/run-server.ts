@@ -21,6 +21,8 @@ import { checkDialect } from './startup/bootstrap/dialect-record';
 import type { Furnishing } from './startup/bootstrap/furnish';
 import { createFurnishing } from './startup/bootstrap/furnish';
 import { createPolicyHook } from './startup/bootstrap/policy-hook';
+import type { StartHooks } from './startup/bootstrap/start-hooks';
+import { createStartHooks } from './startup/bootstrap/start-hooks';
 import { LiveReplicas } from './startup/bootstrap/live-replicas';
 import { createFlowObjects } from './startup/bootstrap/flow-objects';
 import type { ControlPlane } from './startup/control-plane';
@@ -56,6 +58,25 @@ const DRAIN_GRACE_MS = 20_000;
 const WITHDRAW_TIMEOUT_MS = 3_000;
 /** How long audit events that are not written yet may take at the end. */
 const AUDIT_FLUSH_MS = 10_000;
+
+/** What goes on in the background from the moment at which the first objects are there. */
+const LOOPS = [
+  'definitionControllers',
+  'flowConfigurationProducer',
+  'authenticationInfo',
+  'apiServiceAvailability',
+  'autoregistration',
+] as const;
+
+/** What works as soon as the cache is filled, because that is all it reads. */
+const READERS_OF_CACHE = [
+  'admission',
+  'informers',
+  'flowConfigurationConsumer',
+  'flowFilter',
+  'aggregatorInformers',
+  'apiServiceRegistration',
+] as const;
 
 export interface ServerProcess {
   readonly options: ServerOptions;
@@ -100,13 +121,14 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     await retryUntilAvailable(async () => checkDialect(opened.backend, prefix, stop), start, stop);
     const plane = planeOfOptions(options, { backend: opened.backend, log, life: life.signal });
     const policyHook = createPolicyHook({ store: plane.store, registry: plane.registry, log });
-    const furnishing = createFurnishing({ plane, backend: opened.backend, prefix, policyHook, log });
+    const hooks = createStartHooks(options.flow.isFair ? [] : ['flowConfigurationConsumer', 'flowFilter']);
+    const furnishing = createFurnishing({ plane, backend: opened.backend, prefix, policyHook, hooks, log });
     const { server, port, bundles, aggregation } = await openListener(context, {
       plane,
       opened,
       measured,
       storeChecks: checks,
-      contentChecks: [policyHook.check, furnishing.check],
+      contentChecks: [...hooks.checks, furnishing.check],
       life: life.signal,
     });
     const apiService = createApiService({
@@ -119,7 +141,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       log,
     });
     try {
-      await becomeReady({ plane, furnishing, log }, life.signal, stop);
+      await becomeReady({ plane, furnishing, hooks, log }, life.signal, stop);
       void furnishing.keep(life.signal);
       void opened.keepCompact(life.signal);
       void opened.keepDatabaseSizes?.(options.store.sizePollMs, life.signal);
@@ -130,8 +152,10 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       void createFlowObjects({ store, registry, isFurnished: furnishing.isDone, log }).keep(life.signal);
       void plane.openWatches.keep(life.signal);
       void aggregation.keep(life.signal);
-      void createApiVersions({ store: plane.store, registry: plane.registry, log }).keep(life.signal);
+      const onComplete = (): void => hooks.done('autoregisterCompletion');
+      void createApiVersions({ store, registry, onComplete, log }).keep(life.signal);
       void keepAuthenticationInfo(context, { plane, bundles, life: life.signal });
+      hooks.done(...LOOPS);
       await apiService.keep(stop);
     } finally {
       await Promise.all([
@@ -174,12 +198,14 @@ async function withdraw(apiService: ApiService, log: Log): Promise<void> {
 interface StartParts {
   readonly plane: ControlPlane;
   readonly furnishing: Furnishing;
+  readonly hooks: StartHooks;
   readonly log: Log;
 }
 
 async function becomeReady(parts: StartParts, life: AbortSignal, stop: AbortSignal): Promise<void> {
   await Promise.race([parts.plane.cache.start(life), aborted(stop)]);
   if (stop.aborted) return;
+  parts.hooks.done(...READERS_OF_CACHE);
   const { signal, unlink } = linkedAbort(life, stop);
   try {
     await parts.furnishing.run(signal);

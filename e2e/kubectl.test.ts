@@ -139,6 +139,15 @@ describe.each(DIALECTS)('in the %s dialect', (dialect: Dialect) => {
           exitCode: 0,
           stdout: expect.stringMatching(/^\[\+\]ping ok\n(?:\[\+\].* ok\n)+healthz check passed\n$/u),
         });
+        for (const check of ['store', 'poststarthook/bootstrap-controller', 'autoregister-completion']) {
+          expect(ready.stdout).toContain(`[+]${check} ok\n`);
+          expect(await kubectl('get', '--raw', `/readyz/${check}`)).toMatchObject({ stdout: 'ok' });
+        }
+        const excluded = await kubectl('get', '--raw', '/readyz?verbose&exclude=shutdown&exclude=stor');
+        expect(excluded.stdout).toContain('[+]shutdown excluded: ok\n');
+        expect(excluded.stdout).toContain(
+          'warn: some health checks cannot be excluded: no matches for "stor"\n',
+        );
       });
     });
   }

@@ -32,6 +32,7 @@ const EXACT: readonly (readonly [string, string])[] = [
   ['scheduler', 'kube-scheduler'],
   ['dns', 'kube-dns'],
   ['orch-apiserver', 'kube-apiserver'],
+  ['aggregator', 'kube-aggregator'],
   ['orch-system-service-accounts', 'kube-system-service-accounts'],
   ['system::leader-locking-controller-manager', 'system::leader-locking-kube-controller-manager'],
   ['system::leader-locking-scheduler', 'system::leader-locking-kube-scheduler'],
@@ -381,6 +382,35 @@ export const USER = {
   apiServer: 'system:apiserver',
   controllerManager: fromNeutral('system:controller-manager'),
 } as const;
+
+/** Health checks of parts of the start: this, and then the name of the part. */
+export const HOOK_PREFIX = 'poststarthook/';
+
+/** The parts of the start of an API server, as its health checks call them. */
+export const START_HOOK = {
+  admission: `start-${fromNeutral('orch-apiserver')}-admission-initializer`,
+  informers: 'generic-apiserver-start-informers',
+  flowConfigurationConsumer: 'priority-and-fairness-config-consumer',
+  flowFilter: 'priority-and-fairness-filter',
+  definitionInformers: 'start-apiextensions-informers',
+  definitionControllers: 'start-apiextensions-controllers',
+  definitionsRead: 'crd-informer-synced',
+  bootstrapController: 'bootstrap-controller',
+  policy: 'rbac/bootstrap-roles',
+  priorityClasses: 'scheduling/bootstrap-system-priority-classes',
+  flowConfigurationProducer: 'priority-and-fairness-config-producer',
+  authenticationInfo: 'start-cluster-authentication-info-controller',
+  aggregatorInformers: `start-${fromNeutral('aggregator')}-informers`,
+  apiServiceRegistration: 'apiservice-registration-controller',
+  apiServiceAvailability: 'apiservice-status-available-controller',
+  autoregistration: `${fromNeutral('orch-apiserver')}-autoregistration`,
+  /** The one without the prefix: everything that the server itself serves is registered. */
+  autoregisterCompletion: 'autoregister-completion',
+  openApi: 'apiservice-openapi-controller',
+} as const;
+
+/** The health check of the store where that is etcd. */
+export const STORE_CHECK = dialect === 'orch' ? 'store' : 'etcd';
 
 /** As whom the API server owns the fields that it writes by itself. */
 export const API_SERVER_MANAGER = fromNeutral('orch-apiserver');

@@ -25,7 +25,7 @@ test('the embedded store answers as soon as it is open, and looks after its own 
 test('etcd opens without being there, and is waited for until the caller gives up', async () => {
   const endpoints = ['http://127.0.0.1:1'];
   const opened = await openStore({ backend: 'etcd3', endpoints, ...COMMON }, PARTS);
-  expect(opened.names).toEqual({ check: 'etcd', component: 'etcd-0' });
+  expect(opened.names).toEqual({ check: 'store', component: 'etcd-0' });
   const signal = new LightSignal();
   const connecting = opened.connect(signal);
   const reason = new Error('enough');

@@ -114,13 +114,13 @@ test('what is wrong is logged when it begins and when it is over, and not at eve
   for (const path of ['/healthz', '/readyz', '/readyz', '/healthz']) await probe(path);
   problem = undefined;
   for (const path of ['/readyz', '/readyz']) await probe(path);
-  const unfinished = (check: string): string =>
-    `info: health check is not passing yet {"check":"${check}","reason":"not finished"}`;
+  const unfinished = (path: string): string =>
+    `info: health checks are not passing yet {"path":"${path}","checks":["poststarthook/fill-caches"]}`;
   expect(lines).toEqual([
     'warn: health check failed {"check":"/healthz/store","reason":"down"}',
-    unfinished('/healthz/poststarthook/fill-caches'),
+    unfinished('/healthz'),
     'warn: health check failed {"check":"/readyz/store","reason":"down"}',
-    unfinished('/readyz/poststarthook/fill-caches'),
+    unfinished('/readyz'),
     'info: health check passes {"check":"/readyz/store"}',
   ]);
 });

@@ -65,7 +65,10 @@ async function answerAll(
       if (problem !== undefined) problems.set(check.name, problem);
     }),
   );
-  for (const check of asked) tell(path, check, problems.get(check.name), context);
+  for (const check of asked.filter(({ isStartup = false }) => !isStartup)) {
+    tell(path, check, problems.get(check.name), context);
+  }
+  tellOfStart(path, asked, problems, context);
   const lines = checks.map(({ name }) => {
     if (excluded.has(name)) return `[+]${name} excluded: ok`;
     return problems.has(name) ? `[-]${name} failed: reason withheld` : `[+]${name} ok`;
@@ -84,7 +87,7 @@ async function answerAll(
 
 function tell(
   path: HealthPath,
-  { name, isStartup = false }: HealthCheck,
+  { name }: HealthCheck,
   problem: string | undefined,
   { log, failing }: Context,
 ): void {
@@ -96,9 +99,23 @@ function tell(
     return;
   }
   failing.add(place);
-  // A start that is not finished is no fault.
-  if (isStartup) log.info({ check: place, reason: problem }, 'health check is not passing yet');
-  else log.warn({ check: place, reason: problem }, 'health check failed');
+  log.warn({ check: place, reason: problem }, 'health check failed');
+}
+
+/** A start that is not finished is no fault, and its many parts are worth a line, not a line each. */
+function tellOfStart(
+  path: HealthPath,
+  asked: readonly HealthCheck[],
+  problems: ReadonlyMap<string, string>,
+  { log, failing }: Context,
+): void {
+  const of = asked.filter(({ isStartup = false }) => isStartup).map(({ name }) => name);
+  const begun = of.filter((name) => problems.has(name) && !failing.has(`/${path}/${name}`));
+  const over = of.filter((name) => !problems.has(name) && failing.has(`/${path}/${name}`));
+  for (const name of begun) failing.add(`/${path}/${name}`);
+  for (const name of over) failing.delete(`/${path}/${name}`);
+  if (begun.length > 0) log.info({ path: `/${path}`, checks: begun }, 'health checks are not passing yet');
+  if (over.length > 0) log.info({ path: `/${path}`, checks: over }, 'health checks pass');
 }
 
 async function problemOf(check: HealthCheck, signal: AbortSignal): Promise<string | undefined> {

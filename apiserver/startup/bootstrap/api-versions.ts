@@ -27,6 +27,8 @@ const ALWAYS = 'true';
 export interface ApiVersionsOptions {
   readonly store: WriteContext;
   readonly registry: () => Registry;
+  /** Called at the end of each round after which everything that is served is registered. */
+  readonly onComplete?: () => void;
   readonly log: Log;
 }
 
@@ -46,7 +48,10 @@ export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
   let isFirst = true;
   const reconcile = async (signal: AbortSignal): Promise<void> => {
     const endpoint = options.registry().endpoint(GROUP.apiregistration, 'v1', 'apiservices');
-    if (endpoint === undefined) return;
+    if (endpoint === undefined) {
+      options.onComplete?.();
+      return;
+    }
     const wanted = wantedServices(options.registry());
     const removed = isFirst ? [ON_START, ALWAYS] : [ALWAYS];
     await removeLeftOvers(options.store, { endpoint, wanted, removed }, signal);
@@ -54,6 +59,7 @@ export function createApiVersions(options: ApiVersionsOptions): ApiVersions {
     await forEachLimited([...wanted.values()], WRITES_AT_ONCE, (service) =>
       put(options.store, { endpoint, service }, signal),
     );
+    options.onComplete?.();
   };
   return {
     reconcile,

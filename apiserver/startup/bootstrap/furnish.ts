@@ -11,6 +11,7 @@ import { checkDialect } from './dialect-record';
 import { createFirstObjects } from './first-objects';
 import { createFirstNamespaces } from './namespaces';
 import type { PolicyHook } from './policy-hook';
+import type { StartHooks } from './start-hooks';
 
 export interface FurnishingParts {
   readonly plane: ControlPlane;
@@ -18,6 +19,7 @@ export interface FurnishingParts {
   /** That of the objects: `/registry`. */
   readonly prefix: string;
   readonly policyHook: PolicyHook;
+  readonly hooks: StartHooks;
   readonly log: Log;
 }
 
@@ -45,6 +47,7 @@ export function createFurnishing(parts: FurnishingParts): Furnishing {
   return {
     async run(signal) {
       await plane.custom.start(signal);
+      parts.hooks.done('definitionInformers', 'definitionsRead', 'openApi');
       watchFills(parts, () => {
         fills += 1;
         wake();
@@ -82,7 +85,7 @@ export function createFurnishing(parts: FurnishingParts): Furnishing {
 }
 
 async function furnish(
-  { plane, backend, prefix, policyHook, log }: FurnishingParts,
+  { plane, backend, prefix, policyHook, hooks, log }: FurnishingParts,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, registry } = plane;
@@ -92,8 +95,11 @@ async function furnish(
   // Services that have no claims yet must have them before anybody can ask for their addresses.
   await retrying(async () => plane.serviceAllocation.repair(signal));
   await retrying(async () => createFirstNamespaces(store, registry(), signal));
+  hooks.done('bootstrapController');
   await retrying(async () => createFirstObjects(store, registry(), signal));
+  hooks.done('priorityClasses');
   await policyHook.run(signal);
+  hooks.done('policy');
 }
 
 /** The namespaces are read anew with everything else. */

@@ -35,16 +35,8 @@ async function patch(path: string, body: object): Promise<void> {
   expect((await api.call('PATCH', path, { body })).code).toBe(200);
 }
 
-test('an empty store gets all roles and bindings, in their namespaces, and the check tells when', async () => {
-  const first = hook();
-  expect(first.check).toMatchObject({
-    name: 'poststarthook/rbac/bootstrap-roles',
-    paths: ['healthz', 'livez', 'readyz'],
-    isStartup: true,
-  });
-  expect(await first.check.check(patience())).toBe('not finished');
-  await first.run(patience());
-  expect(await first.check.check(patience())).toBeUndefined();
+test('an empty store gets all roles and bindings, in their namespaces', async () => {
+  await hook().run(patience());
   expect((await api.call('GET', `${RBAC}/clusterroles/cluster-admin`)).json.rules).toHaveLength(2);
   expect((await api.call('GET', `${RBAC}/clusterroles`)).json.items.length).toBeGreaterThan(50);
   const inSystem = await api.call('GET', `${RBAC}/namespaces/${NAMESPACE.system}/rolebindings`);

@@ -5,8 +5,6 @@ import type { Log } from '../../../shared/log/log';
 import type { ApiObject } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
 import { StatusError, timeout } from '../../../shared/errors/status-error';
-import type { HealthCheck } from '../../observability/health/health-check';
-import { HEALTH_PATHS } from '../../observability/health/health-check';
 import { createObject } from '../../registry/create';
 import { deleteObject } from '../../registry/delete';
 import type { WriteContext } from '../../registry/write-context';
@@ -40,18 +38,14 @@ export interface PolicyHookParts {
 export interface PolicyHook {
   /** Any number of replicas may do so at once, and again. Rejects when it cannot be done in half a minute. */
   run(signal: AbortSignal): Promise<void>;
-  /** Fails until that has been done for the first time. */
-  readonly check: HealthCheck;
 }
 
 export function createPolicyHook(parts: PolicyHookParts): PolicyHook {
-  let isDone = false;
   return {
     run: async (signal) => {
       for (let round = 1; ; round += 1) {
         try {
           await reconcilePolicy(parts, signal);
-          isDone = true;
           return;
         } catch (error) {
           if (signal.aborted || round >= ROUNDS_MAX) throw error;
@@ -59,12 +53,6 @@ export function createPolicyHook(parts: PolicyHookParts): PolicyHook {
           await pause(ROUND_PAUSE_MS, signal);
         }
       }
-    },
-    check: {
-      name: 'poststarthook/rbac/bootstrap-roles',
-      paths: HEALTH_PATHS,
-      isStartup: true,
-      check: async () => Promise.resolve(isDone ? undefined : 'not finished'),
     },
   };
 }

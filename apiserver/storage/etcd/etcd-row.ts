@@ -1,4 +1,5 @@
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
+import { STORE_CHECK } from '../../../shared/names';
 import type { BackendRow } from '../backend-row';
 import { STORAGE_GROUP } from '../backend-row';
 import { Alarms } from './alarms';
@@ -54,7 +55,7 @@ const OPEN_TO =
 /** etcd, as the flags name it. */
 export const ETCD = {
   help: 'an etcd cluster',
-  names: { check: 'etcd', component: 'etcd-0' },
+  names: { check: STORE_CHECK, component: 'etcd-0' },
   flags: FLAGS,
   needs: { flag: 'etcd-servers', hint: 'for a store without etcd use --storage-backend=embedded' },
   isNamed: ({ etcdServers }) => etcdServers.length > 0,

@@ -1,0 +1,51 @@
+import { patience } from '../../../shared/testing/eventually';
+import type { StartHooks } from './start-hooks';
+import { createStartHooks } from './start-hooks';
+
+async function unfinished({ checks }: StartHooks): Promise<readonly string[]> {
+  const problems = await Promise.all(checks.map(async ({ check }) => check(patience())));
+  return checks.filter((_, index) => problems[index] === 'not finished').map(({ name }) => name);
+}
+
+test('every part of the start has a check on every path, by its name of kube-apiserver in order', () => {
+  const { checks } = createStartHooks([]);
+  expect(checks.map(({ name }) => name)).toEqual([
+    'poststarthook/start-orch-apiserver-admission-initializer',
+    'poststarthook/generic-apiserver-start-informers',
+    'poststarthook/priority-and-fairness-config-consumer',
+    'poststarthook/priority-and-fairness-filter',
+    'poststarthook/start-apiextensions-informers',
+    'poststarthook/start-apiextensions-controllers',
+    'poststarthook/crd-informer-synced',
+    'poststarthook/bootstrap-controller',
+    'poststarthook/rbac/bootstrap-roles',
+    'poststarthook/scheduling/bootstrap-system-priority-classes',
+    'poststarthook/priority-and-fairness-config-producer',
+    'poststarthook/start-cluster-authentication-info-controller',
+    'poststarthook/start-aggregator-informers',
+    'poststarthook/apiservice-registration-controller',
+    'poststarthook/apiservice-status-available-controller',
+    'poststarthook/orch-apiserver-autoregistration',
+    'autoregister-completion',
+    'poststarthook/apiservice-openapi-controller',
+  ]);
+  const onEveryPath = { paths: ['healthz', 'livez', 'readyz'], isStartup: true };
+  for (const check of checks) expect(check).toMatchObject(onEveryPath);
+});
+
+test('a part that this replica does not have is not waited for', () => {
+  const names = createStartHooks(['flowFilter']).checks.map(({ name }) => name);
+  expect(names).toHaveLength(17);
+  expect(names).not.toContain('poststarthook/priority-and-fairness-filter');
+});
+
+test('a check passes from the end of its part on, and the others still fail', async () => {
+  const hooks = createStartHooks([]);
+  expect(await unfinished(hooks)).toHaveLength(18);
+  hooks.done('policy', 'autoregisterCompletion');
+  hooks.done('policy');
+  const left = await unfinished(hooks);
+  expect(left).toHaveLength(16);
+  expect(left).not.toContain('poststarthook/rbac/bootstrap-roles');
+  expect(left).not.toContain('autoregister-completion');
+});
