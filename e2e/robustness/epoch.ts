@@ -44,7 +44,6 @@ export interface EpochReport {
   readonly faults: FaultCounts;
   readonly load: Pick<Load, 'outcomes' | 'lists' | 'allocations'>;
   readonly informerEvents: number;
-  readonly undecided: readonly string[];
 }
 
 type FaultCounts = Readonly<Partial<Record<FaultKind, number>>>;
@@ -78,9 +77,9 @@ export async function runEpoch(options: EpochOptions): Promise<EpochReport> {
     for (const candidate of candidates) candidate.stop();
     say(`epoch ${String(number)}: quiet; ${String(record.objects.length)} answers to check`);
     const reports = await settle(rig, { truth, history, record, informers, number });
-    const { findings, undecided } = await checkEpoch({ rig, record, history, truth, reports });
+    const findings = await checkEpoch({ rig, record, history, truth, reports });
     const informerEvents = reports.reduce((sum, { events }) => sum + events, 0);
-    return { findings, record, history, faults, load, informerEvents, undecided };
+    return { findings, record, history, faults, load, informerEvents };
   } finally {
     for (const candidate of candidates) candidate.stop();
     for (const each of informers) each.kill();

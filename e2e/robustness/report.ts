@@ -15,7 +15,7 @@ export function describeRun({ epochs, findings, replaced }: RunReport): string {
     `addresses, and places below the quota: ${counts(sums(epochs.map(({ load: { allocations } }) => ({ ...allocations }))))}`,
     `terms of leaders: ${String(total(epochs, ({ record }) => record.leaders.filter(({ kind }) => kind === 'elected').length))}, their writes: ${String(total(epochs, ({ record }) => record.leaders.filter(({ kind }) => kind === 'write').length))}`,
     `faults: ${counts(faults)}`,
-    `objects whose search was given up: ${String(total(epochs, ({ undecided }) => undecided.length))} of ${String(new Set(operations.map(({ key }) => key)).size)}`,
+    `objects whose answers were put in order: ${String(new Set(operations.map(({ key }) => key)).size)}, ${String(operations.length)} answers`,
     `violations: ${String(findings.length)}`,
     ...findings.slice(0, FINDINGS_SHOWN).map(({ check, text }) => `  [${check}] ${text}`),
     ...(findings.length > FINDINGS_SHOWN ? [`  and ${String(findings.length - FINDINGS_SHOWN)} more`] : []),

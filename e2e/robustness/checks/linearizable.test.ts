@@ -1,4 +1,7 @@
-import type { ObjectOperation } from '../record/operation';
+import { createRandom } from '../../list-watch/chaos/seeded-random';
+import type { ObjectOperation, ObjectVerb } from '../record/operation';
+import { madeAnswers } from '../testing/made-answers';
+import { hasOrder } from '../testing/every-order';
 import { searchOrder } from './linearizable';
 
 type Told = Partial<ObjectOperation> &
@@ -100,7 +103,98 @@ describe('answers of one object that one order explains', () => {
     });
     expect(searchOrder(history(...told)).verdict).toBe('linearizable');
   });
+
+  test('of a thousand requests many of which were never answered, beside reads and refusals of all ages', () => {
+    for (let seed = 1; seed <= 5; seed++) {
+      const answers = madeAnswers({ seed, clients: 12, operations: 1_000, unknown: 0.25, verbs: VERBS });
+      expect(searchOrder(answers).verdict).toBe('linearizable');
+    }
+  });
+
+  test('hundreds of deletions that were never answered, before each of hundreds of writes', () => {
+    const lost = Array.from({ length: 300 }, (_, index): Told => {
+      return { verb: 'delete', outcome: 'unknown', invokedMs: index, returnedMs: Infinity };
+    });
+    const writes = Array.from({ length: 500 }, (_, index): readonly Told[] => {
+      const invokedMs = 1_000 + index * 10;
+      const turn = String(index);
+      const version = index + 1;
+      return [
+        { verb: 'apply', turn, version, invokedMs, returnedMs: invokedMs + 8 },
+        { verb: 'get', seen: turn, version, invokedMs: invokedMs + 1, returnedMs: invokedMs + 15 },
+        { verb: 'get', outcome: 'absent', invokedMs: invokedMs + 2, returnedMs: invokedMs + 35 },
+      ];
+    });
+    const told = [...lost, ...writes.flat()];
+    // As many times as there are deletions it can have been absent; one more answer of that kind has no order.
+    expect(searchOrder(history(...told.slice(0, 300 + 3 * 290))).verdict).toBe('linearizable');
+    const { verdict, stuckAt } = searchOrder(
+      history(
+        ...lost.slice(0, 1),
+        ...[0, 100].flatMap((atMs): Told[] => [
+          {
+            verb: 'apply',
+            turn: String(atMs),
+            version: atMs + 1,
+            invokedMs: 500 + atMs,
+            returnedMs: 501 + atMs,
+          },
+          { verb: 'get', outcome: 'absent', invokedMs: 502 + atMs, returnedMs: 503 + atMs },
+        ]),
+      ),
+    );
+    expect(verdict).toBe('not linearizable');
+    expect(stuckAt[0]).toMatchObject({ verb: 'get', invokedMs: 602 });
+  });
 });
+
+describe('the search', () => {
+  test('says what trying every order says, of answers that are right and of such that are not', () => {
+    const random = createRandom(14);
+    const found = { right: 0, wrong: 0 };
+    for (let seed = 0; seed < 4_000; seed++) {
+      const clients = 2 + random.below(3);
+      const answers = madeAnswers({ seed, clients, operations: 6, unknown: 0.2, verbs: VERBS });
+      if (random.below(5) > 0) spoil(answers, random.below(answers.length), random.below(answers.length));
+      const expected = hasOrder(answers);
+      found[expected ? 'right' : 'wrong']++;
+      const { verdict } = searchOrder(answers);
+      if ((verdict === 'linearizable') !== expected) {
+        throw new Error(
+          `${String(expected)}, but the search says ${verdict}: ${JSON.stringify(answers, null, 1)}`,
+        );
+      }
+    }
+    expect(found.right).toBeGreaterThan(500);
+    expect(found.wrong).toBeGreaterThan(500);
+  });
+
+  test('gives up when it is to look at less than it needs, and says so', () => {
+    const answers = madeAnswers({ seed: 1, clients: 12, operations: 100, unknown: 0.1, verbs: VERBS });
+    expect(searchOrder(answers, undefined, 10).verdict).toBe('undecided');
+  });
+});
+
+const VERBS: readonly (readonly [number, ObjectVerb])[] = [
+  [8, 'create'],
+  [5, 'update'],
+  [5, 'guarded update'],
+  [4, 'apply'],
+  [6, 'delete'],
+  [2, 'deletecollection'],
+  [8, 'get'],
+];
+
+/** One answer claims to have come when another did, or to have found nothing. */
+function spoil(answers: ObjectOperation[], one: number, other: number): void {
+  const [a, b] = [answers[one], answers[other]];
+  if (a === undefined || b === undefined || a.outcome === 'unknown') return;
+  const { verb, key, replica, turn, invokedMs, returnedMs } = a;
+  answers[one] =
+    one < other || verb === 'deletecollection'
+      ? { ...a, invokedMs: b.invokedMs, returnedMs: Math.max(returnedMs, b.invokedMs) }
+      : { verb, key, replica, turn, invokedMs, returnedMs, outcome: 'absent' };
+}
 
 describe('answers of one object that no order explains', () => {
   test.each<[string, readonly Told[]]>([

@@ -1,174 +1,251 @@
 import type { ObjectOperation, ObjectVerb } from '../record/operation';
-
-/** What one object holds: `turn` undefined where there is none; `version` is that of the last write whose version is known. */
-interface State {
-  readonly turn: string | undefined;
-  readonly version: number;
-}
+import type { Configuration } from './configurations';
+import { Configurations } from './configurations';
+import type { KnownState } from './known-states';
+import { isVersioned, knownStates } from './known-states';
 
 export type Verdict = 'linearizable' | 'not linearizable' | 'undecided';
 
 export interface Search {
   readonly verdict: Verdict;
-  /** Where no order was found: the operations that none of the longest orders could take next. */
+  /** Where no order was found: the first answer that none explains, then what was under way beside it. */
   readonly stuckAt: readonly ObjectOperation[];
 }
 
-/** Steps of one search; what needs more is told as undecided. */
-const STEPS_MAX = 400_000;
+/** Configurations that one search looks at; what needs more is told as undecided. Answers of real runs need about two each. */
+const CONFIGURATIONS_MAX = 2_000_000;
 
 /**
  * Looks for one order of all operations of one object that respects time (what returned before another was invoked comes first) and
- * in which each answer is what a single copy of the object would have answered, with versions that only go up: Wing and Gong's search,
- * with the memory of Lowe. Operations of unknown outcome may have taken effect at any time after they were invoked, or never.
- * `initial` is what the object held before.
+ * in which each answer is what a single copy of the object would have answered, with versions that only go up. `initialTurn` is what the
+ * object held before; undefined: it was not there.
+ *
+ * Goes through the calls and answers in the order of time, and keeps every way in which what was asked so far may have happened (Lowe's
+ * just-in-time linearization): an operation takes effect no sooner than an answer needs it, and a way that cannot explain an answer
+ * ends. The versions in the answers give the order of writes and reads (`known-states.ts`), so the ways differ in deletions and
+ * refusals alone, and in few of them, as of two deletions that could both come next the one that is answered first does. Where nothing
+ * is under way, few ways are left, however long the history is.
+ *
+ * Deletions of unknown outcome may have taken effect at any time after they were invoked, or never; other operations of unknown outcome
+ * are taken for such that had none.
  */
 export function searchOrder(
   operations: readonly ObjectOperation[],
-  initial: State = { turn: undefined, version: 0 },
+  initialTurn?: string,
+  configurationsMax = CONFIGURATIONS_MAX,
 ): Search {
-  const sorted = operations
-    .filter(({ outcome }) => outcome !== 'refused')
-    .sort((a, b) => a.invokedMs - b.invokedMs);
-  const seen = new Set<string>();
-  const stack: Node[] = [{ state: initial, low: 0, ahead: [], newestMs: -Infinity }];
-  let [best, bestCount, steps] = [stack[0], -1, 0];
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (++steps > STEPS_MAX) return { verdict: 'undecided', stuckAt: [] };
-    if (isOver(sorted, node)) return { verdict: 'linearizable', stuckAt: [] };
-    const count = node.low + node.ahead.length;
-    if (count > bestCount) [best, bestCount] = [node, count];
-    const next = candidates(sorted, node)
-      .map((index) => after(sorted, node, index))
-      .filter((each) => each !== undefined);
-    // The stack gives the last one first: what is known to be the oldest version goes there.
-    for (const each of next.sort((a, b) => rank(b) - rank(a))) {
-      const id = idOf(each);
-      if (seen.has(id)) continue;
-      seen.add(id);
-      stack.push(each);
-    }
-  }
-  const stuckAt = best === undefined ? [] : candidates(sorted, best).flatMap((index) => sorted[index] ?? []);
-  return { verdict: 'not linearizable', stuckAt };
-}
-
-/** One partial order: everything before `low`, and `ahead` of it, was taken. */
-interface Node {
-  readonly state: State;
-  readonly low: number;
-  /** Ascending. */
-  readonly ahead: readonly number[];
-  /** The latest invocation among what was taken: what returned before can no longer take effect. */
-  readonly newestMs: number;
-  readonly taken?: ObjectOperation;
-}
-
-/** What may have happened, or not. */
-function isOptional({ outcome, verb }: ObjectOperation): boolean {
-  return outcome === 'unknown' || verb === 'deletecollection';
-}
-
-function isOver(sorted: readonly ObjectOperation[], { low, ahead }: Node): boolean {
-  for (let index = low; index < sorted.length; index++) {
-    const operation = sorted[index];
-    if (operation !== undefined && !ahead.includes(index) && !isOptional(operation)) return false;
-  }
-  return true;
-}
-
-/** Operations that may come next: none that was not taken has returned before they were invoked. */
-function candidates(sorted: readonly ObjectOperation[], { low, ahead, newestMs }: Node): number[] {
-  const found: number[] = [];
-  let firstReturnMs = Infinity;
-  for (let index = low; index < sorted.length; index++) {
-    const operation = sorted[index];
-    if (operation === undefined || operation.invokedMs > firstReturnMs) break;
-    if (ahead.includes(index)) continue;
-    if (isOptional(operation)) {
-      if (operation.returnedMs >= newestMs) found.push(index);
+  const counted = operations.filter(
+    ({ outcome, verb }) => outcome !== 'refused' && (outcome !== 'unknown' || isDeletion(verb)),
+  );
+  const search = new OrderSearch(counted, initialTurn);
+  for (const { operation, isReturn } of eventsOf(counted)) {
+    if (!isReturn) {
+      search.begin(operation);
       continue;
     }
-    firstReturnMs = Math.min(firstReturnMs, operation.returnedMs);
-    found.push(index);
+    if (!search.end(operation))
+      return { verdict: 'not linearizable', stuckAt: [operation, ...search.underWay()] };
+    if (search.looked > configurationsMax) return { verdict: 'undecided', stuckAt: [] };
   }
-  return found.filter((index) => (sorted[index]?.invokedMs ?? 0) <= firstReturnMs);
+  return { verdict: 'linearizable', stuckAt: [] };
 }
 
-function after(sorted: readonly ObjectOperation[], node: Node, index: number): Node | undefined {
-  const taken = sorted[index];
-  if (taken === undefined) return undefined;
-  const state = apply(node.state, taken);
-  if (state === undefined) return undefined;
-  let { low } = node;
-  const ahead = [...node.ahead, index].sort((a, b) => a - b);
-  // What is optional and can no longer take effect does not hold the beginning up.
-  const newestMs = Math.max(node.newestMs, taken.invokedMs);
-  for (;;) {
-    const first = sorted[low];
-    if (ahead[0] === low) ahead.shift();
-    else if (first === undefined || !isOptional(first) || first.returnedMs >= newestMs) break;
-    low++;
+interface HistoryEvent {
+  readonly operation: ObjectOperation;
+  readonly atMs: number;
+  readonly isReturn: boolean;
+}
+
+/** Of one time, calls come before answers: the two may have overlapped. */
+function eventsOf(operations: readonly ObjectOperation[]): readonly HistoryEvent[] {
+  return operations
+    .flatMap((operation): HistoryEvent[] => {
+      const call = { operation, atMs: operation.invokedMs, isReturn: false };
+      if (operation.outcome === 'unknown') return [call];
+      return [call, { operation, atMs: operation.returnedMs, isReturn: true }];
+    })
+    .sort((a, b) => compare(a.atMs, b.atMs) || Number(a.isReturn) - Number(b.isReturn));
+}
+
+/** Of two that never return the difference is no number. */
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a - b;
+}
+
+/** Something under way that states no version, and its bit. */
+interface Floating {
+  readonly operation: ObjectOperation;
+  readonly bit: bigint;
+}
+
+class OrderSearch {
+  readonly #states: readonly KnownState[];
+  readonly #indexes: ReadonlyMap<ObjectOperation, number>;
+  readonly #running = new Set<ObjectOperation>();
+  /** Each in the order in which they are answered. */
+  #deletions: readonly Floating[] = [];
+  #optional: readonly Floating[] = [];
+  #refusals: readonly Floating[] = [];
+  #unknown = 0;
+  #nowMs = -Infinity;
+  #ways = new Configurations();
+  #looked = 0;
+
+  constructor(operations: readonly ObjectOperation[], initialTurn: string | undefined) {
+    const { states, indexes } = knownStates(operations, initialTurn);
+    this.#states = states;
+    this.#indexes = indexes;
+    const isThere = initialTurn !== undefined;
+    this.#ways.add({ at: 0, isThere, deletions: 0n, optional: 0n, refusals: 0n, unknown: 0 });
   }
-  return { state, low, ahead, newestMs, taken };
+
+  /** Configurations looked at so far. */
+  get looked(): number {
+    return this.#looked;
+  }
+
+  underWay(): readonly ObjectOperation[] {
+    return [...this.#running];
+  }
+
+  begin(operation: ObjectOperation): void {
+    this.#nowMs = operation.invokedMs;
+    if (operation.outcome === 'unknown') {
+      this.#unknown++;
+      return;
+    }
+    this.#running.add(operation);
+    if (isVersioned(operation)) return;
+    const floating = { operation, bit: this.#freeBit() };
+    if (operation.verb === 'deletecollection') this.#optional = inOrder(this.#optional, floating);
+    else if (operation.outcome === 'done') this.#deletions = inOrder(this.#deletions, floating);
+    else {
+      this.#refusals = [...this.#refusals, floating];
+      this.#replace([...this.#ways].map((way) => this.#explained(way)));
+    }
+  }
+
+  /** False when no way explains the answer. */
+  end(operation: ObjectOperation): boolean {
+    this.#nowMs = operation.returnedMs;
+    this.#running.delete(operation);
+    const bit = [...this.#deletions, ...this.#optional, ...this.#refusals].find(
+      (each) => each.operation === operation,
+    )?.bit;
+    const explaining = this.#explaining(operation, bit ?? 0n);
+    if (operation.verb === 'deletecollection') {
+      // It has deleted the object by now, or it never does.
+      for (const way of this.#ways) explaining.add(way);
+    }
+    if (explaining.size === 0) return false;
+    this.#ways = explaining;
+    if (bit !== undefined) this.#forget(operation, bit);
+    return true;
+  }
+
+  /** The ways that go on from those of before until the operation has taken effect. */
+  #explaining(operation: ObjectOperation, bit: bigint): Configurations {
+    const index = this.#indexes.get(operation);
+    const hasHappened = (way: Configuration): boolean =>
+      index === undefined
+        ? ((way.deletions | way.optional | way.refusals) & bit) !== 0n
+        : index >= 0 && way.at >= index;
+    const explaining = new Configurations();
+    const seen = new Configurations();
+    const open: Configuration[] = [];
+    const meet = (way: Configuration): void => {
+      this.#looked++;
+      if (hasHappened(way)) explaining.add(way);
+      else if (seen.add(way)) open.push(way);
+    };
+    for (const way of this.#ways) meet(way);
+    for (let way = open.pop(); way !== undefined; way = open.pop()) {
+      for (const next of this.#nexts(way)) meet(this.#explained(next));
+    }
+    return explaining;
+  }
+
+  /** What may happen next: the object is in its next state, or is deleted. All who read the state that it leaves have asked. */
+  *#nexts(way: Configuration): IterableIterator<Configuration> {
+    const state = this.#states[way.at];
+    if (state === undefined || state.lastReadMs > this.#nowMs) return;
+    const next = this.#states[way.at + 1];
+    if (next !== undefined && this.#leadsTo(way, next)) yield { ...way, at: way.at + 1, isThere: true };
+    if (!way.isThere || !state.mayEnd) return;
+    const gone = { ...way, isThere: false };
+    // Of those that could all come next, the one that is answered first does: in its place the other can still come later.
+    const deletion = this.#deletions.find(({ bit }) => (way.deletions & bit) === 0n);
+    if (deletion !== undefined) yield { ...gone, deletions: way.deletions | deletion.bit };
+    const optional = this.#optional.find(({ bit }) => (way.optional & bit) === 0n);
+    if (optional !== undefined) yield { ...gone, optional: way.optional | optional.bit };
+    else if (way.unknown < this.#unknown) yield { ...gone, unknown: way.unknown + 1 };
+  }
+
+  #leadsTo({ at, isThere }: Configuration, { write, firstReadMs }: KnownState): boolean {
+    if (write === undefined) return isThere && firstReadMs <= this.#nowMs;
+    if (write.invokedMs > this.#nowMs) return false;
+    if (write.verb === 'apply') return true;
+    if (write.verb === 'create') return !isThere;
+    if (!isThere) return false;
+    return write.verb !== 'guarded update' || this.#states[at]?.turn === write.expected?.turn;
+  }
+
+  /** The way, with every refusal that is under way and right in its state: later could not be better. */
+  #explained(way: Configuration): Configuration {
+    const state = this.#states[way.at];
+    if (state === undefined) return way;
+    let { refusals } = way;
+    for (const { operation, bit } of this.#refusals) {
+      if ((refusals & bit) === 0n && isRight(operation, state, way.isThere)) refusals |= bit;
+    }
+    return refusals === way.refusals ? way : { ...way, refusals };
+  }
+
+  #forget(operation: ObjectOperation, bit: bigint): void {
+    const others = (all: readonly Floating[]): readonly Floating[] =>
+      all.filter((each) => each.operation !== operation);
+    this.#deletions = others(this.#deletions);
+    this.#optional = others(this.#optional);
+    this.#refusals = others(this.#refusals);
+    this.#replace(
+      [...this.#ways].map((way) => ({
+        ...way,
+        deletions: way.deletions & ~bit,
+        optional: way.optional & ~bit,
+        refusals: way.refusals & ~bit,
+      })),
+    );
+  }
+
+  #replace(ways: readonly Configuration[]): void {
+    this.#ways = new Configurations();
+    for (const way of ways) {
+      this.#looked++;
+      this.#ways.add(way);
+    }
+  }
+
+  #freeBit(): bigint {
+    let used = 0n;
+    for (const { bit } of [...this.#deletions, ...this.#optional, ...this.#refusals]) used |= bit;
+    let bit = 1n;
+    while ((used & bit) !== 0n) bit <<= 1n;
+    return bit;
+  }
 }
 
-function rank({ taken }: Node): number {
-  if (taken === undefined) return 0;
-  if (isOptional(taken)) return Infinity;
-  return taken.version ?? 0;
+function inOrder(all: readonly Floating[], added: Floating): readonly Floating[] {
+  return [...all, added].sort((a, b) => compare(a.operation.returnedMs, b.operation.returnedMs));
 }
 
-function idOf({ low, ahead, state }: Node): string {
-  return `${String(low)} ${ahead.join(' ')} ${state.turn ?? '-'} ${String(state.version)}`;
+/** Whether a refusal is what the object answers in the state. */
+function isRight(operation: ObjectOperation, { turn, version }: KnownState, isThere: boolean): boolean {
+  const { outcome, expected } = operation;
+  if (outcome === 'absent') return !isThere;
+  if (outcome === 'present') return isThere;
+  return !isThere || expected === undefined || turn !== expected.turn || version !== expected.version;
 }
 
-/** The object after the operation; undefined when a single copy would have answered otherwise. */
-function apply(state: State, operation: ObjectOperation): State | undefined {
-  const { verb, outcome } = operation;
-  if (verb === 'deletecollection') return { ...state, turn: undefined };
-  if (outcome === 'absent') return state.turn === undefined ? state : undefined;
-  if (outcome === 'present') return state.turn === undefined ? undefined : state;
-  if (outcome === 'conflict') return isAsExpected(state, operation) ? undefined : state;
-  if (verb === 'get') return read(state, operation);
-  if (!NEEDS[verb](state, operation)) return undefined;
-  if (verb === 'delete') return { ...state, turn: undefined };
-  const { version } = operation;
-  if (version !== undefined && version <= state.version) return undefined;
-  return { turn: operation.turn, version: version ?? state.version };
-}
-
-function read(state: State, { seen, version = 0 }: ObjectOperation): State | undefined {
-  if (state.turn === undefined || state.turn !== seen || version < state.version) return undefined;
-  return { turn: state.turn, version };
-}
-
-/** What a write that was done found. */
-const NEEDS: Readonly<
-  Record<
-    Exclude<ObjectVerb, 'get' | 'deletecollection'>,
-    (state: State, operation: ObjectOperation) => boolean
-  >
-> = {
-  create: isAbsent,
-  update: isPresent,
-  'guarded update': isAsExpected,
-  'merge patch': isPresent,
-  'JSON patch': isPresent,
-  'strategic patch': isPresent,
-  status: isPresent,
-  apply: () => true,
-  delete: isPresent,
-};
-
-function isAsExpected({ turn }: State, { expected }: ObjectOperation): boolean {
-  return turn !== undefined && turn === expected?.turn;
-}
-
-function isAbsent({ turn }: State): boolean {
-  return turn === undefined;
-}
-
-function isPresent({ turn }: State): boolean {
-  return turn !== undefined;
+function isDeletion(verb: ObjectVerb): boolean {
+  return verb === 'delete' || verb === 'deletecollection';
 }

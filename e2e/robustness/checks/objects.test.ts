@@ -21,7 +21,7 @@ function checksOf(
   history: ReturnType<typeof madeHistory>,
   ...operations: readonly ObjectOperation[]
 ): readonly string[] {
-  return checkObjects(operations, history).findings.map(({ check }) => check);
+  return checkObjects(operations, history).map(({ check }) => check);
 }
 
 test('writes that are stored as they were acknowledged are right, and so are those of unknown outcome that are stored once or never', () => {

@@ -3,35 +3,31 @@ import type { ObjectOperation } from '../record/operation';
 import type { Finding } from './finding';
 import { searchOrder } from './linearizable';
 
-export interface ObjectVerdicts {
-  readonly findings: readonly Finding[];
-  readonly checked: number;
-  /** Objects whose search was given up. */
-  readonly undecided: readonly string[];
-}
-
 /**
  * Each object by itself: one order explains all answers (by the answers alone, the store is asked only which writes of unknown outcome
  * took effect), every acknowledged write stands in the store's history at the version of its answer and at that of its predecessor,
- * and no write stands there twice, or although it was refused.
+ * and no write stands there twice, or although it was refused. An object that could not be decided on is a finding like any other.
  */
-export function checkObjects(operations: readonly ObjectOperation[], history: History): ObjectVerdicts {
+export function checkObjects(operations: readonly ObjectOperation[], history: History): readonly Finding[] {
   const byObject = groupByObject(operations);
   const findings: Finding[] = [];
-  const undecided: string[] = [];
   for (const [object, of] of byObject) {
     const written = writtenTurns(history, object);
     findings.push(...of.flatMap((operation) => checkWrite(operation, written, history)));
     const before = history.of(object).findLast(({ revision }) => revision <= history.base)?.object;
-    const { verdict, stuckAt } = searchOrder(resolved(of, written), { turn: before?.turn, version: 0 });
-    if (verdict === 'undecided') undecided.push(object);
+    const { verdict, stuckAt } = searchOrder(resolved(of, written), before?.turn);
+    if (verdict === 'undecided') {
+      const text = `${object}: not decided, the ways in which ${String(of.length)} answers may have come about are too many`;
+      findings.push({ check: 'linearizable', text });
+    }
     if (verdict === 'not linearizable') {
-      const stuck = stuckAt.slice(0, SHOWN).map(describe).join('; ');
-      const text = `${object}: no order explains all of ${String(of.length)} answers; none of these fits next: ${stuck}`;
+      const [unexplained = '', ...beside] = stuckAt.slice(0, SHOWN).map(describe);
+      const others = beside.length === 0 ? '' : `; under way beside it: ${beside.join('; ')}`;
+      const text = `${object}: no order explains all of ${String(of.length)} answers up to this one: ${unexplained}${others}`;
       findings.push({ check: 'linearizable', text });
     }
   }
-  return { findings, checked: byObject.size, undecided };
+  return findings;
 }
 
 const SHOWN = 4;

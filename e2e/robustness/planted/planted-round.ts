@@ -64,7 +64,7 @@ export async function runPlantedRound({ rig, bug, seed, round }: PlantedRound): 
     const last = await rig.set.of(0).create(COLLECTION, configMap(`last-${String(round)}`));
     const version = Number(last.body.metadata?.resourceVersion);
     await eventually('the history is known', async () => Promise.resolve(truth.revision() >= version));
-    return checkRecord(record, history).findings;
+    return checkRecord(record, history);
   } finally {
     await truth.stop();
   }
