@@ -13,6 +13,7 @@ import { mentionsYaml } from './exchange/mentions-yaml';
 import { createDeadlineStage } from './exchange/deadline';
 import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { METRICS_PATHS } from './observability/metrics/metrics-endpoints';
+import type { OtherDocuments } from './documents/openapi/aggregated/other-documents';
 import { createOpenApi, OPENAPI_PATHS } from './documents/openapi/openapi';
 import { jsonAnswer } from './verbs/answers';
 import type { VerbContext } from './verbs/context';
@@ -47,6 +48,8 @@ export interface JourneyParts {
   readonly large?: { answer(exchange: Exchange): Promise<Answer> };
   /** Leads to servers behind this one; absent: there are none. */
   readonly aggregator?: Aggregator;
+  /** What those say of themselves; absent: nothing. */
+  readonly otherDocuments?: Pick<OtherDocuments, 'current'>;
   readonly requestTimeoutMs: number;
   /** `host:port` at which clients reach this server. */
   readonly serverAddress: () => string;
@@ -116,7 +119,11 @@ const VERSION_OFFER: Offer = { formats: ['json'], shapes: false, stream: false }
 function createAnswerStage(parts: JourneyParts): Stage {
   const otherPaths = [...OTHER_PATHS, ...(parts.issuer?.paths ?? [])];
   const { version } = parts.build;
-  const openApi = createOpenApi({ version, serverSideApply: parts.verbs.store.serverSideApply });
+  const { otherDocuments } = parts;
+  const openApi = createOpenApi(
+    { version, serverSideApply: parts.verbs.store.serverSideApply },
+    otherDocuments && (() => otherDocuments.current()),
+  );
   const answerOther = async (exchange: Exchange): Promise<Answer> => {
     const registry = await confirmedRegistry(parts.verbs, exchange.path, exchange.signal);
     if (exchange.path === '/') return jsonAnswer(200, pathsDocument(registry, otherPaths));

@@ -287,6 +287,7 @@ async function openListener(
       },
       large,
       aggregator: backends.aggregation.aggregator,
+      otherDocuments: backends.aggregation.documents,
       requestTimeoutMs: options.requests.timeoutMs,
       serverAddress,
       build,

@@ -1,5 +1,6 @@
 import type { APIService, ServiceReference } from '../../shared/api/types/apiregistration-v1';
 import { GROUP } from '../../shared/names';
+import type { GroupVersion } from '../../shared/object/object';
 import { CacheFollower } from '../cache/cache-follower';
 import type { ClusterCache } from '../cache/cluster-cache';
 import type { StoredResource } from '../registry/resource';
@@ -43,7 +44,6 @@ export class AggregatedServices {
     });
   }
 
-  /** Those whose group has none are left out: the core group is never another server's. */
   all(): readonly AggregatedService[] {
     this.#follower?.catchUp();
     return [...this.#byName.values()];
@@ -58,7 +58,7 @@ export class AggregatedServices {
 function aggregatedServiceOf(object: APIService, name: string): AggregatedService | undefined {
   const { spec, status } = object;
   const { service, group = '', version = '', caBundle = '' } = spec;
-  if (service === undefined || group === '') return undefined;
+  if (service === undefined) return undefined;
   return {
     name,
     group,
@@ -76,4 +76,9 @@ function aggregatedServiceOf(object: APIService, name: string): AggregatedServic
       status?.conditions?.some((each) => each.type === 'Available' && each.status === 'True') === true,
     object,
   };
+}
+
+/** Of the group version, as discovery has it: that of the core group stands at another place. */
+export function discoveryPath({ group, version }: GroupVersion): string {
+  return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
 }

@@ -167,6 +167,22 @@ test('discovery has its group, in the place that its priority gives it', async (
   });
 });
 
+test('all of the core group goes to the server that its APIService names', async () => {
+  await lead();
+  await becomes('Passed', /passed/);
+  const { json } = await api.call('GET', `${SERVICES}/${NAME}`);
+  const spec = { ...json.spec, group: undefined };
+  await create(SERVICES, { metadata: { name: 'v1.' }, spec });
+  seen = [];
+  await eventually(
+    'it answers',
+    async () => (await api.call('GET', '/api/v1/pods')).text === '{"kind":"FlunderList"}',
+  );
+  await api.call('GET', '/api');
+  expect(seen.map(({ url }) => url)).toEqual(expect.arrayContaining(['/api/v1', '/api/v1/pods', '/api']));
+  expect((await api.call('GET', '/apis')).code).toBe(200);
+});
+
 test('a watch ends once its next request would be refused', async () => {
   await lead();
   await becomes('Passed', /passed/);

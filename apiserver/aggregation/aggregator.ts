@@ -2,6 +2,7 @@ import { causeText } from '../admission/webhooks/call-text';
 import type { ClusterReader } from '../admission/cluster-reader';
 import { ConnectionError } from '../../shared/client/connection-error';
 import { hostPort } from '../../shared/meta/host-port';
+import { MEDIA_TYPE } from '../../shared/names';
 import type { BackendAnswer, BackendTls } from '../connect/backend-call';
 import { callBackend } from '../connect/backend-call';
 import type { ConnectCounts } from '../connect/connect-counts';
@@ -24,8 +25,29 @@ export interface AggregatorOptions extends PlaceRules {
   readonly counts: ConnectCounts;
 }
 
+/** In the core group there is no other. */
+const CORE_VERSION = 'v1';
+/** The group and the version, or the version alone. */
+const DISCOVERY_SEGMENTS = 2;
 const DISCOVERY_MS_MAX = 5_000;
+const DOCUMENT_BYTES_MAX = 8 * 1024 * 1024;
 const UNAVAILABLE = 503;
+const SWITCHING_PROTOCOLS = 101;
+
+/** What this server itself wants to read of one behind it. */
+export interface DocumentRequest {
+  readonly path: string;
+  /** Of what is known already; empty where nothing is. */
+  readonly etag: string;
+  readonly user: UserInfo;
+}
+
+export interface ReadDocument {
+  readonly code: number;
+  /** Empty where there is none. */
+  readonly etag: string;
+  readonly body: Buffer;
+}
 
 /** Leads requests for group versions that other servers answer for to these, as the user who asks. */
 export class Aggregator {
@@ -42,9 +64,8 @@ export class Aggregator {
   /** Undefined for a path that is this server's own. Whatever keeps the other server from answering is a 503 in plain text, as in v1.21. */
   async answer(exchange: Exchange): Promise<Answer | undefined> {
     // Segments count as for authorization, which finds another group behind an empty one.
-    const [before, root, group = '', version = '', ...rest] = exchange.path.split('/');
-    if (before !== '' || root !== 'apis' || group === '' || version === '') return undefined;
-    const service = this.#options.services.find(group, version);
+    const [before, root = '', ...segments] = exchange.path.split('/');
+    const service = before === '' ? this.#serviceAt(root, segments) : undefined;
     if (service === undefined) return undefined;
     if (!service.isAvailable) return unavailable('service unavailable');
     const { counts } = this.#options;
@@ -55,22 +76,61 @@ export class Aggregator {
     const answer = await this.#send(
       exchange,
       service,
-      rest.every((each) => each === ''),
+      segments.slice(DISCOVERY_SEGMENTS).every((each) => each === ''),
     );
     if (typeof answer === 'string') return unavailable(answer);
     exchange.whenOver(answer.end);
     return answer.is === 'upgraded' ? tunnelAnswer(answer) : proxiedAnswer(answer, undefined);
   }
 
-  /** The answer of one path of a server, asked by this one itself; for checks. Throws an Error with what went wrong. */
+  /** The whole of the core group is one version, discovery included. */
+  #serviceAt(root: string, [group = '', version = '']: readonly string[]): AggregatedService | undefined {
+    const { services } = this.#options;
+    if (root === 'api') return services.find('', CORE_VERSION);
+    return root === 'apis' && group !== '' && version !== '' ? services.find(group, version) : undefined;
+  }
+
+  /** The code of the answer to a path of a server, asked by this one itself; for checks. Throws an Error with what went wrong. */
   async ask(service: AggregatedService, path: string, user: UserInfo, signal: AbortSignal): Promise<number> {
+    const answer = await this.#ask(service, { path, user, headers: {} }, signal);
+    answer.end();
+    return answer.is === 'answer' ? answer.code : SWITCHING_PROTOCOLS;
+  }
+
+  /** A document of a server (JSON), asked by this one itself. Throws an Error with what went wrong, also if it is larger than 8 MiB. */
+  async read(
+    service: AggregatedService,
+    { path, etag, user }: DocumentRequest,
+    signal: AbortSignal,
+  ): Promise<ReadDocument> {
+    const known = etag === '' ? {} : { 'if-none-match': etag };
+    const headers = { accept: MEDIA_TYPE.json, ...known };
+    const answer = await this.#ask(service, { path, user, headers }, signal);
+    try {
+      if (answer.is === 'upgraded') throw new Error('a document was upgraded');
+      const { code, rawHeaders, body } = answer;
+      return { code, etag: headerIn(rawHeaders, 'etag'), body: await wholeBody(body) };
+    } finally {
+      answer.end();
+    }
+  }
+
+  async #ask(
+    service: AggregatedService,
+    {
+      path,
+      user,
+      headers,
+    }: { readonly path: string; readonly user: UserInfo; readonly headers: ForwardedHeaders },
+    signal: AbortSignal,
+  ): Promise<BackendAnswer> {
     const place = placeOf(service, this.#options.newReading(), this.#options);
-    const answer = await callBackend(
+    return callBackend(
       {
         ...this.#callTo(service, place),
         method: 'GET',
         target: path,
-        headers: { host: hostPort(place.serverName, place.port), ...userHeaders(user) },
+        headers: { host: hostPort(place.serverName, place.port), ...headers, ...userHeaders(user) },
         upgrade: false,
         dialMsMax: DISCOVERY_MS_MAX,
         headMsMax: DISCOVERY_MS_MAX,
@@ -79,8 +139,6 @@ export class Aggregator {
       this.#options.counts,
       signal,
     );
-    answer.end();
-    return answer.is === 'answer' ? answer.code : 101;
   }
 
   /** Text says why there is none. */
@@ -140,6 +198,22 @@ export class Aggregator {
       tls: { ...this.#options.client(), ...verification },
     };
   }
+}
+
+function headerIn(rawHeaders: readonly string[], name: string): string {
+  const at = rawHeaders.findIndex((each, index) => index % 2 === 0 && each.toLowerCase() === name);
+  return at < 0 ? '' : (rawHeaders[at + 1] ?? '');
+}
+
+async function wholeBody(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > DOCUMENT_BYTES_MAX) throw new Error('it is larger than 8 MiB');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
 }
 
 const USER = 'x-remote-user';

@@ -17,6 +17,7 @@ import type { Registry } from '../registry/registry';
 import { updateObject } from '../registry/update';
 import type { WriteContext } from '../registry/write-context';
 import type { AggregatedService } from './aggregated-services';
+import { discoveryPath } from './aggregated-services';
 import type { Aggregator } from './aggregator';
 import { ENDPOINTS } from './service-place';
 
@@ -123,7 +124,7 @@ async function findingOfServer(
   service: AggregatedService,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const path = `/apis/${service.group}/${service.version}`;
+  const path = discoveryPath(service);
   const { namespace, name, port } = service.service;
   const url = `https://${name}.${namespace}.svc:${String(port)}${path}`;
   const failed = (message: string): Finding => ({ status: 'False', reason: 'FailedDiscoveryCheck', message });

@@ -23,6 +23,8 @@ export interface PlaceRules {
   readonly randomInt: RandomInt;
 }
 
+const WITH_ENDPOINTS: ReadonlySet<string> = new Set(['ClusterIP', 'LoadBalancer', 'NodePort']);
+
 /** Throws an Error that says why there is nowhere to go. */
 export function placeOf(
   { service: { namespace, name, port } }: AggregatedService,
@@ -36,6 +38,8 @@ export function placeOf(
   }
   const found = cluster.get(SERVICES, name, namespace);
   if (found === undefined) throw new Error(`service ${JSON.stringify(name)} not found`);
+  const { type = '' } = found.spec;
+  if (!WITH_ENDPOINTS.has(type)) throw new Error(`unsupported service type ${JSON.stringify(type)}`);
   const servicePort = found.spec.ports?.find((each) => each.port === port);
   if (servicePort === undefined) {
     throw new Error(`no service port ${String(port)} found for service ${JSON.stringify(name)}`);

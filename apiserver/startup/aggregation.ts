@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
 import { clusterReadings } from '../admission/cluster-reader';
 import { AggregatedServices } from '../aggregation/aggregated-services';
@@ -7,6 +8,8 @@ import type { AvailabilityCounts } from '../aggregation/availability';
 import { keepAvailability } from '../aggregation/availability';
 import type { BackendTls } from '../connect/backend-call';
 import type { ConnectCounts } from '../connect/connect-counts';
+import { keepDocuments } from '../documents/openapi/aggregated/keep-documents';
+import { OtherDocuments } from '../documents/openapi/aggregated/other-documents';
 import type { ControlPlane } from './control-plane';
 
 export interface AggregationParts {
@@ -16,16 +19,25 @@ export interface AggregationParts {
   readonly client: () => BackendTls;
   readonly byEndpoints: boolean;
   readonly log: Log;
+  /** How often documents are read anew, in milliseconds; a minute if not given. */
+  readonly documentsMs?: number;
 }
 
 export interface Aggregation {
   readonly aggregator: Aggregator;
-  /** Checks the servers until the signal aborts. */
+  readonly documents: OtherDocuments;
+  /** Checks the servers, and reads their documents, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
 }
 
 /** The way to API servers behind this one. */
-export function createAggregation({ plane, availability, log, ...parts }: AggregationParts): Aggregation {
+export function createAggregation({
+  plane,
+  availability,
+  log,
+  documentsMs,
+  ...parts
+}: AggregationParts): Aggregation {
   const { registry, store, cache } = plane;
   const newReading = clusterReadings(registry(), store);
   const aggregator = new Aggregator({
@@ -34,9 +46,15 @@ export function createAggregation({ plane, availability, log, ...parts }: Aggreg
     newReading,
     randomInt: (bound) => randomInt(bound),
   });
+  const documents = new OtherDocuments();
   return {
     aggregator,
-    keep: async (signal) =>
-      keepAvailability({ aggregator, newReading, store, registry, counts: availability, log }, signal),
+    documents,
+    keep: async (signal) => {
+      await Promise.all([
+        keepAvailability({ aggregator, newReading, store, registry, counts: availability, log }, signal),
+        keepDocuments({ aggregator, documents, log, ...defined({ refreshMs: documentsMs }) }, signal),
+      ]);
+    },
   };
 }

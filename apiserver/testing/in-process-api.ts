@@ -196,7 +196,7 @@ export async function startInProcessApi(
       build: { version: '0.0.0', commit: '', date: '' },
     }),
     verbs,
-    ...defined({ large, aggregator: aggregation?.aggregator }),
+    ...defined({ large, aggregator: aggregation?.aggregator, otherDocuments: aggregation?.documents }),
     requestTimeoutMs: PATIENCE_MS,
     serverAddress: () => '127.0.0.1:6443',
     build: { version: '0.0.0', commit: '', date: '' },

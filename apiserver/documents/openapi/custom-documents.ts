@@ -8,6 +8,7 @@ import type { DocumentOptions, Served } from './documents';
 import { byPath } from './documents';
 import { moreSwaggerProtobuf } from './gnostic';
 import { customOpenapi3Json } from './openapi3';
+import { customMessage, definitionName } from './names';
 import type { Operation } from './operations';
 import { operationsOf } from './operations';
 import { swaggerPathItem } from './path-items';
@@ -18,10 +19,17 @@ import { turn } from './turn';
 const FORMS = { json: moreSwaggerJson, protobuf: moreSwaggerProtobuf } as const;
 export type SwaggerFormat = keyof typeof FORMS;
 
+export interface CustomNames {
+  readonly paths: readonly string[];
+  readonly definitions: readonly string[];
+}
+
 /** The parts of documents that are about custom resources. */
 export interface CustomDocuments {
   /** What they add to a document of v2. Each is made once and kept until they are asked for without it. */
   members(endpoints: readonly Endpoint[], format: SwaggerFormat): Promise<readonly HashedMembers[]>;
+  /** The paths and definitions that these are, by name. */
+  names(endpoints: readonly Endpoint[]): CustomNames;
   /** The v3 document of one group version of them. */
   part(endpoints: readonly Endpoint[], builtIn: Served): Promise<Buffer>;
 }
@@ -55,6 +63,12 @@ export function createCustomDocuments(options: DocumentOptions): CustomDocuments
       made[format] = all;
       return [...all.values()];
     },
+    names: (endpoints) => ({
+      paths: [...byPath(operationsIn(endpoints)).keys()],
+      definitions: endpoints.flatMap(({ row }) =>
+        [row.kind, row.listKind].map((kind) => definitionName(customMessage(row, kind))),
+      ),
+    }),
     part: async (endpoints, builtIn) =>
       customOpenapi3Json({ endpoints, operations: operationsIn(endpoints), builtIn, version }),
   };

@@ -1,14 +1,19 @@
+import { apiVersionOf } from '../../../shared/object/object';
 import type { Registry } from '../../registry/registry';
 import type { Endpoint } from '../../registry/resource';
+import type { Taken } from './aggregated/merge';
+import { digestOf, membersOfOthers } from './aggregated/merge';
+import { openapi3OfOther } from './aggregated/openapi3-of-others';
+import type { OtherDocument } from './aggregated/other-documents';
 import type { BaseDocument, HashedMembers } from './base-document';
 import { hashOf, withMembers } from './base-document';
-import type { CustomDocuments, SwaggerFormat } from './custom-documents';
+import type { CustomDocuments, CustomNames, SwaggerFormat } from './custom-documents';
 import { createCustomDocuments } from './custom-documents';
 import type { DocumentOptions, Served } from './documents';
 import { builtInOf, customEndpoints, partsOf } from './documents';
 import { swaggerProtobuf } from './gnostic';
 import { openapi3Json } from './openapi3';
-import { swaggerJson } from './swagger';
+import { swaggerJson, swaggerPortions } from './swagger';
 import { turn } from './turn';
 
 export const V3_ROOT = '/openapi/v3';
@@ -34,30 +39,68 @@ export interface DocumentSet {
 type Make = () => Promise<HashedDocument>;
 
 /**
- * Gives the documents of a registry. What is built in is the same in all registries of a process and made once; of custom resources, what
- * an earlier registry had as well.
+ * Gives the documents of a registry, with those of other servers. What is built in is the same in all registries of a process and made once;
+ * of custom resources, what an earlier registry had as well.
  */
-export function createDocumentSets(options: DocumentOptions): (registry: Registry) => DocumentSet {
+export function createDocumentSets(
+  options: DocumentOptions,
+  others: () => readonly OtherDocument[] = () => NO_OTHERS,
+): (registry: Registry) => DocumentSet {
   const custom = createCustomDocuments(options);
   const versionParts = createVersionParts(custom);
-  const sets = new WeakMap<Registry, DocumentSet>();
+  const sets = new WeakMap<
+    Registry,
+    { readonly others: readonly OtherDocument[]; readonly set: DocumentSet }
+  >();
   let builtIn: BuiltIn | undefined;
-  return (registry) => {
-    const known = sets.get(registry);
-    if (known !== undefined) return known;
+  const setOf = (registry: Registry, current: readonly OtherDocument[]): DocumentSet => {
     builtIn ??= createBuiltIn(builtInOf(registry), options);
-    const { base, served } = builtIn;
+    const { base, served, taken } = builtIn;
     const endpoints = customEndpoints(registry);
-    // A built-in version cannot have custom resources as well; if one had, its own document would win.
-    const parts = new Map([...versionParts(endpoints, served), ...builtIn.parts]);
+    // A built-in version cannot have custom resources as well; if one had, its own document would win, as it does over other servers'.
+    const parts = new Map([...partsOfOthers(current), ...versionParts(endpoints, served), ...builtIn.parts]);
+    const ofVersions = [...endpoints.values()].flat();
+    const membersBehind = async (format: SwaggerFormat): Promise<readonly HashedMembers[]> =>
+      current.length === 0
+        ? []
+        : membersOfOthers(withNames(await taken(), custom.names(ofVersions)), current, format);
     const swagger = (format: SwaggerFormat): Make =>
       once(async () =>
-        joined(await base[format](), await custom.members([...endpoints.values()].flat(), format)),
+        joined(await base[format](), [
+          ...(await custom.members(ofVersions, format)),
+          ...(await membersBehind(format)),
+        ]),
       );
     const swaggers = { json: swagger('json'), protobuf: swagger('protobuf') };
-    const made = createSet(parts, (format) => swaggers[format]());
+    return createSet(parts, (format) => swaggers[format]());
+  };
+  return (registry) => {
+    const current = others();
+    const known = sets.get(registry);
+    if (known?.others === current) return known.set;
+    const made = { others: current, set: setOf(registry, current) };
     sets.set(registry, made);
-    return made;
+    return made.set;
+  };
+}
+
+const NO_OTHERS: readonly OtherDocument[] = [];
+
+function partsOfOthers(others: readonly OtherDocument[]): ReadonlyMap<string, Make> {
+  const ofGroups = others.filter(({ group }) => group !== '');
+  return new Map(
+    ofGroups.map((other) => [
+      `apis/${apiVersionOf(other)}`,
+      once(async () => Promise.resolve(hashed(openapi3OfOther(other)))),
+    ]),
+  );
+}
+
+/** Nothing equals a definition of a custom resource. */
+function withNames({ paths, definitions }: Taken, names: CustomNames): Taken {
+  return {
+    paths: new Set([...paths, ...names.paths]),
+    definitions: new Map([...definitions, ...names.definitions.map((name): [string, string] => [name, ''])]),
   };
 }
 
@@ -66,6 +109,8 @@ interface BuiltIn {
   readonly served: Served;
   readonly base: Readonly<Record<SwaggerFormat, () => Promise<HashedBase>>>;
   readonly parts: ReadonlyMap<string, Make>;
+  /** What other servers cannot have as well. */
+  readonly taken: () => Promise<Taken>;
 }
 
 interface HashedBase extends BaseDocument {
@@ -89,7 +134,18 @@ function createBuiltIn(served: Served, options: DocumentOptions): BuiltIn {
         once(async () => hashed(await openapi3Json(served, part, options.version))),
       ]),
     ),
+    taken: once(async () => takenBy(served, options)),
   };
+}
+
+async function takenBy(served: Served, options: DocumentOptions): Promise<Taken> {
+  const paths = new Set<string>();
+  const definitions = new Map<string, string>();
+  for await (const portion of swaggerPortions(served, options)) {
+    if ('paths' in portion) for (const [path] of portion.paths) paths.add(path);
+    else for (const [name, definition] of portion.definitions) definitions.set(name, digestOf(definition));
+  }
+  return { paths, definitions };
 }
 
 /** The v3 parts of custom resources by name, those of the last registry that are still good among them. */

@@ -1,6 +1,6 @@
 /**
  * The Protobuf messages in which clients read OpenAPI v2 (package `openapi.v2` of gnostic): field numbers by the key in JSON. Only what
- * this server's documents contain. A key that begins with `x-` goes to `extensions`.
+ * this server's documents contain, and those of API servers behind it. A key that begins with `x-` goes to `extensions`.
  */
 
 /** How the value of a field is written. */
@@ -19,6 +19,7 @@ export type FieldForm =
   | 'schema'
   | 'wrapped schema'
   | 'schema or flag'
+  | 'list of schemas'
   /** A list of pairs of name and value, inside a message; the number is that of the pair. */
   | 'schemas'
   | 'path items'
@@ -73,7 +74,10 @@ export const SCHEMA: GnosticMessage = {
     additionalProperties: [21, 'schema or flag'],
     type: [22, 'type'],
     items: [23, 'wrapped schema'],
+    allOf: [24, 'list of schemas'],
     properties: [25, 'schemas'],
+    readOnly: [27, 'flag'],
+    example: [30, 'any'],
   },
   extensions: 31,
 };
@@ -84,6 +88,8 @@ export const PATH_ITEM: GnosticMessage = {
     put: [3, 'operation'],
     post: [4, 'operation'],
     delete: [5, 'operation'],
+    options: [6, 'operation'],
+    head: [7, 'operation'],
     patch: [8, 'operation'],
     parameters: [9, 'parameters'],
   },
@@ -92,12 +98,15 @@ export const PATH_ITEM: GnosticMessage = {
 export const OPERATION: GnosticMessage = {
   fields: {
     tags: [1, 'texts'],
+    summary: [2, 'text'],
+    description: [3, 'text'],
     operationId: [5, 'text'],
     produces: [6, 'texts'],
     consumes: [7, 'texts'],
     parameters: [8, 'parameters'],
     responses: [9, 'responses'],
     schemes: [10, 'texts'],
+    deprecated: [11, 'flag'],
   },
   extensions: 13,
 };
@@ -107,11 +116,18 @@ export const RESPONSE: GnosticMessage = {
 };
 
 export const BODY_PARAMETER: GnosticMessage = {
-  fields: { name: [2, 'text'], in: [3, 'text'], required: [4, 'flag'], schema: [5, 'schema'] },
+  fields: {
+    description: [1, 'text'],
+    name: [2, 'text'],
+    in: [3, 'text'],
+    required: [4, 'flag'],
+    schema: [5, 'schema'],
+  },
 };
 
 export const QUERY_PARAMETER: GnosticMessage = {
   fields: {
+    required: [1, 'flag'],
     in: [2, 'text'],
     description: [3, 'text'],
     name: [4, 'text'],

@@ -131,6 +131,9 @@ const WRITES: Readonly<Record<FieldForm, Write>> = {
         WRITES.flag(writer, 2, value);
       });
   },
+  'list of schemas': (writer, number, value) => {
+    for (const each of (value as readonly unknown[]).toReversed()) WRITES.schema(writer, number, each);
+  },
   schemas: namedField('schemas'),
   'path items': namedField('path items'),
   responses: namedField('responses'),

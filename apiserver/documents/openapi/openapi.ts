@@ -5,6 +5,7 @@ import { parseAccept } from '../../http/encoding/media-type';
 import type { Answer, Exchange } from '../../exchange/exchange';
 import type { Registry } from '../../registry/registry';
 import { methodNotAllowed } from '../../verbs/target';
+import type { OtherDocument } from './aggregated/other-documents';
 import type { DocumentSet, HashedDocument } from './document-set';
 import { createDocumentSets, V3_ROOT } from './document-set';
 import type { DocumentOptions } from './documents';
@@ -22,9 +23,9 @@ const SWAGGER_PROTOBUF_ASKED = 'application/com.github.proto-openapi.spec.v2@v1.
  */
 export type OpenApi = (registry: Registry, exchange: Exchange) => Promise<Answer> | undefined;
 
-/** For all registries of one process: they have what is built in in common. */
-export function createOpenApi(options: DocumentOptions): OpenApi {
-  const documentsOf = createDocumentSets(options);
+/** For all registries of one process: they have what is built in in common. `others` are of the servers behind this one. */
+export function createOpenApi(options: DocumentOptions, others?: () => readonly OtherDocument[]): OpenApi {
+  const documentsOf = createDocumentSets(options, others);
   return (registry, exchange) => answerOpenApi(() => documentsOf(registry), exchange);
 }
 

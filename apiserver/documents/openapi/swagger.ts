@@ -8,7 +8,7 @@ import { definitionName } from './names';
 import { swaggerPathItem } from './path-items';
 import { ENTRIES_PER_TURN, turn } from './turn';
 
-export type Entries = readonly (readonly [name: string, value: Readonly<Record<string, unknown>>])[];
+export type Entries = readonly (readonly [name: string, value: object])[];
 
 /** What an OpenAPI v2 document says beside its paths and definitions. */
 export function swaggerHead(version: string): object {
