@@ -14,6 +14,7 @@ import { createDeadlineStage } from './exchange/deadline';
 import type { MetricsEndpoints } from './observability/metrics/metrics-endpoints';
 import { METRICS_PATHS } from './observability/metrics/metrics-endpoints';
 import type { OtherDocuments } from './documents/openapi/aggregated/other-documents';
+import type { ProfilingEndpoints } from './observability/profiling/profiling-endpoints';
 import { createOpenApi, OPENAPI_PATHS } from './documents/openapi/openapi';
 import { jsonAnswer } from './verbs/answers';
 import type { VerbContext } from './verbs/context';
@@ -29,6 +30,8 @@ import { LOOP_BOUNDS, LOOP_BOUNDS_OF_YAML, TooLargeHereError } from './exchange/
 export interface JourneyParts {
   /** Undefined without an audit policy. */
   readonly audit?: Pick<Audit, 'open' | 'record'> | undefined;
+  /** Answers pages of other origins that ask whether they may send a request. Absent: nobody may. */
+  readonly preflight?: Stage | undefined;
   readonly authenticate: Stage;
   readonly impersonate: Stage;
   /** Refuses the requests of a user for whose answers there is no room. */
@@ -41,6 +44,8 @@ export interface JourneyParts {
   /** Answers health paths; undefined for any other path. */
   readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
   readonly metrics: MetricsEndpoints;
+  /** Absent: there are no profiles. */
+  readonly profiles?: ProfilingEndpoints | undefined;
   /** Absent: nobody else verifies tokens of this server. */
   readonly issuer?: IssuerDocuments;
   readonly verbs: VerbContext;
@@ -63,6 +68,7 @@ export interface JourneyParts {
 export function createJourney(parts: JourneyParts): (exchange: Exchange) => Promise<void> {
   const stages: readonly Stage[] = [
     requestInfo, // what the path asks for
+    ...(parts.preflight === undefined ? [] : [parts.preflight]), // whether a page may ask
     parts.metrics.measure, // what it costs, and how it ends
     ...(parts.audit === undefined ? [] : [parts.audit.open]), // who tried and was turned away
     createDeadlineStage(parts.requestTimeoutMs), // nothing waits for ever
@@ -135,6 +141,7 @@ function createAnswerStage(parts: JourneyParts): Stage {
     return (
       (await parts.health(exchange)) ??
       (await parts.metrics.answer(exchange)) ??
+      (await parts.profiles?.(exchange)) ??
       parts.issuer?.answer(exchange) ??
       openApi(registry, exchange) ??
       answerDiscovery(

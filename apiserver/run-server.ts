@@ -28,6 +28,7 @@ import { createFlowObjects } from './startup/bootstrap/flow-objects';
 import type { ControlPlane } from './startup/control-plane';
 import type { HealthEndpoints } from './observability/health/health-endpoints';
 import { healthEndpoints } from './observability/health/health-endpoints';
+import { profilingEndpoints } from './observability/profiling/profiling-endpoints';
 import type { HealthCheck } from './observability/health/health-check';
 import type { CheckedParts } from './startup/health-checks';
 import { checksOf } from './startup/health-checks';
@@ -47,6 +48,7 @@ import { openServerStore } from './startup/server-store';
 import type { ServerOptions, ServingOptions } from './startup/options/server-options';
 import { retryUntilAvailable } from './startup/retry-until-available';
 import { newConnectionCounts } from './http/server/connection-counts';
+import { createPreflightStage } from './http/server/browser-rules';
 import { statusErrorOf } from './http/server/error-handler';
 import { createAnswerLimitStage, createRequestMemory } from './http/server/held-bytes';
 import type { Server } from './http/server/server';
@@ -252,6 +254,7 @@ async function openListener(
   const flow = startFlowControl(options.flow, { plane, log, dropped: loop.dropped, storePrefix }, life);
   const { health, onShutdown } = healthOf({ options, log, logFailure }, parts);
   const { large, encodings, counts } = createOffloads({ backend: opened.backend, log, serverAddress, life });
+  const { browsers } = options.serving;
   const certificate = certificateFiles(options.serving, { log, life });
   const server = createServer({
     ...options.serving,
@@ -259,6 +262,7 @@ async function openListener(
     clientAuthorities: clientAuthoritiesOf(authentication.bundles),
     journey: createJourney({
       audit,
+      ...defined({ preflight: browsers && createPreflightStage(browsers) }),
       authenticate: authentication.stage,
       impersonate: createImpersonationStage(plane.access.authorize),
       limitAnswers: createAnswerLimitStage(connections.memory),
@@ -280,6 +284,7 @@ async function openListener(
           store: { ...opened, ...measured },
         },
       ),
+      ...defined({ profiles: options.profiling ? profilingEndpoints() : undefined }),
       ...defined({ issuer: authentication.accountTokens.documents }),
       verbs: {
         ...verbContextOf(options, { plane, authentication, opened, connector: backends.connector }),

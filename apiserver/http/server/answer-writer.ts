@@ -4,6 +4,8 @@ import type { Answer, Exchange } from '../../exchange/exchange';
 import { FLOW_HEADER } from '../../../shared/names';
 import { LENT_BYTES_MIN } from '../../exchange/exchange';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
+import type { BrowserRules } from './browser-rules';
+import { browserHeaders } from './browser-rules';
 import type { ConnectionCounts } from './connection-counts';
 import type { RequestMemory } from './held-bytes';
 import { holdUntilOver } from './held-bytes';
@@ -17,6 +19,8 @@ export interface WriterOptions {
   readonly stallMsMax: number;
   readonly memory: Pick<RequestMemory, 'answers'>;
   readonly counts: Pick<ConnectionCounts, 'slowReaders'>;
+  /** Undefined: browsers are told nothing. */
+  readonly browsers?: BrowserRules | undefined;
 }
 
 /** Who gives an answer to be written, and is told of what becomes of it. */
@@ -44,7 +48,7 @@ export function writeAnswer(owner: AnswerOwner, answer: Answer): void {
     const isHead = exchange.method === 'HEAD';
     if (!isHead) holdUntilOver(options.memory.answers, exchange, body.length);
     if (isHead || body.length <= ANSWER_PIECE_BYTES) {
-      writeHead(response, exchange, answer);
+      writeHead(owner, answer);
       response.end(isHead ? undefined : body);
       owner.answerEnded();
     } else new Stream(owner, answer, piecesOf(body)).begin();
@@ -52,7 +56,7 @@ export function writeAnswer(owner: AnswerOwner, answer: Answer): void {
   }
   const iterator = body[Symbol.asyncIterator]();
   if (exchange.method === 'HEAD') {
-    writeHead(response, exchange, answer);
+    writeHead(owner, answer);
     response.end();
     closeIterator(iterator, options.log);
     owner.answerEnded();
@@ -60,6 +64,8 @@ export function writeAnswer(owner: AnswerOwner, answer: Answer): void {
   }
   new Stream(owner, answer, iterator).begin();
 }
+
+const NO_CONTENT = 204;
 
 function piecesOf(body: Buffer): AsyncIterator<Buffer> {
   let at = 0;
@@ -74,7 +80,7 @@ function piecesOf(body: Buffer): AsyncIterator<Buffer> {
   };
 }
 
-function writeHead(response: ServerResponse, exchange: Exchange, answer: Answer): void {
+function writeHead({ response, exchange, options }: AnswerOwner, answer: Answer): void {
   const headers: OutgoingHttpHeader[] =
     'Cache-Control' in answer.headers ? [] : ['Cache-Control', 'no-cache, private'];
   for (const name of Object.keys(answer.headers)) {
@@ -82,7 +88,9 @@ function writeHead(response: ServerResponse, exchange: Exchange, answer: Answer)
     if (typeof value === 'string') headers.push(name, value);
     else for (const each of value ?? []) headers.push(name, each);
   }
-  if (Buffer.isBuffer(answer.body)) headers.push('Content-Length', answer.body.length);
+  if (options.browsers !== undefined) headers.push(...browserHeaders(options.browsers, exchange, answer));
+  if (Buffer.isBuffer(answer.body) && answer.code !== NO_CONTENT)
+    headers.push('Content-Length', answer.body.length);
   if (exchange.audit !== undefined) headers.push('Audit-Id', exchange.audit.id);
   if (exchange.flow !== undefined) {
     const { schemaUid, levelUid } = exchange.flow;
@@ -194,9 +202,8 @@ class Stream {
   #sendHead(): void {
     clearImmediate(this.#headAlone);
     this.#headAlone = undefined;
-    const { response, exchange } = this.#owner;
-    if (response.headersSent) return;
-    writeHead(response, exchange, this.#answer);
+    if (this.#owner.response.headersSent) return;
+    writeHead(this.#owner, this.#answer);
     this.#owner.headSent();
   }
 

@@ -6,6 +6,7 @@ import { ClientGoneError } from '../../exchange/initial-values';
 import type { AnswerOwner } from './answer-writer';
 import { writeAnswer } from './answer-writer';
 import { answerOfError, statusAnswer } from './error-handler';
+import type { BrowserRules } from './browser-rules';
 import type { ConnectionCounts } from './connection-counts';
 import type { ListenerRequest } from './express-listener';
 import type { RequestMemory } from './held-bytes';
@@ -33,6 +34,8 @@ export interface HandlerOptions {
   readonly stallMsMax: number;
   readonly memory: RequestMemory;
   readonly counts: Pick<ConnectionCounts, 'slowReaders'>;
+  /** Undefined: browsers are told nothing. */
+  readonly browsers?: BrowserRules | undefined;
   /** True once the server is about to go: whoever is through with a stream should look for another one. */
   readonly isLeaving: () => boolean;
 }

@@ -10,6 +10,7 @@ import { sleep } from '../../../shared/concurrency/abort';
 import { serviceUnavailable } from '../../../shared/errors/status-error';
 import type { Rate } from '../../../shared/concurrency/token-bucket';
 import type { Log } from '../../../shared/log/log';
+import type { BrowserRules } from './browser-rules';
 import type { CertificateFiles, LoadedCertificate } from './certificate-files';
 import { fingerprintOf, loadCertificate, watchCertificate } from './certificate-files';
 import type { ConnectionCounts } from './connection-counts';
@@ -46,6 +47,8 @@ export interface ServerSettings {
   /** How many TLS handshakes each address may have. Absent: any number. */
   readonly handshakes?: Rate | undefined;
   readonly journey: Journey;
+  /** What every answer tells browsers. Undefined: nothing. */
+  readonly browsers?: BrowserRules | undefined;
   readonly log: Log;
   /** Kept up to date by the server. */
   readonly counts?: ConnectionCounts;
@@ -126,6 +129,7 @@ class HttpsServer implements Server {
       stallMsMax: settings.stallMsMax ?? limits.STALL_MS_MAX,
       memory: settings.memory ?? createRequestMemory(),
       counts,
+      browsers: settings.browsers,
     };
     this.#slowReaders = new SlowReaders(this.#forRequests);
     this.#forUpgrades = { ...this.#forRequests, upgrade: true };

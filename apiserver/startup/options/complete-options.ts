@@ -128,6 +128,7 @@ function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
     connect: connectOptions(flags),
     logging: { format: flags.loggingFormat, verbosity: flags.v },
     audit: auditOptions(flags),
+    profiling: flags.profiling,
     metrics: metricChoice(flags),
     shutdownDelayMs: flags.shutdownDelayDurationMs,
     livezGraceMs: flags.livezGracePeriodMs,

@@ -106,6 +106,27 @@ export const FLAG_ROWS = [
     help: 'The grace period after the start during which /livez does not fail because of components that are still starting.',
   },
   {
+    name: 'profiling',
+    type: 'bool',
+    default: true,
+    group: GROUP.generic,
+    help: 'Serve CPU and heap profiles of this process at /debug/pprof/, to whoever may get that path.',
+  },
+  {
+    name: 'cors-allowed-origins',
+    type: 'stringList',
+    default: [],
+    group: GROUP.generic,
+    help: 'Regular expressions of origins, separated by commas: pages that come from one of them may send requests with credentials and read the answers. Without any, pages of other origins may not. Anchor them: an expression also matches in the middle of an origin.',
+  },
+  {
+    name: 'strict-transport-security-directives',
+    type: 'stringList',
+    default: [],
+    group: GROUP.generic,
+    help: 'Directives of the header Strict-Transport-Security of every answer, separated by commas: max-age=31536000,includeSubDomains,preload. Without any, the header is not sent.',
+  },
+  {
     name: 'event-ttl',
     type: 'duration',
     default: '1h0m0s',

@@ -18,8 +18,6 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
   { name: 'permit-port-sharing', isSwitch: true, reason: 'the port is not shared' },
   { name: 'goaway-chance', reason: HTTP1 },
   { name: 'http2-max-streams-per-connection', reason: HTTP1 },
-  { name: 'cors-allowed-origins', taken: [''], reason: 'pages of other origins are not served' },
-  { name: 'strict-transport-security-directives', taken: [''], reason: 'the header is not sent' },
   { name: 'max-connection-bytes-per-sec', reason: 'no connection is slowed down' },
 
   { name: 'apiserver-count', reason: ENDPOINTS },
@@ -74,11 +72,6 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
   { name: 'deserialization-cache-size', reason: REMOVED },
   { name: 'repair-malformed-updates', isSwitch: true, taken: ['false'], reason: REMOVED },
 
-  {
-    name: 'profiling',
-    isSwitch: true,
-    reason: 'profiles are not served; Node can write one, with its option --cpu-prof',
-  },
   { name: 'contention-profiling', isSwitch: true, reason: 'one thread serves all requests, without locks' },
   { name: 'enable-logs-handler', isSwitch: true, reason: 'files of logs are not served' },
   ...FOREIGN_LOG_FLAGS,

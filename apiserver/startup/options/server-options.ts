@@ -17,6 +17,7 @@ import type { EncryptionRules } from '../../storage/encryption/encryption-rules'
 import type { MetricChoice } from '../../../shared/metrics/metric-choice';
 import type { StoreOptions } from '../../storage/open';
 import type { AuthorizationWebhookOptions } from './authorization-webhook-options';
+import type { BrowserRules } from '../../http/server/browser-rules';
 import type { SniCertificate } from '../../http/server/sni-certificates';
 import type { ServerFeatureGates } from './own-gates';
 import type { FlowOptions } from './flow-options';
@@ -50,6 +51,8 @@ export interface ServerOptions {
   readonly logging: LoggingOptions;
   /** Undefined: nothing is audited. */
   readonly audit: AuditOptions | undefined;
+  /** Whether administrators may have profiles of the process. */
+  readonly profiling: boolean;
   /** Which metrics are shown. */
   readonly metrics: MetricChoice;
   /** How long to go on serving after the signal to stop, with readiness failing. */
@@ -79,6 +82,8 @@ export interface ServingOptions {
   readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
   /** OpenSSL's list; undefined: that of the runtime. */
   readonly ciphers: string | undefined;
+  /** What answers tell browsers; undefined: nothing. */
+  readonly browsers: BrowserRules | undefined;
   /** For each address. Undefined: any number. */
   readonly handshakes: Rate | undefined;
 }

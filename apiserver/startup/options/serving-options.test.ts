@@ -51,3 +51,28 @@ test('certificates by name are read in their order', () => {
     },
   });
 });
+
+test('what browsers are told is read from two flags, and nothing without them', () => {
+  expect(serving('--cors-allowed-origins=')).toMatchObject({ options: { browsers: undefined } });
+  const completed = serving(
+    '--cors-allowed-origins=^https://ui\\.example\\.com$,localhost',
+    '--strict-transport-security-directives=max-age=31536000,includeSubDomains',
+  );
+  expect(completed).toMatchObject({
+    options: { browsers: { strictTransport: 'max-age=31536000; includeSubDomains' } },
+  });
+  const origins = completed.ok ? (completed.options.browsers?.origins ?? []) : [];
+  expect(origins.map(({ test: matches }) => matches('http://localhost:8080'))).toEqual([false, true]);
+});
+
+test('origins that are no expressions, and directives that do not exist, are refused', () => {
+  expect(
+    serving('--cors-allowed-origins=(', '--strict-transport-security-directives=max-age,forever'),
+  ).toMatchObject({
+    errors: [
+      expect.stringContaining('--cors-allowed-origins: error parsing regexp: missing closing )'),
+      '--strict-transport-security-directives: "max-age" is none of max-age=<seconds>, includeSubDomains and preload',
+      '--strict-transport-security-directives: "forever" is none of max-age=<seconds>, includeSubDomains and preload',
+    ],
+  });
+});

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { reachableAddress, servingHosts } from '../../../shared/certs/serving-hosts';
 import type { Rate } from '../../../shared/concurrency/token-bucket';
+import { parseBrowserRules } from './browser-options';
 import { parseCipherSuites } from './cipher-suites';
 import type { ServerFlags } from './complete-options';
 import type { ServingOptions } from './server-options';
@@ -13,13 +14,15 @@ export type CompletedServing =
 /** Where the server listens, and with what certificates. */
 export function completeServing(flags: ServerFlags): CompletedServing {
   const ciphers = parseCipherSuites(flags.tlsCipherSuites);
+  const browsers = parseBrowserRules(flags);
   const sni = parseSniCertificates(flags.tlsSniCertKey);
   const errors = [
     ...(ciphers.ok ? [] : ciphers.errors),
     ...(sni.ok ? [] : sni.errors),
+    ...(browsers.ok ? [] : browsers.errors),
     ...servingErrors(flags),
   ];
-  if (errors.length > 0 || !ciphers.ok || !sni.ok) return { ok: false, errors };
+  if (errors.length > 0 || !ciphers.ok || !sni.ok || !browsers.ok) return { ok: false, errors };
   const hosts = servingHosts([flags.bindAddress, advertiseAddressOf(flags), flags.externalHostname]);
   return {
     ok: true,
@@ -33,6 +36,7 @@ export function completeServing(flags: ServerFlags): CompletedServing {
       sniCertificates: sni.certificates,
       minTlsVersion: flags.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
       ciphers: ciphers.ciphers,
+      browsers: browsers.rules,
       handshakes: handshakeRate(flags),
     },
   };
