@@ -245,6 +245,8 @@ export const ANNOTATION = {
   enforceMountableSecrets: fromNeutral('orch.io/enforce-mountable-secrets'),
   /** On a pod: what it got from the LimitRanges of its namespace. */
   limitRanger: fromNeutral('orch.io/limit-ranger'),
+  /** On a pod: the security policy that let it in. */
+  securityPolicy: fromNeutral('orch.io/psp'),
   isDefaultIngressClass: fromNeutral('ingressclass.orch/is-default-class'),
   /** The old home of an Ingress's class. */
   ingressClass: fromNeutral('orch.io/ingress.class'),
@@ -288,6 +290,9 @@ export const AUDIT_ANNOTATION = {
   legacyToken: `${GROUP.authentication}/legacy-token`,
   /** A token of a pod was used after the time it should have been renewed. */
   staleToken: `${GROUP.authentication}/stale-token`,
+  /** The security policy that a new pod was given its context by, and the one that it was judged by. */
+  securityPolicyOfAdmission: `${groupFromNeutral('podsecuritypolicy.policy.orch')}/admit-policy`,
+  securityPolicyOfValidation: `${groupFromNeutral('podsecuritypolicy.policy.orch')}/validate-policy`,
   /** An object was too long for the event and is left out. */
   truncated: `${GROUP.audit}/truncated`,
   /** What admission webhooks did, each followed by which of them it was. */

@@ -25,6 +25,7 @@ import { ownerReferencesPermission } from './plugins/owner-references-permission
 import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize';
 import type { AdmissionPlugin, NamedPlugin } from './plugin';
 import { podNodeSelector, podNodeSelectorProblem } from './plugins/pod-node-selector';
+import { podSecurityPolicy } from './pod-security/pod-security-policy';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction';
 import { priority } from './plugins/priority';
 import type { QuotaRecords } from './resource-quota/quota-records';
@@ -91,6 +92,7 @@ const PLUGINS: readonly PluginRow[] = [
   off('NodeRestriction', () => nodeRestriction),
   on('TaintNodesByCondition', () => taintNodesByCondition),
   off('AlwaysPullImages', () => alwaysPullImages),
+  off('PodSecurityPolicy', ({ authorize }) => podSecurityPolicy(authorize)),
   off(POD_NODE_SELECTOR, ({ configurations }) => podNodeSelector(configurations.get(POD_NODE_SELECTOR))),
   on('Priority', () => priority),
   on('DefaultTolerationSeconds', ({ tolerationSeconds }) => defaultTolerationSeconds(tolerationSeconds)),

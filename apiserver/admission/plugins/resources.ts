@@ -15,6 +15,7 @@ export const LIMIT_RANGES = resourceOf('core', 'limitranges');
 export const NAMESPACES = resourceOf('core', 'namespaces');
 export const NODES = resourceOf('core', 'nodes');
 export const PODS = resourceOf('core', 'pods');
+export const POD_SECURITY_POLICIES = resourceOf('policy', 'podsecuritypolicies');
 export const PRIORITY_CLASSES = resourceOf('scheduling', 'priorityclasses');
 export const RESOURCE_QUOTAS = resourceOf('core', 'resourcequotas');
 export const RUNTIME_CLASSES = resourceOf('node', 'runtimeclasses');

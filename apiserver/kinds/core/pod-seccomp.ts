@@ -35,6 +35,23 @@ export function withSeccompTwins(pod: Pod): Pod {
   };
 }
 
+/** The profile in the words of the annotation; undefined for one that cannot be said so. */
+export function seccompAnnotationOf({
+  type,
+  localhostProfile: localhost,
+}: SeccompProfile): string | undefined {
+  switch (type) {
+    case 'Unconfined':
+      return 'unconfined';
+    case 'RuntimeDefault':
+      return 'runtime/default';
+    case 'Localhost':
+      return localhost === undefined ? undefined : `${LOCALHOST}${localhost}`;
+    default:
+      return undefined;
+  }
+}
+
 function withContainerProfile<T extends Container>(container: T, annotations: Record<string, string>): T {
   const key = `${ANNOTATION.seccompContainerPrefix}${container.name}`;
   const context = withProfile<SecurityContext>(container.securityContext, annotations, key);
@@ -50,26 +67,13 @@ function withProfile<Context extends { readonly seccompProfile?: SeccompProfile 
   const profile = context?.seccompProfile;
   const annotation = annotations[key];
   if (profile !== undefined && annotation === undefined) {
-    const given = annotationOf(profile);
+    const given = seccompAnnotationOf(profile);
     if (given !== undefined) annotations[key] = given;
     return context;
   }
   if (profile !== undefined || annotation === undefined) return context;
   const meant = profileOf(annotation);
   return meant === undefined ? context : { ...context, seccompProfile: meant };
-}
-
-function annotationOf({ type, localhostProfile: localhost }: SeccompProfile): string | undefined {
-  switch (type) {
-    case 'Unconfined':
-      return 'unconfined';
-    case 'RuntimeDefault':
-      return 'runtime/default';
-    case 'Localhost':
-      return localhost === undefined ? undefined : `${LOCALHOST}${localhost}`;
-    default:
-      return undefined;
-  }
 }
 
 function profileOf(annotation: string): SeccompProfile | undefined {

@@ -32,7 +32,7 @@ export function validatePodAnnotations(annotations: Annotations, path: string, s
     }
     if (key === ANNOTATION.podTolerations && value !== '') return tolerations(value, path);
     if (key === ANNOTATION.seccompPod || key.startsWith(ANNOTATION.seccompContainerPrefix)) {
-      return seccomp(value, `${path}.${key}`);
+      return seccompProfileRule(value, `${path}.${key}`);
     }
     return key.startsWith(ANNOTATION.appArmorContainerPrefix)
       ? appArmor(key, value, { path, isContainer })
@@ -64,7 +64,8 @@ function tolerationsIn(value: unknown): readonly Toleration[] {
 const LOCALHOST = 'localhost/';
 const RUNTIME_DEFAULT = ['runtime/default', 'docker/default'];
 
-function seccomp(profile: string, path: string): FieldError[] {
+/** A seccomp profile, as annotations name it. */
+export function seccompProfileRule(profile: string, path: string): FieldError[] {
   if (RUNTIME_DEFAULT.includes(profile) || profile === 'unconfined') return [];
   if (profile.startsWith(LOCALHOST)) return localDescendingPath(profile.slice(LOCALHOST.length), path);
   return [invalid(path, profile, 'must be a valid seccomp profile')];
@@ -86,11 +87,16 @@ function appArmor(
 ): FieldError[] {
   const name = key.slice(ANNOTATION.appArmorContainerPrefix.length);
   const isKnown = isContainer(name);
-  const isSound = ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith(LOCALHOST);
   return [
     ...(isKnown ? [] : [invalid(`${path}[${key}]`, name, 'container not found')]),
-    ...(isSound ? [] : [invalid(`${path}[${key}]`, profile, `invalid AppArmor profile name: "${profile}"`)]),
+    ...appArmorProfileRule(profile, `${path}[${key}]`),
   ];
+}
+
+/** An AppArmor profile, as annotations name it. */
+export function appArmorProfileRule(profile: string, path: string): FieldError[] {
+  const isSound = ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith(LOCALHOST);
+  return isSound ? [] : [invalid(path, profile, `invalid AppArmor profile name: "${profile}"`)];
 }
 
 /**

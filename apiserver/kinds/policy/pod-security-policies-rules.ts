@@ -7,17 +7,22 @@ import type {
 } from '../../../shared/api/types/policy-v1beta1';
 import { ANNOTATION } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
+import { duplicate, invalid, notSupported, required } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
+import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
-import { integer } from '../../../shared/object/accessors';
-import { choice, forEachItem, nonNegative, pathWithoutBacksteps } from '../rules/primitives';
+import { appArmorProfileRule, seccompProfileRule } from '../pod-template/pod-annotations';
+import type { Rule } from '../rules/primitives';
+import { choice, forEachItem, invalidForEach, pathWithoutBacksteps, repeatsIn } from '../rules/primitives';
 import { csiDriverName } from '../rules/storage-drivers';
-import { VOLUME_SOURCES } from '../pod-template/volume-sources';
+import { sysctlRules } from './pod-security-policies-sysctls';
+import { VOLUME_TYPES } from './volume-types';
 
-/** The choices of the rules that are about ids; where they limit the group of processes, they need ranges. */
 const USER_RULES = ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny'];
 const GROUP_RULES = ['MayRunAs', 'MustRunAs', 'RunAsAny'];
-const VOLUMES = ['*', 'ephemeral', ...Object.keys(VOLUME_SOURCES)].sort();
+const RUN_AS_GROUP_RULES = ['MustRunAs', 'RunAsAny', 'MayRunAs'];
+const ANY = '*';
+const VOLUMES = [ANY, ...VOLUME_TYPES];
 
 /** Some paths lack their beginning, as upstream's do. */
 export const podSecurityPolicyRules: Pick<Strategy<PodSecurityPolicy>, 'validate'> = {
@@ -26,10 +31,10 @@ export const podSecurityPolicyRules: Pick<Strategy<PodSecurityPolicy>, 'validate
     return [
       ...validateProfiles(metadata.annotations ?? {}),
       ...validateIds(spec.runAsUser, 'spec.runAsUser', USER_RULES),
-      ...validateIds(spec.supplementalGroups, 'spec.supplementalGroups', GROUP_RULES),
-      ...validateIds(spec.fsGroup, 'spec.fsGroup', GROUP_RULES),
       ...(runAsGroup === undefined ? [] : validateRunAsGroup(runAsGroup)),
       ...choice(spec.seLinux.rule, 'spec.seLinux.rule', ['MustRunAs', 'RunAsAny']),
+      ...validateIds(spec.supplementalGroups, 'spec.supplementalGroups', GROUP_RULES),
+      ...validateIds(spec.fsGroup, 'spec.fsGroup', GROUP_RULES),
       ...forEachItem(volumes, 'spec', (volume) => choice(volume, 'spec.volumes', VOLUMES)),
       ...validateCapabilities(spec),
       ...(spec.defaultAllowPrivilegeEscalation === true && spec.allowPrivilegeEscalation === false
@@ -37,7 +42,7 @@ export const podSecurityPolicyRules: Pick<Strategy<PodSecurityPolicy>, 'validate
             invalid(
               'spec.defaultAllowPrivilegeEscalation',
               true,
-              'Cannot set DefaultAllowPrivilegeEscalation to true without also setting AllowPrivilegeEscalation',
+              'Cannot set DefaultAllowPrivilegeEscalation to true without also setting AllowPrivilegeEscalation to true',
             ),
           ]
         : []),
@@ -45,7 +50,7 @@ export const podSecurityPolicyRules: Pick<Strategy<PodSecurityPolicy>, 'validate
         choice(type, path, ['Default', 'Unmasked']),
       ),
       ...validateAllowed(spec),
-      ...validateSysctls(spec),
+      ...sysctlRules(spec),
       ...(runtimeClass === undefined ? [] : validateRuntimeClasses(runtimeClass)),
     ];
   },
@@ -62,37 +67,32 @@ function validateIds(
   ];
 }
 
-function validateRange(range: IDRange, path: string): FieldError[] {
-  const min = integer(range.min) ?? 0;
-  const max = integer(range.max) ?? 0;
+function validateRange({ min, max }: IDRange, path: string): FieldError[] {
   return [
-    ...nonNegative(min, `${path}.min`),
-    ...nonNegative(max, `${path}.max`),
+    ...(min < 0 ? [invalid(`${path}.min`, min, 'min cannot be negative')] : []),
+    ...(max < 0 ? [invalid(`${path}.max`, max, 'max cannot be negative')] : []),
     ...(min > max ? [invalid(`${path}.min`, min, 'min cannot be greater than max')] : []),
   ];
 }
 
-function validateRunAsGroup(options: RunAsGroupStrategyOptions): FieldError[] {
+function validateRunAsGroup({ rule, ranges = [] }: RunAsGroupStrategyOptions): FieldError[] {
   const path = 'spec.runAsGroup';
-  const { rule, ranges = [] } = options;
+  if (!RUN_AS_GROUP_RULES.includes(rule)) return [notSupported(`${path}.rule`, rule, RUN_AS_GROUP_RULES)];
   if (rule === 'RunAsAny') {
     return ranges.length === 0 ? [] : [invalid(`${path}.ranges`, ranges, 'Ranges must be empty')];
   }
-  const isKnown = GROUP_RULES.includes(rule);
-  return [
-    ...validateIds(options, path, GROUP_RULES),
-    ...(isKnown && ranges.length === 0
-      ? [invalid(`${path}.ranges`, ranges, 'must provide at least one range')]
-      : []),
-  ];
+  return ranges.length === 0
+    ? [invalid(`${path}.ranges`, ranges, 'must provide at least one range')]
+    : forEachItem(ranges, `${path}.ranges`, validateRange);
 }
 
 const GRANTED = ['defaultAddCapabilities', 'allowedCapabilities'] as const;
 
 function validateCapabilities(spec: PodSecurityPolicySpec): FieldError[] {
   const { requiredDropCapabilities: dropped = [], allowedCapabilities: allowed = [] } = spec;
+  const isDropped = new Set(dropped);
   return [
-    ...(dropped.length > 0 && allowed.includes('*')
+    ...(dropped.length > 0 && allowed.includes(ANY)
       ? [
           invalid(
             'requiredDropCapabilities',
@@ -101,21 +101,23 @@ function validateCapabilities(spec: PodSecurityPolicySpec): FieldError[] {
           ),
         ]
       : []),
-    ...GRANTED.flatMap((field) => {
-      const listed = new Set(spec[field]);
-      return dropped
-        .filter((capability) => listed.has(capability))
+    ...GRANTED.flatMap((field) =>
+      (spec[field] ?? [])
+        .filter((capability) => isDropped.has(capability))
         .map((capability) =>
-          invalid(field, capability, 'capability is also listed in requiredDropCapabilities'),
-        );
-    }),
+          invalid(field, capability, `capability is listed in ${field} and requiredDropCapabilities`),
+        ),
+    ),
   ];
 }
 
 function validateAllowed(spec: PodSecurityPolicySpec): FieldError[] {
   const { allowedHostPaths = [], allowedFlexVolumes = [], allowedCSIDrivers = [] } = spec;
+  const isEmpty = ({ pathPrefix = '' }: (typeof allowedHostPaths)[number]): boolean => pathPrefix === '';
+  // Nothing is told of those after an empty one.
+  const seen = allowedHostPaths.slice(0, allowedHostPaths.findIndex(isEmpty) + 1 || Infinity);
   return [
-    ...forEachItem(allowedHostPaths, 'spec.allowedHostPaths', ({ pathPrefix = '' }, path) =>
+    ...forEachItem(seen, 'spec.allowedHostPaths', ({ pathPrefix = '' }, path) =>
       pathPrefix === '' ? [required(path, 'is required')] : pathWithoutBacksteps(pathPrefix, path),
     ),
     ...forEachItem(allowedFlexVolumes, 'spec.allowedFlexVolumes.allowedFlexVolumes', ({ driver }, path) =>
@@ -127,77 +129,55 @@ function validateAllowed(spec: PodSecurityPolicySpec): FieldError[] {
   ];
 }
 
-const SYSCTL = /^[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/;
-const SYSCTL_BYTES_MAX = 253;
-
-function validateSysctls(spec: PodSecurityPolicySpec): FieldError[] {
-  const { allowedUnsafeSysctls: allowed = [], forbiddenSysctls: forbidden = [] } = spec;
-  return [
-    ...sysctlPatterns(allowed, 'spec.allowedUnsafeSysctls'),
-    ...sysctlPatterns(forbidden, 'spec.forbiddenSysctls'),
-    ...forEachItem(allowed, 'spec.allowedUnsafeSysctls', (pattern, path) =>
-      forbidden.some((other) => overlaps(pattern, other))
-        ? [invalid(path, pattern, 'sysctl overlaps with a forbidden one')]
-        : [],
-    ),
-  ];
-}
-
-function sysctlPatterns(patterns: readonly string[], path: string): FieldError[] {
-  return [
-    ...forEachItem(patterns, path, (pattern, at) => {
-      const name = pattern.replace(/\*$/, '').replace(/[._-]$/, '');
-      const isGood = pattern === '*' || (SYSCTL.test(name) && pattern.length <= SYSCTL_BYTES_MAX);
-      return isGood ? [] : [invalid(at, pattern, 'must be a sysctl name or a prefix of one followed by *')];
-    }),
-    ...(patterns.length > 1 && patterns.includes('*')
-      ? [forbiddenField(`${path}.items`, "if '*' is present, must not specify other sysctls")]
-      : []),
-  ];
-}
-
-function overlaps(a: string, b: string): boolean {
-  const covers = (pattern: string, name: string): boolean =>
-    pattern.endsWith('*') && name.startsWith(pattern.slice(0, -1));
-  return a === b || covers(a, b) || covers(b, a);
-}
-
 function validateRuntimeClasses(classes: RuntimeClassStrategyOptions): FieldError[] {
   const path = 'spec.runtimeClass';
+  const listPath = `${path}.allowedRuntimeClassNames`;
   const { defaultRuntimeClassName: fallback } = classes;
   const allowed = classes.allowedRuntimeClassNames ?? [];
+  const isKnown = new Set(allowed);
+  const isRepeated = repeatsIn(allowed);
   return [
-    ...(allowed.length > 1 && allowed.includes('*')
-      ? [
-          invalid(
-            `${path}.allowedRuntimeClassNames`,
-            allowed,
-            "if '*' is present, must not specify other names",
-          ),
-        ]
-      : []),
-    ...(fallback !== undefined && !allowed.includes('*') && !allowed.includes(fallback)
-      ? [notSupported(`${path}.defaultRuntimeClassName`, fallback, allowed)]
+    ...forEachItem(allowed, listPath, (name, at, index) => [
+      ...(name === ANY ? [] : runtimeClassName(name, at)),
+      ...(isRepeated(index) ? [duplicate(at, name)] : []),
+    ]),
+    ...(fallback === undefined ? [] : runtimeClassName(fallback, `${path}.defaultRuntimeClassName`)),
+    ...(fallback === undefined || isKnown.has(fallback) || isKnown.has(ANY)
+      ? []
+      : [required(listPath, `default ${goQuote(fallback)} must be allowed`)]),
+    ...(isKnown.has(ANY) && allowed.length > 1
+      ? [invalid(listPath, allowed, "if '*' is present, must not specify other RuntimeClass names")]
       : []),
   ];
 }
 
-const APP_ARMOR = /^(?:runtime\/default|unconfined|localhost\/.+)$/;
-const SECCOMP = /^(?:runtime\/default|docker\/default|unconfined|localhost\/.+)$/;
+function runtimeClassName(name: string, path: string): FieldError[] {
+  return invalidForEach(dns1123SubdomainProblems(name), name, path);
+}
+
+interface ProfileAnnotation {
+  readonly key: string;
+  readonly rule: Rule<string>;
+  /** Several, with commas between them; this one stands for each. */
+  readonly any?: string;
+  readonly isList: boolean;
+}
 
 /** The old homes of profiles: one that is used by default, and a list of those that may be. */
+const PROFILES: readonly ProfileAnnotation[] = [
+  { key: ANNOTATION.appArmorDefaultProfile, rule: appArmorProfileRule, isList: false },
+  { key: ANNOTATION.appArmorAllowedProfiles, rule: appArmorProfileRule, isList: true },
+  { key: ANNOTATION.seccompDefaultProfile, rule: seccompProfileRule, isList: false },
+  { key: ANNOTATION.seccompAllowedProfiles, rule: seccompProfileRule, isList: true, any: ANY },
+];
+
 function validateProfiles(annotations: Readonly<Record<string, string>>): FieldError[] {
-  const profiles: readonly (readonly [annotation: string, form: RegExp])[] = [
-    [ANNOTATION.appArmorDefaultProfile, APP_ARMOR],
-    [ANNOTATION.appArmorAllowedProfiles, APP_ARMOR],
-    [ANNOTATION.seccompDefaultProfile, SECCOMP],
-    [ANNOTATION.seccompAllowedProfiles, SECCOMP],
-  ];
-  return profiles.flatMap(([key, form]) => {
+  return PROFILES.flatMap(({ key, rule, isList, any }) => {
     const value = annotations[key] ?? '';
-    const bad = value
-      .split(',')
-      .filter((profile) => profile !== '' && profile !== '*' && !form.test(profile));
-    return bad.map((profile) => invalid(`metadata.annotations[${key}]`, profile, 'must be a valid profile'));
+    if (value === '') return [];
+    const profiles = isList ? value.split(',') : [value];
+    return profiles.flatMap((profile) =>
+      profile === any ? [] : rule(profile, `metadata.annotations[${key}]`),
+    );
   });
 }

@@ -1,3 +1,4 @@
+import { ANNOTATION } from '../../../shared/names';
 import { testKind } from '../testing/kind-table';
 
 const selector = { matchLabels: { app: 'web' } };
@@ -29,7 +30,7 @@ const POLICY = {
 
 testKind('PodSecurityPolicy', {
   url: '/apis/policy/v1beta1/podsecuritypolicies',
-  good: { spec: POLICY },
+  good: { spec: { ...POLICY, volumes: ['cephFS', 'ephemeral', '*'] } },
   bad: [
     ['an unknown user rule', { spec: { runAsUser: { rule: 'Odd' } } }, ['NotSupported spec.runAsUser.rule']],
     [
@@ -50,5 +51,45 @@ testKind('PodSecurityPolicy', {
     ],
     ['an empty host path', { spec: { allowedHostPaths: [{}] } }, ['Required spec.allowedHostPaths[0]']],
     ['a bad sysctl', { spec: { forbiddenSysctls: ['a b'] } }, ['Invalid spec.forbiddenSysctls[0]']],
+    [
+      'a sysctl that is allowed and forbidden',
+      { spec: { allowedUnsafeSysctls: ['a.*'], forbiddenSysctls: ['a.b'] } },
+      ['Invalid spec.forbiddenSysctls[0]'],
+    ],
+    [
+      'a sysctl that is allowed below what is forbidden',
+      { spec: { allowedUnsafeSysctls: ['a.b'], forbiddenSysctls: ['a.*'] } },
+      ['Invalid spec.allowedUnsafeSysctls[0]'],
+    ],
+    [
+      'every sysctl, and one',
+      { spec: { forbiddenSysctls: ['*', 'a'] } },
+      ['Forbidden spec.forbiddenSysctls.items'],
+    ],
+    ['an empty sysctl', { spec: { forbiddenSysctls: [''] } }, ['Invalid spec.forbiddenSysctls[0]']],
+    ['a volume by the name of its field', { spec: { volumes: ['cephfs'] } }, ['NotSupported spec.volumes']],
+    [
+      'runtime classes that are odd, listed twice, or no default',
+      { spec: { runtimeClass: { allowedRuntimeClassNames: ['A', 'b', 'b'], defaultRuntimeClassName: 'c' } } },
+      [
+        'Invalid spec.runtimeClass.allowedRuntimeClassNames[0]',
+        'Duplicate spec.runtimeClass.allowedRuntimeClassNames[2]',
+        'Required spec.runtimeClass.allowedRuntimeClassNames',
+      ],
+    ],
+    [
+      'profiles of no kind',
+      {
+        metadata: {
+          annotations: {
+            [ANNOTATION.appArmorAllowedProfiles]: '*,runtime/default',
+            [ANNOTATION.seccompAllowedProfiles]: '*,odd',
+          },
+        },
+      },
+      [ANNOTATION.appArmorAllowedProfiles, ANNOTATION.seccompAllowedProfiles].map(
+        (key) => `Invalid metadata.annotations[${key}]`,
+      ),
+    ],
   ],
 });

@@ -1,12 +1,12 @@
 import type { ClusterRole } from '../../../../shared/api/types/rbac-v1';
 import { forbidden, notFound, timeout } from '../../../../shared/errors/status-error';
-import { deepEqual } from '../../../../shared/object/clone';
 import type { ApiObject } from '../../../../shared/object/object';
 import { GROUP, USER_GROUP } from '../../../../shared/names';
 import { listed } from '../../../../shared/errors/listed';
 import type { Authorizer } from '../../../exchange/access';
 import type { UserInfo } from '../../../exchange/exchange';
 import type { WriteCheck } from '../../../registry/admission';
+import { changesOnlyLifetime } from '../../../registry/changes-only-lifetime';
 import type { RbacKinds, StoredBinding } from './binding';
 import { roleRefOf } from './binding';
 import { describeMissing, missingRules, quotedList } from './covers';
@@ -174,31 +174,4 @@ function refusal({ resource, object }: RoleWrite, why: string): Error {
 
 function hasAggregation(role: ClusterRole | undefined): boolean {
   return (role?.aggregationRule?.clusterRoleSelectors ?? []).length > 0;
-}
-
-/** What the garbage collector changes before an object goes: who may do that need not hold what the role gives. */
-function changesOnlyLifetime(next: ApiObject, previous: ApiObject): boolean {
-  return deepEqual(withoutLifetime(next), withoutLifetime(previous));
-}
-
-function withoutLifetime(object: ApiObject): object {
-  const { kind: _kind, apiVersion: _apiVersion, metadata, ...content } = object;
-  const {
-    ownerReferences: _owners,
-    finalizers: _finalizers,
-    managedFields: _managers,
-    selfLink: _link,
-    ...kept
-  } = metadata;
-  return { ...withoutEmpty(content), metadata: withoutEmpty(kept) };
-}
-
-/** An absent field and an empty one say the same; a label without a value is there all the same. */
-function withoutEmpty(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null || value === '') return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
 }
