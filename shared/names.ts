@@ -247,6 +247,10 @@ export const ANNOTATION = {
   limitRanger: fromNeutral('orch.io/limit-ranger'),
   /** On a pod: the security policy that let it in. */
   securityPolicy: fromNeutral('orch.io/psp'),
+  /** On a pod, behind a word of its author: what the image policy webhook is told. */
+  imagePolicyInfix: `.${groupFromNeutral('image-policy.orch')}/`,
+  /** On a volume: who made it. The same in both dialects. */
+  provisionedBy: 'pv.kubernetes.io/provisioned-by',
   isDefaultIngressClass: fromNeutral('ingressclass.orch/is-default-class'),
   /** The old home of an Ingress's class. */
   ingressClass: fromNeutral('orch.io/ingress.class'),
@@ -293,6 +297,8 @@ export const AUDIT_ANNOTATION = {
   /** The security policy that a new pod was given its context by, and the one that it was judged by. */
   securityPolicyOfAdmission: `${groupFromNeutral('podsecuritypolicy.policy.orch')}/admit-policy`,
   securityPolicyOfValidation: `${groupFromNeutral('podsecuritypolicy.policy.orch')}/validate-policy`,
+  /** What the image policy webhook wants to be noted, and `failed-open` where it gave no answer. */
+  imagePolicyPrefix: `imagepolicywebhook.${groupFromNeutral('image-policy.orch')}/`,
   /** An object was too long for the event and is left out. */
   truncated: `${GROUP.audit}/truncated`,
   /** What admission webhooks did, each followed by which of them it was. */
@@ -364,6 +370,15 @@ export const NODE_LABEL = {
   /** And namespaces of keys that it may choose freely. */
   namespacesOfNodes: ['kubelet.kubernetes.io', fromNeutral('node.orch/').slice(0, -1)],
 } as const;
+
+/** On a volume: where it is, by the names of today and by those of before. */
+export const VOLUME_TOPOLOGY_LABELS = [
+  { zone: fromNeutral('topology.orch/zone'), region: fromNeutral('topology.orch/region') },
+  {
+    zone: 'failure-domain.beta.kubernetes.io/zone',
+    region: 'failure-domain.beta.kubernetes.io/region',
+  },
+] as const;
 
 /** What a program that is run for credentials is told, and what it answers. */
 export const EXEC_CREDENTIAL = {

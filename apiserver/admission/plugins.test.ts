@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { silentLog } from '../../shared/log/log';
 import type { ClusterCache } from '../cache/cluster-cache';
 import type { Reading } from './cluster-reader';
@@ -6,12 +9,26 @@ import { DEFAULT_CALL_LIMITS } from './webhooks/call';
 import { RecentConfigurationWrites } from './webhooks/source';
 import { WebhookMetrics } from './webhooks/webhook-metrics';
 
+const dir = mkdtempSync(path.join(tmpdir(), 'plugins-'));
+const KUBECONFIG = {
+  clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:1' } }],
+  contexts: [{ name: 'x', context: { cluster: 'c', user: '' } }],
+  'current-context': 'x',
+};
+writeFileSync(path.join(dir, 'config'), JSON.stringify(KUBECONFIG));
+afterAll(() => {
+  rmSync(dir, { recursive: true });
+});
+
 const context = {
   authorize: async () => Promise.resolve({ decision: 'allow', reason: '' }) as never,
   randomInt: () => 0,
   clock: { now: () => 0 },
   tolerationSeconds: { notReady: 300, unreachable: 300 },
-  configurations: new Map([['EventRateLimit', { limits: [{ type: 'Server', qps: 1, burst: 1 }] }]]),
+  configurations: new Map<string, unknown>([
+    ['EventRateLimit', { limits: [{ type: 'Server', qps: 1, burst: 1 }] }],
+    ['ImagePolicyWebhook', { imagePolicy: { kubeConfigFile: path.join(dir, 'config') } }],
+  ]),
   provideNamespace: async () => Promise.resolve(),
   resourceOfKind: () => undefined,
   webhooks: {

@@ -14,6 +14,8 @@ import { denyEscalatingExec } from './plugins/deny-escalating-exec';
 import { denyServiceExternalIps } from './plugins/deny-service-external-ips';
 import { eventRateLimit, eventRateLimitProblem } from './plugins/event-rate-limit';
 import { extendedResourceToleration } from './plugins/extended-resource-toleration';
+import { imagePolicyProblem } from './image-policy/configuration';
+import { imagePolicyWebhook } from './image-policy/image-policy-webhook';
 import { limitPodHardAntiAffinityTopology } from './plugins/limit-pod-hard-anti-affinity-topology';
 import { limitRanger } from './plugins/limit-ranger';
 import type { ProvideNamespace } from './plugins/namespace-existence';
@@ -23,6 +25,7 @@ import { nodeRestriction } from './plugins/node-restriction';
 import type { ResourceOfKind } from './plugins/owner-references-permission';
 import { ownerReferencesPermission } from './plugins/owner-references-permission';
 import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize';
+import { persistentVolumeLabel } from './plugins/persistent-volume-label';
 import type { AdmissionPlugin, NamedPlugin } from './plugin';
 import { podNodeSelector, podNodeSelectorProblem } from './plugins/pod-node-selector';
 import { podSecurityPolicy } from './pod-security/pod-security-policy';
@@ -69,6 +72,7 @@ const off = (name: string, create: PluginRow['create']): PluginRow => ({ name, i
 
 const POD_NODE_SELECTOR = 'PodNodeSelector';
 const POD_TOLERATION_RESTRICTION = 'PodTolerationRestriction';
+const IMAGE_POLICY_WEBHOOK = 'ImagePolicyWebhook';
 const EVENT_RATE_LIMIT = 'EventRateLimit';
 const MUTATING_WEBHOOKS = 'MutatingAdmissionWebhook';
 const VALIDATING_WEBHOOKS = 'ValidatingAdmissionWebhook';
@@ -92,6 +96,9 @@ const PLUGINS: readonly PluginRow[] = [
   off('NodeRestriction', () => nodeRestriction),
   on('TaintNodesByCondition', () => taintNodesByCondition),
   off('AlwaysPullImages', () => alwaysPullImages),
+  off(IMAGE_POLICY_WEBHOOK, ({ webhooks, configurations }) =>
+    imagePolicyWebhook(configurations.get(IMAGE_POLICY_WEBHOOK), webhooks),
+  ),
   off('PodSecurityPolicy', ({ authorize }) => podSecurityPolicy(authorize)),
   off(POD_NODE_SELECTOR, ({ configurations }) => podNodeSelector(configurations.get(POD_NODE_SELECTOR))),
   on('Priority', () => priority),
@@ -104,6 +111,7 @@ const PLUGINS: readonly PluginRow[] = [
     eventRateLimit(configurations.get(EVENT_RATE_LIMIT), clock),
   ),
   off('ExtendedResourceToleration', () => extendedResourceToleration),
+  off('PersistentVolumeLabel', () => persistentVolumeLabel),
   on('DefaultStorageClass', () => defaultStorageClass),
   on('StorageObjectInUseProtection', () => storageObjectInUseProtection),
   off('OwnerReferencesPermissionEnforcement', ({ authorize, resourceOfKind }) =>
@@ -145,6 +153,7 @@ export function configurationProblems(
 }
 
 const CHECKED = [
+  { name: IMAGE_POLICY_WEBHOOK, problemOf: imagePolicyProblem },
   { name: POD_NODE_SELECTOR, problemOf: podNodeSelectorProblem },
   { name: EVENT_RATE_LIMIT, problemOf: eventRateLimitProblem },
   { name: MUTATING_WEBHOOKS, problemOf: webhookConfigurationProblem },

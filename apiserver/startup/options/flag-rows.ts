@@ -325,7 +325,7 @@ export const FLAG_ROWS = [
     type: 'string',
     default: '',
     group: GROUP.admission,
-    help: 'File (YAML or JSON) of kind AdmissionConfiguration. PodNodeSelector, PodTolerationRestriction, ResourceQuota, MutatingAdmissionWebhook and ValidatingAdmissionWebhook can be configured; EventRateLimit must be.',
+    help: 'File (YAML or JSON) of kind AdmissionConfiguration. PodNodeSelector, PodTolerationRestriction, ResourceQuota, MutatingAdmissionWebhook and ValidatingAdmissionWebhook can be configured; EventRateLimit and ImagePolicyWebhook must be.',
   },
   {
     name: 'default-not-ready-toleration-seconds',
