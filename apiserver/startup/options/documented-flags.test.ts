@@ -41,6 +41,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'list',
   'max-semi-space-size',
   'namespace',
+  'raw',
   'unit',
   'user',
   'v8-pool-size',

@@ -10,24 +10,21 @@ import { STORE_FLAGS } from '../../storage/open';
 import { ACCOUNT_TOKEN_FLAGS } from './account-token-flags';
 import { AUDIT_FLAG_ROWS } from './audit-flag-rows';
 import { AUTHENTICATION_FLAGS } from './authentication-flags';
-import { CIPHER_SUITE_NAMES } from './cipher-suites';
 import { AUTHORIZATION_WEBHOOK_FLAGS } from './authorization-webhook-flags';
 import { OWN_GATES } from './own-gates';
 import { FLOW_FLAGS } from './flow-flags';
+import { SERVING_FLAGS } from './serving-flags';
 import { CONNECT_FLAGS } from './connect-flags';
 import { WEBHOOK_FLAGS } from './webhook-flags';
 
 const GROUP = {
   generic: 'Generic',
-  serving: 'Secure serving',
   watchCache: 'Watch cache',
   authentication: 'Authentication',
   authorization: 'Authorization',
   admission: 'Admission',
   logs: 'Logs',
 } as const;
-
-const TLS_VERSIONS = ['VersionTLS12', 'VersionTLS13'] as const;
 
 /** The command line of orch-apiserver. Names and defaults are kube-apiserver's where it has the flag. */
 export const FLAG_ROWS = [
@@ -147,81 +144,7 @@ export const FLAG_ROWS = [
     group: GROUP.generic,
     help: 'The port range from which node ports are assigned to Services of type NodePort and LoadBalancer. It must be the same on all replicas.',
   },
-  {
-    name: 'bind-address',
-    type: 'string',
-    default: '0.0.0.0',
-    group: GROUP.serving,
-    help: 'The IP address to listen on; 0.0.0.0 and :: mean all interfaces.',
-  },
-  {
-    name: 'secure-port',
-    type: 'int',
-    default: 6443,
-    min: 0,
-    max: 65_535,
-    group: GROUP.serving,
-    help: 'The port on which to serve HTTPS; 0 picks a free port.',
-  },
-  {
-    name: 'cert-dir',
-    type: 'string',
-    default: '/var/run/orch',
-    group: GROUP.serving,
-    help: 'The directory for generated files: the serving certificate if --tls-cert-file is not given, and the signing key of service account tokens if --service-account-signing-key-file is not given.',
-  },
-  {
-    name: 'tls-cert-file',
-    type: 'string',
-    default: '',
-    group: GROUP.serving,
-    help: 'The serving certificate (PEM), followed by its intermediate certificates. Reloaded when the file changes.',
-  },
-  {
-    name: 'tls-private-key-file',
-    type: 'string',
-    default: '',
-    group: GROUP.serving,
-    help: 'The private key (PEM) of --tls-cert-file.',
-  },
-  {
-    name: 'tls-min-version',
-    type: 'enum',
-    values: TLS_VERSIONS,
-    default: 'VersionTLS12',
-    group: GROUP.serving,
-    help: 'The minimum TLS version.',
-  },
-  {
-    name: 'tls-cipher-suites',
-    type: 'stringList',
-    default: [],
-    group: GROUP.serving,
-    help: `The cipher suites for TLS 1.2, in order of preference; those of TLS 1.3 are always offered. If empty, those of the runtime. Known: ${CIPHER_SUITE_NAMES.join(', ')}.`,
-  },
-  {
-    name: 'tls-sni-cert-key',
-    type: 'stringArray',
-    default: [],
-    group: GROUP.serving,
-    help: 'A certificate and its key, as <certificate file>,<key file>, for clients that ask for one of its names. Names can be given instead, as :<name>,<name> at the end, also with a wildcard (*.example.com). May be repeated; the first with a name counts. Reloaded when a file changes.',
-  },
-  {
-    name: 'tls-handshake-rate',
-    type: 'int',
-    default: 300,
-    min: 0,
-    group: GROUP.serving,
-    help: 'The maximum TLS handshakes per second from one IPv4 address or IPv6 /64 network, after --tls-handshake-burst of them; connections beyond are closed. All clients behind a load balancer without transparent addresses share one address. 0 disables the limit.',
-  },
-  {
-    name: 'tls-handshake-burst',
-    type: 'int',
-    default: 10_000,
-    min: 1,
-    group: GROUP.serving,
-    help: 'The maximum TLS handshakes at once from one address after a pause; at least the number of connections that come back through one load balancer when a replica restarts.',
-  },
+  ...SERVING_FLAGS,
   ...STORE_FLAGS,
   {
     name: 'encryption-provider-config',
