@@ -39,7 +39,7 @@ export class Profiler {
   #isRecording = false;
 
   /** The profile as JSON; undefined while another one is recorded. Rejects when the signal aborts; nothing goes on then. */
-  async record(kind: ProfileKind, seconds: number, signal: AbortSignal): Promise<Buffer | undefined> {
+  async recordingOf(kind: ProfileKind, seconds: number, signal: AbortSignal): Promise<Buffer | undefined> {
     if (this.#isRecording) return undefined;
     this.#isRecording = true;
     const session = new Session();

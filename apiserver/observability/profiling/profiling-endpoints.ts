@@ -36,7 +36,7 @@ export function profilingEndpoints(): ProfilingEndpoints {
     if (path === PROFILING_PATH) return text(200, INDEX, { 'Content-Type': 'text/html; charset=utf-8' });
     const kind = PROFILE_KINDS.find((each) => path === PROFILING_PATH + each);
     if (kind === undefined) return text(404, 'Unknown profile\n', {});
-    const profile = await profiler.record(kind, secondsOf(exchange), exchange.signal);
+    const profile = await profiler.recordingOf(kind, secondsOf(exchange), exchange.signal);
     if (profile === undefined) {
       const details = { retryAfterSeconds: RETRY_AFTER_SECONDS };
       throw new StatusError('TooManyRequests', 'another profile is being recorded', { details });

@@ -11,6 +11,7 @@ import { ACCOUNT_TOKEN_FLAGS } from './account-token-flags';
 import { AUDIT_FLAG_ROWS } from './audit-flag-rows';
 import { AUTHENTICATION_FLAGS } from './authentication-flags';
 import { AUTHORIZATION_WEBHOOK_FLAGS } from './authorization-webhook-flags';
+import { OPERATION_FLAGS } from './operation-flags';
 import { OWN_GATES } from './own-gates';
 import { FLOW_FLAGS } from './flow-flags';
 import { SERVING_FLAGS } from './serving-flags';
@@ -102,27 +103,7 @@ export const FLAG_ROWS = [
     group: GROUP.generic,
     help: 'The grace period after the start during which /livez does not fail because of components that are still starting.',
   },
-  {
-    name: 'profiling',
-    type: 'bool',
-    default: true,
-    group: GROUP.generic,
-    help: 'Serve CPU and heap profiles of this process at /debug/pprof/, to whoever may get that path.',
-  },
-  {
-    name: 'cors-allowed-origins',
-    type: 'stringList',
-    default: [],
-    group: GROUP.generic,
-    help: 'Regular expressions of origins, separated by commas: pages that come from one of them may send requests with credentials and read the answers. Without any, pages of other origins may not. Anchor them: an expression also matches in the middle of an origin.',
-  },
-  {
-    name: 'strict-transport-security-directives',
-    type: 'stringList',
-    default: [],
-    group: GROUP.generic,
-    help: 'Directives of the header Strict-Transport-Security of every answer, separated by commas: max-age=31536000,includeSubDomains,preload. Without any, the header is not sent.',
-  },
+  ...OPERATION_FLAGS,
   {
     name: 'event-ttl',
     type: 'duration',
