@@ -1,5 +1,6 @@
 import { loadKubeconfig } from '../../../shared/client/kubeconfig';
-import { fieldsOf, integer, optionalRecord, text } from '../../../shared/object/accessors';
+import { isJsonObject } from '../../../shared/object/clone';
+import { fieldsOf, integer, text } from '../../../shared/object/accessors';
 
 export interface ImagePolicyConfiguration {
   /** A kubeconfig whose server is the address of the webhook. */
@@ -25,7 +26,7 @@ export function imagePolicyProblem(configuration: unknown): string | undefined {
 
 /** Throws an Error for a configuration that cannot be used. */
 export function imagePolicyConfiguration(configuration: unknown): ImagePolicyConfiguration {
-  if (optionalRecord(configuration) === undefined) throw new Error('no config specified');
+  if (!isJsonObject(configuration)) throw new Error('no config specified');
   const given = fieldsOf<Written>(fieldsOf<{ imagePolicy: Written }>(configuration).imagePolicy);
   return {
     kubeConfigFile: text(given.kubeConfigFile),
