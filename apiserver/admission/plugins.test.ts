@@ -41,6 +41,7 @@ const context = {
     log: silentLog,
     recentWrites: new RecentConfigurationWrites(),
   },
+  offerDivision: () => undefined,
   quotas: { ofNamespace: () => [], writeUsed: async () => Promise.reject(new Error('nothing is written')) },
 };
 const chosen = (enable: readonly string[], disable: readonly string[]) =>

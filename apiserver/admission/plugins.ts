@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/concurrency/clock';
+import type { Divided } from '../../shared/concurrency/divided';
 import type { RandomInt } from '../../shared/meta/generate-name';
 import { alwaysAdmit, alwaysDeny } from './plugins/always';
 import { alwaysPullImages } from './plugins/always-pull-images';
@@ -58,6 +59,8 @@ export interface PluginContext {
   readonly resourceOfKind: ResourceOfKind;
   readonly webhooks: WebhookContext;
   readonly quotas: QuotaRecords;
+  /** Takes what replicas may divide among them. */
+  readonly offerDivision: (limit: Divided) => void;
 }
 
 interface PluginRow {
@@ -107,8 +110,8 @@ const PLUGINS: readonly PluginRow[] = [
     podTolerationRestriction(configurations.get(POD_TOLERATION_RESTRICTION)),
   ),
   off('DenyEscalatingExec', () => denyEscalatingExec),
-  off(EVENT_RATE_LIMIT, ({ configurations, clock }) =>
-    eventRateLimit(configurations.get(EVENT_RATE_LIMIT), clock),
+  off(EVENT_RATE_LIMIT, ({ configurations, ...context }) =>
+    eventRateLimit(configurations.get(EVENT_RATE_LIMIT), context),
   ),
   off('ExtendedResourceToleration', () => extendedResourceToleration),
   off('PersistentVolumeLabel', () => persistentVolumeLabel),

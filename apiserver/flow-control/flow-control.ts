@@ -1,4 +1,5 @@
 import type { FlowSchema, PriorityLevelConfiguration } from '../../shared/api/types/flowcontrol-v1beta1';
+import type { Divided } from '../../shared/concurrency/divided';
 import type { Log } from '../../shared/log/log';
 import type { Exchange, UserInfo } from '../exchange/exchange';
 import { MANDATORY_FLOW_SCHEMAS, MANDATORY_PRIORITY_LEVELS } from '../kinds/flowcontrol/mandatory-flow';
@@ -40,7 +41,7 @@ interface Candidates {
  * Which schema and level a request belongs to, as kube-apiserver's API Priority and Fairness has it. The schemas are read when they change;
  * a request asks the few rules that are about its user.
  */
-export class FlowControl {
+export class FlowControl implements Divided {
   readonly #options: FlowControlOptions;
   #levels: ReadonlyMap<string, Level> = new Map();
   #candidates: readonly Candidate[] = [];
@@ -48,6 +49,7 @@ export class FlowControl {
   #counts = new Map<string, FlowCounts>();
   #users = new Map<string, Candidates>();
   #parts: ReadonlyMap<string, number> = new Map();
+  #evenPart = 1;
 
   constructor(options: FlowControlOptions) {
     this.#options = options;
@@ -100,9 +102,19 @@ export class FlowControl {
     return last.flow;
   }
 
-  /** Gives each level only a part of its seats, from 0 to 1: the others are other replicas'. A level without a part has all of its own. */
-  share(parts: ReadonlyMap<string, number>): void {
+  /** The most seats of each level that were taken and waited for at one time. */
+  takeDemands(): ReadonlyMap<string, number> {
+    return new Map(
+      [...this.levels].flatMap(({ name, queues }) =>
+        queues === undefined ? [] : [[name, queues.takePeak()]],
+      ),
+    );
+  }
+
+  /** Gives each level only a part of its seats: the others are other replicas'. */
+  divide(parts: ReadonlyMap<string, number>, even: number): void {
     this.#parts = parts;
+    this.#evenPart = even;
     this.#divide();
   }
 
@@ -143,8 +155,8 @@ export class FlowControl {
     const all = [...this.#levels.values()];
     const sum = all.reduce((shares, level) => shares + level.shares, 0);
     for (const level of all) {
-      const part = this.#parts.get(level.name) ?? 1;
-      level.limit(Math.ceil(((this.#options.seats * level.shares) / sum) * part));
+      const part = this.#parts.get(level.name) ?? this.#evenPart;
+      level.limit((this.#options.seats * level.shares) / sum, part);
     }
   }
 

@@ -9,6 +9,8 @@ export class Level {
   /** 0 for one that is exempt. */
   shares = 0;
   queuing: Queuing | undefined;
+  /** That all replicas have together where they share them: by them is told how wide one request may be. */
+  wholeSeats = 1;
   /** Undefined for one that is exempt: nothing is limited. */
   readonly queues: QueueSet | undefined;
   /** Its object is gone, but not all of its requests are. */
@@ -37,9 +39,10 @@ export class Level {
     this.isQuiescing = false;
   }
 
-  /** Gives the level so many seats. */
-  limit(seats: number): void {
-    this.queues?.configure({ seats, queuing: this.queuing });
+  /** Gives the level its part, from 0 to 1, of so many seats. */
+  limit(wholeSeats: number, part: number): void {
+    this.wholeSeats = Math.ceil(wholeSeats);
+    this.queues?.configure({ seats: Math.ceil(wholeSeats * part), queuing: this.queuing });
   }
 }
 

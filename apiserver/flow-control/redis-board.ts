@@ -17,7 +17,7 @@ const CALL_MS_MAX = 800;
 const RECONNECT_MS_MAX = 2_000;
 
 /**
- * Writes what one replica could use into a hash, sums up what all live ones could, and forgets the others; by the clock of the server. Levels
+ * Writes what one replica could use into a hash, sums up what all live ones could, and forgets the others; by the clock of the server. Limits
  * are sent as their names with numbers, so that nothing of users or requests is there.
  */
 const SCRIPT = `
@@ -81,5 +81,5 @@ function parseAnswer(answer: unknown): Demands {
   const numbers = Object.entries(sums).filter(
     (entry): entry is [string, number] => typeof entry[1] === 'number',
   );
-  return { replicas, byLevel: new Map(numbers) };
+  return { replicas, byName: new Map(numbers) };
 }

@@ -7,6 +7,9 @@ import path from 'node:path';
 import { ensureServingCertificate } from '../../shared/certs/serving-certificate';
 import { silentLog } from '../../shared/log/log';
 import { eventually } from '../../shared/testing/eventually';
+import type { Divided } from '../../shared/concurrency/divided';
+import { eventRateLimit } from '../admission/plugins/event-rate-limit';
+import { attributesOf, outcomeOf, verdictOf } from '../admission/testing/plugin-bench';
 import { FlowControl } from './flow-control';
 import type { Level } from './level';
 import { RedisBoard } from './redis-board';
@@ -19,7 +22,7 @@ function newReplica(board: DemandBoard) {
   const control = new FlowControl({ seats: SEATS, log: silentLog, now: () => 0 });
   const level = [...control.levels].find(({ name }) => name === 'catch-all');
   if (level === undefined) throw new Error('there is no level');
-  return { level, limits: new SharedLimits({ control, board, log: silentLog }), board };
+  return { level, limits: new SharedLimits({ limits: [control], board, log: silentLog }), board };
 }
 
 /** Takes seats, for good. */
@@ -51,7 +54,7 @@ test('while nobody answers, the division stays as it was last, and no round is b
       await new Promise<void>((resolve) => {
         answer = resolve;
       });
-      return { replicas: 3, byLevel: own };
+      return { replicas: 3, byName: own };
     },
     close: () => undefined,
   });
@@ -140,6 +143,44 @@ describe('with a Redis server over TLS', () => {
       await all();
       return replicas.every(({ level }, at) => at > 0 || seatsOf(level) !== before[at]) || sum() <= SEATS + 3;
     });
+  });
+
+  test('the budgets of EventRateLimit are divided over it, too: all replicas together let in what one would', async () => {
+    let nowMs = 0;
+    const clock = { now: () => nowMs };
+    const limit = { type: 'Namespace', qps: 30, burst: 30 };
+    const replicas = Array.from({ length: 3 }, () => {
+      const offered: Divided[] = [];
+      const offerDivision = (each: Divided): void => void offered.push(each);
+      const plugin = eventRateLimit({ limits: [limit] }, { clock, offerDivision });
+      return { plugin, limits: new SharedLimits({ limits: offered, board: newBoard(), log: silentLog }) };
+    });
+    const object = { metadata: { name: 'e' }, involvedObject: { kind: 'Pod', name: 'p' } };
+    const send = async (counts: readonly number[]): Promise<number> => {
+      const sent = counts.flatMap((count, at) => Array.from({ length: count }, () => replicas[at]));
+      const verdicts = await Promise.all(
+        sent.map(async (to) =>
+          to === undefined
+            ? 'nobody'
+            : verdictOf(await outcomeOf(to.plugin, attributesOf('v1/events', { object }))),
+        ),
+      );
+      return verdicts.filter((each) => each === 'admitted').length;
+    };
+    const divide = async (): Promise<void> => {
+      for (let round = 0; round < 2; round += 1) {
+        await send([100, 100, 10]);
+        for (const { limits } of replicas) await limits.round();
+      }
+    };
+    await eventually('all replicas know of each other', async () => {
+      await divide();
+      nowMs += 60_000;
+      // Each part of an event is rounded.
+      return (await send([100, 100, 10])) <= 30 + replicas.length;
+    });
+    nowMs += 60_000;
+    expect(await send([100, 100, 10])).toBeGreaterThan(20);
   });
 
   test('one that pauses is not waited for', async () => {

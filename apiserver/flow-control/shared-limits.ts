@@ -1,10 +1,10 @@
+import type { Divided } from '../../shared/concurrency/divided';
 import type { Log } from '../../shared/log/log';
-import type { FlowControl } from './flow-control';
 
-/** Seats that each replica could use, by level, all replicas together, and how many replicas there are. */
+/** What all replicas together could use, by the name of the limit, and how many replicas there are. */
 export interface Demands {
   readonly replicas: number;
-  readonly byLevel: ReadonlyMap<string, number>;
+  readonly byName: ReadonlyMap<string, number>;
 }
 
 /** Where replicas tell each other what they could use. */
@@ -19,20 +19,20 @@ export const SHARE_EVERY_MS = 1_000;
 /** What is divided evenly, so that a replica that had nothing to do is not closed to those who come to it next. */
 const EVEN_PART = 0.25;
 
-/** The part of a level's seats that a replica may give. The parts of all replicas make one. */
+/** The part of a limit that a replica may give. The parts of all replicas make one. */
 export function partOf(own: number, all: number, replicas: number): number {
   const asked = Math.max(all, own);
   return EVEN_PART / replicas + ((1 - EVEN_PART) * (own + 1)) / (asked + replicas);
 }
 
 export interface SharedLimitsParts {
-  readonly control: Pick<FlowControl, 'levels' | 'share'>;
+  readonly limits: readonly Divided[];
   readonly board: DemandBoard;
   readonly log: Pick<Log, 'warn' | 'info'>;
 }
 
 /**
- * Divides the seats of each level among the replicas by what each sees, so that all of them together give what one would. Nothing waits for the
+ * Divides limits among the replicas by what each sees, so that all of them together give what one would. Nothing waits for the
  * board: while it does not answer, the division stays as it was last.
  */
 export class SharedLimits {
@@ -63,13 +63,14 @@ export class SharedLimits {
   async round(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    const { control, board, log } = this.#parts;
+    const { limits, board, log } = this.#parts;
     try {
-      const own = demandOf(control);
-      const { byLevel, replicas } = await board.exchange(own);
-      control.share(
-        new Map([...own].map(([level, seats]) => [level, partOf(seats, byLevel.get(level) ?? 0, replicas)])),
+      const own = new Map(limits.flatMap((limit) => [...limit.takeDemands()]));
+      const { byName, replicas } = await board.exchange(own);
+      const parts = new Map(
+        [...own].map(([name, demand]) => [name, partOf(demand, byName.get(name) ?? 0, replicas)]),
       );
+      for (const limit of limits) limit.divide(parts, 1 / replicas);
       if (this.#hasFailed) log.info({ replicas }, 'limits are shared with other replicas again');
       this.#hasFailed = false;
     } catch (error) {
@@ -84,10 +85,4 @@ export class SharedLimits {
       this.#isAsking = false;
     }
   }
-}
-
-function demandOf({ levels }: Pick<FlowControl, 'levels'>): ReadonlyMap<string, number> {
-  return new Map(
-    [...levels].flatMap(({ name, queues }) => (queues === undefined ? [] : [[name, queues.takePeak()]])),
-  );
 }

@@ -36,7 +36,7 @@ export function createFlowStage(parts: FlowStageParts): Stage {
     exchange.flow = flow.mark;
     const { queues } = flow.level;
     if (queues === undefined) return execute(flow, now, next);
-    const work = withinLevel(estimate(exchange), queues.limits.seats);
+    const work = withinLevel(estimate(exchange), flow.level.wholeSeats);
     const startedAt = now();
     const queue = queues.tryStart(flow.handOf(exchange), work.seats, startedAt);
     if (queue === undefined) return executeInTurn(parts, { exchange, flow, queues, work }, next);

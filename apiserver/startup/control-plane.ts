@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Service } from '../../shared/api/types/core-v1';
 import type { Clock } from '../../shared/concurrency/clock';
+import type { Divided } from '../../shared/concurrency/divided';
 import { QueueTimes } from '../../shared/concurrency/queue-times';
 import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
@@ -107,6 +108,8 @@ export interface ControlPlane {
   readonly admissionMetrics: AdmissionMetrics;
   readonly webhookMetrics: WebhookMetrics;
   readonly queues: QueueTimes;
+  /** What admission limits and replicas may divide among them. */
+  readonly divided: readonly Divided[];
 }
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
@@ -140,7 +143,9 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   // A namespace that a plugin makes is admitted like any other.
   const provideNamespace: ProvideNamespace = async (name, signal) =>
     createNamespace(store, registry, { name, signal });
+  const divided: Divided[] = [];
   const admission = admissionOf(options, {
+    offerDivision: (limit) => void divided.push(limit),
     registry,
     custom,
     authorize,
@@ -174,6 +179,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     admissionMetrics: metrics.plugins,
     webhookMetrics: metrics.webhooks,
     queues,
+    divided,
   };
 }
 
@@ -214,7 +220,7 @@ function convertedResources(
   return custom;
 }
 
-interface AdmissionSources {
+interface AdmissionSources extends Pick<PluginContext, 'offerDivision'> {
   readonly registry: Registry;
   readonly custom: CustomResources;
   readonly authorize: Authorizer;
@@ -227,7 +233,16 @@ interface AdmissionSources {
 /** The plugins that are switched on, as one. */
 function admissionOf(
   { admission = DEFAULT_ADMISSION, clock, log }: ControlPlaneOptions,
-  { registry, custom, authorize, metrics, read, newReading, provideNamespace }: AdmissionSources,
+  {
+    registry,
+    custom,
+    authorize,
+    metrics,
+    read,
+    newReading,
+    provideNamespace,
+    offerDivision,
+  }: AdmissionSources,
 ): Admission {
   return createAdmission({
     plugins: choosePlugins(admission, {
@@ -248,6 +263,7 @@ function admissionOf(
         recentWrites: new RecentConfigurationWrites(),
       },
       provideNamespace,
+      offerDivision,
       resourceOfKind: ({ group, version, kind }) =>
         custom.registry.endpointsOf(group, version).find(({ row }) => row.kind === kind)?.row,
     }),

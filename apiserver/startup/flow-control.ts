@@ -17,7 +17,7 @@ import type { FlowOptions } from './options/flow-options';
 const LOOK_MS = 250;
 
 export interface FlowParts {
-  readonly plane: Pick<ControlPlane, 'registry' | 'cache'>;
+  readonly plane: Pick<ControlPlane, 'registry' | 'cache' | 'divided'>;
   readonly log: Log;
   readonly dropped: DroppedRequests;
   /** Replicas of one cluster have the same. */
@@ -54,7 +54,7 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, life: A
     const { url, caFile } = options.sharedBy;
     const ca = caFile === undefined ? undefined : readFileSync(caFile, 'utf8');
     const board = new RedisBoard({ url, ca, keyPrefix: `${parts.storePrefix}:limits:` });
-    new SharedLimits({ control, board, log }).keep(life);
+    new SharedLimits({ limits: [control, ...plane.divided], board, log }).keep(life);
   }
   const inQueue = { mutating: 0, readOnly: 0 };
   return {

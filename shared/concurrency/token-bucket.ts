@@ -10,7 +10,7 @@ const SECOND_MS = 1_000;
 
 /** Lets so much through per second on average, and more for a moment after a pause. */
 export class TokenBucket {
-  readonly #rate: Rate;
+  #rate: Rate;
   readonly #clock: Clock;
   #tokens: number;
   #filledAt: number;
@@ -35,6 +35,13 @@ export class TokenBucket {
     this.#fill();
     this.#tokens -= tokens;
     return this.#tokens < 0;
+  }
+
+  /** What there is stays, as far as the new burst has room for it. */
+  changeRate(rate: Rate): void {
+    this.#fill();
+    this.#rate = rate;
+    this.#tokens = Math.min(rate.burst, this.#tokens);
   }
 
   #fill(): void {

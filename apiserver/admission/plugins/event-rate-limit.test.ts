@@ -1,3 +1,4 @@
+import type { Divided } from '../../../shared/concurrency/divided';
 import { GROUP } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
 import { eventRateLimit, eventRateLimitProblem } from './event-rate-limit';
@@ -5,12 +6,17 @@ import type { GivenWrite } from '../testing/plugin-bench';
 import { attributesOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 
 let nowMs = 0;
-const clock = { now: () => nowMs };
+const divided: Divided[] = [];
+const context = {
+  clock: { now: () => nowMs },
+  offerDivision: (limit: Divided): void => void divided.push(limit),
+};
 beforeEach(() => {
   nowMs = 0;
+  divided.length = 0;
 });
 
-const pluginOf = (...limits: readonly object[]) => eventRateLimit({ limits }, clock);
+const pluginOf = (...limits: readonly object[]) => eventRateLimit({ limits }, context);
 const eventOf = (more: GivenWrite = {}, name = 'p') =>
   attributesOf('v1/events', {
     object: { metadata: { name: 'e' }, involvedObject: { kind: 'Pod', name }, source: { component: 'c' } },
@@ -84,7 +90,7 @@ test.each([
   [{ limits: [{ type: 'Server', qps: 1, burst: 1, cacheSize: -1 }] }, 'cacheSize must be more than 0'],
 ])('%j is refused', (configuration, problem) => {
   expect(eventRateLimitProblem(configuration)).toContain(problem);
-  expect(() => eventRateLimit(configuration, clock)).toThrow(problem);
+  expect(() => eventRateLimit(configuration, context)).toThrow(problem);
 });
 
 test('every limit that is reached is told', async () => {
@@ -106,4 +112,30 @@ test('of a key that is too long only a digest is kept', async () => {
   );
   expect([first, other]).toEqual(['admitted', 'admitted']);
   expect(second).toMatch(/^429 .* for key [0-9a-f]{64}$/);
+});
+
+test('a budget is lowered to the part of it that this replica has, and others see no key but a digest', async () => {
+  const plugin = pluginOf({ type: 'Namespace', qps: 8, burst: 8 });
+  const admitted = async (count: number): Promise<number> => {
+    const all = await verdicts(
+      plugin,
+      ...Array.from({ length: count }, () => eventOf({ namespace: 'secret' })),
+    );
+    return all.filter((each) => each === 'admitted').length;
+  };
+  expect(await admitted(10)).toBe(8);
+  const [limit] = divided;
+  const demands = [...(limit?.takeDemands() ?? [])];
+  expect(demands).toEqual([[expect.not.stringContaining('secret'), 10]]);
+  limit?.divide(new Map([[demands[0]?.[0] ?? '', 0.25]]), 0.5);
+  nowMs += 60_000;
+  expect(await admitted(10)).toBe(2);
+  nowMs += 500;
+  expect(await admitted(10)).toBe(1);
+  // What it does not name it has an even part of.
+  limit?.divide(new Map(), 0.5);
+  nowMs += 60_000;
+  expect(await admitted(10)).toBe(4);
+  expect([...(limit?.takeDemands() ?? [])].map(([, asked]) => asked)).toEqual([30]);
+  expect([...(limit?.takeDemands() ?? [])]).toEqual([]);
 });

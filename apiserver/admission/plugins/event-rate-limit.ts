@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { Event } from '../../../shared/api/types/core-v1';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { StatusError } from '../../../shared/errors/status-error';
+import type { Divided } from '../../../shared/concurrency/divided';
+import type { Rate } from '../../../shared/concurrency/token-bucket';
 import { TokenBucket } from '../../../shared/concurrency/token-bucket';
 import { fieldsOf, fieldsOfEach, integer, text } from '../../../shared/object/accessors';
 import type { Unchecked } from '../../../shared/object/values';
@@ -36,12 +38,22 @@ interface WrittenLimit extends Pick<Limit, 'type' | 'qps' | 'burst'> {
 
 const BUDGETS_MAX = 4_096;
 
+export interface EventRateLimitContext {
+  readonly clock: Clock;
+  /** Takes what replicas may divide among them. */
+  readonly offerDivision: (limit: Divided) => void;
+}
+
 /**
  * Whoever writes too many events is told so (429) and loses them, and nobody else's are lost. Dry runs are not counted, and neither are
  * events that are written through the newer group: v1.21 looks at the group of the request and not at the object.
  */
-export function eventRateLimit(configuration: unknown, clock: Clock): AdmissionPlugin {
+export function eventRateLimit(
+  configuration: unknown,
+  { clock, offerDivision }: EventRateLimitContext,
+): AdmissionPlugin {
   const buckets = limitsOf(configuration).map((limit) => new Buckets(limit, clock));
+  for (const each of buckets) offerDivision(each);
   return pluginOf(writesOf(EVENTS, ['CREATE', 'UPDATE']), {
     validate(attributes) {
       if (attributes.write.dryRun) return;
@@ -99,11 +111,24 @@ function shortKey(key: string): string {
   return key.length > KEY_CHARS_MAX ? createHash('sha256').update(key).digest('hex') : key;
 }
 
+interface Budget {
+  readonly bucket: TokenBucket;
+  /** Events since demands were taken last, let in or not. */
+  asked: number;
+  /** What other replicas call it. */
+  readonly name: string;
+  part: number;
+}
+
+/** Of each limit so many budgets are divided by what replicas see, those that are asked for most; the others evenly. */
+const TOLD_MAX = 64;
+
 /** A token bucket for each key of a limit. */
-class Buckets {
+class Buckets implements Divided {
   readonly #limit: Limit;
   readonly #clock: Clock;
-  readonly #budgets: LRUCache<string, TokenBucket>;
+  readonly #budgets: LRUCache<string, Budget>;
+  #evenPart = 1;
 
   constructor(limit: Limit, clock: Clock) {
     this.#limit = limit;
@@ -114,10 +139,55 @@ class Buckets {
 
   /** Takes one event from the budget; what is wrong if there is none left. */
   take(attributes: WriteOf<Event>): string | undefined {
-    const { type, qps, burst } = this.#limit;
+    const { type } = this.#limit;
     const key = shortKey(KEY_OF[type](attributes));
-    const budget = this.#budgets.get(key) ?? new TokenBucket({ perSecond: qps, burst }, this.#clock);
-    this.#budgets.set(key, budget);
-    return budget.take() === 0 ? undefined : `limit reached on type ${type} for key ${key}`;
+    const budget = this.#budgets.get(key) ?? this.#newBudget(key);
+    budget.asked += 1;
+    return budget.bucket.take() === 0 ? undefined : `limit reached on type ${type} for key ${key}`;
   }
+
+  takeDemands(): ReadonlyMap<string, number> {
+    const asked = [...this.#budgets.values()].filter((budget) => budget.asked > 0);
+    const told = asked.sort((a, b) => b.asked - a.asked).slice(0, TOLD_MAX);
+    const demands = new Map(told.map((budget) => [budget.name, budget.asked]));
+    for (const budget of asked) budget.asked = 0;
+    return demands;
+  }
+
+  divide(parts: ReadonlyMap<string, number>, even: number): void {
+    this.#evenPart = even;
+    for (const budget of this.#budgets.values()) {
+      const part = parts.get(budget.name) ?? even;
+      if (part === budget.part) continue;
+      budget.part = part;
+      budget.bucket.changeRate(this.#rateOf(part));
+    }
+  }
+
+  #newBudget(key: string): Budget {
+    const { type, qps, burst } = this.#limit;
+    const part = this.#evenPart;
+    const budget: Budget = {
+      bucket: new TokenBucket(this.#rateOf(part), this.#clock),
+      asked: 0,
+      name: nameOf(`${type} ${String(qps)} ${String(burst)}`, key),
+      part,
+    };
+    this.#budgets.set(key, budget);
+    return budget;
+  }
+
+  /** Of less than one event at a time none would ever be let in. */
+  #rateOf(part: number): Rate {
+    const { qps, burst } = this.#limit;
+    return { perSecond: qps * part, burst: Math.max(1, burst * part) };
+  }
+}
+
+const NAME_CHARS = 22;
+
+/** A digest, so that the names of users and objects stay here. */
+function nameOf(limit: string, key: string): string {
+  const digest = createHash('sha256').update(`${limit}\0${key}`).digest('base64url');
+  return `events ${digest.slice(0, NAME_CHARS)}`;
 }
