@@ -115,6 +115,29 @@ test('a request that takes several seats waits until they are free, and is not p
   expect(served.at(-1)).toBe('small');
 });
 
+test('some seats are kept for single requests of those who have none under way, whoever else waits', async () => {
+  const { set, served, ask, end } = bench({ seats: 8, queuing: QUEUING });
+  for (const name of ['wide-0', 'wide-1', 'wide-2']) ask(name, 1, 3);
+  ask('wide-3', 2, 2);
+  await settled();
+  expect(served).toEqual(['wide-0', 'wide-1']);
+  ask('one', 3);
+  ask('two', 3);
+  await settled();
+  // The seventh seat anybody may have, the eighth only who has none.
+  expect(served).toEqual(['wide-0', 'wide-1', 'one']);
+  ask('three', 4);
+  await settled();
+  expect([served.at(-1), set.executingSeats]).toEqual(['three', 8]);
+  ask('four', 5);
+  await settled();
+  expect(served.at(-1)).toBe('three');
+  await end('one');
+  expect(served.slice(4)).toContain('four');
+  for (const name of ['wide-0', 'wide-1', 'three']) await end(name);
+  expect(served).toEqual(expect.arrayContaining(['wide-2', 'wide-3']));
+});
+
 test('one that is wider than the level is served alone', async () => {
   const { served, ask, end } = bench({ seats: 2, queuing: QUEUING });
   ask('a', 0);

@@ -81,6 +81,11 @@ const WAITING_MAX = 10_000;
 const MS_PER_SECOND = 1_000;
 /** How much of the mean service time a single request makes. */
 const MEAN_WEIGHT = 0.05;
+/**
+ * One of so many seats of a level that queues is kept for requests of one seat from queues that have none under way: who asks for little must
+ * not wait until wide requests of others end.
+ */
+const SEATS_PER_KEPT = 8;
 
 /**
  * The seats of one priority level and the queues before them: fair queuing by virtual time, as kube-apiserver does it, with requests that
@@ -139,9 +144,11 @@ export class QueueSet {
    * seats than there are.
    */
   tryStart(hand: Hand, seats: number, now: number): Queue | undefined {
-    if (this.waiting > 0 || !this.#fits(seats)) return undefined;
+    const index = hand[0] ?? 0;
+    const isFree = this.waiting === 0 && this.#fits(seats);
+    if (!isFree && !this.#fitsKept(this.#inUse.get(index), seats)) return undefined;
     this.#sync(now);
-    const queue = this.#queueAt(hand[0] ?? 0);
+    const queue = this.#queueAt(index);
     this.#serve(queue, seats);
     return queue;
   }
@@ -220,9 +227,15 @@ export class QueueSet {
   }
 
   #fits(seats: number): boolean {
-    const { seats: max } = this.#limits;
+    const { seats: max, queuing } = this.#limits;
+    const kept = queuing === undefined ? 0 : Math.floor(max / SEATS_PER_KEPT);
     // One that is wider than the level is served alone.
-    return this.executingSeats + seats <= max || this.executing === 0;
+    return this.executingSeats + seats <= max - kept || this.executing === 0;
+  }
+
+  /** Whether a request of so many seats may have one of those that are kept, as the next of the queue; undefined: one that is not in use. */
+  #fitsKept(queue: Queue | undefined, seats: number): boolean {
+    return seats === 1 && (queue?.executing ?? 0) === 0 && this.executingSeats < this.#limits.seats;
   }
 
   #enqueue(queue: Queue, waiting: Waiting, onEnqueued: (queueLength: number) => void): void {
@@ -249,11 +262,11 @@ export class QueueSet {
 
   #dispatch(): void {
     while (this.waiting > 0) {
-      const queue = this.#next();
-      const [first] = queue?.waiting ?? [];
-      // Whose turn it is waits for seats enough, or wide requests would never have them.
-      if (queue === undefined || first === undefined || !this.#fits(first.seats)) return;
-      queue.waiting.shift();
+      const [next, nextOfKept] = this.#nextTwo();
+      // Whose turn it is waits for seats enough, or wide requests would never have them; those that are kept it cannot have.
+      const queue = next !== undefined && this.#fits(next.waiting[0]?.seats ?? 1) ? next : nextOfKept;
+      const first = queue?.waiting.shift();
+      if (queue === undefined || first === undefined) return;
       this.waiting -= 1;
       this.waitingSeats -= first.seats;
       const inFlight = queue.executingSeats * GUESSED_SERVICE_SECONDS;
@@ -277,21 +290,20 @@ export class QueueSet {
     this.#notePeak();
   }
 
-  /** The queue whose oldest request would be done first; of equals, the one that was served longest ago. */
-  #next(): Queue | undefined {
+  /**
+   * The queue whose oldest request would be done first, of equals the one that was served longest ago; and the same of those that may have a
+   * seat that is kept.
+   */
+  #nextTwo(): readonly [Queue | undefined, Queue | undefined] {
     let best: Queue | undefined;
-    let bestFinish = Infinity;
+    let bestOfKept: Queue | undefined;
     for (const queue of this.#inUse.values()) {
       const [first] = queue.waiting;
       if (first === undefined) continue;
-      const finish = queue.virtualStart + GUESSED_SERVICE_SECONDS * first.seats;
-      const isEarlier = finish < bestFinish;
-      if (isEarlier || (finish === bestFinish && queue.servedLast < (best?.servedLast ?? 0))) {
-        best = queue;
-        bestFinish = finish;
-      }
+      if (isBefore(queue, best)) best = queue;
+      if (this.#fitsKept(queue, first.seats) && isBefore(queue, bestOfKept)) bestOfKept = queue;
     }
-    return best;
+    return [best, bestOfKept];
   }
 
   #shortestOf(hand: Hand): Queue {
@@ -333,4 +345,14 @@ export class QueueSet {
     if (this.#inUse.size === 0) return;
     this.#virtualSeconds += (seconds * Math.min(this.executingSeats, this.#limits.seats)) / this.#inUse.size;
   }
+}
+
+function isBefore(queue: Queue, other: Queue | undefined): boolean {
+  if (other === undefined) return true;
+  const earlier = finishOf(queue) - finishOf(other);
+  return earlier < 0 || (earlier === 0 && queue.servedLast < other.servedLast);
+}
+
+function finishOf({ virtualStart, waiting }: Queue): number {
+  return virtualStart + GUESSED_SERVICE_SECONDS * (waiting[0]?.seats ?? 1);
 }

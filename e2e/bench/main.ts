@@ -10,6 +10,7 @@ import { measureIdleWatchers } from './idle-watchers';
 import { measureEncryption } from './encryption-cost';
 import { measureListMemory } from './list-memory';
 import { measureAllocations } from './patch-allocations';
+import { measureOverload } from './overload';
 import type { Bench } from './rig';
 import { SIZES, withBench } from './rig';
 import { measureScrape } from './scrape';
@@ -37,6 +38,7 @@ const GROUPS: readonly Parts[] = [
 /** Measured only when they are asked for, on servers of their own. */
 const ASKED_FOR: readonly (readonly [name: string, measure: () => Promise<Table>])[] = [
   ['encryption', measureEncryption],
+  ['overload', measureOverload],
   ['worst', measureWorstRequests],
 ];
 

@@ -52,6 +52,8 @@ export interface HaSet {
   readonly client: ApiClient;
   /** The client of one replica. */
   of(index: number): ApiClient;
+  /** Of all that was started, as it runs now. */
+  pids(): readonly number[];
   /** Ends everything and removes the folder. */
   stop(): Promise<void>;
 }
@@ -126,6 +128,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
   const { caFile } = first;
 
   let { server } = first;
+  const balancers: StartedProcess[] = [];
   if (options.balancer) {
     const port = await freePort();
     server = serverUrl(port);
@@ -133,6 +136,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
     const balancer = remember(
       await startBalancer({ port, targets, caFile, token, dir: path.join(dir, 'balancer') }),
     );
+    balancers.push(balancer);
     cleanups.push(async () => {
       await balancer.stop(GRACE_MS);
     });
@@ -181,7 +185,23 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
     if (replica === undefined) throw new Error(`There is no replica ${String(index)}.`);
     return replica.client;
   };
-  return { replicas, etcd, controllerManagers, server, kubeconfig, adminToken: token, client, of, stop };
+  const pids = (): readonly number[] => [
+    ...etcd.members.flatMap(({ pid }) => pid ?? []),
+    ...[...replicas, ...controllerManagers].map((program) => program.process().pid),
+    ...balancers.map(({ pid }) => pid),
+  ];
+  return {
+    replicas,
+    etcd,
+    controllerManagers,
+    server,
+    kubeconfig,
+    adminToken: token,
+    client,
+    of,
+    pids,
+    stop,
+  };
 }
 
 async function restartable(start: () => Promise<StartedProcess>): Promise<RestartableProgram> {

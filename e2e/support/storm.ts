@@ -11,6 +11,8 @@ export interface Tenant {
   /** Of somebody who may act as others. */
   readonly token: string;
   readonly user: string;
+  /** Besides those of all who are known. */
+  readonly group?: string;
   readonly namespace: string;
 }
 
@@ -51,8 +53,8 @@ export async function storm(tenant: Tenant, size: StormSize, signal: AbortSignal
   return asker.tally;
 }
 
-/** Reads, writes and lists a few small objects of its own, one after the other, so many times. */
-export async function quietRounds(tenant: Tenant, rounds: number): Promise<Tally> {
+/** Reads, writes and lists a few small objects of its own, one after the other, so many times, with a pause after each time. */
+export async function quietRounds(tenant: Tenant, rounds: number, pauseMs = 0): Promise<Tally> {
   const asker = new Asker(tenant);
   const collection = `/api/v1/namespaces/${tenant.namespace}/configmaps`;
   for (let round = 0; round < rounds; round += 1) {
@@ -63,6 +65,28 @@ export async function quietRounds(tenant: Tenant, rounds: number): Promise<Tally
     await asker.ask({ path: collection });
     await asker.ask({ method: 'PUT', path: `${collection}/${name}`, body: object });
     await asker.ask({ method: 'DELETE', path: `${collection}/${name}` });
+    await delay(pauseMs);
+  }
+  asker.close();
+  return asker.tally;
+}
+
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+
+/** Renews the lease of a node as its agent does, only far more often, until the signal aborts. */
+export async function heartbeats(
+  as: Omit<Tenant, 'user' | 'group' | 'namespace'>,
+  { node, everyMs }: { readonly node: string; readonly everyMs: number },
+  signal: AbortSignal,
+): Promise<Tally> {
+  const user = `system:node:${node}`;
+  const asker = new Asker({ ...as, user, group: 'system:nodes', namespace: 'kube-node-lease' });
+  const spec = { holderIdentity: node, leaseDurationSeconds: 40 };
+  await asker.ask({ method: 'POST', path: LEASES, body: { metadata: { name: node }, spec } });
+  while (!signal.aborted) {
+    const renewTime = new Date().toISOString().replace('Z', '000Z');
+    await asker.ask({ method: 'PATCH', path: `${LEASES}/${node}`, body: { spec: { renewTime } } });
+    await delay(everyMs);
   }
   asker.close();
   return asker.tally;
@@ -99,15 +123,15 @@ class Asker {
   }
 
   async #send({ method = 'GET', path, body, closesAfterMs }: Question): Promise<number> {
-    const { server, token, user } = this.#tenant;
+    const { server, token, user, group } = this.#tenant;
     const sent = request(`${server}${path}`, {
       method,
       agent: this.#agent,
       headers: {
         authorization: `Bearer ${token}`,
         'impersonate-user': user,
-        'impersonate-group': GROUP,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        'impersonate-group': group === undefined ? GROUP : [GROUP, group],
+        ...(body === undefined ? {} : { 'content-type': contentType(method) }),
       },
     });
     sent.end(body === undefined ? undefined : JSON.stringify(body));
@@ -121,6 +145,10 @@ class Asker {
     }
     return answer.statusCode ?? 0;
   }
+}
+
+function contentType(method: string): string {
+  return method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
 }
 
 function repeated<T>(times: number, work: T): readonly T[] {

@@ -34,6 +34,7 @@ export function suiteHaSet(options: HaSetOptions): Omit<HaSet, 'stop'> {
       return set().client;
     },
     of: (index) => set().of(index),
+    pids: () => set().pids(),
   };
 }
 

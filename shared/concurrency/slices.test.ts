@@ -10,12 +10,15 @@ beforeEach(() => {
   turns = new LoopTurns(() => now);
 });
 
-/** Works for so many milliseconds in all, one at a time, and notes in which turn each of them was. */
-async function work(ms: number, workedIn: number[]): Promise<void> {
+/** Two are less than a turn, and three are more. */
+const STEP_MS = 0.4;
+
+/** Works for so many steps in all, one at a time, and notes in which turn each of them was. */
+async function work(steps: number, workedIn: number[]): Promise<void> {
   const slices = new Slices({ turns });
-  for (let worked = 0; worked < ms; worked += 1) {
+  for (let worked = 0; worked < steps; worked += 1) {
     if (slices.due()) await slices.pause();
-    now += 1;
+    now += STEP_MS;
     workedIn.push(turn);
   }
 }
@@ -44,13 +47,35 @@ test('many who work at once hold the loop no longer than one', async () => {
 
 test('those who wait go on in their order, urgent ones first, and several in one turn when they need little', async () => {
   const order: string[] = [];
-  const goOn = async (name: string, needsMs: number, isUrgent = false): Promise<void> => {
+  const goOn = async (name: string, steps: number, isUrgent = false): Promise<void> => {
     await new Slices({ turns, isUrgent }).pause();
-    now += needsMs;
+    now += steps * STEP_MS;
     order.push(`${name}${String(turn)}`);
   };
   await countTurns(async () => Promise.all([goOn('a', 1), goOn('b', 2), goOn('c', 1), goOn('u', 0, true)]));
   expect(order).toEqual(['u1', 'a1', 'b1', 'c2']);
+});
+
+test('what has just begun goes on before what has paused before, however much of that waits', async () => {
+  const order: string[] = [];
+  await countTurns(async () => {
+    const long = Array.from({ length: 5 }, async (_slices, at) => {
+      const slices = new Slices({ turns });
+      for (let pause = 0; pause < 2; pause += 1) {
+        await slices.pause();
+        now += 2 * STEP_MS;
+        order.push(`long${String(at)}`);
+      }
+    });
+    // All of them wait for the second time.
+    while (order.length < 5) await new Promise(setImmediate);
+    const begun = (async (): Promise<void> => {
+      await new Slices({ turns }).pause();
+      order.push('begun');
+    })();
+    await Promise.all([...long, begun]);
+  });
+  expect(order.slice(5, 7)).toContain('begun');
 });
 
 test('urgent work that never ends leaves others a turn now and then', async () => {
@@ -62,7 +87,7 @@ test('urgent work that never ends leaves others a turn now and then', async () =
       (async (): Promise<void> => {
         while (other.length < 20) {
           if (slices.due()) await slices.pause();
-          now += 1;
+          now += STEP_MS;
           urgent.push(turn);
         }
       })(),

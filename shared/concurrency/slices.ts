@@ -1,13 +1,19 @@
 /**
- * How long all sliced work together may hold the loop in one turn: far below 10 ms, for a round of the loop may have two such turns (with
- * what came in, and with what waited), there is other work, and garbage. Shorter turns than these still cost nothing that can be measured.
+ * How long all sliced work together may hold the loop in one turn. A small request takes four to six rounds of the loop (its head, the store's
+ * answers, its own event), and each may have two such turns (with what came in, and with what waited), other work, and garbage.
  */
-const TURN_MS = 2.5;
+const TURN_MS = 1;
 /** What is left of a turn must be worth beginning another slice in it. */
-const BEGIN_BEFORE_MS = 1.25;
+const BEGIN_BEFORE_MS = 0.5;
 
-/** Urgent work has so many turns before one that waits with it, and is not urgent, has its own: then it goes on too, only slower. */
-const URGENT_TURNS_MAX = 3;
+/** What goes before other work that waits with it has so many turns before that has its own: then it goes on too, only slower. */
+const TURNS_BEFORE_OTHERS_MAX = 3;
+
+/**
+ * Whose turn it is first: urgent work, then what has just begun, since most of that is short and all but over, then what has paused before.
+ * Of one rank they go on in their order.
+ */
+type Rank = 'urgent' | 'begun' | 'long';
 
 /** Divides the turns of the event loop among all who do long work in slices. */
 export class LoopTurns {
@@ -15,11 +21,10 @@ export class LoopTurns {
   /** When the sliced work of this turn began; undefined while none has. */
   #beganAt: number | undefined;
   #isArmed = false;
-  /** Those who wait for a later turn, in order; the urgent ones go before the others. */
-  readonly #urgent: (() => void)[] = [];
-  readonly #others: (() => void)[] = [];
-  /** In a row, while others waited. */
-  #urgentTurns = 0;
+  /** Those who wait for a later turn, in order. */
+  readonly #waiting: Readonly<Record<Rank, (() => void)[]>> = { urgent: [], begun: [], long: [] };
+  readonly #isTurnOfUrgent = preference();
+  readonly #isTurnOfBegun = preference();
 
   constructor(monotonicMs: () => number = (): number => performance.now()) {
     this.#monotonicMs = monotonicMs;
@@ -33,9 +38,9 @@ export class LoopTurns {
   }
 
   /** Resolves in a later turn. */
-  async pause(isUrgent: boolean): Promise<void> {
+  async pause(rank: Rank): Promise<void> {
     await new Promise<void>((resolve) => {
-      (isUrgent ? this.#urgent : this.#others).push(resolve);
+      this.#waiting[rank].push(resolve);
       this.#arm();
     });
   }
@@ -51,17 +56,17 @@ export class LoopTurns {
     setImmediate(() => {
       this.#isArmed = false;
       this.#beganAt = undefined;
-      if (this.#urgent.length + this.#others.length === 0) return;
+      const { urgent, begun, long } = this.#waiting;
+      if (urgent.length + begun.length + long.length === 0) return;
       this.#beganAt = this.#begin(this.#monotonicMs());
       this.#releaseNext();
     });
   }
 
   #takeNext(): (() => void) | undefined {
-    const isOthersTurn = this.#urgentTurns >= URGENT_TURNS_MAX && this.#others.length > 0;
-    const urgent = isOthersTurn ? undefined : this.#urgent.shift();
-    this.#urgentTurns = urgent === undefined || this.#others.length === 0 ? 0 : this.#urgentTurns + 1;
-    return urgent ?? this.#others.shift();
+    const { urgent, begun, long } = this.#waiting;
+    if (this.#isTurnOfUrgent(urgent.length > 0, begun.length + long.length > 0)) return urgent.shift();
+    return this.#isTurnOfBegun(begun.length > 0, long.length > 0) ? begun.shift() : long.shift();
   }
 
   /** Lets the first of those who wait go on; the next one too when the first did not need the whole turn. */
@@ -79,15 +84,26 @@ export class LoopTurns {
   }
 }
 
+/** Prefers the first of two, but not without end while the second waits. */
+function preference(): (isFirstThere: boolean, isSecondThere: boolean) => boolean {
+  let inRow = 0;
+  return (isFirstThere, isSecondThere) => {
+    const isFirst = isFirstThere && !(isSecondThere && inRow >= TURNS_BEFORE_OTHERS_MAX);
+    inRow = isFirst && isSecondThere ? inRow + 1 : 0;
+    return isFirst;
+  };
+}
+
 const PROCESS_TURNS = new LoopTurns();
 
 /**
  * Long work in slices: `due` says that the event loop was held long enough, `pause` gives everything else its turn. Usage:
  * `if (slices.due()) await slices.pause();` All sliced work of the process shares the time of a turn: ten lists at once hold the loop
- * no longer than one. Urgent work goes on before other work that waits.
+ * no longer than one, and a short list that comes while they are written waits for none of them.
  */
 export class Slices {
   readonly #isUrgent: boolean;
+  #hasPaused = false;
   readonly #turns: LoopTurns;
 
   constructor({
@@ -103,6 +119,8 @@ export class Slices {
   }
 
   async pause(): Promise<void> {
-    await this.#turns.pause(this.#isUrgent);
+    const rank = this.#hasPaused ? 'long' : 'begun';
+    this.#hasPaused = true;
+    await this.#turns.pause(this.#isUrgent ? 'urgent' : rank);
   }
 }
