@@ -18,8 +18,6 @@ test.each([
   [GROUP.events, 'events', 'A_b', false],
   [GROUP.apps, 'deployments', 'a.b', true],
   [GROUP.batch, 'jobs', 'a'.repeat(63), true],
-  [GROUP.batch, 'cronjobs', 'a'.repeat(52), true],
-  [GROUP.batch, 'cronjobs', 'a'.repeat(53), false],
   [GROUP.rbac, 'clusterroles', 'system:node', true],
   [GROUP.rbac, 'clusterroles', 'a/b', false],
   [GROUP.certificates, 'certificatesigningrequests', 'Node-CSR_1', true],

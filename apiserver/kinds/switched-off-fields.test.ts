@@ -170,3 +170,13 @@ test('a storage version has each condition once, under a proper name', async () 
     'Required status[3].reason',
   ]);
 });
+
+test('a network policy loses ranges of ports, and keeps the port that they begin with', async () => {
+  const url = `/apis/${GROUP.networking}/v1/namespaces/default/networkpolicies`;
+  const ports = [{ protocol: 'TCP', port: 5, endPort: 9 }];
+  const spec = { podSelector: {}, ingress: [{ ports }], egress: [{ ports }] };
+  const { json } = await created(url, { metadata: { name: 'n' }, spec });
+  const kept = [{ ports: [{ protocol: 'TCP', port: 5 }] }];
+  expect(json.spec).toMatchObject({ ingress: kept, egress: kept });
+  expect(json.spec.ingress[0].ports[0]).not.toHaveProperty('endPort');
+});

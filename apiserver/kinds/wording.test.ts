@@ -298,6 +298,7 @@ test422('names that every object inherits are names like others', [
     },
     [
       'spec.metrics[0].type: Unsupported value: "constructor": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"',
+      'spec.metrics[0].type: Unsupported value: "constructor": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"',
     ],
   ],
 ]);

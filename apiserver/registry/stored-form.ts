@@ -15,9 +15,12 @@ import type { Current, Encoded } from './write';
  * version. It always begins with `{"kind":…,"apiVersion":…,"metadata":{`, so that readers can splice instead of parsing.
  */
 export function encodeForStorage(resource: StoredResource, object: ApiObject): Encoded {
-  const { custom, kind, apiVersion } = resource;
+  const { custom, strategy, kind, apiVersion } = resource;
   const bare = { ...withoutMetadata(object, 'resourceVersion'), kind, apiVersion };
-  const { object: canonical } = decodeObject(resource.type, custom?.keep(bare) ?? bare);
+  const { object: canonical } = decodeObject(
+    resource.type,
+    custom?.keep(bare) ?? strategy.keeps?.(bare) ?? bare,
+  );
   return { object: canonical, plain: encodeObject(canonical) };
 }
 

@@ -100,6 +100,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Further rules of new objects alone. */
   readonly validateNew?: (object: T, info: WriteInfo) => readonly FieldError[];
   readonly validateUpdate?: (next: T, previous: T, info: WriteInfo) => readonly FieldError[];
+  /** What stays of an object once it is stored, where upstream's stored version cannot say all of it. Default: everything. */
+  readonly keeps?: (object: T) => T;
   /**
    * The grace period of a deletion in seconds, from what the client asked for; undefined when the kind is removed at once. Only
    * kinds with this hook are deleted gracefully.

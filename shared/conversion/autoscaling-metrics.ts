@@ -55,7 +55,7 @@ export function nestedSpec(metric: ReadonlyJson): ReadonlyJson {
       metric: nestedMetric(source, 'selector'),
       target: compact({
         type: isGiven(source.averageValue) ? 'AverageValue' : 'Value',
-        value: isGiven(source.averageValue) && isZero(source.targetValue) ? undefined : source.targetValue,
+        value: source.targetValue ?? ZERO,
         averageValue: source.averageValue,
       }),
     }),
@@ -184,8 +184,4 @@ function nestedCurrent(source: Flat): ReadonlyJson {
       averageUtilization: source.currentAverageUtilization,
     }),
   };
-}
-
-function isZero(value: unknown): boolean {
-  return value === ZERO || value === undefined;
 }

@@ -69,8 +69,8 @@ function fromHub(object: ApiObject): ApiObject {
   const spec = objectAt(object, 'spec') ?? {};
   const status = objectAt(object, 'status') ?? {};
   const metrics = objectsAt(spec, 'metrics');
-  const ofField = metrics.find((metric) => isCpu(metric) && isGiven(targetOf(metric).averageUtilization));
-  const others = metrics.filter((metric) => metric !== ofField);
+  const ofField = metrics.find(isCpu);
+  const others = metrics.filter((metric) => !isCpu(metric) || !isGiven(targetOf(metric).averageUtilization));
   const currentMetrics = objectsAt(status, 'currentMetrics');
   const current = currentMetrics.find(
     (metric) => isCpu(metric) && isGiven(currentOf(metric).averageUtilization),

@@ -64,10 +64,17 @@ export function defaultsOf(schema: string): ApplyDefaults | undefined {
 /** What is to be done to one message; made once per message. */
 interface Plan {
   readonly own: MessageDefaults | undefined;
-  readonly values: readonly (readonly [name: string, value: unknown])[];
+  readonly values: readonly Value[];
   readonly children: readonly Child[];
   /** Names of fields that hold amounts of resources by name. */
   readonly resourceLists: readonly string[];
+}
+
+interface Value {
+  readonly name: string;
+  readonly value: unknown;
+  /** The field tells an empty text from none, so that it is a choice of the client's. */
+  readonly keepsEmpty: boolean;
 }
 
 interface Child {
@@ -95,9 +102,9 @@ function fill(plan: Plan, object: ReadonlyJson): ReadonlyJson {
 
 function fillOwn({ own, values }: Plan, object: ReadonlyJson): ReadonlyJson {
   let filled = object;
-  for (const [name, value] of values) {
+  for (const { name, value, keepsEmpty } of values) {
     const given = filled[name];
-    if (given === undefined || given === null || given === '')
+    if (given === undefined || given === null || (given === '' && !keepsEmpty))
       filled = withMember(object, filled, { name, value });
   }
   const derived = own?.derive?.(filled);
@@ -153,9 +160,15 @@ function planOf(type: MessageType, above: readonly string[] = []): Plan | undefi
     .filter((field) => field.map && field.kind === 'quantity')
     .map((field) => field.name);
   const isEmpty = own === undefined && children.length === 0 && resourceLists.length === 0;
-  const plan = isEmpty
-    ? undefined
-    : { own, values: Object.entries(own?.values ?? {}), children, resourceLists };
+  const plan = isEmpty ? undefined : { own, values: valuesOf(type, own), children, resourceLists };
   plans.set(type.name, plan);
   return plan;
+}
+
+function valuesOf({ byName }: MessageType, own: MessageDefaults | undefined): readonly Value[] {
+  return Object.entries(own?.values ?? {}).map(([name, value]) => ({
+    name,
+    value,
+    keepsEmpty: byName.get(name)?.pointer === true,
+  }));
 }

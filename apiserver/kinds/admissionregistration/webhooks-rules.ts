@@ -4,10 +4,10 @@ import type {
 } from '../../../shared/api/types/admissionregistration-v1';
 import type { GroupVersion } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { invalid, required } from '../../../shared/errors/field-error';
+import { duplicate, invalid, required } from '../../../shared/errors/field-error';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
-import { choice, forEachItem, invalidForEach, noDuplicates, repeatsIn } from '../rules/primitives';
+import { choice, forEachItem, invalidForEach, repeatsIn } from '../rules/primitives';
 import { labelSelector } from '../rules/label-selectors';
 import { webhookClient } from '../rules/webhook-clients';
 import { validateWebhookRule } from './webhook-rules';
@@ -48,37 +48,27 @@ function validateWebhooks(
   { webhooks: hooks = [] }: MutatingWebhookConfiguration,
   strictness: Strictness,
 ): FieldError[] {
-  return [
-    ...(strictness.uniqueNames
-      ? noDuplicates(
-          hooks.map(({ name }) => name),
-          (index) => `webhooks[${String(index)}].name`,
-        )
+  const isRepeated = repeatsIn(hooks.map(({ name }) => name));
+  return forEachItem(hooks, 'webhooks', (hook, path, index) => [
+    ...fullyQualifiedHookName(hook.name, `${path}.name`),
+    ...forEachItem(hook.rules ?? [], `${path}.rules`, validateWebhookRule),
+    ...optionalChoice(hook.failurePolicy, `${path}.failurePolicy`, ['Fail', 'Ignore']),
+    ...optionalChoice(hook.matchPolicy, `${path}.matchPolicy`, ['Equivalent', 'Exact']),
+    ...validateSideEffects(hook, `${path}.sideEffects`, strictness),
+    ...timeout(hook, `${path}.timeoutSeconds`),
+    ...labelSelector(hook.namespaceSelector, `${path}.namespaceSelector`),
+    ...labelSelector(hook.objectSelector, `${path}.objectSelector`),
+    ...optionalChoice(hook.reinvocationPolicy, `${path}.reinvocationPolicy`, ['IfNeeded', 'Never']),
+    ...webhookClient(hook.clientConfig, `${path}.clientConfig`),
+    ...reviewVersions(hook, `${path}.admissionReviewVersions`, strictness),
+    ...(strictness.uniqueNames && hook.name !== '' && isRepeated(index)
+      ? [duplicate(`${path}.name`, hook.name)]
       : []),
-    ...forEachItem(hooks, 'webhooks', (hook, path) => [
-      ...fullyQualifiedHookName(hook.name, `${path}.name`),
-      ...reviewVersions(hook, `${path}.admissionReviewVersions`, strictness),
-      ...forEachItem(hook.rules ?? [], `${path}.rules`, validateWebhookRule),
-      ...optionalChoices(hook, path),
-      ...validateSideEffects(hook, `${path}.sideEffects`, strictness),
-      ...timeout(hook, `${path}.timeoutSeconds`),
-      ...labelSelector(hook.namespaceSelector, `${path}.namespaceSelector`),
-      ...labelSelector(hook.objectSelector, `${path}.objectSelector`),
-      ...webhookClient(hook.clientConfig, `${path}.clientConfig`),
-    ]),
-  ];
+  ]);
 }
 
-const CHOICES = [
-  ['failurePolicy', ['Fail', 'Ignore']],
-  ['matchPolicy', ['Equivalent', 'Exact']],
-  ['reinvocationPolicy', ['IfNeeded', 'Never']],
-] as const;
-
-function optionalChoices(hook: MutatingWebhook, path: string): FieldError[] {
-  return CHOICES.flatMap(([field, supported]) =>
-    hook[field] === undefined ? [] : choice(hook[field], `${path}.${field}`, supported),
-  );
+function optionalChoice(given: string | undefined, path: string, supported: readonly string[]): FieldError[] {
+  return given === undefined ? [] : choice(given, path, supported);
 }
 
 const HOOK_NAME_LABELS_MIN = 3;
@@ -86,7 +76,7 @@ const HOOK_NAME_LABELS_MIN = 3;
 function fullyQualifiedHookName(name: string, path: string): FieldError[] {
   if (name === '') return [required(path)];
   const problems = dns1123SubdomainProblems(name);
-  if (problems.length > 0) return invalidForEach(problems, name, path);
+  if (problems.length > 0) return [invalid(path, name, problems.join(','))];
   return name.split('.').length >= HOOK_NAME_LABELS_MIN
     ? []
     : [invalid(path, name, 'should be a domain with at least three segments separated by dots')];
@@ -122,8 +112,9 @@ function validateSideEffects(
   { noSideEffects }: Strictness,
 ): FieldError[] {
   const allowed = noSideEffects ? HARMLESS : SIDE_EFFECTS;
-  if (sideEffects !== null) return choice(sideEffects, path, allowed);
-  return noSideEffects ? [required(path, `must specify one of ${allowed.join(', ')}`)] : [];
+  return sideEffects === null
+    ? [required(path, `must specify one of ${allowed.join(', ')}`)]
+    : choice(sideEffects, path, allowed);
 }
 
 function timeout({ timeoutSeconds: seconds }: MutatingWebhook, path: string): FieldError[] {

@@ -139,10 +139,14 @@ function statusErrors<Status extends object>(
           ]
         : [],
     ),
-    ...growing.flatMap((name) =>
-      count(name) < (integer(previous?.[name]) ?? Number.NEGATIVE_INFINITY)
-        ? [invalid(`status.${name}`, next?.[name], 'cannot be decremented')]
-        : [],
-    ),
+    ...growing
+      .filter((name) => isDecremented(next?.[name], previous?.[name]))
+      .map((name) => invalid(`status.${name}`, count(name), 'cannot be decremented')),
   ];
+}
+
+/** No count at all is less than any, 0 included. */
+function isDecremented(next: unknown, previous: unknown): boolean {
+  const before = integer(previous);
+  return before !== undefined && (integer(next) ?? Number.NEGATIVE_INFINITY) < before;
 }

@@ -59,9 +59,10 @@ export const deploymentRules: Pick<Strategy<Deployment>, 'validate' | 'validateU
   validate: ({ spec }, { settings }) => {
     const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
     return [
-      ...counts(spec, 'spec'),
+      ...nonNegative(spec.replicas, 'spec.replicas'),
       ...selectorAndTemplate(spec),
       ...deploymentStrategy(spec.strategy, 'spec.strategy'),
+      ...rolloutCounts(spec, 'spec'),
       ...(deadline !== undefined && deadline <= minReadySeconds
         ? [invalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds')]
         : []),
@@ -84,8 +85,9 @@ export const daemonSetRules: Pick<Strategy<DaemonSet>, 'validate' | 'validateUpd
       ...validatePodTemplateSpec(template, path),
       ...validateSharedDisks(template.spec.volumes, `${path}.spec.volumes`),
       ...validateReplicatedPodSpec(template, path, 'DaemonSet'),
-      ...counts(spec, 'spec'),
+      ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
       ...daemonSetStrategy(spec.updateStrategy, 'spec.updateStrategy'),
+      ...nonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
       ...privilegeRule(template.spec, { path: POD_SPEC, settings }),
     ];
   },
@@ -101,14 +103,12 @@ export const controllerRevisionRules: Pick<Strategy<ControllerRevision>, 'valida
   validateUpdate: (next, previous) => immutable(next.data, previous.data, 'data'),
 };
 
-type Counts = Pick<
-  DeploymentSpec,
-  'replicas' | 'minReadySeconds' | 'revisionHistoryLimit' | 'progressDeadlineSeconds'
->;
-
-/** Of all kinds; each has some of them. */
-const counts = fields<Counts>({
+const counts = fields<Pick<DeploymentSpec, 'replicas' | 'minReadySeconds'>>({
   replicas: nonNegative,
+  minReadySeconds: nonNegative,
+});
+
+const rolloutCounts = fields<DeploymentSpec>({
   minReadySeconds: nonNegative,
   revisionHistoryLimit: nonNegative,
   progressDeadlineSeconds: nonNegative,

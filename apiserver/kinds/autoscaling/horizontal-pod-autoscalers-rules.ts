@@ -7,12 +7,12 @@ import type {
 } from '../../../shared/api/types/autoscaling-v2beta2';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
-import { pathSegmentProblems } from '../../../shared/meta/dns-names';
+import { dns1123LabelProblems, pathSegmentProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
 import type { Quantity } from '../../../shared/object/values';
-import { choice, forEachItem, nonNegative, positive, requiredText } from '../rules/primitives';
+import { choice, forEachItem, invalidForEach, nonNegative, positive } from '../rules/primitives';
 import { kindAndName } from '../rules/references';
 import { quantityOf } from '../pod-template/resource-requirements';
 import { wordTable } from '../../../shared/word-table';
@@ -80,12 +80,19 @@ const SOURCES = wordTable<Source>({
   Object: source('object', (given, path) => [
     ...kindAndName(given.describedObject, `${path}.describedObject`),
     ...metricAndTarget(given, path),
-    ...someTarget(given.target, path),
+    ...someTarget(given.target, path, 'must set either a target value or averageValue'),
   ]),
   External: source('external', (given, path) => [
     ...metricAndTarget(given, path),
-    ...someTarget(given.target, path),
-    ...notBoth(given.target, path, ['value', 'averageValue']),
+    ...someTarget(given.target, path, 'must set either a target value for metric or a per-pod target'),
+    ...(given.target.value !== undefined && given.target.averageValue !== undefined
+      ? [
+          forbiddenField(
+            `${path}.target.value`,
+            'may not set both a target value for metric and a per-pod target',
+          ),
+        ]
+      : []),
   ]),
   Pods: source('pods', (given, path) => [
     ...metricAndTarget(given, path),
@@ -93,8 +100,11 @@ const SOURCES = wordTable<Source>({
   ]),
   Resource: source('resource', validateResource),
   ContainerResource: source('containerResource', (given, path) => [
-    ...requiredText(given.container, `${path}.container`),
-    ...validateResource(given, path),
+    ...(given.name === '' ? [required(`${path}.name`, 'must specify a resource name')] : []),
+    ...(given.container === ''
+      ? [required(`${path}.container`, 'must specify a container')]
+      : invalidForEach(dns1123LabelProblems(given.container), given.container, `${path}.container`)),
+    ...resourceTarget(given.target, path),
   ]),
 });
 
@@ -109,20 +119,31 @@ function validateMetric(metric: MetricSpec, path: string): FieldError[] {
     ...choice(type, `${path}.type`, SOURCE_TYPES),
     ...(sources[0]?.rule(metric, path) ?? []),
     ...(expected !== '' && !sources.some(({ field }) => field === expected)
-      ? [required(`${path}.${expected}`, 'must populate information for the given metric source')]
+      ? [required(`${path}.${expected}`, UNPOPULATED.get(expected) ?? UNPOPULATED_OTHERWISE)]
       : []),
+    // Upstream tells this twice.
+    ...choice(type, `${path}.type`, SOURCE_TYPES),
     ...(sources.length === 1 ? [] : sources)
       .filter(({ field }) => field !== expected)
       .map(({ field }) => forbiddenField(`${path}.${field}`, 'must populate the given metric source only')),
   ];
 }
 
+const UNPOPULATED_OTHERWISE = 'must populate information for the given metric source';
+
+/** Metrics of single containers belong to a feature that is off in v1.21. */
+const UNPOPULATED = wordTable<string>({
+  containerResource: `${UNPOPULATED_OTHERWISE} (only allowed when HPAContainerMetrics feature is enabled)`,
+});
+
 function metricAndTarget(
   { metric, target }: { readonly metric: MetricIdentifier; readonly target: MetricTarget },
   path: string,
 ): FieldError[] {
   return [
-    ...requiredText(metric.name, `${path}.metric.name`, pathSegmentProblems),
+    ...(metric.name === ''
+      ? [required(`${path}.metric.name`, 'must specify a metric name')]
+      : invalidForEach(pathSegmentProblems(metric.name), metric.name, `${path}.metric.name`)),
     ...validateTarget(target, `${path}.target`),
   ];
 }
@@ -148,7 +169,14 @@ function validateResource(
   path: string,
 ): FieldError[] {
   return [
-    ...requiredText(name, `${path}.name`),
+    ...(name === '' ? [required(`${path}.name`, 'must specify a resource name')] : []),
+    ...resourceTarget(target, path),
+  ];
+}
+
+function resourceTarget(target: MetricTarget, path: string): FieldError[] {
+  const isBoth = target.averageUtilization !== undefined && target.averageValue !== undefined;
+  return [
     ...validateTarget(target, `${path}.target`),
     ...(target.averageUtilization === undefined && target.averageValue === undefined
       ? [
@@ -158,32 +186,27 @@ function validateResource(
           ),
         ]
       : []),
-    ...notBoth(target, path, ['averageValue', 'averageUtilization']),
+    ...(isBoth
+      ? [
+          forbiddenField(
+            `${path}.target.averageValue`,
+            'may not set both a target raw value and a target utilization',
+          ),
+        ]
+      : []),
   ];
 }
 
-function someTarget({ value, averageValue }: MetricTarget, path: string): FieldError[] {
+function someTarget({ value, averageValue }: MetricTarget, path: string, why: string): FieldError[] {
   return value === undefined && averageValue === undefined
-    ? [required(`${path}.target.averageValue`, 'must set either a target value or a per-pod target')]
+    ? [required(`${path}.target.averageValue`, why)]
     : [];
 }
 
 function averageTarget({ averageValue }: MetricTarget, path: string): FieldError[] {
-  return isPositive(averageValue)
+  return averageValue !== undefined
     ? []
     : [required(`${path}.target.averageValue`, 'must specify a positive target averageValue')];
-}
-
-type TargetField = Exclude<keyof MetricTarget, 'type'>;
-
-function notBoth(
-  target: MetricTarget,
-  path: string,
-  [field, other]: readonly [blamed: TargetField, other: TargetField],
-): FieldError[] {
-  return target[field] !== undefined && target[other] !== undefined
-    ? [forbiddenField(`${path}.target.${field}`, `may not set both ${field} and ${other}`)]
-    : [];
 }
 
 function isPositive(amount: Quantity | undefined): boolean {
@@ -198,19 +221,25 @@ function validateScaling(rules: HPAScalingRules | undefined, path: string): Fiel
   if (rules === undefined) return [];
   const { stabilizationWindowSeconds: window, selectPolicy: select, policies = [] } = rules;
   return [
-    ...(window === undefined
-      ? []
-      : atMost(window, STABILIZATION_SECONDS_MAX, `${path}.stabilizationWindowSeconds`)),
-    ...nonNegative(window, `${path}.stabilizationWindowSeconds`),
+    ...(window === undefined ? [] : stabilization(window, `${path}.stabilizationWindowSeconds`)),
     ...(select === undefined ? [] : choice(select, `${path}.selectPolicy`, SELECTIONS)),
     ...(policies.length === 0 ? [required(`${path}.policies`, 'must specify at least one Policy')] : []),
     ...forEachItem(policies, `${path}.policies`, (policy, at) => [
       ...choice(policy.type, `${at}.type`, ['Percent', 'Pods']),
-      ...positive(policy.value, `${at}.value`),
-      ...positive(policy.periodSeconds, `${at}.periodSeconds`),
+      ...aboveZero(policy.value, `${at}.value`),
+      ...aboveZero(policy.periodSeconds, `${at}.periodSeconds`),
       ...atMost(policy.periodSeconds, PERIOD_SECONDS_MAX, `${at}.periodSeconds`),
     ]),
   ];
+}
+
+function stabilization(seconds: number, path: string): FieldError[] {
+  if (seconds < 0) return [invalid(path, seconds, 'must be greater than or equal to zero')];
+  return atMost(seconds, STABILIZATION_SECONDS_MAX, path);
+}
+
+function aboveZero(value: number, path: string): FieldError[] {
+  return value > 0 ? [] : [invalid(path, value, 'must be greater than zero')];
 }
 
 function atMost(value: number, max: number, path: string): FieldError[] {

@@ -1,10 +1,10 @@
 import { horizontalPodAutoscalerTable } from './columns';
-import { autoscalerRules } from './horizontal-pod-autoscalers-rules';
+import { horizontalPodAutoscalers } from './horizontal-pod-autoscalers-strategy';
 import { kindsOf } from '../kind';
 
 export const autoscaling = kindsOf('autoscaling', {
   horizontalpodautoscalers: {
-    strategy: { metadataChecks: 'old names', ...autoscalerRules },
+    strategy: horizontalPodAutoscalers,
     table: horizontalPodAutoscalerTable,
   },
 });

@@ -1,3 +1,4 @@
+import { goQuote } from '../../../shared/errors/go-quote';
 import { parseDurationMs } from '../../../shared/flags/duration';
 
 /**
@@ -53,18 +54,19 @@ export function scheduleProblem(schedule: string): string | undefined {
 function descriptorProblem(schedule: string): string | undefined {
   if (DESCRIPTORS.has(schedule)) return undefined;
   if (!schedule.startsWith(EVERY)) return `Unrecognized descriptor: ${schedule}`;
-  const duration = parseDurationMs(schedule.slice(EVERY.length));
-  return duration === undefined ? `Failed to parse duration ${schedule}` : undefined;
+  const given = schedule.slice(EVERY.length);
+  if (parseDurationMs(given) !== undefined) return undefined;
+  return `Failed to parse duration ${schedule}: time: invalid duration ${goQuote(given)}`;
 }
 
 /** `*`, `5`, `1-5`, each also with `/step`. A single number with a step runs to the end of the field. */
 function rangeProblem(text: string, field: Field): string | undefined {
   const [range = '', step, ...more] = text.split('/');
-  if (more.length > 0) return `Too many slashes: ${text}`;
-  const bounds = boundsOf(range, field);
+  const bounds = boundsOf(range, field, text);
   if (typeof bounds === 'string') return bounds;
-  const stepSize = step === undefined ? 1 : Number.parseInt(step, 10);
-  if (step !== undefined && !/^\+?\d+$/.test(step)) return `Failed to parse int from ${step}`;
+  if (more.length > 0) return `Too many slashes: ${text}`;
+  const stepSize = step === undefined ? 1 : numberOf(step);
+  if (typeof stepSize === 'string') return stepSize;
   const { start } = bounds;
   const end = bounds.end ?? (step === undefined ? start : field.max);
   if (start < field.min)
@@ -82,20 +84,26 @@ interface Bounds {
 }
 
 /** The two ends of a range, or what is wrong with it. */
-function boundsOf(range: string, field: Field): Bounds | string {
+function boundsOf(range: string, field: Field, text: string): Bounds | string {
   const [low = '', high, ...more] = range.split('-');
   if (low === '*' || low === '?') return { start: field.min, end: field.max };
-  if (more.length > 0) return `Too many hyphens: ${range}`;
   const start = valueOf(low, field);
+  if (typeof start === 'string') return start;
+  if (more.length > 0) return `Too many hyphens: ${text}`;
   const end = high === undefined ? undefined : valueOf(high, field);
-  if (start === undefined || (high !== undefined && end === undefined)) {
-    return `Failed to parse int from ${range}`;
-  }
-  return { start, end };
+  return typeof end === 'string' ? end : { start, end };
 }
 
-function valueOf(text: string, { names = [], min }: Field): number | undefined {
+/** The number, or what is wrong with the text. */
+function valueOf(text: string, { names = [], min }: Field): number | string {
   const named = names.indexOf(text.toLowerCase());
-  if (named >= 0) return named + min;
-  return /^\+?\d+$/.test(text) ? Number.parseInt(text, 10) : undefined;
+  return named >= 0 ? named + min : numberOf(text);
+}
+
+/** The number of at least 0, or what is wrong with the text, in the words of Go. */
+function numberOf(text: string): number | string {
+  if (!/^[+-]?\d+$/.test(text))
+    return `Failed to parse int from ${text}: strconv.Atoi: parsing ${goQuote(text)}: invalid syntax`;
+  const number = Number.parseInt(text, 10);
+  return number < 0 ? `Negative number (${String(number)}) not allowed: ${text}` : number;
 }

@@ -1,13 +1,14 @@
 import type { CronJob, CronJobSpec, Job, JobSpec } from '../../../shared/api/types/batch-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
+import { isLonger, maxLengthProblem } from '../../../shared/meta/dns-names';
 import { matchesLabels } from '../../../shared/meta/labels';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
 import type { Strategy } from '../../registry/strategy';
 import { scheduleProblem } from './cron';
 import { privilegeRule } from '../pod-template/privileged-containers';
 import { validatePodTemplateSpec } from '../pod-template/pod-spec';
-import { fields, immutable, needed, nonNegative, requiredChoice } from '../rules/primitives';
+import { choice, fields, immutable, needed, nonNegative, requiredChoice } from '../rules/primitives';
 import { parsedSelector, selectsTemplate } from '../rules/selectors';
 
 /** The labels by which the pods of one Job are known. */
@@ -33,8 +34,11 @@ export const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
     SETTLED.flatMap((name) => immutable(next.spec[name], previous.spec[name], `spec.${name}`)),
 };
 
+/** A CronJob appends 11 characters to its name for each Job, whose name may have 63. */
+const CRON_JOB_NAME_BYTES_MAX = 52;
+
 /** The Jobs of a CronJob get their selectors from the server. */
-export const cronJobRules: Pick<Strategy<CronJob>, 'validate'> = {
+export const cronJobRules: Pick<Strategy<CronJob>, 'validate' | 'validateNew'> = {
   validate: ({ spec }, { settings }) => [
     ...validateCronJobSpec(spec),
     ...privilegeRule(spec.jobTemplate.spec.template.spec, {
@@ -42,6 +46,10 @@ export const cronJobRules: Pick<Strategy<CronJob>, 'validate'> = {
       settings,
     }),
   ],
+  validateNew: ({ metadata: { name = '' } }) =>
+    isLonger(name, CRON_JOB_NAME_BYTES_MAX)
+      ? [invalid('metadata.name', name, maxLengthProblem(CRON_JOB_NAME_BYTES_MAX))]
+      : [],
 };
 
 function validateJob(job: Job): FieldError[] {
@@ -88,10 +96,17 @@ function jobSpec(spec: JobSpec, path: string): FieldError[] {
     ...counts(spec, path),
     ...completionMode(spec, path),
     ...validatePodTemplateSpec(template, `${path}.template`),
-    ...(policy === 'OnFailure' || policy === 'Never'
-      ? []
-      : [required(`${path}.template.spec.restartPolicy`, 'valid values: "OnFailure", "Never"')]),
+    ...endingPolicy(policy, `${path}.template.spec.restartPolicy`),
   ];
+}
+
+const ENDING = ['OnFailure', 'Never'];
+
+/** Pods of a Job end; those that nobody gave a policy would always be restarted. */
+function endingPolicy(policy: string | undefined, path: string): FieldError[] {
+  if (policy === undefined || policy === '' || policy === 'Always')
+    return [required(path, 'valid values: "OnFailure", "Never"')];
+  return choice(policy, path, ENDING);
 }
 
 function completionMode(
@@ -116,8 +131,7 @@ function completionMode(
   ];
 }
 
-const cronCounts = fields<CronJobSpec>({
-  startingDeadlineSeconds: nonNegative,
+const historyLimits = fields<CronJobSpec>({
   successfulJobsHistoryLimit: nonNegative,
   failedJobsHistoryLimit: nonNegative,
 });
@@ -130,12 +144,13 @@ function validateCronJobSpec(spec: CronJobSpec): FieldError[] {
   return [
     ...needed(schedule, 'spec.schedule'),
     ...(problem === undefined ? [] : [invalid('spec.schedule', schedule, problem)]),
-    ...cronCounts(spec, 'spec'),
+    ...nonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
     ...requiredChoice(spec.concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']),
     ...jobSpec(job, path),
     ...(job.selector === undefined
       ? []
       : [invalid(`${path}.selector`, job.selector, '`selector` will be auto-generated')]),
     ...(job.manualSelector === true ? [notSupported(`${path}.manualSelector`, true, ['nil', 'false'])] : []),
+    ...historyLimits(spec, 'spec'),
   ];
 }

@@ -1,26 +1,27 @@
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../../shared/api/types/discovery-v1';
 import { LABEL } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { invalid, required, tooMany } from '../../../shared/errors/field-error';
+import { duplicate, invalid, required, tooMany } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { validateLabels } from '../../../shared/meta/validate-labels';
 import type { Strategy } from '../../registry/strategy';
 import { familyOf, reachableAddress } from '../rules/addresses';
-import { appProtocol, PROTOCOLS } from '../core/service-ports';
+import { appProtocol } from '../core/service-ports';
 import {
   choice,
   forEachItem,
   immutable,
   invalidForEach,
-  noDuplicates,
   optionalForm,
+  repeatsIn,
   requiredChoice,
 } from '../rules/primitives';
 
 const ENDPOINTS_MAX = 1000;
 const ADDRESSES_MAX = 100;
-const PORTS_MAX = 100;
+const PORTS_MAX = 20_000;
 const TOPOLOGY_LABELS_MAX = 16;
+const PORT_PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
 
 export const endpointSliceRules: Pick<Strategy<EndpointSlice>, 'validate' | 'validateUpdate'> = {
@@ -36,8 +37,8 @@ function validateEndpoints(endpoints: readonly Endpoint[], addressType: string):
   if (endpoints.length > ENDPOINTS_MAX) return [tooMany('endpoints', endpoints.length, ENDPOINTS_MAX)];
   return forEachItem(endpoints, 'endpoints', (endpoint, path) => [
     ...validateAddresses(endpoint.addresses ?? [], `${path}.addresses`, addressType),
-    ...validateTopology(endpoint.deprecatedTopology ?? {}, `${path}.deprecatedTopology`),
     ...formOf(endpoint.nodeName, `${path}.nodeName`, dns1123SubdomainProblems),
+    ...validateTopology(endpoint.deprecatedTopology ?? {}, `${path}.deprecatedTopology`),
     ...formOf(endpoint.hostname, `${path}.hostname`, dns1123LabelProblems),
   ]);
 }
@@ -49,13 +50,16 @@ function formOf(name: string | undefined, path: string, problems: (name: string)
 
 function validateAddresses(addresses: readonly string[], path: string, addressType: string): FieldError[] {
   if (addresses.length === 0) return [required(path, 'must contain at least 1 address')];
-  if (addresses.length > ADDRESSES_MAX) return [tooMany(path, addresses.length, ADDRESSES_MAX)];
-  return forEachItem(addresses, path, (address, addressPath) => {
-    if (addressType === 'FQDN') return fullyQualifiedName(address, addressPath);
-    if (addressType !== 'IPv4' && addressType !== 'IPv6') return [];
-    if (familyOf(address) === addressType) return reachableAddress(address, addressPath);
-    return [invalid(addressPath, address, `must be a valid ${addressType} address`)];
-  });
+  return [
+    ...(addresses.length > ADDRESSES_MAX ? [tooMany(path, addresses.length, ADDRESSES_MAX)] : []),
+    ...forEachItem(addresses, path, (address, addressPath) => {
+      if (addressType === 'FQDN') return fullyQualifiedName(address, addressPath);
+      if (addressType !== 'IPv4' && addressType !== 'IPv6') return [];
+      const reachable = reachableAddress(address, addressPath);
+      if (familyOf(address) === addressType) return reachable;
+      return [invalid(addressPath, address, `must be a valid ${addressType} address`), ...reachable];
+    }),
+  ];
 }
 
 /** A domain name of at least two labels; a dot at its end is allowed. */
@@ -63,10 +67,14 @@ function fullyQualifiedName(name: string, path: string): FieldError[] {
   if (name === '') return [required(path)];
   const bare = name.endsWith('.') ? name.slice(0, -1) : name;
   const problems = dns1123SubdomainProblems(bare);
-  if (problems.length > 0) return invalidForEach(problems, name, path);
-  return bare.includes('.')
-    ? []
-    : [invalid(path, name, 'should be a domain with at least two segments separated by dots')];
+  if (problems.length > 0) return [invalid(path, bare, problems.join(','))];
+  const labels = bare.split('.');
+  if (labels.length < 2)
+    return [invalid(path, bare, 'should be a domain with at least two segments separated by dots')];
+  return labels.flatMap((label) => {
+    const wrong = dns1123LabelProblems(label);
+    return wrong.length > 0 ? [invalid(path, label, wrong.join(','))] : [];
+  });
 }
 
 function validateTopology(topology: Readonly<Record<string, string>>, path: string): FieldError[] {
@@ -88,16 +96,14 @@ function validateTopology(topology: Readonly<Record<string, string>>, path: stri
 
 function validatePorts(ports: readonly EndpointPort[]): FieldError[] {
   if (ports.length > PORTS_MAX) return [tooMany('ports', ports.length, PORTS_MAX)];
-  // Two ports without a name are duplicates too, which a marker makes visible.
-  const names = ports.map((port) => `name:${port.name ?? ''}`);
-  return [
-    ...noDuplicates(names, (index) => `ports[${String(index)}].name`),
-    ...forEachItem(ports, 'ports', (port, path) => [
-      ...optionalForm(port.name, `${path}.name`, dns1123LabelProblems),
-      ...(port.protocol === undefined
-        ? [required(`${path}.protocol`)]
-        : choice(port.protocol, `${path}.protocol`, PROTOCOLS)),
-      ...appProtocol(port.appProtocol, `${path}.appProtocol`),
-    ]),
-  ];
+  const names = ports.map((port) => port.name ?? '');
+  const isRepeated = repeatsIn(names);
+  return forEachItem(ports, 'ports', (port, path, index) => [
+    ...optionalForm(port.name, `${path}.name`, dns1123LabelProblems),
+    ...(isRepeated(index) ? [duplicate(`${path}.name`, names[index])] : []),
+    ...(port.protocol === undefined
+      ? [required(`${path}.protocol`)]
+      : choice(port.protocol, `${path}.protocol`, PORT_PROTOCOLS)),
+    ...appProtocol(port.appProtocol, `${path}.appProtocol`),
+  ]);
 }

@@ -81,7 +81,6 @@ interface SubjectKind {
 
 /** The field that belongs to each kind of subject. */
 const SUBJECTS: ReadonlyMap<string, SubjectKind> = new Map<string, SubjectKind>([
-  ['Group', { field: 'group', rule: ({ group }, path) => requiredText(group?.name, `${path}.name`) }],
   [
     'ServiceAccount',
     {
@@ -91,6 +90,7 @@ const SUBJECTS: ReadonlyMap<string, SubjectKind> = new Map<string, SubjectKind>(
     },
   ],
   ['User', { field: 'user', rule: ({ user }, path) => requiredText(user?.name, `${path}.name`) }],
+  ['Group', { field: 'group', rule: ({ group }, path) => requiredText(group?.name, `${path}.name`) }],
 ]);
 
 function validateAccount({ name: account, namespace }: ServiceAccountSubject, path: string): FieldError[] {
@@ -105,7 +105,7 @@ function validateAccount({ name: account, namespace }: ServiceAccountSubject, pa
 function validateSubject(subject: Subject, path: string): FieldError[] {
   const { kind } = subject;
   const own = SUBJECTS.get(kind);
-  if (own === undefined) return [notSupported(`${path}.kind`, kind, [...SUBJECTS.keys()])];
+  if (own === undefined) return [notSupported(`${path}.kind`, kind, [...SUBJECTS.keys()].sort())];
   const others = [...SUBJECTS].filter(([, { field }]) => field !== own.field && subject[field] !== undefined);
   return [
     ...(subject[own.field] === undefined

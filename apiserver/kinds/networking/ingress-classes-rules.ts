@@ -1,4 +1,4 @@
-import type { IngressClass } from '../../../shared/api/types/networking-v1';
+import type { IngressClass, IngressClassSpec } from '../../../shared/api/types/networking-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
@@ -8,19 +8,27 @@ import { typedReference } from '../rules/references';
 
 const CONTROLLER_BYTES_MAX = 250;
 
-export const ingressClassRules: Pick<Strategy<IngressClass>, 'validate' | 'validateUpdate'> = {
-  validate: ({ spec: { controller = '', parameters } }) => [
+export const ingressClassRules: Pick<Strategy<IngressClass>, 'validateNew' | 'validateUpdate'> = {
+  validateNew: ({ spec }) => validateSpec(spec),
+  validateUpdate: ({ spec }, previous) => [
+    ...immutable(spec.controller ?? '', previous.spec.controller ?? '', 'spec.controller'),
+    ...validateSpec(spec),
+  ],
+};
+
+function validateSpec({ controller = '', parameters }: IngressClassSpec): FieldError[] {
+  return [
     ...(Buffer.byteLength(controller) > CONTROLLER_BYTES_MAX
       ? [tooLong('spec.controller', controller, CONTROLLER_BYTES_MAX)]
       : []),
     ...domainPrefixedPath(controller, 'spec.controller'),
     ...(parameters === undefined ? [] : typedReference(parameters, 'spec.parameters')),
-  ],
-  validateUpdate: (next, previous) =>
-    immutable(next.spec.controller ?? '', previous.spec.controller ?? '', 'spec.controller'),
-};
+  ];
+}
 
 const PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
+
+const PATH_PROBLEM = `Invalid path (regex used for validation is '${PATH.source.slice(1, -1)}')`;
 
 /** `example.com/some/path`: who is meant, under a name that is theirs. */
 function domainPrefixedPath(value: string, path: string): FieldError[] {
@@ -33,6 +41,6 @@ function domainPrefixedPath(value: string, path: string): FieldError[] {
   }
   return [
     ...invalidForEach(dns1123SubdomainProblems(domain), domain, path),
-    ...(PATH.test(rest) ? [] : [invalid(path, rest, 'Invalid path')]),
+    ...(PATH.test(rest) ? [] : [invalid(path, rest, PATH_PROBLEM)]),
   ];
 }

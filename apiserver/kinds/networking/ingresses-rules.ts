@@ -117,8 +117,8 @@ function validateRule(rule: IngressRule, path: string, version: Version): FieldE
   const { host = '' } = rule;
   const isExcused = isWildcard(host) && version.badWildcardRules;
   return [
-    ...(host === '' ? [] : hostName(host, `${path}.host`)),
     ...(isIpAddress(host) ? [invalid(`${path}.host`, host, 'must be a DNS name, not an IP address')] : []),
+    ...(host === '' ? [] : hostName(host, `${path}.host`)),
     ...(isExcused ? [] : validateHttp(rule, path, version.names)),
   ];
 }

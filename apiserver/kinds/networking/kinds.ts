@@ -2,7 +2,7 @@ import { GROUP } from '../../../shared/names';
 import { ingressClassTable, ingressTable, networkPolicyTable } from './columns';
 import { ingressClasses } from './ingress-classes-strategy';
 import { ingressRules } from './ingresses-rules';
-import { networkPolicyRules } from './network-policies-rules';
+import { networkPolicies } from './network-policies-strategy';
 import { kindsOf } from '../kind';
 
 export const networking = kindsOf('networking', {
@@ -12,7 +12,7 @@ export const networking = kindsOf('networking', {
     table: ingressTable,
   },
   networkpolicies: {
-    strategy: { tracksGeneration: true, groupInErrors: GROUP.extensions, ...networkPolicyRules },
+    strategy: networkPolicies,
     table: networkPolicyTable,
   },
 });

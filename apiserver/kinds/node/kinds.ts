@@ -4,7 +4,12 @@ import { kindsOf } from '../kind';
 
 export const node = kindsOf('node', {
   runtimeclasses: {
-    strategy: { metadataChecks: 'no domains', requiresResourceVersion: true, ...runtimeClassRules },
+    strategy: {
+      metadataChecks: 'no domains',
+      createsOnUpdate: true,
+      requiresResourceVersion: true,
+      ...runtimeClassRules,
+    },
     table: runtimeClassTable,
   },
 });

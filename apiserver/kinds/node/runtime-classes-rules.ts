@@ -1,9 +1,10 @@
 import type { Overhead, RuntimeClass, Scheduling } from '../../../shared/api/types/node-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
+import { duplicate } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems } from '../../../shared/meta/dns-names';
 import { validateLabels } from '../../../shared/meta/validate-labels';
 import type { Strategy } from '../../registry/strategy';
-import { immutable, invalidForEach, noDuplicates } from '../rules/primitives';
+import { forEachItem, immutable, invalidForEach, repeatsIn } from '../rules/primitives';
 import { validateResourceRequirements } from '../pod-template/resource-requirements';
 import { validateTolerations } from '../pod-template/tolerations';
 
@@ -22,13 +23,15 @@ function validateOverhead({ podFixed: limits = {} }: Overhead): FieldError[] {
 }
 
 function validateScheduling({ nodeSelector, tolerations = [] }: Scheduling): FieldError[] {
+  const isRepeated = repeatsIn(
+    tolerations.map(({ key, operator, value, effect }) => JSON.stringify([key, operator, value, effect])),
+  );
   return [
     ...validateLabels(nodeSelector, 'scheduling.nodeSelector'),
     // The doubled name is upstream's.
     ...validateTolerations(tolerations, 'scheduling.tolerations.tolerations'),
-    ...noDuplicates(
-      tolerations.map(({ key, operator, value, effect }) => JSON.stringify([key, operator, value, effect])),
-      (index) => `scheduling.tolerations[${String(index)}]`,
+    ...forEachItem(tolerations, 'scheduling.tolerations', (toleration, path, index) =>
+      isRepeated(index) ? [duplicate(path, toleration)] : [],
     ),
   ];
 }

@@ -36,6 +36,11 @@ function validatePolicyRules({ rules }: Role | ClusterRole, namespaced: boolean)
 const OF_RESOURCES = ['apiGroups', 'resources', 'resourceNames'] as const;
 const OF_EVERY_RESOURCE = ['apiGroups', 'resources'] as const;
 
+const MISSING = {
+  apiGroups: 'resource rules must supply at least one api group',
+  resources: 'resource rules must supply at least one resource',
+} as const;
+
 /** A rule is about resources or about URLs, and says what may be done. */
 function policyRule(rule: PolicyRule, path: string, namespaced: boolean): FieldError[] {
   const verbs =
@@ -46,10 +51,7 @@ function policyRule(rule: PolicyRule, path: string, namespaced: boolean): FieldE
   const about = OF_RESOURCES.filter((field) => (rule[field] ?? []).length > 0);
   if (urls.length === 0) {
     const missing = OF_EVERY_RESOURCE.filter((field) => !about.includes(field));
-    return [
-      ...verbs,
-      ...missing.map((field) => required(`${path}.${field}`, 'resource rules must supply at least one')),
-    ];
+    return [...verbs, ...missing.map((field) => required(`${path}.${field}`, MISSING[field]))];
   }
   const at = `${path}.nonResourceURLs`;
   return [

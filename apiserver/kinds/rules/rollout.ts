@@ -22,8 +22,10 @@ export function atMostAll(value: unknown, path: string): FieldError[] {
   return isMore ? [invalid(path, value, 'must not be greater than 100%')] : [];
 }
 
-/** True for 0, `0%` and what is no share at all. */
+const NUMERAL = /^[+-]?[0-9]+%?$/;
+
+/** True for 0, `0%` and what is no number; a number in quotes counts as one here, though it is refused as a share. */
 export function isNone(value: unknown): boolean {
   if (typeof value !== 'string') return (integer(value) ?? 0) === 0;
-  return !PERCENT.test(value) || Number.parseInt(value, 10) === 0;
+  return !NUMERAL.test(value) || Number.parseInt(value, 10) === 0;
 }

@@ -5,6 +5,7 @@ import type {
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import { urlPartsOf } from './url-parts';
 import { forEachItem, portNumberProblems } from './primitives';
 
 /** Where a webhook is: at a URL, or a Service of the cluster. */
@@ -17,20 +18,15 @@ export function webhookClient({ url, service }: WebhookClientConfig, path: strin
     : webhookService(service, `${path}.service`);
 }
 
-const URL_PARTS = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/;
-
-/** The parts are looked at as they are written, since a parser for browsers mends what it reads. */
 function webhookUrl(url: string, path: string): FieldError[] {
-  const [, scheme = '', authority = '', , query = '', fragment = ''] = URL_PARTS.exec(url) ?? [];
-  const at = authority.lastIndexOf('@');
-  const host = authority.slice(at + 1);
   const form = 'desired format: https://host[/path]';
+  const parts = urlPartsOf(url);
+  if ('problem' in parts) return [required(path, `url must be a valid URL: ${parts.problem}; ${form}`)];
+  const { scheme, host, user, fragment, query } = parts;
   return [
     ...(scheme === 'https' ? [] : [invalid(path, scheme, `'https' is the only allowed URL scheme; ${form}`)]),
     ...(host === '' ? [invalid(path, host, `host must be provided; ${form}`)] : []),
-    ...(at >= 0
-      ? [invalid(path, authority.slice(0, at), 'user information is not permitted in the URL')]
-      : []),
+    ...(user === undefined ? [] : [invalid(path, user, 'user information is not permitted in the URL')]),
     ...(fragment === '' ? [] : [invalid(path, fragment, 'fragments are not permitted in the URL')]),
     ...(query === '' ? [] : [invalid(path, query, 'query parameters are not permitted in the URL')]),
   ];

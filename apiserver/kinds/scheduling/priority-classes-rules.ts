@@ -2,7 +2,7 @@ import type { PriorityClass } from '../../../shared/api/types/scheduling-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
-import { choice, immutable } from '../rules/primitives';
+import { immutable, requiredChoice } from '../rules/primitives';
 import { wordTable } from '../../../shared/word-table';
 
 const SYSTEM_PREFIX = 'system-';
@@ -23,7 +23,9 @@ export const priorityClassRules: Pick<
     const { preemptionPolicy: policy } = priorityClass;
     return [
       ...reserved(priorityClass),
-      ...(policy === undefined ? [] : choice(policy, 'preemptionPolicy', ['PreemptLowerPriority', 'Never'])),
+      ...(policy === undefined
+        ? []
+        : requiredChoice(policy, 'preemptionPolicy', ['PreemptLowerPriority', 'Never'])),
     ];
   },
   validateUpdate: (next, previous) => [

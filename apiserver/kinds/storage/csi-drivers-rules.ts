@@ -10,14 +10,7 @@ import { duplicate, invalid, required } from '../../../shared/errors/field-error
 import { deepEqual } from '../../../shared/object/clone';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
-import {
-  choice,
-  forEachItem,
-  invalidForEach,
-  noDuplicates,
-  nonNegative,
-  repeatsIn,
-} from '../rules/primitives';
+import { choice, forEachItem, invalidForEach, nonNegative, repeatsIn } from '../rules/primitives';
 import { csiDriverName } from '../rules/storage-drivers';
 
 const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
@@ -35,10 +28,10 @@ export const csiDriverRules: Pick<Strategy<CSIDriver>, 'validateNew' | 'validate
       ...(attachRequired === undefined ? [required('spec.attachedRequired')] : []),
       ...(podInfoOnMount === undefined ? [required('spec.podInfoOnMount')] : []),
       ...(policy === undefined ? [] : choice(policy, 'spec.fsGroupPolicy', FS_GROUP_POLICIES)),
+      ...validateTokenRequests(spec.tokenRequests ?? []),
       ...forEachItem(spec.volumeLifecycleModes ?? [], 'spec', (mode) =>
         choice(mode, 'spec.volumeLifecycleModes', LIFECYCLE_MODES),
       ),
-      ...validateTokenRequests(spec.tokenRequests ?? []),
     ];
   },
   validateUpdate: (next, previous) => [
@@ -82,13 +75,10 @@ function tokenLifetime(seconds: number | bigint | undefined, path: string): Fiel
 export const csiNodeRules: Pick<Strategy<CSINode>, 'validate' | 'validateUpdate'> = {
   validate: ({ spec }) => {
     const drivers = spec.drivers ?? [];
-    return [
-      ...noDuplicates(
-        drivers.map(({ name }) => name),
-        (index) => `spec.drivers[${String(index)}].name`,
-      ),
-      ...forEachItem(drivers, 'spec.drivers', validateNodeDriver),
-    ];
+    const isRepeated = repeatsIn(drivers.map(({ name }) => name));
+    return forEachItem(drivers, 'spec.drivers', (driver, path, index) =>
+      validateNodeDriver(driver, path, isRepeated(index)),
+    );
   },
   validateUpdate: (next, previous) => {
     const before = new Map((previous.spec.drivers ?? []).map((driver) => [driver.name, driver]));
@@ -102,7 +92,7 @@ export const csiNodeRules: Pick<Strategy<CSINode>, 'validate' | 'validateUpdate'
   },
 };
 
-function validateNodeDriver(driver: CSINodeDriver, path: string): FieldError[] {
+function validateNodeDriver(driver: CSINodeDriver, path: string, isSecond: boolean): FieldError[] {
   const { name, nodeID: nodeId, allocatable } = driver;
   const keys = driver.topologyKeys ?? [];
   const isRepeated = repeatsIn(keys);
@@ -113,6 +103,7 @@ function validateNodeDriver(driver: CSINodeDriver, path: string): FieldError[] {
       ? [invalid(`${path}.nodeID`, nodeId, `must be ${String(NODE_ID_BYTES_MAX)} characters or less`)]
       : []),
     ...(allocatable === undefined ? [] : nonNegative(allocatable.count, `${path}.allocatable.count`)),
+    ...(isSecond ? [duplicate(`${path}.name`, name)] : []),
     // Upstream names the driver where a key is wrong.
     ...forEachItem(keys, path, (key, _at, index) => [
       ...(key === '' ? [required(path)] : []),

@@ -8,15 +8,7 @@ import { duplicate, forbiddenField, invalid, required, tooLong } from '../../../
 import { deepEqual } from '../../../shared/object/clone';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
-import {
-  choice,
-  forEachItem,
-  immutable,
-  invalidForEach,
-  noDuplicates,
-  repeatsIn,
-  requiredText,
-} from '../rules/primitives';
+import { choice, forEachItem, immutable, invalidForEach, repeatsIn, requiredText } from '../rules/primitives';
 
 const PARAMETERS_MAX = 512;
 const PARAMETERS_BYTES_MAX = 256 * 1024;
@@ -61,12 +53,12 @@ function validateTopologies(terms: readonly TopologySelectorTerm[]): FieldError[
   return forEachItem(terms, 'allowedTopologies', (term, path, index) => {
     const at = `${path}.matchLabelExpressions`;
     const { matchLabelExpressions: expressions = [] } = term;
+    const isSecond = repeatsIn(expressions.map(({ key }) => key));
     return [
-      ...noDuplicates(
-        expressions.map(({ key }) => key),
-        (position) => `${at}[${String(position)}].key`,
-      ),
-      ...forEachItem(expressions, at, validateExpression),
+      ...forEachItem(expressions, at, (expression, each, position) => [
+        ...validateExpression(expression, each),
+        ...(isSecond(position) ? [duplicate(`${each}.key`, expression.key)] : []),
+      ]),
       ...(isRepeated(index) || expressions.length === 0 ? [duplicate(at, '')] : []),
     ];
   });
@@ -81,9 +73,12 @@ function demandsOf({ matchLabelExpressions: expressions = [] }: TopologySelector
 function validateExpression(expression: TopologySelectorLabelRequirement, path: string): FieldError[] {
   const { key } = expression;
   const values = expression.values ?? [];
+  const isRepeated = repeatsIn(values);
   return [
     ...(values.length === 0 ? [required(`${path}.values`)] : []),
-    ...noDuplicates(values, (index) => `${path}.values[${String(index)}]`),
+    ...forEachItem(values, `${path}.values`, (value, at, index) =>
+      isRepeated(index) ? [duplicate(at, value)] : [],
+    ),
     ...invalidForEach(qualifiedNameProblems(key), key, `${path}.key`),
   ];
 }

@@ -9,21 +9,24 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, required, tooLong } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
-import { statusSubresource } from '../../registry/strategy';
+import type { GroupVersion } from '../../../shared/object/object';
+import { statusSubresource, withStatus } from '../../registry/strategy';
 import { immutable, invalidForEach } from '../rules/primitives';
 import { labelSelector } from '../rules/label-selectors';
 import { nonNegativeQuantity } from '../pod-template/resource-requirements';
 import { csiDriverName } from '../rules/storage-drivers';
 import { validateInlineVolumeSpec } from '../core/persistent-volumes-rules';
 
-const MESSAGE_BYTES_MAX = 262_144;
+const MESSAGE_BYTES_MAX = 1024;
 const METADATA_BYTES_MAX = 262_144;
 
 /** An attachment is of one volume to one node for ever; its status tells how far it is. */
 export const volumeAttachmentRules: Pick<
   Strategy<VolumeAttachment>,
-  'validate' | 'validateNew' | 'validateUpdate' | 'subresources'
+  'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateNew' | 'validateUpdate' | 'subresources'
 > = {
+  prepareForCreate: (object, { via }) => (statusIsPart(via) ? object : withStatus(object, undefined)),
+  prepareForUpdate: (next, { status }, { via }) => (statusIsPart(via) ? next : withStatus(next, status)),
   validate: ({ spec: { attacher, source, nodeName }, status }) => [
     ...(attacher === '' ? [required('spec.attacher')] : []),
     ...validateSource(source),
@@ -36,6 +39,11 @@ export const volumeAttachmentRules: Pick<
     status: { ...statusSubresource, validateUpdate: ({ status }) => validateStatus(status) },
   },
 };
+
+/** In v1beta1 the status is written with the object. */
+function statusIsPart({ version }: GroupVersion): boolean {
+  return version === 'v1beta1';
+}
 
 function validateSource(source: VolumeAttachmentSource): FieldError[] {
   const path = 'spec.source';
@@ -74,7 +82,8 @@ function validateStatus(status: VolumeAttachmentStatus | undefined): FieldError[
     ...(['attachError', 'detachError'] as const).flatMap((field) => {
       const { message = '' } = status?.[field] ?? {};
       return Buffer.byteLength(message) > MESSAGE_BYTES_MAX
-        ? [tooLong(`status.${field}.message`, message, MESSAGE_BYTES_MAX)]
+        ? // Upstream tells another bound than the one that it looks at.
+          [tooLong(`status.${field}.message`, message, METADATA_BYTES_MAX)]
         : [];
     }),
   ];
@@ -85,8 +94,8 @@ export const storageCapacityRules: Pick<Strategy<CSIStorageCapacity>, 'validate'
   validate: (object) => {
     const { storageClassName: name, nodeTopology } = object;
     return [
-      ...invalidForEach(dns1123SubdomainProblems(name), name, 'storageClassName'),
       ...labelSelector(nodeTopology, 'nodeTopology'),
+      ...invalidForEach(dns1123SubdomainProblems(name), name, 'storageClassName'),
       ...(['capacity', 'maximumVolumeSize'] as const).flatMap((field) =>
         object[field] === undefined ? [] : nonNegativeQuantity(object[field], field),
       ),

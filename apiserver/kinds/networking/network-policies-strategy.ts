@@ -1,0 +1,39 @@
+import type { NetworkPolicy, NetworkPolicyPort } from '../../../shared/api/types/networking-v1';
+import { GROUP } from '../../../shared/names';
+import type { Strategy } from '../../registry/strategy';
+import { networkPolicyRules } from './network-policies-rules';
+
+/** Ranges of ports belong to a feature that is off in v1.21; a policy that has had some keeps them. */
+export const networkPolicies: Strategy<NetworkPolicy> = {
+  tracksGeneration: true,
+  groupInErrors: GROUP.extensions,
+  ...networkPolicyRules,
+  prepareForCreate: withoutRanges,
+  prepareForUpdate: (next, previous) => (hasRanges(previous) ? next : withoutRanges(next)),
+};
+
+interface Rule {
+  readonly ports?: readonly NetworkPolicyPort[];
+}
+
+function hasRanges({ spec: { ingress = [], egress = [] } }: NetworkPolicy): boolean {
+  return [...ingress, ...egress].some(({ ports = [] }) => ports.some(({ endPort }) => endPort !== undefined));
+}
+
+function withoutRanges(object: NetworkPolicy): NetworkPolicy {
+  if (!hasRanges(object)) return object;
+  const { ingress, egress, ...rest } = object.spec;
+  return {
+    ...object,
+    spec: {
+      ...rest,
+      ...(ingress === undefined ? {} : { ingress: ingress.map(ofSinglePorts) }),
+      ...(egress === undefined ? {} : { egress: egress.map(ofSinglePorts) }),
+    },
+  };
+}
+
+function ofSinglePorts<T extends Rule>(rule: T): T {
+  const { ports } = rule;
+  return ports === undefined ? rule : { ...rule, ports: ports.map(({ endPort: _end, ...port }) => port) };
+}
