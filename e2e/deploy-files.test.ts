@@ -21,6 +21,7 @@ const SERVICE_WORDS: ReadonlySet<string> = new Set([
   'environment',
   'image',
   'ports',
+  'profiles',
   'read_only',
   'restart',
   'security_opt',
@@ -34,6 +35,7 @@ interface Service {
   readonly command?: readonly string[];
   readonly configs?: readonly (string | { readonly source: string })[];
   readonly depends_on?: readonly string[] | Readonly<Record<string, unknown>>;
+  readonly profiles?: readonly string[];
   readonly read_only?: boolean;
   readonly volumes?: readonly string[];
 }
@@ -48,6 +50,7 @@ interface Plan {
   readonly authorities: readonly { readonly name: string }[];
   readonly certificates: readonly { readonly name: string; readonly hosts?: readonly string[] }[];
   readonly tokenKeys: readonly string[];
+  readonly encryptionKeys: readonly { readonly name: string }[];
 }
 
 const compose = load(read(COMPOSE, 'compose.yaml')) as Compose;
@@ -129,6 +132,15 @@ describe('compose', () => {
     );
   });
 
+  test('Redis alone is optional: nothing waits for it, and its certificate has its name', () => {
+    const optional = services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name);
+    expect(optional).toEqual(['redis']);
+    const certificate = plan.certificates.find(({ name }) => name === 'redis-server');
+    expect(certificate?.hosts).toEqual(['redis']);
+    for (const [, { depends_on: needed = [] }] of services)
+      expect(Object.keys(needed)).not.toContain('redis');
+  });
+
   test('haproxy takes its configuration', () => {
     expect(() =>
       execFileSync('haproxy', ['-c', '-f', path.join(COMPOSE, 'haproxy.cfg')], { stdio: 'pipe' }),
@@ -188,5 +200,6 @@ function bundlesIn(text: string): readonly string[] {
 }
 
 function bundles(): ReadonlySet<string> {
-  return new Set([...[...plan.authorities, ...plan.certificates].map(({ name }) => name), ...plan.tokenKeys]);
+  const named = [...plan.authorities, ...plan.certificates, ...plan.encryptionKeys];
+  return new Set([...named.map(({ name }) => name), ...plan.tokenKeys]);
 }

@@ -7,6 +7,8 @@ import { startBalancer } from './balancer';
 import { startControllerManager } from './controller-manager';
 import type { Credentials } from './credentials';
 import { ensureCredentials, writeKubeconfig } from './credentials';
+import type { Duties } from './duties';
+import { ensureDuties } from './duties';
 import type { EtcdCertificateFiles } from './etcd-certificates';
 import { ensureEtcdCertificates } from './etcd-certificates';
 import type { EtcdCluster } from './etcd-cluster';
@@ -37,6 +39,7 @@ export async function startHaStages(
 ): Promise<{ server: string; kubeconfig: string; programs: () => readonly RunningProgram[] }> {
   const { dataDir, dialect, port } = options;
   const credentials = ensureCredentials(dataDir);
+  const duties = ensureDuties(dataDir, credentials);
   const running = new Map<string, RunningProgram>();
   const kubeconfig = path.join(dataDir, 'kubeconfig');
   const controllerKubeconfig = path.join(dataDir, 'controller-manager.kubeconfig');
@@ -53,7 +56,7 @@ export async function startHaStages(
   for (const { name, pid, clientUrl } of etcd.members)
     running.set(name, { name, pid: pid ?? 0, at: clientUrl });
 
-  const replicas = await startReplicas({ ...options, credentials, etcd, etcdTls, running }, add);
+  const replicas = await startReplicas({ ...options, credentials, duties, etcd, etcdTls, running }, add);
   const balancer = await keepRunning(async () => {
     const program = await startBalancer({
       port,
@@ -92,6 +95,7 @@ export async function startHaStages(
         credentials,
         dialect,
         securePort,
+        extraArgs: duties.controllerManager,
         onLine: printer(name),
       });
       running.set(name, { name, pid: program.pid, at: serverUrl(securePort) });
@@ -114,6 +118,7 @@ const MEMBER_GRACE_MS = 2_000;
 
 interface ReplicaSetParts extends HaOptions {
   readonly credentials: Credentials;
+  readonly duties: Duties;
   readonly etcd: EtcdCluster;
   readonly etcdTls: EtcdCertificateFiles | undefined;
   readonly running: Map<string, RunningProgram>;
@@ -136,7 +141,7 @@ function etcdCertificates({
 
 /** The first replica makes the certificate, so that the others find it and all serve the same one. */
 async function startReplicas(
-  { dataDir, dialect, credentials, etcd, etcdTls, running }: ReplicaSetParts,
+  { dataDir, dialect, credentials, duties, etcd, etcdTls, running }: ReplicaSetParts,
   add: (stage: Stage) => void,
 ): Promise<{ ports: readonly number[]; caFile: string }> {
   const certDir = path.join(dataDir, 'certs');
@@ -153,6 +158,7 @@ async function startReplicas(
         certDir,
         credentials,
         shutdownDelay: '1s',
+        extraArgs: duties.apiServer,
         onLine: printer(name),
       });
       running.set(name, { name, pid: program.pid, at: serverUrl(port) });

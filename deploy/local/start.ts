@@ -3,6 +3,7 @@ import path from 'node:path';
 import { caFileOf, serverUrl, startApiServer } from './api-server';
 import { startControllerManager } from './controller-manager';
 import { ensureCredentials, writeKubeconfig } from './credentials';
+import { ensureDuties } from './duties';
 import { print, printer, runInForeground, stageOf } from './foreground';
 import type { LocalOptions } from './options';
 import { parseLocalOptions } from './options';
@@ -40,6 +41,7 @@ async function runLocal({ dataDir, dialect }: LocalOptions, port: number): Promi
   const kubeconfig = path.join(dataDir, 'kubeconfig');
   const controllerKubeconfig = path.join(dataDir, 'controller-manager.kubeconfig');
   const credentials = ensureCredentials(dataDir);
+  const duties = ensureDuties(dataDir, credentials);
   const server = serverUrl(port);
   return runInForeground(async (add) => {
     const apiServer = await startApiServer({
@@ -49,6 +51,7 @@ async function runLocal({ dataDir, dialect }: LocalOptions, port: number): Promi
       storage: { kind: 'embedded', dir: path.join(dataDir, 'data') },
       certDir,
       credentials,
+      extraArgs: duties.apiServer,
       onLine: printer('apiserver'),
     });
     add(stageOf(apiServer, API_SERVER_GRACE_MS));
@@ -68,6 +71,7 @@ async function runLocal({ dataDir, dialect }: LocalOptions, port: number): Promi
       credentials,
       dialect,
       securePort: await freePort(),
+      extraArgs: duties.controllerManager,
       onLine: printer('controller-manager'),
     });
     add(stageOf(controllerManager, CONTROLLER_MANAGER_GRACE_MS));

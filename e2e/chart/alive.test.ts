@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ConfigMap } from '../../shared/api/types/core-v1';
+import type { ConfigMap, Secret } from '../../shared/api/types/core-v1';
+import type { PriorityLevelConfiguration } from '../../shared/api/types/flowcontrol-v1beta1';
 import type { Client } from '../../shared/client/client';
 import { createClient } from '../../shared/client/client';
 import type { ResourceOf } from '../../shared/object/object';
@@ -30,6 +32,8 @@ const RELEASE = 'orch';
 const VALUES = [
   'apiserver.extraArgs={--bind-address=$(POD_IP)}',
   'apiserver.shutdownDelaySeconds=4',
+  'encryption.mode=generated',
+  'redis.mode=chart',
   'etcd.listenLocally=false',
   'controllerManager.extraArgs={--bind-address=$(POD_IP)}',
   'controllerManager.extraEnv[0].name=POD_IP',
@@ -37,9 +41,15 @@ const VALUES = [
 ].flatMap((value) => ['--set', value]);
 /** A member that has lost its data must not begin a set of its own. */
 const ROLLED_VALUES = [...VALUES, '--set=etcd.clusterState=existing'];
+const SECRETS: ResourceOf<Secret> = { group: '', version: 'v1', resource: 'secrets' };
 const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', version: 'v1', resource: 'configmaps' };
 const WRITERS = 4;
-const REPLICAS = { etcd: 3, apiserver: 3, 'controller-manager': 2 } as const;
+const REPLICAS = { etcd: 3, apiserver: 3, 'controller-manager': 2, redis: 1 } as const;
+/** Enough for what is there, and soon full. */
+const SMALL_QUOTA_MEBIBYTES = 16;
+/** What a replica gives by its defaults. */
+const SEATS = 600;
+const FILLER_BYTES = 512 * 1_024;
 
 full('the chart on a host cluster', () => {
   const workspace = makeWorkspace('chart');
@@ -58,7 +68,10 @@ full('the chart on a host cluster', () => {
         hostCaFile: host.replica.caFile,
         namespace: NAMESPACE,
         dir: path.join(workspace.dir, 'node'),
-        imageOf: (name) => (name.includes('etcd') ? images.etcd : images.orch),
+        imageOf: (name) => {
+          if (name.includes('etcd')) return images.etcd;
+          return name.includes('redis') ? images.redis : images.orch;
+        },
         network: '127.77',
       });
     }),
@@ -171,6 +184,38 @@ full('the chart on a host cluster', () => {
     expect(leases).toMatchObject({ items: [{ spec: { holderIdentity: expect.any(String) } }] });
   });
 
+  test('what is secret is encrypted in etcd, with the key that was made', async () => {
+    const ref = { namespace: 'default', name: 'hidden' };
+    await client.create(SECRETS, { metadata: ref, stringData: { word: 'in the clear' } });
+    const [member] = agent.podsOf(`${RELEASE}-etcd`);
+    const etcdctl = await etcdctlAt(member?.ip ?? '');
+    const stored = etcdctl('get', '--prefix', '/registry/core/secrets/default/hidden', '--print-value-only');
+    expect(stored).toMatch(/^k8s:enc:secretbox:v1:key1:/u);
+    expect(stored).not.toContain('in the clear');
+    expect(await client.get(SECRETS, ref)).toMatchObject({
+      data: { word: Buffer.from('in the clear').toString('base64') },
+    });
+  });
+
+  test('API servers divide the seats of their priority levels over Redis', async () => {
+    const levels = await client.list<PriorityLevelConfiguration>({
+      group: 'flowcontrol.apiserver.k8s.io',
+      version: 'v1beta1',
+      resource: 'prioritylevelconfigurations',
+    });
+    const shares = new Map(
+      levels.items.map(({ metadata, spec }) => [metadata.name, spec?.limited?.assuredConcurrencyShares ?? 0]),
+    );
+    const total = [...shares.values()].reduce((sum, each) => sum + each, 0);
+    const alone = Math.ceil((SEATS * (shares.get('workload-low') ?? 0)) / total);
+    expect(alone).toBeGreaterThan(1);
+    await eventually('a level has a part of the seats that one replica alone would give', async () => {
+      const [, seats] =
+        /concurrency_limit\{priority_level="workload-low"\} (\d+)/u.exec(await metrics()) ?? [];
+      return Number(seats) < alone;
+    });
+  });
+
   test(
     'helm upgrade rolls API servers and controller-managers without a failed request and without a gap in a watch',
     explained(async () => {
@@ -200,9 +245,10 @@ full('the chart on a host cluster', () => {
   );
 
   test(
-    'kill -9 of an API server, of an etcd member and of a controller-manager is mended',
+    'kill -9 of each part under load is mended, and no acknowledged write is lost to a watch',
     explained(async () => {
-      for (const component of ['apiserver', 'etcd', 'controller-manager'] as const) {
+      const load = await startLoad(client);
+      for (const component of ['apiserver', 'etcd', 'controller-manager', 'redis'] as const) {
         const [victim] = agent.podsOf(`${RELEASE}-${component}`);
         victim?.kill('SIGKILL');
         await eventually(
@@ -210,6 +256,9 @@ full('the chart on a host cluster', () => {
           () => (victim?.restarts() ?? 0) > 0 && readyOf(component) === REPLICAS[component],
         );
       }
+      const result = await load.stop();
+      tell('kill -9 of each part under load', result);
+      expect(result.missed).toEqual([]);
       expect(await helm('test', RELEASE, '--timeout=2m')).toMatch(/Phase:\s+Succeeded/u);
     }),
   );
@@ -260,6 +309,52 @@ full('the chart on a host cluster', () => {
       expect(await helm('test', RELEASE, '--timeout=2m')).toMatch(/Phase:\s+Succeeded/u);
     }),
   );
+
+  test(
+    'an etcd that is full is told plainly, reads go on, and it takes writes again once it has room',
+    explained(async () => {
+      const small = `--set=etcd.quotaMebibytes=${String(SMALL_QUOTA_MEBIBYTES)}`;
+      await helm('upgrade', RELEASE, CHART, ...ROLLED_VALUES, small, '--wait', '--timeout=5m');
+      const restarts = restartsOf('apiserver');
+      const filler = { text: 'x'.repeat(FILLER_BYTES) };
+      let refusal = '';
+      for (let turn = 0; refusal === ''; turn++) {
+        const metadata = { namespace: 'default', name: `filler-${String(turn)}` };
+        refusal = await client.create(CONFIG_MAPS, { metadata, data: filler }).then(
+          () => '',
+          (error: unknown) => String(error),
+        );
+      }
+      expect(refusal).toContain('database space exceeded');
+      await eventually('the metrics say so', async () => /^apiserver_store_full 1$/mu.test(await metrics()));
+      const { items } = await client.list(CONFIG_MAPS, { namespace: 'default' });
+      for (const { metadata } of items)
+        if (metadata.name?.startsWith('filler-'))
+          await client.delete(CONFIG_MAPS, { namespace: 'default', name: metadata.name });
+      // Nothing is restarted for it: no other replica, and no restart, would do better.
+      expect([readyOf('apiserver'), restartsOf('apiserver')]).toEqual([REPLICAS.apiserver, restarts]);
+      await helm('upgrade', RELEASE, CHART, ...ROLLED_VALUES, '--wait', '--timeout=5m');
+      const [member] = agent.podsOf(`${RELEASE}-etcd`);
+      (await etcdctlAt(member?.ip ?? ''))('alarm', 'disarm');
+      await eventually('writes are taken again', async () => {
+        const name = { namespace: 'default', name: `room-${randomUUID()}` };
+        return client.create(CONFIG_MAPS, { metadata: name }).then(
+          () => true,
+          () => false,
+        );
+      });
+      expect(await helm('test', RELEASE, '--timeout=2m')).toMatch(/Phase:\s+Succeeded/u);
+    }),
+  );
+
+  /** Those of one of the API servers. */
+  async function metrics(): Promise<string> {
+    return (await client.request({ method: 'GET', path: '/metrics' })).body.toString();
+  }
+
+  function restartsOf(component: string): number {
+    return agent.podsOf(`${RELEASE}-${component}`).reduce((sum, pod) => sum + pod.restarts(), 0);
+  }
 
   /** Runs etcdctl against one member, as the API servers would. */
   async function etcdctlAt(ip: string): Promise<(...args: readonly string[]) => string> {

@@ -67,6 +67,17 @@ run.each([
   ['a dialect that does not exist', ['--set', 'dialect=klingon'], /dialect/],
   ['a tag in place of a digest', ['--set', 'image.digest=latest'], /digest/],
   ['no etcd at all', ['--set', 'etcd.enabled=false'], /etcd\.external\.endpoints must name an etcd/],
+  [
+    'a key that nobody makes',
+    ['--set', 'encryption.mode=generated,certificates.mode=certManager'],
+    /encryption\.mode generated needs certificates\.mode generated/,
+  ],
+  ['a Redis without a Secret', ['--set', 'redis.mode=external'], /redis\.external\.secretName is required/],
+  [
+    'a type of addresses that nodes do not have',
+    ['--set', 'apiserver.kubelet.preferredAddressTypes={Street}'],
+    /preferredAddressTypes/,
+  ],
   ['an Ingress without a host', ['--set', 'apiserver.ingress.enabled=true'], /ingress\.host is required/],
   ['an unreadable amount of memory', ['--set', 'apiserver.resources.limits.memory=1e9'], /memory/],
 ])('%s is refused', async (_what, args, why) => {
@@ -95,7 +106,7 @@ describe.each(CASES)('%s:', (name) => {
     expect(unknown).toEqual(name === 'everything-values.yaml' ? ['max'] : []);
   });
 
-  run('whatever a pod mounts is rendered, or made by the plan of certificates', async () => {
+  run('whatever a pod mounts or reads is rendered, or made by the plan of certificates', async () => {
     const all = await objects();
     const made = new Set(madeSecrets(all, name));
     const maps = new Set(namesOf(all, 'ConfigMap'));
@@ -108,6 +119,12 @@ describe.each(CASES)('%s:', (name) => {
         ]),
     );
     expect(missing).toEqual(name === 'everything-values.yaml' ? [{ secretName: 'webhook' }] : []);
+    const read = (await podsOf(objects())).flatMap(({ spec }) =>
+      spec.containers.flatMap(({ env = [] }) =>
+        env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
+      ),
+    );
+    expect(read.filter((each) => !made.has(each.name))).toEqual([]);
     const loose = (await podsOf(objects())).flatMap(({ spec }) =>
       spec.containers.flatMap(({ volumeMounts = [] }) =>
         volumeMounts.filter((mount) => !(spec.volumes ?? []).some((volume) => volume.name === mount.name)),
@@ -181,6 +198,48 @@ run('the longest time that a replica takes to stop fits into its grace period', 
   expect(spec?.containers[0]?.args).toContain('--shutdown-delay-duration=33s');
   expect(spec?.terminationGracePeriodSeconds).toBe(73);
 });
+
+/** The words of the container of a Deployment of the chart. */
+async function argsOf(suffix: string, ...values: readonly string[]): Promise<readonly string[]> {
+  const objects = await rendered(NEWER, values);
+  const found = objects.find(
+    (each) => each.kind === 'Deployment' && each.metadata?.name?.endsWith(suffix) === true,
+  );
+  return podTemplateOf(found ?? {})?.spec.containers[0]?.args ?? [];
+}
+
+run('a key is first for reading only, then for writing, and is made by the Job once', async () => {
+  const reading = ['--set', 'encryption.mode=generated,encryption.write=false'];
+  const writing = ['--set', 'encryption.mode=generated'];
+  expect(await argsOf('-apiserver')).not.toContainEqual(expect.stringContaining('encryption'));
+  expect(await argsOf('-apiserver', ...reading)).toContain(
+    '--encryption-provider-config=/etc/orch/encryption/decrypt.yaml',
+  );
+  expect(await argsOf('-apiserver', ...writing)).toContain(
+    '--encryption-provider-config=/etc/orch/encryption/encrypt.yaml',
+  );
+  const roles = (await rendered(NEWER, writing)).filter((each) => each.kind === 'Role');
+  expect(JSON.stringify(roles)).toContain('"demo-orch-encryption"');
+});
+
+run(
+  'API servers show themselves to node agents and to servers behind them, and Redis gets a password',
+  async () => {
+    const words = await argsOf('-apiserver', '--set', 'redis.mode=chart');
+    expect(words).toEqual(
+      expect.arrayContaining([
+        '--proxy-client-cert-file=/etc/orch/front-proxy-client/tls.crt',
+        '--kubelet-client-certificate=/etc/orch/kubelet-client/tls.crt',
+        '--kubelet-certificate-authority=/etc/orch/client-ca/ca.crt',
+        `--shared-limits-redis=rediss://:$(REDIS_PASSWORD)@demo-orch-redis.${RELEASE_NAMESPACE}.svc:6379`,
+      ]),
+    );
+    expect(await argsOf('-redis', '--set', 'redis.mode=chart')).toContain('$(REDIS_PASSWORD)');
+    expect(await argsOf('-controller-manager')).toContain(
+      '--service-account-private-key-file=/etc/orch/service-account/sa.key',
+    );
+  },
+);
 
 describe('a running API server', () => {
   const local = suiteLocalServer('kubernetes');
@@ -259,17 +318,31 @@ function namesOf(objects: readonly Body[], kind: string): readonly string[] {
 function madeSecrets(objects: readonly Body[], name: string): readonly string[] {
   const plan = objects.find((each) => each.metadata?.name?.endsWith('-certificate-plan') === true);
   if (plan !== undefined) {
-    const { authorities, certificates, tokenKeys } = load(plan.data?.['plan.yaml'] ?? '') as {
-      authorities: readonly { name: string }[];
-      certificates: readonly { name: string }[];
-      tokenKeys: readonly string[];
+    interface Named {
+      readonly name: string;
+    }
+    const {
+      authorities,
+      certificates,
+      tokenKeys,
+      encryptionKeys = [],
+      passwords = [],
+    } = load(plan.data?.['plan.yaml'] ?? '') as {
+      readonly authorities: readonly Named[];
+      readonly certificates: readonly Named[];
+      readonly tokenKeys: readonly string[];
+      readonly encryptionKeys?: readonly Named[];
+      readonly passwords?: readonly string[];
     };
     const ofOthers = name.includes('external-etcd') ? ['demo-orch-etcd-client'] : [];
-    return [...[...authorities, ...certificates].map((each) => each.name), ...tokenKeys, ...ofOthers];
+    const named = [...authorities, ...certificates, ...encryptionKeys].map((each) => each.name);
+    return [...named, ...tokenKeys, ...passwords, ...ofOthers];
   }
   if (name.startsWith('existing')) {
     const bundles = [
       'front-proxy-ca',
+      'front-proxy-client',
+      'kubelet-client',
       'service-account',
       'etcd-client',
       'etcd-server',
@@ -278,9 +351,11 @@ function madeSecrets(objects: readonly Body[], name: string): readonly string[] 
     ];
     return ['my-serving', 'my-clients', ...bundles.map((each) => `demo-orch-${each}`)];
   }
-  return objects
-    .filter((each) => each.kind === 'Certificate')
-    .map((each) => String(each.spec?.['secretName']));
+  const ofOthers = name.startsWith('own-keys') ? ['demo-orch-encryption', 'shared-redis'] : [];
+  return [
+    ...objects.filter((each) => each.kind === 'Certificate').map((each) => String(each.spec?.['secretName'])),
+    ...ofOthers,
+  ];
 }
 
 function selectorOf({ kind, spec }: Body): Readonly<Record<string, string>> | undefined {

@@ -30,6 +30,8 @@ export interface MachineImages {
   readonly orch: Image;
   /** The machine's etcd. */
   readonly etcd: Image;
+  /** The machine's Redis. */
+  readonly redis: Image;
   /** Takes everything away. */
   remove(): void;
 }
@@ -58,6 +60,10 @@ export function buildMachineImages(dir: string): MachineImages {
   commit('localhost/etcd', (folder) => {
     fillSystem(folder);
     for (const name of ['etcd', 'etcdctl']) copyProgram(folder, name);
+  });
+  commit('localhost/redis', (folder) => {
+    fillSystem(folder);
+    copyProgram(folder, 'redis-server');
   });
   const output = execFileSync(
     process.execPath,
@@ -96,6 +102,7 @@ export function buildMachineImages(dir: string): MachineImages {
   return {
     orch: open(IMAGE, size),
     etcd: open('localhost/etcd', ''),
+    redis: open('localhost/redis', ''),
     remove() {
       buildah('rm', '--all');
       rmSync(dir, { recursive: true, force: true });

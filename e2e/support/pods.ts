@@ -9,7 +9,10 @@ export interface Container {
   readonly env?: readonly {
     readonly name: string;
     readonly value?: string;
-    readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath: string } };
+    readonly valueFrom?: {
+      readonly fieldRef?: { readonly fieldPath: string };
+      readonly secretKeyRef?: { readonly name: string; readonly key: string };
+    };
   }[];
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
   readonly volumeMounts?: readonly {
@@ -24,7 +27,8 @@ export interface Container {
 }
 
 export interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: string; readonly scheme?: string };
+  readonly httpGet?: { readonly path: string; readonly port: string; readonly scheme?: string };
+  readonly tcpSocket?: { readonly port: string };
   readonly periodSeconds?: number;
   readonly timeoutSeconds?: number;
   readonly failureThreshold?: number;

@@ -1,13 +1,19 @@
-/** The files of one bundle, by name: `tls.crt`, `tls.key` and `ca.crt`; `sa.key` and `sa.pub` of a key for tokens. */
+/**
+ * The files of one bundle, by name: `tls.crt`, `tls.key` and `ca.crt`; `sa.key` and `sa.pub` of a key for tokens; `encrypt.yaml` and
+ * `decrypt.yaml` of a key for what is stored; `password`.
+ */
 export type Bundle = Readonly<Record<string, string>>;
 
-/** The names of the files in a bundle. */
+/** The names of the files in a bundle. By `encrypt.yaml` objects are written encrypted, by `decrypt.yaml` they can only be read so. */
 export const BUNDLE_FILE = {
   certificate: 'tls.crt',
   key: 'tls.key',
   authority: 'ca.crt',
   tokenKey: 'sa.key',
   tokenPublicKey: 'sa.pub',
+  encrypting: 'encrypt.yaml',
+  reading: 'decrypt.yaml',
+  password: 'password',
 } as const;
 
 /** Where bundles are kept. */

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { load } from 'js-yaml';
 import { ensureBundles } from './ensure';
 import { expiries } from './expiry';
 import { openFolderStore } from './folder-store';
@@ -15,6 +16,8 @@ certificates:
   - { name: serving, authority: ca, commonName: api, hosts: [api.example, 10.0.0.1], usages: [server], validDays: 90 }
   - { name: user, authority: ca, commonName: ann, organizations: [team], usages: [client], validDays: 90, restart: app }
 tokenKeys: [tokens]
+encryptionKeys: [{ name: encryption, resources: [secrets, things.example.com] }]
+passwords: [redis]
 `;
 
 let dir = '';
@@ -40,12 +43,26 @@ function file(bundle: string, name: string): string {
 }
 
 test('what is missing is made once, signed by its authority, and kept from then on', async () => {
-  expect(await ensure()).toEqual(['made ca', 'made tokens', 'made serving', 'made user']);
+  expect(await ensure()).toEqual([
+    'made ca',
+    'made tokens',
+    'made encryption',
+    'made redis',
+    'made serving',
+    'made user',
+  ]);
   const serving = new X509Certificate(file('serving', 'tls.crt'));
   expect(serving.verify(new X509Certificate(file('serving', 'ca.crt')).publicKey)).toBe(true);
   expect(serving.checkHost('api.example')).toBe('api.example');
   expect(serving.checkIP('10.0.0.1')).toBe('10.0.0.1');
-  expect(await ensure()).toEqual(['kept ca', 'kept tokens', 'kept serving', 'kept user']);
+  expect(await ensure()).toEqual([
+    'kept ca',
+    'kept tokens',
+    'kept encryption',
+    'kept redis',
+    'kept serving',
+    'kept user',
+  ]);
 });
 
 test('keys are not for everybody to read', async () => {
@@ -54,6 +71,9 @@ test('keys are not for everybody to read', async () => {
     ['serving', 'tls.key'],
     ['ca', 'tls.key'],
     ['tokens', 'sa.key'],
+    ['encryption', 'encrypt.yaml'],
+    ['encryption', 'decrypt.yaml'],
+    ['redis', 'password'],
   ] as const)
     expect(statSync(path.join(dir, bundle, name)).mode & 0o777).toBe(0o640);
 });
@@ -65,11 +85,37 @@ test('a certificate is renewed in its last third; its authority and the key for 
   nowMs += 59 * DAY_MS;
   expect(await ensure()).not.toContain('renewed serving');
   nowMs += 2 * DAY_MS;
-  expect(await ensure()).toEqual(['kept ca', 'kept tokens', 'renewed serving', 'renewed user']);
+  expect(await ensure()).toEqual([
+    'kept ca',
+    'kept tokens',
+    'kept encryption',
+    'kept redis',
+    'renewed serving',
+    'renewed user',
+  ]);
   expect(Date.parse(new X509Certificate(file('serving', 'tls.crt')).validTo)).toBeGreaterThan(
     nowMs + 89 * DAY_MS,
   );
   expect([file('ca', 'tls.crt'), file('tokens', 'sa.key')]).toEqual([authority, tokens]);
+});
+
+test('a key for what is stored comes as two files: one to write by it, and one only to read', async () => {
+  await ensure();
+  const providersOf = (name: string): readonly string[] => {
+    const { kind, resources } = load(file('encryption', name)) as {
+      kind: string;
+      resources: readonly { resources: readonly string[]; providers: readonly object[] }[];
+    };
+    expect(kind).toBe('EncryptionConfiguration');
+    expect(resources).toMatchObject([{ resources: ['secrets', 'things.example.com'] }]);
+    return resources[0]?.providers.flatMap((each) => Object.keys(each)) ?? [];
+  };
+  expect(providersOf('encrypt.yaml')).toEqual(['secretbox', 'identity']);
+  expect(providersOf('decrypt.yaml')).toEqual(['identity', 'secretbox']);
+  const keyOf = (name: string): string => /secret: (\S+)/u.exec(file('encryption', name))?.[1] ?? '';
+  expect(Buffer.from(keyOf('encrypt.yaml'), 'base64')).toHaveLength(32);
+  expect(keyOf('decrypt.yaml')).toBe(keyOf('encrypt.yaml'));
+  expect(file('redis', 'password')).toMatch(/^[0-9a-f]{48}$/u);
 });
 
 test('only those who read their certificate at the start alone are restarted, and only when it was renewed', async () => {
@@ -100,7 +146,14 @@ test('certificates of another authority, or beside the key of another, are repla
   await ensure();
   rmSync(path.join(dir, 'ca'), { recursive: true });
   writeFileSync(path.join(dir, 'user', 'tls.key'), file('serving', 'tls.key'));
-  expect(await ensure()).toEqual(['made ca', 'kept tokens', 'renewed serving', 'renewed user']);
+  expect(await ensure()).toEqual([
+    'made ca',
+    'kept tokens',
+    'kept encryption',
+    'kept redis',
+    'renewed serving',
+    'renewed user',
+  ]);
 });
 
 test('whoever loses a race reads what the winner wrote', async () => {
@@ -146,6 +199,8 @@ test.each([
   ],
   ['a name that leads elsewhere', 'tokenKeys: [../x]', /is no name of a folder/],
   ['two bundles of one name', 'tokenKeys: [a, a]', /two bundles are named "a"/],
+  ['nothing to encrypt', 'encryptionKeys: [{ name: a, resources: [] }]', /resources must not be empty/],
+  ['a resource that is none', 'encryptionKeys: [{ name: a, resources: ["*"] }]', /must be like secrets/],
   ['no days', 'authorities: [{ name: a, commonName: a, validDays: 0 }]', /validDays must be/],
   [
     'a strange usage',

@@ -1,7 +1,14 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  X509Certificate,
+} from 'node:crypto';
 import type { KeyedCertificate } from '../../../shared/certs/certificate';
 import { issueCertificate, makeCa } from '../../../shared/certs/certificate';
 import type { Clock } from '../../../shared/concurrency/clock';
+import { newEncryptionConfigurations } from '../../../shared/encryption-configuration';
 import type { Bundle, BundleStore } from './bundle-store';
 import { BUNDLE_FILE } from './bundle-store';
 import type { CertificatePlan, Plan } from './plan';
@@ -15,7 +22,7 @@ export interface EnsuredBundle {
 
 /**
  * Makes the bundles of the plan that are missing, and renews certificates whose last third has begun, whose names are not those of the plan, or
- * whose authority is another one. Authorities and keys for tokens are never replaced: what they signed would be worthless.
+ * whose authority is another one. Authorities, keys and passwords are never replaced: what was signed or encrypted by them would be worthless.
  */
 export async function ensureBundles(
   plan: Plan,
@@ -32,9 +39,9 @@ export async function ensureBundles(
     ensured.push(done);
     authorities.set(each.name, keyed(each.name, bundle));
   }
-  for (const name of plan.tokenKeys) {
+  for (const { name, make } of madeOnce(plan)) {
     const { bundle: _bundle, ...done } = await keep(store, name, (before) =>
-      before === undefined ? { reason: 'missing', make: tokenKeyBundle } : undefined,
+      before === undefined ? { reason: 'missing', make } : undefined,
     );
     ensured.push(done);
   }
@@ -54,6 +61,7 @@ export async function ensureBundles(
 
 const TRIES_MAX = 5;
 const DAY_MS = 86_400_000;
+const PASSWORD_BYTES = 24;
 
 interface Change {
   readonly reason: string;
@@ -130,6 +138,24 @@ function certificateBundle(
     [BUNDLE_FILE.certificate]: certificatePem,
     [BUNDLE_FILE.key]: privateKeyPem,
   };
+}
+
+function madeOnce(plan: Plan): readonly { readonly name: string; readonly make: () => Bundle }[] {
+  return [
+    ...plan.tokenKeys.map((name) => ({ name, make: tokenKeyBundle })),
+    ...plan.encryptionKeys.map(({ name, resources }) => ({
+      name,
+      make: () => {
+        const { encrypting, reading } = newEncryptionConfigurations(resources);
+        return { [BUNDLE_FILE.encrypting]: encrypting, [BUNDLE_FILE.reading]: reading };
+      },
+    })),
+    ...plan.passwords.map((name) => ({
+      name,
+      // Hexadecimal, so that it needs no escapes in a URL.
+      make: () => ({ [BUNDLE_FILE.password]: randomBytes(PASSWORD_BYTES).toString('hex') }),
+    })),
+  ];
 }
 
 function tokenKeyBundle(): Bundle {

@@ -31,7 +31,13 @@ export function openFolderStore(root: string): BundleStore {
 }
 
 const FOLDER_MODE = 0o755;
-const PRIVATE: ReadonlySet<string> = new Set([BUNDLE_FILE.key, BUNDLE_FILE.tokenKey]);
+const PRIVATE: ReadonlySet<string> = new Set([
+  BUNDLE_FILE.key,
+  BUNDLE_FILE.tokenKey,
+  BUNDLE_FILE.encrypting,
+  BUNDLE_FILE.reading,
+  BUNDLE_FILE.password,
+]);
 
 function inOrder(bundle: Bundle): readonly string[] {
   return Object.keys(bundle).sort((a, b) => Number(PRIVATE.has(a)) - Number(PRIVATE.has(b)));

@@ -20,12 +20,22 @@ export interface CertificatePlan extends AuthorityPlan {
   readonly restart: string | undefined;
 }
 
+/** A key with which resources are encrypted in the store, made once. */
+export interface EncryptionKeyPlan {
+  readonly name: string;
+  /** `secrets`, `deployments.apps`. */
+  readonly resources: readonly string[];
+}
+
 /** The bundles that a control plane needs. */
 export interface Plan {
   readonly authorities: readonly AuthorityPlan[];
   readonly certificates: readonly CertificatePlan[];
   /** Names of bundles with a key that signs tokens, made once. */
   readonly tokenKeys: readonly string[];
+  readonly encryptionKeys: readonly EncryptionKeyPlan[];
+  /** Names of bundles with a random password, made once. */
+  readonly passwords: readonly string[];
 }
 
 /** What is wrong with a plan, in a sentence. */
@@ -42,7 +52,9 @@ export function parsePlan(text: string): Plan {
     authorities: givenAuthorities,
     certificates: givenCertificates,
     tokenKeys: givenKeys,
-  } = fields(parsed(text), 'the plan', ['authorities', 'certificates', 'tokenKeys']);
+    encryptionKeys: givenEncryptionKeys,
+    passwords: givenPasswords,
+  } = fields(parsed(text), 'the plan', PLAN_FIELDS);
   const authorities = list(givenAuthorities, 'authorities').map((each, index) =>
     authority(
       fields(each, `authorities[${String(index)}]`, AUTHORITY_FIELDS),
@@ -53,7 +65,12 @@ export function parsePlan(text: string): Plan {
     certificate(each, `certificates[${String(index)}]`),
   );
   const tokenKeys = list(givenKeys, 'tokenKeys').map((each) => name(each, 'tokenKeys'));
-  const names = [...authorities, ...certificates].map((each) => each.name).concat(tokenKeys);
+  const encryptionKeys = list(givenEncryptionKeys, 'encryptionKeys').map((each, index) =>
+    encryptionKey(each, `encryptionKeys[${String(index)}]`),
+  );
+  const passwords = list(givenPasswords, 'passwords').map((each) => name(each, 'passwords'));
+  const named = [...authorities, ...certificates, ...encryptionKeys];
+  const names = [...named.map((each) => each.name), ...tokenKeys, ...passwords];
   const twice = names.find((each, index) => names.indexOf(each) !== index);
   if (twice !== undefined) throw new PlanError(`two bundles are named "${twice}"`);
   const orphan = certificates.find((each) => !authorities.some((one) => one.name === each.authority));
@@ -61,11 +78,12 @@ export function parsePlan(text: string): Plan {
     throw new PlanError(
       `certificate "${orphan.name}" names an authority "${orphan.authority}" that is not planned`,
     );
-  return { authorities, certificates, tokenKeys };
+  return { authorities, certificates, tokenKeys, encryptionKeys, passwords };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
+const PLAN_FIELDS = ['authorities', 'certificates', 'tokenKeys', 'encryptionKeys', 'passwords'] as const;
 const AUTHORITY_FIELDS = ['name', 'commonName', 'validDays'] as const;
 const CERTIFICATE_FIELDS = [
   ...AUTHORITY_FIELDS,
@@ -77,6 +95,7 @@ const CERTIFICATE_FIELDS = [
 ] as const;
 /** A name is also that of a folder and of a Secret. */
 const NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
+const RESOURCE = /^[a-z][-a-z0-9]*(?:\.[a-z0-9][-a-z0-9.]*)?$/;
 const DAYS_MAX = 36_500;
 
 function parsed(text: string): unknown {
@@ -117,6 +136,20 @@ function certificate(value: unknown, at: string): CertificatePlan {
     usages,
     restart: restart === undefined ? undefined : name(restart, `${at}.restart`),
   };
+}
+
+function encryptionKey(value: unknown, at: string): EncryptionKeyPlan {
+  const { name: given, resources: written } = fields(value, at, ['name', 'resources']);
+  const resources = list(written, `${at}.resources`).map((item) => resourceName(item, `${at}.resources`));
+  if (resources.length === 0) throw new PlanError(`${at}.resources must not be empty`);
+  return { name: name(given, `${at}.name`), resources };
+}
+
+function resourceName(value: unknown, at: string): string {
+  const given = nonEmpty(value, at);
+  if (!RESOURCE.test(given))
+    throw new PlanError(`${at}: "${given}" must be like secrets or deployments.apps`);
+  return given;
 }
 
 function fields(value: unknown, at: string, known: readonly string[]): Fields {

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartedProcess } from '../../../deploy/local/started-process';
@@ -82,6 +83,8 @@ class PodRunner implements RunningPod {
   #isStopping = false;
   #restarts = -1;
   #exitCode: number | undefined;
+  /** What the container reads of Secrets, by the name of the variable, as it was before its process was started. */
+  #secretEnv: ReadonlyMap<string, string> = new Map();
   readonly #lines: string[] = [];
 
   constructor(options: PodOptions) {
@@ -135,7 +138,7 @@ class PodRunner implements RunningPod {
 
   async #live(): Promise<void> {
     while (!this.#isStopping) {
-      if (!(await this.#writeVolumes())) {
+      if (!(await this.#writeVolumes()) || !(await this.#readSecretEnv())) {
         await delay(POLL_MS);
         continue;
       }
@@ -217,7 +220,10 @@ class PodRunner implements RunningPod {
       ...Object.fromEntries(
         (this.#container.env ?? []).map((each) => [
           each.name,
-          each.value ?? fields[each.valueFrom?.fieldRef?.fieldPath ?? ''] ?? '',
+          each.value ??
+            fields[each.valueFrom?.fieldRef?.fieldPath ?? ''] ??
+            this.#secretEnv.get(each.name) ??
+            '',
         ]),
       ),
     };
@@ -257,6 +263,21 @@ class PodRunner implements RunningPod {
     makeFolder(folder);
     replaceFile(path.join(folder, 'token'), Buffer.from((answer.body.status as { token: string }).token));
     replaceFile(path.join(folder, 'ca.crt'), readFileSync(hostCaFile));
+    return true;
+  }
+
+  /** False while a Secret that a variable is read of is not there. */
+  async #readSecretEnv(): Promise<boolean> {
+    const read = new Map<string, string>();
+    for (const { name, valueFrom } of this.#container.env ?? []) {
+      const reference = valueFrom?.secretKeyRef;
+      if (reference === undefined) continue;
+      const files = await this.#filesOf({ secret: { secretName: reference.name } });
+      const value = files?.get(reference.key);
+      if (value === undefined) return false;
+      read.set(name, value.toString());
+    }
+    this.#secretEnv = read;
     return true;
   }
 
@@ -301,7 +322,10 @@ class PodRunner implements RunningPod {
     }
   }
 
-  #passes({ httpGet, timeoutSeconds }: Probe): Promise<boolean> {
+  async #passes({ httpGet, tcpSocket, timeoutSeconds }: Probe): Promise<boolean> {
+    const timeoutMs = (timeoutSeconds ?? 1) * MILLISECONDS;
+    if (tcpSocket !== undefined) return connects(this.ip, this.portOf(tcpSocket.port) ?? 0, timeoutMs);
+    if (httpGet === undefined) throw new Error(`${this.name} has a probe that this agent does not know.`);
     const send = httpGet.scheme === 'HTTPS' ? httpsRequest : httpRequest;
     return new Promise((resolve) => {
       const probe = send(
@@ -311,7 +335,7 @@ class PodRunner implements RunningPod {
           path: httpGet.path,
           agent: false,
           rejectUnauthorized: false,
-          timeout: (timeoutSeconds ?? 1) * MILLISECONDS,
+          timeout: timeoutMs,
         },
         (response) => {
           response.resume();
@@ -325,6 +349,17 @@ class PodRunner implements RunningPod {
       probe.end();
     });
   }
+}
+
+async function connects(host: string, port: number, timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: timeoutMs });
+    const end = (isConnected: boolean) => () => {
+      socket.destroy();
+      resolve(isConnected);
+    };
+    socket.once('connect', end(true)).once('timeout', end(false)).once('error', end(false));
+  });
 }
 
 function makeFolder(folder: string): void {

@@ -47,10 +47,9 @@ app.kubernetes.io/part-of: orch
 {{- end -}}
 {{- end -}}
 
-{{- define "orch.etcdImage" -}}
-{{- with .Values.etcd.image -}}
+{{/* The image of another project. Takes its values. */}}
+{{- define "orch.imageOf" -}}
 {{- if .digest -}}{{ .repository }}@{{ .digest }}{{- else -}}{{ .repository }}:{{ .tag }}{{- end -}}
-{{- end -}}
 {{- end -}}
 
 {{/* The name of the Secret of a bundle. Takes the root and the bundle. */}}
@@ -96,6 +95,19 @@ app.kubernetes.io/part-of: orch
 {{- end -}}
 {{- end -}}
 {{- toJson $hosts -}}
+{{- end -}}
+
+{{/* The host names of the Service of Redis. */}}
+{{- define "orch.redisHosts" -}}
+{{- $service := printf "%s-redis" (include "orch.name" .) -}}
+{{- toJson (list $service (printf "%s.%s" $service .Release.Namespace) (printf "%s.%s.svc" $service .Release.Namespace) (printf "%s.%s.svc.%s" $service .Release.Namespace .Values.clusterDomain)) -}}
+{{- end -}}
+
+{{/* The Secret whose ca.crt verifies Redis; empty without one. */}}
+{{- define "orch.redisAuthoritySecret" -}}
+{{- if eq .Values.redis.mode "chart" -}}{{ include "orch.secret" (list . "redis-server") }}
+{{- else if and (eq .Values.redis.mode "external") .Values.redis.external.hasAuthority -}}{{ .Values.redis.external.secretName }}
+{{- end -}}
 {{- end -}}
 
 {{- define "orch.etcdEndpoints" -}}
@@ -169,7 +181,7 @@ capabilities:
 {{- $values := index . 2 -}}
 affinity:
   podAntiAffinity:
-    {{- if eq $values.antiAffinity "required" }}
+    {{- if eq ($values.antiAffinity | default "preferred") "required" }}
     requiredDuringSchedulingIgnoredDuringExecution:
       - topologyKey: kubernetes.io/hostname
         labelSelector:

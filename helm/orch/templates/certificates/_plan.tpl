@@ -32,6 +32,22 @@ certificates:
     commonName: front-proxy-client
     usages: [client]
     validDays: {{ $days }}
+  # Node agents that know their clients by this authority let superusers in.
+  - name: {{ include "orch.secret" (list . "kubelet-client") }}
+    authority: {{ include "orch.secret" (list . "client-ca") }}
+    commonName: orch-apiserver-kubelet-client
+    organizations: ['system:masters']
+    usages: [client]
+    validDays: {{ $days }}
+  {{- if eq .Values.redis.mode "chart" }}
+  - name: {{ include "orch.secret" (list . "redis-server") }}
+    authority: {{ include "orch.secret" (list . "serving-ca") }}
+    commonName: orch-redis
+    hosts: {{ include "orch.redisHosts" . }}
+    usages: [server]
+    validDays: {{ $days }}
+    restart: {{ include "orch.name" . }}-redis
+  {{- end }}
   {{- if .Values.controllerManager.replicas }}
   - name: {{ include "orch.secret" (list . "controller-manager") }}
     authority: {{ include "orch.secret" (list . "client-ca") }}
@@ -55,6 +71,14 @@ certificates:
   {{- end }}
 tokenKeys:
   - {{ include "orch.secret" (list . "service-account") }}
+{{- if eq .Values.encryption.mode "generated" }}
+encryptionKeys:
+  - { name: {{ include "orch.secret" (list . "encryption") }}, resources: {{ toJson .Values.encryption.resources }} }
+{{- end }}
+{{- if eq .Values.redis.mode "chart" }}
+passwords:
+  - {{ include "orch.secret" (list . "redis-password") }}
+{{- end }}
 {{- end -}}
 
 {{/* The pod that makes and renews. */}}

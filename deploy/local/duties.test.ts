@@ -1,0 +1,39 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ensureCredentials } from './credentials';
+import { ensureDuties } from './duties';
+
+let dir = '';
+
+beforeEach(() => {
+  dir = mkdtempSync(path.join(tmpdir(), 'duties-'));
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true });
+});
+
+function fileOf(flags: readonly string[], name: string): string {
+  return flags.find((flag) => flag.startsWith(`--${name}=`))?.split('=')[1] ?? '';
+}
+
+test('certificates by which a server shows itself are signed by those who are believed, and made once', () => {
+  const credentials = ensureCredentials(dir);
+  const { apiServer } = ensureDuties(dir, credentials);
+  const read = (name: string): X509Certificate => new X509Certificate(readFileSync(fileOf(apiServer, name)));
+  const frontProxy = read('proxy-client-cert-file');
+  expect(frontProxy.verify(read('requestheader-client-ca-file').publicKey)).toBe(true);
+  expect(frontProxy.subject).toBe(`CN=${fileOf(apiServer, 'requestheader-allowed-names')}`);
+  const signer = new X509Certificate(readFileSync(credentials.signingAuthority.certFile));
+  expect(read('kubelet-client-certificate').verify(signer.publicKey)).toBe(true);
+  const before = frontProxy.fingerprint256;
+  expect(ensureDuties(dir, credentials).apiServer).toEqual(apiServer);
+  expect(read('proxy-client-cert-file').fingerprint256).toBe(before);
+});
+
+test('keys are for nobody else to read', () => {
+  const { apiServer } = ensureDuties(dir, ensureCredentials(dir));
+  for (const name of ['encryption-provider-config', 'proxy-client-key-file', 'kubelet-client-key'])
+    expect(statSync(fileOf(apiServer, name)).mode & 0o777).toBe(0o600);
+});

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { KeyedCertificate } from '../../shared/certs/certificate';
+import { issueCertificate, makeCa } from '../../shared/certs/certificate';
+import { newEncryptionConfigurations } from '../../shared/encryption-configuration';
+import { writeFileAtomically } from '../../shared/files/atomic-file';
+import { makeDirectory } from '../../shared/files/make-directory';
+import { USER_GROUP } from '../../shared/names';
+import type { Credentials } from './credentials';
+
+/** Flags for what the programs of a set do beyond answering requests. */
+export interface Duties {
+  /** Encrypts Secrets, and shows itself to node agents and to API servers behind it. */
+  readonly apiServer: readonly string[];
+  /** Keeps tokens of service accounts in Secrets. */
+  readonly controllerManager: readonly string[];
+}
+
+/**
+ * The flags, with the files that they name: below `dir`, made at the first start, and readable to this user only where they are secret. What was
+ * stored before there was a key stays readable.
+ */
+export function ensureDuties(
+  dir: string,
+  {
+    signingAuthority,
+    serviceAccountKeyFile,
+  }: Pick<Credentials, 'signingAuthority' | 'serviceAccountKeyFile'>,
+): Duties {
+  const own = path.join(dir, 'own-certs');
+  makeDirectory(own, 0o700);
+  const at = (name: string): string => path.join(own, name);
+  const frontProxyCa = at('front-proxy-ca.crt');
+  once(frontProxyCa, () => {
+    const ca = makeCa({ commonName: 'orch-front-proxy-ca', validDays: VALID_DAYS });
+    // Nobody keeps the key of this authority: it has signed this one certificate.
+    writeIssued(ca, at(FRONT_PROXY), { commonName: FRONT_PROXY });
+    writeFileAtomically(frontProxyCa, ca.certificatePem, PUBLIC_MODE);
+  });
+  once(`${at(KUBELET_CLIENT)}.crt`, () => {
+    const ca = {
+      certificatePem: readFileSync(signingAuthority.certFile, 'utf8'),
+      privateKeyPem: readFileSync(signingAuthority.keyFile, 'utf8'),
+    };
+    // Node agents that know their clients by this authority let superusers in.
+    writeIssued(ca, at(KUBELET_CLIENT), {
+      commonName: 'orch-apiserver-kubelet-client',
+      organizations: [USER_GROUP.masters],
+    });
+  });
+  const encryption = at('encryption.yaml');
+  once(encryption, () =>
+    writeFileAtomically(encryption, newEncryptionConfigurations(['secrets']).encrypting, PRIVATE_MODE),
+  );
+  return {
+    apiServer: [
+      `--encryption-provider-config=${encryption}`,
+      `--requestheader-client-ca-file=${frontProxyCa}`,
+      `--requestheader-allowed-names=${FRONT_PROXY}`,
+      '--requestheader-username-headers=X-Remote-User',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+      `--proxy-client-cert-file=${at(FRONT_PROXY)}.crt`,
+      `--proxy-client-key-file=${at(FRONT_PROXY)}.key`,
+      `--kubelet-client-certificate=${at(KUBELET_CLIENT)}.crt`,
+      `--kubelet-client-key=${at(KUBELET_CLIENT)}.key`,
+    ],
+    controllerManager: [`--service-account-private-key-file=${serviceAccountKeyFile}`],
+  };
+}
+
+const FRONT_PROXY = 'front-proxy-client';
+const KUBELET_CLIENT = 'kubelet-client';
+const VALID_DAYS = 3_650;
+const PRIVATE_MODE = 0o600;
+const PUBLIC_MODE = 0o644;
+
+/** Runs `make`, which writes the file last, where it is not there. */
+function once(file: string, make: () => void): void {
+  if (!existsSync(file)) make();
+}
+
+function writeIssued(
+  ca: KeyedCertificate,
+  file: string,
+  subject: { readonly commonName: string; readonly organizations?: readonly string[] },
+): void {
+  const made = issueCertificate(ca, { ...subject, usages: ['client'], validDays: VALID_DAYS });
+  writeFileAtomically(`${file}.key`, made.privateKeyPem, PRIVATE_MODE);
+  writeFileAtomically(`${file}.crt`, made.certificatePem, PUBLIC_MODE);
+}
