@@ -147,7 +147,8 @@ class Round {
 
 /** What webhooks must not leave behind in the metadata. */
 function settled(attributes: AdmissionAttributes, object: ApiObject): ApiObject {
-  if (object === attributes.object) return object;
+  // The options of a connection have none.
+  if (object === attributes.object || attributes.operation === 'CONNECT') return object;
   const warnings: string[] = [];
   const distinct = withDistinctOwners(object, warnings, ' after mutating admission happens');
   for (const warning of warnings) attributes.write.warn?.(warning);

@@ -90,8 +90,8 @@ export class WebhookSource {
  * Writes that no webhook may stand in the way of: of the configurations of webhooks, which are the way out when one of them fails, and
  * those of the server itself, which could not start.
  */
-export function isExempt({ write: { endpoint, user }, operation }: AdmissionAttributes): boolean {
-  return user === API_SERVER_USER || operation === 'CONNECT' || isConfiguration(endpoint);
+export function isExempt({ write: { endpoint, user } }: AdmissionAttributes): boolean {
+  return user === API_SERVER_USER || isConfiguration(endpoint);
 }
 
 export function isConfiguration({ row: { group, resource } }: Endpoint): boolean {
