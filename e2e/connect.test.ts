@@ -25,6 +25,15 @@ const NODE = 'n1';
 /** At the same time, all through one server. */
 const STREAMS = sized({ small: 50, full: 1_000 });
 
+const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  rules: [
+    { level: 'Metadata', resources: [{ group: '', resources: ['pods/exec', 'nodes/proxy'] }] },
+    { level: 'None' },
+  ],
+};
+
 let local: LocalServer;
 let agent: StreamAgent;
 let client: ApiClient;
@@ -46,7 +55,11 @@ beforeAll(
       const [certFile, keyFile] = [path.join(dir, 'agent-client.crt'), path.join(dir, 'agent-client.key')];
       writeFileSync(certFile, issued.certificatePem);
       writeFileSync(keyFile, issued.privateKeyPem);
+      const policyFile = path.join(dir, 'audit-policy.json');
+      writeFileSync(policyFile, JSON.stringify(AUDIT_POLICY));
       return [
+        `--audit-policy-file=${policyFile}`,
+        `--audit-log-path=${path.join(dir, 'audit.log')}`,
         `--kubelet-client-certificate=${certFile}`,
         `--kubelet-client-key=${keyFile}`,
         `--kubelet-certificate-authority=${agent.caFile}`,
@@ -223,6 +236,37 @@ test('an upgrade is nobody’s who may not have it', async () => {
   expect(plain.body).toMatchObject({ code: 400, message: 'Upgrade request required' });
 });
 
+test('the audit log has every connection, when it was upgraded and when it ended', async () => {
+  const { socket } = await openExec('for the record');
+  const events = (): readonly AuditEvent[] =>
+    readFileSync(path.join(local.dir, 'audit.log'), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as AuditEvent);
+  const started = (): AuditEvent | undefined =>
+    events().findLast(
+      ({ stage, objectRef }) => stage === 'ResponseStarted' && objectRef?.subresource === 'exec',
+    );
+  await eventually('it says that it was upgraded', () => started() !== undefined);
+  expect(started()).toMatchObject({
+    level: 'Metadata',
+    verb: 'get',
+    user: { username: 'admin' },
+    objectRef: { resource: 'pods', subresource: 'exec', name: POD, namespace: 'default', apiVersion: 'v1' },
+    requestURI: `/api/v1/namespaces/default/pods/${POD}/exec?command=cat&stdin=1&stdout=1`,
+    responseStatus: { code: 101 },
+  });
+  const { auditID } = started() ?? {};
+  socket.destroy();
+  await eventually('it says that it ended', () =>
+    events().some((event) => event.stage === 'ResponseComplete' && event.auditID === auditID),
+  );
+  await client.get(`/api/v1/nodes/${NODE}/proxy/page`);
+  await eventually('it has the proxy', () =>
+    events().some(({ objectRef, verb }) => objectRef?.subresource === 'proxy' && verb === 'get'),
+  );
+});
+
 test('an agent that is out of reach is told of as v1.21 tells it', async () => {
   await client.create('/api/v1/nodes', { metadata: { name: 'gone' } });
   await client.mergePatch('/api/v1/nodes/gone/status', {
@@ -254,6 +298,13 @@ async function pageAt(url: string): Promise<string> {
       response.on('error', reject);
     }).on('error', reject);
   });
+}
+
+interface AuditEvent {
+  readonly stage: string;
+  readonly auditID: string;
+  readonly verb: string;
+  readonly objectRef?: { readonly subresource?: string };
 }
 
 interface Upgraded {

@@ -86,7 +86,7 @@ test.each([
       upgrade: true,
       headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1' },
     });
-    const { object, ...asked } = webhook.asked[0]?.review.request;
+    const { object, ...asked } = webhook.asked[0]?.review.request ?? {};
     expect(asked).toMatchObject({
       operation: 'CONNECT',
       kind: { group: '', version: 'v1', kind },
