@@ -116,6 +116,15 @@ describe('npm start', () => {
       }
     }
 
+    const anonymous = new ApiClient({
+      server: serverUrl(port),
+      caFile: caFileOf(path.join(dataDir, 'certs')),
+      token: '',
+    });
+    const info = await anonymous.get('/api/v1/namespaces/orch-public/configmaps/cluster-info');
+    expect(info.body.data?.['kubeconfig']).toContain(`server: ${serverUrl(port)}\n  name: ""\n`);
+    anonymous.close();
+
     const api = client();
     expect((await api.create(COLLECTION, configMap('kept', { text: 'yes' }))).status).toBe(201);
     expect((await api.create('/api/v1/namespaces', namespace('short-lived'))).status).toBe(201);

@@ -109,6 +109,13 @@ test('a signature is verified with the whole token once the text is put between 
   expect(tail).toBe(expected.digest('base64url'));
 });
 
+test('in the Kubernetes dialect a signature is the one that kubeadm computes, of the second half of the token', () => {
+  const content = 'Hello from the other side. I must have called a thousand times.';
+  expect(detachedSignature(content, { id: 'joshua', secret: 'my voice is my passcode' }, 'secret')).toBe(
+    'eyJhbGciOiJIUzI1NiIsImtpZCI6Impvc2h1YSJ9..VShe2taLd-YTrmWuRkcL_8QTNDHYxQIEBsAYYiIj1_8',
+  );
+});
+
 describe('the signer', () => {
   type Data = Readonly<Record<string, string>>;
   const run = (laterMs = 0): void =>

@@ -6,7 +6,7 @@ import type { Requeue } from '../../shared/concurrency/work-loop';
 import { createInformer } from '../../shared/informer/informer';
 import { deepEqual } from '../../shared/object/clone';
 import type { ResourceOf } from '../../shared/object/object';
-import { GROUP, NAMESPACE } from '../../shared/names';
+import { CLUSTER_INFO, GROUP, NAMESPACE } from '../../shared/names';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
 import { detachedSignature } from './detached-signature';
@@ -14,8 +14,6 @@ import type { BootstrapToken } from './token-secret';
 import { TOKEN_SECRETS, expirationOf, signingToken } from './token-secret';
 
 const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: GROUP.core, version: 'v1', resource: 'configmaps' };
-const CLUSTER_INFO = 'cluster-info';
-const CONTENT_KEY = 'kubeconfig';
 const SIGNATURE_PREFIX = 'jws-kubeconfig-';
 const WORKERS = 1;
 
@@ -34,17 +32,17 @@ export async function runClusterInfoSigner(
     client: reader,
     resource: CONFIG_MAPS,
     namespace: NAMESPACE.public,
-    fieldSelector: `metadata.name=${CLUSTER_INFO}`,
+    fieldSelector: `metadata.name=${CLUSTER_INFO.configMap}`,
     log,
   });
-  const key = `${NAMESPACE.public}/${CLUSTER_INFO}`;
+  const key = `${NAMESPACE.public}/${CLUSTER_INFO.configMap}`;
   const enqueue = (): void => queue.add(key);
   maps.addHandler({ onAdd: enqueue, onUpdate: enqueue });
   secrets.addHandler({ onAdd: enqueue, onUpdate: enqueue, onDelete: enqueue });
 
   const reconcile = async (_key: string, stop: AbortSignal): Promise<Requeue | undefined> => {
     const map = maps.store.get(key);
-    const content = map?.data?.[CONTENT_KEY];
+    const content = map?.data?.[CLUSTER_INFO.key];
     if (map?.data === undefined || content === undefined) return undefined;
     const now = clock.now();
     const valid = secrets.store.list().filter((secret) => expirationOf(secret) > now);

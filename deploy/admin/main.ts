@@ -4,6 +4,7 @@ import type { FlagRow } from '../../shared/flags/flag-row';
 import { helpText } from '../../shared/flags/help';
 import { suggestion } from '../../shared/flags/suggestion';
 import { CERTS_COMMANDS } from './certs/commands';
+import { CLUSTER_INFO_COMMAND } from './cluster-info';
 import type { Command } from './command';
 import { BACKUP_COMMANDS } from './backup/commands';
 import { CHECK_COMMAND } from './check/command';
@@ -19,6 +20,7 @@ const COMMANDS: readonly Command[] = [
   ...BACKUP_COMMANDS,
   ...CERTS_COMMANDS,
   CHECK_COMMAND,
+  CLUSTER_INFO_COMMAND,
   SMOKE_COMMAND,
   ...ETCD_COMMANDS,
 ];

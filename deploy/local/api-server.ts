@@ -70,6 +70,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Started
       `--service-account-signing-key-file=${options.credentials.serviceAccountKeyFile}`,
       `--client-ca-file=${options.credentials.signingAuthority.certFile}`,
       '--authorization-mode=RBAC',
+      '--enable-bootstrap-token-auth=true',
       // As every usual cluster has it: network plugins and storage drivers need it.
       '--allow-privileged=true',
       `--shutdown-delay-duration=${options.shutdownDelay ?? '0s'}`,

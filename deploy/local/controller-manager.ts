@@ -31,6 +31,8 @@ export async function startControllerManager(options: ControllerManagerOptions):
       `--kubeconfig=${options.kubeconfig}`,
       '--leader-elect=true',
       '--use-service-account-credentials=true',
+      // Tokens by which nodes join, as every usual cluster has them.
+      '--controllers=*,bootstrapsigner,tokencleaner',
       `--cluster-signing-cert-file=${options.credentials.signingAuthority.certFile}`,
       `--cluster-signing-key-file=${options.credentials.signingAuthority.keyFile}`,
       `--dialect=${options.dialect}`,

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Dialect } from '../../shared/names';
 import { caFileOf, serverUrl, startApiServer } from './api-server';
 import { startBalancer } from './balancer';
+import { publishClusterInfo } from './cluster-info';
 import { startControllerManager } from './controller-manager';
 import type { Credentials } from './credentials';
 import { ensureCredentials, writeKubeconfig } from './credentials';
@@ -79,6 +80,7 @@ export async function startHaStages(
 
   const { caFile } = replicas;
   writeKubeconfig(kubeconfig, { server, caFile, user: 'admin', token: credentials.adminToken });
+  await publishClusterInfo({ kubeconfig, server, caFile });
   writeKubeconfig(controllerKubeconfig, {
     server,
     caFile,

@@ -1,6 +1,7 @@
 /** What `npm start` runs: one API server on the embedded store and one controller-manager, in the foreground. */
 import path from 'node:path';
 import { caFileOf, serverUrl, startApiServer } from './api-server';
+import { publishClusterInfo } from './cluster-info';
 import { startControllerManager } from './controller-manager';
 import { ensureCredentials, writeKubeconfig } from './credentials';
 import { ensureDuties } from './duties';
@@ -59,6 +60,7 @@ async function runLocal({ dataDir, dialect }: LocalOptions, port: number): Promi
     const token = credentials.adminToken;
     await waitUntilReady(apiServer, { server, caFile, token, deadlineMs: READY_DEADLINE_MS });
     writeKubeconfig(kubeconfig, { server, caFile, user: 'admin', token });
+    await publishClusterInfo({ kubeconfig, server, caFile });
     writeKubeconfig(controllerKubeconfig, {
       server,
       caFile,

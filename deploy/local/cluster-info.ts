@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { createClient } from '../../shared/client/client';
+import { ensureClusterInfo } from '../../shared/client/cluster-info';
+import { loadKubeconfig } from '../../shared/client/kubeconfig';
+
+const DEADLINE_MS = 60_000;
+
+/** Makes the ConfigMap by which nodes join, and lets everybody read it. The kubeconfig is the administrator's. */
+export async function publishClusterInfo({
+  kubeconfig,
+  server,
+  caFile,
+}: {
+  readonly kubeconfig: string;
+  readonly server: string;
+  readonly caFile: string;
+}): Promise<void> {
+  const client = createClient({ ...loadKubeconfig({ path: kubeconfig }).client, userAgent: 'orch-local' });
+  try {
+    const authorities = readFileSync(caFile, 'utf8');
+    await ensureClusterInfo(client, { server, authorities }, AbortSignal.timeout(DEADLINE_MS));
+  } finally {
+    client.close();
+  }
+}
