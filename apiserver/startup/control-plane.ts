@@ -90,6 +90,8 @@ export interface AdmissionOptions
 
 export interface ServiceRanges {
   readonly addresses: AddressRange;
+  /** Of the other family. */
+  readonly secondaryAddresses?: AddressRange | undefined;
   readonly nodePorts: ValueRange;
 }
 

@@ -74,42 +74,67 @@ function familiesOfAddresses(spec: ServiceSpec, all: readonly string[]): FieldEr
   ];
 }
 
-/** The first address and family stay for ever; a second one may come and, with `SingleStack`, go. Being an ExternalName ends it. */
+/**
+ * The first address and family stay for ever; a second one may come and, with `SingleStack`, go. Being an ExternalName ends it. Paths
+ * and values are upstream's, also where they are those of the other field.
+ */
 export function clusterAddressChanges(next: Service, previous: Service): FieldError[] {
   const { spec: after } = next;
   const { spec: before } = previous;
   if (after.type === 'ExternalName' || before.type === 'ExternalName') return [];
+  const isNow = isHeadless(after);
+  const was = isHeadless(before);
+  if (isNow && was) return [];
+  return [...addressChanges(after, before), ...(isNow || was ? [] : familyChanges(after, before))];
+}
+
+const UNCHANGEABLE = 'may not change once set';
+
+function addressChanges(after: ServiceSpec, before: ServiceSpec): FieldError[] {
+  const { clusterIPs: now = [], ipFamilyPolicy } = after;
+  const { clusterIPs: then = [] } = before;
+  const first = `${PATH}[0]`;
+  if (now.length === then.length) {
+    return forEachItem(then, PATH, (value, path, index) =>
+      value === now[index] ? [] : [invalid(path, now, UNCHANGEABLE)],
+    );
+  }
+  if (now.length === 0) return [invalid(first, now, 'primary clusterIP can not be unset')];
   return [
-    ...listChanges('clusterIPs', after, before),
-    ...(isHeadless(after) && isHeadless(before) ? [] : listChanges('ipFamilies', after, before)),
+    ...(then.length > 0 && now[0] !== then[0] ? [invalid(first, now, UNCHANGEABLE)] : []),
+    ...(now.length === 1 && then.length > 1 && ipFamilyPolicy !== 'SingleStack'
+      ? [
+          invalid(
+            first,
+            now,
+            "`ipFamilyPolicy` must be set to 'SingleStack' when releasing the secondary clusterIP",
+          ),
+        ]
+      : []),
   ];
 }
 
-function listChanges(
-  field: 'clusterIPs' | 'ipFamilies',
-  after: ServiceSpec,
-  before: ServiceSpec,
-): FieldError[] {
-  const path = `spec.${field}`;
-  const { [field]: now = [] } = after;
-  const { [field]: then = [] } = before;
-  if (then.length === 0) return [];
+function familyChanges(after: ServiceSpec, before: ServiceSpec): FieldError[] {
+  const { ipFamilies: now = [], clusterIPs = [], ipFamilyPolicy } = after;
+  const { ipFamilies: then = [] } = before;
+  const path = 'spec.ipFamilies[0]';
   if (now.length === then.length) {
-    return forEachItem(then, path, (value, itemPath, index) =>
-      value === now[index] ? [] : [invalid(itemPath, now, 'may not change once set')],
-    );
+    return then.flatMap((family, index) => (family === now[index] ? [] : [invalid(path, now, UNCHANGEABLE)]));
   }
-  if (now.length === 0) return [invalid(`${path}[0]`, now, 'the primary one can not be unset')];
-  const changed = now[0] === then[0] ? [] : [invalid(`${path}[0]`, now, 'may not change once set')];
-  const released = now.length < then.length && after.ipFamilyPolicy !== 'SingleStack';
+  const isReleased = now.length < then.length;
   return [
-    ...changed,
-    ...(released
+    ...(isReleased && clusterIPs.length === 0
+      ? [invalid(path, now, 'primary ipFamily can not be unset')]
+      : []),
+    ...(now.length > 0 && then.length > 0 && now[0] !== then[0]
+      ? [invalid(path, clusterIPs, UNCHANGEABLE)]
+      : []),
+    ...(isReleased && now.length === 1 && ipFamilyPolicy !== 'SingleStack'
       ? [
           invalid(
-            'spec.ipFamilyPolicy',
-            after.ipFamilyPolicy ?? null,
-            `must be set to 'SingleStack' when releasing the secondary one of ${field}`,
+            `${PATH}[0]`,
+            clusterIPs,
+            "`ipFamilyPolicy` must be set to 'SingleStack' when releasing the secondary ipFamily",
           ),
         ]
       : []),

@@ -17,12 +17,17 @@ import {
 } from './service-spec';
 import { withFamilies } from './service-families';
 import { portProblem, withNodePorts } from './service-node-ports';
-import type { AddressRange } from './value-range';
+import type { Family } from './value-range';
 
 export interface ServicePools {
-  readonly addresses: Pool;
-  readonly family: AddressRange['family'];
+  /** One for each family that Services have addresses of, that of the default first. They share their claims. */
+  readonly addresses: readonly AddressPool[];
   readonly nodePorts: Pool;
+}
+
+export interface AddressPool {
+  readonly family: Family;
+  readonly pool: Pool;
 }
 
 const SERVICE = { group: '', kind: 'Service' } as const;
@@ -44,7 +49,7 @@ export function createServiceReserver(pools: ServicePools): Reserver {
     const before = write.previous?.spec ?? {};
     const held = { addresses: heldAddresses(before), ports: heldPorts(before) };
     const holdings = openHoldings(ownerOf(write), { dryRun: write.dryRun, signal });
-    const object = await holdings.guard(() => fill(write.next, { pools, holdings, held }));
+    const object = await holdings.guard(() => fill(write, { pools, holdings, held }));
     const after = object?.spec ?? {};
     const kept = { addresses: heldAddresses(after), ports: heldPorts(after) };
     return {
@@ -53,7 +58,9 @@ export function createServiceReserver(pools: ServicePools): Reserver {
       commit: (revision) =>
         holdings.letGo(
           [
-            ...without(held.addresses, kept.addresses).map((value) => ({ pool: pools.addresses, value })),
+            ...without(held.addresses, kept.addresses).flatMap((value) =>
+              pools.addresses.slice(0, 1).map(({ pool }) => ({ pool, value })),
+            ),
             ...without(held.ports, kept.ports).map((value) => ({ pool: pools.nodePorts, value })),
           ],
           revision,
@@ -80,30 +87,58 @@ function without(values: readonly string[], kept: readonly string[]): readonly s
   return values.filter((value) => !kept.includes(value));
 }
 
-async function fill(next: Service | undefined, filling: Filling): Promise<Service | undefined> {
+async function fill({ next, previous }: ServiceWrite, filling: Filling): Promise<Service | undefined> {
   if (next === undefined) return undefined;
-  const { service, errors } = withFamilies(next, filling.pools.family);
+  const families = filling.pools.addresses.map(({ family }) => family);
+  const { service, errors } = withFamilies(next, families, previous);
   if (errors.length > 0) throw refusal(next, errors);
-  const addressed = await withAddress(service, filling);
+  const addressed = await withAddresses(service, filling);
   const ported = needsNodePorts(addressed.spec) ? await withNodePorts(addressed, filling) : addressed;
   return needsHealthCheckPort(ported.spec) ? withHealthCheckPort(ported, filling) : ported;
 }
 
-async function withAddress(service: Service, { pools, holdings, held }: Filling): Promise<Service> {
+/** With an address of each of its families. */
+async function withAddresses(service: Service, filling: Filling): Promise<Service> {
   const { spec } = service;
-  const [asked] = spec.clusterIPs ?? [];
-  if (!needsClusterIp(spec) || asked === HEADLESS) return service;
-  if (asked !== undefined && held.addresses.includes(asked)) return service;
-  if (holdings.dryRun) return service;
-  if (asked === undefined) {
-    const outcome = await holdings.takeAny(pools.addresses);
-    if (!outcome.ok) throw internalError(new Error('failed to allocate a serviceIP: range is full'));
-    return withSpec(service, { clusterIP: outcome.taken.value, clusterIPs: [outcome.taken.value] });
+  const { clusterIPs: asked = [], ipFamilies = [] } = spec;
+  if (!needsClusterIp(spec) || asked[0] === HEADLESS) return service;
+  const isHeld = (address: string): boolean => filling.held.addresses.includes(address);
+  if (filling.holdings.dryRun || (asked.length === ipFamilies.length && asked.every(isHeld))) return service;
+  const addresses: string[] = [];
+  for (const [index, family] of ipFamilies.entries()) {
+    const address = asked[index];
+    if (address === undefined) addresses.push(await anyAddress(family, filling));
+    else {
+      if (!isHeld(address)) await thisAddress(service, { address, family }, filling);
+      addresses.push(address);
+    }
   }
-  const outcome = await holdings.take(pools.addresses, asked);
-  if (outcome.ok) return service;
-  const why = `failed to allocated ip:${asked} with error:${addressProblem(outcome, pools.addresses)}`;
-  throw refusal(service, [invalid('spec.clusterIPs', [asked], why)]);
+  return withSpec(service, { clusterIP: addresses[0], clusterIPs: addresses });
+}
+
+async function anyAddress(family: string, { pools, holdings }: Filling): Promise<string> {
+  const outcome = await holdings.takeAny(poolOf(family, pools));
+  if (!outcome.ok) throw internalError(new Error('failed to allocate a serviceIP: range is full'));
+  return outcome.taken.value;
+}
+
+async function thisAddress(
+  service: Service,
+  { address, family }: { readonly address: string; readonly family: string },
+  { pools, holdings }: Filling,
+): Promise<void> {
+  const pool = poolOf(family, pools);
+  const outcome = await holdings.take(pool, address);
+  if (outcome.ok) return;
+  const why = `failed to allocated ip:${address} with error:${addressProblem(outcome, pool)}`;
+  throw refusal(service, [invalid('spec.clusterIPs', service.spec.clusterIPs, why)]);
+}
+
+/** The families of the Service were compared with those of the cluster before. */
+function poolOf(family: string, { addresses }: ServicePools): Pool {
+  const found = addresses.find((each) => each.family === family);
+  if (found === undefined) throw internalError(new Error(`there are no addresses of the family ${family}`));
+  return found.pool;
 }
 
 function addressProblem(outcome: TakeOutcome & { readonly ok: false }, pool: Pool): string {

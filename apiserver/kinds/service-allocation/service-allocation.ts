@@ -11,6 +11,7 @@ import type { Reserver } from '../../registry/reservation';
 import { createServiceReserver } from './reserve-service';
 import { heldAddresses, heldPorts } from './service-spec';
 import type { AddressRange, ValueRange } from './value-range';
+import { unionOf } from './value-range';
 
 /** Rounds of repair lie further apart than a request can last, so that a claim seen twice without a user is nobody's. */
 const REPAIR_INTERVAL_MS = 180_000;
@@ -30,6 +31,8 @@ export interface ServiceAllocationOptions {
   /** `/registry`. */
   readonly storePrefix: string;
   readonly addresses: AddressRange;
+  /** Of the other family, for Services with two addresses. */
+  readonly secondaryAddresses?: AddressRange | undefined;
   readonly nodePorts: ValueRange;
   readonly randomInt: RandomInt;
   readonly log: Log;
@@ -42,6 +45,7 @@ export interface ServiceAllocation {
   readonly reserve: Reserver;
   /** The address that the API's own Service gets: the first of the range. */
   readonly firstAddress: string;
+  /** That of this address. */
   readonly family: AddressRange['family'];
   /** One round of repair over all ranges; a report for each. */
   repair(signal: AbortSignal): Promise<readonly RepairReport[]>;
@@ -53,10 +57,15 @@ export function createServiceAllocation(options: ServiceAllocationOptions): Serv
   const { backend, storePrefix, randomInt, log } = options;
   const poolOf = (kind: string, range: ValueRange): Pool =>
     new Pool(range, new Claims(backend, { storePrefix, kind }), randomInt);
-  const addresses = poolOf('clusterip', options.addresses);
+  const ranges = [
+    options.addresses,
+    ...(options.secondaryAddresses === undefined ? [] : [options.secondaryAddresses]),
+  ];
+  const addresses = ranges.map((range) => ({ family: range.family, pool: poolOf('clusterip', range) }));
+  const allAddresses = poolOf('clusterip', unionOf(ranges));
   const nodePorts = poolOf('nodeport', options.nodePorts);
   const rounds = [
-    { repair: repairOf('clusterip', addresses, log), heldBy: heldAddresses },
+    { repair: repairOf('clusterip', allAddresses, log), heldBy: heldAddresses },
     { repair: repairOf('nodeport', nodePorts, log), heldBy: heldPorts },
   ];
   const repair = async (signal: AbortSignal): Promise<readonly RepairReport[]> => {
@@ -72,7 +81,7 @@ export function createServiceAllocation(options: ServiceAllocationOptions): Serv
     return reports;
   };
   return {
-    reserve: createServiceReserver({ addresses, family: options.addresses.family, nodePorts }),
+    reserve: createServiceReserver({ addresses, nodePorts }),
     firstAddress: options.addresses.at(0),
     family: options.addresses.family,
     repair,

@@ -1,75 +1,115 @@
 import type { Service } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
+import { deepEqual } from '../../../shared/object/clone';
 import { isIP } from 'node:net';
+import type { Family } from './value-range';
 import { HEADLESS, needsClusterIp, withSpec } from './service-spec';
 
-type Family = 'IPv4' | 'IPv6';
+/** The Service with its families, or what it asks for that the cluster cannot give. */
+export interface FamilyOutcome {
+  readonly service: Service;
+  readonly errors: readonly FieldError[];
+}
 
 /**
- * The Service with `ipFamilies` and `ipFamilyPolicy` filled in for a cluster whose services have addresses of one family, or what it
- * asks for that such a cluster cannot give.
+ * The Service with `ipFamilies` and `ipFamilyPolicy` filled in for a cluster whose Services have addresses of these families, of which
+ * the first one is the default. The rules are those of core/service of v1.21.
  */
 export function withFamilies(
   service: Service,
-  family: Family,
-): { readonly service: Service; readonly errors: readonly FieldError[] } {
-  const { spec } = service;
-  if (!needsClusterIp(spec)) return { service, errors: [] };
-  const { clusterIPs: addresses = [], ipFamilies: asked = [], selector = {} } = spec;
-  const isHeadless = addresses[0] === HEADLESS;
-  if (isHeadless && Object.keys(selector).length === 0) {
-    return { service: headlessWithoutSelector(service, family), errors: [] };
-  }
-  const named = isHeadless ? asked : familiesWith(addresses, asked);
-  const errors = familyErrors(service, named, family);
-  if (errors.length > 0) return { service, errors };
-  const isDual = addresses.length === 2 || named.length === 2;
-  return {
-    service: withSpec(service, {
-      ipFamilies: named.length === 0 ? [family] : named,
-      ipFamilyPolicy: spec.ipFamilyPolicy ?? (isDual ? 'RequireDualStack' : 'SingleStack'),
-    }),
-    errors: [],
-  };
+  families: readonly Family[],
+  previous: Service | undefined,
+): FamilyOutcome {
+  if (!needsClusterIp(service.spec) || isSettled(service, previous)) return { service, errors: [] };
+  const surplus = surplusErrors(service);
+  if (surplus.length > 0) return { service, errors: surplus };
+  const named = withFamiliesOfAddresses(service, families);
+  if (named.errors.length > 0) return named;
+  return isHeadlessWithoutSelector(service)
+    ? { service: withFamiliesOfOthers(service, families), errors: [] }
+    : withFamiliesOfCluster(named.service, families);
+}
+
+/**
+ * A Service that prefers two families, and changes neither its addresses nor its families, keeps what it has when the cluster gets a
+ * second family, or loses it.
+ */
+function isSettled({ spec: after }: Service, previous: Service | undefined): boolean {
+  const before = previous?.spec;
+  return (
+    before !== undefined &&
+    before.type === after.type &&
+    before.ipFamilyPolicy === 'PreferDualStack' &&
+    after.ipFamilyPolicy === 'PreferDualStack' &&
+    deepEqual(before.clusterIPs, after.clusterIPs) &&
+    deepEqual(before.ipFamilies, after.ipFamilies)
+  );
+}
+
+const PLURALS = ['clusterIPs', 'ipFamilies'] as const;
+
+function surplusErrors({ spec }: Service): readonly FieldError[] {
+  const { ipFamilyPolicy: policy } = spec;
+  if (policy !== 'SingleStack') return [];
+  return PLURALS.filter((field) => (spec[field] ?? []).length === 2).map((field) => {
+    const why = `must be RequireDualStack or PreferDualStack when multiple '${field}' are specified`;
+    return invalid('spec.ipFamilyPolicy', policy, why);
+  });
+}
+
+/** An address that was asked for tells its family. The first one that cannot be had is told of alone. */
+function withFamiliesOfAddresses(service: Service, families: readonly Family[]): FamilyOutcome {
+  const { clusterIPs: addresses = [], ipFamilies: asked = [] } = service.spec;
+  if (addresses[0] === HEADLESS || addresses.length <= asked.length) return { service, errors: [] };
+  const told = addresses.slice(asked.length).map((each): Family => (isIP(each) === 6 ? 'IPv6' : 'IPv4'));
+  const missing = told.findIndex((family) => !families.includes(family));
+  if (missing < 0) return { service: withSpec(service, { ipFamilies: [...asked, ...told] }), errors: [] };
+  const path = `spec.clusterIPs[${String(asked.length + missing)}]`;
+  const why = `may not use ${told[missing] ?? ''} on a cluster which is not configured for it`;
+  return { service, errors: [invalid(path, addresses, why)] };
+}
+
+function isHeadlessWithoutSelector({ spec: { clusterIPs = [], selector = {} } }: Service): boolean {
+  return clusterIPs[0] === HEADLESS && Object.keys(selector).length === 0;
 }
 
 /** Its endpoints are somebody else's affair, so that any family may appear among them. */
-function headlessWithoutSelector(service: Service, family: Family): Service {
+function withFamiliesOfOthers(service: Service, families: readonly Family[]): Service {
   const { ipFamilyPolicy: policy = 'RequireDualStack', ipFamilies: asked = [] } = service.spec;
-  const other = family === 'IPv4' ? 'IPv6' : 'IPv4';
-  const families = policy === 'SingleStack' ? [family] : [family, other];
-  return withSpec(service, { ipFamilyPolicy: policy, ipFamilies: asked.length > 0 ? asked : families });
+  const named = asked.length > 0 ? asked : families.slice(0, 1);
+  const hasBoth = policy === 'RequireDualStack' || (policy === 'PreferDualStack' && families.length === 2);
+  return withSpec(service, { ipFamilyPolicy: policy, ipFamilies: hasBoth ? withOther(named) : named });
 }
 
-/** An address that was asked for tells its family. */
-function familiesWith(addresses: readonly string[], asked: readonly string[]): readonly string[] {
-  return [...asked, ...addresses.slice(asked.length).map((each) => (isIP(each) === 6 ? 'IPv6' : 'IPv4'))];
+function withFamiliesOfCluster(service: Service, families: readonly Family[]): FamilyOutcome {
+  const { clusterIPs: addresses = [], ipFamilies: asked = [], ipFamilyPolicy } = service.spec;
+  const isDual = families.length === 2;
+  const errors = [
+    ...(ipFamilyPolicy === 'RequireDualStack' && !isDual
+      ? [invalid('spec.ipFamilyPolicy', ipFamilyPolicy, 'Cluster is not configured for dual stack services')]
+      : []),
+    ...asked.flatMap((family, index) =>
+      families.some((each) => each === family)
+        ? []
+        : [
+            invalid(
+              `spec.ipFamilies[${String(index)}]`,
+              addresses,
+              `ipfamily ${family} is not configured on cluster`,
+            ),
+          ],
+    ),
+  ];
+  if (errors.length > 0) return { service, errors };
+  const policy = ipFamilyPolicy ?? 'SingleStack';
+  const named = asked.length > 0 ? asked : families.slice(0, 1);
+  const ipFamilies = policy !== 'SingleStack' && isDual ? withOther(named) : named;
+  return { service: withSpec(service, { ipFamilies, ipFamilyPolicy: policy }), errors: [] };
 }
 
-function familyErrors({ spec }: Service, families: readonly string[], family: Family): readonly FieldError[] {
-  const { clusterIPs: addresses = [], ipFamilies = [], ipFamilyPolicy } = spec;
-  const errors: FieldError[] = [];
-  if (ipFamilyPolicy === 'RequireDualStack') {
-    errors.push(
-      invalid('spec.ipFamilyPolicy', ipFamilyPolicy, 'Cluster is not configured for dual stack services'),
-    );
-  }
-  families.forEach((each, index) => {
-    if (each === family) return;
-    errors.push(
-      index < ipFamilies.length
-        ? invalid(
-            `spec.ipFamilies[${String(index)}]`,
-            addresses,
-            `ipfamily ${each} is not configured on cluster`,
-          )
-        : invalid(
-            `spec.clusterIPs[${String(index)}]`,
-            addresses,
-            `may not use ${each} on a cluster which is not configured for it`,
-          ),
-    );
-  });
-  return errors;
+/** With the other family after a single one. */
+function withOther(families: readonly string[]): readonly string[] {
+  if (families.length !== 1) return families;
+  return [...families, families[0] === 'IPv4' ? 'IPv6' : 'IPv4'];
 }

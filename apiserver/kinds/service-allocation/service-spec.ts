@@ -55,7 +55,7 @@ export function normalizeNewService(service: Service): Service {
  * has no use for is dropped unless the client changed it.
  */
 export function normalizeChangedService(next: Service, previous: Service): Service {
-  const steps = [keepAllocated, linkAddresses, dropUnused];
+  const steps = [keepAllocated, linkAddresses, dropUnused, dropSecondary];
   return steps.reduce((service, step) => withSpec(service, step(service.spec, previous.spec)), next);
 }
 
@@ -122,6 +122,18 @@ function dropUnused(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
     healthCheckNodePort: losesHealthCheck && sameHealthCheck ? undefined : healthCheckNodePort,
   };
 }
+
+/** Who wants no second family any more need not take away what came with it. */
+function dropSecondary(spec: ServiceSpec, { ipFamilyPolicy: before = '' }: ServiceSpec): SpecChanges {
+  const { clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
+  if (!DUAL.includes(before) || ipFamilyPolicy !== 'SingleStack') return {};
+  return {
+    ...(clusterIPs.length > 1 ? { clusterIPs: clusterIPs.slice(0, 1) } : {}),
+    ...(ipFamilies.length > 1 ? { ipFamilies: ipFamilies.slice(0, 1) } : {}),
+  };
+}
+
+const DUAL = ['PreferDualStack', 'RequireDualStack'];
 
 const NO_ADDRESS: SpecChanges = { clusterIP: undefined, clusterIPs: undefined };
 

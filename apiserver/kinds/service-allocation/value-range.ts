@@ -13,8 +13,10 @@ export interface ValueRange {
   readonly text: string;
 }
 
+export type Family = 'IPv4' | 'IPv6';
+
 export interface AddressRange extends ValueRange {
-  readonly family: 'IPv4' | 'IPv6';
+  readonly family: Family;
 }
 
 /** As many addresses as kube-apiserver allocates from a network at most; larger IPv6 networks are used up to this. */
@@ -99,6 +101,55 @@ export function parsePortRange(text: string): ValueRange | undefined {
     indexOf: (value) => (/^\d{1,5}$/.test(value) ? withinSize(Number(value) - first, size) : undefined),
   };
 }
+
+/** The values of several ranges that have none in common, those of the first one first. */
+export function unionOf(ranges: readonly ValueRange[]): ValueRange {
+  const [first] = ranges;
+  if (first !== undefined && ranges.length === 1) return first;
+  const starts = ranges.map((_range, index) =>
+    ranges.slice(0, index).reduce((sum, { size }) => sum + size, 0),
+  );
+  return {
+    size: ranges.reduce((sum, { size }) => sum + size, 0),
+    text: ranges.map(({ text }) => text).join(','),
+    at(index) {
+      const place = starts.findLastIndex((start) => start <= index);
+      return ranges[place]?.at(index - (starts[place] ?? 0)) ?? '';
+    },
+    indexOf(value) {
+      for (const [place, range] of ranges.entries()) {
+        const index = range.indexOf(value);
+        if (index !== undefined) return (starts[place] ?? 0) + index;
+      }
+      return undefined;
+    },
+  };
+}
+
+/**
+ * Reads the ranges of addresses of Services: one, or two of different families with a comma between them. Returns a sentence for what
+ * is wrong.
+ */
+export function parseAddressRanges(text: string): ParsedRanges {
+  const parsed = text.split(',').map((each) => parseAddressRange(each.trim()));
+  const problems = parsed.flatMap((each) => (each.ok ? [] : [each.problem]));
+  if (parsed.length > 2) problems.push('it must not have more than two entries');
+  const [addresses, secondaryAddresses] = parsed.flatMap((each) => (each.ok ? [each.range] : []));
+  if (problems.length === 0 && addresses?.family === secondaryAddresses?.family) {
+    problems.push('its two entries must be of different IP families');
+  }
+  return problems.length > 0 || addresses === undefined
+    ? { ok: false, problems }
+    : { ok: true, addresses, secondaryAddresses };
+}
+
+type ParsedRanges =
+  | {
+      readonly ok: true;
+      readonly addresses: AddressRange;
+      readonly secondaryAddresses: AddressRange | undefined;
+    }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 function withinSize(index: number, size: number): number | undefined {
   return index >= 0 && index < size ? index : undefined;

@@ -309,6 +309,14 @@ test('the ranges of Services are read, and refused with the flag when they canno
     addresses: { text: '10.0.0.0/24' },
     nodePorts: { text: '30000-32767' },
   });
+  const dual = options(ETCD, '--service-cluster-ip-range=fd00::/108,10.0.0.0/16').services;
+  expect([dual.addresses.family, dual.secondaryAddresses?.text]).toEqual(['IPv6', '10.0.0.0/16']);
+  expect(errors(ETCD, '--service-cluster-ip-range=10.0.0.0/16,10.1.0.0/16')).toEqual([
+    '--service-cluster-ip-range: its two entries must be of different IP families',
+  ]);
+  expect(errors(ETCD, '--service-cluster-ip-range=10.0.0.0/16,fd00::/108,fd01::/108')).toEqual([
+    '--service-cluster-ip-range: it must not have more than two entries',
+  ]);
   expect(errors(ETCD, '--service-cluster-ip-range=10.0.0.0/30', '--service-node-port-range=9-1')).toEqual([
     '--service-cluster-ip-range: 10.0.0.0/30 is too small: services need at least 8 addresses',
     '--service-node-port-range must be like 30000-32767, not "9-1"',

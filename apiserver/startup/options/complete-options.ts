@@ -2,7 +2,7 @@ import { parseFeatureGates } from '../../../shared/flags/feature-gates';
 import { metricChoice, metricProblems } from '../../../shared/metrics/metric-choice';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../../registry/runtime-config';
-import { parseAddressRange, parsePortRange } from '../../kinds/service-allocation/value-range';
+import { parseAddressRanges, parsePortRange } from '../../kinds/service-allocation/value-range';
 import { storeOptions, storeProblems, storeWarnings } from '../../storage/open';
 import { accountTokenErrors } from './account-token-options';
 import { auditErrors, auditOptions, auditWarnings } from './audit-options';
@@ -40,10 +40,10 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
   const admission = completeAdmission(flags);
   const encryption = readEncryptionConfiguration(encryptionFile(flags));
   const policies = readAuthorizationPolicies(flags);
-  const addresses = parseAddressRange(flags.serviceClusterIpRange);
+  const addresses = parseAddressRanges(flags.serviceClusterIpRange);
   const nodePorts = parsePortRange(flags.serviceNodePortRange);
   const errors = [
-    ...(addresses.ok ? [] : [`--service-cluster-ip-range: ${addresses.problem}`]),
+    ...(addresses.ok ? [] : addresses.problems.map((problem) => `--service-cluster-ip-range: ${problem}`)),
     ...(nodePorts === undefined
       ? [`--service-node-port-range must be like 30000-32767, not "${flags.serviceNodePortRange}"`]
       : []),
@@ -83,7 +83,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     admission: admission.options,
     runtimeConfig: runtimeConfig.config,
     featureGates: featureGates.gates,
-    services: { addresses: addresses.range, nodePorts },
+    services: { addresses: addresses.addresses, secondaryAddresses: addresses.secondaryAddresses, nodePorts },
   });
   return {
     ok: true,

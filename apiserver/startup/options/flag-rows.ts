@@ -116,7 +116,7 @@ export const FLAG_ROWS = [
     type: 'string',
     default: '10.0.0.0/24',
     group: GROUP.generic,
-    help: 'The CIDR range from which cluster IPs are assigned to Services. It must not overlap with the networks of nodes and pods, and must be the same on all replicas.',
+    help: 'The CIDR range from which cluster IPs are assigned to Services; with two of different IP families, separated by a comma, Services may have an address of each. It must not overlap with the networks of nodes and pods, and must be the same on all replicas.',
   },
   {
     name: 'service-node-port-range',

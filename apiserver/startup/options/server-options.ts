@@ -66,7 +66,11 @@ export interface ServerOptions {
   /** What pods may be. */
   readonly kindSettings: KindSettings;
   /** What Services get their addresses and node ports from. */
-  readonly services: { readonly addresses: AddressRange; readonly nodePorts: ValueRange };
+  readonly services: {
+    readonly addresses: AddressRange;
+    readonly secondaryAddresses: AddressRange | undefined;
+    readonly nodePorts: ValueRange;
+  };
 }
 
 export interface ServingOptions {
