@@ -32,7 +32,9 @@ import { profilingEndpoints } from './observability/profiling/profiling-endpoint
 import type { HealthCheck } from './observability/health/health-check';
 import type { CheckedParts } from './startup/health-checks';
 import { checksOf } from './startup/health-checks';
+import { openSharedAnswers } from './startup/shared-answers';
 import { startFlowControl } from './startup/flow-control';
+import type { AnswersOf } from './access/webhook/shared-answers';
 import type { OverloadParts } from './exchange/overload';
 import { createOverloadStage } from './exchange/overload';
 import type { LoopReport } from './observability/metrics/add-overload-metrics';
@@ -121,7 +123,12 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     const { prefix } = options.store;
     await retryUntilAvailable(async () => opened.connect(stop), start, stop);
     await retryUntilAvailable(async () => checkDialect(opened.backend, prefix, stop), start, stop);
-    const plane = planeOfOptions(options, { backend: opened.backend, log, life: life.signal });
+    const answersOf = openSharedAnswers(options.sharedAnswers, {
+      clock: systemClock,
+      storePrefix: prefix,
+      life: life.signal,
+    });
+    const plane = planeOfOptions(options, { backend: opened.backend, log, life: life.signal, answersOf });
     const policyHook = createPolicyHook({ store: plane.store, registry: plane.registry, log });
     const hooks = createStartHooks(options.flow.isFair ? [] : ['flowConfigurationConsumer', 'flowFilter']);
     const furnishing = createFurnishing({ plane, backend: opened.backend, prefix, policyHook, hooks, log });
@@ -132,6 +139,7 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       storeChecks: checks,
       contentChecks: [...hooks.checks, furnishing.check],
       life: life.signal,
+      answersOf,
     });
     const apiService = createApiService({
       store: plane.store,
@@ -228,6 +236,8 @@ interface ListenerParts {
   readonly contentChecks: readonly HealthCheck[];
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
+  /** Undefined: what webhooks answer is told to no other replica. */
+  readonly answersOf: AnswersOf | undefined;
 }
 
 interface OpenListener {
@@ -241,11 +251,11 @@ async function openListener(
   { options, log, logFailure, build, audit }: AuditedProcess,
   parts: ListenerParts,
 ): Promise<OpenListener> {
-  const { plane, opened, measured, life } = parts;
+  const { plane, opened, measured, life, answersOf } = parts;
   const address = { port: options.serving.port };
   const serverAddress = (): string =>
     `${options.externalHostname || options.advertiseAddress}:${String(address.port)}`;
-  const known = { plane, clock: systemClock, log, life, serverAddress };
+  const known = { plane, clock: systemClock, log, life, serverAddress, answersOf };
   const authentication = createAuthentication(options.authentication, known);
   const connections = { counts: newConnectionCounts(), memory: createRequestMemory(options.flow.bytesMax) };
   const backends = await createBackends(options.connect, { plane, log, life });

@@ -1,20 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { DemandBoard, Demands } from './shared-limits';
-
-export interface RedisOptions {
-  /** `rediss://…`, or `redis://…` without TLS; may hold a user and a password. */
-  readonly url: string;
-  /** The certificate authorities of the server, PEM. Undefined: those of this machine. */
-  readonly ca: string | undefined;
-  /** What the key begins with: replicas of one cluster share it. */
-  readonly keyPrefix: string;
-}
 
 /** A replica that says nothing for so long is gone. */
 const LIVE_MS = 5_000;
-const CALL_MS_MAX = 800;
-const RECONNECT_MS_MAX = 2_000;
 
 /**
  * Writes what one replica could use into a hash, sums up what all live ones could, and forgets the others; by the clock of the server. Limits
@@ -46,19 +35,10 @@ export class RedisBoard implements DemandBoard {
   readonly #key: string;
   readonly #replica = randomUUID();
 
-  constructor({ url, ca, keyPrefix }: RedisOptions) {
+  /** Replicas of one cluster share what the key begins with. */
+  constructor(redis: Redis, keyPrefix: string) {
+    this.#redis = redis;
     this.#key = `${keyPrefix}seats`;
-    this.#redis = new Redis(url, {
-      // What cannot be sent now is of no use later.
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      connectTimeout: CALL_MS_MAX,
-      commandTimeout: CALL_MS_MAX,
-      retryStrategy: (attempt) => Math.min(attempt * 100, RECONNECT_MS_MAX),
-      ...(ca === undefined ? {} : { tls: { ca } }),
-    });
-    // Told by the calls that fail; without a listener it would end the process.
-    this.#redis.on('error', () => undefined);
   }
 
   async exchange(own: ReadonlyMap<string, number>): Promise<Demands> {

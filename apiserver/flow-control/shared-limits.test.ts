@@ -1,10 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ensureServingCertificate } from '../../shared/certs/serving-certificate';
+import { openRedis } from '../../shared/client/redis';
 import { silentLog } from '../../shared/log/log';
 import { eventually } from '../../shared/testing/eventually';
 import type { Divided } from '../../shared/concurrency/divided';
@@ -76,14 +77,13 @@ describe('with a Redis server over TLS', () => {
     hosts: ['127.0.0.1'],
     log: silentLog,
   });
-  const ca = readFileSync(caFile, 'utf8');
   let port = 0;
   let server: ChildProcess;
   const boards: RedisBoard[] = [];
 
   const newBoard = (): RedisBoard => {
     const url = `rediss://default:secret@127.0.0.1:${String(port)}`;
-    const board = new RedisBoard({ url, ca, keyPrefix: '/registry:limits:' });
+    const board = new RedisBoard(openRedis({ url, caFile }), '/registry:limits:');
     boards.push(board);
     return board;
   };

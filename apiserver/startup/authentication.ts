@@ -19,6 +19,7 @@ import { webSocketToken } from '../access/authentication/web-socket-token';
 import type { CaBundle } from '../access/authentication/x509/ca-bundle';
 import { openCaBundle } from '../access/authentication/x509/ca-bundle';
 import { clientCertificate } from '../access/authentication/x509/client-certificate';
+import type { AnswersOf } from '../access/webhook/shared-answers';
 import type { Stage } from '../exchange/exchange';
 import type { AuthenticationOptions, OidcOptions } from './options/server-options';
 import type { ClientAuthorities } from '../http/server/peer-certificates';
@@ -42,6 +43,8 @@ export interface AuthorityBundles {
 export interface AuthenticationContext extends AccountTokenContext {
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
+  /** Absent: what webhooks answer is told to no other replica. */
+  readonly answersOf?: AnswersOf | undefined;
 }
 
 /** Throws an error that names the file when one of tokens, keys or authorities cannot be used. */
@@ -84,7 +87,7 @@ function tokenKinds(
   context: AuthenticationContext,
   { apiAudiences, authenticators, counts }: AccountTokenParts,
 ): readonly TokenAuthenticator[] {
-  const { plane, clock, log, life } = context;
+  const { plane, clock, log, life, answersOf } = context;
   const secrets = systemSecrets(plane.store, plane.registry);
   return [
     ...(tokenFile === undefined ? [] : [meantForApi(apiAudiences, tokenFileLookup(tokenFile))]),
@@ -103,6 +106,7 @@ function tokenKinds(
             clock,
             log,
             life,
+            answersOf,
           }),
         ]),
   ];

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { openRedis } from '../../shared/client/redis';
 import type { Log } from '../../shared/log/log';
 import type { Exchange, Stage } from '../exchange/exchange';
 import type { DroppedRequests } from '../exchange/overload';
@@ -51,9 +51,7 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, life: A
   }, LOOK_MS).unref();
   life.addEventListener('abort', () => clearInterval(timer), { once: true });
   if (options.sharedBy !== undefined) {
-    const { url, caFile } = options.sharedBy;
-    const ca = caFile === undefined ? undefined : readFileSync(caFile, 'utf8');
-    const board = new RedisBoard({ url, ca, keyPrefix: `${parts.storePrefix}:limits:` });
+    const board = new RedisBoard(openRedis(options.sharedBy), `${parts.storePrefix}:limits:`);
     new SharedLimits({ limits: [control, ...plane.divided], board, log }).keep(life);
   }
   const inQueue = { mutating: 0, readOnly: 0 };

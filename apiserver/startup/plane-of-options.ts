@@ -1,6 +1,7 @@
 import { systemClock } from '../../shared/concurrency/clock';
 import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
+import type { AnswersOf } from '../access/webhook/shared-answers';
 import type { CacheLimits } from '../cache/limits';
 import type { Connector } from '../connect/connector';
 import type { OpenedStore } from '../storage/open';
@@ -16,13 +17,15 @@ const SECOND_MS = 1_000;
 
 export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills'> {
   readonly log: Log;
+  /** Absent: what webhooks answer is told to no other replica. */
+  readonly answersOf?: AnswersOf | undefined;
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
 }
 
 /** The control plane that the command line asks for. Throws KubeconfigError for a file of a webhook that cannot be used. */
 export function planeOfOptions(options: ServerOptions, parts: PlaneParts): ControlPlane {
-  const { log, life, ...over } = parts;
+  const { log, life, answersOf, ...over } = parts;
   return createControlPlane({
     ...over,
     log,
@@ -36,7 +39,7 @@ export function planeOfOptions(options: ServerOptions, parts: PlaneParts): Contr
     services: options.services,
     ...defined({ encrypted: encryptedPrefixes(options) }),
     admission: options.admission,
-    accessControl: createAuthorization(options, { clock: systemClock, log, life }),
+    accessControl: createAuthorization(options, { clock: systemClock, log, life, answersOf }),
   });
 }
 

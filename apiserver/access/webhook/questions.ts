@@ -4,6 +4,7 @@ import { untilAborted } from '../../../shared/concurrency/abort';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import type { Log } from '../../../shared/log/log';
+import type { AnswersOf, SharedAnswers } from './shared-answers';
 
 export interface QuestionsOptions<Question, Verdict> {
   /** Rejects when there is no answer, or one that cannot be understood. */
@@ -14,6 +15,12 @@ export interface QuestionsOptions<Question, Verdict> {
   readonly ttlMsOf: (verdict: Verdict) => number;
   /** Whether what was said of the question may be remembered; by default of each. */
   readonly isRemembered?: (question: Question) => boolean;
+  /** What other replicas were told; absent: each asks for itself. */
+  readonly shared?: {
+    readonly answers: SharedAnswers;
+    /** Undefined for what is no verdict. */
+    readonly parse: (value: unknown) => Verdict | undefined;
+  };
   /** Trouble with the service, at most once a second, and how many questions it concerned. */
   readonly onTrouble: (trouble: { readonly error: string; readonly questions: number }) => void;
   /** Told of what was known, and of what had to be asked. */
@@ -29,6 +36,8 @@ export interface QuestionsOptions<Question, Verdict> {
 /** What whoever asks a remote service needs of the process. */
 export type RemoteOptions = Pick<QuestionsOptions<unknown, unknown>, 'clock' | 'life'> & {
   readonly log: Log;
+  /** Absent: replicas tell each other nothing. */
+  readonly answersOf?: AnswersOf | undefined;
 };
 
 /** Verdicts of one kind, good or not, that are remembered: about 1 KB each. */
@@ -50,6 +59,13 @@ interface Remembered<Verdict> {
   readonly ttlMs: number;
 }
 
+interface Asked<Question> {
+  /** A digest of the text. */
+  readonly key: string;
+  readonly text: string;
+  readonly question: Question;
+}
+
 /** Questions to a remote service: equal ones are one, and what was said stands for a while. */
 export class Questions<Question, Verdict> {
   readonly #options: QuestionsOptions<Question, Verdict>;
@@ -69,14 +85,15 @@ export class Questions<Question, Verdict> {
 
   /** Rejects with what `ask` rejects with, with an Error where too many wait, or with the signal's reason. */
   async verdict(question: Question, signal: AbortSignal): Promise<Verdict> {
-    const key = createHash('sha256').update(JSON.stringify(question)).digest('base64');
+    const text = JSON.stringify(question);
+    const key = createHash('sha256').update(text).digest('base64');
     const known = this.#good.get(key) ?? this.#others.get(key);
     if (known !== undefined && this.#stands(known)) {
       this.#options.counts?.hit();
       return known.verdict;
     }
     // A request that is given up must not take the answer from the others.
-    return untilAborted(this.#asking.get(key) ?? this.#begin(key, question), signal);
+    return untilAborted(this.#asking.get(key) ?? this.#begin({ key, text, question }), signal);
   }
 
   /** Not where the clock was set back meanwhile: then nobody knows for how long it would stand. */
@@ -85,15 +102,30 @@ export class Questions<Question, Verdict> {
     return ageMs >= 0 && ageMs < ttlMs;
   }
 
-  #begin(key: string, question: Question): Promise<Verdict> {
-    const asking = this.#ask(key, question).finally(() => this.#asking.delete(key));
+  #begin(asked: Asked<Question>): Promise<Verdict> {
+    const { key } = asked;
+    const asking = this.#find(asked).finally(() => this.#asking.delete(key));
     this.#asking.set(key, asking);
     // Nobody may be left to hear how it ends.
     asking.catch(() => undefined);
     return asking;
   }
 
-  async #ask(key: string, question: Question): Promise<Verdict> {
+  /** What another replica was told, if that stands; else what the service says. */
+  async #find(asked: Asked<Question>): Promise<Verdict> {
+    const { shared, counts, isRemembered } = this.#options;
+    if (shared === undefined || isRemembered?.(asked.question) === false) return this.#ask(asked);
+    const found = await shared.answers.find(asked.text);
+    const verdict = found === undefined ? undefined : shared.parse(found.verdict);
+    if (found === undefined || verdict === undefined) return this.#ask(asked);
+    const remembered = { verdict, atMs: found.atMs, ttlMs: this.#options.ttlMsOf(verdict) };
+    if (!this.#stands(remembered)) return this.#ask(asked);
+    counts?.hit();
+    this.#keep(asked.key, remembered);
+    return verdict;
+  }
+
+  async #ask({ key, text, question }: Asked<Question>): Promise<Verdict> {
     const { ask } = this.#options;
     const { signal, abort, unlink } = linkedAbort(this.#life);
     const timer = setTimeout(() => {
@@ -105,7 +137,7 @@ export class Questions<Question, Verdict> {
       const { counts, isGood } = this.#options;
       const asked = async (): Promise<Verdict> => ask(question, signal);
       const verdict = counts === undefined ? await asked() : await counts.miss(asked, isGood);
-      if (this.#options.isRemembered?.(question) !== false) this.#remember(key, verdict);
+      if (this.#options.isRemembered?.(question) !== false) this.#remember({ key, text }, verdict);
       return verdict;
     } catch (error) {
       this.#tell(error);
@@ -116,15 +148,20 @@ export class Questions<Question, Verdict> {
     }
   }
 
-  #remember(key: string, verdict: Verdict): void {
-    const { ttlMsOf, isGood, clock } = this.#options;
+  #remember({ key, text }: Omit<Asked<Question>, 'question'>, verdict: Verdict): void {
+    const { ttlMsOf, isGood, clock, shared } = this.#options;
     // What was said before is outdated in any case.
     this.#good.delete(key);
     this.#others.delete(key);
     const ttlMs = ttlMsOf(verdict);
     if (ttlMs === 0 || JSON.stringify(verdict).length > REMEMBERED_CHARS_MAX) return;
-    const verdicts = isGood(verdict) ? this.#good : this.#others;
-    verdicts.set(key, { verdict, atMs: clock.now(), ttlMs });
+    this.#keep(key, { verdict, atMs: clock.now(), ttlMs });
+    shared?.answers.tell(text, verdict, { isGood: isGood(verdict), ttlMs });
+  }
+
+  #keep(key: string, remembered: Remembered<Verdict>): void {
+    const verdicts = this.#options.isGood(remembered.verdict) ? this.#good : this.#others;
+    verdicts.set(key, remembered);
   }
 
   #tell(error: unknown): void {

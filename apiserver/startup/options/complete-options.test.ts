@@ -64,6 +64,19 @@ test('limits are shared over Redis by an address of it, with TLS or without', ()
   ]);
 });
 
+test('answers of webhooks are shared over Redis by an address of it, and by a secret that it does not have', () => {
+  const redis = '--shared-webhook-cache-redis=rediss://redis.example.com:6380';
+  expect(options(ETCD).sharedAnswers).toBeUndefined();
+  expect(options(ETCD, redis, '--shared-webhook-cache-key-file=k').sharedAnswers).toEqual({
+    url: 'rediss://redis.example.com:6380',
+    keyFile: 'k',
+  });
+  expect(errors(ETCD, redis)).toEqual(['--shared-webhook-cache-redis needs --shared-webhook-cache-key-file']);
+  expect(
+    errors(ETCD, '--shared-webhook-cache-redis=example.com', '--shared-webhook-cache-key-file=k'),
+  ).toEqual(['--shared-webhook-cache-redis must begin with rediss:// or redis://']);
+});
+
 test('with etcd servers alone everything else has its default', () => {
   expect(options(ETCD, '--advertise-address=192.0.2.7')).toMatchObject({
     advertiseAddress: '192.0.2.7',

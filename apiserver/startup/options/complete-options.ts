@@ -15,6 +15,7 @@ import {
 import { readAuthorizationPolicies } from './authorization-policy-options';
 import { authorizationWebhookErrors, authorizationWebhookOptions } from './authorization-webhook-options';
 import { flowErrors, flowOptions } from './flow-options';
+import { sharedAnswerErrors, sharedAnswerOptions } from './shared-answer-options';
 import { connectErrors, connectOptions } from './connect-options';
 import type { FLAG_ROWS } from './flag-rows';
 import { OWN_GATES } from './own-gates';
@@ -54,6 +55,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
     ...(encryption.ok ? [] : encryption.errors),
     ...requestErrors(flags),
     ...flowErrors(flags),
+    ...sharedAnswerErrors(flags),
     ...auditErrors(flags),
     ...metricProblems(flags),
     ...(admission.ok ? [] : admission.errors),
@@ -117,6 +119,7 @@ function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
     serving: parsed.serving,
     requests: { timeoutMs: flags.requestTimeoutMs, minWatchTimeoutSeconds: flags.minRequestTimeoutSeconds },
     flow: flowOptions(flags, parsed.featureGates),
+    sharedAnswers: sharedAnswerOptions(flags),
     store: storeOptions(flags),
     encryption: parsed.encryption,
     watchCache: watchCacheOptions(flags),

@@ -15,6 +15,7 @@ import { OPERATION_FLAGS } from './operation-flags';
 import { OWN_GATES } from './own-gates';
 import { FLOW_FLAGS } from './flow-flags';
 import { SERVING_FLAGS } from './serving-flags';
+import { SHARED_ANSWER_FLAGS } from './shared-answer-options';
 import { CONNECT_FLAGS } from './connect-flags';
 import { WEBHOOK_FLAGS } from './webhook-flags';
 
@@ -184,6 +185,7 @@ export const FLAG_ROWS = [
     help: 'CSV file of static bearer tokens: token, user name, user uid and, in one quoted field, comma-separated groups. Changes require a restart.',
   },
   ...AUTHENTICATION_FLAGS,
+  ...SHARED_ANSWER_FLAGS,
   ...ACCOUNT_TOKEN_FLAGS,
   {
     name: 'anonymous-auth',

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import type { RedisOptions } from '../../../shared/client/redis';
 import type { DroppedRequests } from '../../exchange/overload';
 import type { ServerFeatureGates } from './own-gates';
 
@@ -11,7 +12,7 @@ export interface FlowOptions {
   /** Of request bodies and answers in memory, together. */
   readonly bytesMax: number;
   /** Undefined: every replica gives all seats. */
-  readonly sharedBy: { readonly url: string; readonly caFile: string | undefined } | undefined;
+  readonly sharedBy: RedisOptions | undefined;
   /** How long a request waits for its turn. */
   readonly waitMsMax: number;
 }

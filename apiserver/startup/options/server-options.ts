@@ -21,6 +21,7 @@ import type { BrowserRules } from '../../http/server/browser-rules';
 import type { SniCertificate } from '../../http/server/sni-certificates';
 import type { ServerFeatureGates } from './own-gates';
 import type { FlowOptions } from './flow-options';
+import type { SharedAnswerOptions } from './shared-answer-options';
 import type { ConnectOptions } from './connect-options';
 
 /** What the command line asks for, checked and complete: every part of the server takes its piece of this and no flags. */
@@ -33,6 +34,8 @@ export interface ServerOptions {
   readonly serving: ServingOptions;
   readonly requests: RequestOptions;
   readonly flow: FlowOptions;
+  /** Undefined: replicas tell each other nothing of what webhooks answer. */
+  readonly sharedAnswers: SharedAnswerOptions | undefined;
   readonly store: StoreOptions;
   /** Undefined: nothing is encrypted in the store. */
   readonly encryption: EncryptionRules | undefined;

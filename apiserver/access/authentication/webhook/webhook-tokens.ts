@@ -6,6 +6,7 @@ import type { TokenCacheCounts } from '../token-cache-counts';
 import type { RemoteOptions } from '../../webhook/questions';
 import { Questions } from '../../webhook/questions';
 import type { RemoteVerdict, TokenReviewCall } from './token-review-call';
+import { parseVerdict } from './parse-verdict';
 
 export interface WebhookTokenOptions extends RemoteOptions {
   readonly ask: TokenReviewCall;
@@ -21,7 +22,7 @@ export interface WebhookTokenOptions extends RemoteOptions {
  * is not kept, as it may be one that passes. A service that does not answer makes tokens unknown, and nothing else.
  */
 export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator {
-  const { ask, apiAudiences, ttlMs, clock, log, life, counts } = options;
+  const { ask, apiAudiences, ttlMs, clock, log, life, counts, answersOf } = options;
   const questions = new Questions<TokenQuestion, RemoteVerdict>({
     ask,
     isGood: ({ isKnown }) => isKnown,
@@ -34,7 +35,10 @@ export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator 
     },
     clock,
     life,
-    ...defined({ counts }),
+    ...defined({
+      counts,
+      shared: answersOf === undefined ? undefined : { answers: answersOf('tokens'), parse: parseVerdict },
+    }),
   });
   return async (question, signal) => {
     const verdict = await verdictOf(questions, question, signal);

@@ -1,3 +1,5 @@
+import { defined } from '../../../../shared/defined';
+import { fieldsOf } from '../../../../shared/object/accessors';
 import type { RemoteOptions } from '../../webhook/questions';
 import { Questions } from '../../webhook/questions';
 import type { AccessControl, AccessQuestion, AccessVerdict } from '../../../exchange/access';
@@ -20,7 +22,7 @@ const REMEMBERED_QUESTION_MAX = 10_000;
  * has no opinion, and the request fails if nobody else allows it. It cannot list rules.
  */
 export function webhookAccess(options: WebhookAccessOptions): AccessControl {
-  const { ask, authorizedTtlMs, unauthorizedTtlMs, clock, log, life } = options;
+  const { ask, authorizedTtlMs, unauthorizedTtlMs, clock, log, life, answersOf } = options;
   const isGood = ({ decision }: AccessVerdict): boolean => decision === 'allow';
   const questions = new Questions<AccessQuestion, AccessVerdict>({
     ask,
@@ -35,6 +37,9 @@ export function webhookAccess(options: WebhookAccessOptions): AccessControl {
     },
     clock,
     life,
+    ...defined({
+      shared: answersOf === undefined ? undefined : { answers: answersOf('access'), parse: parseVerdict },
+    }),
   });
   return {
     authorize: async (question, signal) => {
@@ -66,4 +71,13 @@ function lengthOf({
   name,
 }: AccessQuestion): number {
   return [verb, path, apiGroup, apiVersion, namespace, resource, subresource, name].join('').length;
+}
+
+const DECISIONS = ['allow', 'deny', 'no-opinion'] as const;
+
+/** A verdict that a replica wrote down; undefined for what is none. */
+function parseVerdict(value: unknown): AccessVerdict | undefined {
+  const { decision, reason } = fieldsOf<AccessVerdict>(value);
+  const known = DECISIONS.find((each) => each === decision);
+  return known === undefined || typeof reason !== 'string' ? undefined : { decision: known, reason };
 }

@@ -1,0 +1,53 @@
+import type { RedisOptions } from '../../../shared/client/redis';
+import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
+
+const GROUP = 'Authentication';
+
+/** Flags for what replicas tell each other of the answers of token and authorization webhooks. */
+export const SHARED_ANSWER_FLAGS = [
+  {
+    name: 'shared-webhook-cache-redis',
+    type: 'string',
+    default: '',
+    group: GROUP,
+    help: 'The Redis server by which replicas tell each other what the authentication and authorization webhooks answered, as rediss://[user:password@]host:port; redis:// is without TLS. Needs --shared-webhook-cache-key-file. While it is slow or away, each replica asks for itself.',
+  },
+  {
+    name: 'shared-webhook-cache-redis-ca-file',
+    type: 'string',
+    default: '',
+    group: GROUP,
+    help: 'The certificate authorities (PEM) of the server of --shared-webhook-cache-redis; by default those of this machine.',
+  },
+  {
+    name: 'shared-webhook-cache-key-file',
+    type: 'string',
+    default: '',
+    group: GROUP,
+    help: 'A file with at least 32 random bytes, the same for all replicas, by which shared answers are encrypted and their questions hashed. Replicas with another file understand nothing of them.',
+  },
+] as const satisfies readonly FlagRow[];
+
+export interface SharedAnswerOptions extends RedisOptions {
+  readonly keyFile: string;
+}
+
+type SharedAnswerFlags = FlagValues<typeof SHARED_ANSWER_FLAGS>;
+
+/** Undefined where replicas tell each other nothing. */
+export function sharedAnswerOptions(flags: SharedAnswerFlags): SharedAnswerOptions | undefined {
+  const { sharedWebhookCacheRedis: url, sharedWebhookCacheRedisCaFile: caFile } = flags;
+  if (url === '') return undefined;
+  return { url, caFile: caFile || undefined, keyFile: flags.sharedWebhookCacheKeyFile };
+}
+
+export function sharedAnswerErrors(flags: SharedAnswerFlags): readonly string[] {
+  const { sharedWebhookCacheRedis: url, sharedWebhookCacheKeyFile: keyFile } = flags;
+  if (url === '') return [];
+  return [
+    ...(/^rediss?:\/\//u.test(url)
+      ? []
+      : ['--shared-webhook-cache-redis must begin with rediss:// or redis://']),
+    ...(keyFile === '' ? ['--shared-webhook-cache-redis needs --shared-webhook-cache-key-file'] : []),
+  ];
+}
