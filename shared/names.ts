@@ -234,6 +234,9 @@ export const ANNOTATION = {
   appArmorContainerPrefix: 'container.apparmor.security.beta.kubernetes.io/',
   /** The old home of a pod's tolerations. */
   podTolerations: 'scheduler.alpha.kubernetes.io/tolerations',
+  /** The old home of a node's taints, and which pods a node would rather not run. */
+  nodeTaints: 'scheduler.alpha.kubernetes.io/taints',
+  nodeAvoidsPods: 'scheduler.alpha.kubernetes.io/preferAvoidPods',
   /** On the Secret of a service account's token: whose it is. */
   serviceAccountName: fromNeutral('orch.io/service-account.name'),
   serviceAccountUid: fromNeutral('orch.io/service-account.uid'),
@@ -261,7 +264,6 @@ export const ANNOTATION = {
   betaStorageClass: 'volume.beta.kubernetes.io/storage-class',
   isDefaultStorageClass: fromNeutral('storageclass.orch/is-default-class'),
   betaIsDefaultStorageClass: 'storageclass.beta.kubernetes.io/is-default-class',
-  endpointsLastChange: 'endpoints.kubernetes.io/last-change-trigger-time',
   appArmorDefaultProfile: 'apparmor.security.beta.kubernetes.io/defaultProfileName',
   appArmorAllowedProfiles: 'apparmor.security.beta.kubernetes.io/allowedProfileNames',
   seccompDefaultProfile: 'seccomp.security.alpha.kubernetes.io/defaultProfileName',

@@ -68,6 +68,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly expires?: boolean;
   /** What its names may be. Default: a DNS subdomain. */
   readonly nameRule?: NameRule;
+  /** Of a change, what may not change is told before what is wrong with the object. Default: after it. */
+  readonly judgesChangesFirst?: boolean;
   /** How much of metadata its rules look at. Default: all of it, with everything else. */
   readonly metadataChecks?: MetadataChecks;
   /** A failed precondition of a deletion is told in the words of the kind's own storage, with the resource where others name the kind. */

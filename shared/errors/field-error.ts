@@ -1,5 +1,6 @@
 import { stringifyExact } from '../object/exact-text';
 import { goQuote } from './go-quote';
+import { goStrings, GoValue } from './go-values';
 import type { StatusCause } from './status-error';
 import { StatusError } from './status-error';
 
@@ -28,10 +29,19 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** The value as upstream shows it, nothing at all in quotes too; but what has members as JSON, not in the syntax of Go. */
+/**
+ * The value as upstream shows it, nothing at all in quotes too; but what has members as JSON, not in the syntax of Go, unless it is a
+ * list of texts, or the rule says how.
+ */
 function show(value: unknown): string {
   if (value === undefined || value === null) return '"null"';
+  if (value instanceof GoValue) return String(value);
+  if (isTexts(value)) return String(goStrings(value));
   return typeof value === 'string' ? goQuote(value) : stringifyExact(value);
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
 }
 
 function withDetail(text: string, detail: string): string {
@@ -77,6 +87,11 @@ export function notSupported(field: string, value: unknown, supported: readonly 
 /** What the value leads to is not there. */
 export function notFoundField(field: string, value: unknown): FieldError {
   return ofValue('FieldValueNotFound', field, value, '');
+}
+
+/** What could not be judged, which is told beside what is wrong. */
+export function internalError(field: string, why: string): FieldError {
+  return { reason: 'InternalError', field, message: `Internal error: ${why}` };
 }
 
 /** The value itself is not repeated: it is long. */

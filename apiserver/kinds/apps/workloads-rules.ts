@@ -38,8 +38,9 @@ export const replicationControllerRules: Pick<Strategy<ReplicationController>, '
   validate: ({ spec }, { settings }) => {
     const { selector = {}, template } = spec;
     return [
-      ...counts(spec, 'spec'),
+      ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
       ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
+      ...nonNegative(spec.replicas, 'spec.replicas'),
       ...replicatedTemplate(spec, labelSelectorOfMap(selector), 'ReplicationController'),
       ...(template === undefined ? [] : privilegeRule(template.spec, { path: POD_SPEC, settings })),
     ];

@@ -157,19 +157,6 @@ testKind('Service', {
       { spec: { type: 'LoadBalancer', loadBalancerSourceRanges: ['10.0.0.0/33'] } },
       ['Invalid spec.LoadBalancerSourceRanges'],
     ],
-    [
-      'two protocols at a balancer',
-      {
-        spec: {
-          type: 'LoadBalancer',
-          ports: [
-            { name: 'a', port: 1 },
-            { name: 'b', port: 1, protocol: 'UDP' },
-          ],
-        },
-      },
-      ['Invalid spec.ports'],
-    ],
     ['no name outside', { spec: { type: 'ExternalName' } }, ['Required spec.externalName']],
     [
       'a bad name outside',
@@ -221,11 +208,6 @@ testKind('Endpoints', {
       'a bad host name',
       { subsets: [{ addresses: [{ ip: '192.0.2.1', hostname: 'a.b' }] }] },
       ['Invalid subsets[0].addresses[0].hostname'],
-    ],
-    [
-      'a bad time of the last change',
-      { metadata: { annotations: { [ANNOTATION.endpointsLastChange]: 'now' } } },
-      [`Invalid metadata.annotations[${ANNOTATION.endpointsLastChange}]`],
     ],
   ],
 });

@@ -1,25 +1,14 @@
 import type { EndpointAddress, Endpoints, EndpointSubset } from '../../../shared/api/types/core-v1';
-import { ANNOTATION } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { invalid, required } from '../../../shared/errors/field-error';
+import { required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import { parseTime } from '../../../shared/meta/time';
 import type { Strategy } from '../../registry/strategy';
 import { reachableAddress } from '../rules/addresses';
-import { forEachItem, invalidForEach, optionalForm } from '../rules/primitives';
+import { forEachItem, invalidForEach, ipAddress, optionalForm } from '../rules/primitives';
 import { validateServicePort } from './service-ports';
 
 export const endpointsRules: Pick<Strategy<Endpoints>, 'validate'> = {
-  validate: ({ metadata, subsets = [] }) => {
-    const key = ANNOTATION.endpointsLastChange;
-    const changed = metadata.annotations?.[key];
-    return [
-      ...(changed === undefined || parseTime(changed) !== undefined
-        ? []
-        : [invalid(`metadata.annotations[${key}]`, changed, 'must be an RFC3339 time')]),
-      ...forEachItem(subsets, 'subsets', validateSubset),
-    ];
-  },
+  validate: ({ subsets = [] }) => forEachItem(subsets, 'subsets', validateSubset),
 };
 
 function validateSubset(subset: EndpointSubset, path: string): FieldError[] {
@@ -38,8 +27,9 @@ function validateSubset(subset: EndpointSubset, path: string): FieldError[] {
 
 function validateAddress({ ip, hostname, nodeName: node }: EndpointAddress, path: string): FieldError[] {
   return [
-    ...reachableAddress(ip, `${path}.ip`),
+    ...ipAddress(ip, `${path}.ip`),
     ...optionalForm(hostname, `${path}.hostname`, dns1123LabelProblems),
     ...(node === undefined ? [] : invalidForEach(dns1123SubdomainProblems(node), node, `${path}.nodeName`)),
+    ...reachableAddress(ip, `${path}.ip`),
   ];
 }

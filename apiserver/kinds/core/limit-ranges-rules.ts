@@ -1,10 +1,10 @@
 import type { LimitRange, LimitRangeItem } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
+import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity } from '../../../shared/meta/quantity';
 import type { Strategy } from '../../registry/strategy';
-import { forEachItem, invalidForEach, noDuplicates } from '../rules/primitives';
+import { forEachItem, invalidForEach, repeatsIn } from '../rules/primitives';
 import { mayOvercommit } from '../rules/resource-lists';
 import { containerResourceName, quantityOf, resourceName } from '../pod-template/resource-requirements';
 
@@ -13,13 +13,12 @@ const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim'];
 export const limitRangeRules: Pick<Strategy<LimitRange>, 'validate'> = {
   validate: ({ spec }) => {
     const limits = spec.limits ?? [];
-    return [
-      ...noDuplicates(
-        limits.map(({ type }) => type),
-        (index) => `spec.limits[${String(index)}].type`,
-      ),
-      ...forEachItem(limits, 'spec.limits', validateLimit),
-    ];
+    const isRepeated = repeatsIn(limits.map(({ type }) => type));
+    return forEachItem(limits, 'spec.limits', (limit, path, index) => [
+      ...validateType(limit.type, `${path}.type`),
+      ...(isRepeated(index) ? [duplicate(`${path}.type`, limit.type)] : []),
+      ...validateLimit(limit, path),
+    ]);
   },
 };
 
@@ -33,7 +32,6 @@ function validateLimit(limit: LimitRangeItem, path: string): FieldError[] {
   const maps = AMOUNTS.filter((field) => !(isPod && DEFAULTS.includes(field)));
   const names = new Set(maps.flatMap((field) => Object.keys(limit[field] ?? {})));
   return [
-    ...validateType(type, `${path}.type`),
     ...(isPod ? DEFAULTS : [])
       .filter((field) => Object.keys(limit[field] ?? {}).length > 0)
       .map((field) => forbiddenField(`${path}.${field}`, "may not be specified when `type` is 'Pod'")),
@@ -144,15 +142,16 @@ function overcommit(name: string, [request, limit]: Pair, path: string): FieldEr
 
 function validateRatio(ratio: string | undefined, [min, max]: Pair, path: string): FieldError[] {
   if (ratio === undefined) return [];
-  const given = asNumber(ratio);
-  const tooSmall = given < 1 ? [invalid(path, ratio, `ratio ${ratio} is less than 1`)] : [];
+  const given = thousandths(ratio);
+  const tooSmall = given < 1000 ? [invalid(path, ratio, `ratio ${ratio} is less than 1`)] : [];
   if (min === undefined || max === undefined) return tooSmall;
-  const most = asNumber(max) / asNumber(min);
-  if (!(given > most)) return tooSmall;
+  const most = thousandths(max) / thousandths(min);
+  if (!(given / 1000 > most)) return tooSmall;
   return [...tooSmall, invalid(path, ratio, `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`)];
 }
 
-function asNumber(amount: string): number {
+/** Whole numbers, whose quotients are exact where they are whole. */
+function thousandths(amount: string): number {
   const { unscaled, scale } = quantityOf(amount);
-  return Number(unscaled) * 10 ** scale;
+  return scale < -3 ? Number(unscaled) / 10 ** (-scale - 3) : Number(unscaled) * 10 ** (scale + 3);
 }

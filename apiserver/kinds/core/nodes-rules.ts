@@ -10,8 +10,10 @@ import {
 import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import { isDualStack } from '../rules/addresses';
+import { dualStackErrors } from '../rules/addresses';
 import { isZero } from '../../../shared/object/accessors';
+import { validateNodeAnnotations } from './node-annotations';
+import { validateConfigSource, validateConfigStatus } from './node-config';
 import { forEachItem, invalidForEach, isCidr, repeatsIn } from '../rules/primitives';
 import { resourceAmount } from '../pod-template/resource-requirements';
 import { TAINT_EFFECTS } from '../pod-template/tolerations';
@@ -24,16 +26,23 @@ export const nodeRules: Pick<Strategy<Node>, 'validate' | 'validateUpdate' | 'su
 
 function validateNode(node: Node): FieldError[] {
   return [
+    ...validateNodeAnnotations(node.metadata.annotations ?? {}, ANNOTATIONS, taintList),
     ...validateTaints(node),
     ...validateAmounts(node),
     ...validatePodNetworks(node.spec.podCIDRs ?? []),
   ];
 }
 
+const ANNOTATIONS = 'metadata.annotations';
+
+/** Upstream takes the path of metadata here. */
 function validateTaints({ spec: { taints = [] } }: Node): FieldError[] {
+  return taintList(taints, 'metadata.taints');
+}
+
+function taintList(taints: readonly Taint[], listPath: string): FieldError[] {
   const isRepeated = repeatsIn(taints.map(({ key, effect }) => `${key}:${effect}`));
-  // Upstream takes the path of metadata here.
-  return forEachItem(taints, 'metadata.taints', (taint, path, index) => [
+  return forEachItem(taints, listPath, (taint, path, index) => [
     ...validateTaint(taint, path),
     ...(isRepeated(index) ? [duplicate(path, taint, 'taints must be unique by key and effect pair')] : []),
   ]);
@@ -64,14 +73,14 @@ function validateAmounts({ status }: Node): FieldError[] {
 function validatePodNetworks(networks: readonly string[]): FieldError[] {
   const path = 'spec.podCIDRs';
   const wrong = forEachItem(networks, path, (network, itemPath) =>
-    isCidr(network) ? [] : [invalid(itemPath, network, 'must be valid CIDR')],
+    // Upstream shows all of them.
+    isCidr(network) ? [] : [invalid(itemPath, networks, 'must be valid CIDR')],
   );
-  if (wrong.length > 0 || networks.length < 2) return wrong;
+  if (networks.length < 2) return wrong;
   const isRepeated = repeatsIn(networks);
   return [
-    ...(networks.length === 2 && isDualStack(networks)
-      ? []
-      : [invalid(path, networks, 'may specify no more than one CIDR for each IP family')]),
+    ...wrong,
+    ...dualStackErrors(networks, path, { what: 'CIDR', shown: networks }),
     ...forEachItem(networks, path, (network, at, index) =>
       isRepeated(index) ? [duplicate(at, network)] : [],
     ),
@@ -82,9 +91,10 @@ function validatePodNetworks(networks: readonly string[]): FieldError[] {
 function validateNodeChange(next: Node, previous: Node): FieldError[] {
   const { spec: after } = next;
   const { spec: before } = previous;
-  const { addresses = [] } = next.status ?? {};
+  const { addresses = [], config } = next.status ?? {};
   const isRepeated = repeatsIn(addresses.map(({ type, address }) => `${type}/${address}`));
   return [
+    ...validateNodeAnnotations(next.metadata.annotations ?? {}, ANNOTATIONS, taintList),
     ...validateAmounts(next),
     ...forEachItem(addresses, 'status.addresses', (address, path, index) =>
       isRepeated(index) ? [duplicate(path, address)] : [],
@@ -95,6 +105,10 @@ function validateNodeChange(next: Node, previous: Node): FieldError[] {
       : [
           forbiddenField('spec.providerID', 'node updates may not change providerID except from "" to valid'),
         ]),
+    ...(after.configSource === undefined
+      ? []
+      : validateConfigSource(after.configSource, 'spec.configSource')),
+    ...(config === undefined ? [] : validateConfigStatus(config, 'status.config')),
     ...validateTaints(next),
     ...((after.externalID ?? '') === (before.externalID ?? '')
       ? []

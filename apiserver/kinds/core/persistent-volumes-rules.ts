@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type {
   PersistentVolume,
   PersistentVolumeSpec,
@@ -18,6 +19,7 @@ import { PERSISTENT_SOURCES } from './persistent-volume-sources';
 import { basicResource, positiveQuantity } from '../rules/resource-lists';
 import { ISCSI_NAME_TOO_LONG, isLongIscsiName } from '../rules/storage-drivers';
 import { oneSource } from '../pod-template/volume-sources';
+import { membersOf } from '../rules/members';
 
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain'];
 
@@ -38,9 +40,7 @@ function validateSpec(spec: PersistentVolumeSpec, name: string): FieldError[] {
     ...validateCapacity(spec.capacity ?? {}),
     ...(policy === '' ? [] : choice(policy, 'spec.persistentVolumeReclaimPolicy', RECLAIM_POLICIES)),
     ...(spec.nodeAffinity === undefined ? [] : validateNodeAffinity(spec.nodeAffinity)),
-    ...longIscsiName(name, spec, 'spec'),
-    ...oneSource(spec, 'spec', PERSISTENT_SOURCES),
-    ...localIsSomewhere(spec, 'spec'),
+    ...volumeSource(spec, 'spec', name),
     ...rootIsNotRecycled(spec, 'spec'),
     ...optionalForm(spec.storageClassName, 'spec.storageClassName', dns1123SubdomainProblems),
     ...(volumeMode === undefined ? [] : choice(volumeMode, 'spec.volumeMode', VOLUME_MODES)),
@@ -66,9 +66,7 @@ export function validateInlineVolumeSpec(spec: PersistentVolumeSpec, path: strin
         ]),
     ...(spec.claimRef === undefined ? [] : [notInline(`${path}.claimRef`)]),
     ...(spec.nodeAffinity === undefined ? [] : [notInline(`${path}.nodeAffinity`)]),
-    ...longIscsiName('', spec, path),
-    ...oneSource(spec, path, PERSISTENT_SOURCES),
-    ...localIsSomewhere(spec, path),
+    ...volumeSource(spec, path, ''),
     ...rootIsNotRecycled(spec, path),
     ...(volumeMode === '' || volumeMode === 'Filesystem'
       ? []
@@ -115,6 +113,19 @@ function validateNodeAffinity({ required: selector }: VolumeNodeAffinity): Field
     : validateNodeSelector(selector, path);
 }
 
+/** What is wrong with a source that comes after another one is told of a flex volume alone; which is no surplus then, as upstream. */
+function volumeSource(spec: PersistentVolumeSpec, path: string, name: string): FieldError[] {
+  const [first, ...others] = membersOf(spec, PERSISTENT_SOURCES);
+  const { flexVolume, ...withoutFlex } = spec;
+  const isLateFlex = flexVolume !== undefined && others.includes('flexVolume');
+  return [
+    ...(first === 'iscsi' ? longIscsiName(name, spec, path) : []),
+    ...oneSource(isLateFlex ? withoutFlex : spec, path, PERSISTENT_SOURCES),
+    ...(isLateFlex ? PERSISTENT_SOURCES.flexVolume(flexVolume, `${path}.flexVolume`) : []),
+    ...(first === 'local' ? localIsSomewhere(spec, path) : []),
+  ];
+}
+
 function longIscsiName(name: string, { iscsi }: PersistentVolumeSpec, at: string): FieldError[] {
   return isLongIscsiName(name, iscsi)
     ? [invalid(`${at}.iscsi.targetportal`, iscsi?.targetPortal, ISCSI_NAME_TOO_LONG)]
@@ -129,7 +140,7 @@ function localIsSomewhere({ local, nodeAffinity }: PersistentVolumeSpec, at: str
 
 function rootIsNotRecycled(spec: PersistentVolumeSpec, at: string): FieldError[] {
   const path = spec.hostPath?.path ?? '';
-  if (spec.persistentVolumeReclaimPolicy !== 'Recycle' || !/^\/[/.]*$/.test(path)) return [];
+  if (spec.persistentVolumeReclaimPolicy !== 'Recycle' || posix.normalize(path) !== '/') return [];
   return [
     forbiddenField(`${at}.persistentVolumeReclaimPolicy`, "may not be 'recycle' for a hostPath mount of '/'"),
   ];

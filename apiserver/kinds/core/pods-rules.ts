@@ -8,6 +8,8 @@ import type {
 } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
+import { goStruct, goStructs } from '../../../shared/errors/go-values';
 import { deepEqual } from '../../../shared/object/clone';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { ReadonlyJson } from '../../../shared/object/json';
@@ -21,14 +23,13 @@ import {
 import { privilegeRule } from '../pod-template/privileged-containers';
 import { validateEphemeralContainers } from '../pod-template/containers';
 import { validatePodSpec } from '../pod-template/pod-spec';
-import { forEachItem, invalidForEach, ipAddress, isIpv4Address, repeatsIn } from '../rules/primitives';
+import { dualStackErrors } from '../rules/addresses';
+import { forEachItem, invalidForEach, ipAddress, repeatsIn } from '../rules/primitives';
 import { validateTolerationsUpdate } from '../pod-template/tolerations';
 import { validateVolumes } from '../pod-template/volumes';
 
 const INT32_MAX = 2_147_483_647;
 const CONTAINER_LISTS = ['containers', 'initContainers'] as const;
-
-type ContainerList = (typeof CONTAINER_LISTS)[number];
 
 export const podRules: Pick<Strategy<Pod>, 'validate' | 'validateNew' | 'validateUpdate'> = {
   validate: (pod, { settings }) => [
@@ -90,29 +91,24 @@ function trimmedImages(containers: readonly Container[], path: string): FieldErr
 function validatePodUpdate(next: Pod, previous: Pod): FieldError[] {
   const { spec } = next;
   const { spec: old } = previous;
-  const annotations = validatePodAnnotationsUpdate(next, previous);
-  const counts = CONTAINER_LISTS.flatMap((list) => sameCount(spec, old, list));
-  if (counts.length > 0) return [...annotations, ...counts];
-  const images = CONTAINER_LISTS.flatMap((list) => someImages(spec[list] ?? [], `spec.${list}`));
+  const first = [...validatePodAnnotationsUpdate(next, previous)];
+  for (const list of CONTAINER_LISTS) {
+    if ((spec[list] ?? []).length !== (old[list] ?? []).length) {
+      return [...first, forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')];
+    }
+    first.push(...someImages(spec[list] ?? [], `spec.${list}`));
+  }
   const late = deadline(integer(spec.activeDeadlineSeconds), integer(old.activeDeadlineSeconds));
   // A bad number ends the comparison, a missing one does not; so does upstream.
-  if (late.length > 0 && spec.activeDeadlineSeconds !== undefined)
-    return [...annotations, ...images, ...late];
+  if (late.length > 0 && spec.activeDeadlineSeconds !== undefined) return [...first, ...late];
   const why =
     'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
   return [
-    ...annotations,
-    ...images,
+    ...first,
     ...late,
     ...validateTolerationsUpdate(spec.tolerations, old.tolerations, 'spec.tolerations'),
     ...(deepEqual(settled(spec), settled(old)) ? [] : [forbiddenField('spec', why)]),
   ];
-}
-
-function sameCount(spec: PodSpec, old: PodSpec, list: ContainerList): FieldError[] {
-  return (spec[list] ?? []).length === (old[list] ?? []).length
-    ? []
-    : [forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')];
 }
 
 function someImages(containers: readonly Container[], path: string): FieldError[] {
@@ -179,11 +175,12 @@ export function validatePodStatusUpdate(next: Pod, previous: Pod): FieldError[] 
   const { status = {} } = next;
   const { status: old = {} } = previous;
   const { nominatedNodeName: nominated = '' } = status;
+  const wrongIps = podIps(status);
   return [
     ...validatePodAnnotationsUpdate(next, previous),
     // Upstream's path.
     ...forEachItem(status.conditions ?? [], 'metadata.conditions', ({ type }, at) =>
-      OWN_CONDITIONS.has(type) ? [] : invalidForEach(qualifiedNameProblems(type), type, `${at}.Condition`),
+      OWN_CONDITIONS.has(type) ? [] : invalidForEach(qualifiedNameProblems(type), type, `${at}.Type`),
     ),
     ...(nominated === '' || nominated === old.nominatedNodeName
       ? []
@@ -194,7 +191,8 @@ export function validatePodStatusUpdate(next: Pod, previous: Pod): FieldError[] 
         restartPolicy: previous.spec.restartPolicy ?? '',
       }),
     ),
-    ...podIps(status),
+    // A pod that had wrong ones already may keep on having such.
+    ...(wrongIps.length > 0 && podIps(old).length > 0 ? [] : wrongIps),
   ];
 }
 
@@ -224,12 +222,13 @@ function terminated({ state }: ContainerStatus): ContainerStateTerminated | unde
 function podIps({ podIPs = [] }: PodStatus): FieldError[] {
   const path = 'status.podIPs';
   const ips = podIPs.map(({ ip = '' }) => ip);
+  const errors = forEachItem(ips, path, ipAddress);
+  if (ips.length < 2) return errors;
   const isRepeated = repeatsIn(ips);
-  const errors = forEachItem(ips, path, (ip, at, index) => [
-    ...ipAddress(ip, at),
-    ...(isRepeated(index) ? [duplicate(at, ip)] : []),
-  ]);
-  if (errors.length > 0 || ips.length < 2) return errors;
-  const isDual = ips.length === 2 && ips.filter(isIpv4Address).length === 1;
-  return isDual ? [] : [invalid(path, ips, 'may specify no more than one IP for each IP family')];
+  const shown = ips.map((ip) => goStruct('core.PodIP', { IP: goQuote(ip) }));
+  return [
+    ...errors,
+    ...dualStackErrors(ips, path, { what: 'IP', shown: goStructs('core.PodIP', shown) }),
+    ...forEachItem(shown, path, (ip, at, index) => (isRepeated(index) ? [duplicate(at, ip)] : [])),
+  ];
 }

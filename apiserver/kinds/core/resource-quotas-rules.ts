@@ -5,6 +5,7 @@ import type {
 } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
+import { goStrings } from '../../../shared/errors/go-values';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
 import type { Quantity } from '../../../shared/object/values';
@@ -50,6 +51,16 @@ const RESOURCES_OF_SCOPE: ReadonlyMap<string, readonly string[]> = new Map([
   ['PriorityClass', ['pods', ...COMPUTE]],
   ['Terminating', ['pods', ...COMPUTE]],
 ]);
+
+/** Its feature is off in v1.21. */
+const SWITCHED_OFF = 'CrossNamespacePodAffinity';
+
+function isSupported(scope: string): boolean {
+  return scope !== SWITCHED_OFF && RESOURCES_OF_SCOPE.has(scope);
+}
+
+const SCOPE = 'core.ResourceQuotaScope';
+
 const EXCLUSIVE = [
   ['BestEffort', 'NotBestEffort'],
   ['Terminating', 'NotTerminating'],
@@ -68,10 +79,10 @@ function validateScopes(spec: ResourceQuotaSpec): FieldError[] {
   const { scopes = [] } = spec;
   const path = 'spec.scopes';
   return [
-    ...(scopes.every((scope) => RESOURCES_OF_SCOPE.has(scope))
-      ? []
-      : [invalid(path, scopes, 'unsupported scope')]),
-    ...(isMisapplied(spec, scopes) ? [invalid(path, scopes, 'unsupported scope applied to resource')] : []),
+    ...(scopes.every(isSupported) ? [] : [invalid(path, goStrings(scopes, SCOPE), 'unsupported scope')]),
+    ...(isMisapplied(spec, scopes)
+      ? [invalid(path, goStrings(scopes, SCOPE), 'unsupported scope applied to resource')]
+      : []),
     ...conflicts(scopes, path),
   ];
 }
@@ -87,7 +98,7 @@ function isMisapplied({ hard = {} }: ResourceQuotaSpec, scopes: readonly string[
 
 function conflicts(scopes: readonly string[], path: string): FieldError[] {
   return EXCLUSIVE.filter((pair) => pair.every((scope) => scopes.includes(scope))).map(() =>
-    invalid(path, scopes, 'conflicting scopes'),
+    invalid(path, goStrings(scopes, SCOPE), 'conflicting scopes'),
   );
 }
 
@@ -98,7 +109,7 @@ function validateScopeSelector(spec: ResourceQuotaSpec): FieldError[] {
   const names = expressions.map(({ scopeName }) => scopeName);
   return [
     ...forEachItem(expressions, path, (expression) => [
-      ...(RESOURCES_OF_SCOPE.has(expression.scopeName)
+      ...(isSupported(expression.scopeName)
         ? []
         : [invalid(`${path}.scopeName`, expression.scopeName, 'unsupported scope')]),
       ...validateOperator(expression, path),
@@ -154,5 +165,7 @@ function scopesStay(next: ResourceQuota, previous: ResourceQuota): FieldError[] 
   const now = new Set(next.spec.scopes);
   const then = new Set(previous.spec.scopes);
   const isSame = now.size === then.size && [...now].every((scope) => then.has(scope));
-  return isSame ? [] : [invalid('spec.scopes', [...now], 'field is immutable')];
+  return isSame
+    ? []
+    : [invalid('spec.scopes', goStrings(next.spec.scopes ?? [], SCOPE), 'field is immutable')];
 }

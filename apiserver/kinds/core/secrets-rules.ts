@@ -8,7 +8,11 @@ import { CONFIG_BYTES_MAX, configKeys, decodedBytes, immutableFields } from './c
 import { immutable } from '../rules/primitives';
 
 /** The type says which keys must be there, and never changes. */
-export const secretRules: Pick<Strategy<Secret>, 'prepareForUpdate' | 'validate' | 'validateUpdate'> = {
+export const secretRules: Pick<
+  Strategy<Secret>,
+  'judgesChangesFirst' | 'prepareForUpdate' | 'validate' | 'validateUpdate'
+> = {
+  judgesChangesFirst: true,
   // A client that leaves out the type means the one that is there.
   prepareForUpdate: (next, previous) =>
     next.type === undefined && previous.type !== undefined ? { ...next, type: previous.type } : next,

@@ -1,8 +1,9 @@
 import type { Service, ServiceSpec } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, notSupported, required } from '../../../shared/errors/field-error';
+import { goStrings } from '../../../shared/errors/go-values';
 import { familyOf, isDualStack } from '../rules/addresses';
-import { forEachItem, repeatsIn } from '../rules/primitives';
+import { forEachItem, ipAddress, repeatsIn } from '../rules/primitives';
 
 const PATH = 'spec.clusterIPs';
 const FAMILIES = ['IPv4', 'IPv6'];
@@ -10,13 +11,13 @@ const FAMILY_POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
 /** A Service without an address of its own: its name leads to its endpoints. */
 export function isHeadless({ clusterIP, clusterIPs = [] }: ServiceSpec): boolean {
-  const [first] = clusterIPs;
-  return first === 'None' || (first === undefined && clusterIP === 'None');
+  const [first = clusterIP, ...more] = clusterIPs;
+  return first === 'None' && more.length === 0;
 }
 
 /** `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` of a Service that has addresses. */
 export function clusterAddresses(spec: ServiceSpec): FieldError[] {
-  const { clusterIP: first = '', clusterIPs: all = [], ipFamilies = [], ipFamilyPolicy: policy = '' } = spec;
+  const { clusterIP: first = '', clusterIPs: all = [], ipFamilies = [], ipFamilyPolicy: policy } = spec;
   const errors = [
     ...(first !== '' && all.length === 0 ? [required(PATH)] : []),
     ...(first !== '' && all.length > 0 && all[0] !== first
@@ -24,7 +25,7 @@ export function clusterAddresses(spec: ServiceSpec): FieldError[] {
       : []),
     ...(first === '' && all.length > 0 ? [invalid(PATH, all, 'must be empty when clusterIP is empty')] : []),
     ...validateFamilies(ipFamilies),
-    ...(policy === '' || FAMILY_POLICIES.includes(policy)
+    ...(policy === undefined || FAMILY_POLICIES.includes(policy)
       ? []
       : [notSupported('spec.ipFamilyPolicy', policy, FAMILY_POLICIES)]),
   ];
@@ -48,7 +49,7 @@ function addressForms(all: readonly string[]): { readonly isSound: boolean; read
     if (index === 0 && address === 'None') {
       return all.length > 1 ? [invalid(PATH, all, "'None' must be the first and only value")] : [];
     }
-    return familyOf(address) === undefined ? [invalid(path, address, 'must be a valid IP address')] : [];
+    return ipAddress(address, path);
   });
   const tooMany = all.length > 2 ? [invalid(PATH, all, 'may only hold up to 2 values')] : [];
   return { isSound: wrong.length === 0, errors: [...wrong, ...tooMany] };
@@ -82,61 +83,56 @@ export function clusterAddressChanges(next: Service, previous: Service): FieldEr
   const { spec: after } = next;
   const { spec: before } = previous;
   if (after.type === 'ExternalName' || before.type === 'ExternalName') return [];
-  const isNow = isHeadless(after);
-  const was = isHeadless(before);
-  if (isNow && was) return [];
-  return [...addressChanges(after, before), ...(isNow || was ? [] : familyChanges(after, before))];
+  const wasHeadless = isHeadless(before);
+  const staysHeadless = isHeadless(after) && wasHeadless;
+  return [
+    ...(staysHeadless ? [] : addressChanges(after, before)),
+    ...(staysHeadless || isHeadless(after) !== wasHeadless ? [] : familyChanges(after, before)),
+  ];
 }
 
-const UNCHANGEABLE = 'may not change once set';
+const STAYS = 'may not change once set';
 
 function addressChanges(after: ServiceSpec, before: ServiceSpec): FieldError[] {
-  const { clusterIPs: now = [], ipFamilyPolicy } = after;
+  const { clusterIPs: now = [] } = after;
   const { clusterIPs: then = [] } = before;
-  const first = `${PATH}[0]`;
   if (now.length === then.length) {
-    return forEachItem(then, PATH, (value, path, index) =>
-      value === now[index] ? [] : [invalid(path, now, UNCHANGEABLE)],
+    return forEachItem(then, PATH, (address, path, index) =>
+      address === now[index] ? [] : [invalid(path, now, STAYS)],
     );
   }
-  if (now.length === 0) return [invalid(first, now, 'primary clusterIP can not be unset')];
+  const first = `${PATH}[0]`;
   return [
-    ...(then.length > 0 && now[0] !== then[0] ? [invalid(first, now, UNCHANGEABLE)] : []),
-    ...(now.length === 1 && then.length > 1 && ipFamilyPolicy !== 'SingleStack'
-      ? [
-          invalid(
-            first,
-            now,
-            "`ipFamilyPolicy` must be set to 'SingleStack' when releasing the secondary clusterIP",
-          ),
-        ]
-      : []),
+    ...(now.length === 0 ? [invalid(first, now, 'primary clusterIP can not be unset')] : []),
+    ...(now.length > 0 && then.length > 0 && now[0] !== then[0] ? [invalid(first, now, STAYS)] : []),
+    ...(now.length === 1 && then.length > 1 ? released(after, 'clusterIP') : []),
   ];
 }
 
+/** The paths, and the list that is shown, are upstream's. */
 function familyChanges(after: ServiceSpec, before: ServiceSpec): FieldError[] {
-  const { ipFamilies: now = [], clusterIPs = [], ipFamilyPolicy } = after;
+  const { clusterIPs: addresses = [], ipFamilies: now = [] } = after;
   const { ipFamilies: then = [] } = before;
-  const path = 'spec.ipFamilies[0]';
+  const first = 'spec.ipFamilies[0]';
   if (now.length === then.length) {
-    return then.flatMap((family, index) => (family === now[index] ? [] : [invalid(path, now, UNCHANGEABLE)]));
+    return forEachItem(then, first, (family, _path, index) =>
+      family === now[index] ? [] : [invalid(first, goStrings(now, FAMILY), STAYS)],
+    );
   }
-  const isReleased = now.length < then.length;
+  const isFewer = now.length < then.length;
   return [
-    ...(isReleased && clusterIPs.length === 0
-      ? [invalid(path, now, 'primary ipFamily can not be unset')]
+    ...(isFewer && addresses.length === 0
+      ? [invalid(first, goStrings(now, FAMILY), 'primary ipFamily can not be unset')]
       : []),
-    ...(now.length > 0 && then.length > 0 && now[0] !== then[0]
-      ? [invalid(path, clusterIPs, UNCHANGEABLE)]
-      : []),
-    ...(isReleased && now.length === 1 && ipFamilyPolicy !== 'SingleStack'
-      ? [
-          invalid(
-            `${PATH}[0]`,
-            clusterIPs,
-            "`ipFamilyPolicy` must be set to 'SingleStack' when releasing the secondary ipFamily",
-          ),
-        ]
-      : []),
+    ...(now.length > 0 && then.length > 0 && now[0] !== then[0] ? [invalid(first, addresses, STAYS)] : []),
+    ...(isFewer && now.length === 1 ? released(after, 'ipFamily') : []),
   ];
+}
+
+const FAMILY = 'core.IPFamily';
+
+function released({ clusterIPs = [], ipFamilyPolicy }: ServiceSpec, what: string): FieldError[] {
+  if (ipFamilyPolicy === 'SingleStack') return [];
+  const why = `\`ipFamilyPolicy\` must be set to 'SingleStack' when releasing the secondary ${what}`;
+  return [invalid(`${PATH}[0]`, clusterIPs, why)];
 }

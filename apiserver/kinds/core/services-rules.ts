@@ -7,6 +7,9 @@ import type {
 import { ANNOTATION } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
+import type { GoValue } from '../../../shared/errors/go-values';
+import { goStruct } from '../../../shared/errors/go-values';
 import type { ObjectMeta } from '../../../shared/object/object';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { validateLabels } from '../../../shared/meta/validate-labels';
@@ -21,9 +24,10 @@ import {
   noDuplicates,
   optionalForm,
   portNumberOrName,
+  repeatsIn,
   requiredChoice,
 } from '../rules/primitives';
-import { PROTOCOLS, validateServicePort } from './service-ports';
+import { validateServicePort } from './service-ports';
 import { clusterAddressChanges, clusterAddresses, isHeadless } from './service-addresses';
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
@@ -33,9 +37,17 @@ const AFFINITY_SECONDS_MAX = 86_400;
 const NODE_AGENT_PORT = 10_250;
 
 /** What is wrong with a Service apart from addresses and ports that are taken. */
-export const serviceRules: Pick<Strategy<Service>, 'validate' | 'validateUpdate' | 'subresources'> = {
+export const serviceRules: Pick<
+  Strategy<Service>,
+  'judgesChangesFirst' | 'validate' | 'validateNew' | 'validateUpdate' | 'subresources'
+> = {
+  judgesChangesFirst: true,
   validate: validateService,
-  validateUpdate: clusterAddressChanges,
+  validateNew: (service) => mixedProtocols(service),
+  validateUpdate: (next, previous) => [
+    ...clusterAddressChanges(next, previous),
+    ...mixedProtocols(next, previous),
+  ],
   subresources: {
     status: {
       ...statusSubresource,
@@ -59,6 +71,9 @@ function validateFields({ metadata, spec }: Service): FieldError[] {
     ...(spec.type === 'ExternalName' ? [] : clusterAddresses(spec)),
     ...forEachItem(spec.externalIPs ?? [], 'spec.externalIPs', externalAddress),
     ...requiredChoice(spec.type, 'spec.type', TYPES),
+    ...(spec.type === 'ClusterIP' ? noNodePorts(spec.ports ?? []) : []),
+    ...duplicateNodePorts(spec.ports ?? []),
+    ...duplicatePorts(spec.ports ?? []),
     ...validateSourceRanges(metadata, spec),
     ...validateTraffic(spec),
   ];
@@ -83,17 +98,25 @@ function validateByType(spec: ServiceSpec): FieldError[] {
             : [],
         ),
         ...notHeadless(spec),
-        ...loadBalancerProtocols(ports),
       ];
     case 'NodePort':
       return [...missing, ...notHeadless(spec)];
     case 'ExternalName':
       return validateExternalName(spec);
-    case 'ClusterIP':
-      return [...missing, ...noNodePorts(ports)];
     default:
       return missing;
   }
+}
+
+/** A balancer carries one protocol, unless its Service has had several before: their feature is off in v1.21. */
+function mixedProtocols(next: Service, previous?: Service): FieldError[] {
+  const { type, ports = [] } = next.spec;
+  if (type !== 'LoadBalancer' || !isMixed(next) || (previous !== undefined && isMixed(previous))) return [];
+  return [invalid('spec.ports', ports, "may not contain more than 1 protocol when type is 'LoadBalancer'")];
+}
+
+function isMixed({ spec: { ports = [] } }: Service): boolean {
+  return new Set(ports.map(({ protocol = '' }) => protocol)).size > 1;
 }
 
 function notHeadless(spec: ServiceSpec): FieldError[] {
@@ -107,38 +130,23 @@ function noNodePorts(ports: readonly ServicePort[]): FieldError[] {
   );
 }
 
-function loadBalancerProtocols(ports: readonly ServicePort[]): FieldError[] {
-  const protocols = new Set(ports.map(({ protocol = '' }) => protocol).filter((each) => each !== ''));
-  return [
-    ...forEachItem(ports, 'spec.ports', ({ protocol = '' }, path) =>
-      PROTOCOLS.includes(protocol)
-        ? []
-        : [
-            invalid(
-              `${path}.protocol`,
-              protocol,
-              'cannot create an external load balancer with non-TCP/UDP/SCTP ports',
-            ),
-          ],
-    ),
-    ...(protocols.size > 1
-      ? [invalid('spec.ports', ports, 'cannot create an external load balancer with mix protocols')]
-      : []),
-  ];
-}
-
 const NOT_EXTERNAL = ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const;
 
 function validateExternalName(spec: ServiceSpec): FieldError[] {
   const name = (spec.externalName ?? '').replace(/\.$/, '');
   return [
-    ...NOT_EXTERNAL.filter((field) => (spec[field] ?? '').length > 0).map((field) =>
+    ...NOT_EXTERNAL.filter((field) => isGiven(spec[field])).map((field) =>
       forbiddenField(`spec.${field}`, 'may not be set for ExternalName services'),
     ),
     ...(name === ''
       ? [required('spec.externalName')]
       : invalidForEach(dns1123SubdomainProblems(name), name, 'spec.externalName')),
   ];
+}
+
+/** A list with something in it, or a text, be it empty. */
+function isGiven(value: string | readonly string[] | undefined): boolean {
+  return typeof value === 'string' || (value ?? []).length > 0;
 }
 
 function validatePorts({ ports = [] }: ServiceSpec): FieldError[] {
@@ -153,23 +161,37 @@ function validatePorts({ ports = [] }: ServiceSpec): FieldError[] {
       ports.map(({ name = '' }) => name),
       (index) => `spec.ports[${String(index)}].name`,
     ),
-    ...noDuplicates(
-      ports.map(({ protocol = '', nodePort = 0 }) =>
-        nodePort === 0 ? '' : `${protocol}/${String(nodePort)}`,
-      ),
-      (index) => `spec.ports[${String(index)}].nodePort`,
-    ),
-    ...duplicatePorts(ports),
   ];
+}
+
+function duplicateNodePorts(ports: readonly ServicePort[]): FieldError[] {
+  const isRepeated = repeatsIn(
+    ports.map(({ protocol = '', nodePort = 0 }) => `${protocol}/${String(nodePort)}`),
+  );
+  return forEachItem(ports, 'spec.ports', ({ nodePort = 0 }, path, index) =>
+    nodePort !== 0 && isRepeated(index) ? [duplicate(`${path}.nodePort`, nodePort)] : [],
+  );
 }
 
 function duplicatePorts(ports: readonly ServicePort[]): FieldError[] {
   const seen = new Set<string>();
   return forEachItem(ports, 'spec.ports', ({ protocol, port }, path) => {
     const key = `${protocol ?? ''}/${String(port)}`;
-    if (seen.has(key)) return [duplicate(path, { protocol, port })];
+    if (seen.has(key)) return [duplicate(path, portInGo(protocol ?? '', port))];
     seen.add(key);
     return [];
+  });
+}
+
+/** As upstream shows what it compares: the other fields are empty. */
+function portInGo(protocol: string, port: number): GoValue {
+  return goStruct('core.ServicePort', {
+    Name: '""',
+    Protocol: goQuote(protocol),
+    AppProtocol: '(*string)(nil)',
+    Port: String(port),
+    TargetPort: 'intstr.IntOrString{Type:0, IntVal:0, StrVal:""}',
+    NodePort: '0',
   });
 }
 

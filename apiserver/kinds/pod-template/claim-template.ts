@@ -4,7 +4,7 @@ import type {
   TypedLocalObjectReference,
 } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { forbiddenField, required } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import {
   validateAnnotations,
@@ -13,17 +13,13 @@ import {
 } from '../../../shared/meta/validate-labels';
 import { isZero } from '../../../shared/object/accessors';
 import type { ObjectMeta } from '../../../shared/object/object';
-import { choice, forEachItem, invalidForEach, requiredChoice, requiredText } from '../rules/primitives';
+import { choice, forEachItem, invalidForEach, requiredText } from '../rules/primitives';
 import { positiveQuantity } from '../rules/resource-lists';
 
 /** How the nodes that mount a volume may use it. */
 export const ACCESS_MODES: readonly string[] = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce'];
 export const VOLUME_MODES: readonly string[] = ['Block', 'Filesystem'];
-const MAY_BE_SET: ReadonlySet<string> = new Set<keyof ObjectMeta>([
-  'labels',
-  'annotations',
-  'creationTimestamp',
-]);
+const MAY_BE_SET: ReadonlySet<string> = new Set<keyof ObjectMeta>(['labels', 'annotations']);
 /** How much a volume holds, among the resources of a claim. */
 export const STORAGE = 'storage';
 
@@ -38,9 +34,14 @@ export function validateClaimTemplate(
     ...validateLabels(metadata.labels, `${at}.labels`),
     ...Object.entries(metadata)
       .filter(([name, value]) => !MAY_BE_SET.has(name) && !isZero(value))
-      .map(([name]) => forbiddenField(`${at}.${name}`, 'is not supported and must not be set')),
+      .map(([name]) => forbiddenField(`${at}.${goName(name)}`, 'cannot be set for an ephemeral volume')),
     ...validateClaimSpec(spec, `${path}.spec`),
   ];
+}
+
+/** Upstream makes the path of the name in its source, where only one letter is small. */
+function goName(field: string): string {
+  return field === 'uid' ? 'uID' : field;
 }
 
 /** The spec of a claim. */
@@ -66,6 +67,6 @@ function dataSource({ apiGroup, name, kind }: TypedLocalObjectReference, path: s
   return [
     ...requiredText(name, `${path}.name`),
     ...requiredText(kind, `${path}.kind`),
-    ...(inCore && kind !== '' ? requiredChoice(kind, path, ['PersistentVolumeClaim']) : []),
+    ...(inCore && kind !== 'PersistentVolumeClaim' ? [invalid(path, kind, '')] : []),
   ];
 }

@@ -77,14 +77,21 @@ const NOT_FOR_INIT = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupPr
 function initContainers(
   containers: readonly Container[],
   path: string,
-  taken: ReadonlySet<string>,
+  others: ReadonlySet<string>,
 ): FieldError[] {
+  const taken = new Set(others);
   return forEachItem(containers, path, (container, at) => [
-    ...(taken.has(container.name) ? [duplicate(`${at}.name`, container.name)] : []),
+    ...takenName(container.name, `${at}.name`, taken),
     ...NOT_FOR_INIT.filter((name) => container[name] !== undefined).map((name) =>
       invalid(`${at}.${name}`, container[name], 'must not be set for init containers'),
     ),
   ]);
+}
+
+function takenName(name: string, path: string, taken: Set<string>): FieldError[] {
+  if (taken.has(name)) return [duplicate(path, name)];
+  if (name !== '') taken.add(name);
+  return [];
 }
 
 /** Containers that are added to a running pod must not be relied upon, so they have no ports, resources or probes. */

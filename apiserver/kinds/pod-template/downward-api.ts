@@ -115,13 +115,24 @@ function resourceField(resource: string, path: string, lacksContainer: boolean):
 
 function divisor(resource: string, given: string, path: string): FieldError[] {
   if (given === '' || compareQuantity(quantityOf(given), ZERO_QUANTITY) === 0) return [];
-  if (!RESOURCE_FIELDS.includes(resource)) return [];
-  const isCpu = resource.endsWith('.cpu');
+  const what = countedBy(resource);
+  if (what === undefined) return [];
+  const isCpu = what === 'cpu';
   const allowed = isCpu ? CPU_DIVISORS : BYTE_DIVISORS;
   if (allowed.includes(given)) return [];
-  const what = resource.endsWith('.memory') ? 'memory' : 'local ephemeral storage';
   const why = isCpu
     ? "only divisor's values 1m and 1 are supported with the cpu resource"
     : `only divisor's values ${allowed.join(', ')} are supported with the ${what} resource`;
   return [invalid(path, resource, why)];
 }
+
+/** What the resource is called where its divisor is wrong; undefined for resources that have none. */
+function countedBy(resource: string): string | undefined {
+  if (HUGE_PAGES.test(resource)) return 'hugepages';
+  if (!RESOURCE_FIELDS.includes(resource)) return undefined;
+  if (resource.endsWith('.cpu')) return 'cpu';
+  return resource.endsWith('.memory') ? 'memory' : 'local ephemeral storage';
+}
+
+/** Their feature is off in v1.21, so that the resource is refused besides. */
+const HUGE_PAGES = /^(?:limits|requests)\.hugepages-/;

@@ -8,6 +8,7 @@ import type {
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import { subdomainName } from '../../../shared/meta/name-rules';
 import { ENV_FIELDS, validateFieldRef, validateResourceFieldRef } from './downward-api';
 import type { MemberRules } from '../rules/members';
 import { memberErrors, membersOf } from '../rules/members';
@@ -36,7 +37,8 @@ export function validateEnvFrom(sources: readonly EnvFromSource[] | undefined, p
     return [
       ...optionalForm(source.prefix, `${at}.prefix`, envNameProblems),
       ...given.flatMap((name) =>
-        requiredText(source[name]?.name, `${at}.${name}.name`, dns1123SubdomainProblems),
+        // As upstream, where such a name may be the beginning of one.
+        requiredText(source[name]?.name, `${at}.${name}.name`, (text) => subdomainName(text, true)),
       ),
       // Upstream names the whole list here.
       ...(given.length === 0

@@ -60,7 +60,7 @@ export function projectedVolume(volume: ProjectedVolumeSource, path: string): Fi
       const given = membersOf(source, PROJECTIONS);
       return [
         ...given.flatMap((name) => memberErrors(source, name, PROJECTIONS, `${at}.${name}`)),
-        // The path is upstream's.
+        // The paths are upstream's.
         ...(token === undefined ? [] : needed(token.path, `${path}.path`)),
         ...clashes(source, { taken: paths, path }),
         ...(given.length > 1 ? [forbiddenField(at, 'may not specify more than 1 volume type')] : []),
@@ -87,7 +87,8 @@ function clashes(
 ): FieldError[] {
   const clashesOf = (files: readonly Pick<KeyToPath, 'path'>[] | undefined, told?: string): FieldError[] =>
     forEachItem(files ?? [], path, ({ path: file }) => {
-      if (file !== '' && taken.has(file)) return [invalid(path, told ?? file, 'conflicting duplicate paths')];
+      if (file === '') return [];
+      if (taken.has(file)) return [invalid(path, told ?? file, 'conflicting duplicate paths')];
       taken.add(file);
       return [];
     });

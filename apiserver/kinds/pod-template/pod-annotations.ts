@@ -2,8 +2,10 @@ import { ANNOTATION } from '../../../shared/names';
 import type { Container, Pod, PodSpec, SeccompProfile, Toleration } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
 import { integer, records, text } from '../../../shared/object/accessors';
-import { localDescendingPath } from '../rules/primitives';
+import { jsonSyntaxProblem } from '../../../shared/schema/json-syntax';
+import { forEachItem, localDescendingPath } from '../rules/primitives';
 import { validateTolerations } from './tolerations';
 
 /** Annotations of pods and pod templates that mean something to the cluster. */
@@ -26,28 +28,41 @@ function allContainers(
 /** The annotations of one pod, or of a template of pods. */
 export function validatePodAnnotations(annotations: Annotations, path: string, spec: PodSpec): FieldError[] {
   const isContainer = containerFinder(spec);
-  return Object.entries(annotations).flatMap(([key, value]) => {
-    if (key === ANNOTATION.mirrorPod && (spec.nodeName ?? '') === '') {
-      return [invalid(`${path}[${key}]`, value, 'must set spec.nodeName if mirror pod annotation is set')];
-    }
-    if (key === ANNOTATION.podTolerations && value !== '') return tolerations(value, path);
-    if (key === ANNOTATION.seccompPod || key.startsWith(ANNOTATION.seccompContainerPrefix)) {
-      return seccompProfileRule(value, `${path}.${key}`);
-    }
-    return key.startsWith(ANNOTATION.appArmorContainerPrefix)
-      ? appArmor(key, value, { path, isContainer })
-      : [];
-  });
+  const { [ANNOTATION.mirrorPod]: mirror, [ANNOTATION.podTolerations]: tolerated = '' } = annotations;
+  const why = 'must set spec.nodeName if mirror pod annotation is set';
+  return [
+    ...(mirror !== undefined && (spec.nodeName ?? '') === ''
+      ? [invalid(`${path}[${ANNOTATION.mirrorPod}]`, mirror, why)]
+      : []),
+    ...(tolerated === '' ? [] : tolerations(tolerated, path)),
+    ...forEachItem(Object.entries(annotations), path, ([key, value]) =>
+      key === ANNOTATION.seccompPod || key.startsWith(ANNOTATION.seccompContainerPrefix)
+        ? seccompProfileRule(value, `${path}.${key}`)
+        : [],
+    ),
+    ...forEachItem(Object.entries(annotations), path, ([key, value]) =>
+      key.startsWith(ANNOTATION.appArmorContainerPrefix) ? appArmor(key, value, { path, isContainer }) : [],
+    ),
+  ];
 }
 
 function tolerations(value: string, path: string): FieldError[] {
   let parsed: unknown;
   try {
     parsed = JSON.parse(value);
-  } catch {
-    return [invalid(path, ANNOTATION.podTolerations, 'must be a list of tolerations as JSON')];
+  } catch (error) {
+    const why = jsonSyntaxProblem(Buffer.from(value)) ?? String(error);
+    return [invalid(path, ANNOTATION.podTolerations, why)];
+  }
+  if (parsed !== null && !Array.isArray(parsed)) {
+    const why = `json: cannot unmarshal ${goKindOf(parsed)} into Go value of type []core.Toleration`;
+    return [invalid(path, ANNOTATION.podTolerations, why)];
   }
   return validateTolerations(tolerationsIn(parsed), `${path}.${ANNOTATION.podTolerations}`);
+}
+
+function goKindOf(value: unknown): string {
+  return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
 /** Nobody has decoded what stands in an annotation: what is no toleration reads as an empty one. */
@@ -96,7 +111,7 @@ function appArmor(
 /** An AppArmor profile, as annotations name it. */
 export function appArmorProfileRule(profile: string, path: string): FieldError[] {
   const isSound = ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith(LOCALHOST);
-  return isSound ? [] : [invalid(path, profile, `invalid AppArmor profile name: "${profile}"`)];
+  return isSound ? [] : [invalid(path, profile, `invalid AppArmor profile name: ${goQuote(profile)}`)];
 }
 
 /**

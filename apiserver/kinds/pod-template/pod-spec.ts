@@ -35,11 +35,13 @@ const INT32_MAX = 2_147_483_647;
 
 const dnsLabel: Rule = (value, path) => optionalForm(value, path, dns1123LabelProblems);
 
-const simpleFields = fields<PodSpec>({
+const policyFields = fields<PodSpec>({
   restartPolicy: (value, path) => requiredChoice(value, path, RESTART_POLICIES),
   dnsPolicy: (value, path) => requiredChoice(value, path, DNS_POLICIES),
   nodeSelector: validateLabels,
-  affinity: validateAffinity,
+});
+
+const otherFields = fields<PodSpec>({
   readinessGates: each(({ conditionType: type }, path) =>
     invalidForEach(qualifiedNameProblems(type), type, `${path}.conditionType`),
   ),
@@ -98,9 +100,11 @@ function judgePodSpec(spec: PodSpec, path: string, podName: string): FieldError[
   return [
     ...errors,
     ...validateContainers(spec, path, volumes),
-    ...simpleFields(spec, path),
+    ...policyFields(spec, path),
     ...validatePodSecurity(spec, path),
+    ...validateAffinity(spec.affinity, `${path}.affinity`),
     ...validateDnsConfig(spec.dnsConfig, `${path}.dnsConfig`, spec.dnsPolicy ?? ''),
+    ...otherFields(spec, path),
   ];
 }
 

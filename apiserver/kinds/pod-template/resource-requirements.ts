@@ -132,11 +132,9 @@ function containerResource(name: string, amount: string, path: string): FieldErr
 
 function wholePages(name: string, amount: string, path: string): FieldError[] {
   const size = parseQuantity(name.slice(HUGE_PAGES.length));
-  if (size === undefined || compareQuantity(size, ZERO_QUANTITY) <= 0) {
-    return [invalid(path, amount, 'the page size must be a positive quantity')];
-  }
-  const pages = wholeValue(quantityOf(amount)) % wholeValue(size);
-  return pages === 0n ? [] : [invalid(path, amount, `${amount} is not positive integer multiple of ${name}`)];
+  const isSize = size !== undefined && compareQuantity(size, ZERO_QUANTITY) > 0 && isWhole(size);
+  if (isSize && wholeValue(quantityOf(amount)) % wholeValue(size) === 0n) return [];
+  return [invalid(path, amount, `${amount} is not positive integer multiple of ${name}`)];
 }
 
 /** The amount in whole units, parts rounded up. */

@@ -48,15 +48,15 @@ export function validateDnsConfig(
   dnsPolicy: string,
 ): FieldError[] {
   const { nameservers = [], searches = [], options = [] } = config ?? {};
-  const none = dnsPolicy === 'None';
-  const length = searches.join(' ').length;
+  const length = Buffer.byteLength(searches.join(' '));
+  if (dnsPolicy === 'None' && config === undefined) {
+    return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
+  }
+  if (dnsPolicy === 'None' && nameservers.length === 0) {
+    const why = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
+    return [required(`${path}.nameservers`, why)];
+  }
   return [
-    ...(none && config === undefined
-      ? [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')]
-      : []),
-    ...(none && config !== undefined && nameservers.length === 0
-      ? [required(`${path}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')]
-      : []),
     ...(nameservers.length > NAMESERVERS_MAX
       ? [
           invalid(

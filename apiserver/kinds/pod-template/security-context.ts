@@ -23,11 +23,14 @@ import { validateWindowsOptions } from './windows-options';
 const INT32_MAX = 2_147_483_647;
 const id: Rule = ifPresent((value, path) => inRange(value, path, { min: 0, max: INT32_MAX }));
 
-const podFields = fields<PodSecurityContext>({
+const podIds = fields<PodSecurityContext>({
   fsGroup: id,
   runAsUser: id,
   runAsGroup: id,
   supplementalGroups: each(id),
+});
+
+const podFields = fields<PodSecurityContext>({
   sysctls: ifPresent(sysctls),
   fsGroupChangePolicy: ifPresent((value, path) => choice(value, path, ['Always', 'OnRootMismatch'])),
   seccompProfile: ifPresent(seccompProfile),
@@ -41,6 +44,7 @@ export function validatePodSecurity(spec: PodSpec, path: string): FieldError[] {
   const shares = spec.shareProcessNamespace === true && spec.hostPID === true;
   return [
     ...(spec.hostNetwork === true ? hostNetworkPorts(spec.containers ?? [], `${path}.containers`) : []),
+    ...(context === undefined ? [] : podIds(context, at)),
     ...(shares
       ? [
           invalid(
@@ -58,8 +62,8 @@ const containerFields = fields<SecurityContext>({
   runAsUser: id,
   runAsGroup: id,
   seccompProfile: ifPresent(seccompProfile),
-  windowsOptions: ifPresent(validateWindowsOptions),
 });
+const windows = ifPresent(validateWindowsOptions);
 
 /** The `securityContext` of a container, where there is one. */
 export function validateSecurityContext(context: SecurityContext | undefined, path: string): FieldError[] {
@@ -80,6 +84,7 @@ export function validateSecurityContext(context: SecurityContext | undefined, pa
           ),
         ]
       : []),
+    ...windows(context.windowsOptions, `${path}.windowsOptions`),
   ];
 }
 

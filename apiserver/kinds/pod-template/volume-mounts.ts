@@ -23,7 +23,8 @@ export function validateMounts(container: Container, path: string, volumes: Volu
 function volumeMounts(container: Container, path: string, volumes: Volumes): FieldError[] {
   const { volumeDevices: devices = [] } = container;
   const deviceNames = new Set(devices.map(({ name }) => name));
-  const devicePaths = new Set(devices.map(({ devicePath }) => devicePath));
+  // Of devices of one name the last counts, as upstream.
+  const devicePaths = new Set(new Map(devices.map(({ name, devicePath }) => [name, devicePath])).values());
   const taken = new Set<string>();
   return forEachItem(container.volumeMounts ?? [], path, (mount, at) => {
     const { name, mountPath } = mount;
@@ -71,23 +72,25 @@ function propagation(mode: string | undefined, container: Container, path: strin
 function volumeDevices(container: Container, path: string, volumes: Volumes): FieldError[] {
   const { volumeMounts: mounts = [] } = container;
   const mountNames = new Set(mounts.map(({ name }) => name));
-  const mountPaths = new Set(mounts.map(({ mountPath }) => mountPath));
+  const mountPaths = new Set(new Map(mounts.map(({ name, mountPath }) => [name, mountPath])).values());
   const names = new Set<string>();
   const paths = new Set<string>();
   return forEachItem(container.volumeDevices ?? [], path, ({ name, devicePath }, at) => {
+    const goesBack = pathWithoutBacksteps(devicePath, '').length > 0;
     const errors = [
-      ...deviceName(name, `${at}.name`, { volumes, names, mountNames }),
+      ...deviceName(name, `${at}.name`, { volumes, names }),
       ...(devicePath === '' ? [required(`${at}.devicePath`)] : []),
       ...(paths.has(devicePath) ? [invalid(`${at}.devicePath`, devicePath, 'must be unique')] : []),
-      ...(pathWithoutBacksteps(devicePath, '').length > 0
-        ? [invalid(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')")]
+      ...(goesBack ? [invalid(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')")] : []),
+      ...(mountNames.has(name)
+        ? [invalid(`${at}.name`, name, 'must not already exist in volumeMounts')]
         : []),
       ...(mountPaths.has(devicePath)
         ? [invalid(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts')]
         : []),
     ];
     if (name !== '') names.add(name);
-    if (devicePath !== '') paths.add(devicePath);
+    if (!goesBack) paths.add(devicePath);
     return errors;
   });
 }
@@ -95,7 +98,7 @@ function volumeDevices(container: Container, path: string, volumes: Volumes): Fi
 function deviceName(
   name: string,
   path: string,
-  known: { readonly volumes: Volumes; readonly names: Set<string>; readonly mountNames: Set<string> },
+  known: { readonly volumes: Volumes; readonly names: ReadonlySet<string> },
 ): FieldError[] {
   const volume = known.volumes.get(name);
   const isClaim = volume?.persistentVolumeClaim !== undefined || volume?.ephemeral !== undefined;
@@ -103,8 +106,7 @@ function deviceName(
   return [
     ...needed(name, path),
     ...(known.names.has(name) ? [invalid(path, name, 'must be unique')] : []),
-    ...(volume === undefined ? [notFoundField(path, name)] : []),
     ...(volume !== undefined && !isClaim ? [invalid(path, name, why)] : []),
-    ...(known.mountNames.has(name) ? [invalid(path, name, 'must not already exist in volumeMounts')] : []),
+    ...(volume === undefined ? [notFoundField(path, name)] : []),
   ];
 }

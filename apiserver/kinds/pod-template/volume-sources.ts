@@ -19,6 +19,7 @@ import type { Rule } from '../rules/primitives';
 import {
   choice,
   fields,
+  forEachItem,
   inRange,
   localDescendingPath,
   needed,
@@ -73,7 +74,7 @@ export function oneSource<Message extends object>(
   ];
 }
 
-/** Every type of volume that is a single source, with its rule. `ephemeral` needs the pod and is not here. */
+/** Every type of volume that is a single source, with its rule, in the order in which they are looked at. `ephemeral` comes last; it needs the pod and is not here. */
 export const VOLUME_SOURCES: Required<MemberRules<Omit<VolumeSource, 'ephemeral'>>> = {
   emptyDir: ({ sizeLimit: limit = '' }, path) => {
     if (limit === '' || compareQuantity(quantityOf(limit), ZERO_QUANTITY) >= 0) return [];
@@ -93,14 +94,16 @@ export const VOLUME_SOURCES: Required<MemberRules<Omit<VolumeSource, 'ephemeral'
   nfs: fields({ server: needed, path: all(needed, absolutePath) }),
   iscsi: iscsiVolume('must be valid format starting with iqn, eui, or naa'),
   glusterfs: fields({ endpoints: needed, path: needed }),
-  flexVolume: all(fields({ driver: needed }), flexOptions),
-  configMap: configMapVolume,
+  flocker: flocker,
+  persistentVolumeClaim: fields({ claimName: needed }),
   rbd: fields({ monitors: someOf, image: needed }),
+  cinder: fields({ volumeID: needed, secretRef }),
   cephfs: fields({ monitors: someOf }),
   quobyte: quobyte,
-  flocker: flocker,
   downwardAPI: downwardApiVolume,
   fc: fibreChannel,
+  flexVolume: all(fields({ driver: needed }), flexOptions),
+  configMap: configMapVolume,
   azureFile: fields({ secretName: needed, shareName: needed }),
   vsphereVolume: fields({ volumePath: needed }),
   photonPersistentDisk: fields({ pdID: needed }),
@@ -114,8 +117,6 @@ export const VOLUME_SOURCES: Required<MemberRules<Omit<VolumeSource, 'ephemeral'
   projected: projectedVolume,
   scaleIO: fields({ gateway: needed, system: needed, volumeName: needed }),
   csi: csiVolume,
-  persistentVolumeClaim: fields({ claimName: needed }),
-  cinder: fields({ volumeID: needed, secretRef }),
 };
 
 const HOST_PATH_TYPES = [
@@ -153,7 +154,8 @@ function registryOf({ registry, tenant = '' }: QuobyteVolumeSource, path: string
   if (Buffer.byteLength(tenant) > TENANT_BYTES_MAX) {
     return [required(`${path}.tenant`, 'must be a UUID and may not exceed a length of 64 characters')];
   }
-  return registry.split(',').every((pair) => HOST_PORT.test(pair)) ? [] : [invalid(at, registry, why)];
+  const pairs = registry.split(',').filter((pair) => !HOST_PORT.test(pair));
+  return forEachItem(pairs, at, () => [invalid(at, registry, why)]);
 }
 
 function flocker(volume: FlockerVolumeSource, path: string): FieldError[] {

@@ -1,10 +1,11 @@
 import type { EphemeralVolumeSource, Volume } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { validateClaimTemplate } from './claim-template';
 import type { MemberRules } from '../rules/members';
-import { forEachItem, invalidForEach, requiredText } from '../rules/primitives';
+import { forEachItem, requiredText } from '../rules/primitives';
 import type { Volumes } from './volume-mounts';
 import { ISCSI_NAME_TOO_LONG, isLongIscsiName } from '../rules/storage-drivers';
 import { oneSource, VOLUME_SOURCES } from './volume-sources';
@@ -16,6 +17,7 @@ export function validateVolumes(
   podName: string,
 ): { readonly errors: readonly FieldError[]; readonly volumes: Volumes } {
   const volumes = new Map<string, Volume>();
+  const willBeMade = claimsToBeMade(given ?? [], podName);
   const errors = forEachItem(given ?? [], path, (volume, at) => {
     const { name } = volume;
     const wrong = [
@@ -24,9 +26,25 @@ export function validateVolumes(
       ...(volumes.has(name) ? [duplicate(`${at}.name`, name)] : []),
     ];
     if (wrong.length === 0) volumes.set(name, volume);
-    return wrong;
+    const claim = volume.persistentVolumeClaim?.claimName;
+    if (claim === undefined || !willBeMade.has(claim)) return wrong;
+    return [...wrong, invalid(`${at}.persistentVolumeClaim.claimName`, claim, OF_ANOTHER_VOLUME)];
   });
   return { errors, volumes };
+}
+
+const OF_ANOTHER_VOLUME = 'must not reference a PVC that gets created for an ephemeral volume';
+
+/** The names of the claims that are made for the ephemeral volumes of a pod; none can be told of a template. */
+function claimsToBeMade(volumes: readonly Volume[], podName: string): ReadonlySet<string> {
+  if (podName === '') return new Set();
+  return new Set(
+    volumes.filter(({ ephemeral }) => ephemeral !== undefined).map(({ name }) => claimName(podName, name)),
+  );
+}
+
+function claimName(podName: string, volumeName: string): string {
+  return `${podName}-${volumeName}`;
 }
 
 /** Volumes that many nodes would mount, which such disks allow for reading alone. */
@@ -62,12 +80,14 @@ function ephemeralVolume(
   path: string,
   { podName, name }: { readonly podName: string; readonly name: string },
 ): FieldError[] {
-  const claimName = `${podName}-${name}`;
+  const claim = claimName(podName, name);
   const at = `${path}.ephemeral.volumeClaimTemplate`;
   return [
     ...(template === undefined ? [required(at)] : validateClaimTemplate(template, at)),
     ...(podName === '' || name === ''
       ? []
-      : invalidForEach(dns1123SubdomainProblems(claimName), name, `${path}.name`)),
+      : dns1123SubdomainProblems(claim).map((problem) =>
+          invalid(`${path}.name`, name, `PVC name ${goQuote(claim)}: ${problem}`),
+        )),
   ];
 }

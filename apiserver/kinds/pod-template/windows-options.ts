@@ -29,10 +29,11 @@ function credentialSpec(spec: string, path: string): FieldError[] {
   return [invalid(path, '', why)];
 }
 
-const CONTROL = /\p{Cc}/u;
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\0-\x1f\x7f]/;
 const NETBIOS = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
-const DNS_PART = '[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?';
-const DNS = new RegExp(`^${DNS_PART}(\\.${DNS_PART})*$`);
+const DNS_PART = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
+const DNS = new RegExp(`^${DNS_PART}(?:\\.${DNS_PART})*$`);
 const USER_WITHOUT = /["/\\:;|=,+*?<>@[\]]/;
 
 /** `DOMAIN\user` or `user`. */

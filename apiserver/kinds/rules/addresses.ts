@@ -1,24 +1,25 @@
 import { parseCIDR } from 'ipaddr.js';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { invalid } from '../../../shared/errors/field-error';
+import { internalError, invalid } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
 import { ipAddressOf, withoutMapping } from '../../../shared/meta/ip-address';
 import { isCidr, isIpAddress, isIpv4Address } from './primitives';
 
-/** An address of one family as it is written, or undefined for text that is none. */
+/** The family of an address, or undefined for text that is none. An IPv4 address in IPv6 form counts as what it is. */
 export function familyOf(address: string): 'IPv4' | 'IPv6' | undefined {
   if (!isIpAddress(address)) return undefined;
-  return isIpv4Address(address) ? 'IPv4' : 'IPv6';
+  return isIpv4Address(address) || withoutMapping(ipAddressOf(address)).kind() === 'ipv4' ? 'IPv4' : 'IPv6';
 }
 
 const SPECIAL: readonly (readonly [block: string, bits: number, problem: string])[] = [
-  ['0.0.0.0', 32, 'may not be unspecified (0.0.0.0 or ::)'],
-  ['::', 128, 'may not be unspecified (0.0.0.0 or ::)'],
-  ['127.0.0.0', 8, 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
-  ['::1', 128, 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
-  ['169.254.0.0', 16, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
-  ['fe80::', 10, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
-  ['224.0.0.0', 24, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
-  ['ff02::', 16, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
+  ['0.0.0.0', 32, 'may not be unspecified (0.0.0.0)'],
+  ['::', 128, 'may not be unspecified (0.0.0.0)'],
+  ['127.0.0.0', 8, 'may not be in the loopback range (127.0.0.0/8)'],
+  ['::1', 128, 'may not be in the loopback range (127.0.0.0/8)'],
+  ['169.254.0.0', 16, 'may not be in the link-local range (169.254.0.0/16)'],
+  ['fe80::', 10, 'may not be in the link-local range (169.254.0.0/16)'],
+  ['224.0.0.0', 24, 'may not be in the link-local multicast range (224.0.0.0/24)'],
+  ['ff02::', 16, 'may not be in the link-local multicast range (224.0.0.0/24)'],
 ];
 
 const blocks = SPECIAL.map(([block, bits, problem]) => ({
@@ -46,6 +47,24 @@ export function isStrictlyInside(outer: string, inner: string): boolean {
   if (familyOf(outerAddress) !== familyOf(innerAddress) || Number(innerBits) <= Number(outerBits))
     return false;
   return ipAddressOf(innerAddress).match(ipAddressOf(outerAddress), Number(outerBits));
+}
+
+/** What is wrong with more than one address or network: only one of each family may stand there, and two at most. */
+export function dualStackErrors(
+  values: readonly string[],
+  path: string,
+  { what, shown }: { readonly what: 'IP' | 'CIDR'; readonly shown: unknown },
+): FieldError[] {
+  const wrong = values.find((value) => (what === 'IP' ? familyOf(value) === undefined : !isCidr(value)));
+  const unjudged =
+    what === 'IP'
+      ? 'failed to check for dual stack with error:ip <nil> is invalid'
+      : `invalid PodCIDRs. failed to check with dual stack with error:failed to parse cidr value:${goQuote(wrong ?? '')} with error:invalid CIDR address: ${wrong ?? ''}`;
+  const isGood = wrong === undefined && values.length === 2 && isDualStack(values);
+  return [
+    ...(wrong === undefined ? [] : [internalError(path, unjudged)]),
+    ...(isGood ? [] : [invalid(path, shown, `may specify no more than one ${what} for each IP family`)]),
+  ];
 }
 
 /** True when the list holds at most one address or network of each family, and both. */

@@ -1,10 +1,10 @@
-import { RESERVED_PREFIX } from '../../../shared/names';
+import { PROTECTED_GROUP_SUFFIXES } from '../../../shared/names';
 import type { CSIVolumeSource, FlexVolumeSource, ISCSIVolumeSource } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { text } from '../../../shared/object/accessors';
-import { inRange, invalidForEach, needed, optionalForm } from './primitives';
+import { forEachItem, inRange, invalidForEach, needed, optionalForm } from './primitives';
 
 /** The parts that volumes of pods and persistent volumes have in common where they name a driver outside the cluster. */
 
@@ -33,10 +33,13 @@ export function csiVolume(volume: CSIVolumeSource, path: string): FieldError[] {
 
 /** Options of a flex volume; the project's own names are not for users. */
 export function flexOptions({ options = {} }: FlexVolumeSource, path: string): FieldError[] {
-  const domain = RESERVED_PREFIX.slice(0, -1);
-  return Object.keys(options)
-    .filter((key) => `.${(key.split('/')[0] ?? '').toLowerCase()}`.endsWith(`.${domain}`))
-    .map((key) => invalid(`${path}.options[${key}]`, key, `the ${domain} namespace is reserved`));
+  const [group = '', domain = ''] = PROTECTED_GROUP_SUFFIXES;
+  const why = `${domain.slice(1)} and ${group.slice(1)} namespaces are reserved`;
+  return forEachItem(Object.keys(options), path, (key) => {
+    const namespace = `.${(key.split('/')[0] ?? '').toLowerCase()}`;
+    const isReserved = PROTECTED_GROUP_SUFFIXES.some((suffix) => namespace.endsWith(suffix));
+    return isReserved ? [invalid(`${path}.options[${key}]`, key, why)] : [];
+  });
 }
 
 /** Together with the name of the volume the portal becomes the name of an interface on the node. */

@@ -109,7 +109,7 @@ test('what the client asks for is honoured once, and refused with the field when
       reason: 'FieldValueInvalid',
       field: 'spec.clusterIPs',
       message:
-        'Invalid value: ["10.0.0.77"]: failed to allocated ip:10.0.0.77 with error:provided IP is already allocated',
+        'Invalid value: []string{"10.0.0.77"}: failed to allocated ip:10.0.0.77 with error:provided IP is already allocated',
     },
   ]);
   const port = await api.call('POST', SERVICES, {

@@ -9,7 +9,7 @@ import type { Draft } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import { desiredStateDiffers, metadataForUpdate } from '../metadata';
 import { kindInErrors } from '../resource';
-import type { Strategy, SubresourceStrategy } from '../strategy';
+import type { Strategy, SubresourceStrategy, WriteInfo } from '../strategy';
 import { statusSubresource, withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import type { WriteRequest } from '../write-request';
@@ -104,13 +104,21 @@ export function validateChanged(draft: Draft): void {
     ...validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata'),
     ...problemsAsSent(draft, info),
     ...(subresource === undefined
-      ? [
-          ...(strategy.validate?.(next, info) ?? []),
-          ...(strategy.validateUpdate?.(next, current, info) ?? []),
-        ]
+      ? rulesOf(strategy, next, current, info)
       : (subresource.validateUpdate?.(next, current, info) ?? [])),
   ];
   if (errors.length > 0) throw invalidObject(kindInErrors(stored), asked.request.name, errors);
+}
+
+function rulesOf(
+  strategy: Strategy,
+  next: ApiObject,
+  current: ApiObject,
+  info: WriteInfo,
+): readonly FieldError[] {
+  const always = strategy.validate?.(next, info) ?? [];
+  const changes = strategy.validateUpdate?.(next, current, info) ?? [];
+  return strategy.judgesChangesFirst === true ? [...changes, ...always] : [...always, ...changes];
 }
 
 /** A stored name is good; what it was made from may have come later. */

@@ -62,12 +62,12 @@ test.each<readonly [string, unknown, string]>([
   [
     'an unknown provider',
     configuration({ rot13: {} }),
-    `${AT}: Invalid value: ["rot13"]: provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity`,
+    `${AT}: Invalid value: []string{"rot13"}: provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity`,
   ],
   [
     'two in one',
     configuration({ aescbc: KEYS, identity: {} }),
-    `${AT}: Invalid value: ["aescbc","identity"]: more than one provider specified in a single element, should split into different list elements`,
+    `${AT}: Invalid value: []string{"aescbc", "identity"}: more than one provider specified in a single element, should split into different list elements`,
   ],
   [
     'no keys',

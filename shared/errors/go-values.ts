@@ -1,0 +1,42 @@
+import { goQuote } from './go-quote';
+
+/**
+ * A value that an error shows as the reference does, in the syntax of Go. Its text is made when it is read: many errors may show the same
+ * long value.
+ */
+export class GoValue {
+  readonly #text: () => string;
+
+  constructor(text: () => string) {
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text();
+  }
+}
+
+/** A list of texts: `[]string{"a", "b"}`; `type` is that of its items. */
+export function goStrings(values: readonly string[], type = 'string'): GoValue {
+  return new GoValue(() => `[]${type}{${values.map(goQuote).join(', ')}}`);
+}
+
+/** A map of texts, its keys in order: `map[string]string{"a":"b"}`. */
+export function goStringMap(map: Readonly<Record<string, string>> | undefined): GoValue {
+  return new GoValue(() => {
+    if (map === undefined) return 'map[string]string(nil)';
+    const entries = Object.keys(map).sort();
+    return `map[string]string{${entries.map((key) => `${goQuote(key)}:${goQuote(map[key] ?? '')}`).join(', ')}}`;
+  });
+}
+
+/** A message: `core.PodIP{IP:"10.0.0.1"}`; each value is in Go's syntax already. */
+export function goStruct(type: string, fields: Readonly<Record<string, string>>): GoValue {
+  const written = Object.entries(fields).map(([name, value]) => `${name}:${value}`);
+  return new GoValue(() => `${type}{${written.join(', ')}}`);
+}
+
+/** A list of messages. */
+export function goStructs(type: string, items: readonly GoValue[]): GoValue {
+  return new GoValue(() => `[]${type}{${items.join(', ')}}`);
+}
