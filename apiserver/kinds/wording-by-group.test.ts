@@ -418,7 +418,138 @@ const OTHERS: readonly Row[] = [
   ],
 ];
 
-test.each([...WORKLOADS, ...SCALING, ...ACCESS, ...NETWORKS, ...OTHERS])(
+const PLURAL = 'things';
+const definition = (spec: object, version: object = {}): object => ({
+  metadata: { name: `${PLURAL}.example.com` },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: PLURAL, kind: 'Thing' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object' } },
+        ...version,
+      },
+    ],
+    ...spec,
+  },
+});
+const DEFINITIONS = `/apis/${GROUP.apiextensions}/v1/customresourcedefinitions`;
+
+const REGISTERED: readonly Row[] = [
+  [
+    'names in the order of their fields, and their forms as one sentence each',
+    DEFINITIONS,
+    definition({
+      names: {
+        plural: PLURAL,
+        singular: 'A_b',
+        kind: 'Thing',
+        listKind: 'Thing',
+        shortNames: ['A'],
+        categories: ['B'],
+      },
+    }),
+    [
+      expect.stringContaining('spec.names.singular: Invalid value: "A_b": a DNS-1035 label') as never,
+      expect.stringContaining('spec.names.shortNames[0]: Invalid value: "A": a DNS-1035 label') as never,
+      'spec.names.listKind: Invalid value: "Thing": kind and listKind may not be the same',
+      expect.stringContaining('spec.names.categories[0]: Invalid value: "B": a DNS-1035 label') as never,
+    ],
+  ],
+  [
+    'versions before names, what they share after them, the conversion, and the pruning last',
+    DEFINITIONS,
+    definition(
+      {
+        names: { plural: PLURAL, kind: '' },
+        conversion: { strategy: 'Odd' },
+        preserveUnknownFields: true,
+      },
+      { deprecationWarning: '', additionalPrinterColumns: [{ name: '', type: 'string', jsonPath: '.a' }] },
+    ),
+    [
+      'spec.versions[0].deprecationWarning: Invalid value: "": can only be set for deprecated versions',
+      'spec.names.singular: Required value',
+      'spec.names.kind: Required value',
+      'spec.names.listKind: Required value',
+      'spec.additionalPrinterColumns[0].name: Required value',
+      'spec.conversion.strategy: Invalid value: "Odd": must be None if spec.preserveUnknownFields is true',
+      'spec.conversion.strategy: Unsupported value: "Odd": supported values: "None", "Webhook"',
+      'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead',
+    ],
+  ],
+  [
+    'a keyed list with a schema for each of its items',
+    DEFINITIONS,
+    definition(
+      {},
+      {
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              a: {
+                type: 'array',
+                items: [],
+                'x-kubernetes-list-type': 'map',
+                'x-kubernetes-list-map-keys': ['k'],
+              },
+            },
+          },
+        },
+      },
+    ),
+    expect.arrayContaining([
+      expect.stringContaining(
+        'properties[a].items: Invalid value: []: must only have a single schema if x-kubernetes-list-type is map',
+      ) as string,
+    ]) as never,
+  ],
+  [
+    'a service whose name the server is to complete',
+    `/apis/${GROUP.apiregistration}/v1/apiservices`,
+    {
+      metadata: { name: 'v1.example.com', generateName: 'v' },
+      spec: { group: 'example.com', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1 },
+    },
+    ['metadata.generateName: Invalid value: "v": must be `spec.version+"."+spec.group`: "v1.example.com"'],
+  ],
+  [
+    'usages that nobody knows before those that are named twice',
+    `/apis/${GROUP.certificates}/v1/certificatesigningrequests`,
+    { spec: { request: '', signerName: 'example.com/a', usages: ['x', 'x'] } },
+    [
+      expect.stringContaining('spec.request') as never,
+      expect.stringContaining('spec.usages[0]: Unsupported value: "x"') as never,
+      expect.stringContaining('spec.usages[1]: Unsupported value: "x"') as never,
+      'spec.usages[1]: Duplicate value: "x"',
+    ],
+  ],
+  [
+    'a local review of a path and of another place',
+    `/apis/${GROUP.authorization}/v1/${HERE}/localsubjectaccessreviews`,
+    {
+      metadata: { namespace: 'default' },
+      spec: {
+        user: 'u',
+        resourceAttributes: { namespace: 'other' },
+        nonResourceAttributes: { path: '/', verb: 'get' },
+      },
+    },
+    [
+      'spec.nonResourceAttributes: Invalid value: {"path":"/","verb":"get"}: cannot be specified in combination with resourceAttributes',
+      expect.stringMatching(/^metadata: Invalid value: .*: must be empty except for namespace$/) as never,
+      'spec.resourceAttributes.namespace: Invalid value: "other": must match metadata.namespace',
+      'spec.nonResourceAttributes: Invalid value: {"path":"/","verb":"get"}: disallowed on this kind of request',
+    ],
+  ],
+];
+
+test.each([...WORKLOADS, ...SCALING, ...ACCESS, ...NETWORKS, ...OTHERS, ...REGISTERED])(
   'a refusal tells of %s',
   async (_title, url, object, messages) => {
     const metadata = { name: 'x', ...('metadata' in object ? (object.metadata as object) : {}) };

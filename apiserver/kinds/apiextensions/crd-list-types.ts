@@ -1,6 +1,6 @@
 import type { JSONSchemaProps } from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { forbiddenField, required } from '../../../shared/errors/field-error';
+import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { goStrings } from '../../../shared/structural/go-text';
 import { enumError, goError } from '../../../shared/structural/outcome';
 import { itemsOf, propertyOf } from './crd-schema-parts';
@@ -55,7 +55,7 @@ function validateKeyedList(schema: JSONSchemaProps, path: string, keys: readonly
     ...(keys.length === 0
       ? [required(`${path}.${MAP_KEYS}`, `must not be empty if ${LIST_TYPE} is map`)]
       : []),
-    ...(items === undefined ? [required(`${path}.items`, `must have a schema if ${LIST_TYPE} is map`)] : []),
+    ...(items === undefined ? [missingItems(schema, `${path}.items`)] : []),
     ...(items === undefined || type === 'object'
       ? []
       : [
@@ -70,6 +70,12 @@ function validateKeyedList(schema: JSONSchemaProps, path: string, keys: readonly
   ];
 }
 
+function missingItems({ items }: JSONSchemaProps, path: string): FieldError {
+  return Array.isArray(items)
+    ? invalid(path, items, `must only have a single schema if ${LIST_TYPE} is map`)
+    : required(path, `must have a schema if ${LIST_TYPE} is map`);
+}
+
 function validateKeys(items: JSONSchemaProps, path: string, keys: readonly string[]): FieldError[] {
   const wrong = (detail: string): FieldError => ({
     reason: 'FieldValueInvalid',
@@ -80,9 +86,9 @@ function validateKeys(items: JSONSchemaProps, path: string, keys: readonly strin
   const known = keyProperties(items, distinct);
   // What is wrong is told once, however many of the keys it is wrong with: the refusal shows all of them.
   return [
-    ...(distinct.size < keys.length ? [wrong('must not contain duplicate entries')] : []),
-    ...(known.length < distinct.size ? [wrong('entries must all be names of item properties')] : []),
     ...known.flatMap(([key, property]) => validateKeyType(property, `${path}.items.properties[${key}].type`)),
+    ...(known.length < distinct.size ? [wrong('entries must all be names of item properties')] : []),
+    ...(distinct.size < keys.length ? [wrong('must not contain duplicate entries')] : []),
   ];
 }
 

@@ -213,8 +213,8 @@ test.each<[string, ReadonlyJson, string[]]>([
     'strange keys',
     keyed({ type: 'object', properties: { k: { type: 'string', default: 'x' } } }, 'k', 'k', 'z'),
     [
-      'x-kubernetes-list-map-keys: Invalid value: []string{"k", "k", "z"}: must not contain duplicate entries',
       'x-kubernetes-list-map-keys: Invalid value: []string{"k", "k", "z"}: entries must all be names of item properties',
+      'x-kubernetes-list-map-keys: Invalid value: []string{"k", "k", "z"}: must not contain duplicate entries',
     ],
   ],
   [

@@ -78,7 +78,7 @@ export function validateSchema(
 
 function validateRoot(schema: JSONSchemaProps, path: string): FieldError[] {
   for (const [field, value] of Object.entries(schema)) {
-    if (!isGiven(value) || value === false) continue;
+    if (!isSaidAtRoot(field, value)) continue;
     if (field === 'type' && value !== 'object') {
       const why =
         'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
@@ -90,6 +90,14 @@ function validateRoot(schema: JSONSchemaProps, path: string): FieldError[] {
     return [invalid(path, schema, why)];
   }
   return [];
+}
+
+/** Parts that may be there and say nothing. */
+const POINTERS: readonly string[] = ['additionalItems', 'additionalProperties', 'not'];
+
+function isSaidAtRoot(field: string, value: unknown): boolean {
+  if (POINTERS.includes(field)) return value !== undefined && value !== null;
+  return isGiven(value) && value !== false;
 }
 
 /** Upstream looks into single schemas and lists of items, and not into what is refused as a whole for two of its names. */
@@ -218,26 +226,33 @@ const MAPS = ['properties', 'patternProperties', 'definitions', 'dependencies'] 
 const LISTS = ['allOf', 'anyOf', 'oneOf'] as const;
 const SINGLE = ['additionalProperties', 'additionalItems', 'items', 'not'] as const;
 
-/** The schemas directly inside this one, with their paths, and their names where they have one. */
-export function childrenOf(
-  schema: JSONSchemaProps,
-  path: string,
-): (readonly [child: JSONSchemaProps, path: string, name: string])[] {
+type Child = readonly [child: JSONSchemaProps, path: string, name: string];
+
+/** The schemas directly inside this one in upstream's order, with their paths, and their names where they have one. */
+export function childrenOf(schema: JSONSchemaProps, path: string): Child[] {
+  const inMap = (field: (typeof MAPS)[number]): Child[] =>
+    Object.entries(schema[field] ?? {}).flatMap(([name, child]) =>
+      isSchema(child) ? [[child, `${path}.${field}[${name}]`, name] as const] : [],
+    );
+  const inList = (field: (typeof LISTS)[number]): Child[] =>
+    (schema[field] ?? []).map((child, index) => [child, `${path}.${field}[${String(index)}]`, ''] as const);
+  const single = (field: (typeof SINGLE)[number]): Child[] => {
+    const child = schema[field];
+    return isSchema(child) ? [[child, `${path}.${field}`, ''] as const] : [];
+  };
+  const items = Array.isArray(schema.items) ? (schema.items as readonly JSONSchemaProps[]) : [];
   return [
-    ...MAPS.flatMap((field) =>
-      Object.entries(schema[field] ?? {}).flatMap(([name, child]) =>
-        isSchema(child) ? [[child, `${path}.${field}[${name}]`, name] as const] : [],
-      ),
-    ),
-    ...LISTS.flatMap((field) =>
-      (schema[field] ?? []).map((child, index) => [child, `${path}.${field}[${String(index)}]`, ''] as const),
-    ),
-    ...(Array.isArray(schema.items) ? (schema.items as readonly JSONSchemaProps[]) : []).map(
-      (child, index) => [child, `${path}.items[${String(index)}]`, ''] as const,
-    ),
-    ...SINGLE.flatMap((field) => {
-      const child = schema[field];
-      return isSchema(child) ? [[child, `${path}.${field}`, ''] as const] : [];
-    }),
+    ...single('additionalProperties'),
+    ...single('additionalItems'),
+    ...inMap('properties'),
+    ...inMap('patternProperties'),
+    ...single('not'),
+    ...inList('allOf'),
+    ...inList('oneOf'),
+    ...inList('anyOf'),
+    ...inMap('definitions'),
+    ...single('items'),
+    ...items.map((child, index) => [child, `${path}.items[${String(index)}]`, ''] as const),
+    ...inMap('dependencies'),
   ];
 }

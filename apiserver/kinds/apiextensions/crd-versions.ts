@@ -15,16 +15,27 @@ import { forEachItem } from '../rules/primitives';
 
 const WARNING_BYTES_MAX = 256;
 
-/** The versions of a kind. What all of them share is told once, as a part of the spec. */
+/** That versions have a schema, where one is asked for. */
+export function validatePresence(spec: CustomResourceDefinitionSpec, demands: Demands): FieldError[] {
+  const isPruned = spec.preserveUnknownFields !== true;
+  return forEachItem(spec.versions ?? [], 'spec.versions', (version, path) =>
+    missingSchema(version, path, { demands, isPruned }),
+  );
+}
+
+/** The versions of a kind, but for what all of them share. */
 export function validateVersions(spec: CustomResourceDefinitionSpec, demands: Demands): FieldError[] {
   const versions = spec.versions ?? [];
   const names = versions.map(({ name }) => name);
   const storageCount = versions.filter(({ storage }) => storage).length;
   const [first = ''] = names;
+  const parts = PARTS.filter((part) => !isCommon(versions, part));
   return [
     ...forEachItem(versions, 'spec.versions', (version, path) => [
-      ...missingSchema(version, path, { demands, isPruned: spec.preserveUnknownFields !== true }),
       ...validateVersion(version, path),
+      ...parts.flatMap(({ field, rule }) =>
+        rule(version, `${path}.${field}`, { demands, hasStatus: hasStatus(version) }),
+      ),
     ]),
     ...(new Set(names).size < names.length
       ? [invalid('spec.versions', versions, 'must contain unique version names')]
@@ -33,8 +44,20 @@ export function validateVersions(spec: CustomResourceDefinitionSpec, demands: De
       ? []
       : [invalid('spec.versions', versions, 'must have exactly one version marked as storage version')]),
     ...(first === '' ? [] : labelForm(first, 'spec.version')),
-    ...PARTS.flatMap((part) => validatePart(versions, part, demands)),
   ];
+}
+
+/** What all versions share is told once, as a part of the spec. */
+export function validateCommonParts(
+  { versions }: CustomResourceDefinitionSpec,
+  demands: Demands,
+): FieldError[] {
+  const [first, ...others] = versions ?? [];
+  if (first === undefined) return [];
+  const all = [first, ...others];
+  return PARTS.filter((part) => isCommon(all, part)).flatMap(({ shared, rule }) =>
+    rule(first, shared, { demands, hasStatus: all.some(hasStatus) }),
+  );
 }
 
 function missingSchema(
@@ -68,12 +91,12 @@ function labelForm(name: string, path: string): FieldError[] {
 }
 
 function warningProblems(warning: string, isDeprecated: boolean): readonly string[] {
+  if (!isDeprecated) return ['can only be set for deprecated versions'];
   return [
-    ...(isDeprecated ? [] : ['can only be set for deprecated versions']),
     ...(Buffer.byteLength(warning) > WARNING_BYTES_MAX
       ? [`must be <= ${String(WARNING_BYTES_MAX)} characters long`]
       : []),
-    ...(warning === '' ? ['must not be empty'] : []),
+    ...(warning === '' ? ['must not be an empty string'] : []),
     ...unprintable(warning),
   ];
 }
@@ -95,20 +118,21 @@ interface Part {
   readonly rule: (
     version: CustomResourceDefinitionVersion,
     path: string,
-    demands: Demands,
+    place: { readonly demands: Demands; readonly hasStatus: boolean },
   ) => readonly FieldError[];
+}
+
+function hasStatus({ subresources }: CustomResourceDefinitionVersion): boolean {
+  return subresources?.status !== undefined;
 }
 
 const PARTS: readonly Part[] = [
   {
     field: 'schema',
     shared: 'spec.validation',
-    rule: (version, path, demands) => {
+    rule: (version, path, place) => {
       const schema = schemaOf(version);
-      const hasStatus = version.subresources?.status !== undefined;
-      return schema === undefined
-        ? []
-        : validateSchema(schema, `${path}.openAPIV3Schema`, { hasStatus, demands });
+      return schema === undefined ? [] : validateSchema(schema, `${path}.openAPIV3Schema`, place);
     },
   },
   {
@@ -123,17 +147,9 @@ const PARTS: readonly Part[] = [
   },
 ];
 
-function validatePart(
-  versions: readonly CustomResourceDefinitionVersion[],
-  { field, shared, rule }: Part,
-  demands: Demands,
-): readonly FieldError[] {
+function isCommon(versions: readonly CustomResourceDefinitionVersion[], { field }: Part): boolean {
   const [first] = versions;
-  if (first === undefined) return [];
-  const isShared = versions.every((version) => deepEqual(version[field], first[field]));
-  return isShared
-    ? rule(first, shared, demands)
-    : forEachItem(versions, 'spec.versions', (version, path) => rule(version, `${path}.${field}`, demands));
+  return versions.every((version) => deepEqual(version[field], first?.[field]));
 }
 
 function validateScale(scale: CustomResourceSubresourceScale | undefined, path: string): FieldError[] {

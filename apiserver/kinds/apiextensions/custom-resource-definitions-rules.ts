@@ -13,7 +13,7 @@ import { validateConversion } from './crd-conversion';
 import type { Demands } from './crd-demands';
 import { demandsOf, hasDefault, hasSchemaWith, preservesUnknownFields } from './crd-demands';
 import { validateSharedParts } from './crd-shared-parts';
-import { validateVersions } from './crd-versions';
+import { validateCommonParts, validatePresence, validateVersions } from './crd-versions';
 import { forEachItem, immutable, optionalForm } from '../rules/primitives';
 
 /** Field paths are those of upstream's internal form, which keeps what all versions share in one place. */
@@ -24,16 +24,26 @@ export const customResourceDefinitionRules: Pick<
   prepareForCreate: (object) => withStorageVersion({ ...object, status: NEW_STATUS }),
   prepareForUpdate: (next) => withStorageVersion(next),
   validateSent: (object, { via }) => validateSharedParts(object, via),
-  validateNew: (object, { via }) => [
-    ...nameOfPluralAndGroup(object),
-    ...validateWhole(object, demandsOf(object, via)),
-    ...(via.version === 'v1' ? validateApproval(object) : []),
-  ],
-  validateUpdate: (next, previous, { via }) => [
-    ...validateWhole(next, demandsOf(next, via, previous)),
-    ...validateChange(next, previous),
-    ...(via.version === 'v1' ? validateApproval(next, previous) : []),
-  ],
+  validateNew(object, { via }) {
+    const demands = demandsOf(object, via);
+    return [
+      ...nameOfPluralAndGroup(object),
+      ...validateSpec(object.spec, demands),
+      ...validateStatus(object),
+      ...(via.version === 'v1' ? validateApproval(object) : []),
+      ...validatePruning(object.spec, demands),
+    ];
+  },
+  validateUpdate(next, previous, { via }) {
+    const demands = demandsOf(next, via, previous);
+    return [
+      ...validateSpec(next.spec, demands),
+      ...validateChange(next, previous),
+      ...validateStatus(next),
+      ...(via.version === 'v1' ? validateApproval(next, previous) : []),
+      ...validatePruning(next.spec, demands),
+    ];
+  },
 };
 
 /** Of a definition of which nothing is said yet. */
@@ -43,13 +53,13 @@ export const NEW_STATUS: CustomResourceDefinitionStatus = {
   storedVersions: [],
 };
 
-function validateWhole(object: CustomResourceDefinition, demands: Demands): FieldError[] {
-  const { spec, status = NEW_STATUS } = object;
-  return [
-    ...validateSpec(spec, demands),
-    ...validateStoredVersions(object),
-    ...validateNames(status.acceptedNames, 'status.acceptedNames'),
-  ];
+function validateStatus(object: CustomResourceDefinition): FieldError[] {
+  return [...validateAcceptedNames(object), ...validateStoredVersions(object)];
+}
+
+/** What is asked of the status, also where it is written alone. */
+export function validateAcceptedNames({ status = NEW_STATUS }: CustomResourceDefinition): FieldError[] {
+  return validateNames(status.acceptedNames, 'status.acceptedNames');
 }
 
 /** Every version that ever was the storage version is remembered, since objects may still be stored in it. */
@@ -62,10 +72,12 @@ function withStorageVersion(object: CustomResourceDefinition): CustomResourceDef
 }
 
 function nameOfPluralAndGroup({ metadata, spec }: CustomResourceDefinition): FieldError[] {
-  const { name = '' } = metadata;
   const expected = `${spec.names.plural}.${spec.group}`;
-  if (name === '' || name === expected) return [];
-  return [invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')];
+  return (['generateName', 'name'] as const).flatMap((field) => {
+    const { [field]: given = '' } = metadata;
+    if (given === '' || given === expected) return [];
+    return [invalid(`metadata.${field}`, given, 'must be spec.names.plural+"."+spec.group')];
+  });
 }
 
 const SCOPES = ['Cluster', 'Namespaced'];
@@ -77,23 +89,22 @@ function validateSpec(spec: CustomResourceDefinitionSpec, demands: Demands): Fie
     ...validateGroup(group),
     ...(scope === '' ? [required('spec.scope')] : []),
     ...(scope === '' || SCOPES.includes(scope) ? [] : [notSupported('spec.scope', scope, SCOPES)]),
+    ...validatePresence(spec, demands),
     ...(preservesUnknownFields(spec) && demands.defaults && hasSchemaWith(spec, hasDefault)
       ? [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
       : []),
-    ...(demands.pruning && preservesUnknownFields(spec)
-      ? [
-          invalid(
-            'spec.preserveUnknownFields',
-            true,
-            'cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead',
-          ),
-        ]
-      : []),
+    ...validateVersions(spec, demands),
     ...NAMES.filter((field) => (names[field] ?? '') === '').map((field) => required(`spec.names.${field}`)),
     ...validateNames(names, 'spec.names'),
-    ...validateVersions(spec, demands),
+    ...validateCommonParts(spec, demands),
     ...validateConversion(spec, demands),
   ];
+}
+
+function validatePruning(spec: CustomResourceDefinitionSpec, { pruning }: Demands): FieldError[] {
+  if (!pruning || !preservesUnknownFields(spec)) return [];
+  const why = 'cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead';
+  return [invalid('spec.preserveUnknownFields', true, why)];
 }
 
 function validateGroup(group: string): FieldError[] {
@@ -106,24 +117,26 @@ function validateGroup(group: string): FieldError[] {
 
 function validateNames(names: CustomResourceDefinitionNames, path: string): FieldError[] {
   const { plural, singular, kind, listKind } = names;
+  const exact = (name: string): readonly string[] => {
+    const problems = dns1035LabelProblems(name);
+    return problems.length === 0 ? [] : [problems.join(',')];
+  };
   const lower = (name: string): readonly string[] =>
-    dns1035LabelProblems(name.toLowerCase())
-      .slice(0, 1)
-      .map((problem) => `may have mixed case, but should otherwise match: ${problem}`);
-  const exact = (name: string): readonly string[] => dns1035LabelProblems(name).slice(0, 1);
+    exact(name.toLowerCase()).map((problem) => `may have mixed case, but should otherwise match: ${problem}`);
+  const each = (field: 'shortNames' | 'categories'): FieldError[] =>
+    forEachItem(names[field] ?? [], `${path}.${field}`, (name, at) =>
+      exact(name).map((problem) => invalid(at, name, problem)),
+    );
   return [
     ...optionalForm(plural, `${path}.plural`, exact),
     ...optionalForm(singular, `${path}.singular`, exact),
     ...optionalForm(kind, `${path}.kind`, lower),
     ...optionalForm(listKind, `${path}.listKind`, lower),
+    ...each('shortNames'),
     ...(kind !== '' && kind === listKind
       ? [invalid(`${path}.listKind`, kind, 'kind and listKind may not be the same')]
       : []),
-    ...(['shortNames', 'categories'] as const).flatMap((field) =>
-      forEachItem(names[field] ?? [], `${path}.${field}`, (name, at) =>
-        exact(name).map((problem) => invalid(at, name, problem)),
-      ),
-    ),
+    ...each('categories'),
   ];
 }
 
@@ -133,8 +146,8 @@ function validateStoredVersions({ spec, status }: CustomResourceDefinition): Fie
   const versions = spec.versions ?? [];
   const names = new Set(versions.map(({ name }) => name));
   const isStored = new Set(stored);
+  if (stored.length === 0) return [invalid(path, stored, 'must have at least one stored version')];
   return [
-    ...(stored.length === 0 ? [invalid(path, stored, 'must have at least one stored version')] : []),
     ...versions
       .filter(({ name, storage }) => storage && !isStored.has(name))
       .map(({ name }) => invalid(path, stored, `must have the storage version ${name}`)),

@@ -4,9 +4,9 @@ import { FINALIZER } from '../../../shared/names';
 import { withCondition } from '../../registry/conditions';
 import { timestamp } from '../../registry/metadata';
 import type { Strategy } from '../../registry/strategy';
-import { withStatus } from '../../registry/strategy';
+import { statusSubresource, withStatus } from '../../registry/strategy';
 import { INSTRUCTIONS_MAX } from './crd-structure';
-import { customResourceDefinitionRules } from './custom-resource-definitions-rules';
+import { customResourceDefinitionRules, validateAcceptedNames } from './custom-resource-definitions-rules';
 
 export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
   metadataChecks: 'no domains',
@@ -19,6 +19,7 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
   requiresResourceVersion: true,
   beginDeletion: awaitCleanup,
   subresources: {
+    status: { ...statusSubresource, validateUpdate: (next) => validateAcceptedNames(next) },
     // Not for clients: as which the server itself lets a definition go, whatever would be asked of a new one.
     cleanup: {
       prepareForUpdate: (next, previous) => withStatus({ ...previous, metadata: next.metadata }, next.status),

@@ -5,7 +5,13 @@ import type {
 } from '../../../shared/api/types/apiregistration-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
-import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import { goQuote } from '../../../shared/errors/go-quote';
+import {
+  dns1035LabelProblems,
+  dns1123SubdomainProblems,
+  pathSegmentProblems,
+} from '../../../shared/meta/dns-names';
+import type { ObjectMeta } from '../../../shared/object/object';
 import { formatTime } from '../../../shared/meta/time';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
@@ -27,7 +33,7 @@ export const apiServiceRules: Pick<Strategy<APIService>, 'prepareForCreate' | 'v
       ...statusSubresource,
       validateUpdate: (next) =>
         forEachItem(next.status?.conditions ?? [], 'status.conditions', ({ status }, path) =>
-          choice(status, `${path}.status`, ['False', 'True', 'Unknown']),
+          choice(status, `${path}.status`, ['True', 'False', 'Unknown']),
         ),
     },
   },
@@ -45,12 +51,8 @@ function localCondition(nowMs: number): APIServiceCondition {
 
 function validateApiService({ metadata, spec }: APIService): FieldError[] {
   const { group = '', version = '' } = spec;
-  const { name = '' } = metadata;
-  const expected = `${version}.${group}`;
   return [
-    ...(name === expected
-      ? []
-      : [invalid('metadata.name', name, `must be \`spec.version+"."+spec.group\`: "${expected}"`)]),
+    ...validateNames(metadata, `${version}.${group}`),
     ...(group === '' && version !== 'v1'
       ? [required('spec.group', 'only v1 may have an empty group and it better be legacy kube')]
       : []),
@@ -60,6 +62,16 @@ function validateApiService({ metadata, spec }: APIService): FieldError[] {
     ...priority(spec.versionPriority, 'spec.versionPriority', VERSION_PRIORITY_MAX),
     ...validateService(spec),
   ];
+}
+
+/** It is called by the group version, also where the server is to complete its name. */
+function validateNames(metadata: ObjectMeta, expected: string): FieldError[] {
+  const why = `must be \`spec.version+"."+spec.group\`: ${goQuote(expected)}`;
+  return (['generateName', 'name'] as const).flatMap((field) => {
+    const { [field]: given = '' } = metadata;
+    const isAsked = given !== '' && given !== expected && pathSegmentProblems(given).length === 0;
+    return isAsked ? [invalid(`metadata.${field}`, given, why)] : [];
+  });
 }
 
 /** The greatest one is good too, whatever the text says. */

@@ -36,8 +36,8 @@ export const reviewLocalAccess = operationOn<LocalSubjectAccessReview>(async (co
   refuse(request, [
     ...attributeErrors(spec),
     ...subjectErrors(spec),
+    ...metadataErrors(withoutNamespace(request.object), 'must be empty except for namespace'),
     ...placeErrors(spec, request.object.metadata.namespace ?? ''),
-    ...metadataErrors(withoutNamespace(request.object)),
   ]);
   if ((request.object.metadata.namespace ?? '') !== request.namespace) {
     throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${request.namespace}`);
@@ -139,24 +139,24 @@ function subjectErrors(spec: AccessSpec): readonly FieldError[] {
 
 function placeErrors(spec: AccessSpec, namespace: string): readonly FieldError[] {
   const { resourceAttributes, nonResourceAttributes } = spec;
-  if (resourceAttributes === undefined) {
-    const why = 'disallowed on this kind of request';
-    return nonResourceAttributes === undefined
+  const { namespace: given = '' } = resourceAttributes ?? {};
+  return [
+    ...(resourceAttributes === undefined || given === namespace
       ? []
-      : [invalid('spec.nonResourceAttributes', nonResourceAttributes, why)];
-  }
-  const { namespace: given = '' } = resourceAttributes;
-  if (given === namespace) return [];
-  return [invalid('spec.resourceAttributes.namespace', given, 'must match metadata.namespace')];
+      : [invalid('spec.resourceAttributes.namespace', given, 'must match metadata.namespace')]),
+    ...(nonResourceAttributes === undefined
+      ? []
+      : [invalid('spec.nonResourceAttributes', nonResourceAttributes, 'disallowed on this kind of request')]),
+  ];
 }
 
 /** A question has no identity. Only its owners (managedFields) come with it. */
-function metadataErrors({ metadata }: ApiObject): readonly FieldError[] {
+function metadataErrors({ metadata }: ApiObject, why = 'must be empty'): readonly FieldError[] {
   const { managedFields: _tracked, ...rest } = metadata;
   const given = Object.fromEntries(
     Object.entries(rest).filter(([, value]) => value !== '' && !isEmpty(value)),
   );
-  return deepEqual(given, {}) ? [] : [invalid('metadata', metadata, 'must be empty')];
+  return deepEqual(given, {}) ? [] : [invalid('metadata', metadata, why)];
 }
 
 function withoutNamespace(object: ApiObject): ApiObject {

@@ -3,13 +3,13 @@ import type { CertificateSigningRequest } from '../../../shared/api/types/certif
 import { CERTIFICATE_REQUEST_BYTES_MAX } from '../../../shared/certs/certificate-request';
 import { SIGNER } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { duplicate, invalid, notSupported, required, tooLong } from '../../../shared/errors/field-error';
+import { duplicate, invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { goQuote } from '../../../shared/errors/go-quote';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy, SubresourceStrategy } from '../../registry/strategy';
 import { certificateRequestProblem } from './pkcs10';
 import type { Problems } from '../rules/primitives';
-import { forEachItem, repeatsIn } from '../rules/primitives';
+import { choice, forEachItem, repeatsIn } from '../rules/primitives';
 
 /** What a new request for a certificate must be; its spec never changes afterwards. */
 export const certificateRequestRules: Pick<Strategy<CertificateSigningRequest>, 'validateNew'> = {
@@ -72,10 +72,12 @@ function validateUsages(usages: readonly string[], isStrict: boolean): FieldErro
   if (usages.length === 0) return [required('spec.usages', 'usages must be provided')];
   if (!isStrict) return [];
   const isRepeated = repeatsIn(usages);
-  return forEachItem(usages, 'spec.usages', (usage, path, index) => [
-    ...(USAGES.includes(usage) ? [] : [notSupported(path, usage, USAGES)]),
-    ...(isRepeated(index) ? [duplicate(path, usage)] : []),
-  ]);
+  return [
+    ...forEachItem(usages, 'spec.usages', (usage, path) => choice(usage, path, USAGES)),
+    ...forEachItem(usages, 'spec.usages', (usage, path, index) =>
+      isRepeated(index) ? [duplicate(path, usage)] : [],
+    ),
+  ];
 }
 
 const DOMAIN_BYTES_MAX = 253;

@@ -19,7 +19,7 @@ import { forEachItem } from '../rules/primitives';
 /** The conditions that decide about a request, and the one that ends it. */
 const DECISIONS: readonly string[] = ['Approved', 'Denied'];
 const LASTING: readonly string[] = [...DECISIONS, 'Failed'];
-const STATUSES: readonly string[] = ['True', 'False', 'Unknown'];
+const STATUSES: readonly string[] = ['False', 'True', 'Unknown'];
 const CONDITIONS_FIELD = 'status.conditions';
 
 type Conditions = readonly CertificateSigningRequestCondition[];
