@@ -280,19 +280,6 @@ export const TAINT = {
 /** The ConfigMap in every namespace by which pods know the API server, and the key in it. */
 export const ROOT_CA = { configMap: fromNeutral('orch-root-ca.crt'), key: 'ca.crt' } as const;
 
-/** What a node that joins reads as nobody in particular, in the public namespace. */
-export const CLUSTER_INFO = {
-  configMap: 'cluster-info',
-  key: 'kubeconfig',
-  /** The Role, and the RoleBinding, of its anonymous readers. */
-  grant: `${dialect === 'orch' ? 'orch' : 'kubeadm'}:bootstrap-signer-clusterinfo`,
-  /**
-   * What the signatures of a bootstrap token are made with: the whole token, as the interface of the project says, or its second half,
-   * as kubeadm expects.
-   */
-  signedWith: dialect === 'orch' ? 'token' : 'secret',
-} as const;
-
 /** Where the containers of a pod find the token of its service account. */
 export const SERVICE_ACCOUNT_MOUNT_PATH = `/var/run/secrets/${fromNeutral('orch.io/serviceaccount')}`;
 

@@ -255,7 +255,7 @@ const ACCESS: readonly Row[] = [
       'webhooks[1].failurePolicy: Unsupported value: "": supported values: "Fail", "Ignore"',
       'webhooks[1].sideEffects: Unsupported value: "Odd": supported values: "None", "NoneOnDryRun"',
       'webhooks[1].reinvocationPolicy: Unsupported value: "": supported values: "IfNeeded", "Never"',
-      'webhooks[1].admissionReviewVersions: Invalid value: ["x"]: must include at least one of v1, v1beta1',
+      'webhooks[1].admissionReviewVersions: Invalid value: []string{"x"}: must include at least one of v1, v1beta1',
       'webhooks[1].name: Duplicate value: "a.example.com"',
     ],
   ],

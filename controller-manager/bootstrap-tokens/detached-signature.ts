@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { CLUSTER_INFO } from '../../shared/names';
+import { CLUSTER_INFO } from '../../shared/client/cluster-info';
 import type { BootstrapToken } from './token-secret';
 
 /**

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createClient } from '../../shared/client/client';
-import { ensureClusterInfo } from '../../shared/client/cluster-info';
+import { CLUSTER_INFO, ensureClusterInfo } from '../../shared/client/cluster-info';
 import { loadKubeconfig } from '../../shared/client/kubeconfig';
 import type { FlagRow, FlagValues } from '../../shared/flags/flag-row';
-import { CLUSTER_INFO, NAMESPACE } from '../../shared/names';
+import { NAMESPACE } from '../../shared/names';
 import type { Command } from './command';
 import { parsedCommand } from './command';
 import { OUTPUT_FLAG, told } from './output';

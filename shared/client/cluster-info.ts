@@ -1,6 +1,6 @@
 import type { ConfigMap } from '../api/types/core-v1';
 import type { Role, RoleBinding } from '../api/types/rbac-v1';
-import { CLUSTER_INFO, GROUP, NAMESPACE, USER } from '../names';
+import { dialect, GROUP, NAMESPACE, USER } from '../names';
 import type { ApiObject, ResourceOf } from '../object/object';
 import type { Client } from './client';
 import { hasCode } from './status';
@@ -12,6 +12,19 @@ export interface ClusterInfo {
   /** The certificates of its authority, as PEM. */
   readonly authorities: string;
 }
+
+/** What a node that joins reads as nobody in particular, in the public namespace. */
+export const CLUSTER_INFO = {
+  configMap: 'cluster-info',
+  key: 'kubeconfig',
+  /** The Role, and the RoleBinding, of its anonymous readers. */
+  grant: `${dialect === 'orch' ? 'orch' : 'kubeadm'}:bootstrap-signer-clusterinfo`,
+  /**
+   * What the signatures of a bootstrap token are made with: the whole token, as the interface of the project says, or its second half,
+   * as kubeadm expects.
+   */
+  signedWith: dialect === 'orch' ? 'token' : 'secret',
+} as const;
 
 const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: GROUP.core, version: 'v1', resource: 'configmaps' };
 const ROLES: ResourceOf<Role> = { group: GROUP.rbac, version: 'v1', resource: 'roles' };

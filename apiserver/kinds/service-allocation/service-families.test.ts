@@ -143,7 +143,7 @@ describe('on a cluster of two families', () => {
     const clusterIPs = ['10.0.0.7', 'fd00::7'];
     const taken = await create(api, 's', { clusterIP: '10.0.0.7', clusterIPs });
     expect(messagesOf(taken)).toEqual([
-      'spec.clusterIPs: Invalid value: ["10.0.0.7","fd00::7"]: ' +
+      'spec.clusterIPs: Invalid value: []string{"10.0.0.7", "fd00::7"}: ' +
         'failed to allocated ip:fd00::7 with error:provided IP is already allocated',
     ]);
     const outside = await create(api, 's', { clusterIP: '10.0.0.7', clusterIPs: ['10.0.0.7', 'fd01::7'] });
@@ -177,7 +177,7 @@ describe('on a cluster of two families', () => {
     const [first] = json.spec.clusterIPs as string[];
     const reply = await patch(api, 's', { clusterIPs: [first], ipFamilies: ['IPv4'] });
     expect(messagesOf(reply)).toEqual([
-      `spec.clusterIPs[0]: Invalid value: ["${String(first)}"]: ` +
+      `spec.clusterIPs[0]: Invalid value: []string{"${String(first)}"}: ` +
         "`ipFamilyPolicy` must be set to 'SingleStack' when releasing the secondary clusterIP",
     ]);
     const swapped = await patch(api, 's', { ipFamilies: ['IPv6', 'IPv4'] });
@@ -226,7 +226,7 @@ describe('on a cluster of one family', () => {
       'spec.ipFamilies[1]: Invalid value: []: ipfamily IPv6 is not configured on cluster',
     ]);
     expect(messagesOf(await create(api, 'names', { clusterIP: 'fd00::7' }))).toEqual([
-      'spec.clusterIPs[0]: Invalid value: ["fd00::7"]: may not use IPv6 on a cluster which is not configured for it',
+      'spec.clusterIPs[0]: Invalid value: []string{"fd00::7"}: may not use IPv6 on a cluster which is not configured for it',
     ]);
   });
 });
