@@ -3,15 +3,29 @@ import type { Bucketed } from './buckets';
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
 /**
- * Writes the text form of Prometheus into one buffer. A busy server has a hundred thousand lines of histograms, which differ in their last
- * bytes only: what they share is copied, and no line is ever a string.
+ * Where the series of one histogram stand in the exposition before, and what they said there. Counts only grow, so a series whose sum and
+ * number are the same says the same.
+ */
+export type KeptSeries = WeakMap<Bucketed, Kept>;
+
+/**
+ * Writes the text form of Prometheus into one buffer. A busy server has a hundred thousand lines of histograms. Most of their series have
+ * not changed since the last time, and are copied from there; the lines of others differ in their last bytes only: what they share is
+ * copied, and no line is ever a string.
  */
 export class Exposition {
   #bytes: Buffer;
   #length = 0;
+  #before: Exposition | undefined;
+  /** Those who remember where a series stands in it hold this, and not the bytes. */
+  readonly #mark: ExpositionMark = {};
 
-  constructor(expectedBytes: number) {
-    this.#bytes = Buffer.allocUnsafe(Math.max(expectedBytes, BYTES_MIN));
+  /** `before` is one that was closed; `free` one that nobody reads any more, whose memory is written over. */
+  constructor(before?: Exposition, free?: Exposition) {
+    this.#before = before;
+    const bytesMin = Math.max((before?.length ?? 0) + SPARE_BYTES, BYTES_MIN);
+    const given = free === undefined ? undefined : free.#bytes;
+    this.#bytes = given !== undefined && given.length >= bytesMin ? given : Buffer.allocUnsafe(bytesMin);
   }
 
   get length(): number {
@@ -32,8 +46,22 @@ export class Exposition {
     this.#byte(LINE_FEED);
   }
 
-  /** All lines of one series of a histogram. */
-  histogram(name: string, labels: string, { bounds, counts, sum }: Bucketed): void {
+  /** All lines of one series of a histogram. `kept` is of this histogram, and the same each time. */
+  histogram(name: string, labels: string, value: Bucketed, kept: KeptSeries): void {
+    const { sum } = value;
+    const total = totalOf(value);
+    const begin = this.#length;
+    const known = kept.get(value);
+    const isSame = known?.labels === labels && known.total === total && known.sum === sum;
+    if (isSame && this.#before !== undefined && known.mark === this.#before.#mark) {
+      this.#copy(this.#before, known.begin, known.end);
+    } else this.#buckets(name, labels, value);
+    const end = this.#length;
+    if (known === undefined) kept.set(value, { mark: this.#mark, labels, total, sum, begin, end });
+    else Object.assign(known, { mark: this.#mark, labels, total, sum, begin, end });
+  }
+
+  #buckets(name: string, labels: string, { bounds, counts, sum }: Bucketed): void {
     const begin = this.#length;
     this.text(`${name}_bucket{${labels === '' ? '' : `${labels},`}le="`);
     const end = this.#length;
@@ -63,9 +91,19 @@ export class Exposition {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
-  /** What was written; nothing may be written after it. */
+  /** Nothing is written after it. */
+  close(): void {
+    this.#before = undefined;
+  }
+
+  /** What was written. */
   take(): Buffer {
     return this.#bytes.subarray(0, this.#length);
+  }
+
+  #copy(from: Exposition, begin: number, end: number): void {
+    this.#reserve(end - begin);
+    this.#length += from.#bytes.copy(this.#bytes, this.#length, begin, end);
   }
 
   #number(value: number): void {
@@ -90,6 +128,24 @@ export class Exposition {
   }
 }
 
+type ExpositionMark = object;
+
+/** Where one series stands: from `begin` to `end` in the exposition of the mark. */
+interface Kept {
+  mark: ExpositionMark;
+  labels: string;
+  total: number;
+  sum: number;
+  begin: number;
+  end: number;
+}
+
+function totalOf({ counts }: Bucketed): number {
+  let total = 0;
+  for (let bucket = 0; bucket < counts.length; bucket += 1) total += counts[bucket] ?? 0;
+  return total;
+}
+
 /** Labels as they stand between the braces, in the order of `names`; a label without a value is an empty one. */
 export function labelText(names: readonly string[], values: Readonly<Record<string, string>>): string {
   return names.map((name) => `${name}="${escaped(values[name] ?? '')}"`).join(',');
@@ -101,6 +157,8 @@ const UTF8_BYTES_MAX = 3;
 /** Of a bound, its count and what stands around them; of any number. */
 const BUCKET_BYTES_MAX = 64;
 const BYTES_MIN = 64 * 1_024;
+/** What may be added until the next time before the memory of this time is too small. */
+const SPARE_BYTES = 128 * 1_024;
 /** Written as exponents from here upwards, and below there. */
 const LARGE = 1e6;
 const SMALL = 1e-4;

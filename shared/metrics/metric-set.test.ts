@@ -161,9 +161,76 @@ test('the event loop has turns while much is written, and all who ask meanwhile 
   count();
   const [first, second] = await Promise.all([metrics.exposition(), metrics.exposition()]);
   isOver = true;
-  expect(first).toBe(second);
+  expect(first.buffer === second.buffer).toBe(true);
   expect(turns).toBeGreaterThan(2);
   expect(String(first).split('\n')).toHaveLength(3_000 + 3);
+});
+
+test('a histogram stands in an exposition as it is, whether it has changed since the one before or not', async () => {
+  const metrics = newSet();
+  const series = ['GET', 'LIST', 'PUT', 'POST'].map((verb) => {
+    return { labels: { verb }, took: new DurationHistogram([0.1, 1, 10]), isShown: true };
+  });
+  metrics.histogram({
+    name: 'seconds',
+    help: '.',
+    labels: ['verb'],
+    *read() {
+      for (const { labels, took, isShown } of series) if (isShown) yield [labels, took];
+    },
+  });
+  const afresh = async (): Promise<readonly string[]> => {
+    const other = newSet();
+    const shown = series.filter(({ isShown }) => isShown);
+    other.histogram({
+      name: 'seconds',
+      help: '.',
+      labels: ['verb'],
+      read: () => shown.map(({ labels, took }) => [{ ...labels }, took]),
+    });
+    return linesOf(other);
+  };
+  const [get, list, put, post] = series;
+  for (const change of [
+    () => get?.took.observe(20),
+    () => post?.took.observe(1),
+    () => undefined,
+    // More digits before what has not changed.
+    () => get?.took.observe(50_000, 1_000),
+    () => (list === undefined ? undefined : (list.isShown = false)),
+    () => put?.took.observe(5_000),
+    () => (list === undefined ? undefined : (list.isShown = true)),
+    () => undefined,
+  ]) {
+    change();
+    expect(await linesOf(metrics)).toEqual(await afresh());
+    metrics.giveBack(await metrics.exposition());
+  }
+});
+
+test('what was given back is written over, and what somebody still reads is not', async () => {
+  const metrics = newSet();
+  const took = new DurationHistogram([1]);
+  metrics.histogram({ name: 'seconds', help: '.', read: () => [[{}, took]] });
+  const countIn = (bytes: Buffer): string | undefined => /seconds_count (\d+)/u.exec(String(bytes))?.[1];
+  const next = async (): Promise<Buffer> => {
+    took.observe(1);
+    return metrics.exposition();
+  };
+  const kept = await next();
+  const [one, other] = await Promise.all([next(), metrics.exposition()]);
+  metrics.giveBack(one);
+  metrics.giveBack(one);
+  const memory = new Set([one.buffer]);
+  for (let turn = 3; turn < 10; turn++) {
+    const bytes = await next();
+    expect(countIn(bytes)).toBe(String(turn));
+    memory.add(bytes.buffer);
+    metrics.giveBack(bytes);
+  }
+  // Its other reader has it still; two take turns after it.
+  expect([countIn(kept), countIn(other)]).toEqual(['1', '2']);
+  expect(memory.size).toBe(3);
 });
 
 test('a metric without a class of stability, or one that is there already, is a mistake', () => {

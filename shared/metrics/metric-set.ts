@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Bucketed } from './buckets';
-import type { MetricType } from './exposition';
+import type { KeptSeries, MetricType } from './exposition';
 import { Exposition, labelText } from './exposition';
 import type { MetricChoice } from './metric-choice';
 import { ALL_METRICS, METRICS_RELEASE } from './metric-choice';
@@ -36,8 +36,13 @@ export class MetricSet {
   readonly #writers: ((to: Exposition) => Iterable<void>)[] = [];
   readonly #names = new Set<string>();
   #runtime: Registry | undefined;
-  #underWay: Promise<Buffer> | undefined;
-  #lastBytes = 0;
+  #underWay: Promise<Exposition> | undefined;
+  /** It stays: what has not changed is copied from it. */
+  #last: Exposition | undefined;
+  /** Nobody reads it any more: the next is written into its memory, which a busy server has 15 MB of. */
+  #free: Exposition | undefined;
+  readonly #readers = new WeakMap<Exposition, number>();
+  readonly #given = new WeakMap<Buffer, Exposition>();
   /** How often all metrics have been read. */
   #readings = 0;
 
@@ -56,9 +61,10 @@ export class MetricSet {
   }
 
   histogram(metric: CollectedMetric<Bucketed>): void {
+    const kept: KeptSeries = new WeakMap();
     this.#add(metric, 'histogram', {
       write: (to, labels, value) => {
-        to.histogram(metric.name, labels, value);
+        to.histogram(metric.name, labels, value, kept);
       },
       sum: mergedBuckets,
     });
@@ -79,12 +85,29 @@ export class MetricSet {
     this.#runtime = registry;
   }
 
-  /** The text form of Prometheus. The event loop has turns while it is written; those who ask meanwhile get the same. */
+  /**
+   * The text form of Prometheus. The event loop has turns while it is written; those who ask meanwhile get the same. Who needs it no more
+   * may say so by {@link giveBack}.
+   */
   async exposition(): Promise<Buffer> {
     this.#underWay ??= this.#write().finally(() => {
       this.#underWay = undefined;
     });
-    return this.#underWay;
+    const exposition = await this.#underWay;
+    const bytes = exposition.take();
+    this.#given.set(bytes, exposition);
+    this.#readers.set(exposition, (this.#readers.get(exposition) ?? 0) + 1);
+    return bytes;
+  }
+
+  /** Whoever was given the bytes has read them, and has passed them on to nobody: they will be written over. */
+  giveBack(bytes: Buffer): void {
+    const exposition = this.#given.get(bytes);
+    if (exposition === undefined) return;
+    this.#given.delete(bytes);
+    const readers = (this.#readers.get(exposition) ?? 0) - 1;
+    this.#readers.set(exposition, readers);
+    if (readers === 0 && exposition !== this.#last) this.#free = exposition;
   }
 
   #add<Value>(
@@ -116,9 +139,11 @@ export class MetricSet {
     return this.#choice.disabled.has(name) || (isHidden(deprecated) && !this.#choice.showHidden);
   }
 
-  async #write(): Promise<Buffer> {
+  async #write(): Promise<Exposition> {
     this.#readings += 1;
-    const to = new Exposition(this.#lastBytes + SPARE_BYTES);
+    const before = this.#last;
+    const to = new Exposition(before, this.#free);
+    this.#free = undefined;
     let turnAt = TURN_BYTES;
     for (const writer of this.#writers) {
       for (const _ of writer(to)) {
@@ -128,14 +153,15 @@ export class MetricSet {
       }
     }
     if (this.#runtime !== undefined) to.text(await this.#runtime.metrics());
-    this.#lastBytes = to.length;
-    return to.take();
+    this.#last = to;
+    to.close();
+    if (before !== undefined && this.#readers.get(before) === 0) this.#free = before;
+    return to;
   }
 }
 
 /** As much as is written in about a millisecond. */
 const TURN_BYTES = 1_024 * 1_024;
-const SPARE_BYTES = 64 * 1_024;
 const UNEXPECTED = 'unexpected';
 
 /** How values of one type are written, and put together. */

@@ -14,6 +14,7 @@ const MS_PER_SECOND = 1_000;
 
 /** Shows until when the certificates of this process are valid, as their files are when somebody asks. One that cannot be read is not shown. */
 export function addCertificateMetrics(metrics: MetricSet, certificates: readonly OwnCertificate[]): void {
+  const expirationOf = expirations();
   metrics.gauge({
     name: 'orch_certificate_expiration_timestamp_seconds',
     help: 'When the certificates of this process expire, in seconds since the epoch, by what they are for.',
@@ -27,11 +28,19 @@ export function addCertificateMetrics(metrics: MetricSet, certificates: readonly
   });
 }
 
-/** That of the first certificate in the file. */
-function expirationOf(file: string): number | undefined {
-  try {
-    return Date.parse(new X509Certificate(readFileSync(file)).validTo) / MS_PER_SECOND;
-  } catch {
-    return undefined;
-  }
+/** Says when the first certificate in a file expires; what was read the last time is not parsed again. */
+function expirations(): (file: string) => number | undefined {
+  const known = new Map<string, { readonly pem: string; readonly until: number }>();
+  return (file) => {
+    try {
+      const pem = readFileSync(file, 'utf8');
+      const last = known.get(file);
+      if (last?.pem === pem) return last.until;
+      const until = Date.parse(new X509Certificate(pem).validTo) / MS_PER_SECOND;
+      known.set(file, { pem, until });
+      return until;
+    } catch {
+      return undefined;
+    }
+  };
 }

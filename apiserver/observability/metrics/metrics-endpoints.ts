@@ -147,8 +147,12 @@ export function createMetricsEndpoints({
     measure: requests.stage,
     answer: async (exchange) => {
       const { path, query } = exchange;
-      if (path === '/metrics')
-        return compressed(exchange, bytesAnswer(metrics.contentType, await metrics.exposition()));
+      if (path === '/metrics') {
+        const bytes = await metrics.exposition();
+        const answer = await compressed(exchange, bytesAnswer(metrics.contentType, bytes));
+        if (answer.body !== bytes) metrics.giveBack(bytes);
+        return answer;
+      }
       if (path === '/debug/watchers') return textAnswer('application/json', watchersDocument(cache));
       if (path === '/debug/webhooks') return textAnswer('application/json', webhooksDocument(webhooks));
       const dump = flow === undefined ? undefined : flowDump(flow.control, { path, query });
