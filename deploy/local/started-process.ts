@@ -81,7 +81,7 @@ function controls(parts: {
     return exit;
   });
   const signal = (name: NodeJS.Signals): void => {
-    if (!isOver) process.kill(-parts.pid, name);
+    if (!isOver) killIfThere(-parts.pid, name);
   };
   return {
     name: parts.name,
@@ -101,6 +101,15 @@ function controls(parts: {
       return exit;
     },
   };
+}
+
+/** One that has just ended is gone before its pipes are read to their end. */
+function killIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 async function spawnedPid(child: ChildProcess, name: string): Promise<number> {
