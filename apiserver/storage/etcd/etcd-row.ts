@@ -1,5 +1,6 @@
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
 import { STORE_CHECK } from '../../../shared/names';
+import { LINEAGE_KEY } from '../../../shared/store-lineage';
 import type { BackendRow } from '../backend-row';
 import { STORAGE_GROUP } from '../backend-row';
 import { Alarms } from './alarms';
@@ -45,9 +46,6 @@ export interface EtcdStoreOptions {
   readonly client?: { readonly certFile: string; readonly keyFile: string };
 }
 
-/** The key, below the prefix, of what tells the store from another one. No object has it: those lie in folders. */
-const IDENTITY = 'store-identity';
-
 /** Also on the loopback interface: other users of the machine can connect to it. */
 const OPEN_TO =
   'whoever can connect to it, or read what is sent, has every Secret and may change every object; serve it with TLS and client certificates (--etcd-cafile, --etcd-certfile, --etcd-keyfile)';
@@ -79,7 +77,7 @@ export const ETCD = {
   open: async ({ endpoints, caFile, client, prefix, compactionIntervalMs }, { log }) => {
     const authority = caFile === undefined ? {} : { caFile };
     const etcd = createEtcdBackend({ endpoints, prefix, log, ...authority, ...client });
-    const backend = new LineageBackend({ store: etcd, key: `${prefix}/${IDENTITY}`, log });
+    const backend = new LineageBackend({ store: etcd, key: `${prefix}/${LINEAGE_KEY}`, log });
     const sizes = new Map<string, number>();
     const alarms = new Alarms(async (signal) => etcd.status(signal), log);
     return Promise.resolve({

@@ -3,7 +3,7 @@ import { patience } from '../../../shared/testing/eventually';
 import { describeBackendContract } from '../testing/contract';
 import { MemoryBackend } from '../testing/memory-backend';
 import { LineageBackend } from './lineage-backend';
-import { encodeLineage } from './lineage-record';
+import { encodeLineage } from '../../../shared/store-lineage';
 import { ReplaceableMemory } from './testing/replaceable-memory';
 
 const KEY = '/registry/store-identity';

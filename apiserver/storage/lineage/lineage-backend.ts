@@ -16,7 +16,7 @@ import type { StorageErrorCode } from '../backend';
 import { StorageError } from '../backend';
 import type { Lineage, LineageOptions } from './lineage-keeper';
 import { LineageKeeper } from './lineage-keeper';
-import { decodeLineage } from './lineage-record';
+import { decodeLineage } from './decode-lineage';
 import type { ReplaceableStore } from './replaceable-store';
 import { shiftedOutcome, shiftedRecord, shiftedRevision } from './shifted';
 

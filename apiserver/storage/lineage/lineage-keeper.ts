@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { untilAborted } from '../../../shared/concurrency/abort';
 import { withTimeLimit } from '../../../shared/concurrency/time-limit';
 import type { Log } from '../../../shared/log/log';
+import type { LineageRecord } from '../../../shared/store-lineage';
+import { encodeLineage, offsetAbove } from '../../../shared/store-lineage';
 import { StorageError } from '../backend';
-import { decodeLineage, encodeLineage, offsetAbove } from './lineage-record';
-import type { LineageRecord } from './lineage-record';
+import { decodeLineage } from './decode-lineage';
 import type { ReplaceableStore } from './replaceable-store';
 
 export interface LineageOptions {

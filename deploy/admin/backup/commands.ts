@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
+import { LINEAGE_KEY } from '../../../shared/store-lineage';
 import type { Command } from '../command';
 import { parsedCommand } from '../command';
 import type { Member } from '../etcd/members';
-import { ETCD_FLAGS, etcdProblems, withMembers } from '../etcd/members';
+import { ETCD_FLAGS, ETCD_GROUP, etcdProblems, withClient, withMembers } from '../etcd/members';
+import { renewIdentity } from '../etcd/renew-identity';
 import type { Found } from '../output';
 import { mebibytes, OUTPUT_FLAG, told } from '../output';
 import { checkSnapshot, saveSnapshot } from './snapshot-file';
@@ -20,6 +22,17 @@ const FILE_FLAG = {
 
 const BACKUP_FLAGS = [FILE_FLAG, ...ETCD_FLAGS, OUTPUT_FLAG] as const satisfies readonly FlagRow[];
 const VERIFY_FLAGS = [FILE_FLAG, OUTPUT_FLAG] as const satisfies readonly FlagRow[];
+const FINISH_FLAGS = [
+  ...ETCD_FLAGS,
+  {
+    name: 'etcd-prefix',
+    type: 'string',
+    default: '/registry',
+    group: ETCD_GROUP,
+    help: 'The prefix of all keys in etcd, as the API servers have it.',
+  },
+  OUTPUT_FLAG,
+] as const satisfies readonly FlagRow[];
 const MEMBER_GROUP = 'The new member';
 const RESTORE_FLAGS = [
   FILE_FLAG,
@@ -89,6 +102,16 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       const errors = [...(file === '' ? ['--file is required'] : []), ...etcdProblems(values)];
       if (errors.length > 0) return { errors };
       return told(output, await withMembers(values, async (members) => backup(members, file)));
+    },
+  }),
+  parsedCommand({
+    name: ['restore', 'finish'],
+    group: GROUP,
+    summary: 'Gives a restored etcd a new identity, so that no resourceVersion is given out twice.',
+    flags: FINISH_FLAGS,
+    run: async (values: FlagValues<typeof FINISH_FLAGS>) => {
+      const errors = etcdProblems(values);
+      return errors.length > 0 ? { errors } : told(values.output, await finish(values));
     },
   }),
   parsedCommand({
@@ -178,9 +201,22 @@ async function restore(values: FlagValues<typeof RESTORE_FLAGS>): Promise<Found>
   ]);
   const lines = [
     `${dataDir} holds ${file} (${mebibytes(checked.bytes)}, sha256 ${checked.sha256}), made by ${tool}`,
-    'Do the same for each other member, then start etcd with these flags, then the API servers.',
+    'Do the same for each other member, start etcd with these flags, run `orch-admin restore finish`, and start the API servers.',
   ];
   return { json: { file, ...checked, dataDir, name, tool }, lines, code: 0 };
+}
+
+async function finish(values: FlagValues<typeof FINISH_FLAGS>): Promise<Found> {
+  const key = `${values.etcdPrefix}/${LINEAGE_KEY}`;
+  const renewed = await withClient(values, async (client) =>
+    renewIdentity(client, { key, nowMs: Date.now() }),
+  );
+  const { offset, revision } = renewed;
+  const lines = [
+    `the store is another one from here on: resourceVersions begin above ${String(offset)} (etcd is at revision ${String(revision)})`,
+    'Clients that hold older ones list again by themselves.',
+  ];
+  return { json: renewed, lines, code: 0 };
 }
 
 /** Resolves with the tool that did it. Only etcd's own tools know what a data directory looks like. */

@@ -4,7 +4,7 @@ import { Etcd3 } from 'etcd3';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { defined } from '../../../shared/defined';
 
-const GROUP = 'etcd';
+export const ETCD_GROUP = 'etcd';
 
 /** Where etcd is, and who asks: named as the API server names them. */
 export const ETCD_FLAGS = [
@@ -12,35 +12,35 @@ export const ETCD_FLAGS = [
     name: 'etcd-servers',
     type: 'stringList',
     default: [],
-    group: GROUP,
+    group: ETCD_GROUP,
     help: 'The etcd members to connect to (scheme://host:port), separated by commas.',
   },
   {
     name: 'etcd-cafile',
     type: 'string',
     default: '',
-    group: GROUP,
+    group: ETCD_GROUP,
     help: 'CA bundle (PEM) that verifies the certificates of etcd.',
   },
   {
     name: 'etcd-certfile',
     type: 'string',
     default: '',
-    group: GROUP,
+    group: ETCD_GROUP,
     help: 'The client certificate (PEM) for etcd.',
   },
   {
     name: 'etcd-keyfile',
     type: 'string',
     default: '',
-    group: GROUP,
+    group: ETCD_GROUP,
     help: 'The private key (PEM) of --etcd-certfile.',
   },
   {
     name: 'timeout',
     type: 'duration',
     default: '30s',
-    group: GROUP,
+    group: ETCD_GROUP,
     help: 'How long one call to a member may take; for a snapshot or a defragmentation, how long it may take as a whole.',
   },
 ] as const;
@@ -118,6 +118,25 @@ export async function withMembers<T>(
     return await work(clients.map(({ member }) => member));
   } finally {
     for (const { client } of clients) client.close();
+  }
+}
+
+/** The same with one client that knows all of them, and goes on to another member when one is away. */
+export async function withClient<T>(flags: EtcdFlags, work: (client: Etcd3) => Promise<T>): Promise<T> {
+  const hosts = flags.etcdServers.map((server) => server.replace(/\/$/, ''));
+  const credentials = credentialsOf(flags);
+  const client = new Etcd3({
+    hosts,
+    dialTimeout: flags.timeoutMs,
+    defaultCallOptions: () => ({ deadline: Date.now() + flags.timeoutMs }),
+    ...defined({ credentials }),
+  });
+  try {
+    return await work(client);
+  } catch (error) {
+    throw explained(hosts.join(', '), error);
+  } finally {
+    client.close();
   }
 }
 
