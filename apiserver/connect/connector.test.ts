@@ -80,6 +80,12 @@ describe('logs', () => {
     await eventually('its connection is gone', () => openConnections(counts) === 0);
   });
 
+  test('of one container of many, since a moment, name both', async () => {
+    const query = 'container=i&sinceTime=2021-04-08T00:00:00Z&insecureSkipTLSVerifyBackend=true&pretty=true';
+    expect(await api.call('GET', `${PODS}/two/log?${query}`)).toMatchObject({ code: 200, text: 'a line\n' });
+    expect(seen[0]?.url).toBe('/containerLogs/default/two/i?sinceTime=2021-04-08T00%3A00%3A00Z');
+  });
+
   test.each([
     [
       'two/log',
@@ -93,6 +99,21 @@ describe('logs', () => {
       'one/log?tailLines=-1',
       422,
       'PodLogOptions "one" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
+    ],
+    [
+      'one/log?limitBytes=0',
+      422,
+      'PodLogOptions "one" is invalid: limitBytes: Invalid value: 0: must be greater than 0',
+    ],
+    [
+      'one/log?sinceSeconds=0',
+      422,
+      'PodLogOptions "one" is invalid: sinceSeconds: Invalid value: 0: must be greater than 0',
+    ],
+    [
+      'one/log?sinceSeconds=5&sinceTime=2021-04-08T00:00:00Z',
+      422,
+      'PodLogOptions "one" is invalid: : Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
     ],
     ['one/log?tailLines=x', 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
     ['one/log/more', 404, 'the server could not find the requested resource'],
