@@ -5,6 +5,7 @@
  */
 import { cpus } from 'node:os';
 import { measureCost } from './cost';
+import { measureDefinitions } from './definitions';
 import { measureDelivery } from './delivery';
 import { measureIdleWatchers } from './idle-watchers';
 import { measureEncryption } from './encryption-cost';
@@ -37,6 +38,7 @@ const GROUPS: readonly Parts[] = [
 
 /** Measured only when they are asked for, on servers of their own. */
 const ASKED_FOR: readonly (readonly [name: string, measure: () => Promise<Table>])[] = [
+  ['definitions', measureDefinitions],
   ['encryption', measureEncryption],
   ['overload', measureOverload],
   ['worst', measureWorstRequests],
