@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeader } from 'node:http';
 import type { Log } from '../../../shared/log/log';
 import type { Answer, Exchange } from '../../exchange/exchange';
 import { FLOW_HEADER } from '../../../shared/names';
@@ -11,6 +11,7 @@ import type { RequestMemory } from './held-bytes';
 import { holdUntilOver } from './held-bytes';
 import { ANSWER_PIECE_BYTES } from './limits';
 import { warningHeaders } from './warning-header';
+import type { WireResponse } from './wire';
 import { writeInParts } from './write-in-parts';
 
 export interface WriterOptions {
@@ -25,7 +26,7 @@ export interface WriterOptions {
 
 /** Who gives an answer to be written, and is told of what becomes of it. */
 export interface AnswerOwner {
-  readonly response: ServerResponse;
+  readonly response: WireResponse;
   readonly exchange: Exchange;
   readonly options: WriterOptions;
   /** Its head is out. */

@@ -1,12 +1,14 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import express from 'express';
+import type { WireRequest } from './wire';
 
 /** Answers one request. Never throws. */
 export type RequestHandler = (request: ListenerRequest, response: ServerResponse) => void;
 
 /** A request as the server makes it. */
-export class ListenerRequest extends IncomingMessage {
+export class ListenerRequest extends IncomingMessage implements WireRequest {
   /** Set by Node, for the first time before fields have their values. */
   declare _asksToUpgrade: boolean | null;
   /** True when the client waits for `100 Continue` before it sends the body. */
@@ -17,6 +19,10 @@ export class ListenerRequest extends IncomingMessage {
   next: unknown = undefined;
   params: unknown = undefined;
   _parsedUrl: unknown = undefined;
+
+  get content(): Readable {
+    return this;
+  }
 
   /**
    * What Node asks once it has the head: it hands over the connection and parses nothing more of it if this is true. So that it does for a

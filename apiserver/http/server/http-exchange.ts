@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { LightSignal } from '../../../shared/concurrency/light-signal';
 import type { StatusError } from '../../../shared/errors/status-error';
@@ -7,10 +7,10 @@ import type { AuditTrail } from '../../exchange/audit-trail';
 import type { Answer, Exchange, FlowMark, PeerCertificates, UserInfo } from '../../exchange/exchange';
 import { NO_INFO, NOBODY } from '../../exchange/initial-values';
 import type { RequestInfo } from '../../exchange/request-info';
-import type { ListenerRequest } from './express-listener';
 import type { HeldBytes } from './held-bytes';
 import { peerCertificates } from './peer-certificates';
 import { readBody, readNoBody } from './request-body';
+import type { WireRequest, WireResponse } from './wire';
 
 const processPrefix = randomBytes(6).toString('hex');
 let exchangesMade = 0;
@@ -23,7 +23,7 @@ export interface HttpExchangeOptions {
   readonly bodies: HeldBytes;
 }
 
-/** The exchange behind one HTTP/1.1 request. What few requests need (the id, the signal) is made when it is asked for. */
+/** The exchange behind one HTTP request. What few requests need (the id, the signal) is made when it is asked for. */
 export class HttpExchange implements Exchange {
   readonly method: string;
   readonly path: string;
@@ -41,8 +41,8 @@ export class HttpExchange implements Exchange {
   answer: Answer | undefined = undefined;
   declare error?: StatusError;
   readonly #number: number;
-  readonly #request: ListenerRequest;
-  readonly #response: ServerResponse;
+  readonly #request: WireRequest;
+  readonly #response: WireResponse;
   readonly #bodies: HeldBytes;
   #body: Promise<Buffer> | undefined = undefined;
   readonly signal = new LightSignal();
@@ -51,8 +51,8 @@ export class HttpExchange implements Exchange {
   #endListeners: readonly (() => void)[] | undefined = NO_LISTENERS;
 
   constructor(
-    request: ListenerRequest,
-    response: ServerResponse,
+    request: WireRequest,
+    response: WireResponse,
     { upgrade, receivedAt, bodies }: HttpExchangeOptions,
   ) {
     const target = originForm(request.url ?? '/');
@@ -89,7 +89,7 @@ export class HttpExchange implements Exchange {
       request.expectsContinue = false;
       this.#response.writeContinue();
     }
-    return request;
+    return request.content;
   }
 
   get id(): string {

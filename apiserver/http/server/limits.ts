@@ -39,6 +39,19 @@ export const PIPELINED_BYTES_MAX = 128 * 1_024;
 /** How long the answer may take with which a connection ends that a client has misused. */
 export const LAST_ANSWER_MS_MAX = 1_000;
 
+/** What one HTTP/2 connection may have in memory of requests and answers; beyond, it takes no further requests until there is less. */
+export const SESSION_MEGABYTES_MAX = 64;
+
+/** Headers of one HTTP/2 request, whose bytes are limited as well. */
+export const HEADER_PAIRS_MAX = 1_000;
+
+/** How much of one body, and of all bodies of a connection, a client may send over HTTP/2 before it is read. */
+export const STREAM_WINDOW_BYTES = 256 * 1_024;
+export const SESSION_WINDOW_BYTES = 1_024 * 1_024;
+
+/** PING and SETTINGS of one HTTP/2 connection: clients of Go ping every half a minute. */
+export const CONTROL_FRAMES = { perSecond: 10, burst: 200 } as const;
+
 /** How much of a body nobody reads is thrown away to keep the connection; behind that it is cut. */
 export const DISCARD_BYTES_MAX = 16 * 1_024 * 1_024;
 

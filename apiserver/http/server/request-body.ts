@@ -1,12 +1,11 @@
-import type { ServerResponse } from 'node:http';
 import { badRequest, StatusError } from '../../../shared/errors/status-error';
 import type { Exchange } from '../../exchange/exchange';
 import { ClientGoneError } from '../../exchange/initial-values';
-import type { ListenerRequest } from './express-listener';
 import { Gathered } from './gathered';
 import type { HeldBytes } from './held-bytes';
 import { tooManyBytes } from './held-bytes';
 import { BODY_BYTES_MAX, BODY_PIECES_MAX, DISCARD_BYTES_MAX, HELD_BYTES_MIN } from './limits';
+import type { WireRequest, WireResponse } from './wire';
 
 /** Whose body is read. */
 export interface BodyReader {
@@ -34,8 +33,8 @@ function bodyTooLarge(): StatusError {
  * `100 Continue` is told to go on.
  */
 export async function readBody(
-  request: ListenerRequest,
-  response: ServerResponse,
+  request: WireRequest,
+  response: WireResponse,
   reader: BodyReader,
 ): Promise<Buffer> {
   const { exchange, held } = reader;
@@ -50,7 +49,7 @@ export async function readBody(
   return collect(request, reader);
 }
 
-async function collect(request: ListenerRequest, { exchange, held }: BodyReader): Promise<Buffer> {
+async function collect({ content: request }: WireRequest, { exchange, held }: BodyReader): Promise<Buffer> {
   const { signal, user } = exchange;
   const gathered = new Gathered();
   let pieces = 0;
@@ -101,7 +100,7 @@ async function collect(request: ListenerRequest, { exchange, held }: BodyReader)
 }
 
 /** For requests whose bytes do not belong to HTTP any more: they may have no body. */
-export async function readNoBody(request: ListenerRequest): Promise<Buffer> {
+export async function readNoBody(request: WireRequest): Promise<Buffer> {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   if (Number(length) > 0 || encoding !== undefined) {
     return Promise.reject(badRequest('a request to upgrade the connection must not have a body'));
@@ -113,15 +112,16 @@ export async function readNoBody(request: ListenerRequest): Promise<Buffer> {
  * Throws away what the client still sends of a body that nobody reads, so that it gets to reading the answer and can use the
  * connection again. A body without end is cut off.
  */
-export function discardRest(request: ListenerRequest): void {
-  if (request.complete || request.destroyed) return;
+export function discardRest(request: WireRequest): void {
+  const { content } = request;
+  if (request.complete || content.destroyed) return;
   let bytes = 0;
   let pieces = 0;
-  request.on('data', (chunk: Buffer) => {
+  content.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     pieces += 1;
-    if (bytes > DISCARD_BYTES_MAX || pieces > BODY_PIECES_MAX) request.destroy();
+    if (bytes > DISCARD_BYTES_MAX || pieces > BODY_PIECES_MAX) content.destroy();
   });
-  request.on('error', () => undefined);
-  request.resume();
+  content.on('error', () => undefined);
+  content.resume();
 }

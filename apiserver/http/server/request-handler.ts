@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
 import { StatusError } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
 import type { Answer, Exchange } from '../../exchange/exchange';
@@ -8,19 +8,20 @@ import { writeAnswer } from './answer-writer';
 import { answerOfError, statusAnswer } from './error-handler';
 import type { BrowserRules } from './browser-rules';
 import type { ConnectionCounts } from './connection-counts';
-import type { ListenerRequest } from './express-listener';
+import { ListenerRequest } from './express-listener';
 import type { RequestMemory } from './held-bytes';
 import { HttpExchange } from './http-exchange';
 import { URL_BYTES_MAX } from './limits';
 import { discardRest } from './request-body';
 import { isTunnel, joinTunnel } from './tunnel';
 import { isMessageStream, writeMessages } from './web-socket';
+import type { WireRequest, WireResponse } from './wire';
 
 /** What every request goes through: sets `exchange.answer`, or throws. */
 export type Journey = (exchange: Exchange) => Promise<void>;
 
 /** The requests under way. One is removed when its answer is out, or its connection gone. */
-export type InFlight = Map<ServerResponse, HttpExchange>;
+export type InFlight = Map<WireResponse, HttpExchange>;
 
 export interface HandlerOptions {
   readonly journey: Journey;
@@ -45,8 +46,8 @@ export interface HandlerOptions {
  * is streamed goes on by itself. Never rejects.
  */
 export async function handleRequest(
-  request: ListenerRequest,
-  response: ServerResponse,
+  request: WireRequest,
+  response: WireResponse,
   options: HandlerOptions,
 ): Promise<void> {
   const handling = new Handling(request, response, options);
@@ -62,11 +63,11 @@ export async function handleRequest(
 /** One request from the listener to its answer. It is kept small: that of a watch stays for an hour. */
 class Handling implements AnswerOwner {
   readonly exchange: HttpExchange;
-  readonly response: ServerResponse;
+  readonly response: WireResponse;
   readonly options: HandlerOptions;
-  readonly #request: ListenerRequest;
+  readonly #request: WireRequest;
 
-  constructor(request: ListenerRequest, response: ServerResponse, options: HandlerOptions) {
+  constructor(request: WireRequest, response: WireResponse, options: HandlerOptions) {
     this.exchange = new HttpExchange(request, response, {
       upgrade: options.upgrade,
       receivedAt: Date.now(),
@@ -123,16 +124,8 @@ class Handling implements AnswerOwner {
       response.destroy();
       return;
     }
-    if (isTunnel(answer)) {
-      joinTunnel({ request, response, exchange, answer });
-      exchange.forgetRequest();
-      return;
-    }
-    if (options.upgrade && isMessageStream(answer)) {
-      const written = writeMessages({ request, response, exchange, answer }, options);
-      // The handshake, the last that looks at the request, is made by now.
-      exchange.forgetRequest();
-      await written;
+    if (isTunnel(answer) || (options.upgrade && isMessageStream(answer))) {
+      await this.#writeUpgraded(answer);
       return;
     }
     // A client that asked to continue and is refused may or may not send its body now: only a new connection is clear.
@@ -142,6 +135,25 @@ class Handling implements AnswerOwner {
     } catch (error) {
       this.#sendErrorOf(error);
     }
+  }
+
+  /** Over a connection that belongs to this request alone. */
+  async #writeUpgraded(answer: Answer): Promise<void> {
+    const { response, exchange, options } = this;
+    const request = this.#request;
+    if (!(response instanceof ServerResponse) || !(request instanceof ListenerRequest)) {
+      throw new Error('only a request of HTTP/1.1 can be upgraded');
+    }
+    if (isTunnel(answer)) {
+      joinTunnel({ request, response, exchange, answer });
+      exchange.forgetRequest();
+      return;
+    }
+    if (!isMessageStream(answer)) return;
+    const written = writeMessages({ request, response, exchange, answer }, options);
+    // The handshake, the last that looks at the request, is made by now.
+    exchange.forgetRequest();
+    await written;
   }
 
   headSent(): void {
@@ -157,6 +169,10 @@ class Handling implements AnswerOwner {
     const request = this.#request;
     this.#discardBody();
     if (!options.isLeaving() || exchange.answer?.messages === undefined) return;
+    if (!(response instanceof ServerResponse)) {
+      response.shouldKeepAlive = false;
+      return;
+    }
     const { socket } = request;
     if (response.writableFinished) socket.destroySoon();
     else response.once('finish', () => socket.destroySoon());
@@ -197,7 +213,7 @@ const TOO_MANY_HOSTS: Answer = {
   body: Buffer.from('400 Bad Request: too many Host headers'),
 };
 
-function hasSeveralHosts({ rawHeaders }: ListenerRequest): boolean {
+function hasSeveralHosts({ rawHeaders }: WireRequest): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];

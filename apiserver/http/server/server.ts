@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
 import type { Server as NodeHttpsServer } from 'node:https';
 import { createServer as createHttpsServer } from 'node:https';
 import { Socket } from 'node:net';
@@ -20,6 +20,8 @@ import { createExpressListener } from './express-listener';
 import { limitHandshakes } from './handshake-limit';
 import type { RequestMemory } from './held-bytes';
 import { createRequestMemory } from './held-bytes';
+import type { Http2Settings } from './http2-sessions';
+import { ALPN_PROTOCOLS, Http2Sessions } from './http2-sessions';
 import * as limits from './limits';
 import { refuseMalformed } from './malformed';
 import type { ClientAuthorities } from './peer-certificates';
@@ -47,6 +49,8 @@ export interface ServerSettings {
   /** How many TLS handshakes each address may have. Absent: any number. */
   readonly handshakes?: Rate | undefined;
   readonly journey: Journey;
+  /** Absent: HTTP/2 is not offered. */
+  readonly http2?: Http2Settings | undefined;
   /** What every answer tells browsers. Undefined: nothing. */
   readonly browsers?: BrowserRules | undefined;
   readonly log: Log;
@@ -85,7 +89,7 @@ export interface Server {
   inFlight(): number;
 }
 
-/** The HTTPS listener: HTTP/1.1 with keep-alive, one way in for requests and one for upgrades, both onto the same journey. */
+/** The HTTPS listener: HTTP/1.1 with keep-alive, and HTTP/2 where it is offered; one way in for requests and one for upgrades, both onto the same journey. */
 export function createServer(settings: ServerSettings): Server {
   return new HttpsServer(settings);
 }
@@ -102,6 +106,7 @@ class HttpsServer implements Server {
   readonly #sockets = new Set<Socket>();
   /** Connections that end with the answer that is under way on them. */
   readonly #ending = new WeakSet<Duplex>();
+  readonly #http2: Http2Sessions | undefined;
   #https: NodeHttpsServer | undefined = undefined;
   #sni: SniCertificates | undefined = undefined;
   #stopWatchingCertificate: () => void = () => undefined;
@@ -133,9 +138,22 @@ class HttpsServer implements Server {
     };
     this.#slowReaders = new SlowReaders(this.#forRequests);
     this.#forUpgrades = { ...this.#forRequests, upgrade: true };
+    this.#http2 = settings.http2 === undefined ? undefined : this.#http2Of(settings.http2);
     this.#express = createExpressListener((request, response) => {
       if (this.#isDraining) response.shouldKeepAlive = false;
       void handleRequest(request, response, this.#forRequests);
+    });
+  }
+
+  #http2Of(http2: Http2Settings): Http2Sessions {
+    const { arrivalMsMax = limits.REQUEST_ARRIVAL_MS_MAX, log } = this.#settings;
+    return new Http2Sessions({
+      ...http2,
+      log,
+      arrivalMsMax,
+      random: () => Math.random(),
+      handle: (request, response) => void handleRequest(request, response, this.#forRequests),
+      isDraining: () => this.#isDraining,
     });
   }
 
@@ -201,6 +219,7 @@ class HttpsServer implements Server {
         ...this.#secureContext(certificate),
         ...(this.#settings.clientAuthorities === undefined ? {} : CLIENT_CERTIFICATE_OPTIONS),
         ...this.#sniOptions(),
+        ...(this.#http2 === undefined ? {} : { ALPNProtocols: ALPN_PROTOCOLS }),
         handshakeTimeout: limits.TLS_HANDSHAKE_MS_MAX,
         IncomingMessage: this.#express.Request,
         ServerResponse: this.#express.Response,
@@ -215,6 +234,7 @@ class HttpsServer implements Server {
       },
       this.#onRequest,
     );
+    this.#http2?.attach(https);
     this.#limitHandshakes(https);
     // Node would drop the last of a thousand and more without a word, and one of them may say as whom a proxy sends the request. Their
     // bytes are limited.
@@ -310,7 +330,7 @@ class HttpsServer implements Server {
   /** Looked for only when a client misuses its connection. */
   #answerOn(socket: Duplex): ServerResponse | undefined {
     for (const response of this.#exchanges.keys()) {
-      if (response.socket === socket) return response;
+      if (response instanceof ServerResponse && response.socket === socket) return response;
     }
     return undefined;
   }
@@ -326,6 +346,7 @@ class HttpsServer implements Server {
       // Load balancers have noticed by now. A client that is asked to connect again gets to another server; on a connection that is kept to
       // the end, its next request would meet the close.
       this.#isDraining = true;
+      this.#http2?.close();
       await sleep(delayMs / 2, never);
       await watchesEnd;
     }
@@ -333,6 +354,7 @@ class HttpsServer implements Server {
     this.#isDraining = true;
     this.#stopWatchingCertificate();
     const closed = this.#stopAccepting();
+    this.#http2?.close();
     for (const response of this.#exchanges.keys()) response.shouldKeepAlive = false;
     log.info({ inFlight: this.inFlight() }, 'shutting down: no new connections, draining in-flight requests');
     const watchesEnd = this.#endWatches({ spreadMs: limits.WATCH_END_SPREAD_MS, refuseNew: true });

@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
 import type { ConnectionCounts } from './connection-counts';
 import type { InFlight } from './request-handler';
+import type { WireResponse } from './wire';
 
 export interface SlowReadersOptions {
   readonly inFlight: InFlight;
@@ -16,7 +16,7 @@ export interface SlowReadersOptions {
 export class SlowReaders {
   readonly #options: SlowReadersOptions;
   /** Answers that were waiting to be taken when they were last looked at. */
-  #waiting = new WeakSet<ServerResponse>();
+  #waiting = new WeakSet<WireResponse>();
   #timer: NodeJS.Timeout | undefined = undefined;
 
   constructor(options: SlowReadersOptions) {
@@ -35,7 +35,7 @@ export class SlowReaders {
 
   #look(): void {
     const { inFlight, counts } = this.#options;
-    const waiting = new WeakSet<ServerResponse>();
+    const waiting = new WeakSet<WireResponse>();
     for (const [response, exchange] of inFlight) {
       if (!response.writableEnded || response.writableFinished) continue;
       waiting.add(response);

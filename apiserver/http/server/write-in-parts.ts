@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { WireResponse } from './wire';
 
 /**
  * The most bytes that are given to a connection at once. Node tells when a write is out and nothing before: over TLS, what a socket says of
@@ -19,7 +19,7 @@ export function* partsOf(bytes: Buffer): Generator<Buffer> {
  * nothing more is called: the end of the connection follows.
  */
 export function writeInParts(
-  response: ServerResponse,
+  response: Pick<WireResponse, 'write'>,
   bytes: Buffer,
   told: { readonly progressed: () => void; readonly done: () => void },
 ): void {

@@ -2,7 +2,6 @@ import type { ForeignFlag } from '../../../shared/flags/foreign-flag';
 import { FOREIGN_LOG_FLAGS } from '../../../shared/flags/foreign-log-flags';
 
 const CLOUD = 'no cloud provider is built in; run that of the provider as a program of its own';
-const HTTP1 = 'requests are served over HTTP/1.1';
 const REMOVED = 'it was removed from Kubernetes before v1.21';
 const CACHE =
   'the watch cache is limited in bytes, by the --watch-cache-*-budget flags, and serves every resource';
@@ -16,8 +15,6 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
   { name: 'port', taken: ['0'], reason: 'there is no insecure port' },
   { name: 'permit-address-sharing', isSwitch: true, reason: 'the address is not shared' },
   { name: 'permit-port-sharing', isSwitch: true, reason: 'the port is not shared' },
-  { name: 'goaway-chance', reason: HTTP1 },
-  { name: 'http2-max-streams-per-connection', reason: HTTP1 },
   { name: 'max-connection-bytes-per-sec', reason: 'no connection is slowed down' },
 
   { name: 'apiserver-count', reason: ENDPOINTS },

@@ -1,6 +1,6 @@
 import type { FlagRow } from '../../../shared/flags/flag-row';
 
-/** What administrators may look into, and what browsers are told. */
+/** What administrators may look into, what browsers are told, and how clients connect. */
 export const OPERATION_FLAGS = [
   {
     name: 'profiling',
@@ -22,5 +22,28 @@ export const OPERATION_FLAGS = [
     default: [],
     group: 'Generic',
     help: 'Directives of the header Strict-Transport-Security of every answer, separated by commas: max-age=31536000,includeSubDomains,preload. Without any, the header is not sent.',
+  },
+  {
+    name: 'enable-http2',
+    type: 'bool',
+    default: false,
+    group: 'Secure serving',
+    help: 'Offer HTTP/2 beside HTTP/1.1 on the same port: clients that choose it send all of their requests over one connection.',
+  },
+  {
+    name: 'http2-max-streams-per-connection',
+    type: 'int',
+    default: 0,
+    min: 0,
+    max: 100_000,
+    group: 'Secure serving',
+    help: 'The maximum number of requests in flight on one HTTP/2 connection, watches included. 0 means 250. Needs --enable-http2.',
+  },
+  {
+    name: 'goaway-chance',
+    type: 'string',
+    default: '0',
+    group: 'Secure serving',
+    help: 'The part of the requests over HTTP/2 after which their connection takes no further ones (GOAWAY), so that clients behind a balancer spread over all servers: from 0 (never) to 0.02; 0.001 is a good start. Only with several servers behind a balancer. Needs --enable-http2.',
   },
 ] as const satisfies readonly FlagRow[];

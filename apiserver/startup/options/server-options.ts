@@ -17,6 +17,7 @@ import type { EncryptionRules } from '../../storage/encryption/encryption-rules'
 import type { MetricChoice } from '../../../shared/metrics/metric-choice';
 import type { StoreOptions } from '../../storage/open';
 import type { AuthorizationWebhookOptions } from './authorization-webhook-options';
+import type { Http2Settings } from '../../http/server/http2-sessions';
 import type { BrowserRules } from '../../http/server/browser-rules';
 import type { SniCertificate } from '../../http/server/sni-certificates';
 import type { ServerFeatureGates } from './own-gates';
@@ -89,6 +90,8 @@ export interface ServingOptions {
   readonly minTlsVersion: 'TLSv1.2' | 'TLSv1.3';
   /** OpenSSL's list; undefined: that of the runtime. */
   readonly ciphers: string | undefined;
+  /** Undefined: HTTP/2 is not offered. */
+  readonly http2: Http2Settings | undefined;
   /** What answers tell browsers; undefined: nothing. */
   readonly browsers: BrowserRules | undefined;
   /** For each address. Undefined: any number. */

@@ -3,6 +3,7 @@ import { reachableAddress, servingHosts } from '../../../shared/certs/serving-ho
 import type { Rate } from '../../../shared/concurrency/token-bucket';
 import { parseBrowserRules } from './browser-options';
 import { parseCipherSuites } from './cipher-suites';
+import type { Http2Settings } from '../../http/server/http2-sessions';
 import type { ServerFlags } from './complete-options';
 import type { ServingOptions } from './server-options';
 import { parseSniCertificates } from './sni-certificates';
@@ -36,6 +37,7 @@ export function completeServing(flags: ServerFlags): CompletedServing {
       sniCertificates: sni.certificates,
       minTlsVersion: flags.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
       ciphers: ciphers.ciphers,
+      http2: http2Settings(flags),
       browsers: browsers.rules,
       handshakes: handshakeRate(flags),
     },
@@ -59,7 +61,27 @@ function servingErrors(flags: ServerFlags): string[] {
   if (flags.advertiseAddress !== '' && isIP(flags.advertiseAddress) === 0) {
     errors.push(`--advertise-address must be an IP address, not "${flags.advertiseAddress}"`);
   }
+  if (!isGoawayChance(flags.goawayChance)) {
+    errors.push(`--goaway-chance must be a number from 0 to 0.02, not "${flags.goawayChance}"`);
+  }
   return errors;
+}
+
+const GOAWAY_CHANCE_MAX = 0.02;
+const STREAMS_DEFAULT = 250;
+
+function isGoawayChance(text: string): boolean {
+  const chance = Number(text);
+  return text.trim() !== '' && chance >= 0 && chance <= GOAWAY_CHANCE_MAX;
+}
+
+function http2Settings({
+  enableHttp2,
+  http2MaxStreamsPerConnection: streams,
+  goawayChance,
+}: ServerFlags): Http2Settings | undefined {
+  if (!enableHttp2) return undefined;
+  return { streamsMax: streams === 0 ? STREAMS_DEFAULT : streams, goawayChance: Number(goawayChance) };
 }
 
 function handshakeRate({ tlsHandshakeRate, tlsHandshakeBurst }: ServerFlags): Rate | undefined {

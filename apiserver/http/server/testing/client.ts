@@ -32,7 +32,7 @@ export interface TestServer {
   readonly agent: Agent;
   readonly send: (options: RequestOptions & { readonly body?: Buffer | string }) => Promise<Reply>;
   /** A TLS connection for hand-written bytes. */
-  readonly connect: () => Promise<TLSSocket>;
+  readonly connect: (protocols?: string[]) => Promise<TLSSocket>;
   readonly stop: () => Promise<void>;
 }
 
@@ -60,8 +60,8 @@ export async function startServer(
     files,
     agent,
     send: async ({ body, ...options }) => send({ host: '127.0.0.1', port, agent, ...options }, body),
-    connect: async () => {
-      const socket = await openSocket(port);
+    connect: async (protocols) => {
+      const socket = await openSocket(port, protocols);
       sockets.push(socket);
       return socket;
     },
@@ -100,9 +100,10 @@ async function send(options: RequestOptions, body: Buffer | string | undefined):
   });
 }
 
-async function openSocket(port: number): Promise<TLSSocket> {
+async function openSocket(port: number, protocols?: string[]): Promise<TLSSocket> {
+  const offer = protocols === undefined ? {} : { ALPNProtocols: protocols };
   return new Promise<TLSSocket>((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...offer }, () => {
       socket.off('error', reject);
       socket.on('error', () => undefined);
       resolve(socket);

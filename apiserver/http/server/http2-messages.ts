@@ -1,0 +1,170 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+import { validateHeaderValue } from 'node:http';
+import type { IncomingHttpHeaders as Http2Headers, ServerHttp2Stream } from 'node:http2';
+import { constants } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { WireRequest, WireResponse } from './wire';
+
+/** What belongs to a connection of HTTP/1.1, and must not be sent over HTTP/2. */
+const OF_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const UNAUTHORIZED = 401;
+
+/** One request of a connection that has many, in the form of one that has its connection to itself. */
+export class Http2Request implements WireRequest {
+  readonly method: string;
+  readonly url: string;
+  headers: IncomingHttpHeaders;
+  rawHeaders: string[];
+  readonly socket: Socket;
+  expectsContinue: boolean;
+  readonly content: Readable;
+  readonly #hasNoBody: boolean;
+
+  /** `ended`: the head was all of it. */
+  constructor(
+    stream: ServerHttp2Stream,
+    head: { readonly headers: Http2Headers; readonly raw: readonly string[]; readonly ended: boolean },
+    socket: Socket,
+  ) {
+    const { ':method': method = 'GET', ':path': path = '/', ':authority': authority } = head.headers;
+    this.method = method;
+    this.url = path;
+    this.headers = withoutPseudo(head.headers, authority);
+    this.rawHeaders = rawWithoutPseudo(head.raw, authority);
+    this.socket = socket;
+    this.expectsContinue = this.headers.expect?.toLowerCase() === '100-continue';
+    this.content = stream;
+    this.#hasNoBody = head.ended;
+  }
+
+  get complete(): boolean {
+    return this.#hasNoBody || this.content.readableEnded;
+  }
+}
+
+/** The response of one stream; it is cut without its connection. */
+export class Http2Response implements WireResponse {
+  readonly #stream: ServerHttp2Stream;
+  #keepsAlive = true;
+
+  constructor(stream: ServerHttp2Stream) {
+    this.#stream = stream;
+    // The end of the stream follows, and tells all that there is to tell.
+    stream.on('error', () => undefined);
+  }
+
+  get destroyed(): boolean {
+    return this.#stream.destroyed;
+  }
+
+  get headersSent(): boolean {
+    return this.#stream.headersSent;
+  }
+
+  get writableEnded(): boolean {
+    return this.#stream.writableEnded;
+  }
+
+  get writableFinished(): boolean {
+    // Node ends by itself what its client has given up.
+    return this.#stream.writableFinished && !this.#stream.aborted;
+  }
+
+  get shouldKeepAlive(): boolean {
+    return this.#keepsAlive;
+  }
+
+  /** The client is told (GOAWAY) to send further requests elsewhere; those that are under way are answered. */
+  set shouldKeepAlive(keeps: boolean) {
+    this.#keepsAlive = keeps;
+    const { session } = this.#stream;
+    if (!keeps && session?.closed === false) session.close();
+  }
+
+  on(event: 'close' | 'drain' | 'finish', listener: () => void): this {
+    this.#stream.on(event, listener);
+    return this;
+  }
+
+  once(event: 'close' | 'drain' | 'finish', listener: () => void): this {
+    this.#stream.once(event, listener);
+    return this;
+  }
+
+  off(event: 'close' | 'drain' | 'finish', listener: () => void): this {
+    this.#stream.off(event, listener);
+    return this;
+  }
+
+  writeHead(code: number, headers: OutgoingHttpHeader[]): void {
+    const fields = fieldsOf(headers);
+    // Whoever has no credentials gets one request for each connection, which takes a handshake.
+    if (code === UNAUTHORIZED) this.shouldKeepAlive = false;
+    this.#stream.respond({ ...fields, [constants.HTTP2_HEADER_STATUS]: code });
+  }
+
+  write(chunk: Buffer, callback?: (error: Error | null | undefined) => void): boolean {
+    return this.#stream.write(chunk, callback);
+  }
+
+  end(chunk?: Buffer): void {
+    if (chunk === undefined) this.#stream.end();
+    else this.#stream.end(chunk);
+  }
+
+  /** A head goes out by itself. */
+  flushHeaders(): void {
+    return undefined;
+  }
+
+  writeContinue(): void {
+    this.#stream.additionalHeaders({ [constants.HTTP2_HEADER_STATUS]: constants.HTTP_STATUS_CONTINUE });
+  }
+
+  destroy(): void {
+    const stream = this.#stream;
+    if (stream.destroyed) return;
+    stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    stream.destroy();
+  }
+}
+
+function withoutPseudo(headers: Http2Headers, authority: string | undefined): IncomingHttpHeaders {
+  const fields: IncomingHttpHeaders = {};
+  for (const [name, value] of Object.entries(headers)) if (!name.startsWith(':')) fields[name] = value;
+  if (authority !== undefined) fields.host = authority;
+  return fields;
+}
+
+/** Names and values in turns. The authority is the host, as which a request may have one. */
+function rawWithoutPseudo(raw: readonly string[], authority: string | undefined): string[] {
+  const fields: string[] = authority === undefined ? [] : ['host', authority];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [name = '', value = ''] = raw.slice(at, at + 2);
+    if (!name.startsWith(':')) fields.push(name, value);
+  }
+  return fields;
+}
+
+/** Throws for a value that cannot stand in a header. Several of one name are kept apart. */
+function fieldsOf(headers: readonly OutgoingHttpHeader[]): OutgoingHttpHeaders {
+  const fields: OutgoingHttpHeaders = {};
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = String(headers[at]).toLowerCase();
+    const value = String(headers[at + 1]);
+    if (OF_CONNECTION.has(name)) continue;
+    validateHeaderValue(name, value);
+    const before = fields[name];
+    if (before === undefined) fields[name] = value;
+    else fields[name] = [...(Array.isArray(before) ? before : [String(before)]), value];
+  }
+  return fields;
+}

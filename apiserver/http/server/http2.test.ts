@@ -1,0 +1,280 @@
+import { once } from 'node:events';
+import type { ClientHttp2Session } from 'node:http2';
+import { constants } from 'node:http2';
+import type { Log } from '../../../shared/log/log';
+import { silentLog } from '../../../shared/log/log';
+import { eventually } from '../../../shared/testing/eventually';
+import type { Exchange } from '../../exchange/exchange';
+import type { Journey } from './request-handler';
+import type { ServerSettings } from './server';
+import type { TestServer } from './testing/client';
+import { always, deferred, startServer, textAnswer } from './testing/client';
+import { connectHttp2, readReply, sendHttp2 } from './testing/http2-client';
+
+const OFFERED = { streamsMax: 250, goawayChance: 0 };
+
+let running: TestServer | undefined;
+const sessions: ClientHttp2Session[] = [];
+afterEach(async () => {
+  for (const session of sessions.splice(0)) session.destroy();
+  await running?.stop();
+  running = undefined;
+});
+
+async function start(journey: Journey, settings: Partial<ServerSettings> = {}): Promise<TestServer> {
+  running = await startServer(journey, { http2: OFFERED, ...settings });
+  return running;
+}
+
+async function open({ port }: TestServer): Promise<ClientHttp2Session> {
+  const session = await connectHttp2(port);
+  sessions.push(session);
+  return session;
+}
+
+const waiting: Journey = async (exchange) => {
+  await new Promise((_, reject) => {
+    exchange.signal.addEventListener('abort', () => reject(exchange.signal.reason as Error));
+  });
+};
+
+async function* endless(): AsyncGenerator<Buffer> {
+  const piece = Buffer.alloc(64 * 1_024, 'x');
+  for (;;) {
+    await Promise.resolve();
+    yield piece;
+  }
+}
+
+describe('a request over HTTP/2', () => {
+  test('is the exchange that it would be over HTTP/1.1', async () => {
+    let seen: Exchange | undefined;
+    const server = await start(async (exchange) => {
+      seen = exchange;
+      exchange.answer = textAnswer(`${String((await exchange.readBody()).length)} bytes`, 201);
+    });
+    const session = await open(server);
+    const reply = await sendHttp2(
+      session,
+      { ':method': 'PUT', ':path': '/api/v1/pods/%2fa?watch=1&x=a%26b', 'x-test': 'one', cookie: 'a=b' },
+      Buffer.alloc(2_000_000),
+    );
+    expect(reply).toMatchObject({
+      code: 201,
+      text: '2000000 bytes',
+      headers: { 'content-type': 'text/plain', 'cache-control': 'no-cache, private' },
+    });
+    expect(seen).toMatchObject({
+      method: 'PUT',
+      path: '/api/v1/pods/%2fa',
+      search: 'watch=1&x=a%26b',
+      remoteAddress: '127.0.0.1',
+      upgrade: false,
+      headers: { 'x-test': 'one', host: `127.0.0.1:${String(server.port)}` },
+    });
+    const names = seen?.rawHeaders.filter((_, index) => index % 2 === 0);
+    expect(names?.filter((name) => name.startsWith(':'))).toEqual([]);
+    expect(names?.filter((name) => name === 'host')).toHaveLength(1);
+  });
+
+  test('shares its connection with others, and clients of HTTP/1.1 have theirs as ever', async () => {
+    const gate = deferred<undefined>();
+    const server = await start(async (exchange) => {
+      if (exchange.path === '/late') await gate.promise;
+      exchange.answer = textAnswer(exchange.path);
+    });
+    const session = await open(server);
+    const late = sendHttp2(session, { ':path': '/late' });
+    expect((await sendHttp2(session, { ':path': '/early' })).text).toBe('/early');
+    expect((await server.send({ path: '/old' })).text).toBe('/old');
+    gate.resolve(undefined);
+    expect((await late).text).toBe('/late');
+  });
+
+  test('is answered by a whole body, by a stream, or by a head alone, with each warning of its own', async () => {
+    const server = await start(async (exchange) => {
+      exchange.warnings.push('one', 'two');
+      const long = exchange.path === '/long' ? Buffer.alloc(3_000_000, 'y') : Buffer.from('short');
+      exchange.answer = { code: 200, headers: { Connection: 'close', Upgrade: 'x' }, body: long };
+      await Promise.resolve();
+    });
+    const session = await open(server);
+    expect((await sendHttp2(session, { ':path': '/long' })).text).toHaveLength(3_000_000);
+    const head = await sendHttp2(session, { ':method': 'HEAD', ':path': '/' });
+    expect(head).toMatchObject({ code: 200, text: '', headers: { 'content-length': '5' } });
+    expect(head.headers['warning']).toEqual(expect.stringContaining('one'));
+    expect(head.headers['warning']).toEqual(expect.stringContaining('two'));
+    expect(head.headers).not.toHaveProperty('upgrade');
+  });
+
+  test('that its client gives up is given up, and the connection goes on', async () => {
+    let given: Exchange | undefined;
+    const server = await start(async (exchange) => {
+      if (exchange.path !== '/wait') {
+        exchange.answer = textAnswer('here');
+        return;
+      }
+      given = exchange;
+      await waiting(exchange);
+    });
+    const session = await open(server);
+    const stream = session.request({ ':path': '/wait' });
+    stream.on('error', () => undefined);
+    await eventually('it is under way', async () => given !== undefined);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await eventually('it is given up', async () => given?.signal.aborted === true);
+    expect((await sendHttp2(session, { ':path': '/' })).text).toBe('here');
+    expect(server.server.inFlight()).toBe(0);
+  });
+
+  test('whose stream breaks in the middle is reset, not ended', async () => {
+    const server = await start(
+      always(() => ({
+        code: 200,
+        headers: {},
+        body: (async function* () {
+          yield Buffer.from('a part');
+          await Promise.resolve();
+          throw new Error('torn');
+        })(),
+      })),
+    );
+    const session = await open(server);
+    await expect(sendHttp2(session, { ':path': '/' })).rejects.toThrow('INTERNAL_ERROR');
+    expect(session.destroyed).toBe(false);
+  });
+});
+
+describe('a connection over HTTP/2', () => {
+  test('whose client does not take an answer loses that answer alone', async () => {
+    const server = await start(
+      always((exchange) =>
+        exchange.path === '/endless' ? { code: 200, headers: {}, body: endless() } : textAnswer('taken'),
+      ),
+      { stallMsMax: 50 },
+    );
+    const session = await open(server);
+    const stalled = session.request({ ':path': '/endless' });
+    stalled.on('error', () => undefined);
+    stalled.pause();
+    await once(stalled, 'response');
+    expect((await sendHttp2(session, { ':path': '/' })).text).toBe('taken');
+    await eventually('the answer is given up', async () => server.server.inFlight() === 0);
+    expect((await sendHttp2(session, { ':path': '/' })).text).toBe('taken');
+  });
+
+  test('has no more requests under way than it may', async () => {
+    let most = 0;
+    let now = 0;
+    const server = await start(
+      async (exchange) => {
+        now += 1;
+        most = Math.max(most, now);
+        await new Promise(setImmediate);
+        now -= 1;
+        exchange.answer = textAnswer('');
+      },
+      { http2: { ...OFFERED, streamsMax: 3 } },
+    );
+    const session = await open(server);
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(3);
+    const replies = Array.from({ length: 20 }, async () => sendHttp2(session, { ':path': '/' }));
+    expect((await Promise.all(replies)).map(({ code }) => code)).toEqual(replies.map(() => 200));
+    expect(most).toBeLessThanOrEqual(3);
+  });
+
+  test('ends when its client begins requests and resets them without end', async () => {
+    let begun = 0;
+    const server = await start(async (exchange) => {
+      begun += 1;
+      await waiting(exchange);
+    });
+    const session = await open(server);
+    const ended = closed(session);
+    let sent = 0;
+    while (!session.destroyed && !session.closed && sent < 20_000) {
+      const stream = session.request({ ':path': '/' });
+      stream.on('error', () => undefined);
+      stream.close(constants.NGHTTP2_CANCEL);
+      sent += 1;
+      if (sent % 100 === 0) await new Promise(setImmediate);
+    }
+    await ended;
+    expect(begun).toBeLessThan(20_000);
+    await eventually('nothing is left', async () => server.server.inFlight() === 0);
+  });
+
+  test.each(['ping', 'settings'])('ends when its client sends %s without end', async (frame) => {
+    const lines: unknown[] = [];
+    const log: Log = { ...silentLog, info: (fields) => void lines.push(fields) };
+    const session = await open(
+      await start(
+        always(() => textAnswer('')),
+        { log },
+      ),
+    );
+    const ended = closed(session);
+    const send = (): void => {
+      if (session.destroyed) return;
+      if (frame === 'ping') session.ping(() => undefined);
+      else session.settings({ initialWindowSize: 65_535 }, () => undefined);
+      setImmediate(send);
+    };
+    send();
+    await ended;
+    await eventually('it is told', async () => lines.length > 0);
+    expect(lines).toContainEqual({ source: '127.0.0.1' });
+  });
+
+  test('of somebody who is not known ends with the refusal', async () => {
+    const session = await open(await start(always(() => textAnswer('who?', 401))));
+    const ended = closed(session);
+    expect((await sendHttp2(session, { ':path': '/' })).code).toBe(401);
+    await ended;
+  });
+
+  test('takes no further requests by chance, and answers those under way', async () => {
+    const server = await start(
+      always(() => textAnswer('last')),
+      { http2: { ...OFFERED, goawayChance: 1 } },
+    );
+    const session = await open(server);
+    const away = once(session, 'goaway');
+    expect((await sendHttp2(session, { ':path': '/' })).text).toBe('last');
+    expect((await away)[0]).toBe(constants.NGHTTP2_NO_ERROR);
+  });
+
+  test('is asked to end when the server closes, which waits for what is under way', async () => {
+    const gate = deferred<undefined>();
+    const server = await start(async (exchange) => {
+      await gate.promise;
+      exchange.answer = textAnswer('to the end');
+    });
+    const session = await open(server);
+    const away = once(session, 'goaway');
+    const reply = readReply(session.request({ ':path': '/' }));
+    await eventually('it is under way', async () => server.server.inFlight() === 1);
+    const over = server.server.close({ delayMs: 0, graceMs: 60_000 });
+    await away;
+    gate.resolve(undefined);
+    expect((await reply).text).toBe('to the end');
+    await over;
+  });
+
+  test('is not offered unless it is asked for', async () => {
+    const { connect } = await start(
+      always(() => textAnswer('')),
+      { http2: undefined },
+    );
+    expect((await connect(['h2', 'http/1.1'])).alpnProtocol).toBe('http/1.1');
+    await running?.stop();
+    const offered = await start(always(() => textAnswer('')));
+    expect((await offered.connect(['h2', 'http/1.1'])).alpnProtocol).toBe('h2');
+    expect((await offered.connect()).alpnProtocol).toBe(false);
+  });
+});
+
+/** However it ends. */
+async function closed(session: ClientHttp2Session): Promise<void> {
+  return new Promise((resolve) => session.once('close', resolve));
+}
