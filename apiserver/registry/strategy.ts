@@ -21,6 +21,8 @@ export interface KindSettings {
   readonly allowPrivileged: boolean;
   /** Pods have ephemeral containers; else the field is dropped. */
   readonly ephemeralContainers: boolean;
+  /** The feature gates that are on, of those that fields depend on; none if not given. */
+  readonly gates?: ReadonlySet<string>;
 }
 
 /** The defaults of kube-apiserver v1.21. */

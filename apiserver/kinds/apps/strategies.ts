@@ -3,6 +3,7 @@ import { deepEqual } from '../../../shared/object/clone';
 import type { ObjectMeta } from '../../../shared/object/object';
 import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import { keepsTemplate, withKeptTemplate } from '../pod-template/kept-template';
 import { statefulSetRules } from './stateful-sets-rules';
 import { workloadStatus } from './workload-status';
@@ -37,7 +38,7 @@ function annotationsOf({ annotations = {} }: ObjectMeta): Readonly<Record<string
   return annotations;
 }
 
-/** `maxSurge` belongs to a feature that is off in v1.21. */
+/** `maxSurge` belongs to a feature that is off by default. */
 function withoutSurge(daemonSet: DaemonSet): DaemonSet {
   const { spec } = daemonSet;
   const { updateStrategy } = spec;
@@ -47,15 +48,18 @@ function withoutSurge(daemonSet: DaemonSet): DaemonSet {
   return { ...daemonSet, spec: { ...spec, updateStrategy: { ...updateStrategy, rollingUpdate: kept } } };
 }
 
-function keptDaemonSet(daemonSet: DaemonSet, info: WriteInfo): DaemonSet {
-  return withoutSurge(withKeptTemplate(daemonSet, info));
+function keptDaemonSet(daemonSet: DaemonSet, info: WriteInfo, previous?: DaemonSet): DaemonSet {
+  const kept = withKeptTemplate(daemonSet, info);
+  const hadOne = previous?.spec.updateStrategy.rollingUpdate?.maxSurge !== undefined;
+  return hadOne || isOn(info.settings, 'DaemonSetUpdateSurge') ? kept : withoutSurge(kept);
 }
 
 export const daemonSets: Strategy<DaemonSet> = {
   ...daemonSetRules,
   tracksGeneration: true,
   prepareForCreate: (object, info) => withFirstTemplateGeneration(keptDaemonSet(object, info)),
-  prepareForUpdate: (next, previous, info) => withNextTemplateGeneration(keptDaemonSet(next, info), previous),
+  prepareForUpdate: (next, previous, info) =>
+    withNextTemplateGeneration(keptDaemonSet(next, info, previous), previous),
   subresources: {
     status: {
       ...workloadStatus('daemonsets').status,

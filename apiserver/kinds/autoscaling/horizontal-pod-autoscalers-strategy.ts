@@ -1,18 +1,22 @@
 import type { HorizontalPodAutoscaler, MetricSpec } from '../../../shared/api/types/autoscaling-v2beta2';
 import { HORIZONTAL_POD_AUTOSCALER_V1 } from '../../../shared/conversion/autoscaling-v1';
 import type { Strategy } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import { autoscalerRules } from './horizontal-pod-autoscalers-rules';
 
 export const horizontalPodAutoscalers: Strategy<HorizontalPodAutoscaler> = {
   metadataChecks: 'old names',
   ...autoscalerRules,
-  prepareForCreate: withoutContainerMetrics,
-  prepareForUpdate: (next, previous) =>
-    withoutZeroValues(hasContainerMetrics(previous) ? next : withoutContainerMetrics(next)),
+  prepareForCreate: (object, { settings }) =>
+    isOn(settings, 'HPAContainerMetrics') ? object : withoutContainerMetrics(object),
+  prepareForUpdate: (next, previous, { settings }) => {
+    const isKept = isOn(settings, 'HPAContainerMetrics') || hasContainerMetrics(previous);
+    return withoutZeroValues(isKept ? next : withoutContainerMetrics(next));
+  },
   keeps: asVersion1,
 };
 
-/** Metrics of single containers belong to a feature that is off in v1.21; an autoscaler that has had some keeps them. */
+/** Metrics of single containers belong to a feature that is off by default; an autoscaler that has had some keeps them. */
 function withoutContainerMetrics(object: HorizontalPodAutoscaler): HorizontalPodAutoscaler {
   if (!hasContainerMetrics(object)) return object;
   const metrics = object.spec.metrics?.map(({ containerResource: _source, ...metric }) => metric) ?? [];

@@ -1,20 +1,32 @@
 import type { CronJob, Job, JobSpec } from '../../../shared/api/types/batch-v1';
 import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { workloadStatus } from '../apps/workload-status';
+import { isOn } from '../field-gates';
 import { keptTemplate } from '../pod-template/pod-spec-fields';
 import { withGeneratedSelector } from './job-selector';
 import { cronJobRules, jobRules } from './jobs-rules';
 
-/** The spec of a Job as v1.21 keeps it: indexed and suspended Jobs are features that are off there. */
-function keptJobSpec(
-  { completionMode: _mode, suspend: _suspend, ...kept }: JobSpec,
-  info: WriteInfo,
-): JobSpec {
-  return { ...kept, template: keptTemplate(kept.template, info) };
+/** The spec of a Job without the fields of features that are off, unless it has had them. */
+function keptJobSpec(spec: JobSpec, info: WriteInfo, previous?: JobSpec): JobSpec {
+  const { completionMode, suspend, ...kept } = spec;
+  const keepsMode = isOn(info.settings, 'IndexedJob') || previous?.completionMode !== undefined;
+  const keepsSuspend = isOn(info.settings, 'SuspendJob') || previous?.suspend !== undefined;
+  return {
+    ...kept,
+    ...(keepsMode && completionMode !== undefined ? { completionMode } : {}),
+    ...(keepsSuspend && suspend !== undefined ? { suspend } : {}),
+    template: keptTemplate(kept.template, info),
+  };
 }
 
-function withKeptSpec(job: Job, info: WriteInfo): Job {
-  return { ...job, spec: keptJobSpec(job.spec, info) };
+/** What such a field says by default comes with its feature. */
+function withKeptSpec(job: Job, info: WriteInfo, previous?: Job): Job {
+  const { settings } = info;
+  const defaults = {
+    ...(isOn(settings, 'IndexedJob') ? { completionMode: 'NonIndexed' } : {}),
+    ...(isOn(settings, 'SuspendJob') ? { suspend: false } : {}),
+  };
+  return { ...job, spec: { ...defaults, ...keptJobSpec(job.spec, info, previous?.spec) } };
 }
 
 function withKeptJobTemplate(cronJob: CronJob, info: WriteInfo): CronJob {
@@ -40,6 +52,6 @@ export const jobs: Strategy<Job> = {
   selectableFields: { 'status.successful': '0' },
   fieldSources: { 'status.successful': ['status.succeeded'] },
   prepareForCreate: (job, info) => withGeneratedSelector(withKeptSpec(job, info)),
-  prepareForUpdate: (job, _previous, info) => withKeptSpec(job, info),
+  prepareForUpdate: (job, previous, info) => withKeptSpec(job, info, previous),
   subresources: workloadStatus('jobs'),
 };

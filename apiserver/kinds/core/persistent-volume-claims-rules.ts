@@ -6,6 +6,7 @@ import { forbiddenField } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { compareQuantity } from '../../../shared/meta/quantity';
 import type { Quantity } from '../../../shared/object/values';
+import { isOn } from '../field-gates';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
 import type { ReadonlyJson } from '../../../shared/object/json';
@@ -19,8 +20,14 @@ export const persistentVolumeClaimRules: Pick<
   Strategy<PersistentVolumeClaim>,
   'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'validateUpdate' | 'subresources'
 > = {
-  prepareForCreate: (claim) => ({ ...withKnownSource(claim), status: { phase: 'Pending' } }),
-  prepareForUpdate: (next) => withKnownSource(next),
+  prepareForCreate: (claim, { settings }) => ({
+    ...(isOn(settings, 'AnyVolumeDataSource') ? claim : withKnownSource(claim)),
+    status: { phase: 'Pending' },
+  }),
+  prepareForUpdate: (next, previous, { settings }) => {
+    const isKept = isOn(settings, 'AnyVolumeDataSource') || previous.spec.dataSource !== undefined;
+    return isKept ? next : withKnownSource(next);
+  },
   validate: ({ spec }) => validateClaimSpec(spec, 'spec'),
   validateUpdate: validateChange,
   subresources: {
@@ -34,7 +41,7 @@ export const persistentVolumeClaimRules: Pick<
   },
 };
 
-/** Only claims and snapshots can fill a claim; any other source is dropped. */
+/** Only claims and snapshots can fill a claim by default; any other source is dropped. */
 function withKnownSource(claim: PersistentVolumeClaim): PersistentVolumeClaim {
   const { dataSource, ...rest } = claim.spec;
   if (dataSource === undefined) return claim;

@@ -25,13 +25,13 @@ const status: SubresourceStrategy<Pod> = {
 
 /** Only the list changes, and only by growing. */
 const ephemeralContainers: SubresourceStrategy<Pod> = {
-  prepareForUpdate(next, previous) {
+  prepareForUpdate(next, previous, { settings }) {
     const { ephemeralContainers: wanted } = next.spec;
     const spec =
       wanted === undefined
         ? withoutEphemeral(previous.spec)
         : { ...previous.spec, ephemeralContainers: wanted };
-    return { ...previous, metadata: next.metadata, spec: keptPodSpec(spec) };
+    return { ...previous, metadata: next.metadata, spec: keptPodSpec(spec, settings) };
   },
   validateUpdate: (next, previous, { settings }) => [
     ...validateEphemeralContainersUpdate(next, previous),
@@ -58,7 +58,7 @@ export const pods: Strategy<Pod> = {
   indexedFields: ['spec.nodeName'],
   prepareForCreate(pod, { settings }) {
     const allowed = settings.ephemeralContainers ? pod.spec : withoutEphemeral(pod.spec);
-    const kept = withSeccompTwins({ ...pod, spec: keptPodSpec(allowed) });
+    const kept = withSeccompTwins({ ...pod, spec: keptPodSpec(allowed, settings) });
     return withStatus(kept, { phase: 'Pending', qosClass: qosClassOf(kept.spec) });
   },
   /** What a pod got while its feature was on it keeps. */
@@ -66,7 +66,7 @@ export const pods: Strategy<Pod> = {
     const { spec } = next;
     const hasThem = (previous.spec.ephemeralContainers ?? []).length > 0;
     const isKept = settings.ephemeralContainers || hasThem;
-    return { ...next, spec: keptPodSpec(isKept ? spec : withoutEphemeral(spec)) };
+    return { ...next, spec: keptPodSpec(isKept ? spec : withoutEphemeral(spec), settings) };
   },
   graceSeconds({ spec, status: { phase } = {} }, requested) {
     if ((spec.nodeName ?? '') === '') return 0;

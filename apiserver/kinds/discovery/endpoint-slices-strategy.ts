@@ -3,23 +3,27 @@ import { LABEL } from '../../../shared/names';
 import { deepEqual } from '../../../shared/object/clone';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy, WriteInfo } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import { endpointSliceRules } from './endpoint-slices-rules';
 
 /**
- * A slice of endpoints. Hints, and the conditions that tell of terminating endpoints, belong to features that are off in v1.21: they are
+ * A slice of endpoints. Hints, and the conditions that tell of terminating endpoints, belong to features that are off by default: they are
  * dropped unless the slice has had some. The topology of v1beta1 can be read in v1 and not be written.
  */
 export const endpointSlices: Strategy<EndpointSlice> = {
   tracksGeneration: true,
   ...endpointSliceRules,
   prepareForCreate: (object, info) =>
-    withEndpoints(object, (endpoints) => withoutTopology(endpoints.map(withoutHints).map(kept), [], info)),
+    withEndpoints(object, (endpoints) => {
+      const settled = endpoints.map(withoutHints);
+      return withoutTopology(keepsStates(info) ? settled : settled.map(kept), [], info);
+    }),
   prepareForUpdate(next, previous, info) {
     const before = previous.endpoints ?? [];
     const hadHints = before.some(({ hints }) => hints !== undefined);
-    const hadStates = before.some(({ conditions }) =>
-      STATES.some((state) => conditions[state] !== undefined),
-    );
+    const hadStates =
+      keepsStates(info) ||
+      before.some(({ conditions }) => STATES.some((state) => conditions[state] !== undefined));
     return withEndpoints(next, (endpoints) => {
       const allowed = hadHints ? endpoints : endpoints.map(withoutHints);
       const settled = hadStates ? allowed : allowed.map(kept);
@@ -27,6 +31,10 @@ export const endpointSlices: Strategy<EndpointSlice> = {
     });
   },
 };
+
+function keepsStates({ settings }: WriteInfo): boolean {
+  return isOn(settings, 'EndpointSliceTerminatingCondition');
+}
 
 type Endpoints = readonly Endpoint[];
 

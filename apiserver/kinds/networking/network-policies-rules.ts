@@ -1,3 +1,4 @@
+import type { IntOrString } from '../../../shared/object/values';
 import type {
   IPBlock,
   NetworkPolicy,
@@ -8,7 +9,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
 import { isStrictlyInside } from '../rules/addresses';
-import { choice, forEachItem, isCidr, portNumberOrName } from '../rules/primitives';
+import { choice, forEachItem, isCidr, portNumber, portNumberOrName } from '../rules/primitives';
 import { labelSelector } from '../rules/label-selectors';
 
 const POLICY_TYPES = ['Ingress', 'Egress'];
@@ -38,10 +39,23 @@ function validateTypes(types: readonly string[]): FieldError[] {
   return forEachItem(types, path, (type, at) => choice(type, at, POLICY_TYPES));
 }
 
-function validatePort({ protocol, port }: NetworkPolicyPort, path: string): FieldError[] {
+function validatePort({ protocol, port, endPort }: NetworkPolicyPort, path: string): FieldError[] {
   return [
     ...(protocol === undefined ? [] : choice(protocol, `${path}.protocol`, PROTOCOLS)),
     ...(port === undefined ? [] : portNumberOrName(port, `${path}.port`)),
+    ...(endPort === undefined ? [] : validateEndPort(endPort, port, `${path}.endPort`)),
+  ];
+}
+
+function validateEndPort(endPort: number, port: IntOrString | undefined, path: string): FieldError[] {
+  if (port === undefined)
+    return [invalid(path, endPort, 'may not be specified when `port` is not specified')];
+  if (typeof port !== 'number') {
+    return [invalid(path, endPort, 'may not be specified when `port` is non-numeric')];
+  }
+  return [
+    ...(endPort < port ? [invalid(path, port, 'must be greater than or equal to `port`')] : []),
+    ...portNumber(endPort, path),
   ];
 }
 

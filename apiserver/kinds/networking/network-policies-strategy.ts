@@ -1,15 +1,18 @@
 import type { NetworkPolicy, NetworkPolicyPort } from '../../../shared/api/types/networking-v1';
 import { GROUP } from '../../../shared/names';
 import type { Strategy } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import { networkPolicyRules } from './network-policies-rules';
 
-/** Ranges of ports belong to a feature that is off in v1.21; a policy that has had some keeps them. */
+/** Ranges of ports belong to a feature that is off by default; a policy that has had some keeps them. */
 export const networkPolicies: Strategy<NetworkPolicy> = {
   tracksGeneration: true,
   groupInErrors: GROUP.extensions,
   ...networkPolicyRules,
-  prepareForCreate: withoutRanges,
-  prepareForUpdate: (next, previous) => (hasRanges(previous) ? next : withoutRanges(next)),
+  prepareForCreate: (object, { settings }) =>
+    isOn(settings, 'NetworkPolicyEndPort') ? object : withoutRanges(object),
+  prepareForUpdate: (next, previous, { settings }) =>
+    isOn(settings, 'NetworkPolicyEndPort') || hasRanges(previous) ? next : withoutRanges(next),
 };
 
 interface Rule {

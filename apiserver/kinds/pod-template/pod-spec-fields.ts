@@ -7,31 +7,34 @@ import type {
   PodTemplateSpec,
   Probe,
 } from '../../../shared/api/types/core-v1';
-import type { WriteInfo } from '../../registry/strategy';
+import type { KindSettings, WriteInfo } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 
 /**
- * The spec of a pod as v1.21 keeps it: `serviceAccount` repeats `serviceAccountName`, and fields of features that are off in that
- * release (`terminationGracePeriodSeconds` of probes, `namespaceSelector` of affinity terms) are dropped; a `procMount` becomes the
- * default one.
+ * The spec of a pod as v1.21 keeps it: `serviceAccount` repeats `serviceAccountName`, and fields of features that are off
+ * (`terminationGracePeriodSeconds` of probes, `namespaceSelector` of affinity terms) are dropped; a `procMount` becomes the default one.
  */
-export function keptPodSpec(spec: PodSpec): PodSpec {
+export function keptPodSpec(spec: PodSpec, settings: KindSettings): PodSpec {
   const { affinity, initContainers, containers, ephemeralContainers } = spec;
   return {
     ...spec,
-    ...(initContainers === undefined ? {} : { initContainers: keptContainers(initContainers) }),
-    ...(containers === null ? {} : { containers: keptContainers(containers) }),
+    ...(initContainers === undefined ? {} : { initContainers: keptContainers(initContainers, settings) }),
+    ...(containers === null ? {} : { containers: keptContainers(containers, settings) }),
     ...(ephemeralContainers === undefined
       ? {}
-      : { ephemeralContainers: keptContainers(ephemeralContainers) }),
+      : { ephemeralContainers: keptContainers(ephemeralContainers, settings) }),
     ...serviceAccountNames(spec),
-    ...(affinity === undefined ? {} : { affinity: keptAffinity(affinity) }),
+    ...(affinity === undefined || isOn(settings, 'PodAffinityNamespaceSelector')
+      ? {}
+      : { affinity: keptAffinity(affinity) }),
   };
 }
 
 /** The template with such a spec. Ephemeral containers are dropped while their feature is off, and refused by the rules while it is on. */
 export function keptTemplate(template: PodTemplateSpec, { settings }: WriteInfo): PodTemplateSpec {
   const { spec } = template;
-  return { ...template, spec: keptPodSpec(settings.ephemeralContainers ? spec : withoutEphemeral(spec)) };
+  const allowed = settings.ephemeralContainers ? spec : withoutEphemeral(spec);
+  return { ...template, spec: keptPodSpec(allowed, settings) };
 }
 
 /** The spec without its ephemeral containers. */
@@ -40,27 +43,24 @@ export function withoutEphemeral({ ephemeralContainers: _dropped, ...kept }: Pod
 }
 
 /** The list itself where nothing is dropped, so that it is known to be as it was stored. */
-function keptContainers<T extends Container>(containers: readonly T[]): readonly T[] {
-  const kept = containers.map(keptContainer);
+function keptContainers<T extends Container>(containers: readonly T[], settings: KindSettings): readonly T[] {
+  const kept = containers.map((container) => keptContainer(container, settings));
   return kept.every((each, at) => each === containers[at]) ? containers : kept;
 }
 
-function keptContainer<T extends Container>(container: T): T {
-  const { livenessProbe, readinessProbe, startupProbe, securityContext } = container;
-  const isKept =
-    livenessProbe?.terminationGracePeriodSeconds === undefined &&
-    readinessProbe?.terminationGracePeriodSeconds === undefined &&
-    startupProbe?.terminationGracePeriodSeconds === undefined &&
-    securityContext?.procMount === undefined;
-  if (isKept) return container;
+const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
+
+function keptContainer<T extends Container>(container: T, settings: KindSettings): T {
+  const { securityContext } = container;
+  const probes = isOn(settings, 'ProbeTerminationGracePeriod')
+    ? []
+    : PROBES.filter((name) => container[name]?.terminationGracePeriodSeconds !== undefined);
+  const isMountKept = securityContext?.procMount === undefined || isOn(settings, 'ProcMountType');
+  if (probes.length === 0 && isMountKept) return container;
   return {
     ...container,
-    ...(livenessProbe === undefined ? {} : { livenessProbe: keptProbe(livenessProbe) }),
-    ...(readinessProbe === undefined ? {} : { readinessProbe: keptProbe(readinessProbe) }),
-    ...(startupProbe === undefined ? {} : { startupProbe: keptProbe(startupProbe) }),
-    ...(securityContext?.procMount === undefined
-      ? {}
-      : { securityContext: { ...securityContext, procMount: 'Default' } }),
+    ...Object.fromEntries(probes.map((name) => [name, keptProbe(container[name] ?? {})])),
+    ...(isMountKept ? {} : { securityContext: { ...securityContext, procMount: 'Default' } }),
   };
 }
 

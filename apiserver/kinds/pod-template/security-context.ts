@@ -61,6 +61,7 @@ export function validatePodSecurity(spec: PodSpec, path: string): FieldError[] {
 const containerFields = fields<SecurityContext>({
   runAsUser: id,
   runAsGroup: id,
+  procMount: ifPresent((type, path) => choice(type, path, ['Default', 'Unmasked'])),
   seccompProfile: ifPresent(seccompProfile),
 });
 const windows = ifPresent(validateWindowsOptions);

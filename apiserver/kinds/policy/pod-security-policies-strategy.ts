@@ -1,6 +1,7 @@
 import { GROUP } from '../../../shared/names';
 import type { PodSecurityPolicy } from '../../../shared/api/types/policy-v1beta1';
 import type { Strategy } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import { podSecurityPolicyRules } from './pod-security-policies-rules';
 
 export const podSecurityPolicies: Strategy<PodSecurityPolicy> = {
@@ -8,11 +9,13 @@ export const podSecurityPolicies: Strategy<PodSecurityPolicy> = {
   returnsDeletedObject: true,
   groupInErrors: GROUP.extensions,
   ...podSecurityPolicyRules,
-  prepareForCreate: withoutProcMounts,
-  prepareForUpdate: (next, previous) => (hasProcMounts(previous) ? next : withoutProcMounts(next)),
+  prepareForCreate: (object, { settings }) =>
+    isOn(settings, 'ProcMountType') ? object : withoutProcMounts(object),
+  prepareForUpdate: (next, previous, { settings }) =>
+    isOn(settings, 'ProcMountType') || hasProcMounts(previous) ? next : withoutProcMounts(next),
 };
 
-/** Other mounts of `/proc` belong to a feature that is off in v1.21; a policy that has had them keeps them. */
+/** Other mounts of `/proc` belong to a feature that is off by default; a policy that has had them keeps them. */
 function withoutProcMounts(object: PodSecurityPolicy): PodSecurityPolicy {
   const { allowedProcMountTypes: _types, ...spec } = object.spec;
   return { ...object, spec };

@@ -1,3 +1,4 @@
+import { FIELD_GATES } from '../../kinds/field-gates';
 import { getHeapStatistics } from 'node:v8';
 import { helpText } from '../../../shared/flags/help';
 import { parseFlags } from '../../../shared/flags/parse-flags';
@@ -267,7 +268,10 @@ test('gates are switched by name, the last word counts, and the help lists them'
     APIPriorityAndFairness: true,
     EphemeralContainers: false,
     ServerSideApply: true,
+    ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, false])),
   });
+  const { gates } = options(ETCD, '--feature-gates=IndexedJob=true,SuspendJob=false').kindSettings;
+  expect([...(gates ?? [])]).toEqual(['IndexedJob']);
   expect(options(ETCD, '--feature-gates=ServerSideApply=false').featureGates.ServerSideApply).toBe(false);
   const twice = options(ETCD, '--feature-gates=ServerSideApply=f,ServerSideApply=True');
   expect(twice.featureGates.ServerSideApply).toBe(true);
@@ -281,6 +285,7 @@ test('AllAlpha and AllBeta switch all gates of their stage that are not named th
     APIPriorityAndFairness: false,
     EphemeralContainers: true,
     ServerSideApply: false,
+    ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, true])),
   });
   const named = options(ETCD, '--feature-gates=ServerSideApply=true,AllBeta=false').featureGates;
   expect(named.ServerSideApply).toBe(true);

@@ -2,6 +2,7 @@ import { parseFeatureGates } from '../../../shared/flags/feature-gates';
 import { metricChoice, metricProblems } from '../../../shared/metrics/metric-choice';
 import type { FlagValues } from '../../../shared/flags/flag-row';
 import { parseRuntimeConfig } from '../../registry/runtime-config';
+import { FIELD_GATES } from '../../kinds/field-gates';
 import { parseAddressRanges, parsePortRange } from '../../kinds/service-allocation/value-range';
 import { storeOptions, storeProblems, storeWarnings } from '../../storage/open';
 import { accountTokenErrors } from './account-token-options';
@@ -141,6 +142,7 @@ function optionsOf(flags: ServerFlags, parsed: ParsedOptions): ServerOptions {
     kindSettings: {
       allowPrivileged: flags.allowPrivileged,
       ephemeralContainers: parsed.featureGates.EphemeralContainers,
+      gates: new Set(FIELD_GATES.filter((gate) => parsed.featureGates[gate])),
     },
     services: parsed.services,
   };

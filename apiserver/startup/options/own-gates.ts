@@ -1,6 +1,12 @@
 import type { FeatureGates } from '../../../shared/flags/feature-gates';
+import { FIELD_GATES } from '../../kinds/field-gates';
 
 /** The feature gates that switch something in the API server. */
-export const OWN_GATES = ['APIPriorityAndFairness', 'EphemeralContainers', 'ServerSideApply'] as const;
+export const OWN_GATES = [
+  'APIPriorityAndFairness',
+  'EphemeralContainers',
+  'ServerSideApply',
+  ...FIELD_GATES,
+] as const;
 
 export type ServerFeatureGates = FeatureGates<(typeof OWN_GATES)[number]>;

@@ -1,0 +1,24 @@
+import type { KindSettings } from '../registry/strategy';
+
+/**
+ * The feature gates of v1.21, all off by default, that a field needs to be kept: what is new loses the field while its gate is off, and an
+ * object that has it already keeps it where that is upstream's rule too.
+ */
+export const FIELD_GATES = [
+  'AnyVolumeDataSource',
+  'DaemonSetUpdateSurge',
+  'EndpointSliceTerminatingCondition',
+  'HPAContainerMetrics',
+  'IndexedJob',
+  'NetworkPolicyEndPort',
+  'PodAffinityNamespaceSelector',
+  'ProbeTerminationGracePeriod',
+  'ProcMountType',
+  'SuspendJob',
+] as const;
+
+export type FieldGate = (typeof FIELD_GATES)[number];
+
+export function isOn({ gates }: KindSettings, gate: FieldGate): boolean {
+  return gates?.has(gate) ?? false;
+}
