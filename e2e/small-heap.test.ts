@@ -3,8 +3,8 @@ import { eventually } from '../shared/testing/eventually';
 import { suiteHaSet } from './support/suite';
 
 /**
- * A replica with a heap of 256 MB is sent more than it can hold, by somebody who is no superuser: large bodies side by side, and lists that
- * nobody reads. It refuses, and lives.
+ * A replica with a heap of 256 MB is sent more than it can hold, by somebody who is no superuser: large bodies side by side, and lists and watches
+ * that nobody reads. It refuses, and lives.
  */
 const HEAP_MB = 256;
 const set = suiteHaSet({
@@ -30,6 +30,16 @@ const VALUES = 2_900;
 const WRITERS = 300;
 const ROUNDS = 2;
 const UNREAD = 40;
+const SLOW_WATCHES = 5;
+/** Far more than all their queues and the buffers of their connections hold. */
+const CHANGES_MAX = 5_000;
+const CHANGES_AT_ONCE = 10;
+
+const GIVEN_BACK = [
+  'apiserver_request_memory_bytes{kind="answers"}',
+  'apiserver_request_memory_bytes{kind="bodies"}',
+  'apiserver_watch_cache_watch_queue_bytes',
+];
 
 beforeAll(async () => {
   const rbac = 'rbac.authorization.k8s.io';
@@ -57,7 +67,18 @@ test('it refuses what it has no room for, and goes on', async () => {
   };
   const kept = { metadata: { name: 'kept' }, data };
   expect((await set.client.create(MAPS, kept)).status).toBe(201);
-  const readers = Array.from({ length: UNREAD }, () => unreadLists());
+  const readers = [
+    ...Array.from({ length: UNREAD }, () => unread(MAPS)),
+    // Each is about other objects, so that they share no events.
+    ...Array.from({ length: SLOW_WATCHES }, (_watch, at) =>
+      unread(`${MAPS}?watch=1&labelSelector=of%3D${String(at)}`),
+    ),
+  ];
+  const watchers = /^apiserver_registered_watchers\{[^}]*ConfigMap[^}]*\} (\d+)$/mu;
+  await eventually('the watches are open', async () => {
+    const { text: metrics } = await set.client.get('/metrics');
+    return Number(watchers.exec(metrics)?.[1] ?? 0) >= SLOW_WATCHES;
+  });
   for (let round = 0; round < ROUNDS; round += 1) {
     await Promise.all(
       Array.from({ length: WRITERS }, async (_writer, at) => write(`large-${String(round)}-${String(at)}`)),
@@ -67,25 +88,46 @@ test('it refuses what it has no room for, and goes on', async () => {
   expect([codes.has(201), codes.has(429)]).toEqual([true, true]);
   const { text: counted } = await set.client.get('/metrics');
   expect(counted).toMatch(/apiserver_request_memory_rejections_total\{kind="bodies"\} [1-9]/u);
+  await changeUntilWatchersEnd(data);
   for (const socket of readers) socket.destroy();
   expect(set.replicas[0]?.process().pid).toBe(pid);
   await eventually('everything is given back', async () => {
     const metrics = (await set.client.get('/metrics')).text;
-    return ['answers', 'bodies'].every((kind) =>
-      metrics.includes(`apiserver_request_memory_bytes{kind="${kind}"} 0\n`),
-    );
+    return GIVEN_BACK.every((line) => metrics.includes(`${line} 0\n`));
   });
   expect((await set.client.get(`${MAPS}/kept`)).status).toBe(200);
 });
 
-/** Asks for lists on one connection, and reads nothing of them. */
-function unreadLists() {
+/** What each of the slow watches is about changes again and again, until the server ends one of them. */
+async function changeUntilWatchersEnd(data: object): Promise<void> {
+  const ended = /apiserver_terminated_watchers_total\{resource="configmaps"\} [1-9]/u;
+  const labelsOf = (at: number): object => ({ of: String(at) });
+  const watched = Array.from({ length: SLOW_WATCHES }, (_watch, at) => ({
+    metadata: { name: `watched-${String(at)}`, labels: labelsOf(at) },
+    data,
+  }));
+  for (const object of watched) expect((await set.client.create(MAPS, object)).status).toBe(201);
+  for (let changes = 0; changes < CHANGES_MAX; changes += 1) {
+    for (const object of watched) {
+      const { name } = object.metadata;
+      const annotations = { changes: String(changes) };
+      const body = { ...object, metadata: { ...object.metadata, annotations } };
+      const { status } = await set.client.request({ method: 'PUT', path: `${MAPS}/${name}`, body });
+      expect(status).toBe(200);
+    }
+    if (changes % CHANGES_AT_ONCE === 0 && ended.test((await set.client.get('/metrics')).text)) return;
+  }
+  throw new Error('no slow watcher was ended');
+}
+
+/** Asks for it on a connection of its own, and reads nothing of the answer. */
+function unread(target: string) {
   const url = new URL(set.server);
   const socket = connect({ host: url.hostname, port: Number(url.port), rejectUnauthorized: false });
   socket.pause();
   socket.on('error', () => undefined);
   const head = [
-    `GET ${MAPS} HTTP/1.1`,
+    `GET ${target} HTTP/1.1`,
     'Host: localhost',
     `Authorization: Bearer ${set.adminToken}`,
     ...Object.entries(AS).map(([name, value]) => `${name}: ${value}`),

@@ -23,6 +23,8 @@ import { ResourceFill } from './feed/resource-fill';
 import { RevisionAges } from './feed/revision-ages';
 import { RevisionWaiters } from './feed/revision-waiters';
 import { RingBudget } from './state/ring';
+import { QueueBudget } from './fan-out/queue-budget';
+import { QueueRelief } from './fan-out/queue-relief';
 import { FlushScheduler } from './fan-out/scheduler';
 import type { SelfCheckTarget } from './feed/self-check-loop';
 import { checkAll, keepChecking } from './feed/self-check-loop';
@@ -56,6 +58,7 @@ export class ClusterCache {
   /** What this replica wrote a moment ago: writers tell it, so that their events need not be parsed. */
   readonly recent = new RecentObjects();
   readonly #context: CacheContext;
+  readonly #relief: QueueRelief;
   readonly #router: KeyRouter<ResourceCache>;
   /** Resources that are filled on their own while the feed goes on. */
   readonly #fills = new Map<ResourceCache, ResourceFill>();
@@ -90,6 +93,7 @@ export class ClusterCache {
       delays,
       scheduler: new FlushScheduler({
         delayMaxMs: limits.coalesceMaxMs,
+        queues: new QueueBudget(limits.watcherQueuesBytesMax),
         onFlushed: (waitedMs, queues) => {
           delays.toListener.observe(waitedMs, queues);
         },
@@ -105,9 +109,11 @@ export class ClusterCache {
       recent: this.recent,
       revision: () => this.#revision,
       refusesWatches: () => this.#drain.refusesNew,
+      relieveQueues: () => this.#relief.begin(),
       waitForRevision: (revision, wait) => this.#waitForRevision(revision, wait),
       want: (cache) => this.#want(cache),
     };
+    this.#relief = new QueueRelief(this.#context.scheduler.queues, () => [...this.#router.values()]);
     this.#ages = new RevisionAges(limits.continueAgeMaxMs);
     this.#router = new KeyRouter(`${prefix}/`);
     for (const resource of options.resources) this.#add(resource);
@@ -289,6 +295,7 @@ export class ClusterCache {
       ringBytes: rings.bytes,
       derivedBytes: derived.bytes,
       snapshotBytes: snapshots.bytes,
+      queuedBytes: scheduler.queues.bytes,
       watchers: resources.reduce((sum, { watchers }) => sum + watchers, 0),
       flushes: scheduler.flushes,
       coalesceDelayMs: scheduler.lastDelayMs,

@@ -32,6 +32,8 @@ export interface CacheContext {
   readonly revision: () => number;
   /** True when watches that begin now are not to be served any more. */
   readonly refusesWatches: () => boolean;
+  /** The queues of watchers together are too large: the longest are to go. */
+  readonly relieveQueues: () => void;
   /** Somebody waits for the resource, which is then read, and kept up to date, if it was not. */
   readonly want: (resource: ResourceCache) => void;
   /** Whether that revision is there in time. */

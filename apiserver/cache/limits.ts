@@ -18,6 +18,8 @@ export interface CacheLimits {
   /** Frames that may wait for one watcher's reader. */
   readonly watcherQueueFramesMax: number;
   readonly watcherQueueBytesMax: number;
+  /** The same of all watchers together; what several are to receive counts once. */
+  readonly watcherQueuesBytesMax: number;
   /** A watcher that asked for bookmarks gets one at least this often. */
   readonly bookmarkIntervalMs: number;
   /** Frames wait at most this long to leave together. */
@@ -50,6 +52,7 @@ export const DEFAULT_LIMITS: CacheLimits = {
   undoEventsMax: 5_000,
   watcherQueueFramesMax: 4_096,
   watcherQueueBytesMax: 16 * MEBIBYTE,
+  watcherQueuesBytesMax: 256 * MEBIBYTE,
   bookmarkIntervalMs: 50_000,
   coalesceMaxMs: 20,
   historyStreamsMax: 8,

@@ -98,6 +98,8 @@ export interface CacheStats extends Counters {
   readonly ringBytes: number;
   readonly derivedBytes: number;
   readonly snapshotBytes: number;
+  /** Of the queues of all watchers. */
+  readonly queuedBytes: number;
   readonly watchers: number;
   readonly flushes: number;
   readonly coalesceDelayMs: number;

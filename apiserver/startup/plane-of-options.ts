@@ -3,6 +3,7 @@ import { defined } from '../../shared/defined';
 import type { Log } from '../../shared/log/log';
 import type { AnswersOf } from '../access/webhook/shared-answers';
 import type { CacheLimits } from '../cache/limits';
+import { DEFAULT_LIMITS } from '../cache/limits';
 import type { Connector } from '../connect/connector';
 import type { OpenedStore } from '../storage/open';
 import type { VerbContext } from '../verbs/context';
@@ -14,6 +15,8 @@ import { operationServices } from './operation-services';
 import type { ServerOptions } from './options/server-options';
 
 const SECOND_MS = 1_000;
+/** Of the bytes in flight. */
+const WATCH_QUEUES_SHARE = 1 / 16;
 
 export interface PlaneParts extends Pick<ControlPlaneOptions, 'backend' | 'fills'> {
   readonly log: Log;
@@ -48,9 +51,14 @@ function encryptedPrefixes({ encryption }: ServerOptions): ReadonlySet<string> |
 }
 
 /** A list can be continued for as long as the store is sure to remember its version. */
-function cacheLimitsOf({ watchCache, store: { compactionIntervalMs } }: ServerOptions): Partial<CacheLimits> {
+function cacheLimitsOf({
+  watchCache,
+  store: { compactionIntervalMs },
+  flow,
+}: ServerOptions): Partial<CacheLimits> {
   return {
     ...watchCache,
+    watcherQueuesBytesMax: Math.min(DEFAULT_LIMITS.watcherQueuesBytesMax, flow.bytesMax * WATCH_QUEUES_SHARE),
     ...(compactionIntervalMs === 0 ? {} : { continueAgeMaxMs: compactionIntervalMs }),
   };
 }

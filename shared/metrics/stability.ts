@@ -128,6 +128,7 @@ export const STABILITY: ReadonlyMap<string, Stability> = wordTable({
   apiserver_watch_cache_ring_events: ALPHA,
   apiserver_watch_cache_slab_bytes: ALPHA,
   apiserver_watch_cache_snapshot_bytes: ALPHA,
+  apiserver_watch_cache_watch_queue_bytes: ALPHA,
   apiserver_watch_cache_undecodable_total: ALPHA,
   apiserver_watch_cache_watchers: ALPHA,
   apiserver_watch_cache_watches_ended_total: ALPHA,

@@ -15,8 +15,11 @@ import { Watcher } from './watcher';
 /** Ends after which a client goes on behind what it was told. */
 const RESUMABLE: ReadonlySet<EndReason> = new Set(['timeout', 'drain', 'unavailable', 'redefined']);
 
-/** Which limit a slow watcher hit: that of its queue, or the time in which its connection has to take something. */
-type SlowCause = 'queue full' | 'stalled';
+/**
+ * Which limit a slow watcher hit: that of its queue, the time in which its connection has to take something, or that of all queues together,
+ * of which it had the longest.
+ */
+type SlowCause = 'queue full' | 'stalled' | 'all queues full';
 
 const UNAUTHORIZED = 401;
 
@@ -50,6 +53,7 @@ export class ResourceWatches implements WatchSource {
       // The listener notices by itself that a client takes nothing, when too little happens for the queue to overflow.
       if (signal.reason instanceof SlowReaderError) this.#endSlow(watcher, 'stalled');
       else this.end(watcher, 'aborted');
+      watcher.discard();
     };
     const timer = setTimeout(
       () => {
@@ -75,6 +79,11 @@ export class ResourceWatches implements WatchSource {
   join(watcher: Watcher): void {
     watcher.isLive = true;
     this.#fanOut.add(watcher);
+  }
+
+  /** Ends the watcher, whose queue is the longest, because all queues together are too large. */
+  evict(watcher: Watcher): void {
+    this.#endSlow(watcher, 'all queues full');
   }
 
   end(watcher: Watcher, reason: EndReason): void {
@@ -198,6 +207,7 @@ export class ResourceWatches implements WatchSource {
       overflowed: (slow) => {
         this.#endSlow(slow, 'queue full');
       },
+      queuesOverflowed: context.relieveQueues,
       failed: (failing, error) => {
         const { client } = failing.request;
         log.error(

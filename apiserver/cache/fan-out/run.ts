@@ -1,3 +1,5 @@
+import type { QueueBudget } from './queue-budget';
+
 /**
  * A sequence of frames that watchers share. Watchers that are to receive the same frames hold the same run, so that its frames are
  * joined into one buffer once and not once per watcher. A run never changes; `append` gives the longer one.
@@ -7,28 +9,51 @@ export class Run {
   readonly byteLength: number;
   readonly #frame: Buffer | undefined;
   readonly #before: Run | undefined;
+  readonly #budget: QueueBudget;
+  /** Queues that are this run, and longer runs that somebody holds. */
+  #holders = 0;
   #joined: Buffer | undefined;
   /** The longer runs made so far. Nearly always there is one, so the map comes only with the second. */
   #lastFrame: Buffer | undefined;
   #lastRun: Run | undefined;
   #longer: Map<Buffer, Run> | undefined;
 
-  private constructor(before: Run | undefined, frame: Buffer | undefined) {
+  private constructor(budget: QueueBudget, before?: Run, frame?: Buffer) {
+    this.#budget = budget;
     this.frames = before === undefined ? 0 : before.frames + 1;
     this.byteLength = (before?.byteLength ?? 0) + (frame?.length ?? 0);
     this.#before = before;
     this.#frame = frame;
   }
 
-  static createEmpty(): Run {
-    return new Run(undefined, undefined);
+  static createEmpty(budget: QueueBudget): Run {
+    return new Run(budget);
+  }
+
+  /** Its frames count as kept in memory until it is released as often. */
+  hold(): void {
+    this.#holders += 1;
+    if (this.#holders > 1 || this.#frame === undefined) return;
+    this.#budget.hold(this.#frame);
+    this.#before?.hold();
+  }
+
+  release(): void {
+    this.#holders -= 1;
+    for (let run: Run | undefined = this.#holders === 0 ? this : undefined; run !== undefined;) {
+      if (run.#frame !== undefined) this.#budget.release(run.#frame);
+      run = run.#before;
+      if (run === undefined) return;
+      run.#holders -= 1;
+      if (run.#holders > 0) return;
+    }
   }
 
   append(frame: Buffer): Run {
     if (this.#lastRun !== undefined && this.#lastFrame === frame) return this.#lastRun;
     const known = this.#longer?.get(frame);
     if (known !== undefined) return known;
-    const run = new Run(this, frame);
+    const run = new Run(this.#budget, this, frame);
     if (this.#lastRun === undefined) {
       this.#lastFrame = frame;
       this.#lastRun = run;

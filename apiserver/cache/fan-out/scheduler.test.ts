@@ -1,3 +1,4 @@
+import { QueueBudget } from './queue-budget';
 import { Run } from './run';
 import { FlushScheduler, nextDelayMs, nextSliceSize } from './scheduler';
 
@@ -37,7 +38,7 @@ test('everything scheduled is flushed once, also what comes during a flush', asy
 
 test('equal sequences of frames are one run with one buffer, different ones are not mixed up', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
-  const empty = Run.createEmpty();
+  const empty = Run.createEmpty(new QueueBudget());
   const ab = empty.append(a).append(b);
   expect(empty.append(a).append(b)).toBe(ab);
   const ac = empty.append(a).append(c);

@@ -1,3 +1,4 @@
+import { QueueBudget } from './queue-budget';
 import { Run } from './run';
 
 export interface Flushable {
@@ -8,6 +9,8 @@ export interface Flushable {
 export interface FlushSchedulerOptions {
   /** Frames wait at most this long to leave together. */
   readonly delayMaxMs: number;
+  /** Of all queues together; by default they may keep anything. */
+  readonly queues?: QueueBudget;
   /** Milliseconds on a clock that never goes back. */
   readonly monotonicMs?: () => number;
   /** Told of each slice: how long its oldest frames have waited, and how many queues were handed over. */
@@ -36,7 +39,8 @@ export class FlushScheduler {
   /** When the first of those that are due was scheduled. */
   #dueSince = 0;
   #due = new Set<Flushable>();
-  #emptyRun = Run.createEmpty();
+  readonly queues: QueueBudget;
+  #emptyRun: Run;
   #isArmed = false;
   #lastFlushAt = -Infinity;
   #lastBusyMs = 0;
@@ -45,6 +49,8 @@ export class FlushScheduler {
   #lastDelayMs = 0;
 
   constructor(options: FlushSchedulerOptions) {
+    this.queues = options.queues ?? new QueueBudget();
+    this.#emptyRun = Run.createEmpty(this.queues);
     this.#delayMaxMs = options.delayMaxMs;
     this.#monotonicMs = options.monotonicMs ?? ((): number => performance.now());
     this.#onFlushed = options.onFlushed;
@@ -83,7 +89,7 @@ export class FlushScheduler {
     const targets = [...this.#due];
     const since = this.#dueSince;
     this.#due = new Set();
-    this.#emptyRun = Run.createEmpty();
+    this.#emptyRun = Run.createEmpty(this.queues);
     this.#flushes += 1;
     this.#lastFlushAt = this.#monotonicMs();
     this.#lastBusyMs = 0;

@@ -15,6 +15,8 @@ export interface WatcherHost {
   readonly queueBytesMax: number;
   /** Told when the reader leaves the queue full. */
   readonly overflowed: (watcher: Watcher) => void;
+  /** Told when the queues of all watchers together are too large. */
+  readonly queuesOverflowed: () => void;
   /** Told when an event cannot be judged or encoded for this watcher. */
   readonly failed: (watcher: Watcher, error: unknown) => void;
 }
@@ -110,15 +112,16 @@ export class Watcher implements Flushable {
   /** Queues one frame; it leaves with the next flush. */
   push(frame: Buffer): void {
     if (this.#ending !== undefined) return;
-    const { scheduler, queueFramesMax, queueBytesMax, overflowed } = this.#host;
+    const { scheduler, queueFramesMax, queueBytesMax, overflowed, queuesOverflowed } = this.#host;
     const run = this.#run ?? scheduler.emptyRun;
     if (run.frames >= queueFramesMax || (run.frames > 0 && run.byteLength + frame.length > queueBytesMax)) {
       overflowed(this);
       return;
     }
-    this.#run = run.append(frame);
+    this.#replaceRun(run.append(frame));
     this.sent.frames += 1;
     if (!this.#isDue) scheduler.schedule(this);
+    if (scheduler.queues.isExceeded) queuesOverflowed();
   }
 
   /** Called by the scheduler: what is queued may leave now. */
@@ -147,11 +150,11 @@ export class Watcher implements Flushable {
    */
   end(reason: EndReason, lastFrame?: Buffer): void {
     if (this.#ending !== undefined) return;
-    if (UNDELIVERED.has(reason)) this.#run = undefined;
+    if (UNDELIVERED.has(reason)) this.discard();
     // Whoever watches again begins after the last event that was queued.
     this.#held = undefined;
     if (lastFrame !== undefined) {
-      this.#run = (this.#run ?? this.#host.scheduler.emptyRun).append(lastFrame);
+      this.#replaceRun((this.#run ?? this.#host.scheduler.emptyRun).append(lastFrame));
       this.sent.frames += 1;
     }
     this.#ending = reason;
@@ -160,6 +163,11 @@ export class Watcher implements Flushable {
     this.#onEnding = [];
     for (const listener of listeners) listener();
     this.request.ended?.(reason);
+  }
+
+  /** Nobody reads what is queued any more. */
+  discard(): void {
+    this.#replaceRun(undefined);
   }
 
   /** `listener` runs once when the watch is to end; at once if it already is. */
@@ -222,9 +230,16 @@ export class Watcher implements Flushable {
 
   #takeRun(): WatchStep {
     const run = this.#run;
-    this.#run = undefined;
     this.#isDue = false;
+    this.discard();
     return run === undefined ? DONE : { done: false, value: run.join() };
+  }
+
+  /** The longer run is held before the shorter is released, which it begins with. */
+  #replaceRun(run: Run | undefined): void {
+    run?.hold();
+    this.#run?.release();
+    this.#run = run;
   }
 
   #deliver(step: WatchStep): void {

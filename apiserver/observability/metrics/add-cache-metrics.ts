@@ -105,6 +105,7 @@ const GAUGES: readonly (readonly [name: string, help: string, of: (stats: CacheS
     ({ revision }) => revision,
   ],
   ['derived_bytes', 'Bytes of cached encodings of objects and events.', ({ derivedBytes }) => derivedBytes],
+  ['watch_queue_bytes', 'Bytes that wait in the queues of watchers.', ({ queuedBytes }) => queuedBytes],
   ['snapshot_bytes', 'Bytes that are retained for snapshots only.', ({ snapshotBytes }) => snapshotBytes],
   [
     'coalesce_delay_seconds',

@@ -26,7 +26,7 @@ export const FLOW_FLAGS = [
     default: 0,
     min: 0,
     group: GROUP,
-    help: 'The maximum bytes of requests in flight: an eighth of it for request bodies, half of it for answers that clients have not taken yet, a quarter of each for one user. Further requests are rejected with 429. 0 means half of the heap limit of the process.',
+    help: 'The maximum bytes of requests in flight: an eighth of it for request bodies, half of it for answers that clients have not taken yet, a sixteenth for the queues of watches, a quarter of the first two for one user. Further requests are rejected with 429. 0 means half of the heap limit of the process.',
   },
   {
     name: 'enable-priority-and-fairness',
