@@ -11,7 +11,7 @@ import { measureIdleWatchers } from './idle-watchers';
 import { measureEncryption } from './encryption-cost';
 import { measureListMemory } from './list-memory';
 import { measureAllocations } from './patch-allocations';
-import { measureOverload } from './overload';
+import { measureLimits, measureOverload } from './overload';
 import type { Bench } from './rig';
 import { SIZES, withBench } from './rig';
 import { measureScrape } from './scrape';
@@ -40,6 +40,7 @@ const GROUPS: readonly Parts[] = [
 const ASKED_FOR: readonly (readonly [name: string, measure: () => Promise<Table>])[] = [
   ['definitions', measureDefinitions],
   ['encryption', measureEncryption],
+  ['limits', measureLimits],
   ['overload', measureOverload],
   ['worst', measureWorstRequests],
 ];

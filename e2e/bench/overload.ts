@@ -6,6 +6,7 @@ import { heartbeats, quietRounds } from '../support/storm';
 import { startRedis } from '../support/redis';
 import { startStorm } from '../support/storm-process';
 import { makeWorkspace } from '../support/workspace';
+import { measureFlowCost } from './flow-cost';
 import { percentile } from './messages';
 import { cpuMicroseconds, forgetPeak, memoryMegabytes, preferProcess, preferSession } from './process-cost';
 import { SIZES } from './rig';
@@ -115,6 +116,22 @@ function noteOf(cycles: readonly Cycle[]): string {
     `its clients ${mean(({ cores }) => cores.clients).toFixed(2)} cores`,
     `the controller-manager ${cycles.every(({ isLed }) => isLed) ? 'led all the time' : 'lost its lease'}.`,
   ].join('; ');
+}
+
+/** What limits cost a request while there is no overload. */
+export async function measureLimits(): Promise<Table> {
+  const workspace = makeWorkspace('bench-redis');
+  const redis = await startRedis(workspace.dir);
+  try {
+    return await measureFlowCost([
+      { name: 'their number', extraArgs: ['--enable-priority-and-fairness=false'] },
+      { name: 'priority and fairness', extraArgs: [] },
+      { name: 'the same, divided over Redis', extraArgs: [`--shared-limits-redis=${redis.url}`] },
+    ]);
+  } finally {
+    await redis.stop();
+    workspace.remove();
+  }
 }
 
 async function measureStorm(extraArgs: readonly string[]): Promise<readonly Cycle[]> {

@@ -1,0 +1,90 @@
+import path from 'node:path';
+import type { Credentials } from '../../deploy/local/credentials';
+import { ensureCredentials } from '../../deploy/local/credentials';
+import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
+import type { Replica } from '../support/replica';
+import { startReplica } from '../support/replica';
+import { makeWorkspace } from '../support/workspace';
+import { costOf } from './cost';
+import { percentile } from './messages';
+import { preferProcess } from './process-cost';
+import type { Table } from './table';
+import { microseconds } from './table';
+
+const CONNECTIONS = 16;
+const ROUNDS = 8;
+const ROUND_MS = 1_500;
+/** The smallest request that has seats: the user is no superuser. */
+const PATH = '/api/v1/namespaces/default?resourceVersion=0';
+
+/** Who limits: the number of requests in flight alone, or priority and fairness, and with the seats divided over Redis. */
+export interface FlowMode {
+  readonly name: string;
+  readonly extraArgs: readonly string[];
+}
+
+/** What flow control costs a request while there is no overload: servers of all modes on one etcd, measured by turns. */
+export async function measureFlowCost(modes: readonly FlowMode[]): Promise<Table> {
+  const workspace = makeWorkspace('bench-flow');
+  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
+  const credentials = ensureCredentials(workspace.dir);
+  const started: Replica[] = [];
+  try {
+    for (const [index, { extraArgs }] of modes.entries()) {
+      const replica = await startReplica({
+        name: `apiserver-${String(index)}`,
+        dialect: 'orch',
+        storage: { kind: 'etcd', endpoints: etcd.endpoints },
+        dir: workspace.dir,
+        credentials,
+        extraArgs,
+      });
+      preferProcess(replica.process().pid);
+      started.push(replica);
+    }
+    const costs = await costsByTurns(started, credentials);
+    const [least = 0] = costs.map(median);
+    return {
+      title: 'What limits cost a request without overload',
+      header: ['limits', 'CPU of a GET, median', 'least', 'more than the first'],
+      rows: modes.map(({ name }, at) => {
+        const own = costs[at] ?? [];
+        return [
+          name,
+          microseconds(median(own)),
+          microseconds(Math.min(...own)),
+          microseconds(median(own) - least),
+        ];
+      }),
+    };
+  } finally {
+    for (const replica of started) await replica.stop();
+    await etcd.stop();
+    workspace.remove();
+  }
+}
+
+async function costsByTurns(
+  replicas: readonly Replica[],
+  { controllerManagerToken: token }: Credentials,
+): Promise<readonly (readonly number[])[]> {
+  const costs = replicas.map((): number[] => []);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [at, replica] of replicas.entries()) {
+      const target = { server: replica.server, caFile: replica.caFile, token };
+      const load = {
+        kind: 'requests',
+        target,
+        path: PATH,
+        connections: CONNECTIONS,
+        durationMs: ROUND_MS,
+      } as const;
+      costs[at]?.push((await costOf(replica.process().pid, load)).cpu);
+    }
+  }
+  return costs;
+}
+
+function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
