@@ -29,6 +29,7 @@ const AFTER_STORM = [
   'apiserver_flowcontrol_seats_in_use{priority_level="global-default"}',
   'apiserver_current_inqueue_requests{request_kind="readOnly"}',
   'apiserver_request_memory_bytes{kind="answers"}',
+  'apiserver_watch_cache_watch_queue_bytes',
 ];
 
 const namespaceOf = (name: string): object => ({ metadata: { name } });
