@@ -9,22 +9,21 @@ interface Propagation {
   readonly propagationPolicy?: string | null | undefined;
 }
 
-/** What becomes of dependents, as deletions and evictions ask for it. Throws Invalid for two answers at once, or an unknown one. */
-export function requirePropagation({
+/** What becomes of dependents, as deletions and evictions ask for it: what is wrong with two answers at once, or an unknown one. */
+export function propagationErrors({
   orphanDependents: orphan,
   propagationPolicy: policy,
-}: Propagation): void {
-  const error = propagationError(orphan ?? undefined, policy ?? undefined);
-  if (error !== undefined) throw invalidObject({ group: GROUP.meta, kind: 'DeleteOptions' }, '', [error]);
+}: Propagation): readonly FieldError[] {
+  if (policy === undefined || policy === null) return [];
+  const isBoth = orphan !== undefined && orphan !== null;
+  const why = 'orphanDependents and deletionPropagation cannot be both set';
+  return [
+    ...(isBoth ? [invalid('propagationPolicy', policy, why)] : []),
+    ...(POLICIES.includes(policy) ? [] : [notSupported('propagationPolicy', policy, [...POLICIES, 'nil'])]),
+  ];
 }
 
-function propagationError(orphan: boolean | undefined, policy: string | undefined): FieldError | undefined {
-  if (policy === undefined) return undefined;
-  if (orphan !== undefined) {
-    const why = 'orphanDependents and deletionPropagation cannot be both set';
-    return invalid('propagationPolicy', policy, why);
-  }
-  return POLICIES.includes(policy)
-    ? undefined
-    : notSupported('propagationPolicy', policy, [...POLICIES, 'nil']);
+/** Throws Invalid where there is something wrong with the options of a deletion. */
+export function refuseDeleteOptions(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidObject({ group: GROUP.meta, kind: 'DeleteOptions' }, '', errors);
 }

@@ -5,7 +5,7 @@ import { objectAnswers } from './answers';
 import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { placeInNamespace } from './place';
-import { checkFieldManager, dryRunParameter } from './query';
+import { writeOptions } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
 
@@ -14,8 +14,7 @@ export async function create(context: VerbContext, exchange: Exchange, target: T
   const answers = objectAnswers(exchange, target);
   // Before anything else is wrong with the request.
   bodyMediaType(exchange.headers['content-type']);
-  const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
-  checkFieldManager(exchange.query, 'CreateOptions');
+  const dryRun = writeOptions(exchange.query, 'CreateOptions');
   const object = placeInNamespace(await readBodyObject(exchange, target.endpoint), target);
   const request = writeRequestOf(exchange, target, dryRun);
   const written = await createObject(context.store, request, object, exchange.signal);

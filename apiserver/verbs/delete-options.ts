@@ -8,9 +8,9 @@ import { bodyMediaType } from '../http/encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { DeleteOptions } from '../registry/deletion';
 import { graceOf } from '../registry/deletion';
-import { requirePropagation } from '../registry/delete-options-rules';
+import { propagationErrors, refuseDeleteOptions } from '../registry/delete-options-rules';
 import { boundedBody } from './body';
-import { dryRunParameter, intParameter, optionalBoolParameter } from './query';
+import { dryRunErrors, intParameter, optionalBoolParameter } from './query';
 
 /** The wire form of meta/v1 DeleteOptions, as far as it is read. */
 interface WireOptions {
@@ -31,10 +31,10 @@ export async function readDeleteOptions(exchange: Exchange): Promise<DeleteOptio
   if (body.length > 0) {
     exchange.audit?.requestObject(undefined, () => encodeObject(documentOf(exchange, wire)));
   }
-  requirePropagation(wire);
   const { dryRun = [], gracePeriodSeconds: seconds, ...rest } = wire;
+  refuseDeleteOptions([...propagationErrors(wire), ...dryRunErrors(dryRun)]);
   const grace = seconds === undefined ? {} : { gracePeriodSeconds: graceOf(seconds) };
-  return { ...rest, ...grace, dryRun: dryRunParameter(dryRun, 'DeleteOptions') };
+  return { ...rest, ...grace, dryRun: dryRun.length > 0 };
 }
 
 function ofQuery(query: URLSearchParams): WireOptions {

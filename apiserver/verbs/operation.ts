@@ -13,7 +13,7 @@ import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
 import { placeInNamespace } from './place';
-import { checkFieldManager, dryRunParameter } from './query';
+import { writeOptions } from './query';
 import type { Selectable } from './selection';
 import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
@@ -68,8 +68,7 @@ async function run(
 ): Promise<Answer> {
   // The answer is a document, which is negotiated by itself: here is only refused what accepts no object of the kind.
   objectAnswers(exchange, target);
-  const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'CreateOptions');
-  checkFieldManager(exchange.query, 'CreateOptions');
+  const dryRun = writeOptions(exchange.query, 'CreateOptions');
   const sent = await readBodyObject(exchange, target.endpoint);
   // A question says itself which place it is about.
   const object = isAdmitted ? placeInNamespace(sent, target) : sent;

@@ -27,7 +27,7 @@ import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates } from './field-validation';
 import { checkIdentity } from './place';
-import { checkPatchOptions, dryRunParameter } from './query';
+import { patchOptions } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
 import { wordTable } from '../../shared/word-table';
@@ -51,8 +51,7 @@ export async function patch(context: VerbContext, exchange: Exchange, target: Ta
   const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, isRouted);
   const answers = objectAnswers(exchange, target);
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
-  const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'PatchOptions');
-  checkPatchOptions(exchange.query, isApply);
+  const dryRun = patchOptions(exchange.query, isApply);
   const request = writeRequestOf(exchange, target, dryRun);
   const update: Update = isApply
     ? await readApplyPatch(context, exchange, { target, request })

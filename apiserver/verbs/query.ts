@@ -26,33 +26,39 @@ export function intParameter(query: URLSearchParams, name: string): number | und
   return Number(value);
 }
 
-/** True for `dryRun=All`. Throws Invalid for another value, also for an empty one. */
-export function dryRunParameter(values: readonly string[], kind: OptionsKind): boolean {
-  const wrong = values.filter((value) => value !== 'All');
-  if (wrong.length > 0) {
-    const errors: FieldError[] = wrong.map((value) => notSupported('dryRun', value, ['All']));
-    throw invalidObject({ group: GROUP.meta, kind }, '', errors);
-  }
-  return values.length > 0;
-}
-
 /**
- * Checks the options of a patch: an apply names its manager, and nothing else is forced. Throws Invalid.
+ * The options of a create or update: a manager whose name is printable and has at most 128 characters, and whether it is a dry run, which is
+ * answered. Throws Invalid.
  */
-export function checkPatchOptions(query: URLSearchParams, isApply: boolean): void {
-  const manager = query.get('fieldManager') ?? '';
-  const errors: FieldError[] = [];
-  if (isApply && manager === '') errors.push(required('fieldManager', 'is required for apply patch'));
-  if (!isApply && query.has('force')) {
-    errors.push(forbiddenField('force', 'may not be specified for non-apply patch'));
-  }
-  errors.push(...validateFieldManager(manager, 'fieldManager'));
-  if (errors.length > 0) throw invalidObject({ group: GROUP.meta, kind: 'PatchOptions' }, '', errors);
+export function writeOptions(query: URLSearchParams, kind: OptionsKind): boolean {
+  const dryRun = query.getAll('dryRun');
+  refuse(kind, [
+    ...validateFieldManager(query.get('fieldManager') ?? '', 'fieldManager'),
+    ...dryRunErrors(dryRun),
+  ]);
+  return dryRun.length > 0;
 }
 
-/** Checks `fieldManager` (printable, at most 128 characters). Throws Invalid. */
-export function checkFieldManager(query: URLSearchParams, kind: OptionsKind): void {
+/** The same of a patch: an apply names its manager, and nothing else is forced. */
+export function patchOptions(query: URLSearchParams, isApply: boolean): boolean {
+  const dryRun = query.getAll('dryRun');
   const manager = query.get('fieldManager') ?? '';
-  const errors = validateFieldManager(manager, 'fieldManager');
+  refuse('PatchOptions', [
+    ...(isApply && manager === '' ? [required('fieldManager', 'is required for apply patch')] : []),
+    ...(!isApply && query.has('force')
+      ? [forbiddenField('force', 'may not be specified for non-apply patch')]
+      : []),
+    ...validateFieldManager(manager, 'fieldManager'),
+    ...dryRunErrors(dryRun),
+  ]);
+  return dryRun.length > 0;
+}
+
+/** What is wrong with values of `dryRun`: `All` is the only one, and the empty text is none. */
+export function dryRunErrors(values: readonly string[]): readonly FieldError[] {
+  return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])];
+}
+
+function refuse(kind: OptionsKind, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject({ group: GROUP.meta, kind }, '', errors);
 }

@@ -5,7 +5,7 @@ import { objectAnswers } from './answers';
 import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { checkIdentity } from './place';
-import { checkFieldManager, dryRunParameter } from './query';
+import { writeOptions } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
 
@@ -14,8 +14,7 @@ export async function update(context: VerbContext, exchange: Exchange, target: T
   const answers = objectAnswers(exchange, target);
   // Before anything else is wrong with the request.
   bodyMediaType(exchange.headers['content-type']);
-  const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'UpdateOptions');
-  checkFieldManager(exchange.query, 'UpdateOptions');
+  const dryRun = writeOptions(exchange.query, 'UpdateOptions');
   const object = checkIdentity(await readBodyObject(exchange, target.endpoint), target);
   const request = writeRequestOf(exchange, target, dryRun);
   const { uid: knownUid = '' } = object.metadata;

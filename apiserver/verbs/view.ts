@@ -24,7 +24,7 @@ import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { readPatch } from './patch';
 import { checkIdentity } from './place';
-import { checkFieldManager, checkPatchOptions, dryRunParameter } from './query';
+import { patchOptions, writeOptions } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
 import type { Verb } from './verb';
@@ -78,8 +78,7 @@ async function get(
 }
 
 async function update(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
-  const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'UpdateOptions');
-  checkFieldManager(exchange.query, 'UpdateOptions');
+  const dryRun = writeOptions(exchange.query, 'UpdateOptions');
   const object = checkIdentity(await readBodyObject(exchange, viewed.shown.endpoint), viewed.shown);
   return write(context, exchange, viewed, { change: () => object, dryRun });
 }
@@ -90,8 +89,7 @@ async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): 
   const supported = patchMediaTypes(shown).filter((each) => canApply || each !== MEDIA_TYPE.applyPatch);
   const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, true);
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
-  const dryRun = dryRunParameter(exchange.query.getAll('dryRun'), 'PatchOptions');
-  checkPatchOptions(exchange.query, isApply);
+  const dryRun = patchOptions(exchange.query, isApply);
   if (isApply) return apply(context, exchange, viewed, dryRun);
   return write(context, exchange, viewed, { change: await readPatch(exchange, shown, mediaType), dryRun });
 }

@@ -40,3 +40,12 @@ export function goStruct(type: string, fields: Readonly<Record<string, string>>)
 export function goStructs(type: string, items: readonly GoValue[]): GoValue {
   return new GoValue(() => `[]${type}{${items.join(', ')}}`);
 }
+
+/** A time of whole seconds in UTC: `2021-01-01 00:00:00 +0000 UTC`; what is none, as it is. */
+export function goTime(time: string | null | undefined): GoValue | string | null {
+  const [, date, clock] = TIME.exec(time ?? '') ?? [];
+  if (date === undefined || clock === undefined) return time ?? null;
+  return new GoValue(() => `${date} ${clock} +0000 UTC`);
+}
+
+const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2}(?:\.\d+)?)Z$/;

@@ -119,9 +119,9 @@ test.each<[string, ObjectMeta, string[]]>([
     'bad managed fields',
     { ...GOOD, managedFields: [{ manager: '\u0007', operation: 'Delete', fieldsType: 'V9' }] },
     [
-      'Invalid:metadata.fieldManager',
-      'Invalid:metadata.managedFields.operation',
-      'Invalid:metadata.managedFields.fieldsType',
+      'Invalid:metadata.managedFields[0].operation',
+      'Invalid:metadata.managedFields[0].fieldsType',
+      'Invalid:metadata.managedFields[0].manager',
     ],
   ],
 ])('metadata with %s is refused', (_what, meta, errors) => {

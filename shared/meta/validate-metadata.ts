@@ -1,5 +1,6 @@
 import type { FieldError } from '../errors/field-error';
 import { forbiddenField, invalid, required, tooLong, untilTooMany } from '../errors/field-error';
+import { goTime } from '../errors/go-values';
 import { FINALIZER } from '../names';
 import { isLonger, qualifiedNameProblems } from './dns-names';
 import type { NameRule } from './name-rules';
@@ -127,7 +128,7 @@ function validateImmutable(next: ObjectMeta, previous: ObjectMeta, path: string)
   const grace = next.deletionGracePeriodSeconds ?? null;
   return [
     ...texts.map((field) => immutable(field, next[field] ?? '')),
-    ...times.map((field) => immutable(field, next[field] ?? null)),
+    ...times.map((field) => immutable(field, goTime(next[field]))),
     ...(grace === (previous.deletionGracePeriodSeconds ?? null)
       ? []
       : [immutable('deletionGracePeriodSeconds', grace)]),
@@ -205,18 +206,16 @@ function validateFinalizers(finalizers: readonly string[], path: string, isFree:
   return [...errors, ...withIndex];
 }
 
-/** Upstream names the field of the manager `fieldManager` and gives no index here in this version. */
 function validateManagedFields(entries: readonly ManagedFieldsEntry[], path: string): FieldError[] {
-  return untilTooMany(entries, ({ manager = '', operation = '', fieldsType = '' }) => {
-    const errors = validateFieldManager(manager, `${path}.fieldManager`);
-    if (operation !== 'Apply' && operation !== 'Update') {
-      const text = 'must be `Apply` or `Update`';
-      errors.push(invalid(`${path}.managedFields.operation`, operation, text));
-    }
-    if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
-      errors.push(invalid(`${path}.managedFields.fieldsType`, fieldsType, 'must be `FieldsV1`'));
-    }
-    return errors;
+  return untilTooMany(entries, ({ manager = '', operation = '', fieldsType = '' }, index) => {
+    const at = `${path}.managedFields[${String(index)}]`;
+    const isKnown = operation === 'Apply' || operation === 'Update';
+    const isReadable = fieldsType === '' || fieldsType === 'FieldsV1';
+    return [
+      ...(isKnown ? [] : [invalid(`${at}.operation`, operation, 'must be `Apply` or `Update`')]),
+      ...(isReadable ? [] : [invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`')]),
+      ...validateFieldManager(manager, `${at}.manager`),
+    ];
   });
 }
 

@@ -1,6 +1,6 @@
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
-import { ANNOTATION } from '../../../shared/names';
+import { ANNOTATION, FINALIZER } from '../../../shared/names';
 
 /** What v1.21 says of objects of the core group, and in which order. */
 
@@ -397,4 +397,28 @@ test('addresses of a pod are told one by one and together, unless there were wro
     'status.podIPs: Invalid value: []core.PodIP{core.PodIP{IP:"10.0.0.1"}, core.PodIP{IP:"10.0.0.1"}}: may specify no more than one IP for each IP family',
     'status.podIPs[1]: Duplicate value: core.PodIP{IP:"10.0.0.1"}',
   ]);
+});
+
+test('the status of a pod neither marks it nor tells its owners', async () => {
+  await api.call('POST', `${HERE}/pods`, { body: { ...pod({}), metadata: { name: 'unmarked' } } });
+  const { code, json } = await api.call('PATCH', `${HERE}/pods/unmarked/status`, {
+    body: { metadata: { deletionTimestamp: '2030-01-01T00:00:00Z' }, status: { message: 'm' } },
+  });
+  expect([code, json.metadata.deletionTimestamp, json.status.message]).toEqual([200, undefined, 'm']);
+});
+
+test('a time that may not change is told as Go writes it', async () => {
+  await api.call('POST', `${HERE}/configmaps`, { body: { metadata: { name: 'timed' } } });
+  const body = { metadata: { deletionTimestamp: '2030-01-01T00:00:00Z' } };
+  expect(messagesOf(await api.call('PATCH', `${HERE}/configmaps/timed`, { body }))).toEqual([
+    'metadata.deletionTimestamp: Invalid value: 2030-01-01 00:00:00 +0000 UTC: field is immutable',
+  ]);
+});
+
+test('a namespace keeps the finalizers that it asked for, repeated ones too', async () => {
+  const finalizers = ['example.com/a', 'example.com/a'];
+  const { json } = await api.call('POST', '/api/v1/namespaces?dryRun=All', {
+    body: { metadata: { name: 'held' }, spec: { finalizers } },
+  });
+  expect(json.spec.finalizers).toEqual([...finalizers, FINALIZER.namespaceContent]);
 });

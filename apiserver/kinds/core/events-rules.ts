@@ -13,7 +13,7 @@ const NOTE_BYTES_MAX = 1024;
 
 /**
  * The rules of every Event, and the strict ones of those that are made through events v1. Field paths are those of core, which
- * is the stored form.
+ * is the stored form. Of a change nothing further is asked: upstream compares the new event with itself.
  */
 export const eventRules: Pick<Strategy<Event>, 'validate' | 'validateNew'> = {
   validate: (event) => [

@@ -7,7 +7,7 @@ import type { Admission } from '../../registry/admission';
 import { deleteObject } from '../../registry/delete';
 import type { DeleteOptions } from '../../registry/deletion';
 import { graceOf } from '../../registry/deletion';
-import { requirePropagation } from '../../registry/delete-options-rules';
+import { propagationErrors, refuseDeleteOptions } from '../../registry/delete-options-rules';
 import { readFresh } from '../../registry/current';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
@@ -37,7 +37,7 @@ export const evictPod: Operation = async (context, request, signal) => {
     const pod = await freshPod(context, { request, pods }, signal);
     if (pod === undefined) throw notFound(PODS, name);
     // Before a disruption is spent on what would be refused in the end.
-    requirePropagation(options);
+    refuseDeleteOptions(propagationErrors(options));
     const judged = await judge(context, { request, pod, dryRun: options.dryRun }, signal);
     const outcome = await tryDeletion(context, { request, pods, options, pod, judged }, signal);
     if (outcome === 'deleted') return undefined;

@@ -17,8 +17,10 @@ export const namespaces: Strategy<Namespace> = {
   refusesPreconditionsByResource: true,
   selectableFields: { 'status.phase': '' },
   prepareForCreate(object) {
-    const held = new Set([...(object.spec.finalizers ?? []), FINALIZER.namespaceContent]);
-    return withNameLabel({ ...object, spec: { finalizers: [...held] }, status: { phase: 'Active' } });
+    const { finalizers: asked = [] } = object.spec;
+    const own = FINALIZER.namespaceContent;
+    const finalizers = asked.includes(own) ? asked : [...asked, own];
+    return withNameLabel({ ...object, spec: { finalizers }, status: { phase: 'Active' } });
   },
   prepareForUpdate: (next, previous) => withNameLabel({ ...next, spec: previous.spec }),
   validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),

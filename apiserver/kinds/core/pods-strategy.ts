@@ -9,15 +9,19 @@ import { keptPodSpec, withoutEphemeral } from '../pod-template/pod-spec-fields';
 
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** The node agent writes the status; the owners of a pod are not its business. */
+/** The node agent writes the status; the owners of a pod and its deletion are not its business. */
 const status: SubresourceStrategy<Pod> = {
   prepareForUpdate(next, previous) {
     const updated = statusSubresource.prepareForUpdate(next, previous);
-    const { ownerReferences: _claimed, ...metadata } = updated.metadata;
-    const { ownerReferences } = previous.metadata;
+    const { ownerReferences: _claimed, deletionTimestamp: _marked, ...metadata } = updated.metadata;
+    const { ownerReferences, deletionTimestamp } = previous.metadata;
     return {
       ...updated,
-      metadata: { ...metadata, ...(ownerReferences === undefined ? {} : { ownerReferences }) },
+      metadata: {
+        ...metadata,
+        ...(ownerReferences === undefined ? {} : { ownerReferences }),
+        ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      },
     };
   },
   validateUpdate: validatePodStatusUpdate,
