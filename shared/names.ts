@@ -50,15 +50,6 @@ const EXACT: readonly (readonly [string, string])[] = [
     'system:certificates.orch:node-agent-serving-approver',
     'system:certificates.k8s.io:kubelet-serving-approver',
   ],
-  [
-    'system:certificates.orch:certificatesigningrequests:nodeclient',
-    'system:certificates.k8s.io:certificatesigningrequests:nodeclient',
-  ],
-  [
-    'system:certificates.orch:certificatesigningrequests:selfnodeclient',
-    'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient',
-  ],
-  ['system:certificates.orch:legacy-unknown-approver', 'system:certificates.k8s.io:legacy-unknown-approver'],
   ['rbac.authorization.orch/aggregate-to-admin', 'rbac.authorization.k8s.io/aggregate-to-admin'],
   ['rbac.authorization.orch/aggregate-to-edit', 'rbac.authorization.k8s.io/aggregate-to-edit'],
   ['rbac.authorization.orch/aggregate-to-view', 'rbac.authorization.k8s.io/aggregate-to-view'],
@@ -72,7 +63,7 @@ const EXACT: readonly (readonly [string, string])[] = [
   ['abac.authorization.orch', 'abac.authorization.kubernetes.io'],
 ];
 
-/** Beginnings of labels, annotations, taints, finalizers and secret types. The longest match wins; exact pairs come first. */
+/** Beginnings of labels, annotations, taints, finalizers, secret types and roles. The longest match wins; exact pairs come first. */
 const PREFIXES: readonly (readonly [string, string])[] = [
   ['orch.io/', 'kubernetes.io/'],
   ['node.orch/', 'node.kubernetes.io/'],
@@ -86,6 +77,7 @@ const PREFIXES: readonly (readonly [string, string])[] = [
   ['deployment.orch/', 'deployment.kubernetes.io/'],
   ['controller.orch/', 'controller.kubernetes.io/'],
   ['apf.orch/', 'apf.kubernetes.io/'],
+  ['system:certificates.orch:', 'system:certificates.k8s.io:'],
 ];
 
 const NEUTRAL_GROUP_SUFFIX = '.orch';

@@ -450,7 +450,7 @@ test422('a node', [
       expect.stringMatching(
         /^metadata\.taints\[1\]\.value: Invalid value: "b@d": a valid label must be/,
       ) as string,
-      'metadata.taints[1]: Duplicate value: {"key":"k","value":"b@d","effect":"NoSchedule"}: taints must be unique by key and effect pair',
+      'metadata.taints[1]: Duplicate value: core.Taint{Key:"k", Value:"b@d", Effect:"NoSchedule", TimeAdded:(*v1.Time)(nil)}: taints must be unique by key and effect pair',
       'spec.podCIDRs: Invalid value: []string{"10.0.0.0/8", "10.0.0.0/8"}: may specify no more than one CIDR for each IP family',
       'spec.podCIDRs[1]: Duplicate value: "10.0.0.0/8"',
     ],

@@ -1,4 +1,4 @@
-import type { Node, Taint } from '../../../shared/api/types/core-v1';
+import type { Node, NodeAddress, Taint } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import {
   duplicate,
@@ -7,6 +7,9 @@ import {
   notSupported,
   required,
 } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
+import type { GoValue } from '../../../shared/errors/go-values';
+import { goStruct } from '../../../shared/errors/go-values';
 import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
@@ -44,8 +47,24 @@ function taintList(taints: readonly Taint[], listPath: string): FieldError[] {
   const isRepeated = repeatsIn(taints.map(({ key, effect }) => `${key}:${effect}`));
   return forEachItem(taints, listPath, (taint, path, index) => [
     ...validateTaint(taint, path),
-    ...(isRepeated(index) ? [duplicate(path, taint, 'taints must be unique by key and effect pair')] : []),
+    ...(isRepeated(index)
+      ? [duplicate(path, taintInGo(taint), 'taints must be unique by key and effect pair')]
+      : []),
   ]);
+}
+
+function taintInGo({ key, value = '', effect, timeAdded }: Taint): GoValue {
+  const added = timeAdded === undefined || timeAdded === null ? '(*v1.Time)(nil)' : goQuote(timeAdded);
+  return goStruct('core.Taint', {
+    Key: goQuote(key),
+    Value: goQuote(value),
+    Effect: goQuote(effect),
+    TimeAdded: added,
+  });
+}
+
+function inQuotes({ type, address }: NodeAddress): Readonly<Record<string, string>> {
+  return { Type: goQuote(type), Address: goQuote(address) };
 }
 
 function validateTaint({ key, value = '', effect }: Taint, path: string): FieldError[] {
@@ -97,7 +116,7 @@ function validateNodeChange(next: Node, previous: Node): FieldError[] {
     ...validateNodeAnnotations(next.metadata.annotations ?? {}, ANNOTATIONS, taintList),
     ...validateAmounts(next),
     ...forEachItem(addresses, 'status.addresses', (address, path, index) =>
-      isRepeated(index) ? [duplicate(path, address)] : [],
+      isRepeated(index) ? [duplicate(path, goStruct('core.NodeAddress', inQuotes(address)))] : [],
     ),
     ...fixedNetworks(after.podCIDRs ?? [], before.podCIDRs ?? []),
     ...(isZero(before.providerID) || after.providerID === before.providerID

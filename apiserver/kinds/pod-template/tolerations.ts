@@ -1,6 +1,9 @@
 import type { Toleration } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
+import type { GoValue } from '../../../shared/errors/go-values';
+import { goStruct } from '../../../shared/errors/go-values';
 import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import { forEachItem, optionalForm } from '../rules/primitives';
 
@@ -13,7 +16,7 @@ export function validateTolerations(
   path: string,
 ): FieldError[] {
   return forEachItem(tolerations ?? [], path, (toleration, at) => {
-    const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
+    const { key = '', operator = '', effect = '', tolerationSeconds } = toleration;
     return [
       ...optionalForm(key, `${at}.key`, qualifiedNameProblems),
       ...(key === '' && operator !== 'Exists'
@@ -28,7 +31,7 @@ export function validateTolerations(
       ...(tolerationSeconds !== undefined && effect !== 'NoExecute'
         ? [invalid(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")]
         : []),
-      ...operatorAndValue(operator, value, `${at}.operator`),
+      ...operatorAndValue(toleration, `${at}.operator`),
       ...(effect === '' || TAINT_EFFECTS.includes(effect)
         ? []
         : [notSupported(`${at}.effect`, effect, TAINT_EFFECTS)]),
@@ -36,15 +39,28 @@ export function validateTolerations(
   });
 }
 
-function operatorAndValue(operator: string, value: string, path: string): FieldError[] {
+function operatorAndValue(toleration: Toleration, path: string): FieldError[] {
+  const { operator = '', value = '' } = toleration;
   if (operator === '' || operator === 'Equal') {
     const problems = labelValueProblems(value);
     return problems.length === 0 ? [] : [invalid(path, value, problems.join(';'))];
   }
   if (operator === 'Exists') {
-    return value === '' ? [] : [invalid(path, value, "value must be empty when `operator` is 'Exists'")];
+    const why = "value must be empty when `operator` is 'Exists'";
+    return value === '' ? [] : [invalid(path, inGo(toleration), why)];
   }
   return [notSupported(path, operator, ['Equal', 'Exists'])];
+}
+
+/** As upstream shows the whole of it; where there are seconds it shows where they are, and here which. */
+function inGo({ key = '', operator = '', value = '', effect = '', tolerationSeconds }: Toleration): GoValue {
+  return goStruct('core.Toleration', {
+    Key: goQuote(key),
+    Operator: goQuote(operator),
+    Value: goQuote(value),
+    Effect: goQuote(effect),
+    TolerationSeconds: `(*int64)(${tolerationSeconds === undefined ? 'nil' : String(tolerationSeconds)})`,
+  });
 }
 
 /** A running pod may get tolerations and other `tolerationSeconds`, but lose none. */

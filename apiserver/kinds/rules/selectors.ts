@@ -1,4 +1,5 @@
 import type { FieldError } from '../../../shared/errors/field-error';
+import { goStringMap } from '../../../shared/errors/go-values';
 import { invalid, required } from '../../../shared/errors/field-error';
 import type { LabelSelector, LabelSelectorObject } from '../../../shared/meta/labels';
 import { labelSelectorOf, matchesLabels } from '../../../shared/meta/labels';
@@ -41,7 +42,8 @@ export function selectsTemplate(
 ): FieldError[] {
   const { labels = {} } = template.metadata;
   if (selector.length === 0 || matchesLabels(selector, labels)) return [];
-  return [invalid(`${path}.metadata.labels`, labels, '`selector` does not match template `labels`')];
+  const why = '`selector` does not match template `labels`';
+  return [invalid(`${path}.metadata.labels`, goStringMap(template.metadata.labels), why)];
 }
 
 function saysSomething({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): boolean {
