@@ -47,6 +47,21 @@ const containers = (...items: readonly object[]): string =>
   JSON.stringify({ spec: { template: { spec: { containers: items } } } });
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
+test.each([
+  ['{"metadata":{"labels":"a"}}', 'map[metadata:map[labels:a]]', 'cannot restore map from string'],
+  ['{"metadata":{"labels":{"a":5}}}', 'map[metadata:map[labels:map[a:5]]]', 'cannot convert int64 to string'],
+  ['{"spec":{"strategy":[]}}', 'map[spec:map[strategy:[]]]', 'cannot restore struct from: slice'],
+])(
+  'a strategic merge patch that does not fit is shown, in the words of Go (%s)',
+  async (text, shown, why) => {
+    const { json } = await patch(strategicMergePatch, text);
+    expect([json.code, json.message]).toEqual([
+      422,
+      ` "" is invalid: patch: Invalid value: "${shown}": ${why}`,
+    ]);
+  },
+);
+
 const operation = (...operations: readonly object[]): string => JSON.stringify(operations);
 
 test.each<[what: string, type: string, text: string, code: number, reason: string]>([

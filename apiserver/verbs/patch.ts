@@ -6,6 +6,7 @@ import type { ApiObject } from '../../shared/object/object';
 import { StatusError, badRequest, notFound } from '../../shared/errors/status-error';
 import { invalid } from '../../shared/errors/field-error';
 import { PatchError } from '../../shared/patch/patch-error';
+import { goDocument, restoreText } from './restore-text';
 import { applyJsonPatch } from '../../shared/patch/json-patch';
 import { applyMergePatch } from '../../shared/patch/merge-patch';
 import { applyStrategicPatch } from '../../shared/patch/strategic';
@@ -101,31 +102,45 @@ function changeBy(target: Target, asked: Patch): Change {
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
     const fractions = endpoint.custom === undefined ? withFractions(asked.document) : undefined;
     if (fractions !== undefined) {
-      decodePatched(applied(versioned, { ...asked, document: fractions }, target), endpoint, undefined);
+      decodePatched(applied(versioned, { ...asked, document: fractions }, target), endpoint, {
+        ...asked,
+        report: undefined,
+      });
     }
     const patched = applied(versioned, asked, target);
     // Copies are the only way in which little makes much.
     if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);
-    return checkIdentity(decodePatched(patched, endpoint, asked.report), target);
+    return checkIdentity(decodePatched(patched, endpoint, asked), target);
   };
 }
 
 /** What a patch makes of the types of fields is the patch's fault, and is answered as such. */
-function decodePatched(value: unknown, endpoint: Endpoint, report: ReportProblems | undefined): ApiObject {
+function decodePatched(value: unknown, endpoint: Endpoint, asked: Patch): ApiObject {
   try {
-    return decodeValue(value, endpoint, report);
+    return decodeValue(value, endpoint, asked.report);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     const { cause } = error;
-    if (cause instanceof DecodeError) throw invalidPatch(cause.message, cause);
+    if (cause instanceof DecodeError) throw misfitOf(cause, asked);
     // Another kind or version than that of the object.
     const isOther = error.status.reason === 'BadRequest' && endpoint.custom === undefined;
     throw isOther ? invalidPatch(error.message, error) : error;
   }
 }
 
-function invalidPatch(why: string, cause: unknown): StatusError {
-  const { reason, message, field } = invalid('patch', '', why);
+/** A strategic merge patch is shown whole, in Go's words for what does not fit; the place is what those leave out. */
+function misfitOf(error: DecodeError, { mediaType, document }: Patch): StatusError {
+  const isStrategic = mediaType === MEDIA_TYPE.strategicMergePatch;
+  const restored = error.misfit === undefined ? undefined : restoreText(error.misfit);
+  if (!isStrategic || restored === undefined) return invalidPatch(error.message, error);
+  return invalidPatch(restored, error, goDocument(document).slice(0, SHOWN_CHARS_MAX));
+}
+
+/** A patch may be as long as a request. */
+const SHOWN_CHARS_MAX = 4096;
+
+function invalidPatch(why: string, cause: unknown, shown = ''): StatusError {
+  const { reason, message, field } = invalid('patch', shown, why);
   return new StatusError('Invalid', ` "" is invalid: ${field}: ${message}`, {
     details: { causes: [{ reason, message, field }] },
     cause,

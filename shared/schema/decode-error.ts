@@ -7,12 +7,15 @@ const PATH_SEGMENT_CHARS_MAX = 100;
 export class DecodeError extends Error {
   /** What is wrong, without the path. */
   readonly detail: string;
+  /** Absent where the type is not what is wrong. */
+  readonly misfit: Misfit | undefined;
   #path = '';
 
-  constructor(detail: string, options?: ErrorOptions) {
+  constructor(detail: string, options: ErrorOptions & { readonly misfit?: Misfit } = {}) {
     super(detail, options);
     this.name = 'DecodeError';
     this.detail = detail;
+    this.misfit = options.misfit;
   }
 
   /** Where, as the client would write it: `spec.containers[0].name`, `metadata.labels[app]`. Empty for the whole document. */
@@ -26,6 +29,12 @@ export class DecodeError extends Error {
     this.message = `${this.#path}: ${this.detail}`;
     return this;
   }
+}
+
+/** What a value should have been, and what it was. */
+export interface Misfit {
+  readonly wanted: string;
+  readonly given: unknown;
 }
 
 /** Joins a segment and the path below it: field names with dots, indices and keys without. */
@@ -50,6 +59,8 @@ const TYPE_NAMES = wordTable<string>({
   bigint: 'a number',
 });
 
-export function expected(what: string, value: unknown): DecodeError {
-  return new DecodeError(`expected ${what}, got ${typeNameOf(value)}`);
+/** `wanted` is what else tells the type from others that are told alike. */
+export function expected(what: string, value: unknown, wanted = what): DecodeError {
+  const misfit = { wanted, given: value };
+  return new DecodeError(`expected ${what}, got ${typeNameOf(value)}`, { misfit });
 }

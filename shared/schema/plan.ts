@@ -297,10 +297,13 @@ function listOf({ decode, zero }: Element): Decode {
   };
 }
 
+/** What has fields of any name is told like what has certain ones, but can be told from it. */
+export const A_MAP = 'a map';
+
 function mapOf({ decode, zero }: Element): Decode {
   return (value, decoding) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw expected('an object', value);
+      throw expected('an object', value, A_MAP);
     const source = value as JsonObject;
     const mark = decoding.unknown.length;
     let current = '';

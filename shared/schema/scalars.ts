@@ -62,7 +62,9 @@ function decodeInt64(value: unknown): number | bigint {
 
 function intError(bits: string, value: unknown): DecodeError {
   return typeof value === 'number' || typeof value === 'bigint'
-    ? new DecodeError(`expected an integer of ${bits} bits, got ${String(value)}`)
+    ? new DecodeError(`expected an integer of ${bits} bits, got ${String(value)}`, {
+        misfit: { wanted: `an integer of ${bits} bits`, given: value },
+      })
     : expected(`an integer of ${bits} bits`, value);
 }
 

@@ -29,11 +29,18 @@ describe('validation', () => {
       { ...good, metadata: { name: 'a', namespace: 'b', labels: { c: 'd' } } },
       [],
     ],
-    ['type is required', {}, ['one.apiVersion: Required value', 'one.kind: Required value']],
+    [
+      'type is required',
+      {},
+      ['one.apiVersion: Required value: must not be empty', 'one.kind: Required value: must not be empty'],
+    ],
     [
       'type may not be empty',
       { apiVersion: '', kind: '' },
-      ['one.apiVersion: Required value', 'one.kind: Required value'],
+      [
+        'one.apiVersion: Invalid value: "": must not be empty',
+        'one.kind: Invalid value: "": must not be empty',
+      ],
     ],
     [
       'type is text',
@@ -76,9 +83,9 @@ describe('validation', () => {
         map: { k: { kind: 'A' } },
       }),
     ).toEqual([
-      'one.inner.apiVersion: Required value',
-      'list[1].apiVersion: Required value',
-      'map[k].apiVersion: Required value',
+      'one.inner.apiVersion: Required value: must not be empty',
+      'list[1].apiVersion: Required value: must not be empty',
+      'map[k].apiVersion: Required value: must not be empty',
     ]);
   });
 

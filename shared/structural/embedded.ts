@@ -171,6 +171,8 @@ function validateResource(resource: JsonObject, path: string): readonly FieldErr
   ];
 }
 
+const EMPTY = 'must not be empty';
+
 function validateText(
   resource: JsonObject,
   field: string,
@@ -178,7 +180,8 @@ function validateText(
   problemOf: (text: string) => string,
 ): readonly FieldError[] {
   const value = resource[name];
-  if (value === undefined || value === '') return [requiredError(field)];
+  if (value === undefined) return [{ ...requiredError(field), message: `Required value: ${EMPTY}` }];
+  if (value === '') return [goError('FieldValueInvalid', field, value, EMPTY)];
   if (typeof value !== 'string') return [goError('FieldValueInvalid', field, value, 'must be a string')];
   const problem = problemOf(value);
   return problem === '' ? [] : [goError('FieldValueInvalid', field, value, problem)];
