@@ -53,7 +53,7 @@ const WORKLOADS: readonly Row[] = [
     },
     [
       negative('spec.replicas'),
-      'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0',
+      'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"0%"}: may not be 0 when `maxSurge` is 0',
       negative('spec.minReadySeconds'),
       negative('spec.revisionHistoryLimit'),
       negative('spec.progressDeadlineSeconds', -2),
@@ -71,7 +71,7 @@ const WORKLOADS: readonly Row[] = [
       },
     },
     [
-      `spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "5": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`,
+      `spec.strategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"5"}: a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`,
     ],
   ],
   [
@@ -90,6 +90,39 @@ const WORKLOADS: readonly Row[] = [
       negative('spec.minReadySeconds'),
       'spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0',
       negative('spec.revisionHistoryLimit'),
+    ],
+  ],
+  [
+    'a selector of other pods, and a strategy that nobody knows, as Go shows them',
+    `/apis/apps/v1/${HERE}/deployments`,
+    { spec: { selector: { matchLabels: { a: 'b' } }, template: template(), strategy: { type: 'Odd' } } },
+    [
+      'spec.template.metadata.labels: Invalid value: map[string]string{"app":"x"}: `selector` does not match template `labels`',
+      'spec.strategy: Unsupported value: apps.DeploymentStrategy{Type:"Odd", RollingUpdate:(*apps.RollingUpdateDeployment)(nil)}: supported values: "Recreate", "RollingUpdate"',
+    ],
+  ],
+  [
+    'a selector that selects everything',
+    `/apis/apps/v1/${HERE}/replicasets`,
+    { spec: { selector: {}, template: template() } },
+    [
+      'spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: empty selector is invalid for deployment',
+    ],
+  ],
+  [
+    'a selector by a word that selects nothing',
+    `/apis/apps/v1/${HERE}/statefulsets`,
+    {
+      spec: {
+        selector: { matchExpressions: [{ key: 'app', operator: 'Odd', values: ['x'] }] },
+        template: template(),
+        updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 2 } },
+      },
+    },
+    [
+      `spec.updateStrategy.rollingUpdate: Invalid value: apps.RollingUpdateStatefulSetStrategy{Partition:2}: only allowed for updateStrategy 'RollingUpdate'`,
+      'spec.selector.matchExpressions[0].operator: Invalid value: "Odd": not a valid selector operator',
+      'spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement{v1.LabelSelectorRequirement{Key:"app", Operator:"Odd", Values:[]string{"x"}}}}',
     ],
   ],
   [
@@ -569,6 +602,16 @@ test('an attachment tells of another bound of its messages than the one that is 
   const status = { attached: false, attachError: { message: 'a'.repeat(1025) } };
   const reply = await api.call('PATCH', `${url}/v/status`, { body: { status } });
   expect(told(reply)).toEqual(['status.attachError.message: Too long: must have at most 262144 bytes']);
+});
+
+test('a binding shows the role that it cannot change to', async () => {
+  const url = `/apis/${GROUP.rbac}/v1/${HERE}/rolebindings`;
+  const roleRef = { apiGroup: GROUP.rbac, kind: 'Role', name: 'a' };
+  await api.call('POST', url, { body: { metadata: { name: 'b' }, roleRef } });
+  const reply = await api.call('PATCH', `${url}/b`, { body: { roleRef: { ...roleRef, name: 'c' } } });
+  expect(told(reply)).toEqual([
+    `roleRef: Invalid value: rbac.RoleRef{APIGroup:"${GROUP.rbac}", Kind:"Role", Name:"c"}: cannot change roleRef`,
+  ]);
 });
 
 test('the conditions of a budget say what each of them lacks', async () => {

@@ -342,12 +342,14 @@ test422('names of the version that the client speaks', [
   [
     `/apis/extensions/v1beta1/${HERE}/ingresses`,
     { spec: {} },
-    ['spec: Invalid value: []: either `backend` or `rules` must be specified'],
+    ['spec: Invalid value: []networking.IngressRule(nil): either `backend` or `rules` must be specified'],
   ],
   [
     `/apis/${GROUP.networking}/v1/${HERE}/ingresses`,
     { spec: {} },
-    ['spec: Invalid value: []: either `defaultBackend` or `rules` must be specified'],
+    [
+      'spec: Invalid value: []networking.IngressRule(nil): either `defaultBackend` or `rules` must be specified',
+    ],
   ],
 ]);
 

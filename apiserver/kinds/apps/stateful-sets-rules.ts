@@ -8,6 +8,8 @@ import { forbiddenField, invalid, required } from '../../../shared/errors/field-
 import { deepEqual } from '../../../shared/object/clone';
 import type { Strategy } from '../../registry/strategy';
 import { privilegeRule } from '../pod-template/privileged-containers';
+import { selectorInGo } from '../rules/selector-in-go';
+import { partitionInGo, strategyInGo } from './strategy-in-go';
 import { validateReplicatedPodSpec, validateTemplateMeta } from '../pod-template/pod-spec';
 import { nonNegative } from '../rules/primitives';
 import { parsedSelector, selectsTemplate, validateOwnSelector } from '../rules/selectors';
@@ -36,7 +38,7 @@ function validateSpec(spec: StatefulSetSpec): FieldError[] {
     ...nonNegative(spec.replicas, 'spec.replicas'),
     ...validateOwnSelector(spec.selector, 'spec.selector', 'statefulset'),
     ...(selector === undefined
-      ? [invalid('spec.selector', spec.selector, '')]
+      ? [invalid('spec.selector', selectorInGo(spec.selector), '')]
       : selectsTemplate(selector, template, 'spec.template')),
     ...(selector === undefined ? [] : validateTemplateMeta(template, 'spec.template')),
     ...validateReplicatedPodSpec(template, 'spec.template', 'StatefulSet'),
@@ -58,11 +60,11 @@ function updateStrategy(strategy: StatefulSetUpdateStrategy, path: string): Fiel
     case 'OnDelete':
       return rolling === undefined
         ? []
-        : [invalid(at, rolling, "only allowed for updateStrategy 'RollingUpdate'")];
+        : [invalid(at, partitionInGo(rolling.partition), "only allowed for updateStrategy 'RollingUpdate'")];
     case 'RollingUpdate':
       return nonNegative(rolling?.partition, `${at}.partition`);
     default:
-      return [invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")];
+      return [invalid(path, strategyInGo('StatefulSet', strategy), "must be 'RollingUpdate' or 'OnDelete'")];
   }
 }
 

@@ -15,11 +15,14 @@ import { forbiddenField, invalid, notSupported, required } from '../../../shared
 import type { LabelSelector } from '../../../shared/meta/labels';
 import { labelSelectorOfMap } from '../../../shared/meta/labels';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
+import { deepEqual } from '../../../shared/object/clone';
 import type { Strategy } from '../../registry/strategy';
 import { privilegeRule } from '../pod-template/privileged-containers';
 import { validatePodTemplateSpec, validateReplicatedPodSpec } from '../pod-template/pod-spec';
 import { fields, immutable, nonNegative } from '../rules/primitives';
-import { atMostAll, intOrPercent, isNone } from '../rules/rollout';
+import { strategyInGo } from './strategy-in-go';
+import { atMostAll, intOrPercent, isNone, shareInGo } from '../rules/rollout';
+import { selectorInGo } from '../rules/selector-in-go';
 import { notEmpty, parsedSelector, selectsTemplate, validateOwnSelector } from '../rules/selectors';
 import { validateSharedDisks } from '../pod-template/volumes';
 
@@ -120,7 +123,8 @@ function sameSelector<T extends { readonly spec: Pick<DeploymentSpec, 'selector'
   next: T,
   previous: T,
 ): FieldError[] {
-  return immutable(next.spec.selector, previous.spec.selector, 'spec.selector');
+  if (deepEqual(next.spec.selector, previous.spec.selector)) return [];
+  return [invalid('spec.selector', selectorInGo(next.spec.selector), 'field is immutable')];
 }
 
 function selectorAndTemplate(spec: Pick<DeploymentSpec, 'selector' | 'template' | 'replicas'>): FieldError[] {
@@ -128,7 +132,7 @@ function selectorAndTemplate(spec: Pick<DeploymentSpec, 'selector' | 'template' 
   return [
     ...validateOwnSelector(spec.selector, 'spec.selector', 'deployment'),
     ...(selector === undefined
-      ? [invalid('spec.selector', spec.selector, 'invalid label selector')]
+      ? [invalid('spec.selector', selectorInGo(spec.selector), 'invalid label selector')]
       : replicatedTemplate(spec, selector, 'ReplicaSet')),
   ];
 }
@@ -161,7 +165,7 @@ function deploymentStrategy(strategy: DeploymentStrategy, path: string): FieldEr
         ? [required(at, 'this should be defaulted and never be nil')]
         : rollingDeployment(rolling, at);
     default:
-      return [notSupported(path, strategy, ['Recreate', 'RollingUpdate'])];
+      return [notSupported(path, strategyInGo('Deployment', strategy), ['Recreate', 'RollingUpdate'])];
   }
 }
 
@@ -174,7 +178,7 @@ function rollingDeployment(
     ...intOrPercent(maxUnavailable, at),
     ...intOrPercent(maxSurge, `${path}.maxSurge`),
     ...(isNone(maxUnavailable) && isNone(maxSurge)
-      ? [invalid(at, maxUnavailable, 'may not be 0 when `maxSurge` is 0')]
+      ? [invalid(at, shareInGo(maxUnavailable), 'may not be 0 when `maxSurge` is 0')]
       : []),
     ...atMostAll(maxUnavailable, at),
   ];
@@ -189,7 +193,7 @@ function daemonSetStrategy(strategy: DaemonSetUpdateStrategy, path: string): Fie
     case 'RollingUpdate':
       return rolling === undefined ? [required(at)] : rollingDaemonSet(rolling, at);
     default:
-      return [notSupported(path, strategy, ['RollingUpdate', 'OnDelete'])];
+      return [notSupported(path, strategyInGo('DaemonSet', strategy), ['RollingUpdate', 'OnDelete'])];
   }
 }
 
@@ -203,7 +207,7 @@ function rollingDaemonSet({ maxUnavailable, maxSurge }: RollingUpdateDaemonSet, 
     ...atMostAll(maxUnavailable, at),
     ...atMostAll(maxSurge, surgeAt),
     ...(surges && !isNone(maxUnavailable)
-      ? [invalid(surgeAt, maxSurge, 'may not be set when maxUnavailable is non-zero')]
+      ? [invalid(surgeAt, shareInGo(maxSurge), 'may not be set when maxUnavailable is non-zero')]
       : []),
     ...(!surges && isNone(maxUnavailable) ? [required(at, 'cannot be 0 when maxSurge is 0')] : []),
   ];

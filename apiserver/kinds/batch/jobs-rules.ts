@@ -4,12 +4,14 @@ import { invalid, notSupported, required } from '../../../shared/errors/field-er
 import { isLonger, maxLengthProblem } from '../../../shared/meta/dns-names';
 import { matchesLabels } from '../../../shared/meta/labels';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
+import { deepEqual } from '../../../shared/object/clone';
 import type { Strategy } from '../../registry/strategy';
 import { scheduleProblem } from './cron';
 import { privilegeRule } from '../pod-template/privileged-containers';
 import { validatePodTemplateSpec } from '../pod-template/pod-spec';
-import { choice, fields, immutable, needed, nonNegative, requiredChoice } from '../rules/primitives';
+import { choice, fields, needed, nonNegative, requiredChoice } from '../rules/primitives';
 import { parsedSelector, selectsTemplate } from '../rules/selectors';
+import { labelsInGo, selectorInGo } from '../rules/selector-in-go';
 
 /** The labels by which the pods of one Job are known. */
 export const JOB_LABEL = { controllerUid: 'controller-uid', jobName: 'job-name' } as const;
@@ -31,7 +33,13 @@ export const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
     ...privilegeRule(job.spec.template.spec, { path: 'spec.template.spec', settings }),
   ],
   validateUpdate: (next, previous) =>
-    SETTLED.flatMap((name) => immutable(next.spec[name], previous.spec[name], `spec.${name}`)),
+    SETTLED.filter((name) => !deepEqual(next.spec[name], previous.spec[name])).map((name) =>
+      invalid(
+        `spec.${name}`,
+        name === 'selector' ? selectorInGo(next.spec.selector) : next.spec[name],
+        'field is immutable',
+      ),
+    ),
 };
 
 /** A CronJob appends 11 characters to its name for each Job, whose name may have 63. */
@@ -76,7 +84,7 @@ function generatedSelector({ metadata, spec }: Job): FieldError[] {
     ...Object.entries(own).flatMap(([key, value]) => ownLabel(labels, key, value)),
     ...(selector === undefined || matchesLabels(selector, own)
       ? []
-      : [invalid('spec.selector', given, '`selector` not auto-generated')]),
+      : [invalid('spec.selector', selectorInGo(given), '`selector` not auto-generated')]),
   ];
 }
 
@@ -84,7 +92,7 @@ function ownLabel(labels: Readonly<Record<string, string>>, key: string, expecte
   const path = `spec.template.metadata.labels[${key}]`;
   const actual = labels[key];
   if (actual === undefined) return [required(path, `must be '${expected}'`)];
-  return actual === expected ? [] : [invalid(path, labels, `must be '${expected}'`)];
+  return actual === expected ? [] : [invalid(path, labelsInGo(labels), `must be '${expected}'`)];
 }
 
 const INDEXED_PARALLELISM_MAX = 100_000;
@@ -149,7 +157,7 @@ function validateCronJobSpec(spec: CronJobSpec): FieldError[] {
     ...jobSpec(job, path),
     ...(job.selector === undefined
       ? []
-      : [invalid(`${path}.selector`, job.selector, '`selector` will be auto-generated')]),
+      : [invalid(`${path}.selector`, selectorInGo(job.selector), '`selector` will be auto-generated')]),
     ...(job.manualSelector === true ? [notSupported(`${path}.manualSelector`, true, ['nil', 'false'])] : []),
     ...historyLimits(spec, 'spec'),
   ];

@@ -11,6 +11,7 @@ import { ANNOTATION } from '../../../shared/names';
 import type { GroupVersion } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
+import { GoValue } from '../../../shared/errors/go-values';
 import {
   dns1035LabelProblems,
   dns1123SubdomainProblems,
@@ -87,11 +88,19 @@ function oneClassOnly({ metadata, spec }: Ingress): FieldError[] {
   return [invalid(`annotations.${ANNOTATION.ingressClass}`, annotation, why)];
 }
 
+const NO_RULES = new GoValue(() => '[]networking.IngressRule(nil)');
+
 function validateSpec(spec: IngressSpec, version: Version): FieldError[] {
   const { rules = [], defaultBackend: fallback, tls = [], ingressClassName } = spec;
   return [
     ...(rules.length === 0 && fallback === undefined
-      ? [invalid('spec', rules, `either \`${version.names.defaultBackend}\` or \`rules\` must be specified`)]
+      ? [
+          invalid(
+            'spec',
+            NO_RULES,
+            `either \`${version.names.defaultBackend}\` or \`rules\` must be specified`,
+          ),
+        ]
       : []),
     ...(fallback === undefined
       ? []

@@ -12,6 +12,9 @@ import type { ApiObject } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
+import type { GoValue } from '../../../shared/errors/go-values';
+import { goStruct } from '../../../shared/errors/go-values';
+import { goQuote } from '../../../shared/errors/go-quote';
 import { dns1123SubdomainProblems, pathSegmentProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { choice, forEachItem, optionalForm, requiredText } from '../rules/primitives';
@@ -71,7 +74,7 @@ function validateAggregation({ aggregationRule }: ClusterRole): FieldError[] {
     ? [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
     : forEachItem(selectors, path, (selector, at) => [
         ...labelSelector(selector, at),
-        ...(parsedSelector(selector) === undefined ? [invalid(at, selector, 'invalid label selector.')] : []),
+        ...(parsedSelector(selector) === undefined ? [invalid(at, null, 'invalid label selector.')] : []),
       ]);
 }
 
@@ -87,8 +90,16 @@ function bindingRules(
     validateUpdate: (next, previous) =>
       deepEqual(next.roleRef, previous.roleRef)
         ? []
-        : [invalid('roleRef', next.roleRef, 'cannot change roleRef')],
+        : [invalid('roleRef', roleRefInGo(next.roleRef), 'cannot change roleRef')],
   };
+}
+
+function roleRefInGo({ apiGroup, kind, name }: RoleRef): GoValue {
+  return goStruct('rbac.RoleRef', {
+    APIGroup: goQuote(apiGroup),
+    Kind: goQuote(kind),
+    Name: goQuote(name),
+  });
 }
 
 function validateRoleRef({ apiGroup, kind, name }: RoleRef, kinds: readonly string[]): FieldError[] {

@@ -1,11 +1,11 @@
 import type { FieldError } from '../../../shared/errors/field-error';
-import { goStringMap } from '../../../shared/errors/go-values';
 import { invalid, required } from '../../../shared/errors/field-error';
 import type { LabelSelector, LabelSelectorObject } from '../../../shared/meta/labels';
 import { labelSelectorOf, matchesLabels } from '../../../shared/meta/labels';
 import { SelectorError } from '../../../shared/meta/selector-error';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
 import type { PodTemplateSpec } from '../../../shared/api/types/core-v1';
+import { labelsInGo, selectorInGo } from './selector-in-go';
 
 /** The selector of a workload, which must select the pods of its own template. */
 
@@ -31,7 +31,7 @@ export function validateOwnSelector(given: Given, path: string, kind: string): F
 /** A selector that is there says something. */
 export function notEmpty(given: Given, path: string, kind: string): FieldError[] {
   if (given === undefined || given === null || saysSomething(given)) return [];
-  return [invalid(path, given, `empty selector is invalid for ${kind}`)];
+  return [invalid(path, selectorInGo(given), `empty selector is invalid for ${kind}`)];
 }
 
 /** The labels of the template are what the selector looks for. */
@@ -43,7 +43,7 @@ export function selectsTemplate(
   const { labels = {} } = template.metadata;
   if (selector.length === 0 || matchesLabels(selector, labels)) return [];
   const why = '`selector` does not match template `labels`';
-  return [invalid(`${path}.metadata.labels`, goStringMap(template.metadata.labels), why)];
+  return [invalid(`${path}.metadata.labels`, labelsInGo(labels), why)];
 }
 
 function saysSomething({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): boolean {
