@@ -68,6 +68,30 @@ test.each<[string, ReturnType<typeof madeHistory>, ObjectOperation, string]>([
   expect(checksOf(history, operation)).toContain(check);
 });
 
+describe('a pod that was marked to go, and left there', () => {
+  const lost = write({ verb: 'delete', turn: '', outcome: 'unknown', invokedMs: 2, returnedMs: Infinity });
+  const late = write({ verb: 'update', turn: 'late', version: 102, invokedMs: 5, returnedMs: 7 });
+  const created = write({ verb: 'create', version: 101 });
+  const read = write({ verb: 'get', turn: '', seen: 'a', version: 102, invokedMs: 3, returnedMs: 4 });
+  const gone = write({ verb: 'get', turn: '', outcome: 'absent', invokedMs: 8, returnedMs: 9 });
+
+  test('is gone with the next write, which is told of the mark and is not stored', () => {
+    const history = madeHistory([101, KEY, 'a'], [102, KEY, 'a', undefined, 'marked'], [103, KEY]);
+    expect(checksOf(history, created, lost, read, late, gone)).toEqual([]);
+    const guarded = { ...late, verb: 'guarded update', expected: { turn: 'a', version: 102 } } as const;
+    expect(checksOf(history, created, lost, read, guarded, gone)).toEqual([]);
+    const other = { ...guarded, expected: { turn: 'a', version: 101 } };
+    expect(checksOf(history, created, lost, read, other, gone)).toContain('acknowledged writes are stored');
+  });
+
+  test('may not swallow a write and stay, nor may one that was not marked', () => {
+    const stays = madeHistory([101, KEY, 'a'], [102, KEY, 'a', undefined, 'marked'], [103, KEY, 'b']);
+    expect(checksOf(stays, created, lost, read, late)).toContain('acknowledged writes are stored');
+    const unmarked = madeHistory([101, KEY, 'a'], [102, KEY, 'a'], [103, KEY]);
+    expect(checksOf(unmarked, created, lost, read, late)).toContain('acknowledged writes are stored');
+  });
+});
+
 test('an object that was there before the record began is known', () => {
   const history = madeHistory([99, KEY, 'old'], [101, KEY, 'a']);
   const read = write({ verb: 'get', turn: '', seen: 'old', version: 99 });

@@ -13,9 +13,14 @@ export function checkObjects(operations: readonly ObjectOperation[], history: Hi
   const findings: Finding[] = [];
   for (const [object, of] of byObject) {
     const written = writtenTurns(history, object);
-    findings.push(...of.flatMap((operation) => checkWrite(operation, written, history)));
+    const ending = new Set(of.filter((operation) => hasEndedDeletion(operation, written, history)));
+    const writes = of.filter((operation) => !ending.has(operation));
+    findings.push(...writes.flatMap((operation) => checkWrite(operation, written, history)));
     const before = history.of(object).findLast(({ revision }) => revision <= history.base)?.object;
-    const { verdict, stuckAt } = searchOrder(resolved(of, written), before?.turn);
+    const { verdict, stuckAt } = searchOrder(
+      [...resolved(writes, written), ...[...ending].map(asDeletion)],
+      before?.turn,
+    );
     if (verdict === 'undecided') {
       const text = `${object}: not decided, the ways in which ${String(of.length)} answers may have come about are too many`;
       findings.push({ check: 'linearizable', text });
@@ -58,6 +63,28 @@ function writtenTurns(history: History, object: string): Written {
     else at.push(revision);
   }
   return written;
+}
+
+/**
+ * Whoever writes a pod that was marked to go at once, and was left there when its deletion was interrupted, ends that deletion: the answer
+ * is the pod as it would have been, at the version of the mark, and nothing is stored. Kubernetes does the same.
+ */
+function hasEndedDeletion(
+  { outcome, verb, turn, version, key, expected }: ObjectOperation,
+  written: Written,
+  history: History,
+): boolean {
+  if (outcome !== 'done' || turn === '' || verb === 'create' || written.has(turn)) return false;
+  if (expected !== undefined && expected.version !== version) return false;
+  const changes = history.of(key);
+  const at = changes.findIndex(({ revision }) => revision === version);
+  const next = changes[at + 1];
+  return changes[at]?.object?.isMarked === true && next !== undefined && next.object === undefined;
+}
+
+/** It ended the deletion, or found that another had: like a deletion of the whole collection it has deleted the object, or not. */
+function asDeletion({ key, replica, invokedMs, returnedMs, outcome }: ObjectOperation): ObjectOperation {
+  return { key, replica, invokedMs, returnedMs, outcome, verb: 'deletecollection', turn: '' };
 }
 
 /** A write of unknown outcome becomes one that was done, or goes. Of deletions the store cannot say whose they were. */

@@ -1,14 +1,24 @@
 import { History } from '../record/history';
 
-/** A change as a test writes it down: `[revision, key, turn]`, without a turn a deletion. Keys: `configmaps/chaos-0/o0`. */
-export type MadeChange = readonly [revision: number, key: string, turn?: string, half?: string];
+/**
+ * A change as a test writes it down: `[revision, key, turn]`, without a turn a deletion, with `marked` the mark of one. Keys:
+ * `configmaps/chaos-0/o0`.
+ */
+export type MadeChange = readonly [
+  revision: number,
+  key: string,
+  turn?: string,
+  half?: string | undefined,
+  mark?: 'marked',
+];
 
 /** The history of a store that held nothing at revision 100. */
 export function madeHistory(...changes: readonly MadeChange[]): History {
   const history = new History(BASE);
-  for (const [revision, key, turn, half] of changes) {
+  for (const [revision, key, turn, half, mark] of changes) {
+    const deletion = mark === undefined ? {} : { deletionTimestamp: '2026-11-22T00:00:00Z' };
     const object = {
-      metadata: { annotations: { turn }, ...(half === undefined ? {} : { labels: { half } }) },
+      metadata: { annotations: { turn }, ...deletion, ...(half === undefined ? {} : { labels: { half } }) },
     };
     const isDeletion = turn === undefined;
     const value = Buffer.from(isDeletion ? '' : JSON.stringify(object));
