@@ -159,6 +159,9 @@ export const MEDIA_TYPE = {
   applyPatch: 'application/apply-patch+yaml',
 } as const;
 
+/** What Kubernetes calls Protobuf: clients made for it send it and ask for it, in both dialects. */
+export const KUBERNETES_PROTOBUF = 'application/vnd.kubernetes.protobuf';
+
 /** On answers: which flow schema and which priority level the request belongs to. */
 export const FLOW_HEADER = {
   schema: fromNeutral('X-Orch-PF-FlowSchema-UID'),

@@ -29,6 +29,6 @@ ${dialect === 'orch' ? KUBECTL_HINT : ''}  Ctrl-C stops it; the data stays.
 
 /** What a newcomer types next may fail in this dialect. */
 const KUBECTL_HINT = `  By itself kubectl knows only the names of Kubernetes: here "get" shows names and ages alone, and
-  "create" and "auth" fail. For these start with --dialect=kubernetes and another --data-dir.
+  what names a group of Kubernetes ("create role", "auth") fails. For these start with --dialect=kubernetes and another --data-dir.
 
 `;

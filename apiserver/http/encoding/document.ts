@@ -54,10 +54,11 @@ export function errorAnswer(
   return plainAnswer(code, status, negotiated);
 }
 
-function plainAnswer(code: number, document: Document, { format, pretty }: Negotiated): Answer {
+function plainAnswer(code: number, document: Document, negotiated: Negotiated): Answer {
+  const { format, pretty, protobufType = MEDIA_TYPE[format] } = negotiated;
   return {
     code,
-    headers: { 'Content-Type': MEDIA_TYPE[format] },
+    headers: { 'Content-Type': protobufType },
     body: FORMATTERS[format](document, pretty),
   };
 }

@@ -38,12 +38,18 @@ export function encoderOf(
   checkShape(negotiated, showing);
   const made = encoders.get(endpoint) ?? new Map<string, ObjectEncoder>();
   encoders.set(endpoint, made);
-  const key = `${keyOf(negotiated)} ${includeObject}`;
+  const key = `${keyOf(negotiated)} ${includeObject} ${negotiated.protobufType ?? ''}`;
   const known = made.get(key);
   if (known !== undefined) return known;
-  const encoder = timed(createEncoder(endpoint, negotiated, includeObject), negotiated);
+  const encoder = timed(named(createEncoder(endpoint, negotiated, includeObject), negotiated), negotiated);
   made.set(key, encoder);
   return encoder;
+}
+
+/** By the client's name for the format. What is encoded is the same, and shared. */
+function named(encoder: ObjectEncoder, { protobufType }: Negotiated): ObjectEncoder {
+  if (protobufType === undefined) return encoder;
+  return { ...encoder, contentType: protobufType, streamContentType: `${protobufType};stream=watch` };
 }
 
 /** Plain JSON is there ready made: only what has to be made of it can take long. */

@@ -1,4 +1,4 @@
-import { GROUP, MEDIA_TYPE } from '../../../shared/names';
+import { GROUP, KUBERNETES_PROTOBUF, MEDIA_TYPE } from '../../../shared/names';
 import { StatusError } from '../../../shared/errors/status-error';
 import type { Exchange } from '../../exchange/exchange';
 import type { MediaRange } from './media-type';
@@ -21,6 +21,8 @@ export interface Negotiated {
   readonly format: Format;
   /** Undefined: as it is. */
   readonly shape: Shape | undefined;
+  /** What the client calls Protobuf, where that is not the server's own name for it. */
+  readonly protobufType?: string;
   /** Indented; only JSON is. */
   readonly pretty: boolean;
 }
@@ -70,7 +72,11 @@ function negotiateAccept(accept: string | undefined, offer: Offer): Negotiated {
   throw notAcceptable(offer, {});
 }
 
-const ROUTED_TYPES: readonly string[] = ['*/*', ...FORMATS.map((format) => MEDIA_TYPE[format])];
+const ROUTED_TYPES: readonly string[] = [
+  '*/*',
+  ...FORMATS.map((format) => MEDIA_TYPE[format]),
+  KUBERNETES_PROTOBUF,
+];
 
 /** Whether a header has one of these types as an element, letter by letter, whatever its parameters. */
 function namesOne(header: string, types: readonly string[]): boolean {
@@ -87,7 +93,13 @@ function isWildcard({ type, subtype }: MediaRange): boolean {
 }
 
 function formatOf({ type, subtype }: MediaRange): Format | undefined {
-  return FORMATS.find((format) => MEDIA_TYPE[format] === `${type}/${subtype}`);
+  const essence = ownName(`${type}/${subtype}`);
+  return FORMATS.find((format) => MEDIA_TYPE[format] === essence);
+}
+
+/** A media type as the server calls it. */
+function ownName(essence: string): string {
+  return essence === KUBERNETES_PROTOBUF ? MEDIA_TYPE.protobuf : essence;
 }
 
 function covers(range: MediaRange, format: Format): boolean {
@@ -96,19 +108,29 @@ function covers(range: MediaRange, format: Format): boolean {
 }
 
 /** The element as a way to answer, or undefined when the endpoint cannot do what its parameters say. */
-function fitOf({ parameters }: MediaRange, format: Format, offer: Offer): Negotiated | undefined {
+function fitOf(range: MediaRange, format: Format, offer: Offer): Negotiated | undefined {
+  const { parameters } = range;
   const stream = parameters.get('stream');
   if ((stream !== undefined || offer.stream) && format === 'yaml') return undefined;
   if (stream !== undefined && stream !== '' && stream !== 'watch') return undefined;
   const pretty = format === 'json' && parameters.get('pretty') === '1';
   const as = parameters.get('as') ?? '';
   if (as === '') {
-    return offer.formats.includes(format) ? { format, shape: undefined, pretty } : undefined;
+    return offer.formats.includes(format)
+      ? { format, shape: undefined, pretty, ...namedBy(range, format) }
+      : undefined;
   }
   const shape = shapeOf(as, parameters);
   if (shape === undefined || !offer.shapes || (shape.kind === 'Table' && format === 'protobuf'))
     return undefined;
-  return { format, shape, pretty };
+  return { format, shape, pretty, ...namedBy(range, format) };
+}
+
+/** An answer is called what it was asked for as. */
+function namedBy({ type, subtype }: MediaRange, format: Format): Pick<Negotiated, 'protobufType'> {
+  const essence = `${type}/${subtype}`;
+  const isForeign = essence === KUBERNETES_PROTOBUF && essence !== MEDIA_TYPE.protobuf;
+  return format === 'protobuf' && isForeign ? { protobufType: essence } : {};
 }
 
 function shapeOf(as: string, parameters: MediaRange['parameters']): Shape | undefined {
@@ -136,8 +158,9 @@ export function negotiateBody(
   routed = false,
 ): string {
   const parsed = parseMediaType(contentType ?? MEDIA_TYPE.json);
-  const essence = parsed === undefined ? '' : `${parsed.type}/${parsed.subtype}`;
-  const isSupported = supported.includes(essence) && (!routed || namesOne(contentType ?? '', supported));
+  const essence = parsed === undefined ? '' : ownName(`${parsed.type}/${parsed.subtype}`);
+  const isNamed = namesOne(contentType ?? '', [...supported, KUBERNETES_PROTOBUF]);
+  const isSupported = supported.includes(essence) && (!routed || isNamed);
   if (isSupported) return essence;
   const refusal = routed ? { details: {} } : {};
   throw new StatusError(
