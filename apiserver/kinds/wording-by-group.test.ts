@@ -335,6 +335,14 @@ const NETWORKS: readonly Row[] = [
     ],
   ],
   [
+    'more kinds of traffic than there are',
+    `${NETWORKING}/${HERE}/networkpolicies`,
+    { spec: { podSelector: {}, policyTypes: ['Ingress', 'Egress', 'x'] } },
+    [
+      'spec.policyTypes: Invalid value: []networking.PolicyType{"Ingress", "Egress", "x"}: may not specify more than two policyTypes',
+    ],
+  ],
+  [
     'an empty protocol, which is not the default one',
     `${NETWORKING}/${HERE}/networkpolicies`,
     { spec: { podSelector: {}, ingress: [{ ports: [{ protocol: '' }] }] } },

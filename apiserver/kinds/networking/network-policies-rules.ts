@@ -7,6 +7,7 @@ import type {
 } from '../../../shared/api/types/networking-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
+import { goStrings } from '../../../shared/errors/go-values';
 import type { Strategy } from '../../registry/strategy';
 import { isStrictlyInside } from '../rules/addresses';
 import { choice, forEachItem, isCidr, portNumber, portNumberOrName } from '../rules/primitives';
@@ -34,7 +35,8 @@ export const networkPolicyRules: Pick<Strategy<NetworkPolicy>, 'validate'> = {
 function validateTypes(types: readonly string[]): FieldError[] {
   const path = 'spec.policyTypes';
   if (types.length > POLICY_TYPES.length) {
-    return [invalid(path, types, 'may not specify more than two policyTypes')];
+    const shown = goStrings(types, 'networking.PolicyType');
+    return [invalid(path, shown, 'may not specify more than two policyTypes')];
   }
   return forEachItem(types, path, (type, at) => choice(type, at, POLICY_TYPES));
 }
