@@ -44,6 +44,8 @@ export interface JourneyParts {
   /** Answers health paths; undefined for any other path. */
   readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
   readonly metrics: MetricsEndpoints;
+  /** Answers with a backup of the store. Absent: others take them. */
+  readonly backup?: ((exchange: Exchange) => Answer | undefined) | undefined;
   /** Absent: there are no profiles. */
   readonly profiles?: ProfilingEndpoints | undefined;
   /** Absent: nobody else verifies tokens of this server. */
@@ -142,6 +144,7 @@ function createAnswerStage(parts: JourneyParts): Stage {
       (await parts.health(exchange)) ??
       (await parts.metrics.answer(exchange)) ??
       (await parts.profiles?.(exchange)) ??
+      parts.backup?.(exchange) ??
       parts.issuer?.answer(exchange) ??
       openApi(registry, exchange) ??
       answerDiscovery(

@@ -40,6 +40,7 @@ import { createOverloadStage } from './exchange/overload';
 import type { LoopReport } from './observability/metrics/add-overload-metrics';
 import { createImpersonationStage } from './access/impersonation/impersonation';
 import { createProcessMetrics } from './process-metrics';
+import { createStoreBackup } from './observability/store-backup';
 import { createJourney } from './journey';
 import { createOffloads } from './offload/create-offload';
 import type { Aggregation } from './startup/aggregation';
@@ -295,7 +296,7 @@ async function openListener(
         },
       ),
       ...defined({ profiles: options.profiling ? profilingEndpoints() : undefined }),
-      ...defined({ issuer: authentication.accountTokens.documents }),
+      ...defined({ issuer: authentication.accountTokens.documents, backup: createStoreBackup(opened) }),
       verbs: {
         ...verbContextOf(options, { plane, authentication, opened, connector: backends.connector }),
         encodeElement: async (request, signal) => encodings.element(request, signal),

@@ -4,7 +4,8 @@ import { ensureCredentials } from '../deploy/local/credentials';
 import type { EtcdCluster } from '../deploy/local/etcd-cluster';
 import { startEtcdCluster } from '../deploy/local/etcd-cluster';
 import { eventually, patience } from '../shared/testing/eventually';
-import type { ApiClient, Body } from './support/client';
+import type { Body } from './support/client';
+import { ApiClient } from './support/client';
 import { runAdmin } from './support/admin';
 import { configMap } from './support/objects';
 import type { Replica } from './support/replica';
@@ -157,7 +158,91 @@ describe('a snapshot of etcd that is taken while clients write', () => {
   }
 });
 
-async function firstOf(client: ApiClient, path: string): Promise<unknown> {
-  for await (const event of client.watch(path, patience())) return event;
+describe('a backup of an embedded store that is taken while clients write', () => {
+  const workspace = makeWorkspace('backup-embedded');
+  const replicas: Replica[] = [];
+
+  afterAll(async () => {
+    for (const replica of replicas) await replica.stop();
+    workspace.remove();
+  });
+
+  async function start(name: string): Promise<Replica> {
+    const replica = await startReplica({
+      name,
+      dialect: 'kubernetes',
+      storage: { kind: 'embedded', dir: path.join(workspace.dir, name) },
+      dir: path.join(workspace.dir, `${name}-own`),
+      credentials: ensureCredentials(workspace.dir),
+      extraArgs: ['--disable-admission-plugins=ServiceAccount'],
+    });
+    replicas.push(replica);
+    return replica;
+  }
+
+  test(
+    'holds every write that was acknowledged before it, and a new store made of it goes on above all versions',
+    explained(async () => {
+      const first = await start('first');
+      const write = async (name: string): Promise<Body> => {
+        const { status, body } = await first.client.create(COLLECTION, configMap(name));
+        expect(status).toBe(201);
+        return body;
+      };
+      const saved: Body[] = [];
+      for (let turn = 0; turn < BEFORE; turn++) saved.push(await write(`m${String(turn)}`));
+      const stop = new AbortController();
+      const writing = (async () => {
+        for (let turn = 0; !stop.signal.aborted; turn++) await write(`later${String(turn)}`);
+      })();
+      const file = path.join(workspace.dir, 'backup.store');
+      const taken = await runAdmin('backup', `--kubeconfig=${first.kubeconfig}`, `--file=${file}`, '-o=json');
+      stop.abort();
+      await writing;
+      expect(taken).toMatchObject({ code: 0, stderr: '' });
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      const newest = (await write('last')).metadata?.resourceVersion ?? '';
+      const { sha256 } = JSON.parse(taken.stdout) as { readonly sha256: string };
+      expect((await runAdmin('backup', 'verify', `--file=${file}`)).stdout).toContain(sha256);
+      await first.stop();
+
+      const asEtcd = await runAdmin(
+        'restore',
+        `--file=${file}`,
+        `--data-dir=${path.join(workspace.dir, 'x')}`,
+      );
+      expect(asEtcd).toMatchObject({ code: 1, stderr: expect.stringContaining('--embedded-dir') as string });
+      const target = path.join(workspace.dir, 'second');
+      const restored = await runAdmin('restore', `--file=${file}`, `--embedded-dir=${target}`);
+      expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining(sha256) as string });
+      const { client } = await start('second');
+      for (const { metadata } of saved) {
+        const { body } = await client.get(`${COLLECTION}/${String(metadata?.name)}`);
+        expect(body.metadata).toMatchObject({
+          uid: metadata?.uid,
+          resourceVersion: metadata?.resourceVersion,
+        });
+      }
+      expect((await client.get(`${COLLECTION}/last`)).status).toBe(404);
+      const made = await client.create(COLLECTION, configMap('anew'));
+      expect(Number(made.body.metadata?.resourceVersion)).toBeGreaterThan(Number(newest));
+      expect(await firstOf(client, `${COLLECTION}?watch=1&resourceVersion=${newest}`)).toMatchObject({
+        type: 'ERROR',
+        object: { code: 410 },
+      });
+    }),
+  );
+
+  test('nobody but a superuser gets one', async () => {
+    const { server, caFile } = await start('third');
+    const token = ensureCredentials(workspace.dir).controllerManagerToken;
+    const stranger = new ApiClient({ server, caFile, token });
+    expect((await stranger.get('/debug/store-backup')).status).toBe(403);
+    stranger.close();
+  });
+});
+
+async function firstOf(client: ApiClient, watch: string): Promise<unknown> {
+  for await (const event of client.watch(watch, patience())) return event;
   return undefined;
 }

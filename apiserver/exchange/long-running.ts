@@ -1,3 +1,4 @@
+import { STORE_BACKUP_PATH } from '../../shared/files/store-backup';
 import type { RequestInfo } from './request-info';
 
 const VERBS: ReadonlySet<string> = new Set(['watch', 'proxy']);
@@ -8,6 +9,6 @@ export const PROFILING_PATH = '/debug/pprof/';
 
 /** Requests whose answer goes on for as long as the client wants: they have no deadline, and an audit event when they begin. */
 export function isLongRunning({ isResourceRequest, path, verb, subresource }: RequestInfo): boolean {
-  if (!isResourceRequest) return path.startsWith(PROFILING_PATH);
+  if (!isResourceRequest) return path.startsWith(PROFILING_PATH) || path === STORE_BACKUP_PATH;
   return VERBS.has(verb) || SUBRESOURCES.has(subresource);
 }

@@ -30,6 +30,8 @@ export interface OpenStore {
   readonly trouble?: () => string | undefined;
   /** Looks regularly for trouble, until the signal aborts. */
   readonly keepInformed?: (signal: AbortSignal) => Promise<void>;
+  /** All that the store holds now, with its size; absent where others take backups. */
+  readonly backup?: () => { readonly bytes: number; readonly pieces: AsyncIterable<Buffer> };
   /** Resolves when the store has answered; throws a StorageError when it does not, and may be called again then. */
   connect(signal: AbortSignal): Promise<void>;
   /** Bytes of the database by endpoint, for metrics; absent where there are no endpoints. */

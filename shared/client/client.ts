@@ -21,6 +21,7 @@ import type {
 } from './options';
 import { queryString, resourcePath } from './resource-path';
 import { isExpired } from './status';
+import type { StreamedAnswer } from './transport';
 import { decodeWatch } from './watch';
 
 /**
@@ -84,6 +85,8 @@ export interface Client {
   /** Any request; the answer as it came, whatever its code. */
   request(request: RawRequest): Promise<RawAnswer>;
   /** The decoded JSON of any path; errors as with the typed operations. */
+  /** A 200 answer as it comes, else a StatusError. `timeoutMs` counts until its head is there. */
+  download(path: string, options?: CallOptions): Promise<StreamedAnswer>;
   getJson(path: string, options?: CallOptions): Promise<unknown>;
   /** Closes idle connections. */
   close(): void;
@@ -159,6 +162,7 @@ export function createClient(clientOptions: ClientOptions): Client {
     },
     watch: (resource, options = {}) => watch(connection, resource, options),
     request: async (request) => connection.send(request),
+    download: async (path, options) => connection.stream({ ...callOf(options), method: 'GET', path }),
     getJson: async (path, options) => json({ ...callOf(options), method: 'GET', path }),
     close: () => {
       connection.close();

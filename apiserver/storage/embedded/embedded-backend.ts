@@ -17,6 +17,9 @@ import type {
   WriteOutcome,
 } from '../backend';
 import { StorageError } from '../backend';
+import type { StoreBackup } from './backup';
+import { backupOf } from './backup';
+import { restoreBackup } from './restore';
 import type { CommitRequest } from './commit-plan';
 import { CommitQueue } from './commit-queue';
 import type { Database } from './database';
@@ -42,12 +45,19 @@ export interface EmbeddedOptions {
   readonly log: Log;
 }
 
+/** A store that can tell all that it holds. */
+export interface EmbeddedStore extends Backend {
+  /** Everything as it is now; the pieces must be read to their end, or returned. */
+  backup(): StoreBackup;
+}
+
 /**
- * Opens the store of a single process. Throws a StorageError: `unavailable` when the directory is in use or cannot be written,
+ * Opens the store of a single process; makes it out of a backup that lies in its directory, if it is new. Throws a StorageError: `unavailable` when the directory is in use or cannot be written,
  * `corrupt` when its files are damaged or acknowledged writes are missing from them.
  */
-export async function openEmbeddedBackend(options: EmbeddedOptions): Promise<Backend> {
+export async function openEmbeddedBackend(options: EmbeddedOptions): Promise<EmbeddedStore> {
   const { directory, prefix, clock = systemClock, log } = options;
+  await restoreBackup(directory, { clock, log });
   const history = new History({
     historyMs: options.historyMs ?? HISTORY_MS,
     historyBytesMax: options.historyBytesMax ?? HISTORY_BYTES_MAX,
@@ -83,7 +93,7 @@ interface Parts {
   readonly log: Log;
 }
 
-class EmbeddedBackend implements Backend {
+class EmbeddedBackend implements EmbeddedStore {
   readonly #parts: Parts;
   readonly #commits: CommitQueue;
   readonly #compaction: Compaction;
@@ -162,6 +172,11 @@ class EmbeddedBackend implements Backend {
   async compact(revision: number, signal: AbortSignal): Promise<void> {
     this.#usable(signal);
     await untilAborted(this.#compaction.compact(revision), signal);
+  }
+
+  backup(): StoreBackup {
+    if (this.#parts.state.isClosed) throw new StorageError('closed', 'the store is closed');
+    return backupOf(this.#parts);
   }
 
   async close(): Promise<void> {

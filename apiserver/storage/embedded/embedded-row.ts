@@ -26,11 +26,15 @@ export const EMBEDDED = {
   isNamed: ({ embeddedDir }) => embeddedDir !== '',
   problems: () => [],
   options: ({ embeddedDir }) => ({ dir: embeddedDir }),
-  open: async ({ dir, prefix }, { clock, log }) => ({
-    backend: await openEmbeddedBackend({ directory: dir, prefix, clock, log }),
-    // What is open has been read.
-    connect: async () => Promise.resolve(),
-    // It forgets its history by itself.
-    keepCompact: async () => Promise.resolve(),
-  }),
+  open: async ({ dir, prefix }, { clock, log }) => {
+    const backend = await openEmbeddedBackend({ directory: dir, prefix, clock, log });
+    return {
+      backend,
+      backup: () => backend.backup(),
+      // What is open has been read.
+      connect: async () => Promise.resolve(),
+      // It forgets its history by itself.
+      keepCompact: async () => Promise.resolve(),
+    };
+  },
 } as const satisfies BackendRow<FlagValues<typeof FLAGS>, EmbeddedStoreOptions>;

@@ -5,11 +5,12 @@ import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
 import { LINEAGE_KEY } from '../../../shared/store-lineage';
 import type { Command } from '../command';
 import { parsedCommand } from '../command';
-import type { Member } from '../etcd/members';
+import type { Member, SnapshotPiece } from '../etcd/members';
 import { ETCD_FLAGS, ETCD_GROUP, etcdProblems, withClient, withMembers } from '../etcd/members';
 import { renewIdentity } from '../etcd/renew-identity';
 import type { Found } from '../output';
 import { mebibytes, OUTPUT_FLAG, told } from '../output';
+import { embeddedBackup, placeBackup } from './embedded';
 import { checkSnapshot, saveSnapshot } from './snapshot-file';
 
 const FILE_FLAG = {
@@ -20,7 +21,19 @@ const FILE_FLAG = {
   help: 'The file of the backup. It holds every Secret: keep it where nobody else reads it.',
 } as const;
 
-const BACKUP_FLAGS = [FILE_FLAG, ...ETCD_FLAGS, OUTPUT_FLAG] as const satisfies readonly FlagRow[];
+const KUBECONFIG_FLAG = {
+  name: 'kubeconfig',
+  type: 'string',
+  default: '',
+  group: 'Embedded store',
+  help: 'Path of the kubeconfig file of a superuser of an API server on an embedded store, whose backup is taken instead of that of etcd.',
+} as const;
+const BACKUP_FLAGS = [
+  FILE_FLAG,
+  ...ETCD_FLAGS,
+  KUBECONFIG_FLAG,
+  OUTPUT_FLAG,
+] as const satisfies readonly FlagRow[];
 const VERIFY_FLAGS = [FILE_FLAG, OUTPUT_FLAG] as const satisfies readonly FlagRow[];
 const FINISH_FLAGS = [
   ...ETCD_FLAGS,
@@ -71,6 +84,13 @@ const RESTORE_FLAGS = [
     group: MEMBER_GROUP,
     help: 'Where the other members reach this one.',
   },
+  {
+    name: 'embedded-dir',
+    type: 'string',
+    default: '',
+    group: KUBECONFIG_FLAG.group,
+    help: 'The directory to make (--embedded-dir of the API server), for a backup of an embedded store. It must not be there yet.',
+  },
   OUTPUT_FLAG,
 ] as const satisfies readonly FlagRow[];
 
@@ -95,12 +115,16 @@ export const BACKUP_COMMANDS: readonly Command[] = [
   parsedCommand({
     name: ['backup'],
     group: GROUP,
-    summary: 'Takes a snapshot of etcd, with its checksum, while everything runs.',
+    summary: 'Takes a snapshot of etcd or of an embedded store, with its checksum, while everything runs.',
     flags: BACKUP_FLAGS,
     run: async (values: FlagValues<typeof BACKUP_FLAGS>) => {
-      const { file, output } = values;
-      const errors = [...(file === '' ? ['--file is required'] : []), ...etcdProblems(values)];
+      const { file, output, kubeconfig } = values;
+      const isEmbedded = kubeconfig !== '' && values.etcdServers.length === 0;
+      const problems = isEmbedded ? [] : etcdProblems(values);
+      const errors = [...(file === '' ? ['--file is required'] : []), ...problems];
       if (errors.length > 0) return { errors };
+      if (isEmbedded)
+        return told(output, await save(embeddedBackup(kubeconfig, values), { file, from: kubeconfig }));
       return told(output, await withMembers(values, async (members) => backup(members, file)));
     },
   }),
@@ -117,33 +141,45 @@ export const BACKUP_COMMANDS: readonly Command[] = [
   parsedCommand({
     name: ['restore'],
     group: GROUP,
-    summary: 'Makes the data directory of one member of a new set from a backup, after it has checked it.',
+    summary:
+      'Makes the data directory of one member of a new set, or of an embedded store, from a backup, after it has checked it.',
     flags: RESTORE_FLAGS,
     run: async (values: FlagValues<typeof RESTORE_FLAGS>) => {
-      const { file, dataDir, output } = values;
+      const { file, dataDir, embeddedDir, output } = values;
+      const flag = embeddedDir === '' ? 'data-dir' : 'embedded-dir';
+      const directory = embeddedDir === '' ? dataDir : embeddedDir;
       const errors = [
         ...(file === '' ? ['--file is required'] : []),
-        ...(dataDir === '' ? ['--data-dir is required'] : []),
-        ...(dataDir !== '' && existsSync(dataDir)
-          ? [`--data-dir ${dataDir} is there already; give one that is not, or move the old one away`]
+        ...(directory === '' ? ['--data-dir is required (or --embedded-dir)'] : []),
+        ...(dataDir !== '' && embeddedDir !== '' ? ['--data-dir and --embedded-dir exclude each other'] : []),
+        ...(directory !== '' && existsSync(directory)
+          ? [`--${flag} ${directory} is there already; give one that is not, or move the old one away`]
           : []),
       ];
-      return errors.length > 0 ? { errors } : told(output, await restore(values));
+      if (errors.length > 0) return { errors };
+      return told(output, embeddedDir === '' ? await restore(values) : await restoreEmbedded(values));
     },
   }),
 ];
 
 async function backup(members: readonly Member[], file: string): Promise<Found> {
   const member = await newestOf(members);
+  return save(member.snapshot(), { file, from: member.endpoint });
+}
+
+async function save(
+  pieces: AsyncIterable<SnapshotPiece>,
+  { file, from }: { readonly file: string; readonly from: string },
+): Promise<Found> {
   const began = performance.now();
   const progress = progressLine();
-  const checked = await saveSnapshot(member.snapshot(), file, progress.tell);
+  const checked = await saveSnapshot(pieces, file, progress.tell);
   progress.end();
   const seconds = (performance.now() - began) / 1_000;
   const lines = [
-    `${file}: ${mebibytes(checked.bytes)} from ${member.endpoint} in ${seconds.toFixed(1)} s, sha256 ${checked.sha256}`,
+    `${file}: ${mebibytes(checked.bytes)} from ${from} in ${seconds.toFixed(1)} s, sha256 ${checked.sha256}`,
   ];
-  return { json: { file, ...checked, endpoint: member.endpoint, seconds }, lines, code: 0 };
+  return { json: { file, ...checked, endpoint: from, seconds }, lines, code: 0 };
 }
 
 /** The member that answers and has applied the most; a snapshot is what one member has. Rejects where none answers. */
@@ -186,6 +222,8 @@ function progressLine(): ProgressLine {
 async function restore(values: FlagValues<typeof RESTORE_FLAGS>): Promise<Found> {
   const { file, dataDir, name, initialCluster, initialClusterToken, initialAdvertisePeerUrls } = values;
   const checked = await checkSnapshot(file);
+  if (checked.store !== 'etcd')
+    throw new Error(`${file} is a backup of an embedded store; give --embedded-dir`);
   const given = [
     ['initial-cluster', initialCluster.join(',')],
     ['initial-cluster-token', initialClusterToken],
@@ -204,6 +242,17 @@ async function restore(values: FlagValues<typeof RESTORE_FLAGS>): Promise<Found>
     'Do the same for each other member, start etcd with these flags, run `orch-admin restore finish`, and start the API servers.',
   ];
   return { json: { file, ...checked, dataDir, name, tool }, lines, code: 0 };
+}
+
+async function restoreEmbedded({ file, embeddedDir }: FlagValues<typeof RESTORE_FLAGS>): Promise<Found> {
+  const checked = await checkSnapshot(file);
+  if (checked.store !== 'embedded') throw new Error(`${file} is a backup of etcd; give --data-dir`);
+  await placeBackup(file, embeddedDir);
+  const lines = [
+    `${embeddedDir} holds ${file} (${mebibytes(checked.bytes)}, sha256 ${checked.sha256})`,
+    'Start the API server with it as --embedded-dir: the store is made then, and resourceVersions begin above all that were given out before.',
+  ];
+  return { json: { file, ...checked, embeddedDir }, lines, code: 0 };
 }
 
 async function finish(values: FlagValues<typeof FINISH_FLAGS>): Promise<Found> {

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { open, rename, rm } from 'node:fs/promises';
+import { STORE_BACKUP_HEAD } from '../../../shared/files/store-backup';
 import type { SnapshotPiece } from '../etcd/members';
 
 /** A snapshot that is on disk as a whole, and whose checksum is right. */
 export interface CheckedSnapshot {
+  /** Of what it is a backup. */
+  readonly store: 'etcd' | 'embedded';
   readonly bytes: number;
   /** Of the database without the checksum at its end, in hexadecimal; the file's last 32 bytes are the same. */
   readonly sha256: string;
@@ -54,7 +57,8 @@ export async function checkSnapshot(file: string): Promise<CheckedSnapshot> {
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();
-    if (size < PAGE_BYTES || size % PAGE_BYTES !== CHECKSUM_BYTES)
+    const store = await storeOf(handle);
+    if (store === 'etcd' && (size < PAGE_BYTES || size % PAGE_BYTES !== CHECKSUM_BYTES))
       throw new Error(
         `${file} is no whole snapshot of etcd: it was cut, or is something else; take another one`,
       );
@@ -66,11 +70,19 @@ export async function checkSnapshot(file: string): Promise<CheckedSnapshot> {
       size - CHECKSUM_BYTES,
     );
     if (kept.toString('hex') !== sha256)
-      throw new Error(`${file} has changed since it was taken: its checksum is wrong; take another one`);
-    return { bytes: size, sha256 };
+      throw new Error(
+        `${file} has changed since it was taken, or was cut: its checksum is wrong; take another one`,
+      );
+    return { store, bytes: size, sha256 };
   } finally {
     await handle.close();
   }
+}
+
+async function storeOf(handle: FileHandle): Promise<CheckedSnapshot['store']> {
+  const { length } = STORE_BACKUP_HEAD;
+  const { buffer } = await handle.read(Buffer.alloc(length), 0, length, 0);
+  return buffer.equals(STORE_BACKUP_HEAD) ? 'embedded' : 'etcd';
 }
 
 async function digestOf(handle: FileHandle, bytes: number): Promise<string> {

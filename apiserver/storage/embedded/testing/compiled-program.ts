@@ -6,11 +6,17 @@ import { transformFileSync } from '@swc/core';
 const ROOT = join(__dirname, '../../../..');
 const SOURCES = ['apiserver/storage', 'shared/concurrency', 'shared/files', 'shared/log', 'shared/meta'];
 
+const FILES = ['shared/store-lineage.ts'];
+
 /** Compiles what the writer process needs to a temporary folder, so that plain node runs it. */
 export function compileWriter(): { readonly program: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'embedded-writer-'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  for (const source of SOURCES.flatMap((each) => sourcesIn(join(ROOT, each)))) {
+  const sources = [
+    ...SOURCES.flatMap((each) => sourcesIn(join(ROOT, each))),
+    ...FILES.map((each) => join(ROOT, each)),
+  ];
+  for (const source of sources) {
     const target = join(folder, relative(ROOT, source).replace(/\.ts$/, '.js'));
     const { code } = transformFileSync(source, {
       swcrc: false,
