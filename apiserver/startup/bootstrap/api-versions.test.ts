@@ -96,7 +96,7 @@ test('a version that is no longer served loses its APIService when a replica sta
   await services(fewer);
   await keeper.reconcile(patience());
   expect((await services(fewer)).has(`v1alpha1.${GROUP.node}`)).toBe(true);
-  await both.close();
+  await Promise.all([both.close(), fewer.close()]);
 });
 
 describe('the versions of custom resources', () => {
