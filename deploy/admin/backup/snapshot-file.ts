@@ -4,10 +4,12 @@ import { open, rename, rm } from 'node:fs/promises';
 import { STORE_BACKUP_HEAD } from '../../../shared/files/store-backup';
 import type { SnapshotPiece } from '../etcd/members';
 
+export type BackedUpStore = 'etcd' | 'embedded';
+
 /** A snapshot that is on disk as a whole, and whose checksum is right. */
 export interface CheckedSnapshot {
   /** Of what it is a backup. */
-  readonly store: 'etcd' | 'embedded';
+  readonly store: BackedUpStore;
   readonly bytes: number;
   /** Of the database without the checksum at its end, in hexadecimal; the file's last 32 bytes are the same. */
   readonly sha256: string;
@@ -79,7 +81,7 @@ export async function checkSnapshot(file: string): Promise<CheckedSnapshot> {
   }
 }
 
-async function storeOf(handle: FileHandle): Promise<CheckedSnapshot['store']> {
+async function storeOf(handle: FileHandle): Promise<BackedUpStore> {
   const { length } = STORE_BACKUP_HEAD;
   const { buffer } = await handle.read(Buffer.alloc(length), 0, length, 0);
   return buffer.equals(STORE_BACKUP_HEAD) ? 'embedded' : 'etcd';
