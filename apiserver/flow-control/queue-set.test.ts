@@ -138,6 +138,20 @@ test('some seats are kept for single requests of those who have none under way, 
   expect(served).toEqual(expect.arrayContaining(['wide-2', 'wide-3']));
 });
 
+test('single requests of many do not keep a wide one from its seats, however many of them come', async () => {
+  const { served, ask, end, pass } = bench({ seats: 8, queuing: { ...QUEUING, queues: 1_000 } });
+  for (let at = 0; at < 8; at += 1) ask(`first-${String(at)}`, at);
+  ask('wide', 100, 4);
+  await settled();
+  for (let at = 0; at < 40 && !served.includes('wide'); at += 1) {
+    pass(10);
+    ask(`later-${String(at)}`, 200 + at);
+    await settled();
+    await end(served[at] ?? '');
+  }
+  expect(served).toContain('wide');
+});
+
 test('one that is wider than the level is served alone', async () => {
   const { served, ask, end } = bench({ seats: 2, queuing: QUEUING });
   ask('a', 0);

@@ -69,6 +69,8 @@ export interface Queue {
   virtualStart: number;
   /** When it was served last, as a running number. */
   servedLast: number;
+  /** Whether one of its requests has a seat that is kept. */
+  hasKept: boolean;
 }
 
 /**
@@ -87,6 +89,9 @@ const MEAN_WEIGHT = 0.05;
  */
 const SEATS_PER_KEPT = 8;
 
+/** Of the seats of a level, those that are open to all, and those that are kept. */
+type SeatClass = 'open' | 'kept';
+
 /**
  * The seats of one priority level and the queues before them: fair queuing by virtual time, as kube-apiserver does it, with requests that
  * take several seats. A queue exists for as long as it is in use, so that a level may have millions of them.
@@ -98,6 +103,8 @@ export class QueueSet {
   /** Requests that wait, in all queues. */
   waiting = 0;
   waitingSeats = 0;
+  /** Of those that are taken. */
+  #keptSeats = 0;
   #peakSeats = 0;
   readonly #now: () => number;
   #limits: QueueSetLimits;
@@ -149,7 +156,7 @@ export class QueueSet {
     if (!isFree && !this.#fitsKept(this.#inUse.get(index), seats)) return undefined;
     this.#sync(now);
     const queue = this.#queueAt(index);
-    this.#serve(queue, seats);
+    this.#serve(queue, seats, isFree ? 'open' : 'kept');
     return queue;
   }
 
@@ -203,6 +210,9 @@ export class QueueSet {
     this.executingSeats -= seats;
     queue.executing -= 1;
     queue.executingSeats -= seats;
+    // Seats are all alike: whichever of its requests ends first gives back the one that is kept.
+    if (queue.hasKept) this.#keptSeats -= 1;
+    queue.hasKept = false;
     queue.virtualStart -= (GUESSED_SERVICE_SECONDS - seconds) * seats;
     this.#meanServiceSeconds += (seconds - this.#meanServiceSeconds) * MEAN_WEIGHT;
     this.#drop(queue);
@@ -226,16 +236,26 @@ export class QueueSet {
     if (seats > this.#peakSeats) this.#peakSeats = seats;
   }
 
-  #fits(seats: number): boolean {
-    const { seats: max, queuing } = this.#limits;
-    const kept = queuing === undefined ? 0 : Math.floor(max / SEATS_PER_KEPT);
-    // One that is wider than the level is served alone.
-    return this.executingSeats + seats <= max - kept || this.executing === 0;
+  /** How many seats are kept, taken or not. */
+  get #keptMax(): number {
+    const { seats, queuing } = this.#limits;
+    return queuing === undefined ? 0 : Math.floor(seats / SEATS_PER_KEPT);
   }
 
-  /** Whether a request of so many seats may have one of those that are kept, as the next of the queue; undefined: one that is not in use. */
+  #fits(seats: number): boolean {
+    const openSeats = this.executingSeats - this.#keptSeats;
+    const openMax = this.#limits.seats - Math.max(this.#keptMax, this.#keptSeats);
+    // One that is wider than the level is served alone, but for those on kept seats, who may never be all gone.
+    return openSeats + seats <= openMax || openSeats === 0;
+  }
+
+  /**
+   * Whether a request of so many seats may have one of those that are kept, as the next of the queue; undefined: one that is not in use. No
+   * others, however many are free: those a wide request waits for, which would never have them if single ones went on to take them.
+   */
   #fitsKept(queue: Queue | undefined, seats: number): boolean {
-    return seats === 1 && (queue?.executing ?? 0) === 0 && this.executingSeats < this.#limits.seats;
+    const isOneMore = seats === 1 && (queue?.executing ?? 0) === 0;
+    return isOneMore && this.#keptSeats < this.#keptMax && this.executingSeats < this.#limits.seats;
   }
 
   #enqueue(queue: Queue, waiting: Waiting, onEnqueued: (queueLength: number) => void): void {
@@ -264,21 +284,26 @@ export class QueueSet {
     while (this.waiting > 0) {
       const [next, nextOfKept] = this.#nextTwo();
       // Whose turn it is waits for seats enough, or wide requests would never have them; those that are kept it cannot have.
-      const queue = next !== undefined && this.#fits(next.waiting[0]?.seats ?? 1) ? next : nextOfKept;
+      const isOpen = next !== undefined && this.#fits(next.waiting[0]?.seats ?? 1);
+      const queue = isOpen ? next : nextOfKept;
       const first = queue?.waiting.shift();
       if (queue === undefined || first === undefined) return;
       this.waiting -= 1;
       this.waitingSeats -= first.seats;
       const inFlight = queue.executingSeats * GUESSED_SERVICE_SECONDS;
       queue.virtualStart = Math.max(queue.virtualStart, this.#virtualSeconds + inFlight);
-      this.#serve(queue, first.seats);
+      this.#serve(queue, first.seats, isOpen ? 'open' : 'kept');
       first.admit(queue);
     }
   }
 
-  #serve(queue: Queue, seats: number): void {
+  #serve(queue: Queue, seats: number, seatClass: SeatClass): void {
     if (queue.waiting.length === 0 && queue.executing === 0 && queue.virtualStart < this.#virtualSeconds) {
       queue.virtualStart = this.#virtualSeconds;
+    }
+    if (seatClass === 'kept') {
+      queue.hasKept = true;
+      this.#keptSeats += 1;
     }
     this.#servings += 1;
     queue.servedLast = this.#servings;
@@ -329,6 +354,7 @@ export class QueueSet {
       executingSeats: 0,
       virtualStart: this.#virtualSeconds,
       servedLast: 0,
+      hasKept: false,
     };
     this.#inUse.set(index, made);
     return made;
