@@ -18,6 +18,7 @@ import {
 import { withFamilies } from './service-families';
 import { portProblem, withNodePorts } from './service-node-ports';
 import type { Family } from './value-range';
+import { canonicalAddress } from './value-range';
 
 export interface ServicePools {
   /** One for each family that Services have addresses of, that of the default first. They share their claims. */
@@ -102,7 +103,7 @@ async function withAddresses(service: Service, filling: Filling): Promise<Servic
   const { spec } = service;
   const { clusterIPs: asked = [], ipFamilies = [] } = spec;
   if (!needsClusterIp(spec) || asked[0] === HEADLESS) return service;
-  const isHeld = (address: string): boolean => filling.held.addresses.includes(address);
+  const isHeld = (address: string): boolean => filling.held.addresses.includes(canonicalAddress(address));
   if (filling.holdings.dryRun || (asked.length === ipFamilies.length && asked.every(isHeld))) return service;
   const addresses: string[] = [];
   for (const [index, family] of ipFamilies.entries()) {

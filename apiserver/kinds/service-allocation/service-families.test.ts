@@ -262,3 +262,18 @@ describe('when the cluster gets a second family', () => {
     expect([...(await claims())].sort()).toEqual([four, six].sort());
   });
 });
+
+test("an address may be written in another way than the usual one, and is nobody else's all the same", async () => {
+  const api = await start(`${V6},${V4}`);
+  const { code, json } = await create(api, 's', { clusterIP: 'FD00::0042' });
+  expect([code, json.spec.clusterIPs]).toEqual([201, ['FD00::0042']]);
+  for (let round = 0; round < 3; round += 1) {
+    const [addresses] = await api.plane.serviceAllocation.repair(patience());
+    expect(addresses).toMatchObject({ freed: 0, claimed: 0, suspected: 0 });
+  }
+  expect(await claims()).toEqual(['fd00::42']);
+  const again = await create(api, 'other', { clusterIP: 'fd00::42' });
+  expect(messagesOf(again)).toEqual([expect.stringContaining('provided IP is already allocated')]);
+  await api.call('DELETE', `${SERVICES}/s`);
+  expect(await claims()).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import type { Service, ServicePort, ServiceSpec } from '../../../shared/api/types/core-v1';
 import { deepEqual } from '../../../shared/object/clone';
+import { canonicalAddress } from './value-range';
 
 /** What of a Service is allocated, and how linked fields follow each other. The rules are those of core/service of v1.21. */
 
@@ -30,11 +31,13 @@ export function nodePortOf({ nodePort = 0 }: ServicePort): number {
   return nodePort;
 }
 
-/** The addresses a Service holds: none for a headless one, or one that has no address yet. */
+/** The addresses a Service holds, as their claims are named: none for a headless one, or one that has no address yet. */
 export function heldAddresses(spec: ServiceSpec): readonly string[] {
   const { clusterIP = '', clusterIPs = [] } = spec;
   const all = clusterIPs.length > 0 ? clusterIPs : [clusterIP];
-  return needsClusterIp(spec) ? all.filter((each) => each !== '' && each !== HEADLESS) : [];
+  return needsClusterIp(spec)
+    ? all.filter((each) => each !== '' && each !== HEADLESS).map(canonicalAddress)
+    : [];
 }
 
 /** The ports of nodes a Service holds, its health check port among them, each once. */

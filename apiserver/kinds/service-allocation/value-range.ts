@@ -155,6 +155,11 @@ function withinSize(index: number, size: number): number | undefined {
   return index >= 0 && index < size ? index : undefined;
 }
 
+/** An address in the writing that its claim has, however it is written; what is no address as it is. */
+export function canonicalAddress(text: string): string {
+  return isIP(text) === 0 ? text : write(ipBytes(text));
+}
+
 /** The one canonical writing (RFC 5952 for IPv6). */
 function write(bytes: Buffer): string {
   const address = fromByteArray([...bytes]);
