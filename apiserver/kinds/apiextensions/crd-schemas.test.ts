@@ -279,7 +279,7 @@ test.each<[string, ReadonlyJson, string[]]>([
   [
     'a default resource without kind',
     { type: 'object', ...EMBEDDED, ...KEEP, default: { apiVersion: 'v1' } },
-    ['default.kind: Required value'],
+    ['default.kind: Required value: must not be empty'],
   ],
   [
     'a bad default in embedded metadata',
