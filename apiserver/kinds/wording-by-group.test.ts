@@ -524,6 +524,15 @@ const REGISTERED: readonly Row[] = [
     ],
   ],
   [
+    'lists without items by the names of their types',
+    DEFINITIONS,
+    definition({ versions: [] }),
+    [
+      'spec.versions: Invalid value: []apiextensions.CustomResourceDefinitionVersion(nil): must have exactly one version marked as storage version',
+      'status.storedVersions: Invalid value: []string(nil): must have at least one stored version',
+    ],
+  ],
+  [
     'a keyed list with a schema for each of its items',
     DEFINITIONS,
     definition(
@@ -582,10 +591,10 @@ const REGISTERED: readonly Row[] = [
       },
     },
     [
-      'spec.nonResourceAttributes: Invalid value: {"path":"/","verb":"get"}: cannot be specified in combination with resourceAttributes',
+      'spec.nonResourceAttributes: Invalid value: authorization.NonResourceAttributes{Path:"/", Verb:"get"}: cannot be specified in combination with resourceAttributes',
       expect.stringMatching(/^metadata: Invalid value: .*: must be empty except for namespace$/) as never,
       'spec.resourceAttributes.namespace: Invalid value: "other": must match metadata.namespace',
-      'spec.nonResourceAttributes: Invalid value: {"path":"/","verb":"get"}: disallowed on this kind of request',
+      'spec.nonResourceAttributes: Invalid value: authorization.NonResourceAttributes{Path:"/", Verb:"get"}: disallowed on this kind of request',
     ],
   ],
 ];

@@ -243,9 +243,12 @@ test422('a webhook', [
   [
     HOOKS,
     hook({
-      rules: [{ operations: ['*'], apiGroups: ['*', 'a'], apiVersions: ['*', 'v1'], resources: ['*'] }],
+      rules: [
+        { operations: ['*', 'CREATE'], apiGroups: ['*', 'a'], apiVersions: ['*', 'v1'], resources: ['*'] },
+      ],
     }),
     [
+      `webhooks[0].rules[0].operations: Invalid value: []admissionregistration.OperationType{"*", "CREATE"}: if '*' is present, must not specify other operations`,
       `webhooks[0].rules[0].apiGroups: Invalid value: []string{"*", "a"}: if '*' is present, must not specify other API groups`,
       `webhooks[0].rules[0].apiVersions: Invalid value: []string{"*", "v1"}: if '*' is present, must not specify other API versions`,
     ],
@@ -256,7 +259,8 @@ const request = (signerName: string): object => ({
   spec: { request: 'Z2FyYmFnZQ==', usages: ['signing'], signerName },
 });
 const REQUESTS = `/apis/${GROUP.certificates}/v1/certificatesigningrequests`;
-const NO_REQUEST = 'spec.request: Invalid value: "Z2FyYmFnZQ==": PEM block type must be CERTIFICATE REQUEST';
+const NO_REQUEST =
+  'spec.request: Invalid value: []byte{0x67, 0x61, 0x72, 0x62, 0x61, 0x67, 0x65}: PEM block type must be CERTIFICATE REQUEST';
 const LONG_LABEL = 'a'.repeat(64);
 
 test422('the name of a signer is judged label by label', [
@@ -279,6 +283,11 @@ test422('the name of a signer is judged label by label', [
   ],
   [REQUESTS, request(`example.com/${LONG_LABEL}.${LONG_LABEL}.${LONG_LABEL}.${LONG_LABEL}`), [NO_REQUEST]],
   [REQUESTS, request(SIGNER.apiServerClient), [NO_REQUEST]],
+  [
+    REQUESTS,
+    { spec: { usages: ['signing'], signerName: 'example.com/x' } },
+    ['spec.request: Invalid value: []byte(nil): PEM block type must be CERTIFICATE REQUEST'],
+  ],
 ]);
 
 test422('names that every object inherits are names like others', [

@@ -113,7 +113,7 @@ export async function isAsFresh(
 }
 
 function tooLargeResourceVersion(wanted: number, current: number): StatusError {
-  const message = `Too large resource version: ${String(wanted)}, current: ${String(current)}`;
+  const message = `Timeout: Too large resource version: ${String(wanted)}, current: ${String(current)}`;
   return new StatusError('Timeout', message, {
     details: {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],

@@ -51,6 +51,7 @@ describe.each(STORES)('over %s', (_name, open) => {
     expect(reply.json).toMatchObject({
       code: 504,
       reason: 'Timeout',
+      message: expect.stringMatching(/^Timeout: Too large resource version: \d+, current: \d+$/) as never,
       details: {
         causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
         retryAfterSeconds: 1,

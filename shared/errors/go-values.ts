@@ -21,6 +21,20 @@ export function goStrings(values: readonly string[], type = 'string'): GoValue {
   return new GoValue(() => `[]${type}{${values.map(goQuote).join(', ')}}`);
 }
 
+/** A list without items, which Go tells from one that was given as `[]`; in neither form does it reach the rules. */
+export function goNoItems(type: string): GoValue {
+  return new GoValue(() => `[]${type}(nil)`);
+}
+
+/** What base64 text stands for: `[]byte{0x67, 0x61}`. */
+export function goBytes(encoded: string | null | undefined): GoValue {
+  if (encoded === null || encoded === undefined) return goNoItems('byte');
+  return new GoValue(() => {
+    const bytes = Array.from(Buffer.from(encoded, 'base64'), (byte) => `0x${byte.toString(16)}`);
+    return `[]byte{${bytes.join(', ')}}`;
+  });
+}
+
 /** A map of texts, its keys in order: `map[string]string{"a":"b"}`. */
 export function goStringMap(map: Readonly<Record<string, string>> | undefined): GoValue {
   return new GoValue(() => {

@@ -152,8 +152,9 @@ export function serviceUnavailable(message: string, retryAfterSeconds: number, c
   return new StatusError('ServiceUnavailable', message, { details: { retryAfterSeconds }, cause });
 }
 
+/** The answer for what was not done in time, in words that begin as those of Kubernetes do. */
 export function timeout(message: string, retryAfterSeconds: number, cause?: unknown): StatusError {
-  return new StatusError('Timeout', message, { details: { retryAfterSeconds }, cause });
+  return new StatusError('Timeout', `Timeout: ${message}`, { details: { retryAfterSeconds }, cause });
 }
 
 export function internalError(cause: unknown): StatusError {

@@ -95,7 +95,7 @@ test.each([
   expect(outcome(errorOf(signal.reason), signal).status).toMatchObject({
     code: 504,
     reason: 'Timeout',
-    message: 'request did not complete within the allotted timeout',
+    message: 'Timeout: request did not complete within the allotted timeout',
   });
 });
 

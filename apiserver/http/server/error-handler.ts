@@ -59,7 +59,7 @@ function isAbort(error: unknown, { reason }: AbortSignal): boolean {
 /** Why the request was given up: a stage or the listener says so with a StatusError; anything else is the deadline. */
 function ofAbort(reason: unknown): StatusError {
   if (reason instanceof StatusError) return reason;
-  return new StatusError('Timeout', 'request did not complete within the allotted timeout', {
+  return new StatusError('Timeout', 'Timeout: request did not complete within the allotted timeout', {
     cause: reason,
   });
 }

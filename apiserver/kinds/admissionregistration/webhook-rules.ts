@@ -1,6 +1,7 @@
 import type { RuleWithOperations } from '../../../shared/api/types/admissionregistration-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
+import { goStrings } from '../../../shared/errors/go-values';
 import { choice, forEachItem } from '../rules/primitives';
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
@@ -10,7 +11,7 @@ const SCOPES = ['*', 'Cluster', 'Namespaced'];
 export function validateWebhookRule(rule: RuleWithOperations, path: string): FieldError[] {
   const { operations = [], apiGroups = [], apiVersions: versions = [], resources = [], scope } = rule;
   return [
-    ...asteriskAlone(operations, `${path}.operations`, 'operations'),
+    ...asteriskAlone(operations, `${path}.operations`, 'operations', 'admissionregistration.OperationType'),
     ...forEachItem(operations, `${path}.operations`, (operation, at) => choice(operation, at, OPERATIONS)),
     ...asteriskAlone(apiGroups, `${path}.apiGroups`, 'API groups'),
     ...asteriskAlone(versions, `${path}.apiVersions`, 'API versions'),
@@ -20,10 +21,10 @@ export function validateWebhookRule(rule: RuleWithOperations, path: string): Fie
   ];
 }
 
-function asteriskAlone(values: readonly string[], path: string, what: string): FieldError[] {
+function asteriskAlone(values: readonly string[], path: string, what: string, type = 'string'): FieldError[] {
   if (values.length === 0) return [required(path)];
   return values.length > 1 && values.includes('*')
-    ? [invalid(path, values, `if '*' is present, must not specify other ${what}`)]
+    ? [invalid(path, goStrings(values, type), `if '*' is present, must not specify other ${what}`)]
     : [];
 }
 

@@ -6,6 +6,7 @@ import type {
 } from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
+import { goNoItems } from '../../../shared/errors/go-values';
 import { deepEqual } from '../../../shared/object/clone';
 import { dns1035LabelProblems } from '../../../shared/meta/dns-names';
 import type { Demands } from './crd-demands';
@@ -42,7 +43,13 @@ export function validateVersions(spec: CustomResourceDefinitionSpec, demands: De
       : []),
     ...(storageCount === 1
       ? []
-      : [invalid('spec.versions', versions, 'must have exactly one version marked as storage version')]),
+      : [
+          invalid(
+            'spec.versions',
+            versions.length === 0 ? goNoItems('apiextensions.CustomResourceDefinitionVersion') : versions,
+            'must have exactly one version marked as storage version',
+          ),
+        ]),
     ...(first === '' ? [] : labelForm(first, 'spec.version')),
   ];
 }

@@ -6,6 +6,7 @@ import type {
 } from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
+import { goNoItems } from '../../../shared/errors/go-values';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { validateApproval } from './crd-approval';
@@ -146,7 +147,8 @@ function validateStoredVersions({ spec, status }: CustomResourceDefinition): Fie
   const versions = spec.versions ?? [];
   const names = new Set(versions.map(({ name }) => name));
   const isStored = new Set(stored);
-  if (stored.length === 0) return [invalid(path, stored, 'must have at least one stored version')];
+  if (stored.length === 0)
+    return [invalid(path, goNoItems('string'), 'must have at least one stored version')];
   return [
     ...versions
       .filter(({ name, storage }) => storage && !isStored.has(name))

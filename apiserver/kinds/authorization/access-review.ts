@@ -1,4 +1,5 @@
 import type {
+  NonResourceAttributes,
   LocalSubjectAccessReview,
   SelfSubjectAccessReview,
   SelfSubjectAccessReviewSpec,
@@ -11,6 +12,9 @@ import type { SubjectAccessReviewSpec as OlderSpec } from '../../../shared/api/t
 import { defined } from '../../../shared/defined';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, invalidObject } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
+import type { GoValue } from '../../../shared/errors/go-values';
+import { goStruct } from '../../../shared/errors/go-values';
 import type { ApiObject } from '../../../shared/object/object';
 import { deepEqual } from '../../../shared/object/clone';
 import { badRequest } from '../../../shared/errors/status-error';
@@ -122,7 +126,7 @@ function attributeErrors(spec: SelfSubjectAccessReviewSpec): readonly FieldError
     return [
       invalid(
         'spec.nonResourceAttributes',
-        path,
+        pathInGo(path),
         'cannot be specified in combination with resourceAttributes',
       ),
     ];
@@ -146,8 +150,18 @@ function placeErrors(spec: AccessSpec, namespace: string): readonly FieldError[]
       : [invalid('spec.resourceAttributes.namespace', given, 'must match metadata.namespace')]),
     ...(nonResourceAttributes === undefined
       ? []
-      : [invalid('spec.nonResourceAttributes', nonResourceAttributes, 'disallowed on this kind of request')]),
+      : [
+          invalid(
+            'spec.nonResourceAttributes',
+            pathInGo(nonResourceAttributes),
+            'disallowed on this kind of request',
+          ),
+        ]),
   ];
+}
+
+function pathInGo({ path = '', verb = '' }: NonResourceAttributes): GoValue {
+  return goStruct('authorization.NonResourceAttributes', { Path: goQuote(path), Verb: goQuote(verb) });
 }
 
 /** A question has no identity. Only its owners (managedFields) come with it. */

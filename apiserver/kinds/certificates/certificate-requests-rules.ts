@@ -5,6 +5,7 @@ import { SIGNER } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required, tooLong } from '../../../shared/errors/field-error';
 import { goQuote } from '../../../shared/errors/go-quote';
+import { goBytes } from '../../../shared/errors/go-values';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy, SubresourceStrategy } from '../../registry/strategy';
 import { certificateRequestProblem } from './pkcs10';
@@ -16,7 +17,7 @@ export const certificateRequestRules: Pick<Strategy<CertificateSigningRequest>, 
   validateNew: ({ spec: { request, signerName, usages = [] } }, { via }) => {
     const isStrict = via.version !== 'v1beta1';
     return [
-      ...validateRequest(request ?? ''),
+      ...validateRequest(request),
       ...validateUsages(usages, isStrict),
       ...(isStrict && signerName === SIGNER.legacyUnknown
         ? [
@@ -32,14 +33,14 @@ export const certificateRequestRules: Pick<Strategy<CertificateSigningRequest>, 
 };
 
 /** Reading a request takes longer than all else about it, so that its length is looked at first. */
-function validateRequest(encoded: string): FieldError[] {
+function validateRequest(encoded: string | null | undefined): FieldError[] {
   const path = 'spec.request';
-  const bytes = Buffer.from(encoded, 'base64');
+  const bytes = Buffer.from(encoded ?? '', 'base64');
   if (bytes.length > CERTIFICATE_REQUEST_BYTES_MAX) {
-    return [tooLong(path, encoded, CERTIFICATE_REQUEST_BYTES_MAX)];
+    return [tooLong(path, encoded ?? '', CERTIFICATE_REQUEST_BYTES_MAX)];
   }
   const problem = certificateRequestProblem(bytes.toString('latin1'));
-  return problem === undefined ? [] : [invalid(path, encoded, problem)];
+  return problem === undefined ? [] : [invalid(path, goBytes(encoded), problem)];
 }
 
 const USAGES = [
@@ -148,7 +149,11 @@ function certificateOf({ status }: CertificateSigningRequest): string {
 
 function validateCertificate(encoded: string): FieldError[] {
   if (encoded === '') return [];
-  const blocks = [...Buffer.from(encoded, 'base64').toString('latin1').matchAll(BLOCKS)];
+  const blocks = [
+    ...Buffer.from(encoded ?? '', 'base64')
+      .toString('latin1')
+      .matchAll(BLOCKS),
+  ];
   const problem =
     blocks.length === 0
       ? 'must contain at least one CERTIFICATE PEM block'
