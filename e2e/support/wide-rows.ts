@@ -127,7 +127,7 @@ export const WIDE_ROWS: readonly (readonly [kinds: string, space: string, rows: 
     'web',
     [
       'NAME REFERENCE TARGETS MINPODS MAXPODS REPLICAS AGE',
-      'storefront Deployment/storefront <unknown>/70%, <unknown>/250 3 12 0 AGE',
+      'storefront Deployment/storefront <unknown>/250, <unknown>/70% 3 12 0 AGE',
     ],
   ],
   ['pdb', 'web', ['NAME MIN AVAILABLE MAX UNAVAILABLE ALLOWED DISRUPTIONS AGE', 'storefront 50% N/A 0 AGE']],
