@@ -4,6 +4,8 @@ import type { IncomingHttpHeaders as Http2Headers, ServerHttp2Stream } from 'nod
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { pipeline, Transform } from 'node:stream';
+import { ClientGoneError } from '../../exchange/initial-values';
 import type { WireRequest, WireResponse } from './wire';
 
 /** What belongs to a connection of HTTP/1.1, and must not be sent over HTTP/2. */
@@ -25,8 +27,9 @@ export class Http2Request implements WireRequest {
   rawHeaders: string[];
   readonly socket: Socket;
   expectsContinue: boolean;
-  readonly content: Readable;
+  readonly #stream: ServerHttp2Stream;
   readonly #hasNoBody: boolean;
+  #content: Readable | undefined = undefined;
 
   /** `ended`: the head was all of it. */
   constructor(
@@ -38,16 +41,43 @@ export class Http2Request implements WireRequest {
     this.method = method;
     this.url = path;
     this.headers = withoutPseudo(head.headers, authority);
+    // A body of unknown length, as HTTP/1.1 says it: who passes it on, or weighs it before it is read, has to know of it.
+    if (!head.ended && this.headers['content-length'] === undefined)
+      this.headers['transfer-encoding'] = 'chunked';
     this.rawHeaders = rawWithoutPseudo(head.raw, authority);
     this.socket = socket;
     this.expectsContinue = this.headers.expect?.toLowerCase() === '100-continue';
-    this.content = stream;
+    this.#stream = stream;
     this.#hasNoBody = head.ended;
+  }
+
+  get content(): Readable {
+    this.#content ??= this.#hasNoBody ? this.#stream : wholeBody(this.#stream);
+    return this.#content;
   }
 
   get complete(): boolean {
     return this.#hasNoBody || this.content.readableEnded;
   }
+}
+
+/** What arrives. Node ends a stream that was reset, or lost its connection, like one of which all has come; here it ends with an error. */
+function wholeBody(stream: ServerHttp2Stream): Readable {
+  let isWhole = false;
+  stream.once('end', () => {
+    isWhole = !stream.closed;
+  });
+  const body = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      done(null, chunk);
+    },
+    flush: (done) => {
+      done(isWhole ? null : new ClientGoneError());
+    },
+  });
+  // Whoever reads it is told; nobody may.
+  pipeline(stream, body, () => undefined);
+  return body.on('error', () => undefined);
 }
 
 /** The response of one stream; it is cut without its connection. */

@@ -9,7 +9,7 @@ import type { Journey } from './request-handler';
 import type { ServerSettings } from './server';
 import type { TestServer } from './testing/client';
 import { always, deferred, startServer, textAnswer } from './testing/client';
-import { connectHttp2, readReply, sendHttp2 } from './testing/http2-client';
+import { beginningOfPost, connectHttp2, http2Frame, readReply, sendHttp2 } from './testing/http2-client';
 
 const OFFERED = { streamsMax: 250, goawayChance: 0 };
 
@@ -126,6 +126,55 @@ describe('a request over HTTP/2', () => {
     expect((await sendHttp2(session, { ':path': '/' })).text).toBe('here');
     expect(server.server.inFlight()).toBe(0);
   });
+
+  test('whose body is of unknown length is passed on with it, and one without a body has none', async () => {
+    const server = await start(async (exchange) => {
+      const chunks: Buffer[] = [];
+      const body = exchange.bodyStream();
+      for await (const chunk of body ?? []) chunks.push(chunk as Buffer);
+      const coding = exchange.headers['transfer-encoding'] ?? 'none';
+      exchange.answer = textAnswer(
+        body === undefined ? 'nothing' : `${coding}: ${String(Buffer.concat(chunks))}`,
+      );
+    });
+    const session = await open(server);
+    const post = { ':method': 'POST', ':path': '/' };
+    expect((await sendHttp2(session, post, 'all of it')).text).toBe('chunked: all of it');
+    expect((await sendHttp2(session, { ...post, 'content-length': 3 }, 'abc')).text).toBe('none: abc');
+    expect((await sendHttp2(session, post)).text).toBe('nothing');
+  });
+
+  test.each(['cancelled', 'reset without an error', 'cut'] as const)(
+    'whose body is %s in the middle has none, whether it is read at once or passed on',
+    async (how) => {
+      const seen: string[] = [];
+      let begun = 0;
+      const server = await start(async (exchange) => {
+        const { path } = exchange;
+        const body = path === '/passed' ? exchange.bodyStream() : undefined;
+        body?.once('data', () => (begun += 1)).on('end', () => seen.push(path));
+        if (body === undefined) {
+          begun += 1;
+          await exchange.readBody().then(
+            () => seen.push(path),
+            () => undefined,
+          );
+        }
+        await waiting(exchange);
+      });
+      for (const [at, path] of ['/read', '/passed'].entries()) {
+        const socket = await server.connect(['h2']);
+        socket.resume();
+        socket.write(beginningOfPost(path, 'kind: '));
+        await eventually('it has begun', async () => begun === at + 1);
+        if (how === 'cut') socket.destroy();
+        else
+          socket.write(http2Frame('reset', { payload: Buffer.from([0, 0, 0, how === 'cancelled' ? 8 : 0]) }));
+        await eventually('it is given up', async () => server.server.inFlight() === 0);
+      }
+      expect(seen).toEqual([]);
+    },
+  );
 
   test('whose stream breaks in the middle is reset, not ended', async () => {
     const server = await start(
