@@ -91,8 +91,9 @@ export class Http2Response implements WireResponse {
     stream.on('error', () => undefined);
   }
 
+  /** Or about to be, as its client has given it up. */
   get destroyed(): boolean {
-    return this.#stream.destroyed;
+    return this.#stream.destroyed || this.#stream.aborted;
   }
 
   get headersSent(): boolean {
@@ -145,9 +146,14 @@ export class Http2Response implements WireResponse {
     return this.#stream.write(chunk, callback);
   }
 
+  /** With the answer the request is over, even where its client goes on sending: else a body without an end would keep it under way. */
   end(chunk?: Buffer): void {
-    if (chunk === undefined) this.#stream.end();
-    else this.#stream.end(chunk);
+    const stream = this.#stream;
+    stream.once('finish', () => {
+      if (!stream.endAfterHeaders && !stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+    });
+    if (chunk === undefined) stream.end();
+    else stream.end(chunk);
   }
 
   /** A head goes out by itself. */
@@ -179,7 +185,8 @@ function rawWithoutPseudo(raw: readonly string[], authority: string | undefined)
   const fields: string[] = authority === undefined ? [] : ['host', authority];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const [name = '', value = ''] = raw.slice(at, at + 2);
-    if (!name.startsWith(':')) fields.push(name, value);
+    const isRepeated = name === 'host' && value === authority;
+    if (!name.startsWith(':') && !isRepeated) fields.push(name, value);
   }
   return fields;
 }

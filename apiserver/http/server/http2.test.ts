@@ -144,6 +144,29 @@ describe('a request over HTTP/2', () => {
     expect((await sendHttp2(session, post)).text).toBe('nothing');
   });
 
+  test('is over with its answer, even if its body has no end', async () => {
+    let over = 0;
+    const server = await start(async (exchange) => {
+      exchange.whenOver(() => (over += 1));
+      exchange.answer = textAnswer('early');
+      await Promise.resolve();
+    });
+    const session = await open(server);
+    const stream = session.request({ ':method': 'POST', ':path': '/' }, { endStream: false });
+    stream.write('a part');
+    expect(await readReply(stream)).toMatchObject({ code: 200, text: 'early' });
+    await eventually('it is over', async () => over === 1 && server.server.inFlight() === 0);
+    expect((await sendHttp2(session, { ':path': '/' })).text).toBe('early');
+  });
+
+  test('may name its host twice, and not two hosts', async () => {
+    const server = await start(always(({ headers }) => textAnswer(headers.host ?? '')));
+    const session = await open(server);
+    const to = { ':path': '/', ':authority': 'a.example' };
+    expect((await sendHttp2(session, { ...to, host: 'a.example' })).text).toBe('a.example');
+    expect((await sendHttp2(session, { ...to, host: 'b.example' })).code).toBe(400);
+  });
+
   test.each(['cancelled', 'reset without an error', 'cut'] as const)(
     'whose body is %s in the middle has none, whether it is read at once or passed on',
     async (how) => {
