@@ -169,6 +169,15 @@ test('it follows what the server says, by the tag where there is one, and goes w
   expect((await swaggerOfOurs()).paths).not.toHaveProperty(`/apis/${GROUP_NAME}/v1/flunders/{name}`);
 });
 
+test('a server that has no document any more has none, and is asked on', async () => {
+  await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1' });
+  await told('What swims.');
+  documents.clear();
+  await told(undefined);
+  documents.set('/openapi/v2', JSON.stringify(swagger('What swims again.')));
+  await told('What swims again.');
+});
+
 test('of two servers that say different things by one name, the one of the higher priority keeps it', async () => {
   await registerOtherServer(api, server, { group: GROUP_NAME, version: 'v1', priority: 10 });
   await told('What swims.');

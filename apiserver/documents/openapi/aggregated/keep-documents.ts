@@ -108,8 +108,10 @@ async function refreshed(
   const swagger = await newerOf(known.swagger, { read, path: '/openapi/v2' }, fittedSwagger);
   const part = await newerPart(known.part, service, read);
   const isChanged = swagger !== known.swagger || part !== known.part;
-  if (isChanged && swagger.body !== undefined) {
-    const { name, group, version, groupPriorityMinimum } = service;
+  const { name, group, version, groupPriorityMinimum } = service;
+  // Also where nothing was known: another server may have been asked before.
+  if (swagger.body === undefined) documents.drop(name);
+  else if (isChanged) {
     documents.put({ name, group, version, groupPriorityMinimum, swagger: swagger.body, part: part.body });
   }
   return { swagger, part };

@@ -26,6 +26,10 @@ export class OtherDocuments {
     this.#changed();
   }
 
+  drop(name: string): void {
+    if (this.#byName.delete(name)) this.#changed();
+  }
+
   keepOnly(names: ReadonlySet<string>): void {
     const gone = [...this.#byName.keys()].filter((name) => !names.has(name));
     if (gone.length === 0) return;
