@@ -87,6 +87,11 @@ describe('a pod that was marked to go, and left there', () => {
   test('may not swallow a write and stay, nor may one that was not marked', () => {
     const stays = madeHistory([101, KEY, 'a'], [102, KEY, 'a', undefined, 'marked'], [103, KEY, 'b']);
     expect(checksOf(stays, created, lost, read, late)).toContain('acknowledged writes are stored');
+    const seenLater = write({ ...read, invokedMs: 8, returnedMs: 9 });
+    const goneAtLast = madeHistory([101, KEY, 'a'], [102, KEY, 'a', undefined, 'marked'], [103, KEY]);
+    expect(checksOf(goneAtLast, created, lost, late, seenLater)).toEqual(['linearizable']);
+    const deletedLater = { ...lost, outcome: 'done', invokedMs: 8, returnedMs: 9 } as const;
+    expect(checksOf(goneAtLast, created, late, deletedLater)).toEqual(['linearizable']);
     const unmarked = madeHistory([101, KEY, 'a'], [102, KEY, 'a'], [103, KEY]);
     expect(checksOf(unmarked, created, lost, read, late)).toContain('acknowledged writes are stored');
   });

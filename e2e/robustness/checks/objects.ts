@@ -18,7 +18,7 @@ export function checkObjects(operations: readonly ObjectOperation[], history: Hi
     findings.push(...writes.flatMap((operation) => checkWrite(operation, written, history)));
     const before = history.of(object).findLast(({ revision }) => revision <= history.base)?.object;
     const { verdict, stuckAt } = searchOrder(
-      [...resolved(writes, written), ...[...ending].map(asDeletion)],
+      [...resolved(writes, written), ...[...ending].flatMap(asEnd)],
       before?.turn,
     );
     if (verdict === 'undecided') {
@@ -82,9 +82,16 @@ function hasEndedDeletion(
   return changes[at]?.object?.isMarked === true && next !== undefined && next.object === undefined;
 }
 
-/** It ended the deletion, or found that another had: like a deletion of the whole collection it has deleted the object, or not. */
-function asDeletion({ key, replica, invokedMs, returnedMs, outcome }: ObjectOperation): ObjectOperation {
-  return { key, replica, invokedMs, returnedMs, outcome, verb: 'deletecollection', turn: '' };
+/**
+ * It ended the deletion, or found that another had: like a deletion of the whole collection it has deleted the object, or not; and the object
+ * was gone before the answer, or the write was swallowed by one that lives on.
+ */
+function asEnd({ key, replica, invokedMs, returnedMs }: ObjectOperation): readonly ObjectOperation[] {
+  const at = { key, replica, invokedMs, returnedMs, turn: '' };
+  return [
+    { ...at, verb: 'deletecollection', outcome: 'done' },
+    { ...at, verb: 'get', outcome: 'absent' },
+  ];
 }
 
 /** A write of unknown outcome becomes one that was done, or goes. Of deletions the store cannot say whose they were. */
