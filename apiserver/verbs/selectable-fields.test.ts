@@ -127,6 +127,11 @@ test.each([
   expect(await selected(url, selector)).toEqual(['n']);
 });
 
+test('a ReplicationController is selected by its number of pods, a ReplicaSet is not', async () => {
+  expect(await selected(`/api/v1/${NS}/replicationcontrollers`, 'status.replicas=0')).toEqual([]);
+  expect(await selected(`/apis/apps/v1/${NS}/replicasets`, 'status.replicas=0')).toBe(400);
+});
+
 test.each([
   ['/api/v1/nodes', 400],
   ['/api/v1/namespaces', 400],

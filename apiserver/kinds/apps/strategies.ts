@@ -73,7 +73,6 @@ export const replicaSets: Strategy<ReplicaSet> = {
   ...keepsTemplate,
   ...replicaSetRules,
   tracksGeneration: true,
-  selectableFields: { 'status.replicas': '0' },
   subresources: workloadStatus('replicasets'),
 };
 
