@@ -524,6 +524,57 @@ const REGISTERED: readonly Row[] = [
     ],
   ],
   [
+    'a way to tell flows apart, as a whole',
+    `/apis/${GROUP.flowcontrol}/v1beta1/flowschemas`,
+    {
+      spec: {
+        matchingPrecedence: 5,
+        priorityLevelConfiguration: { name: 'x' },
+        distinguisherMethod: { type: 'Odd' },
+      },
+    },
+    [
+      'spec.distinguisherMethod.type: Unsupported value: flowcontrol.FlowDistinguisherMethod{Type:"Odd"}: supported values: "ByNamespace", "ByUser"',
+    ],
+  ],
+  [
+    'a toleration that is there twice, as a whole',
+    `/apis/${GROUP.node}/v1/runtimeclasses`,
+    {
+      handler: 'h',
+      scheduling: {
+        tolerations: [
+          { key: 'a', operator: 'Exists' },
+          { key: 'a', operator: 'Exists' },
+        ],
+      },
+    },
+    [
+      'scheduling.tolerations[1]: Duplicate value: core.Toleration{Key:"a", Operator:"Exists", Value:"", Effect:"", TolerationSeconds:(*int64)(nil)}',
+    ],
+  ],
+  [
+    'the selector of a scope that does not go with the resource, as a whole',
+    `/api/v1/${HERE}/resourcequotas`,
+    {
+      spec: {
+        hard: { services: '1' },
+        scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['a'] }] },
+      },
+    },
+    [
+      'spec.scopeSelector.matchExpressions: Invalid value: core.ScopeSelector{MatchExpressions:[]core.ScopedResourceSelectorRequirement{core.ScopedResourceSelectorRequirement{ScopeName:"PriorityClass", Operator:"In", Values:[]string{"a"}}}}: unsupported scope applied to resource',
+    ],
+  ],
+  [
+    'an Event that is to own something, as a whole',
+    `/api/v1/${HERE}/configmaps`,
+    { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Event', name: 'o', uid: 'u' }] } },
+    [
+      'metadata.ownerReferences: Invalid value: v1.OwnerReference{APIVersion:"v1", Kind:"Event", Name:"o", UID:"u", Controller:(*bool)(nil), BlockOwnerDeletion:(*bool)(nil)}: /v1, Kind=Event is disallowed from being an owner',
+    ],
+  ],
+  [
     'lists without items by the names of their types',
     DEFINITIONS,
     definition({ versions: [] }),

@@ -1,6 +1,8 @@
 import type { FieldError } from '../errors/field-error';
 import { forbiddenField, invalid, required, tooLong, untilTooMany } from '../errors/field-error';
-import { goTime } from '../errors/go-values';
+import { goQuote } from '../errors/go-quote';
+import type { GoValue } from '../errors/go-values';
+import { goStruct, goTime } from '../errors/go-values';
 import { FINALIZER } from '../names';
 import { isLonger, qualifiedNameProblems } from './dns-names';
 import type { NameRule } from './name-rules';
@@ -151,6 +153,21 @@ function validateOwnerReferences(references: readonly OwnerReference[], path: st
   });
 }
 
+/** What holds a pointer is shown as JSON. */
+function inGo(reference: OwnerReference): GoValue | OwnerReference {
+  const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } =
+    reference as Partial<OwnerReference>;
+  if (controller !== undefined || blockOwnerDeletion !== undefined) return reference;
+  return goStruct('v1.OwnerReference', {
+    APIVersion: goQuote(apiVersion ?? ''),
+    Kind: goQuote(kind ?? ''),
+    Name: goQuote(name ?? ''),
+    UID: goQuote(uid ?? ''),
+    Controller: '(*bool)(nil)',
+    BlockOwnerDeletion: '(*bool)(nil)',
+  });
+}
+
 function validateOwnerReference(reference: OwnerReference, path: string): FieldError[] {
   // Decoded JSON may lack any of these, whatever the type says.
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference as Partial<OwnerReference>;
@@ -163,7 +180,7 @@ function validateOwnerReference(reference: OwnerReference, path: string): FieldE
   if (uid === '') errors.push(invalid(`${path}.uid`, uid, 'uid must not be empty'));
   // Events come and go by their lease; an owner must stay until it is deleted.
   if (apiVersion === 'v1' && kind === 'Event') {
-    errors.push(invalid(path, reference, '/v1, Kind=Event is disallowed from being an owner'));
+    errors.push(invalid(path, inGo(reference), '/v1, Kind=Event is disallowed from being an owner'));
   }
   return errors;
 }

@@ -5,7 +5,9 @@ import type {
 } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, required } from '../../../shared/errors/field-error';
-import { goStrings } from '../../../shared/errors/go-values';
+import { goQuote } from '../../../shared/errors/go-quote';
+import type { GoValue } from '../../../shared/errors/go-values';
+import { goNoItems, goStrings, goStruct, goStructs } from '../../../shared/errors/go-values';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
 import type { Quantity } from '../../../shared/object/values';
@@ -102,6 +104,18 @@ function conflicts(scopes: readonly string[], path: string): FieldError[] {
   );
 }
 
+function selectorInGo(expressions: readonly ScopedResourceSelectorRequirement[]): GoValue {
+  const type = 'core.ScopedResourceSelectorRequirement';
+  const shown = expressions.map(({ scopeName, operator, values = [] }) =>
+    goStruct(type, {
+      ScopeName: goQuote(scopeName),
+      Operator: goQuote(operator),
+      Values: String(values.length === 0 ? goNoItems('string') : goStrings(values)),
+    }),
+  );
+  return goStruct('core.ScopeSelector', { MatchExpressions: String(goStructs(type, shown)) });
+}
+
 /** Upstream names the list, not its element. */
 function validateScopeSelector(spec: ResourceQuotaSpec): FieldError[] {
   const path = 'spec.scopeSelector.matchExpressions';
@@ -115,7 +129,7 @@ function validateScopeSelector(spec: ResourceQuotaSpec): FieldError[] {
       ...validateOperator(expression, path),
     ]),
     ...(isMisapplied(spec, names)
-      ? [invalid(path, spec.scopeSelector, 'unsupported scope applied to resource')]
+      ? [invalid(path, selectorInGo(expressions), 'unsupported scope applied to resource')]
       : []),
     ...conflicts(names, path),
   ];

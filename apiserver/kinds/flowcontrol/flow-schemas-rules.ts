@@ -8,11 +8,13 @@ import type {
 } from '../../../shared/api/types/flowcontrol-v1beta1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
+import { goStruct } from '../../../shared/errors/go-values';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
 import { MANDATORY_FLOW_SCHEMAS, validateFlowConditions, validateMandatory } from './mandatory-flow';
-import { choice, forEachItem, invalidForEach, optionalForm, requiredText } from '../rules/primitives';
+import { forEachItem, invalidForEach, optionalForm, requiredText } from '../rules/primitives';
 
 /** The one schema that may be first, and the level that is never limited. */
 export const EXEMPT = 'exempt';
@@ -25,6 +27,12 @@ export const flowSchemaRules: Pick<Strategy<FlowSchema>, 'validate' | 'subresour
   subresources: { status: { ...statusSubresource, validateUpdate: validateFlowConditions } },
 };
 
+/** Upstream shows the method where it names its type. */
+function unknownMethod(type: string): FieldError {
+  const shown = goStruct('flowcontrol.FlowDistinguisherMethod', { Type: goQuote(type) });
+  return notSupported('spec.distinguisherMethod.type', shown, METHODS);
+}
+
 function validateFlowSchema(object: FlowSchema): FieldError[] {
   const {
     matchingPrecedence,
@@ -36,7 +44,7 @@ function validateFlowSchema(object: FlowSchema): FieldError[] {
   const levelPath = 'spec.priorityLevelConfiguration.name';
   return [
     ...validatePrecedence(matchingPrecedence, object.metadata.name ?? ''),
-    ...(method === undefined ? [] : choice(method.type, 'spec.distinguisherMethod.type', METHODS)),
+    ...(method === undefined || METHODS.includes(method.type) ? [] : [unknownMethod(method.type)]),
     ...(level === '' ? [required(levelPath, 'must reference a priority level')] : []),
     ...optionalForm(level, levelPath, dns1123SubdomainProblems),
     ...forEachItem(rules, 'spec.rules', validateRule),

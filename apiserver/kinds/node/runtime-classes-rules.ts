@@ -6,7 +6,7 @@ import { validateLabels } from '../../../shared/meta/validate-labels';
 import type { Strategy } from '../../registry/strategy';
 import { forEachItem, immutable, invalidForEach, repeatsIn } from '../rules/primitives';
 import { validateResourceRequirements } from '../pod-template/resource-requirements';
-import { validateTolerations } from '../pod-template/tolerations';
+import { tolerationInGo, validateTolerations } from '../pod-template/tolerations';
 
 export const runtimeClassRules: Pick<Strategy<RuntimeClass>, 'validate' | 'validateUpdate'> = {
   validate: ({ handler, overhead, scheduling }) => [
@@ -31,7 +31,7 @@ function validateScheduling({ nodeSelector, tolerations = [] }: Scheduling): Fie
     // The doubled name is upstream's.
     ...validateTolerations(tolerations, 'scheduling.tolerations.tolerations'),
     ...forEachItem(tolerations, 'scheduling.tolerations', (toleration, path, index) =>
-      isRepeated(index) ? [duplicate(path, toleration)] : [],
+      isRepeated(index) ? [duplicate(path, tolerationInGo(toleration))] : [],
     ),
   ];
 }

@@ -47,13 +47,14 @@ function operatorAndValue(toleration: Toleration, path: string): FieldError[] {
   }
   if (operator === 'Exists') {
     const why = "value must be empty when `operator` is 'Exists'";
-    return value === '' ? [] : [invalid(path, inGo(toleration), why)];
+    return value === '' ? [] : [invalid(path, tolerationInGo(toleration), why)];
   }
   return [notSupported(path, operator, ['Equal', 'Exists'])];
 }
 
 /** As upstream shows the whole of it; where there are seconds it shows where they are, and here which. */
-function inGo({ key = '', operator = '', value = '', effect = '', tolerationSeconds }: Toleration): GoValue {
+export function tolerationInGo(toleration: Toleration): GoValue {
+  const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
   return goStruct('core.Toleration', {
     Key: goQuote(key),
     Operator: goQuote(operator),

@@ -7,6 +7,9 @@ import type {
 } from '../../../shared/api/types/storage-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required } from '../../../shared/errors/field-error';
+import { goQuote } from '../../../shared/errors/go-quote';
+import type { GoValue } from '../../../shared/errors/go-values';
+import { goNoItems, goStrings, goStruct } from '../../../shared/errors/go-values';
 import { deepEqual } from '../../../shared/object/clone';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
@@ -87,10 +90,23 @@ export const csiNodeRules: Pick<Strategy<CSINode>, 'validate' | 'validateUpdate'
       // The path is upstream's.
       return old === undefined || deepEqual(old, driver)
         ? []
-        : [invalid('CSINodeDriver', driver, 'field is immutable')];
+        : [invalid('CSINodeDriver', inGo(driver), 'field is immutable')];
     });
   },
 };
+
+/** What holds a pointer is shown as JSON. */
+function inGo(driver: CSINodeDriver): GoValue | CSINodeDriver {
+  const { name, nodeID: nodeId, topologyKeys, allocatable } = driver;
+  if (allocatable !== undefined) return driver;
+  const keys = topologyKeys ?? [];
+  return goStruct('storage.CSINodeDriver', {
+    Name: goQuote(name),
+    NodeID: goQuote(nodeId),
+    TopologyKeys: String(keys.length === 0 ? goNoItems('string') : goStrings(keys)),
+    Allocatable: '(*storage.VolumeNodeResources)(nil)',
+  });
+}
 
 function validateNodeDriver(driver: CSINodeDriver, path: string, isSecond: boolean): FieldError[] {
   const { name, nodeID: nodeId, allocatable } = driver;
