@@ -167,6 +167,19 @@ test('a foreground deletion does not wait for ever for what cannot be discovered
   expect(bench.find(REPLICA_SETS, 'r')).toBeUndefined();
 });
 
+test('a foreground deletion waits no longer for a watch that broke, however often discovery is repeated', async () => {
+  bench.make(DEPLOYMENTS, 'd');
+  start({ gapPatienceMs: 200 });
+  while (!bench.server.seen.some(({ path, query }) => path.endsWith('/configmaps') && query.has('watch'))) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  bench.server.fault = ({ path }) =>
+    path.endsWith('/configmaps') ? new StatusError('InternalError', 'no conversion') : undefined;
+  bench.server.cutConnections();
+  await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Foreground' });
+  await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+});
+
 test('a foreground deletion waits for dependents that can be listed again in time', async () => {
   const groupVersion = `${GROUP.coordination}/v1`;
   bench.server.brokenGroupVersions.add(groupVersion);

@@ -63,7 +63,7 @@ export class OwnershipGraph {
   #resources: readonly ResourceRow[] = [];
   /** Group versions whose resources are not known now. */
   #unknown: readonly string[] = ['everything'];
-  /** One entry for each that is a gap now. */
+  /** One entry for each that was a gap when the young ones were asked for last. */
   #gaps: ReadonlyMap<string, Gap> = new Map();
 
   constructor(client: Client, log: Log, listener: GraphListener) {
@@ -123,15 +123,15 @@ export class OwnershipGraph {
     const blind = [...this.#branches.values()].filter(
       ({ informer }) => !informer.hasSynced() || informer.watchingForMs() < settledMs,
     );
-    const names = [...this.#unknown, ...blind.map(({ resource }) => resourceNameOf(resource))];
-    this.#noteGaps(names);
-    return names;
+    return [...this.#unknown, ...blind.map(({ resource }) => resourceNameOf(resource))];
   }
 
-  /** Those of the gaps that may still close by themselves: none has been there for `patienceMs`. */
+  /** Those of the gaps that may still close by themselves: none has been there for `patienceMs`. To be asked with one `settledMs`. */
   youngGaps(settledMs: number, patienceMs: number): readonly string[] {
     const now = monotonicClock.now();
-    return this.gaps(settledMs).filter((name) => now - (this.#gaps.get(name)?.sinceMs ?? now) < patienceMs);
+    const names = this.gaps(settledMs);
+    this.#noteGaps(names);
+    return names.filter((name) => now - (this.#gaps.get(name)?.sinceMs ?? now) < patienceMs);
   }
 
   /** The object with this uid, if one is seen. */
