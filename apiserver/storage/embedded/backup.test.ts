@@ -122,3 +122,17 @@ test('a backup that was cut or changed makes no store, and one beside records is
   expect(record).toBeUndefined();
   expect(readFileSync(beside)).toEqual(bytes);
 });
+
+test('a backup is of the moment at which it is begun to be read: one that nobody reads holds nothing of the store', async () => {
+  const store = await filled();
+  const { pieces } = store.backup();
+  await store.create('/registry/core/things/default/k-late', Buffer.from('x'), {}, patience());
+  const read: Buffer[] = [];
+  for await (const piece of pieces) read.push(piece);
+  place('second', Buffer.concat(read));
+  const restored = await open('second');
+  const prefix = '/registry/core/things/default/k';
+  expect((await restored.list(prefix, {}, patience())).records).toEqual(
+    (await store.list(prefix, {}, patience())).records,
+  );
+});

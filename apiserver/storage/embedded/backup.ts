@@ -6,11 +6,11 @@ import { decodeLogRow, decodeValueRow, logRowKey, valueRowKey } from './rows';
 import { StorageError } from '../backend';
 import type { StoreState } from './store-state';
 
-/** A store as it was at one moment. */
+/** A store as it is when its first piece is read. */
 export interface StoreBackup {
-  /** Of all pieces together. */
+  /** Of all pieces together, where nobody writes before the first one is read. */
   readonly bytes: number;
-  /** Must be read to its end, or returned. */
+  /** Once begun, must be read to its end, or returned. */
   readonly pieces: AsyncIterable<Buffer>;
 }
 
@@ -25,13 +25,14 @@ export function backupOf({
   readonly database: Database;
   readonly state: StoreState;
 }): StoreBackup {
-  const { found } = state.index.find('', {});
-  const bytes = found.reduce((sum, { key }) => sum + recordBytes(key, state), FIXED_BYTES);
-  const revision = Buffer.alloc(REVISION_BYTES);
-  revision.writeBigUInt64BE(BigInt(state.revision));
-  // Nothing waits between the index and the snapshot, so that both are of one moment.
-  const snapshot = takeSnapshot(database);
+  const { found: known } = state.index.find('', {});
+  const bytes = known.reduce((sum, { key }) => sum + recordBytes(key, state), FIXED_BYTES);
   async function* pieces(): AsyncGenerator<Buffer> {
+    // Nothing waits between the index and the snapshot, so that both are of one moment; who never reads holds no snapshot.
+    const { found } = state.index.find('', {});
+    const revision = Buffer.alloc(REVISION_BYTES);
+    revision.writeBigUInt64BE(BigInt(state.revision));
+    const snapshot = takeSnapshot(database);
     const hash = createHash('sha256');
     const hashed = (piece: Buffer): Buffer => {
       hash.update(piece);
