@@ -2,6 +2,7 @@ import { GATES } from '../../shared/flags/feature-gate-table';
 import { GROUP } from '../../shared/names';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
+import { MemoryBackend } from '../storage/testing/memory-backend';
 import type { FieldGate } from './field-gates';
 import { FIELD_GATES } from './field-gates';
 import { causesOf } from './testing/refusals';
@@ -140,14 +141,14 @@ const SLICE = {
 let api: InProcessApi;
 afterEach(async () => api.close());
 
-async function start(...gates: readonly FieldGate[]): Promise<void> {
-  api = await startInProcessApi(undefined, {
+async function start(gates: readonly FieldGate[], backend?: MemoryBackend): Promise<void> {
+  api = await startInProcessApi(backend, {
     kindSettings: { allowPrivileged: false, ephemeralContainers: false, gates: new Set(gates) },
   });
 }
 
 test.each(ROWS)('$gate keeps what it is about in $url', async ({ gate, url, spec, on }) => {
-  await start(gate);
+  await start([gate]);
   const { code, json } = await api.call('POST', url, { body: { metadata: { name: 'x' }, spec } });
   expect([code, json.message]).toEqual([201, undefined]);
   expect(json.spec).toMatchObject(on);
@@ -156,15 +157,41 @@ test.each(ROWS)('$gate keeps what it is about in $url', async ({ gate, url, spec
 test.each(ROWS.filter(({ gone }) => gone !== undefined))(
   'without $gate it is dropped in $url, whatever other gates are on',
   async ({ gate, url, spec, gone }) => {
-    await start(...FIELD_GATES.filter((each) => each !== gate));
+    await start(FIELD_GATES.filter((each) => each !== gate));
     const { code, json } = await api.call('POST', url, { body: { metadata: { name: 'x' }, spec } });
     expect([code, json.message]).toEqual([201, undefined]);
     expect(JSON.stringify(json.spec)).not.toContain(gone);
   },
 );
 
+/** Kinds of which what makes pods cannot change. */
+const FIXED = ROWS.filter(({ url }) => /\/(?:pods|jobs)$/u.test(url)).flatMap((row) =>
+  [true, false].map((isOnFirst) => ({ ...row, isOnFirst })),
+);
+
+test.each(FIXED)(
+  'what is in $url can be changed after $gate is switched (first on: $isOnFirst)',
+  async ({ gate, url, spec, isOnFirst }) => {
+    const backend = new MemoryBackend();
+    await start(isOnFirst ? [gate] : [], backend);
+    const before = api;
+    try {
+      const made = await api.call('POST', url, { body: { metadata: { name: 'x' }, spec } });
+      expect(made.code).toBe(201);
+      await start(isOnFirst ? [] : [gate], backend);
+      const { json } = await api.call('GET', `${url}/x`);
+      const labels = { ...json.metadata.labels, seen: 'yes' };
+      const body = { ...json, metadata: { ...json.metadata, labels } };
+      const { code, json: changed } = await api.call('PUT', `${url}/x`, { body });
+      expect([code, changed.message]).toEqual([200, undefined]);
+    } finally {
+      if (api !== before) await before.close();
+    }
+  },
+);
+
 test('EndpointSliceTerminatingCondition keeps the states of endpoints that end', async () => {
-  await start('EndpointSliceTerminatingCondition');
+  await start(['EndpointSliceTerminatingCondition']);
   const { json } = await api.call('POST', SLICES, { body: SLICE });
   expect(json.endpoints[0].conditions).toEqual({ ready: false, terminating: true });
 });
@@ -176,7 +203,7 @@ test.each<readonly [port: object, cause: string | undefined]>([
   [{ port: 'http', endPort: 80 }, 'Invalid spec.ingress[0].ports[0].endPort'],
   [{ endPort: 80 }, 'Invalid spec.ingress[0].ports[0].endPort'],
 ])('the ports of a policy are a range: %j', async (port, cause) => {
-  await start('NetworkPolicyEndPort');
+  await start(['NetworkPolicyEndPort']);
   const url = `/apis/${GROUP.networking}/v1/${SPACE}/networkpolicies`;
   const spec = { podSelector: {}, ingress: [{ ports: [port] }] };
   const reply = await api.call('POST', url, { body: { metadata: { name: 'x' }, spec } });
@@ -184,6 +211,6 @@ test.each<readonly [port: object, cause: string | undefined]>([
 });
 
 test('every gate is one of v1.21 that is off by default', async () => {
-  await start();
+  await start([]);
   expect(FIELD_GATES.map((gate) => GATES.get(gate)?.default)).toEqual(FIELD_GATES.map(() => false));
 });

@@ -17,7 +17,7 @@ export const deployments: Strategy<Deployment> = {
   tracksGeneration: true,
   /** Annotations count as desired state here: the controller hands them on to ReplicaSets. */
   prepareForUpdate(next, previous, info) {
-    const kept = withKeptTemplate(next, info);
+    const kept = withKeptTemplate(next, info, previous);
     if (deepEqual(annotationsOf(next.metadata), annotationsOf(previous.metadata))) return kept;
     return { ...kept, metadata: { ...kept.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
   },
@@ -49,7 +49,7 @@ function withoutSurge(daemonSet: DaemonSet): DaemonSet {
 }
 
 function keptDaemonSet(daemonSet: DaemonSet, info: WriteInfo, previous?: DaemonSet): DaemonSet {
-  const kept = withKeptTemplate(daemonSet, info);
+  const kept = withKeptTemplate(daemonSet, info, previous);
   const hadOne = previous?.spec.updateStrategy.rollingUpdate?.maxSurge !== undefined;
   return hadOne || isOn(info.settings, 'DaemonSetUpdateSurge') ? kept : withoutSurge(kept);
 }

@@ -33,7 +33,7 @@ export const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
     ...privilegeRule(job.spec.template.spec, { path: 'spec.template.spec', settings }),
   ],
   validateUpdate: (next, previous) =>
-    SETTLED.filter((name) => !deepEqual(next.spec[name], previous.spec[name])).map((name) =>
+    SETTLED.filter((name) => !isSame(name, next.spec, previous.spec)).map((name) =>
       invalid(
         `spec.${name}`,
         name === 'selector' ? selectorInGo(next.spec.selector) : next.spec[name],
@@ -41,6 +41,14 @@ export const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
       ),
     ),
 };
+
+/** A mode that is not said is the usual one: a Job of before its feature was on has none. */
+function isSame(name: (typeof SETTLED)[number], next: JobSpec, previous: JobSpec): boolean {
+  if (name !== 'completionMode') return deepEqual(next[name], previous[name]);
+  return (next.completionMode ?? NON_INDEXED) === (previous.completionMode ?? NON_INDEXED);
+}
+
+const NON_INDEXED = 'NonIndexed';
 
 /** A CronJob appends 11 characters to its name for each Job, whose name may have 63. */
 const CRON_JOB_NAME_BYTES_MAX = 52;

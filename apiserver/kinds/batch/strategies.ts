@@ -15,7 +15,7 @@ function keptJobSpec(spec: JobSpec, info: WriteInfo, previous?: JobSpec): JobSpe
     ...kept,
     ...(keepsMode && completionMode !== undefined ? { completionMode } : {}),
     ...(keepsSuspend && suspend !== undefined ? { suspend } : {}),
-    template: keptTemplate(kept.template, info),
+    template: keptTemplate(kept.template, info, previous?.template),
   };
 }
 
@@ -29,12 +29,18 @@ function withKeptSpec(job: Job, info: WriteInfo, previous?: Job): Job {
   return { ...job, spec: { ...defaults, ...keptJobSpec(job.spec, info, previous?.spec) } };
 }
 
-function withKeptJobTemplate(cronJob: CronJob, info: WriteInfo): CronJob {
+function withKeptJobTemplate(cronJob: CronJob, info: WriteInfo, previous?: CronJob): CronJob {
   const { spec } = cronJob;
   const { jobTemplate } = spec;
   return {
     ...cronJob,
-    spec: { ...spec, jobTemplate: { ...jobTemplate, spec: keptJobSpec(jobTemplate.spec, info) } },
+    spec: {
+      ...spec,
+      jobTemplate: {
+        ...jobTemplate,
+        spec: keptJobSpec(jobTemplate.spec, info, previous?.spec.jobTemplate.spec),
+      },
+    },
   };
 }
 
@@ -42,8 +48,8 @@ export const cronJobs: Strategy<CronJob> = {
   metadataChecks: 'old names',
   ...cronJobRules,
   defaultPropagationIn: { v1beta1: 'Orphan' },
-  prepareForCreate: withKeptJobTemplate,
-  prepareForUpdate: (next, _previous, info) => withKeptJobTemplate(next, info),
+  prepareForCreate: (object, info) => withKeptJobTemplate(object, info),
+  prepareForUpdate: (next, previous, info) => withKeptJobTemplate(next, info, previous),
 };
 
 export const jobs: Strategy<Job> = {

@@ -35,7 +35,7 @@ const ephemeralContainers: SubresourceStrategy<Pod> = {
       wanted === undefined
         ? withoutEphemeral(previous.spec)
         : { ...previous.spec, ephemeralContainers: wanted };
-    return { ...previous, metadata: next.metadata, spec: keptPodSpec(spec, settings) };
+    return { ...previous, metadata: next.metadata, spec: keptPodSpec(spec, settings, previous.spec) };
   },
   validateUpdate: (next, previous, { settings }) => [
     ...validateEphemeralContainersUpdate(next, previous),
@@ -70,7 +70,7 @@ export const pods: Strategy<Pod> = {
     const { spec } = next;
     const hasThem = (previous.spec.ephemeralContainers ?? []).length > 0;
     const isKept = settings.ephemeralContainers || hasThem;
-    return { ...next, spec: keptPodSpec(isKept ? spec : withoutEphemeral(spec), settings) };
+    return { ...next, spec: keptPodSpec(isKept ? spec : withoutEphemeral(spec), settings, previous.spec) };
   },
   graceSeconds({ spec, status: { phase } = {} }, requested) {
     if ((spec.nodeName ?? '') === '') return 0;

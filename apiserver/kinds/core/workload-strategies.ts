@@ -9,8 +9,8 @@ export const podTemplates: Strategy<PodTemplate> = {
   metadataChecks: 'old names',
   ...podTemplateRules,
   returnsDeletedObject: true,
-  prepareForCreate: withKeptOwnTemplate,
-  prepareForUpdate: (next, _previous, info) => withKeptOwnTemplate(next, info),
+  prepareForCreate: (object, info) => withKeptOwnTemplate(object, info),
+  prepareForUpdate: (next, previous, info) => withKeptOwnTemplate(next, info, previous),
 };
 
 export const replicationControllers: Strategy<ReplicationController> = {
@@ -22,6 +22,6 @@ export const replicationControllers: Strategy<ReplicationController> = {
   subresources: workloadStatus('replicationcontrollers'),
 };
 
-function withKeptOwnTemplate(object: PodTemplate, info: WriteInfo): PodTemplate {
-  return { ...object, template: keptTemplate(object.template, info) };
+function withKeptOwnTemplate(object: PodTemplate, info: WriteInfo, previous?: PodTemplate): PodTemplate {
+  return { ...object, template: keptTemplate(object.template, info, previous?.template) };
 }
