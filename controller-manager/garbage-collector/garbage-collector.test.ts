@@ -178,6 +178,7 @@ test('a foreground deletion waits no longer for a watch that broke, however ofte
   bench.server.cutConnections();
   await bench.client.delete(DEPLOYMENTS, ref('d'), { propagationPolicy: 'Foreground' });
   await bench.until(() => bench.find(DEPLOYMENTS, 'd') === undefined);
+  expect(bench.find(DEPLOYMENTS, 'd')).toBeUndefined();
 });
 
 test('a foreground deletion waits for dependents that can be listed again in time', async () => {

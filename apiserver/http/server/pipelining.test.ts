@@ -81,6 +81,27 @@ describe('pipelined requests', () => {
     expect(new Set(together)).toEqual(new Set([1]));
   });
 
+  test('one with a body is whole, also when the answer before it has not left', async () => {
+    const begun = deferred();
+    running = await startServer(async (exchange) => {
+      if (exchange.path === '/big') {
+        begun.resolve();
+        exchange.answer = { code: 200, headers: {}, body: Buffer.alloc(8_000_000, '.') };
+        return;
+      }
+      const { length } = await exchange.readBody();
+      exchange.answer = textAnswer(`/${String(length)}`);
+    });
+    const socket = await running.connect();
+    socket.write(get('/big'));
+    await begun.promise;
+    await turns(10);
+    const head = 'POST /take HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 300000\r\n\r\n';
+    socket.write(head + 'x'.repeat(300_000));
+    await turns(10);
+    expect((await readToEnd(socket)).slice(-7)).toBe('/300000');
+  });
+
   test('one is in memory at a time for a client that reads nothing', async () => {
     const big = Buffer.alloc(8_000_000, '.');
     let begun = 0;

@@ -26,6 +26,7 @@ import * as limits from './limits';
 import { refuseMalformed } from './malformed';
 import type { ClientAuthorities } from './peer-certificates';
 import { CLIENT_CERTIFICATE_OPTIONS, clientAuthorityContext } from './peer-certificates';
+import { parseByWayOfSocket } from './parse-by-way-of-socket';
 import { Pipelines } from './pipelines';
 import type { HandlerOptions, InFlight, Journey } from './request-handler';
 import { handleRequest } from './request-handler';
@@ -247,6 +248,7 @@ class HttpsServer implements Server {
       request.upgradeHead = head;
       this.#upgrade(request, socket);
     });
+    https.on('secureConnection', parseByWayOfSocket);
     https.on('tlsClientError', () => {
       this.#counts.handshakesFailed += 1;
     });

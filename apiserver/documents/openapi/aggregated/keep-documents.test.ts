@@ -174,6 +174,7 @@ test('a server that has no document any more has none, and is asked on', async (
   await told('What swims.');
   documents.clear();
   await told(undefined);
+  expect((await swaggerOfOurs()).definitions).not.toHaveProperty([FLUNDER]);
   documents.set('/openapi/v2', JSON.stringify(swagger('What swims again.')));
   await told('What swims again.');
 });
