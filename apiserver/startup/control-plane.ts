@@ -27,6 +27,7 @@ import { credentialsOf } from '../admission/webhooks/credentials';
 import { RecentConfigurationWrites } from '../admission/webhooks/source';
 import { WebhookMetrics } from '../admission/webhooks/webhook-metrics';
 import { quotaRecords } from '../admission/resource-quota/quota-records';
+import { timeout } from '../../shared/errors/status-error';
 import { ConversionCalls } from './conversion-calls';
 import { createMissing } from './bootstrap/create-missing';
 import type { Admission } from '../registry/admission';
@@ -304,6 +305,9 @@ async function createNamespace(
   await createMissing(store, endpoint, { metadata: { name } }, signal);
 }
 
+/** When to ask again a cache that is behind. */
+const RETRY_AFTER_SECONDS = 1;
+
 /** All Services from the cache, once it has come to the revision asked for and holds all of them: those that it lacks would lose what they use. */
 function servicesIn(
   registry: Registry,
@@ -316,7 +320,7 @@ function servicesIn(
     const cached = cache.resource(stored.keyPrefix);
     const needs = { of: [cached], revision, timeoutMs: cacheWaitMs, refill: 'wait' } as const;
     if ((await cache.freshen(needs, signal)) === 'behind' || !cached.isReady) {
-      throw new Error('the watch cache is behind the store');
+      throw timeout('the watch cache is behind the store', RETRY_AFTER_SECONDS);
     }
     return [...cached.snapshot().entries()].map((entry) => ({
       namespace: entry.namespace,

@@ -110,6 +110,7 @@ export async function startInProcessApi(
     admission = NO_CONTROLLERS,
     definitionsLive = true,
     limits = {},
+    cacheWaitMs = PATIENCE_MS,
     large,
     fills,
     encrypted,
@@ -127,6 +128,7 @@ export async function startInProcessApi(
     /** False: definitions of custom resources stay as they were written, as any other object. */
     readonly definitionsLive?: boolean;
     readonly limits?: Partial<CacheLimits>;
+    readonly cacheWaitMs?: number;
     /** Carries out large requests; by default they are like any other. */
     readonly large?: JourneyParts['large'];
     readonly fills?: ControlPlaneOptions['fills'];
@@ -146,7 +148,7 @@ export async function startInProcessApi(
     eventTtlSeconds: 3600,
     serverSideApply,
     admission: { ...DEFAULT_ADMISSION, ...admission },
-    cacheWaitMs: PATIENCE_MS,
+    cacheWaitMs,
     limits: { readIndexTimeoutMs: PATIENCE_MS, ...limits },
     accessControl: (policies, sources) => ({
       ...createAuthorization(

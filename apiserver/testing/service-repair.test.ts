@@ -32,3 +32,19 @@ test('an address is not taken for one that nobody uses because Services are bein
   for (const { freed, suspected } of await repaired)
     expect({ freed, suspected }).toEqual({ freed: 0, suspected: 0 });
 });
+
+test('a round that finds the cache behind is one that can be repeated, at the start of a server as well', async () => {
+  await api.close();
+  backend = new MemoryBackend();
+  api = await startInProcessApi(backend, { cacheWaitMs: 1 });
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  backend.beforeList = async (prefix) => (prefix.includes('/core/services/') ? released : undefined);
+  api.plane.cache.rebuildResource('core/services/', 'a test');
+  const { signal } = new AbortController();
+  const behind: unknown = await api.plane.serviceAllocation.repair(signal).catch((error: unknown) => error);
+  release();
+  expect(behind).toMatchObject({ status: { code: 504 } });
+});

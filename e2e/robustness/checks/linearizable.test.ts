@@ -279,3 +279,30 @@ describe('answers of one object that no order explains', () => {
     expect(stuckAt).not.toEqual([]);
   });
 });
+
+describe('deletions of one object that are under way together', () => {
+  const deletions = (key: string, count: number): readonly ObjectOperation[] =>
+    history(
+      CREATED,
+      ...Array.from({ length: count }, (_, at): Told => ({
+        verb: 'delete',
+        invokedMs: 2 + at,
+        returnedMs: 9,
+      })),
+    ).map((each) => ({ ...each, key }));
+
+  test.each([
+    ['pods/chaos-0/o0', 2, 'linearizable'],
+    ['pods/chaos-0/o0', 3, 'not linearizable'],
+    ['configmaps/chaos-0/o0', 1, 'linearizable'],
+    ['configmaps/chaos-0/o0', 2, 'not linearizable'],
+  ])('of %s, %d are done: %s', (key, count, verdict) => {
+    expect(searchOrder(deletions(key, count)).verdict).toBe(verdict);
+  });
+
+  test('one after the other has ended, a pod is gone', () => {
+    const [created, first] = deletions('pods/chaos-0/o0', 1);
+    const late = { ...first, invokedMs: 10, returnedMs: 11 } as ObjectOperation;
+    expect(searchOrder([created, first, late] as ObjectOperation[]).verdict).toBe('not linearizable');
+  });
+});
