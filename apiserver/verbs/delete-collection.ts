@@ -29,7 +29,7 @@ export async function removeCollection(
   const { query, signal } = exchange;
   const { endpoint } = target;
   const listOptions = listQueryOf(query);
-  const selectors = selectorsOf(query);
+  const selectors = await selectorsOf(query);
   const plan = planList(listOptions);
   const selection = selectionOf(selectors, target);
   const options = await readDeleteOptions(exchange);

@@ -12,7 +12,7 @@ export async function list(context: VerbContext, exchange: Exchange, target: Tar
   const { query, signal } = exchange;
   const answer = listAnswer(exchange, target, context.encodeElement);
   const options = listQueryOf(query);
-  const selectors = selectorsOf(query);
+  const selectors = await selectorsOf(query);
   const plan = planList(options);
   const selection = selectionOf(selectors, target);
   const { endpoint } = target;

@@ -40,7 +40,7 @@ function virtualVerb({ create, list, isAdmitted = true }: VirtualResource, verb:
     return async (context, exchange, target) => {
       const answer = listAnswer(exchange, target);
       checkListOptions(listQueryOf(exchange.query));
-      const { matches } = selectionOf(selectorsOf(exchange.query), target);
+      const { matches } = selectionOf(await selectorsOf(exchange.query), target);
       const all = await list(context, exchange.signal);
       const selected = matches === undefined ? all : all.filter((each) => matches(selectable(each)));
       const entries = selected.map((each) => sourceOf(target.endpoint, each));

@@ -4,7 +4,12 @@ import { badRequest } from '../../shared/errors/status-error';
 import type { FieldSelector, FieldTerm } from '../../shared/meta/fields';
 import { exactField, matchesFields, parseFieldSelector } from '../../shared/meta/fields';
 import type { LabelSelector } from '../../shared/meta/labels';
-import { exactLabels, matchesLabels, parseLabelSelector } from '../../shared/meta/labels';
+import {
+  exactLabels,
+  matchesLabels,
+  parseLabelSelector,
+  parseLongLabelSelector,
+} from '../../shared/meta/labels';
 import type { Entry } from '../cache/state/entry';
 import type { Endpoint } from '../registry/resource';
 import { relativeKey } from '../registry/resource';
@@ -28,14 +33,16 @@ export interface Selectors {
   readonly fields: FieldSelector;
 }
 
-/** Reads `labelSelector` and `fieldSelector`. Throws BadRequest for a malformed one. */
-export function selectorsOf(query: URLSearchParams): Selectors {
+/** A selector of so many characters is read in slices. */
+const LONG_SELECTOR_CHARS = 4_096;
+
+/** Reads `labelSelector` and `fieldSelector`. Rejects with BadRequest for a malformed one. */
+export async function selectorsOf(query: URLSearchParams): Promise<Selectors> {
   const labels = query.get('labelSelector') ?? '';
   const fields = query.get('fieldSelector') ?? '';
-  return STEP_TIMES.run('parse_selectors', () => ({
-    labels: parseLabelSelector(labels),
-    fields: parseFieldSelector(fields),
-  }));
+  const read =
+    labels.length < LONG_SELECTOR_CHARS ? parseLabelSelector(labels) : await parseLongLabelSelector(labels);
+  return STEP_TIMES.run('parse_selectors', () => ({ labels: read, fields: parseFieldSelector(fields) }));
 }
 
 /** What selectors and the path select together. Throws BadRequest for a field that the kind cannot be selected by. */

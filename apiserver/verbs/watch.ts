@@ -33,7 +33,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
     throw badRequest('a watch can only be upgraded to a WebSocket');
   }
   const options = listQueryOf(query);
-  const selectors = selectorsOf(query);
+  const selectors = await selectorsOf(query);
   const plan = planWatch(options);
   const selection = selectionOf(selectors, target);
   const { stored } = target.endpoint;

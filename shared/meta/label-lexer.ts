@@ -1,4 +1,4 @@
-/** What a label selector is made of. `end` closes every list; `word` is a key or a value. */
+/** What a label selector is made of. `end` is after all else; `word` is a key or a value. */
 export type LabelTokenKind =
   'word' | 'end' | ')' | ',' | '!' | '==' | '=' | '>' | 'in' | '<' | '!=' | 'notin' | '(';
 
@@ -14,21 +14,39 @@ const SYMBOLS = ['==', '!=', '=', '!', '(', ')', ',', '>', '<'] as const;
 const SPACES = new Set([' ', '\t', '\r', '\n']);
 const BREAKS = new Set([...SPACES, '=', '!', '(', ')', ',', '>', '<']);
 
-/** Splits a selector into tokens. Never fails: whatever is no symbol and no space is part of a word. */
-export function labelTokens(text: string): LabelToken[] {
-  const tokens: LabelToken[] = [];
-  let position = 0;
-  while (position < text.length) {
-    if (SPACES.has(text.charAt(position))) {
-      position += 1;
-      continue;
-    }
-    const token = symbolAt(text, position) ?? wordAt(text, position);
-    tokens.push(token);
-    position += token.text.length;
+const END: LabelToken = { kind: 'end', text: '' };
+
+/**
+ * Splits a selector into tokens, one after the other, so that nothing after a mistake is looked at. Never fails: whatever is no symbol and
+ * no space is part of a word. After the last one comes `end`, again and again.
+ */
+export class LabelTokens {
+  readonly #text: string;
+  #position = 0;
+  #ahead: LabelToken | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
   }
-  tokens.push({ kind: 'end', text: '' });
-  return tokens;
+
+  peek(): LabelToken {
+    this.#ahead ??= this.#read();
+    return this.#ahead;
+  }
+
+  next(): LabelToken {
+    const token = this.peek();
+    this.#ahead = undefined;
+    return token;
+  }
+
+  #read(): LabelToken {
+    while (SPACES.has(this.#text.charAt(this.#position))) this.#position += 1;
+    if (this.#position >= this.#text.length) return END;
+    const token = symbolAt(this.#text, this.#position) ?? wordAt(this.#text, this.#position);
+    this.#position += token.text.length;
+    return token;
+  }
 }
 
 function symbolAt(text: string, position: number): LabelToken | undefined {

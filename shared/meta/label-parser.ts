@@ -1,15 +1,15 @@
 import type { LabelToken, LabelTokenKind } from './label-lexer';
-import { labelTokens } from './label-lexer';
+import { LabelTokens } from './label-lexer';
 import type { LabelOperator, LabelRequirement } from './label-requirement';
 import { checkLabelKey, requirementOfKey } from './label-requirement';
 import { SelectorError } from './selector-error';
 
 /**
- * Reads `app in (a,b),tier!=x,!beta,n>5` into requirements, in the order written. Messages are those of kube-apiserver. Throws
- * SelectorError.
+ * Reads `app in (a,b),tier!=x,!beta,n>5` into requirements, in the order written, each when it is asked for. Messages are those of
+ * kube-apiserver. Throws SelectorError.
  */
-export function parseRequirements(text: string): LabelRequirement[] {
-  return new Parser(labelTokens(text)).parse();
+export function readRequirements(text: string): IterableIterator<LabelRequirement> {
+  return new Parser(text).read();
 }
 
 const OPERATOR_OF_TOKEN: ReadonlyMap<LabelTokenKind, LabelOperator> = new Map([
@@ -24,25 +24,23 @@ const OPERATOR_OF_TOKEN: ReadonlyMap<LabelTokenKind, LabelOperator> = new Map([
 
 /** The grammar. `in` and `notin` are operators only where an operator is due; elsewhere they are words. */
 class Parser {
-  readonly #tokens: readonly LabelToken[];
+  readonly #tokens: LabelTokens;
   /** Thousands of requirements may be of one label. */
   readonly #checkedKeys = new Set<string>();
-  #position = 0;
 
-  constructor(tokens: readonly LabelToken[]) {
-    this.#tokens = tokens;
+  constructor(text: string) {
+    this.#tokens = new LabelTokens(text);
   }
 
-  parse(): LabelRequirement[] {
-    const requirements: LabelRequirement[] = [];
-    if (this.#peek().kind === 'end') return requirements;
+  *read(): IterableIterator<LabelRequirement> {
+    if (this.#peek().kind === 'end') return;
     if (!isWord(this.#peek()) && this.#peek().kind !== '!') {
       throw new SelectorError(`found '${this.#peek().text}', expected: !, identifier, or 'end of string'`);
     }
     for (;;) {
-      requirements.push(this.#requirement());
+      yield this.#requirement();
       const separator = this.#next();
-      if (separator.kind === 'end') return requirements;
+      if (separator.kind === 'end') return;
       if (separator.kind !== ',') {
         throw new SelectorError(`found '${separator.text}', expected: ',' or 'end of string'`);
       }
@@ -130,17 +128,13 @@ class Parser {
   }
 
   #peek(): LabelToken {
-    return this.#tokens[this.#position] ?? END;
+    return this.#tokens.peek();
   }
 
   #next(): LabelToken {
-    const token = this.#peek();
-    this.#position += 1;
-    return token;
+    return this.#tokens.next();
   }
 }
-
-const END: LabelToken = { kind: 'end', text: '' };
 
 function isWord({ kind }: LabelToken): boolean {
   return kind === 'word' || kind === 'in' || kind === 'notin';

@@ -24,6 +24,8 @@ export function labelRequirement(
   return requirementOfKey(key, operator, values);
 }
 
+const NO_VALUES: ReadonlySet<string> = new Set();
+
 /** The same for a key that is checked. */
 export function requirementOfKey(
   key: string,
@@ -34,6 +36,7 @@ export function requirementOfKey(
   if ((operator === 'gt' || operator === 'lt') && values.some((value) => parseInt64(value) === undefined)) {
     throw new SelectorError("for 'Gt', 'Lt' operators, the value must be an integer");
   }
+  if (values.length === 0) return { key, operator, values: NO_VALUES };
   const sorted = [...values].sort();
   for (const value of sorted) {
     const problems = labelValueProblems(value);

@@ -10,6 +10,7 @@ import {
   matchesLabels,
   NO_LABEL,
   parseLabelSelector,
+  parseLongLabelSelector,
 } from './labels';
 
 const OBJECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -219,3 +220,35 @@ function outcomeOf(text: string): string {
     return error instanceof Error ? error.name : 'thrown';
   }
 }
+
+test('a long selector is read in slices, and says the same', async () => {
+  const text = Array.from({ length: 50_000 }, (_, index) => `!a${String(index)}`).join(',');
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const selector = await parseLongLabelSelector(text);
+  isOver = true;
+  expect(turns).toBeGreaterThan(1);
+  expect(selector).toEqual(parseLabelSelector(text));
+  await expect(parseLongLabelSelector(`${text},(`)).rejects.toThrow(
+    "found '(', expected: identifier after ','",
+  );
+});
+
+test('nothing of a selector is read that comes after a mistake', () => {
+  let read = 0;
+  const text = {
+    length: 1_000_000,
+    charAt(position: number): string {
+      read = Math.max(read, position);
+      return '(';
+    },
+    startsWith: (symbol: string): boolean => symbol === '(',
+  } as unknown as string;
+  expect(() => parseLabelSelector(text)).toThrow("found '('");
+  expect(read).toBe(0);
+});

@@ -1,5 +1,6 @@
+import { Slices } from '../concurrency/slices';
 import { LabelDemands } from './label-demands';
-import { parseRequirements } from './label-parser';
+import { readRequirements } from './label-parser';
 import type { LabelOperator, LabelRequirement } from './label-requirement';
 import { formatRequirement, holdsFor, labelRequirement } from './label-requirement';
 import { SelectorError } from './selector-error';
@@ -25,7 +26,18 @@ export const NO_LABEL: LabelSelector = [{ key: '', operator: 'in', values: new S
 
 /** Reads the text of a `labelSelector` parameter: `app in (a,b),tier!=x,!beta,n>5`. Throws SelectorError. */
 export function parseLabelSelector(text: string): LabelSelector {
-  return byKey(parseRequirements(text));
+  return byKey([...readRequirements(text)]);
+}
+
+/** The same, with turns of the event loop between slices: for a text that may be long. Rejects with a SelectorError. */
+export async function parseLongLabelSelector(text: string): Promise<LabelSelector> {
+  const slices = new Slices();
+  const requirements: LabelRequirement[] = [];
+  for (const requirement of readRequirements(text)) {
+    requirements.push(requirement);
+    if (slices.due()) await slices.pause();
+  }
+  return byKey(requirements);
 }
 
 /** The text that parses to the same selector; NO_LABEL has none. */

@@ -16,6 +16,7 @@ test.each<[string, string, boolean]>([
   ['^[[:alpha:]]+$', 'ab', true],
   ['^[[:alpha:]]+$', 'a1', false],
   ['^\\pL+$', 'é', true],
+  ['(?i)^[\\w\\-\\.]{1,200}[à-ÿ]$', 'A-B.C\u00c9', true],
   ['^.$', '😀', true],
   ['^.$', '\r', true],
   ['^.$', '\n', false],
@@ -40,6 +41,11 @@ test.each([
   ['(a{1000})'.repeat(500), 'error parsing regexp: expression too large'],
   ['(((a{9}){9}){9}|b){9}', 'error parsing regexp: expression too large'],
   ['a'.repeat(20_000), 'error parsing regexp: expression too large'],
+  // Each takes milliseconds: the other cases of all characters in between are looked for.
+  ['(?i)[Ā-\u{1ffff}]'.repeat(4), 'error parsing regexp: expression too large'],
+  ['(?i)[\\x{100}-\\x{1ffff}]'.repeat(4), 'error parsing regexp: expression too large'],
+  [`(?i)[${'Ā-\u{1ffff}'.repeat(4)}]`, 'error parsing regexp: expression too large'],
+  ['(?i)\\pL'.repeat(200), 'error parsing regexp: expression too large'],
 ])('%.40s is refused', (pattern, problem) => {
   expect(compilePattern(pattern)).toMatchObject({ problem });
 });
