@@ -2,11 +2,13 @@ import type { FieldError } from '../../shared/errors/field-error';
 import type { JsonObject } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
 import { apiVersionOf } from '../../shared/object/object';
+import type { Budget } from '../../shared/structural/budget';
 import { validateEmbedded } from '../../shared/structural/embedded';
 import { validateListTypes } from '../../shared/structural/list-types';
 import { warmPatterns } from '../../shared/structural/warm-patterns';
 import { validateValues } from '../../shared/structural/validate-values';
 import { INSTRUCTIONS_MAX } from '../kinds/apiextensions/crd-structure';
+import { keepBudgetWithin, valueBudget } from '../exchange/value-budget';
 import type { Strategy, WriteInfo } from '../registry/strategy';
 import { statusSubresource } from '../registry/strategy';
 import type { Guard } from '../storage/backend';
@@ -38,17 +40,16 @@ export function customStrategy(
       const schema = lazy?.schema;
       const sent = asSent(object, info);
       return [
-        ...(schema === undefined ? [] : validateValues(schema, sent)),
+        ...(schema === undefined ? [] : compare(info, (budget) => validateValues(schema, sent, { budget }))),
         ...(scale === undefined ? [] : validateScaled(object, scale, 'spec')),
         ...(schema === undefined ? [] : validateEmbedded(schema, sent)),
       ];
     },
-    validateNew: (object, info) => repeatsIn(versions.get(info.via.version), object),
+    validateNew: (object, info) => repeatsIn(versions, object, info),
     // What had repeated items before they were forbidden can still be changed.
     validateUpdate: (next, previous, info) => {
-      const version = versions.get(info.via.version);
-      const repeats = repeatsIn(version, next);
-      return repeats.length > 0 && repeatsIn(version, previous).length > 0 ? [] : repeats;
+      const repeats = repeatsIn(versions, next, info);
+      return repeats.length > 0 && repeatsIn(versions, previous, info).length > 0 ? [] : repeats;
     },
     subresources: {
       status: {
@@ -58,7 +59,9 @@ export function customStrategy(
           const { lazy, scale } = versions.get(info.via.version) ?? {};
           const schema = lazy?.statusSchema;
           return [
-            ...(schema === undefined ? [] : validateValues(schema, onlyStatus(next))),
+            ...(schema === undefined
+              ? []
+              : compare(info, (budget) => validateValues(schema, onlyStatus(next), { budget }))),
             ...(scale === undefined ? [] : validateScaled(next, scale, 'status')),
           ];
         },
@@ -74,9 +77,24 @@ function asSent(object: ApiObject, { via }: WriteInfo): JsonObject {
 }
 
 /** Items of sets and keyed lists that are there twice. */
-function repeatsIn(version: StrategyVersion | undefined, object: ApiObject): readonly FieldError[] {
-  const schema = version?.lazy.schema;
-  return schema === undefined ? [] : validateListTypes(schema, object);
+function repeatsIn(
+  versions: ReadonlyMap<string, StrategyVersion>,
+  object: ApiObject,
+  info: WriteInfo,
+): readonly FieldError[] {
+  const schema = versions.get(info.via.version)?.lazy.schema;
+  return schema === undefined ? [] : compare(info, (budget) => validateListTypes(schema, object, budget));
+}
+
+/** Compares with a schema. A small object may take long: then the request begins anew where it holds up nobody. */
+function compare(
+  info: WriteInfo,
+  errorsWithin: (budget: Budget) => readonly FieldError[],
+): readonly FieldError[] {
+  const budget = valueBudget(info.bounds);
+  const errors = errorsWithin(budget);
+  keepBudgetWithin(info.bounds, budget);
+  return errors;
 }
 
 function onlyStatus({ status }: ApiObject): JsonObject {

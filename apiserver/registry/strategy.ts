@@ -1,3 +1,4 @@
+import type { LoopBounds } from '../exchange/loop-bounds';
 import type { ApiObject, GroupVersion } from '../../shared/object/object';
 import type { NameRule } from '../../shared/meta/name-rules';
 import type { FieldError } from '../../shared/errors/field-error';
@@ -13,6 +14,8 @@ export interface WriteInfo {
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
   readonly settings: KindSettings;
+  /** Those of the event loop that carries the request out; undefined where nobody waits for it. */
+  readonly bounds?: LoopBounds | undefined;
 }
 
 /** What an operator decides about kinds, for all requests. */

@@ -27,7 +27,7 @@ export interface WriteContext extends ReadContext {
 }
 
 /** What the hooks of the kind may know of the request. */
-export function writeInfo(context: WriteContext, { endpoint, user }: WriteRequest): WriteInfo {
+export function writeInfo(context: WriteContext, { endpoint, user, bounds }: WriteRequest): WriteInfo {
   const { clock, kindSettings = DEFAULT_KIND_SETTINGS } = context;
-  return { via: endpoint.row, user, nowMs: clock.now(), settings: kindSettings };
+  return { via: endpoint.row, user, nowMs: clock.now(), settings: kindSettings, bounds };
 }

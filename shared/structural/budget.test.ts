@@ -1,17 +1,8 @@
-import {
-  createBudget,
-  isSpent,
-  PATTERN_MS_MAX,
-  PATTERN_WORK_MAX,
-  PATTERN_WORK_MIN,
-  spend,
-  spendMatch,
-  STEPS_MAX,
-} from './budget';
+import { createBudget, isSpent, FULL_BUDGET, SHORT_BUDGET, spend, spendMatch } from './budget';
 
 test('steps are spent one by one', () => {
   const budget = createBudget();
-  spend(budget, STEPS_MAX);
+  spend(budget, FULL_BUDGET.stepsMax);
   expect(isSpent(budget)).toBe(false);
   spend(budget, 1);
   expect(isSpent(budget)).toBe(true);
@@ -20,21 +11,28 @@ test('steps are spent one by one', () => {
 test('a match that could take too long is not made, and ends the validation', () => {
   const budget = createBudget();
   const match = jest.fn(() => true);
-  expect(spendMatch(budget, PATTERN_WORK_MAX, match)).toBe(true);
-  expect(spendMatch(budget, PATTERN_WORK_MAX + 1, match)).toBe(false);
+  expect(spendMatch(budget, FULL_BUDGET.matchWorkMax, match)).toBe(true);
+  expect(spendMatch(budget, FULL_BUDGET.matchWorkMax + 1, match)).toBe(false);
   expect(match).toHaveBeenCalledTimes(1);
   expect(isSpent(budget)).toBe(true);
 });
 
 test('a pause of the process does not count against little work', () => {
-  const late = { steps: 0, patternMs: PATTERN_MS_MAX * 2, cpuAtStart: 0 };
-  expect(isSpent({ ...late, patternWork: PATTERN_WORK_MIN })).toBe(false);
-  expect(isSpent({ ...late, patternWork: PATTERN_WORK_MIN + 1 })).toBe(true);
+  const late = { limits: FULL_BUDGET, steps: 0, patternMs: FULL_BUDGET.patternMsMax * 2, cpuAtStart: 0 };
+  expect(isSpent({ ...late, patternWork: FULL_BUDGET.patternWorkMin })).toBe(false);
+  expect(isSpent({ ...late, patternWork: FULL_BUDGET.patternWorkMin + 1 })).toBe(true);
 });
 
 test('a pause of the process does not count at all if it did not work meanwhile', () => {
   const { cpuAtStart } = createBudget();
-  const paused = { steps: 0, patternMs: Infinity, patternWork: Infinity };
+  const paused = { limits: FULL_BUDGET, steps: 0, patternMs: Infinity, patternWork: Infinity };
   expect(isSpent({ ...paused, cpuAtStart })).toBe(false);
-  expect(isSpent({ ...paused, cpuAtStart: cpuAtStart - PATTERN_MS_MAX * 1_000 })).toBe(true);
+  expect(isSpent({ ...paused, cpuAtStart: cpuAtStart - FULL_BUDGET.patternMsMax * 1_000 })).toBe(true);
+});
+
+test('a short budget is spent by less', () => {
+  const short = createBudget(SHORT_BUDGET);
+  spend(short, SHORT_BUDGET.stepsMax + 1);
+  expect([isSpent(short), SHORT_BUDGET.stepsMax < FULL_BUDGET.stepsMax]).toEqual([true, true]);
+  expect(spendMatch(createBudget(SHORT_BUDGET), SHORT_BUDGET.matchWorkMax + 1, () => true)).toBe(false);
 });

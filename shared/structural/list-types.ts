@@ -8,9 +8,12 @@ import type { StructuralSchema } from './structural-schema';
 import { uniqueKey } from './unique-key';
 
 /** Which items of sets and keyed lists are there twice. Each value is told once, at its second item. */
-export function validateListTypes(schema: StructuralSchema, object: JsonObject): readonly FieldError[] {
+export function validateListTypes(
+  schema: StructuralSchema,
+  object: JsonObject,
+  budget: Budget = createBudget(),
+): readonly FieldError[] {
   const errors: FieldError[] = [];
-  const budget = createBudget();
   if (schema.hasUniqueLists) walkObject(schema, object, { path: '', errors, budget });
   if (isSpent(budget)) errors.push(takesTooLong());
   return errors;

@@ -1,5 +1,6 @@
 import type { FieldError } from '../errors/field-error';
 import type { JsonObject } from '../object/clone';
+import type { Budget } from './budget';
 import { createBudget, isSpent, KEY_CHARS_PER_STEP, spend, TEXT_CHARS_PER_STEP } from './budget';
 import type { Check, Outcome } from './outcome';
 import {
@@ -21,15 +22,15 @@ import { uniqueKey } from './unique-key';
 
 /**
  * What is wrong with a value by the keywords of its schema, in the words of v1.21. `path` is that of the value inside the validated
- * object, as it shows in the text; `prefix` is put before the field of each error (`spec.versions[0].…default`).
+ * object, as it shows in the text; `prefix` is put before the field of each error (`spec.versions[0].…default`). What is left when `budget`
+ * is spent is not compared, and an error says so.
  */
 export function validateValues(
   schema: StructuralSchema,
   value: unknown,
-  { prefix = '' }: { readonly prefix?: string } = {},
+  { prefix = '', budget = createBudget() }: { readonly prefix?: string; readonly budget?: Budget } = {},
 ): readonly FieldError[] {
   const outcome = createOutcome();
-  const budget = createBudget();
   validateNode(schema, value, { path: '', outcome, budget });
   const errors = [...outcome.problems.values()];
   if (isSpent(budget)) errors.push(takesTooLong());

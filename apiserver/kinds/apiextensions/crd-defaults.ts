@@ -1,6 +1,7 @@
 import type { JSONSchemaProps } from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
+import type { Budget } from '../../../shared/structural/budget';
 import { embeddedProblems } from '../../../shared/structural/embedded';
 import { goError } from '../../../shared/structural/outcome';
 import { META_FIELDS, pruneValue } from '../../../shared/structural/prune';
@@ -9,11 +10,11 @@ import { compileSchema } from '../../../shared/structural/structural-schema';
 import { joinField, validateValues } from '../../../shared/structural/validate-values';
 import type { ReadonlyJson } from '../../../shared/object/json';
 
-/** That each default of a structural schema has no unknown fields and is good by its own schema. */
-export function validateDefaults(schema: JSONSchemaProps, path: string): FieldError[] {
+/** That each default of a structural schema has no unknown fields and is good by its own schema. `budget` is that of all of them. */
+export function validateDefaults(schema: JSONSchemaProps, path: string, budget: Budget): FieldError[] {
   const errors: FieldError[] = [];
   const root = compileSchema(schema);
-  validateNode(root, path, { resource: root, steps: [], isInMeta: false, errors });
+  validateNode(root, path, { resource: root, steps: [], isInMeta: false, errors, budget });
   return errors;
 }
 
@@ -24,12 +25,13 @@ interface Place {
   readonly steps: readonly (string | undefined)[];
   readonly isInMeta: boolean;
   readonly errors: FieldError[];
+  readonly budget: Budget;
 }
 
 function validateNode(schema: StructuralSchema, path: string, place: Place): void {
   const own: Place = schema.isEmbedded ? { ...place, resource: schema, steps: [], isInMeta: false } : place;
   if (schema.default !== undefined) {
-    place.errors.push(...(own.isInMeta ? metaProblems(schema, path, own) : problems(schema, path)));
+    place.errors.push(...(own.isInMeta ? metaProblems(schema, path, own) : problems(schema, path, own)));
   }
   if (schema.items !== undefined) {
     validateNode(schema.items, `${path}.items`, { ...own, steps: [...own.steps, undefined] });
@@ -40,7 +42,7 @@ function validateNode(schema: StructuralSchema, path: string, place: Place): voi
   }
 }
 
-function problems(schema: StructuralSchema, path: string): readonly FieldError[] {
+function problems(schema: StructuralSchema, path: string, { budget }: Place): readonly FieldError[] {
   const at = `${path}.default`;
   const value = schema.default;
   const unknown = deepEqual(pruneValue(schema, value), value)
@@ -50,7 +52,7 @@ function problems(schema: StructuralSchema, path: string): readonly FieldError[]
   if (embedded.length > 0) {
     return [...unknown, ...embedded.map((error) => ({ ...error, field: joinField(at, error.field) }))];
   }
-  return [...unknown, ...validateValues(schema, value, { prefix: at })];
+  return [...unknown, ...validateValues(schema, value, { prefix: at, budget })];
 }
 
 const SOME_RESOURCE = { apiVersion: 'validation/v1', kind: 'Validation' };
@@ -59,7 +61,7 @@ const SOME_RESOURCE = { apiVersion: 'validation/v1', kind: 'Validation' };
 function metaProblems(
   schema: StructuralSchema,
   path: string,
-  { resource, steps }: Place,
+  { resource, steps, budget }: Place,
 ): readonly FieldError[] {
   const at = `${path}.default`;
   const value = steps.reduceRight<unknown>(
@@ -67,7 +69,7 @@ function metaProblems(
     schema.default,
   );
   const found = embeddedProblems(resource, { ...SOME_RESOURCE, ...(value as ReadonlyJson) });
-  if (found.length === 0) return validateValues(schema, schema.default, { prefix: at });
+  if (found.length === 0) return validateValues(schema, schema.default, { prefix: at, budget });
   const lines = found.map(({ field, message }) => `${field}: ${message}`);
   const text = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
   return [goError('FieldValueInvalid', at, schema.default, `must result in valid metadata: ${text}`)];

@@ -4,7 +4,9 @@ import type {
   CustomResourceDefinitionVersion,
   JSONSchemaProps,
 } from '../../../shared/api/types/apiextensions-v1';
-import type { GroupVersion } from '../../../shared/object/object';
+import type { Budget } from '../../../shared/structural/budget';
+import { valueBudget } from '../../exchange/value-budget';
+import type { WriteInfo } from '../../registry/strategy';
 import { childrenOf, SCHEMA_TYPES } from './crd-schemas';
 import type { PatternBudget } from './crd-structure';
 import { newPatternBudget, validateStructure } from './crd-structure';
@@ -25,12 +27,14 @@ export interface Demands {
   readonly reviewVersion: boolean;
   /** What the patterns of all versions together have taken. */
   readonly patterns: PatternBudget;
+  /** What comparing the defaults of all versions with their schemas may take. */
+  readonly values: Budget;
 }
 
 /** What older clients stored is not asked more of than they were; `previous` is absent for a new definition. */
 export function demandsOf(
   { spec }: CustomResourceDefinition,
-  via: GroupVersion,
+  { via, bounds }: Pick<WriteInfo, 'via' | 'bounds'>,
   previous?: CustomResourceDefinition,
 ): Demands {
   const isNewer = via.version !== 'v1beta1';
@@ -51,6 +55,7 @@ export function demandsOf(
     defaults,
     reviewVersion: before === undefined || isReviewVersionKnown(before),
     patterns: newPatternBudget(),
+    values: valueBudget(bounds),
   };
 }
 

@@ -1,6 +1,7 @@
 import { decodeObject } from '../../../shared/schema/decode';
 import { messageType } from '../../../shared/schema/types';
 import { validateSchema } from './crd-schemas';
+import { createBudget } from '../../../shared/structural/budget';
 import { newPatternBudget } from './crd-structure';
 import type { ReadonlyJson } from '../../../shared/object/json';
 
@@ -12,7 +13,7 @@ function errorsOf(sent: ReadonlyJson, hasStatus = false, patterns = newPatternBu
   const { object: schema } = decodeObject(messageType('apiextensions/v1.JSONSchemaProps'), sent);
   const errors = validateSchema(schema, 's', {
     hasStatus,
-    demands: { ...ALL, patterns },
+    demands: { ...ALL, patterns, values: createBudget() },
   });
   return errors.map(({ field, message }) => `${field}: ${message}`);
 }

@@ -1,6 +1,7 @@
 import type { JSONSchemaProps } from '../../../shared/api/types/apiextensions-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid } from '../../../shared/errors/field-error';
+import type { Budget } from '../../../shared/structural/budget';
 import { enumError, goError } from '../../../shared/structural/outcome';
 import { validateDefaults } from './crd-defaults';
 import { validateListAndMapTypes } from './crd-list-types';
@@ -52,6 +53,7 @@ interface SchemaDemands {
   /** It may have defaults. */
   readonly defaults: boolean;
   readonly patterns: PatternBudget;
+  readonly values: Budget;
 }
 
 /**
@@ -73,7 +75,7 @@ export function validateSchema(
   // What cannot be read as a structural schema has been told already.
   if (!demands.structure || isUnreadable(schema)) return errors;
   const structure = validateStructure(schema, path, demands.patterns);
-  return [...errors, ...(structure.length > 0 ? structure : validateDefaults(schema, path))];
+  return [...errors, ...(structure.length > 0 ? structure : validateDefaults(schema, path, demands.values))];
 }
 
 function validateRoot(schema: JSONSchemaProps, path: string): FieldError[] {

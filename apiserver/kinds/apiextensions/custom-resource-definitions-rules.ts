@@ -8,7 +8,8 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { goNoItems } from '../../../shared/errors/go-values';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import type { Strategy } from '../../registry/strategy';
+import { keepBudgetWithin } from '../../exchange/value-budget';
+import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { validateApproval } from './crd-approval';
 import { validateConversion } from './crd-conversion';
 import type { Demands } from './crd-demands';
@@ -25,20 +26,22 @@ export const customResourceDefinitionRules: Pick<
   prepareForCreate: (object) => withStorageVersion({ ...object, status: NEW_STATUS }),
   prepareForUpdate: (next) => withStorageVersion(next),
   validateSent: (object, { via }) => validateSharedParts(object, via),
-  validateNew(object, { via }) {
-    const demands = demandsOf(object, via);
+  validateNew(object, info) {
+    const { via } = info;
+    const demands = demandsOf(object, info);
     return [
       ...nameOfPluralAndGroup(object),
-      ...validateSpec(object.spec, demands),
+      ...validateSpec(object.spec, demands, info),
       ...validateStatus(object),
       ...(via.version === 'v1' ? validateApproval(object) : []),
       ...validatePruning(object.spec, demands),
     ];
   },
-  validateUpdate(next, previous, { via }) {
-    const demands = demandsOf(next, via, previous);
+  validateUpdate(next, previous, info) {
+    const { via } = info;
+    const demands = demandsOf(next, info, previous);
     return [
-      ...validateSpec(next.spec, demands),
+      ...validateSpec(next.spec, demands, info),
       ...validateChange(next, previous),
       ...validateStatus(next),
       ...(via.version === 'v1' ? validateApproval(next, previous) : []),
@@ -84,8 +87,15 @@ function nameOfPluralAndGroup({ metadata, spec }: CustomResourceDefinition): Fie
 const SCOPES = ['Cluster', 'Namespaced'];
 const NAMES = ['plural', 'singular', 'kind', 'listKind'] as const;
 
-function validateSpec(spec: CustomResourceDefinitionSpec, demands: Demands): FieldError[] {
+function validateSpec(
+  spec: CustomResourceDefinitionSpec,
+  demands: Demands,
+  { bounds }: WriteInfo,
+): FieldError[] {
   const { group, names, scope } = spec;
+  const versions = validateVersions(spec, demands);
+  const common = validateCommonParts(spec, demands);
+  keepBudgetWithin(bounds, demands.values);
   return [
     ...validateGroup(group),
     ...(scope === '' ? [required('spec.scope')] : []),
@@ -94,10 +104,10 @@ function validateSpec(spec: CustomResourceDefinitionSpec, demands: Demands): Fie
     ...(preservesUnknownFields(spec) && demands.defaults && hasSchemaWith(spec, hasDefault)
       ? [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
       : []),
-    ...validateVersions(spec, demands),
+    ...versions,
     ...NAMES.filter((field) => (names[field] ?? '') === '').map((field) => required(`spec.names.${field}`)),
     ...validateNames(names, 'spec.names'),
-    ...validateCommonParts(spec, demands),
+    ...common,
     ...validateConversion(spec, demands),
   ];
 }
