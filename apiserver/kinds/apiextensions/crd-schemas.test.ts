@@ -37,6 +37,16 @@ const A = 's.properties[a]';
 const ofField = (schema: ReadonlyJson): string[] =>
   errorsOf(root(schema)).map((text) => text.replace(`${A}.`, ''));
 
+test('a meta schema is refused as a whole, when nothing else is wrong', () => {
+  expect(errorsOf(root({ type: 'string', $schema: 'x' }))).toEqual([
+    `s: Invalid value: "": OpenAPIV3Schema 'schema' is not supported`,
+  ]);
+  expect(errorsOf(root({ type: 'odd', $schema: 'x' }))).toEqual([
+    `${A}.type: Unsupported value: "odd": supported values: "array", "boolean", "integer", "number", "object", "string"`,
+  ]);
+  expect(errorsOf(root({ $schema: 'x' }))).toHaveLength(1);
+});
+
 test.each<[string, ReadonlyJson, string[]]>([
   ['no type', {}, ['type: Required value: must not be empty for specified object fields']],
   [

@@ -74,6 +74,7 @@ export function validateSchema(
   ];
   // What cannot be read as a structural schema has been told already.
   if (!demands.structure || isUnreadable(schema)) return errors;
+  if (namesMetaSchema(schema)) return errors.length > 0 ? errors : [metaSchemaRefused(path)];
   const structure = validateStructure(schema, path, demands.patterns);
   return [...errors, ...(structure.length > 0 ? structure : validateDefaults(schema, path, demands.values))];
 }
@@ -172,6 +173,15 @@ function isUnreadable(schema: JSONSchemaProps): boolean {
     schema['x-kubernetes-preserve-unknown-fields'] === false ||
     childrenOf(schema, '').some(([child]) => isUnreadable(child))
   );
+}
+
+/** Upstream finds a meta schema only as it reads the structure, and says so only when it has nothing else to say. */
+function metaSchemaRefused(path: string): FieldError {
+  return goError('FieldValueInvalid', path, '', "OpenAPIV3Schema 'schema' is not supported");
+}
+
+function namesMetaSchema(schema: JSONSchemaProps): boolean {
+  return isGiven(schema.$schema) || childrenOf(schema, '').some(([child]) => namesMetaSchema(child));
 }
 
 function ownParts(schema: JSONSchemaProps, path: string, place: Place): FieldError[] {
