@@ -153,6 +153,23 @@ test('one frame per event and representation is encoded and shared by all watche
   expect(new Set(buffers).size).toBe(1);
 });
 
+test('what a watch delivers is counted for whoever pays for it, history included, the state that it begins with left out', async () => {
+  put(X);
+  await start();
+  const ofState: number[] = [];
+  const ofHistory: number[] = [];
+  const state = watch({ delivered: { add: (bytes) => ofState.push(bytes) } });
+  const history = watch({ from: 0, delivered: { add: (bytes) => ofHistory.push(bytes) } });
+  expect([await state.take(1), await history.take(1)]).toEqual([['ADDED a/x@1'], ['ADDED a/x@1']]);
+  expect([ofState, ofHistory.length]).toEqual([[], 1]);
+  const next = state.take(1);
+  await live(cluster, 1);
+  put({ ...X, data: 'much'.repeat(1_000) });
+  expect(await next).toEqual(['MODIFIED a/x@2']);
+  expect(ofState).toHaveLength(1);
+  expect(ofState[0]).toBeGreaterThan(4_000);
+});
+
 test('a frame that tells ages is shared by those to whom it is news, and made anew for who comes later', async () => {
   await start();
   const aged = Object.assign(new JsonRepresentation('table'), { tellsAge: true });

@@ -56,6 +56,11 @@ export interface FlowMark {
   readonly levelUid: string;
 }
 
+/** Told how many bytes a watch hands to its client, a call for each delivery. */
+export interface DeliveryCount {
+  add(bytes: number): void;
+}
+
 /**
  * One request on its way through the journey (`apiserver/journey.ts`). A listener builds it; each stage sets the field that is its own
  * and reads those set before it. Nothing here knows HTTP/1, HTTP/2 or Express.
@@ -105,6 +110,8 @@ export interface Exchange {
   audit?: AuditTrail | undefined;
   /** Set by `flow control`, and told to the client with the answer; absent for requests that it does not look at. */
   flow?: FlowMark | undefined;
+  /** Set by `flow control` for a watch that pays for what it delivers. */
+  delivered?: DeliveryCount | undefined;
   /** How large the request may be to be carried out in this thread; absent: as large as it is. */
   bounds?: LoopBounds | undefined;
   /** Set by the verb, or by the error handler from the error it caught. */

@@ -35,6 +35,7 @@ function flowBench(seats: number, estimate: EstimateWork = () => LEAST_WORK) {
   const parts = {
     control,
     estimate,
+    deliveries: { countOf: () => ({ add: () => undefined }) },
     waitMsMax: 60_000,
     dropped,
     inQueue,

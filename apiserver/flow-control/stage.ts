@@ -3,6 +3,7 @@ import type { Exchange, Stage } from '../exchange/exchange';
 import type { DroppedRequests } from '../exchange/overload';
 import { isLongRunning } from '../exchange/long-running';
 import type { RequestInfo } from '../exchange/request-info';
+import type { Deliveries } from './deliveries';
 import type { Flow } from './flow';
 import type { FlowControl } from './flow-control';
 import type { FlowCounts } from './flow-counts';
@@ -10,10 +11,12 @@ import type { Queue, QueueSet } from './queue-set';
 import { RefusedError } from './queue-set';
 import { retryAfterSeconds } from './retry-after';
 import type { EstimateWork, Work } from './work';
+import { withinLevel } from './work';
 
 export interface FlowStageParts {
   readonly control: FlowControl;
   readonly estimate: EstimateWork;
+  readonly deliveries: Pick<Deliveries, 'countOf'>;
   /** How long a request may wait for its turn. */
   readonly waitMsMax: number;
   readonly dropped: DroppedRequests;
@@ -26,7 +29,8 @@ export interface FlowStageParts {
 
 /**
  * A stage that lets requests through as the seats of their priority level allow, and has the others wait their turn, or refuses them with 429.
- * It stands after those that say who is asking. A watch takes seats until it has begun; what goes to a node takes none.
+ * It stands after those that say who is asking. A watch takes seats until it has begun, and its flow pays for what it delivers; what goes to a node
+ * takes none.
  */
 export function createFlowStage(parts: FlowStageParts): Stage {
   const { control, now, estimate } = parts;
@@ -36,20 +40,13 @@ export function createFlowStage(parts: FlowStageParts): Stage {
     exchange.flow = flow.mark;
     const { queues } = flow.level;
     if (queues === undefined) return execute(flow, now, next);
+    if (exchange.info.verb === 'watch') exchange.delivered = parts.deliveries.countOf(flow, exchange);
     const work = withinLevel(estimate(exchange), flow.level.wholeSeats);
     const startedAt = now();
     const queue = queues.tryStart(flow.handOf(exchange), work.seats, startedAt);
     if (queue === undefined) return executeInTurn(parts, { exchange, flow, queues, work }, next);
     return executeSeated(parts, { exchange, flow, queues, work, queue, startedAt }, next);
   };
-}
-
-/** Of the seats of its level one request takes a quarter at most, so that there is always more than one. */
-const SHARE_MAX = 4;
-
-function withinLevel(work: Work, levelSeats: number): Work {
-  const max = Math.max(1, Math.floor(levelSeats / SHARE_MAX));
-  return work.seats <= max ? work : { ...work, seats: max };
 }
 
 /** A watch gives its seat back once it is initialised; the others never had one. */

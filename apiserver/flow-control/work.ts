@@ -60,9 +60,29 @@ export function createEstimate(sources: WorkSources): EstimateWork {
   };
 }
 
+/** What it takes to send bytes that are ready: of {@link DELIVERED_BYTES_MAX} or more it is the same. */
+export function workOfSending(bytes: number): Work {
+  return ofBytes(bytes, READY_BYTES_PER_SEAT);
+}
+
+/** Less than this takes no more than the least. */
+export const DELIVERED_BYTES_MIN = READY_BYTES_PER_SEAT;
+export const DELIVERED_BYTES_MAX = SEATS_MAX * READY_BYTES_PER_SEAT;
+
+/** Of the seats of its level one request takes a quarter at most, so that there is always more than one. */
+const SHARE_MAX = 4;
+
+export function withinLevel(work: Work, levelSeats: number): Work {
+  const max = Math.max(1, Math.floor(levelSeats / SHARE_MAX));
+  return work.seats <= max ? work : { ...work, seats: max };
+}
+
 function ofReading(sources: WorkSources, exchange: Parameters<EstimateWork>[0]): Work {
   const { bytes } = countOf(sources, exchange);
-  const perSeat = isReady(exchange) ? READY_BYTES_PER_SEAT : MADE_BYTES_PER_SEAT;
+  return ofBytes(bytes, isReady(exchange) ? READY_BYTES_PER_SEAT : MADE_BYTES_PER_SEAT);
+}
+
+function ofBytes(bytes: number, perSeat: number): Work {
   if (bytes < perSeat) return LEAST_WORK;
   return { seats: seatsOf(bytes / perSeat), sendMs: Math.min(SEND_MS_MAX, bytes / SENT_BYTES_PER_MS) };
 }

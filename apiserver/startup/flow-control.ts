@@ -3,6 +3,7 @@ import type { Log } from '../../shared/log/log';
 import type { Exchange, Stage } from '../exchange/exchange';
 import type { DroppedRequests } from '../exchange/overload';
 import { FlowConfiguration } from '../flow-control/configuration';
+import { Deliveries } from '../flow-control/deliveries';
 import { FlowControl } from '../flow-control/flow-control';
 import { createInFlightStage } from '../flow-control/in-flight-stage';
 import { RedisBoard } from '../flow-control/redis-board';
@@ -54,10 +55,12 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, life: A
     const board = new RedisBoard(openRedis(options.sharedBy), `${parts.storePrefix}:limits:`);
     new SharedLimits({ limits: [control, ...plane.divided], board, log }).keep(life);
   }
+  const deliveries = new Deliveries({ control, waitMsMax, now, life });
   const inQueue = { mutating: 0, readOnly: 0 };
   return {
     stage: createFlowStage({
       control,
+      deliveries,
       estimate,
       waitMsMax,
       dropped,

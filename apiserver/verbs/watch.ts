@@ -27,7 +27,7 @@ const AGENT_CHARACTERS_MAX = 200;
  */
 export async function watch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const { query, headers } = exchange;
-  const { grounds = [] } = exchange;
+  const { grounds = [], delivered } = exchange;
   const encoder = encoderOf(exchange, target.endpoint, 'stream');
   if (exchange.upgrade && !isWebSocketRequest(headers)) {
     throw badRequest('a watch can only be upgraded to a WebSocket');
@@ -57,6 +57,7 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
       bookmarks: boolParameter(query, 'allowWatchBookmarks'),
       sendInitialEvents: plan.kind === 'state' && plan.announcesEnd,
       timeoutMs: timeoutMs(context, options),
+      delivered,
       client: clientOf(exchange),
       labelSelector: query.get('labelSelector') ?? '',
       fieldSelector: query.get('fieldSelector') ?? '',

@@ -1,4 +1,5 @@
 import type { StatusError } from '../../../shared/errors/status-error';
+import type { DeliveryCount } from '../../exchange/exchange';
 import type { CachedResource, Entry, FrameElsewhere, Representation } from '../state/entry';
 
 /**
@@ -38,6 +39,8 @@ export interface WatchRequest {
   /** Ends the initial state with the bookmark of streaming lists. Means something only without `from`. */
   readonly sendInitialEvents?: boolean;
   readonly timeoutMs: number;
+  /** Told what is delivered beyond the state that the watch begins with; absent: nobody wants to know. */
+  readonly delivered?: DeliveryCount | undefined;
   /** User agent and address, for the log. */
   readonly client: string;
   /** The text of the selectors, for administrators who look at watches. */

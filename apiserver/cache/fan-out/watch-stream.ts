@@ -1,5 +1,6 @@
 import { untilAborted } from '../../../shared/concurrency/abort';
 import { TIMER_MAX_MS } from '../../../shared/concurrency/timer-max';
+import type { DeliveryCount } from '../../exchange/exchange';
 import { StorageError } from '../../storage/backend';
 import type { CacheContext } from '../context';
 import type { CachedResource, Entry } from '../state/entry';
@@ -158,7 +159,7 @@ async function* fromStore(
     signal,
   );
   const parts = history[Symbol.asyncIterator]();
-  const piece = new Piece(watcher.sent);
+  const piece = new Piece(watcher.sent, watcher.request.delivered);
   try {
     for (;;) {
       const part = parts.next();
@@ -199,7 +200,7 @@ async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boo
  */
 async function* fromRing(source: WatchSource, watcher: Watcher, signal: AbortSignal): AsyncGenerator<Buffer> {
   const { ring } = source.state;
-  const piece = new Piece(watcher.sent);
+  const piece = new Piece(watcher.sent, watcher.request.delivered);
   const slices = new Slices();
   let position = ring.positionAfter(watcher.sentRevision);
   let isHeld = false;
@@ -254,11 +255,13 @@ function reasonOf(source: WatchSource, watcher: Watcher, error: unknown): EndRea
 
 class Piece {
   readonly #sent: SentCounter;
+  readonly #delivered: DeliveryCount | undefined;
   #frames: Buffer[] = [];
   #bytes = 0;
 
-  constructor(sent: SentCounter) {
+  constructor(sent: SentCounter, delivered?: DeliveryCount) {
     this.#sent = sent;
+    this.#delivered = delivered;
   }
 
   get isEmpty(): boolean {
@@ -280,6 +283,7 @@ class Piece {
     const [first] = this.#frames;
     const bytes =
       this.#frames.length === 1 && first !== undefined ? first : Buffer.concat(this.#frames, this.#bytes);
+    this.#delivered?.add(this.#bytes);
     this.#frames = [];
     this.#bytes = 0;
     return bytes;

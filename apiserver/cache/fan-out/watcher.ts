@@ -232,7 +232,9 @@ export class Watcher implements Flushable {
     const run = this.#run;
     this.#isDue = false;
     this.discard();
-    return run === undefined ? DONE : { done: false, value: run.join() };
+    if (run === undefined) return DONE;
+    this.request.delivered?.add(run.byteLength);
+    return { done: false, value: run.join() };
   }
 
   /** The longer run is held before the shorter is released, which it begins with. */
