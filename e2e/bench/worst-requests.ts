@@ -14,10 +14,10 @@ import type { ProbeResult, Target } from './messages';
 import { cpuMicroseconds, preferProcess } from './process-cost';
 import type { Table } from './table';
 import { megabytes, milliseconds } from './table';
-import { BIG_JSON } from './worst/big-json';
+import { BIG_JSON, SMALL_JSON } from './worst/big-json';
 import { BIG_PROTOBUF } from './worst/big-protobuf';
 import { BIG_YAML } from './worst/big-yaml';
-import { DEFINITION_REQUESTS } from './worst/definitions';
+import { COSTLY_VALUES, DEFINITION_REQUESTS } from './worst/definitions';
 import { PATCHES } from './worst/patches';
 import { QUERIES, READ_REQUESTS } from './worst/queries';
 import type { WorstRequest } from './worst/request';
@@ -39,10 +39,12 @@ const FIELD_MANAGER = 'fieldManager=worst';
 
 const REQUESTS: readonly WorstRequest[] = [
   ...BIG_JSON,
+  ...SMALL_JSON,
   ...BIG_YAML,
   ...BIG_PROTOBUF,
   ...PATCHES,
   ...DEFINITION_REQUESTS,
+  ...COSTLY_VALUES,
   ...QUERIES,
   ...READ_REQUESTS,
 ];

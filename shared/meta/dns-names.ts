@@ -66,9 +66,11 @@ export const dns1035LabelProblems = checkerOf(DNS_1035_LABEL);
 export const labelValueProblems = checkerOf(LABEL_VALUE);
 
 const qualifiedNamePattern = wholeOf(QUALIFIED_NAME);
+const subdomainPattern = wholeOf(DNS_1123_SUBDOMAIN);
 
 /** `name` or `prefix.example.com/name`: the key of a label, an annotation or a finalizer. */
 export function qualifiedNameProblems(value: string): string[] {
+  if (isQualifiedName(value)) return [];
   const parts = value.split('/');
   if (parts.length > 2) {
     return [
@@ -83,6 +85,16 @@ export function qualifiedNameProblems(value: string): string[] {
   }
   if (!qualifiedNamePattern.test(name)) problems.push(`name part ${describe(QUALIFIED_NAME)}`);
   return problems;
+}
+
+/** What is good is ASCII, so that its length is that in bytes. */
+function isQualifiedName(value: string): boolean {
+  const slash = value.indexOf('/');
+  const name = slash === -1 ? value : value.slice(slash + 1);
+  if (name.length > QUALIFIED_NAME.bytesMax || !qualifiedNamePattern.test(name)) return false;
+  return (
+    slash === -1 || (slash <= DNS_1123_SUBDOMAIN.bytesMax && subdomainPattern.test(value.slice(0, slash)))
+  );
 }
 
 const PATH_SEGMENT_NOT: readonly string[] = ['.', '..'];
@@ -116,6 +128,8 @@ function prefixProblems(prefix: string): string[] {
 function checkerOf(form: Form): (value: string) => string[] {
   const pattern = wholeOf(form);
   return (value) => {
+    // What the pattern matches is ASCII, so that its length is that in bytes.
+    if (value.length <= form.bytesMax && pattern.test(value)) return [];
     const problems: string[] = [];
     if (isLonger(value, form.bytesMax)) problems.push(maxLengthProblem(form.bytesMax));
     if (!pattern.test(value)) problems.push(describe(form));

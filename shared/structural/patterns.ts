@@ -149,14 +149,14 @@ const GROUP_INSTRUCTIONS = 2;
 /** Alternatives of one character or class each are put together, every one with all before it. */
 const ALTERNATIVE_EFFORT = 1;
 /** The ranges of a class of Unicode are put together anew each time, with both cases of all letters if need be. */
-const UNICODE_CLASS_EFFORT = { exact: 10, folded: 30 } as const;
+const UNICODE_CLASS_EFFORT = { exact: 10, folded: 40 } as const;
 const CLASS_CHARS_PER_EFFORT = 8;
 
 /** In one of the groups that say so; where it ends is not looked at. */
 const FOLDS_CASE = /\(\?[a-zA-Z-]*i/;
 const FOLDED_CLASS_EFFORT = 6;
 /** The other cases of all characters of a range are looked for one by one: up to 125,000 in 3 ms. */
-const FOLDED_RANGE_EFFORT = 1_300;
+const FOLDED_RANGE_EFFORT = 1_500;
 /** One that may go beyond ASCII: an end of it is the number of a character, or no character of ASCII. A hyphen after a backslash is no range. */
 const LONG_RANGE = /[^\x20-|~]-[^\]]|(?<!\\)-(?:\\x\{|[^\x20-~])/g;
 

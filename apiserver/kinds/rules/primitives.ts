@@ -29,8 +29,8 @@ export function invalidForEach(problems: readonly string[], value: unknown, path
   return problems.map((problem) => invalid(path, value, problem));
 }
 
-/** Far more than a refusal shows. */
-const LIST_ERRORS_MAX = 10 * ERRORS_SHOWN_MAX;
+/** More than a refusal shows, whatever is left out of them later. */
+const LIST_ERRORS_MAX = 2 * ERRORS_SHOWN_MAX;
 
 /**
  * Runs the rule on every item of a list, or entry of a map, with the path of a list's item; where nearly all of very many are wrong, not

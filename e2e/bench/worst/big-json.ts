@@ -1,5 +1,6 @@
 import type { Row, WorstRequest } from './request';
-import { CONTAINER, filled, META, numbered, post, SPACE, TYPE } from './request';
+import { largestWithin } from './within-bounds';
+import { BODY_BYTES_MAX, CONTAINER, filled, META, numbered, post, SPACE, TYPE } from './request';
 import { GROUP_ROWS } from './group-rows';
 
 const POD = `${SPACE}/pods?dryRun=All`;
@@ -213,11 +214,10 @@ const CORE_ROWS: readonly Row[] = [
   ],
 ];
 
+const ROWS: readonly Row[] = [...CORE_ROWS, ...GROUP_ROWS];
+
 export const BIG_JSON: readonly WorstRequest[] = [
-  ...[...CORE_ROWS, ...GROUP_ROWS].map(([name, path, begin, item, end]) => {
-    const between = /value|long|white|name$|^event|token$|request$|quantity/u.test(name) ? '' : ',';
-    return json(`JSON: ${name}`, path, () => filled({ begin, item, between, end }));
-  }),
+  ...ROWS.map((row) => json(`JSON: ${row[0]}`, row[1], () => textOf(row))),
   ...[9_000, 300_000].map((depth) =>
     json(
       `JSON: unknown lists, ${String(depth)} deep`,
@@ -234,6 +234,16 @@ export const BIG_JSON: readonly WorstRequest[] = [
     filled({ begin: `{${META},"a":[`, item: '['.repeat(9_000) + ']'.repeat(9_000), end: ']}' }),
   ),
 ];
+
+/** As large as is still carried out on the loop that serves everybody. */
+export const SMALL_JSON: readonly WorstRequest[] = ROWS.map((row) =>
+  json(`JSON within the bounds: ${row[0]}`, row[1], () => largestWithin((bytes) => textOf(row, bytes))),
+);
+
+function textOf([name, _path, begin, item, end]: Row, bytes = BODY_BYTES_MAX): string {
+  const between = /value|long|white|name$|^event|token$|request$|quantity/u.test(name) ? '' : ',';
+  return filled({ begin, item, between, end, bytes });
+}
 
 function json(name: string, path: string, text: () => string): WorstRequest {
   return post(name, path, [TYPE.json, text]);

@@ -57,9 +57,23 @@ const KINDS = wordTable<Schema>({
       type: 'array',
       items: { type: 'string', enum: Array.from({ length: 1_000 }, (_, index) => `e${String(index)}`) },
     },
+    // Few instructions, and a new state with nearly every character of a text.
+    states: { type: 'string', pattern: '^[ab]*a[ab]{14}$' },
+    chosenOfMany: {
+      type: 'array',
+      items: { type: 'object', anyOf: alternatives(400) },
+    },
     anything: { 'x-kubernetes-preserve-unknown-fields': true },
   },
 });
+
+/** Of which the last one fits an empty object. */
+function alternatives(count: number): readonly object[] {
+  return [
+    ...Array.from({ length: count }, (_, index) => ({ required: [`f${String(index)}`] })),
+    { maxProperties: 1 },
+  ];
+}
 
 export const DEFINITIONS: readonly object[] = Array.from(KINDS.entries()).map(([kind, properties]) =>
   definition(kind, [
@@ -100,6 +114,13 @@ function schemaOfPatterns(index: number): string {
   });
   return `{"type":"object","properties":{${patterns.join(',')}}}`;
 }
+
+/** Upper and lower case are one in them: the other case of each character in a range is looked for. */
+const FOLDED: readonly (readonly [name: string, pattern: string])[] = [
+  ['ranges of all characters', '(?i)[Ā-\u{1ffff}]'.repeat(600)],
+  ['some ranges of all characters', '(?i)' + '[Ā-\u{1ffff}]'.repeat(2)],
+  ['classes of letters', '(?i)' + '\\pL'.repeat(90)],
+];
 
 type Item = string | ((index: number) => string);
 
@@ -158,7 +179,10 @@ function custom(
   name: string,
   field: string,
   item: Item,
-  [open, close]: readonly [string, string] = ['[', ']'],
+  {
+    around: [open, close] = ['[', ']'],
+    bytes,
+  }: { readonly around?: readonly [string, string]; readonly bytes?: number } = {},
 ): WorstRequest {
   const between = open === '"' ? '' : ',';
   return json(`custom resource: ${name}`, `${WIDE_CUSTOM}?dryRun=All`, () =>
@@ -167,6 +191,7 @@ function custom(
       item,
       between,
       end: `${close}}}`,
+      ...(bytes === undefined ? {} : { bytes }),
     }),
   );
 }
@@ -208,14 +233,14 @@ export const DEFINITION_REQUESTS: readonly WorstRequest[] = [
       }),
     ),
   ),
-  custom('keys', 'free', numbered('"k#":""'), ['{', '}']),
-  custom('unknown fields', 'no', numbered('"k#":""'), ['{', '}']),
+  custom('keys', 'free', numbered('"k#":""'), { around: ['{', '}'] }),
+  custom('unknown fields', 'no', numbered('"k#":""'), { around: ['{', '}'] }),
   custom('anything', 'anything', '{}'),
   custom('empty items', 'items', '{}'),
   custom('items', 'items', numbered('{"name":"#","number":1}')),
   custom('items of a wrong type', 'items', '0'),
   custom('texts for a pattern', 'patterns', '"aaaaaaaaaaaaaaaaaaaa!"'),
-  custom('one text for a pattern', 'pattern', 'a', ['"', '"']),
+  custom('one text for a pattern', 'pattern', 'a', { around: ['"', '"'] }),
   custom('addresses', 'ips', '"1.2.3.4"'),
   custom('times', 'times', '"2001-01-01T00:00:00Z"'),
   custom('set', 'set', numbered('"s#"')),
@@ -225,6 +250,33 @@ export const DEFINITION_REQUESTS: readonly WorstRequest[] = [
   custom('alternatives in items', 'chosen', '{}'),
   custom('enums in items', 'enums', '"e999"'),
 ];
+
+const LETTERS = 'abbabaaabbbaababbabbbaaaab';
+
+/** Small, so that the loop carries them out, and costly by their schema. */
+export const COSTLY_VALUES: readonly WorstRequest[] = [
+  custom('within the bounds, text for a pattern of many states', 'states', letter, {
+    around: ['"', '"'],
+    bytes: 100_000,
+  }),
+  custom('within the bounds, items with many alternatives', 'chosenOfMany', '{}', { bytes: 8_000 }),
+  json('definition: within the bounds, default with many alternatives', DEFINITION, () => {
+    const items = { type: 'object', anyOf: alternatives(400) };
+    const list = { type: 'array', items, default: Array.from({ length: 1_500 }, () => ({})) };
+    return textOf([['v1', JSON.stringify({ type: 'object', properties: { list } })]]);
+  }),
+  ...FOLDED.map(([name, pattern]) =>
+    json(`definition: pattern, ${name}`, DEFINITION, () => {
+      const properties = { p: { type: 'string', pattern: `${pattern}${String(Date.now())}` } };
+      return textOf([['v1', JSON.stringify({ type: 'object', properties })]]);
+    }),
+  ),
+];
+
+/** Neither repeated nor random, so that all runs send the same. */
+function letter(index: number): string {
+  return LETTERS.charAt((index * index + 7 * Math.floor(index / 13)) % LETTERS.length);
+}
 
 function json(name: string, path: string, text: () => string): WorstRequest {
   return post(name, path, [TYPE.json, text]);
