@@ -27,9 +27,14 @@ export function converting<T>(work: () => T, signal: AbortSignal): T | Promise<T
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof ConversionNeeded)) throw error;
-    return resumed(work, error, signal);
+    return afterConversion(work, error, signal);
   }
+}
+
+/** The same for work that has been tried already: throws the error that it has thrown if that is another one. */
+export function afterConversion<T>(work: () => T, error: unknown, signal: AbortSignal): Promise<T> {
+  if (!(error instanceof ConversionNeeded)) throw error;
+  return resumed(work, error, signal);
 }
 
 async function resumed<T>(work: () => T, first: ConversionNeeded, signal: AbortSignal): Promise<T> {

@@ -1,5 +1,5 @@
 import { Pace } from '../../shared/concurrency/pace';
-import { converting } from './conversion-needed';
+import { afterConversion } from './conversion-needed';
 import type { Draft } from './draft';
 import { judge, mutate, refuseEscalation, requireCreate } from './write-steps/admission';
 import { change, refuseForeignUid, relyOnDefinition, toStored, trackFields } from './write-steps/change';
@@ -91,7 +91,13 @@ function stepsOf(way: Way): readonly NamedStep[] {
 export async function travel(way: Way, draft: Draft, signal: AbortSignal): Promise<void> {
   let pace = new Pace();
   for (const { step, stage } of STEPS[way]) {
-    const waiting = converting(() => step(draft, signal), signal);
+    let waiting: unknown;
+    // Not `converting`: it would take a closure for each step of each write.
+    try {
+      waiting = step(draft, signal);
+    } catch (error) {
+      waiting = afterConversion(() => step(draft, signal), error, signal);
+    }
     const isDue = pace.isDueAfter(stage);
     if (waiting instanceof Promise) {
       await waiting;

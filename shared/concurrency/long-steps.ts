@@ -1,7 +1,7 @@
 import { DurationHistogram } from '../metrics/duration-histogram';
 
-/** Shorter steps are not counted: they are nearly all, and harm nobody. */
-const STEP_MS_MIN = 1;
+/** Milliseconds. Shorter steps are not counted: they are nearly all, and harm nobody. */
+export const STEP_MS_MIN = 1;
 const BOUNDS_SECONDS: readonly number[] = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** For how long the longest step is remembered at least; at most twice as long. */
 const REMEMBERED_MS = 300_000;

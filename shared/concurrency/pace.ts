@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { STEP_TIMES } from './long-steps';
+import { STEP_MS_MIN, STEP_TIMES } from './long-steps';
 
 /** As long as all sliced work may hold the loop in one turn: nearly all requests take less altogether. */
 const LONG_STEP_MS = 2.5;
@@ -20,7 +20,8 @@ export class Pace {
   /** The same, and the step that ends here is counted as one of this stage if it was a long one. */
   isDueAfter(stage: string): boolean {
     const now = performance.now();
-    STEP_TIMES.note(stage, now - this.#steppedAt, now);
+    const tookMs = now - this.#steppedAt;
+    if (tookMs >= STEP_MS_MIN) STEP_TIMES.note(stage, tookMs, now);
     this.#steppedAt = now;
     return now - this.#begunAt > LONG_STEP_MS;
   }

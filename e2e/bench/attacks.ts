@@ -1,0 +1,185 @@
+import { mkdirSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ensureCredentials } from '../../deploy/local/credentials';
+import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
+import { defined } from '../../shared/defined';
+import type { Replica } from '../support/replica';
+import { startReplica } from '../support/replica';
+import { makeWorkspace } from '../support/workspace';
+import type { Attack } from './attacks/attack';
+import { ATTACKS } from './attacks/attacks';
+import { fillForAttacks } from './attacks/fill';
+import type { SlowWebhook } from './attacks/slow-webhook';
+import { startSlowWebhook } from './attacks/slow-webhook';
+import { askProbe } from './ask-probe';
+import type { BenchProcess } from './children';
+import { startLoad, startProgram } from './children';
+import type { LoopFigures } from './loop-probe';
+import type { AnsweredCodes, AttackResult, ProbeResult, Target } from './messages';
+import { cpuMicroseconds, forgetPeak, memoryMegabytes, preferProcess } from './process-cost';
+import { SIZES } from './rig';
+import type { Table } from './table';
+import { megabytes, milliseconds, ratio } from './table';
+
+/** Those whose names match are made, and no others. */
+const WANTED = new RegExp(process.env['ORCH_BENCH_ATTACKS'] ?? '', 'u');
+/** The folder of another build whose server is attacked; that of this repository if not given. */
+const BUILD_ROOT = process.env['ORCH_BENCH_BUILD'];
+/** The attacker has the rest of the machine, and no more. */
+const ATTACKER_PRIORITY = 10;
+/** What an attack has left behind is over before the next quiet time. */
+const SETTLE_MS = 2_000;
+/** A server that was held for longer is given up. */
+const HELD_MS_MAX = 600_000;
+const QUIET_PATH = '/api/v1/namespaces/quiet/configmaps/small';
+
+interface Rig {
+  readonly replica: Replica;
+  readonly dir: string;
+  readonly loopFile: string;
+  readonly probe: BenchProcess;
+  /** With the attacker's token. */
+  readonly attacker: Target;
+}
+
+interface Figures {
+  readonly attack: Attack;
+  readonly quiet: ProbeResult;
+  readonly attacked: ProbeResult;
+  readonly codes: AnsweredCodes;
+  /** CPU time of the server under the attack, in cores. */
+  readonly cores: number;
+  /** For how long its main thread worked at most in one go. */
+  readonly workedMs: number;
+  readonly peakMegabytes: number;
+}
+
+/**
+ * What a GET of one tenant takes while another one attacks the server, or somebody without any credential, beside what it takes right before
+ * that. Tenants are service accounts with rights in a namespace of their own. ORCH_BENCH_ATTACKS is a pattern of the names of attacks.
+ */
+export async function measureAttacks(): Promise<Table> {
+  const found: Figures[] = [];
+  await withRig(async (rig) => {
+    for (const attack of ATTACKS.filter(({ name }) => WANTED.test(name))) {
+      const figures = await measure(rig, attack);
+      found.push(figures);
+      console.log(`| ${rowOf(figures).join(' | ')} |`);
+    }
+  });
+  return {
+    title: 'One tenant’s GET while another attacks',
+    header: [
+      'attack',
+      'p50',
+      'attacked',
+      'p99',
+      'attacked',
+      'ratio',
+      'longest',
+      'failed',
+      'worked in one go',
+      'answers',
+      'cores',
+      'memory',
+    ],
+    rows: found.map(rowOf),
+  };
+}
+
+async function withRig(measureAll: (rig: Rig) => Promise<void>): Promise<void> {
+  const workspace = makeWorkspace('attacks');
+  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
+  const credentials = ensureCredentials(workspace.dir);
+  const loopFile = path.join(workspace.dir, 'loop.json');
+  const replica = await startReplica({
+    dialect: 'kubernetes',
+    storage: { kind: 'etcd', endpoints: etcd.endpoints },
+    dir: workspace.dir,
+    credentials,
+    nodeFlags: ['--require', path.join(__dirname, 'loop-probe-preload.js')],
+    env: { ORCH_BENCH_LOOP_FILE: loopFile },
+    ...defined({ buildRoot: BUILD_ROOT }),
+  });
+  let probe: BenchProcess | undefined;
+  let webhook: SlowWebhook | undefined;
+  try {
+    webhook = await startSlowWebhook(path.join(workspace.dir, 'certs'));
+    const tokens = await fillForAttacks(replica, webhook);
+    preferProcess(replica.process().pid);
+    const target = { server: replica.server, caFile: replica.caFile };
+    probe = await startLoad({ kind: 'probe', target: { ...target, token: tokens.quiet }, path: QUIET_PATH });
+    const dir = path.join(workspace.dir, 'attacker');
+    mkdirSync(dir);
+    await measureAll({ replica, dir, loopFile, probe, attacker: { ...target, token: tokens.noisy } });
+  } finally {
+    probe?.send('stop');
+    await webhook?.close();
+    await replica.stop();
+    await etcd.members[0]?.kill('SIGKILL');
+    await etcd.stop();
+    workspace.remove();
+  }
+}
+
+async function measure({ replica, dir, loopFile, probe, attacker }: Rig, attack: Attack): Promise<Figures> {
+  const { pid } = replica.process();
+  const child = startProgram('load', { kind: 'attack', name: attack.name, target: attacker, dir });
+  if ((await child.answer()) !== 'ready') throw new Error('The attack has begun before it was told to.');
+  setPriority(child.pid, ATTACKER_PRIORITY);
+  await delay(SETTLE_MS);
+  await tell(probe);
+  await delay(SIZES.durationMs);
+  const quiet = await tell(probe);
+  await askProbe(replica.process(), loopFile);
+  forgetPeak(pid);
+  const before = { at: performance.now(), cpu: cpuMicroseconds(pid) };
+  child.send('go');
+  await delay(SIZES.durationMs);
+  const codes = await stop(child);
+  const attacked = await tell(probe);
+  const cores = (cpuMicroseconds(pid) - before.cpu) / ((performance.now() - before.at) * 1_000);
+  const { peak } = memoryMegabytes(pid);
+  const { workedMs } = (await askProbe(replica.process(), loopFile, HELD_MS_MAX)) as LoopFigures;
+  return { attack, quiet, attacked, codes, cores, workedMs, peakMegabytes: peak };
+}
+
+async function stop(child: BenchProcess): Promise<AnsweredCodes> {
+  child.send('stop');
+  return ((await child.answer()) as AttackResult).codes;
+}
+
+async function tell(probe: BenchProcess): Promise<ProbeResult> {
+  probe.send('tell');
+  return (await probe.answer()) as ProbeResult;
+}
+
+function rowOf({
+  attack,
+  quiet,
+  attacked,
+  codes,
+  cores,
+  workedMs,
+  peakMegabytes,
+}: Figures): readonly string[] {
+  const answers = codes
+    .toSorted(([a], [b]) => a - b)
+    .map(([code, times]) => `${String(times)} × ${code === 0 ? 'broken' : String(code)}`);
+  return [
+    attack.name,
+    milliseconds(quiet.p50Ms),
+    milliseconds(attacked.p50Ms),
+    milliseconds(quiet.p99Ms),
+    milliseconds(attacked.p99Ms),
+    ratio(attacked.p99Ms, quiet.p99Ms),
+    milliseconds(attacked.maxMs),
+    String(attacked.failed),
+    milliseconds(workedMs),
+    answers.join(', '),
+    cores.toFixed(2),
+    megabytes(peakMegabytes),
+  ];
+}

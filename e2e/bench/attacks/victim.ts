@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import { connect } from 'node:tls';
+import type { Target } from '../messages';
+
+/** The namespace in which the attacker may do everything but give away more rights. */
+export const NOISY = 'noisy';
+
+export interface Request {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON. */
+  readonly body?: Buffer | object;
+}
+
+const SOCKETS_MAX = 256;
+
+/** The server as the attacker sees it, and what it has answered. */
+export class Victim {
+  /** How often each code was answered; 0 for a broken connection. */
+  readonly codes = new Map<number, number>();
+  /** A folder for what attacks are made of. */
+  readonly dir: string;
+  readonly #target: Target;
+  readonly #ca: Buffer;
+  readonly #agent: Agent;
+
+  constructor(target: Target, dir: string) {
+    this.dir = dir;
+    this.#target = target;
+    this.#ca = readFileSync(target.caFile);
+    this.#agent = new Agent({ keepAlive: true, ca: this.#ca, maxSockets: SOCKETS_MAX });
+  }
+
+  get authorization(): string {
+    return `Bearer ${this.#target.token}`;
+  }
+
+  count(code: number, times = 1): void {
+    this.codes.set(code, (this.codes.get(code) ?? 0) + times);
+  }
+
+  /** Resolves with the code, which is counted, once the whole answer is there. */
+  async ask({ method = 'GET', path, headers = {}, body }: Request, signal: AbortSignal): Promise<number> {
+    const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+    const type = bytes === undefined ? {} : { 'content-type': 'application/json' };
+    const code = await new Promise<number>((resolve) => {
+      const sent = request(
+        new URL(path, this.#target.server),
+        {
+          agent: this.#agent,
+          method,
+          signal,
+          headers: { authorization: this.authorization, ...type, ...headers },
+        },
+        (answer: IncomingMessage) => {
+          answer.resume();
+          answer.once('end', () => resolve(answer.statusCode ?? 0));
+          answer.once('error', () => resolve(0));
+        },
+      );
+      sent.once('error', () => resolve(0));
+      sent.end(bytes);
+    });
+    if (!signal.aborted) this.count(code);
+    return code;
+  }
+
+  /** A connection of its own, over which bytes are sent as they are; its errors are nobody's. */
+  connect(client: { readonly cert?: Buffer; readonly key?: Buffer } = {}): TLSSocket {
+    const { hostname, port } = new URL(this.#target.server);
+    const socket = connect({ host: hostname, port: Number(port), ca: this.#ca, ...client });
+    socket.on('error', () => undefined);
+    return socket;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

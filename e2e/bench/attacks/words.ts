@@ -1,0 +1,23 @@
+import type { Attack } from './attack';
+import { NOISY } from './victim';
+
+const WORDS = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
+const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'];
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** Words that every object of JavaScript knows, where the kind of a role is due. */
+export const WORDS_OF_OBJECTS: readonly Attack[] = [
+  {
+    name: 'F6: role bindings to a `constructor`',
+    atOnce: 4,
+    round: async (victim, signal) => {
+      for (const version of VERSIONS) {
+        for (const kind of WORDS) {
+          const path = `/apis/${RBAC}/${version}/namespaces/${NOISY}/rolebindings`;
+          const body = { metadata: { name: 'x' }, roleRef: { apiGroup: RBAC, kind, name: 'x' } };
+          await victim.ask({ method: 'POST', path, body }, signal);
+        }
+      }
+    },
+  },
+];
