@@ -4,6 +4,7 @@
  * ORCH_BENCH_IDLE_WATCHERS and ORCH_BENCH_SECONDS.
  */
 import { cpus } from 'node:os';
+import { measureAttacks } from './attacks';
 import { measureCost } from './cost';
 import { measureDefinitions } from './definitions';
 import { measureDelivery } from './delivery';
@@ -38,6 +39,7 @@ const GROUPS: readonly Parts[] = [
 
 /** Measured only when they are asked for, on servers of their own. */
 const ASKED_FOR: readonly (readonly [name: string, measure: () => Promise<Table>])[] = [
+  ['attacks', measureAttacks],
   ['definitions', measureDefinitions],
   ['encryption', measureEncryption],
   ['limits', measureLimits],

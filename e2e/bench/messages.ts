@@ -69,7 +69,24 @@ export interface EtcdLoad {
   readonly valueBytes: number;
 }
 
-export type Load = RequestLoad | WatchLoad | BurstLoad | ProbeLoad | EtcdLoad;
+/** One of the attacks, until the parent says that it is enough. */
+export interface AttackLoad {
+  readonly kind: 'attack';
+  readonly name: string;
+  /** With the token of the attacker. */
+  readonly target: Target;
+  /** A folder for its files. */
+  readonly dir: string;
+}
+
+export type Load = RequestLoad | WatchLoad | BurstLoad | ProbeLoad | EtcdLoad | AttackLoad;
+
+/** How often each code was answered; 0 for a broken connection. */
+export type AnsweredCodes = readonly (readonly [code: number, times: number])[];
+
+export interface AttackResult {
+  readonly codes: AnsweredCodes;
+}
 
 export interface RequestResult {
   readonly operations: number;
