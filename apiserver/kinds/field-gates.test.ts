@@ -36,6 +36,17 @@ const containerMetric = {
   containerResource: { name: 'cpu', container: 'c', target: { type: 'Utilization', averageUtilization: 50 } },
 };
 
+const SERVICES = `/api/v1/${SPACE}/services`;
+const BALANCER = { type: 'LoadBalancer', ports: [{ port: 80 }] };
+const TWO_PROTOCOLS = [
+  { name: 'a', port: 80, protocol: 'TCP' },
+  { name: 'b', port: 80, protocol: 'UDP' },
+];
+const QUEUE = {
+  type: 'External',
+  external: { metric: { name: 'q' }, target: { type: 'Value', value: '3' } },
+};
+
 const ROWS: readonly Row[] = [
   {
     gate: 'ProcMountType',
@@ -87,13 +98,6 @@ const ROWS: readonly Row[] = [
     gone: '"suspend"',
   },
   {
-    gate: 'SuspendJob',
-    url: `/apis/batch/v1/${SPACE}/cronjobs`,
-    spec: { schedule: '* * * * *', jobTemplate: { spec: { suspend: true, template: jobTemplate } } },
-    on: { jobTemplate: { spec: { suspend: true } } },
-    gone: '"suspend":true',
-  },
-  {
     gate: 'DaemonSetUpdateSurge',
     url: `/apis/apps/v1/${SPACE}/daemonsets`,
     spec: {
@@ -128,6 +132,86 @@ const ROWS: readonly Row[] = [
     spec: { podSelector: {}, ingress: [{ ports: [{ port: 80, endPort: 90 }] }] },
     on: { ingress: [{ ports: [{ endPort: 90 }] }] },
     gone: '"endPort"',
+  },
+  {
+    gate: 'ServiceLoadBalancerClass',
+    url: SERVICES,
+    spec: { ...BALANCER, loadBalancerClass: 'example.com/b' },
+    on: { loadBalancerClass: 'example.com/b' },
+    gone: '"loadBalancerClass"',
+  },
+  {
+    gate: 'ServiceInternalTrafficPolicy',
+    url: SERVICES,
+    spec: { ports: [{ port: 80 }], internalTrafficPolicy: 'Local' },
+    on: { internalTrafficPolicy: 'Local' },
+    gone: '"internalTrafficPolicy"',
+  },
+  {
+    gate: 'ServiceInternalTrafficPolicy',
+    url: SERVICES,
+    spec: { type: 'ExternalName', externalName: 'example.com' },
+    on: { internalTrafficPolicy: 'Cluster' },
+    gone: '"internalTrafficPolicy"',
+  },
+  {
+    gate: 'ServiceTopology',
+    url: SERVICES,
+    spec: { ports: [{ port: 80 }], topologyKeys: ['example.com/rack', '*'] },
+    on: { topologyKeys: ['example.com/rack', '*'] },
+    gone: '"topologyKeys"',
+  },
+  {
+    gate: 'ServiceLBNodePortControl',
+    url: SERVICES,
+    spec: { ...BALANCER, allocateLoadBalancerNodePorts: false },
+    on: { allocateLoadBalancerNodePorts: false, ports: [{ port: 80, protocol: 'TCP', targetPort: 80 }] },
+    gone: '"allocateLoadBalancerNodePorts"',
+  },
+  {
+    gate: 'ServiceLBNodePortControl',
+    url: SERVICES,
+    spec: BALANCER,
+    on: { allocateLoadBalancerNodePorts: true },
+    gone: '"allocateLoadBalancerNodePorts"',
+  },
+  {
+    gate: 'MixedProtocolLBService',
+    url: SERVICES,
+    spec: { ...BALANCER, ports: TWO_PROTOCOLS },
+    on: { ports: TWO_PROTOCOLS },
+    gone: undefined,
+  },
+  {
+    gate: 'IngressClassNamespacedParams',
+    url: `/apis/${GROUP.networking}/v1/ingressclasses`,
+    spec: {
+      controller: 'example.com/c',
+      parameters: { kind: 'K', name: 'n', scope: 'Namespace', namespace: 'a' },
+    },
+    on: { parameters: { scope: 'Namespace', namespace: 'a' } },
+    gone: '"namespace"',
+  },
+  {
+    gate: 'IngressClassNamespacedParams',
+    url: `/apis/${GROUP.networking}/v1/ingressclasses`,
+    spec: { controller: 'example.com/c', parameters: { kind: 'K', name: 'n' } },
+    on: { parameters: { scope: 'Cluster' } },
+    gone: '"Cluster"',
+  },
+  {
+    gate: 'HPAScaleToZero',
+    url: `/apis/autoscaling/v2beta2/${SPACE}/horizontalpodautoscalers`,
+    spec: { scaleTargetRef: { kind: 'K', name: 'n' }, minReplicas: 0, maxReplicas: 2, metrics: [QUEUE] },
+    on: { minReplicas: 0 },
+    gone: undefined,
+  },
+  {
+    gate: 'PodAffinityNamespaceSelector',
+    url: `/api/v1/${SPACE}/resourcequotas`,
+    spec: { hard: { pods: '1' }, scopes: ['CrossNamespacePodAffinity'] },
+    on: { scopes: ['CrossNamespacePodAffinity'] },
+    gone: undefined,
   },
 ];
 
@@ -189,6 +273,199 @@ test.each(FIXED)(
     }
   },
 );
+
+const REFUSED = ROWS.filter(({ gone }) => gone === undefined);
+
+test.each(REFUSED)('without $gate it is refused in $url', async ({ gate, url, spec }) => {
+  await start(FIELD_GATES.filter((each) => each !== gate));
+  const { code } = await api.call('POST', url, { body: { metadata: { name: 'x' }, spec } });
+  expect(code).toBe(422);
+});
+
+interface Switched {
+  readonly gate: FieldGate;
+  readonly url: string;
+  readonly spec: object;
+  /** Changes of the spec after the gate was switched off, and what is there then. */
+  readonly changes: object;
+  readonly kept: object;
+}
+
+const SWITCHED: readonly Switched[] = [
+  {
+    gate: 'ServiceLoadBalancerClass',
+    url: SERVICES,
+    spec: { ...BALANCER, loadBalancerClass: 'example.com/b' },
+    changes: { loadBalancerClass: 'example.com/b' },
+    kept: { loadBalancerClass: 'example.com/b' },
+  },
+  {
+    gate: 'ServiceInternalTrafficPolicy',
+    url: SERVICES,
+    spec: { ports: [{ port: 80 }] },
+    changes: { internalTrafficPolicy: 'Local' },
+    kept: { internalTrafficPolicy: 'Local' },
+  },
+  {
+    gate: 'ServiceTopology',
+    url: SERVICES,
+    spec: { ports: [{ port: 80 }], topologyKeys: ['*'] },
+    changes: { topologyKeys: ['a', '*'] },
+    kept: { topologyKeys: ['a', '*'] },
+  },
+  {
+    gate: 'MixedProtocolLBService',
+    url: SERVICES,
+    spec: { ...BALANCER, ports: TWO_PROTOCOLS },
+    changes: { ports: [...TWO_PROTOCOLS, { name: 'c', port: 80, protocol: 'SCTP' }] },
+    kept: { ports: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] },
+  },
+  {
+    gate: 'HPAScaleToZero',
+    url: `/apis/autoscaling/v2beta2/${SPACE}/horizontalpodautoscalers`,
+    spec: { scaleTargetRef: { kind: 'K', name: 'n' }, minReplicas: 0, maxReplicas: 2, metrics: [QUEUE] },
+    changes: { maxReplicas: 3 },
+    kept: { minReplicas: 0, maxReplicas: 3 },
+  },
+  {
+    gate: 'IngressClassNamespacedParams',
+    url: `/apis/${GROUP.networking}/v1/ingressclasses`,
+    spec: { controller: 'example.com/c', parameters: { kind: 'K', name: 'n' } },
+    changes: { parameters: { kind: 'K', name: 'n', scope: 'Namespace', namespace: 'b' } },
+    kept: { parameters: { scope: 'Namespace', namespace: 'b' } },
+  },
+  {
+    gate: 'SuspendJob',
+    url: `/apis/batch/v1/${SPACE}/jobs`,
+    spec: { template: jobTemplate },
+    changes: { suspend: true },
+    kept: { suspend: false },
+  },
+  {
+    gate: 'DaemonSetUpdateSurge',
+    url: `/apis/apps/v1/${SPACE}/daemonsets`,
+    spec: { selector, template },
+    changes: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: 1 } } },
+    kept: { updateStrategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } },
+  },
+  {
+    gate: 'PodAffinityNamespaceSelector',
+    url: `/api/v1/${SPACE}/resourcequotas`,
+    spec: { hard: { pods: '1' }, scopes: ['CrossNamespacePodAffinity'] },
+    changes: { hard: { pods: '2' } },
+    kept: { hard: { pods: '2' } },
+  },
+];
+
+test.each(SWITCHED)(
+  'after $gate is switched off, what had its field in $url goes on as upstream',
+  async ({ gate, url, spec, changes, kept }) => {
+    const backend = new MemoryBackend();
+    await start([gate], backend);
+    const before = api;
+    try {
+      await api.call('POST', url, { body: { metadata: { name: 'x' }, spec } });
+      await start([], backend);
+      const { json } = await api.call('GET', `${url}/x`);
+      const body = { ...json, spec: { ...json.spec, ...changes } };
+      const { code, json: changed } = await api.call('PUT', `${url}/x`, { body });
+      expect([code, changed.message]).toEqual([200, undefined]);
+      expect(changed.spec).toMatchObject(kept);
+    } finally {
+      if (api !== before) await before.close();
+    }
+  },
+);
+
+test.each<readonly [spec: object, causes: readonly string[]]>([
+  [
+    { ...BALANCER, topologyKeys: ['*', 'a b', 'a b'], loadBalancerClass: 'a b' },
+    [
+      'Duplicate spec.topologyKeys[2]',
+      'Invalid spec.loadBalancerClass',
+      'Invalid spec.topologyKeys[0]',
+      'Invalid spec.topologyKeys[1]',
+      'Invalid spec.topologyKeys[2]',
+    ],
+  ],
+  [{ ...BALANCER, externalTrafficPolicy: 'Local', topologyKeys: ['*'] }, ['Forbidden spec.topologyKeys']],
+  [
+    { ports: [{ port: 80 }], topologyKeys: Array.from({ length: 17 }, (_, index) => `k${String(index)}`) },
+    ['TooMany spec.topologyKeys'],
+  ],
+  [
+    { ports: [{ port: 80 }], allocateLoadBalancerNodePorts: true, loadBalancerClass: 'b' },
+    ['Forbidden spec.allocateLoadBalancerNodePorts', 'Forbidden spec.loadBalancerClass'],
+  ],
+  [{ ports: [{ port: 80 }], internalTrafficPolicy: 'Odd' }, ['NotSupported spec.internalTrafficPolicy']],
+])('what the fields of Services may not say: %j', async (spec, causes) => {
+  await start(FIELD_GATES);
+  const reply = await api.call('POST', SERVICES, { body: { metadata: { name: 'x' }, spec } });
+  expect(causesOf(reply)).toEqual(causes);
+});
+
+test.each<readonly [parameters: object, cause: string]>([
+  [{ scope: 'Odd' }, 'NotSupported spec.parameters.scope'],
+  [{ scope: 'Namespace' }, 'Required spec.parameters.namespace'],
+  [{ scope: 'Namespace', namespace: 'A b' }, 'Invalid spec.parameters.namespace'],
+  [{ scope: 'Cluster', namespace: 'a' }, 'Forbidden spec.parameters.namespace'],
+])('parameters of an IngressClass that are nowhere: %j', async (parameters, cause) => {
+  await start(FIELD_GATES);
+  const spec = { controller: 'example.com/c', parameters: { kind: 'K', name: 'n', ...parameters } };
+  const url = `/apis/${GROUP.networking}/v1/ingressclasses`;
+  const reply = await api.call('POST', url, { body: { metadata: { name: 'x' }, spec } });
+  expect(causesOf(reply)).toEqual([cause]);
+});
+
+test('a balancer that becomes another Service loses what only balancers say, and gets it back by default', async () => {
+  await start(FIELD_GATES);
+  const spec = { ...BALANCER, loadBalancerClass: 'example.com/b', allocateLoadBalancerNodePorts: false };
+  await api.call('POST', SERVICES, { body: { metadata: { name: 'x' }, spec } });
+  const typed = async (type: string): Promise<object> => {
+    const { json } = await api.call('GET', `${SERVICES}/x`);
+    const body = { ...json, spec: { ...json.spec, type } };
+    return (await api.call('PUT', `${SERVICES}/x`, { body })).json.spec;
+  };
+  const inside = await typed('ClusterIP');
+  expect(inside).not.toHaveProperty('loadBalancerClass');
+  expect(inside).not.toHaveProperty('allocateLoadBalancerNodePorts');
+  expect(await typed('LoadBalancer')).toMatchObject({
+    allocateLoadBalancerNodePorts: true,
+    ports: [{ nodePort: expect.any(Number) }],
+  });
+});
+
+test('a node port that is asked for is taken by a balancer that wants no others', async () => {
+  await start(FIELD_GATES);
+  const ports = [
+    { name: 'a', port: 80, nodePort: 31_999 },
+    { name: 'b', port: 81 },
+  ];
+  const spec = { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false, ports };
+  const { json } = await api.call('POST', SERVICES, { body: { metadata: { name: 'x' }, spec } });
+  expect(json.spec.ports[0].nodePort).toBe(31_999);
+  expect(json.spec.ports[1]).not.toHaveProperty('nodePort');
+  const again = await api.call('POST', SERVICES, { body: { metadata: { name: 'y' }, spec } });
+  expect(causesOf(again)).toEqual(['Invalid spec.ports[0].nodePort']);
+});
+
+test('TopologyAwareHints keeps hints, and zones are told apart', async () => {
+  await start(['TopologyAwareHints']);
+  const hints = { forZones: [{ name: 'a' }] };
+  const endpoints = [{ addresses: ['192.0.2.1'], hints }];
+  const { json } = await api.call('POST', SLICES, { body: { ...SLICE, endpoints } });
+  expect(json.endpoints[0].hints).toEqual(hints);
+  const odd = [
+    { addresses: ['192.0.2.1'], hints: { forZones: [{ name: 'a' }, { name: 'a' }, { name: 'b c' }] } },
+  ];
+  const reply = await api.call('POST', SLICES, {
+    body: { ...SLICE, metadata: { name: 't' }, endpoints: odd },
+  });
+  expect(causesOf(reply)).toEqual([
+    'Duplicate endpoints[0].hints.forZones[1].name',
+    'Invalid endpoints[0].hints.forZones[2].name',
+  ]);
+});
 
 test('EndpointSliceTerminatingCondition keeps the states of endpoints that end', async () => {
   await start(['EndpointSliceTerminatingCondition']);

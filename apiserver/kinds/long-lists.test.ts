@@ -31,9 +31,12 @@ const fieldsOf = (errors: readonly FieldError[] | undefined): string[] =>
   (errors ?? []).map(({ field }) => field);
 /** No rule of these kinds asks for anything else. */
 const judge = (
-  rules: { readonly validate?: ((object: never, info: never) => readonly FieldError[]) | undefined },
+  rules: {
+    readonly validate?: ((object: never, info: never) => readonly FieldError[]) | undefined;
+    readonly validateNew?: ((object: never, info: never) => readonly FieldError[]) | undefined;
+  },
   object: object,
-): string[] => fieldsOf(rules.validate?.(object as never, undefined as never));
+): string[] => fieldsOf((rules.validate ?? rules.validateNew)?.(object as never, { settings: {} } as never));
 
 test('the one taint of very many that stands there twice is found', () => {
   const taints = numbered((index) => ({ key: `k${String(index % (LENGTH - 1))}`, effect: 'NoSchedule' }));

@@ -88,7 +88,7 @@ const WORKLOADS: readonly Row[] = [
     },
     [
       negative('spec.minReadySeconds'),
-      'spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0',
+      'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:0, IntVal:0, StrVal:""}: cannot be 0',
       negative('spec.revisionHistoryLimit'),
     ],
   ],

@@ -32,6 +32,7 @@ import { ConversionCalls } from './conversion-calls';
 import { createMissing } from './bootstrap/create-missing';
 import type { Admission } from '../registry/admission';
 import type { AllocatedService, ServiceAllocation } from '../kinds/service-allocation/service-allocation';
+import { isOn } from '../kinds/field-gates';
 import { createServiceAllocation } from '../kinds/service-allocation/service-allocation';
 import type { AddressRange, ValueRange } from '../kinds/service-allocation/value-range';
 import { parseAddressRange, parsePortRange } from '../kinds/service-allocation/value-range';
@@ -135,6 +136,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     backend,
     storePrefix: prefix,
     ...(options.services ?? defaultServiceRanges()),
+    optionalNodePorts: isOn(kindSettings, 'ServiceLBNodePortControl'),
     randomInt: (bound) => randomInt(bound),
     log,
     services: servicesIn(registry, { cache, cacheWaitMs }),

@@ -16,7 +16,7 @@ export const APPS: DefaultsTable = {
   'apps/v1.DaemonSetSpec': { values: { revisionHistoryLimit: REVISIONS } },
   'apps/v1.DaemonSetUpdateStrategy': {
     values: { type: 'RollingUpdate' },
-    derive: rolling<RollingUpdateDaemonSet>({ maxUnavailable: 1 }),
+    derive: rolling<RollingUpdateDaemonSet>({ maxUnavailable: 1, maxSurge: 0 }),
   },
   'apps/v1.DeploymentSpec': {
     values: { replicas: 1, revisionHistoryLimit: REVISIONS, progressDeadlineSeconds: 600 },

@@ -59,6 +59,7 @@ const STAGES: readonly StageRow[] = [
       'ServiceInternalTrafficPolicy',
       'ServiceLBNodePortControl',
       'ServiceLoadBalancerClass',
+      'ServiceTopology',
       'SizeMemoryBackedVolumes',
       'StorageVersionAPI',
       'SuspendJob',
@@ -85,7 +86,6 @@ const STAGES: readonly StageRow[] = [
     stage: 'BETA',
     default: true,
     names: [
-      'AllowInsecureBackendProxy',
       'APIListChunking',
       'APIPriorityAndFairness',
       'APIResponseCompression',
@@ -113,6 +113,7 @@ const STAGES: readonly StageRow[] = [
       'GracefulNodeShutdown',
       'HugePageStorageMediumSize',
       'IPv6DualStack',
+      'KubeletPodResources',
       'LocalStorageCapacityIsolation',
       'NamespaceDefaultLabelName',
       'NonPreemptingPriority',
@@ -136,6 +137,7 @@ const STAGES: readonly StageRow[] = [
     default: true,
     names: [
       'AdvancedAuditing',
+      'AllowInsecureBackendProxy',
       'AttachVolumeLimit',
       'BlockVolume',
       'CRIContainerLogRotation',
@@ -158,7 +160,6 @@ const STAGES: readonly StageRow[] = [
       'HugePages',
       'ImmutableEphemeralVolumes',
       'KubeletPluginsWatcher',
-      'KubeletPodResources',
       'MountPropagation',
       'NodeDisruptionExclusion',
       'NodeLease',
@@ -201,7 +202,7 @@ const STAGES: readonly StageRow[] = [
   },
   { stage: 'GA', default: false, names: ['LegacyNodeRoleBehavior'] },
   { stage: 'DEPRECATED', default: true, names: ['StreamingProxyRedirects'] },
-  { stage: 'DEPRECATED', default: false, names: ['HyperVContainer', 'ServiceTopology'] },
+  { stage: 'DEPRECATED', default: false, names: ['HyperVContainer'] },
 ];
 
 /** Every gate by its name. */

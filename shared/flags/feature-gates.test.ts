@@ -23,9 +23,9 @@ test("gates of Kubernetes' other programs are taken, and are said to switch noth
 });
 
 test('a gate whose feature is there for good, and one that is deprecated, warn', () => {
-  expect(read('DryRun=true', 'ServiceTopology=true').warnings).toEqual([
+  expect(read('DryRun=true', 'HyperVContainer=true').warnings).toEqual([
     'the feature gate DryRun is GA: setting it does nothing, and a later release will not know it',
-    'the feature gate ServiceTopology is deprecated: a later release will not know it',
+    'the feature gate HyperVContainer is deprecated: a later release will not know it',
   ]);
 });
 

@@ -1,6 +1,13 @@
-import type { DaemonSet, Deployment, ReplicaSet, StatefulSet } from '../../../shared/api/types/apps-v1';
+import type {
+  DaemonSet,
+  Deployment,
+  ReplicaSet,
+  RollingUpdateDaemonSet,
+  StatefulSet,
+} from '../../../shared/api/types/apps-v1';
 import { deepEqual } from '../../../shared/object/clone';
 import type { ObjectMeta } from '../../../shared/object/object';
+import type { IntOrString } from '../../../shared/object/values';
 import type { Strategy, WriteInfo } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
 import { isOn } from '../field-gates';
@@ -38,20 +45,25 @@ function annotationsOf({ annotations = {} }: ObjectMeta): Readonly<Record<string
   return annotations;
 }
 
-/** `maxSurge` belongs to a feature that is off by default. */
-function withoutSurge(daemonSet: DaemonSet): DaemonSet {
-  const { spec } = daemonSet;
-  const { updateStrategy } = spec;
-  const { rollingUpdate } = updateStrategy;
-  if (rollingUpdate?.maxSurge === undefined) return daemonSet;
-  const { maxSurge: _surge, ...kept } = rollingUpdate;
-  return { ...daemonSet, spec: { ...spec, updateStrategy: { ...updateStrategy, rollingUpdate: kept } } };
-}
-
+/** `maxSurge` belongs to a feature that is off by default: it is none then, unless there has been some. */
 function keptDaemonSet(daemonSet: DaemonSet, info: WriteInfo, previous?: DaemonSet): DaemonSet {
   const kept = withKeptTemplate(daemonSet, info, previous);
-  const hadOne = previous?.spec.updateStrategy.rollingUpdate?.maxSurge !== undefined;
-  return hadOne || isOn(info.settings, 'DaemonSetUpdateSurge') ? kept : withoutSurge(kept);
+  if (isOn(info.settings, 'DaemonSetUpdateSurge')) return kept;
+  const { updateStrategy } = kept.spec;
+  const { rollingUpdate } = updateStrategy;
+  if (rollingUpdate === undefined) return kept;
+  const hadSome = !isNone(previous?.spec.updateStrategy.rollingUpdate?.maxSurge);
+  const settled = hadSome ? withoutZeroShare(rollingUpdate) : { ...rollingUpdate, maxSurge: 0 };
+  return { ...kept, spec: { ...kept.spec, updateStrategy: { ...updateStrategy, rollingUpdate: settled } } };
+}
+
+/** Without the feature some pods must be allowed to be missing. Upstream sees to it for this one way of writing none. */
+function withoutZeroShare(rollingUpdate: RollingUpdateDaemonSet): RollingUpdateDaemonSet {
+  return rollingUpdate.maxUnavailable === '0%' ? { ...rollingUpdate, maxUnavailable: 1 } : rollingUpdate;
+}
+
+function isNone(share: IntOrString | undefined): boolean {
+  return share === undefined || share === 0 || share === '';
 }
 
 export const daemonSets: Strategy<DaemonSet> = {

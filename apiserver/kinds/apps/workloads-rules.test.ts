@@ -187,7 +187,7 @@ const DAEMON_SETS: readonly Refusal[] = [
   [
     'an update that may do nothing',
     workload('DaemonSet', dsRolling({ maxUnavailable: 0 })),
-    ['Required spec.updateStrategy.rollingUpdate.maxUnavailable'],
+    ['Invalid spec.updateStrategy.rollingUpdate.maxUnavailable'],
   ],
   [
     'more than all',

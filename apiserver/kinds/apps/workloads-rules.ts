@@ -16,7 +16,8 @@ import type { LabelSelector } from '../../../shared/meta/labels';
 import { labelSelectorOfMap } from '../../../shared/meta/labels';
 import { validateLabelSelector } from '../../../shared/meta/validate-labels';
 import { deepEqual } from '../../../shared/object/clone';
-import type { Strategy } from '../../registry/strategy';
+import type { KindSettings, Strategy } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import { privilegeRule } from '../pod-template/privileged-containers';
 import { validatePodTemplateSpec, validateReplicatedPodSpec } from '../pod-template/pod-spec';
 import { fields, immutable, nonNegative } from '../rules/primitives';
@@ -90,7 +91,7 @@ export const daemonSetRules: Pick<Strategy<DaemonSet>, 'validate' | 'validateUpd
       ...validateSharedDisks(template.spec.volumes, `${path}.spec.volumes`),
       ...validateReplicatedPodSpec(template, path, 'DaemonSet'),
       ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
-      ...daemonSetStrategy(spec.updateStrategy, 'spec.updateStrategy'),
+      ...daemonSetStrategy(spec.updateStrategy, 'spec.updateStrategy', settings),
       ...nonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
       ...privilegeRule(template.spec, { path: POD_SPEC, settings }),
     ];
@@ -184,22 +185,37 @@ function rollingDeployment(
   ];
 }
 
-function daemonSetStrategy(strategy: DaemonSetUpdateStrategy, path: string): FieldError[] {
+function daemonSetStrategy(
+  strategy: DaemonSetUpdateStrategy,
+  path: string,
+  settings: KindSettings,
+): FieldError[] {
   const at = `${path}.rollingUpdate`;
   const { type = '', rollingUpdate: rolling } = strategy;
   switch (type) {
     case 'OnDelete':
       return [];
     case 'RollingUpdate':
-      return rolling === undefined ? [required(at)] : rollingDaemonSet(rolling, at);
+      return rolling === undefined ? [required(at)] : rollingDaemonSet(rolling, at, settings);
     default:
       return [notSupported(path, strategyInGo('DaemonSet', strategy), ['RollingUpdate', 'OnDelete'])];
   }
 }
 
-function rollingDaemonSet({ maxUnavailable, maxSurge }: RollingUpdateDaemonSet, path: string): FieldError[] {
-  const surges = !isNone(maxSurge);
+function rollingDaemonSet(
+  { maxUnavailable, maxSurge }: RollingUpdateDaemonSet,
+  path: string,
+  settings: KindSettings,
+): FieldError[] {
   const at = `${path}.maxUnavailable`;
+  if (!isOn(settings, 'DaemonSetUpdateSurge')) {
+    return [
+      ...intOrPercent(maxUnavailable, at),
+      ...(isNone(maxUnavailable) ? [invalid(at, shareInGo(maxUnavailable), 'cannot be 0')] : []),
+      ...atMostAll(maxUnavailable, at),
+    ];
+  }
+  const surges = !isNone(maxSurge);
   const surgeAt = `${path}.maxSurge`;
   return [
     ...intOrPercent(maxUnavailable, at),

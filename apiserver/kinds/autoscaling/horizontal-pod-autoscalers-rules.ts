@@ -1,5 +1,6 @@
 import type {
   HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerSpec,
   HPAScalingRules,
   MetricIdentifier,
   MetricSpec,
@@ -9,7 +10,8 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { dns1123LabelProblems, pathSegmentProblems } from '../../../shared/meta/dns-names';
 import { compareQuantity, ZERO_QUANTITY } from '../../../shared/meta/quantity';
-import type { Strategy } from '../../registry/strategy';
+import type { KindSettings, Strategy } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import { statusSubresource } from '../../registry/strategy';
 import type { Quantity } from '../../../shared/object/values';
 import { choice, forEachItem, invalidForEach, nonNegative, positive } from '../rules/primitives';
@@ -18,31 +20,12 @@ import { quantityOf } from '../pod-template/resource-requirements';
 import { wordTable } from '../../../shared/word-table';
 
 /** Paths are those of autoscaling/v2beta2, the stored version. */
-export const autoscalerRules: Pick<Strategy<HorizontalPodAutoscaler>, 'validate' | 'subresources'> = {
-  validate: ({ spec }) => {
-    const { minReplicas: min, maxReplicas: max, metrics = [], behavior = {} } = spec;
-    return [
-      ...(min === undefined || min >= 1
-        ? []
-        : [invalid('spec.minReplicas', min, 'must be greater than or equal to 1')]),
-      ...positive(max, 'spec.maxReplicas'),
-      ...(min !== undefined && max < min
-        ? [invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`')]
-        : []),
-      ...kindAndName(spec.scaleTargetRef, 'spec.scaleTargetRef'),
-      ...forEachItem(metrics, 'spec.metrics', validateMetric),
-      ...(min === 0 && !metrics.some(({ type }) => AWAKENING.includes(type))
-        ? [
-            forbiddenField(
-              'spec.metrics',
-              'must specify at least one Object or External metric to support scaling to zero replicas',
-            ),
-          ]
-        : []),
-      ...validateScaling(behavior.scaleUp, 'spec.behavior.scaleUp'),
-      ...validateScaling(behavior.scaleDown, 'spec.behavior.scaleDown'),
-    ];
-  },
+export const autoscalerRules: Pick<
+  Strategy<HorizontalPodAutoscaler>,
+  'validateNew' | 'validateUpdate' | 'subresources'
+> = {
+  validateNew: ({ spec }, { settings }) => validateSpec(spec, settings),
+  validateUpdate: ({ spec }, previous, { settings }) => validateSpec(spec, settings, previous.spec),
   subresources: {
     status: {
       ...statusSubresource,
@@ -53,6 +36,37 @@ export const autoscalerRules: Pick<Strategy<HorizontalPodAutoscaler>, 'validate'
     },
   },
 };
+
+/** None may run where their feature is on, or none might before. */
+function validateSpec(
+  spec: HorizontalPodAutoscalerSpec,
+  settings: KindSettings,
+  previous?: HorizontalPodAutoscalerSpec,
+): FieldError[] {
+  const { minReplicas: min, maxReplicas: max, metrics = [], behavior = {} } = spec;
+  const lowest = isOn(settings, 'HPAScaleToZero') || previous?.minReplicas === 0 ? 0 : 1;
+  return [
+    ...(min === undefined || min >= lowest
+      ? []
+      : [invalid('spec.minReplicas', min, `must be greater than or equal to ${String(lowest)}`)]),
+    ...positive(max, 'spec.maxReplicas'),
+    ...(min !== undefined && max < min
+      ? [invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`')]
+      : []),
+    ...kindAndName(spec.scaleTargetRef, 'spec.scaleTargetRef'),
+    ...forEachItem(metrics, 'spec.metrics', (metric, path) => validateMetric(metric, path, settings)),
+    ...(min === 0 && !metrics.some(({ type }) => AWAKENING.includes(type))
+      ? [
+          forbiddenField(
+            'spec.metrics',
+            'must specify at least one Object or External metric to support scaling to zero replicas',
+          ),
+        ]
+      : []),
+    ...validateScaling(behavior.scaleUp, 'spec.behavior.scaleUp'),
+    ...validateScaling(behavior.scaleDown, 'spec.behavior.scaleDown'),
+  ];
+}
 
 /** Metrics that tell of work while no pod runs. */
 const AWAKENING: readonly string[] = ['Object', 'External'];
@@ -110,16 +124,16 @@ const SOURCES = wordTable<Source>({
 
 const SOURCE_TYPES = [...SOURCES.keys()].sort();
 
-function validateMetric(metric: MetricSpec, path: string): FieldError[] {
+function validateMetric(metric: MetricSpec, path: string, settings: KindSettings): FieldError[] {
   const { type } = metric;
-  const expected = SOURCES.get(type)?.field ?? '';
+  const expected = SOURCES.get(type)?.field;
   const sources = [...SOURCES.values()].filter(({ field }) => metric[field] !== undefined);
   return [
     ...(type === '' ? [required(`${path}.type`, 'must specify a metric source type')] : []),
     ...choice(type, `${path}.type`, SOURCE_TYPES),
     ...(sources[0]?.rule(metric, path) ?? []),
-    ...(expected !== '' && !sources.some(({ field }) => field === expected)
-      ? [required(`${path}.${expected}`, UNPOPULATED.get(expected) ?? UNPOPULATED_OTHERWISE)]
+    ...(expected !== undefined && !sources.some(({ field }) => field === expected)
+      ? [required(`${path}.${expected}`, unpopulated(expected, settings))]
       : []),
     // Upstream tells this twice.
     ...choice(type, `${path}.type`, SOURCE_TYPES),
@@ -129,12 +143,14 @@ function validateMetric(metric: MetricSpec, path: string): FieldError[] {
   ];
 }
 
-const UNPOPULATED_OTHERWISE = 'must populate information for the given metric source';
+const UNPOPULATED = 'must populate information for the given metric source';
 
-/** Metrics of single containers belong to a feature that is off in v1.21. */
-const UNPOPULATED = wordTable<string>({
-  containerResource: `${UNPOPULATED_OTHERWISE} (only allowed when HPAContainerMetrics feature is enabled)`,
-});
+/** Metrics of single containers belong to a feature that is off by default. */
+function unpopulated(field: SourceField, settings: KindSettings): string {
+  return field === 'containerResource' && !isOn(settings, 'HPAContainerMetrics')
+    ? `${UNPOPULATED} (only allowed when HPAContainerMetrics feature is enabled)`
+    : UNPOPULATED;
+}
 
 function metricAndTarget(
   { metric, target }: { readonly metric: MetricIdentifier; readonly target: MetricTarget },

@@ -4,7 +4,7 @@ import { JOB_LABEL } from './jobs-rules';
 /**
  * A Job whose pods are told from all others: unless `manualSelector` says that the client does it, its template gets labels with
  * the Job's uid and name, and its selector wants that uid. Wrong values that are already there are left for validation to refuse.
- * A Job without labels gets those of its template.
+ * A Job that got its labels from its template by default has these, too.
  */
 export function withGeneratedSelector(job: Job): Job {
   const { spec } = job;
@@ -19,6 +19,7 @@ export function withGeneratedSelector(job: Job): Job {
     selector: { ...selector, matchLabels: { ...own, ...selector?.matchLabels } },
     template: { ...template, metadata: { ...metadata, labels } },
   };
-  const isBare = Object.keys(job.metadata.labels ?? {}).length === 0;
+  const { labels: given = {} } = job.metadata;
+  const isBare = Object.keys(given).length === 0 || given === metadata.labels;
   return { ...job, ...(isBare ? { metadata: { ...job.metadata, labels } } : {}), spec: generated };
 }

@@ -42,10 +42,11 @@ export const jobRules: Pick<Strategy<Job>, 'validate' | 'validateUpdate'> = {
     ),
 };
 
-/** A mode that is not said is the usual one: a Job of before its feature was on has none. */
+/** A Job of before its feature was on has no mode, and may get the usual one. */
 function isSame(name: (typeof SETTLED)[number], next: JobSpec, previous: JobSpec): boolean {
   if (name !== 'completionMode') return deepEqual(next[name], previous[name]);
-  return (next.completionMode ?? NON_INDEXED) === (previous.completionMode ?? NON_INDEXED);
+  const { completionMode: former = next.completionMode === NON_INDEXED ? NON_INDEXED : undefined } = previous;
+  return next.completionMode === former;
 }
 
 const NON_INDEXED = 'NonIndexed';

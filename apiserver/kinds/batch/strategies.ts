@@ -6,15 +6,16 @@ import { keptTemplate } from '../pod-template/pod-spec-fields';
 import { withGeneratedSelector } from './job-selector';
 import { cronJobRules, jobRules } from './jobs-rules';
 
-/** The spec of a Job without the fields of features that are off, unless it has had them. */
+/** The spec of a Job without the fields of features that are off, unless it has had them; one that was not suspended stays so. */
 function keptJobSpec(spec: JobSpec, info: WriteInfo, previous?: JobSpec): JobSpec {
   const { completionMode, suspend, ...kept } = spec;
   const keepsMode = isOn(info.settings, 'IndexedJob') || previous?.completionMode !== undefined;
-  const keepsSuspend = isOn(info.settings, 'SuspendJob') || previous?.suspend !== undefined;
+  const allowed =
+    isOn(info.settings, 'SuspendJob') || previous?.suspend === true ? suspend : previous?.suspend;
   return {
     ...kept,
     ...(keepsMode && completionMode !== undefined ? { completionMode } : {}),
-    ...(keepsSuspend && suspend !== undefined ? { suspend } : {}),
+    ...(allowed === undefined ? {} : { suspend: allowed }),
     template: keptTemplate(kept.template, info, previous?.template),
   };
 }
@@ -29,18 +30,14 @@ function withKeptSpec(job: Job, info: WriteInfo, previous?: Job): Job {
   return { ...job, spec: { ...defaults, ...keptJobSpec(job.spec, info, previous?.spec) } };
 }
 
+/** The Jobs that it makes lose what is not to be; the template keeps it, as upstream. */
 function withKeptJobTemplate(cronJob: CronJob, info: WriteInfo, previous?: CronJob): CronJob {
   const { spec } = cronJob;
   const { jobTemplate } = spec;
+  const template = keptTemplate(jobTemplate.spec.template, info, previous?.spec.jobTemplate.spec.template);
   return {
     ...cronJob,
-    spec: {
-      ...spec,
-      jobTemplate: {
-        ...jobTemplate,
-        spec: keptJobSpec(jobTemplate.spec, info, previous?.spec.jobTemplate.spec),
-      },
-    },
+    spec: { ...spec, jobTemplate: { ...jobTemplate, spec: { ...jobTemplate.spec, template } } },
   };
 }
 

@@ -11,20 +11,23 @@ import { goNoItems, goStrings, goStruct, goStructs } from '../../../shared/error
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
 import type { Quantity } from '../../../shared/object/values';
+import { isOn } from '../field-gates';
 import { forEachItem } from '../rules/primitives';
 import { isQuotaResource, quotaResourceName } from '../rules/resource-lists';
 import { resourceAmount } from '../pod-template/resource-requirements';
 
 export const resourceQuotaRules: Pick<
   Strategy<ResourceQuota>,
-  'validate' | 'validateUpdate' | 'subresources'
+  'validateNew' | 'validateUpdate' | 'subresources'
 > = {
-  validate: ({ spec }) => [
-    ...amounts(spec.hard, 'spec.hard'),
-    ...validateScopes(spec),
-    ...validateScopeSelector(spec),
-  ],
-  validateUpdate: scopesStay,
+  validateNew: ({ spec }, { settings }) => validateSpec(spec, isOn(settings, CROSSING_GATE)),
+  validateUpdate(next, previous, { settings }) {
+    const hadIt = scopesOf(previous.spec).includes(CROSSING);
+    return [
+      ...validateSpec(next.spec, hadIt || isOn(settings, CROSSING_GATE)),
+      ...scopesStay(next, previous),
+    ];
+  },
   subresources: {
     status: {
       ...statusSubresource,
@@ -35,6 +38,17 @@ export const resourceQuotaRules: Pick<
     },
   },
 };
+
+/** `crosses`: terms of affinity may be about pods of other namespaces. */
+function validateSpec(spec: ResourceQuotaSpec, crosses: boolean): FieldError[] {
+  const isSupported = (scope: string): boolean =>
+    RESOURCES_OF_SCOPE.has(scope) && (crosses || scope !== CROSSING);
+  return [
+    ...amounts(spec.hard, 'spec.hard'),
+    ...validateScopes(spec, isSupported),
+    ...validateScopeSelector(spec, isSupported),
+  ];
+}
 
 function amounts(list: Readonly<Record<string, Quantity>> = {}, path: string): FieldError[] {
   return forEachItem(Object.entries(list), path, ([name, value]) => [
@@ -54,12 +68,15 @@ const RESOURCES_OF_SCOPE: ReadonlyMap<string, readonly string[]> = new Map([
   ['Terminating', ['pods', ...COMPUTE]],
 ]);
 
-/** Its feature is off in v1.21. */
-const SWITCHED_OFF = 'CrossNamespacePodAffinity';
-
-function isSupported(scope: string): boolean {
-  return scope !== SWITCHED_OFF && RESOURCES_OF_SCOPE.has(scope);
+function scopesOf({ scopes = [], scopeSelector = {} }: ResourceQuotaSpec): readonly string[] {
+  return [...scopes, ...(scopeSelector.matchExpressions ?? []).map(({ scopeName }) => scopeName)];
 }
+
+type IsSupported = (scope: string) => boolean;
+
+/** Its feature is off by default. */
+const CROSSING = 'CrossNamespacePodAffinity';
+const CROSSING_GATE = 'PodAffinityNamespaceSelector';
 
 const SCOPE = 'core.ResourceQuotaScope';
 
@@ -77,7 +94,7 @@ const VALUELESS = [
 ];
 
 /** What is wrong is told once, however many of the scopes it is wrong with: the refusal shows all of them. */
-function validateScopes(spec: ResourceQuotaSpec): FieldError[] {
+function validateScopes(spec: ResourceQuotaSpec, isSupported: IsSupported): FieldError[] {
   const { scopes = [] } = spec;
   const path = 'spec.scopes';
   return [
@@ -117,7 +134,7 @@ function selectorInGo(expressions: readonly ScopedResourceSelectorRequirement[])
 }
 
 /** Upstream names the list, not its element. */
-function validateScopeSelector(spec: ResourceQuotaSpec): FieldError[] {
+function validateScopeSelector(spec: ResourceQuotaSpec, isSupported: IsSupported): FieldError[] {
   const path = 'spec.scopeSelector.matchExpressions';
   const { matchExpressions: expressions = [] } = spec.scopeSelector ?? {};
   const names = expressions.map(({ scopeName }) => scopeName);

@@ -9,12 +9,14 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, forbiddenField, invalid, required } from '../../../shared/errors/field-error';
 import { goQuote } from '../../../shared/errors/go-quote';
 import type { GoValue } from '../../../shared/errors/go-values';
-import { goStruct } from '../../../shared/errors/go-values';
+import { goStruct, goStructs } from '../../../shared/errors/go-values';
 import type { ObjectMeta } from '../../../shared/object/object';
+import type { IntOrString } from '../../../shared/object/values';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import { validateLabels } from '../../../shared/meta/validate-labels';
-import type { Strategy } from '../../registry/strategy';
+import type { KindSettings, Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import { familyOf, reachableAddress } from '../rules/addresses';
 import {
   forEachItem,
@@ -29,6 +31,7 @@ import {
 } from '../rules/primitives';
 import { validateServicePort } from './service-ports';
 import { clusterAddressChanges, clusterAddresses, isHeadless } from './service-addresses';
+import { balancerClassStays, balancerFields, insideTraffic, topologyKeys } from './service-features';
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const AFFINITIES = ['ClientIP', 'None'];
@@ -42,11 +45,12 @@ export const serviceRules: Pick<
   'judgesChangesFirst' | 'validate' | 'validateNew' | 'validateUpdate' | 'subresources'
 > = {
   judgesChangesFirst: true,
-  validate: validateService,
-  validateNew: (service) => mixedProtocols(service),
-  validateUpdate: (next, previous) => [
+  validate: (service, { settings }) => validateService(service, settings),
+  validateNew: (service, { settings }) => mixedProtocols(service, settings),
+  validateUpdate: (next, previous, { settings }) => [
     ...clusterAddressChanges(next, previous),
-    ...mixedProtocols(next, previous),
+    ...balancerClassStays(next, previous),
+    ...mixedProtocols(next, settings, previous),
   ],
   subresources: {
     status: {
@@ -57,12 +61,12 @@ export const serviceRules: Pick<
 };
 
 /** Fields that belong together are only looked at when each of them is right. */
-function validateService(service: Service): FieldError[] {
-  const wrong = validateFields(service);
+function validateService(service: Service, settings: KindSettings): FieldError[] {
+  const wrong = validateFields(service, settings);
   return wrong.length > 0 ? wrong : trafficCombination(service.spec);
 }
 
-function validateFields({ metadata, spec }: Service): FieldError[] {
+function validateFields({ metadata, spec }: Service, settings: KindSettings): FieldError[] {
   return [
     ...validateByType(spec),
     ...validatePorts(spec),
@@ -74,8 +78,11 @@ function validateFields({ metadata, spec }: Service): FieldError[] {
     ...(spec.type === 'ClusterIP' ? noNodePorts(spec.ports ?? []) : []),
     ...duplicateNodePorts(spec.ports ?? []),
     ...duplicatePorts(spec.ports ?? []),
+    ...topologyKeys(spec),
     ...validateSourceRanges(metadata, spec),
+    ...balancerFields(spec),
     ...validateTraffic(spec),
+    ...insideTraffic(spec, settings),
   ];
 }
 
@@ -108,11 +115,18 @@ function validateByType(spec: ServiceSpec): FieldError[] {
   }
 }
 
-/** A balancer carries one protocol, unless its Service has had several before: their feature is off in v1.21. */
-function mixedProtocols(next: Service, previous?: Service): FieldError[] {
+/** A balancer carries one protocol, unless its Service has had several before: their feature is off by default. */
+function mixedProtocols(next: Service, settings: KindSettings, previous?: Service): FieldError[] {
   const { type, ports = [] } = next.spec;
-  if (type !== 'LoadBalancer' || !isMixed(next) || (previous !== undefined && isMixed(previous))) return [];
-  return [invalid('spec.ports', ports, "may not contain more than 1 protocol when type is 'LoadBalancer'")];
+  if (type !== 'LoadBalancer' || isOn(settings, 'MixedProtocolLBService')) return [];
+  if (!isMixed(next) || (previous !== undefined && isMixed(previous))) return [];
+  return [
+    invalid(
+      'spec.ports',
+      goStructs(PORT, ports.map(portInGo)),
+      "may not contain more than 1 protocol when type is 'LoadBalancer'",
+    ),
+  ];
 }
 
 function isMixed({ spec: { ports = [] } }: Service): boolean {
@@ -177,22 +191,38 @@ function duplicatePorts(ports: readonly ServicePort[]): FieldError[] {
   const seen = new Set<string>();
   return forEachItem(ports, 'spec.ports', ({ protocol, port }, path) => {
     const key = `${protocol ?? ''}/${String(port)}`;
-    if (seen.has(key)) return [duplicate(path, portInGo(protocol ?? '', port))];
+    // As upstream shows what it compares: the other fields are empty.
+    if (seen.has(key)) return [duplicate(path, portInGo({ protocol: protocol ?? '', port, targetPort: 0 }))];
     seen.add(key);
     return [];
   });
 }
 
-/** As upstream shows what it compares: the other fields are empty. */
-function portInGo(protocol: string, port: number): GoValue {
-  return goStruct('core.ServicePort', {
-    Name: '""',
+const PORT = 'core.ServicePort';
+
+function portInGo({
+  name = '',
+  protocol = '',
+  appProtocol,
+  port,
+  targetPort,
+  nodePort = 0,
+}: ServicePort): GoValue {
+  return goStruct(PORT, {
+    Name: goQuote(name),
     Protocol: goQuote(protocol),
-    AppProtocol: '(*string)(nil)',
+    // Upstream shows where the text is in its memory.
+    AppProtocol: appProtocol === undefined ? '(*string)(nil)' : '(*string)(0x0)',
     Port: String(port),
-    TargetPort: 'intstr.IntOrString{Type:0, IntVal:0, StrVal:""}',
-    NodePort: '0',
+    TargetPort: portOrNameInGo(targetPort),
+    NodePort: String(nodePort),
   });
+}
+
+function portOrNameInGo(port: IntOrString): string {
+  return typeof port === 'string'
+    ? `intstr.IntOrString{Type:1, IntVal:0, StrVal:${goQuote(port)}}`
+    : `intstr.IntOrString{Type:0, IntVal:${String(port)}, StrVal:""}`;
 }
 
 function validateAffinity({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpec): FieldError[] {

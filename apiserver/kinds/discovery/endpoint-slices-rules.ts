@@ -1,8 +1,12 @@
-import type { Endpoint, EndpointPort, EndpointSlice } from '../../../shared/api/types/discovery-v1';
+import type { Endpoint, EndpointPort, EndpointSlice, ForZone } from '../../../shared/api/types/discovery-v1';
 import { LABEL } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, required, tooMany } from '../../../shared/errors/field-error';
-import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import {
+  dns1123LabelProblems,
+  dns1123SubdomainProblems,
+  labelValueProblems,
+} from '../../../shared/meta/dns-names';
 import { validateLabels } from '../../../shared/meta/validate-labels';
 import type { Strategy } from '../../registry/strategy';
 import { familyOf, reachableAddress } from '../rules/addresses';
@@ -20,6 +24,7 @@ import {
 const ENDPOINTS_MAX = 1000;
 const ADDRESSES_MAX = 100;
 const PORTS_MAX = 20_000;
+const ZONES_MAX = 8;
 const TOPOLOGY_LABELS_MAX = 16;
 const PORT_PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
@@ -40,6 +45,17 @@ function validateEndpoints(endpoints: readonly Endpoint[], addressType: string):
     ...formOf(endpoint.nodeName, `${path}.nodeName`, dns1123SubdomainProblems),
     ...validateTopology(endpoint.deprecatedTopology ?? {}, `${path}.deprecatedTopology`),
     ...formOf(endpoint.hostname, `${path}.hostname`, dns1123LabelProblems),
+    ...validateZones(endpoint.hints?.forZones ?? [], `${path}.hints.forZones`),
+  ]);
+}
+
+/** The zones whose clients shall take the endpoint. */
+function validateZones(zones: readonly ForZone[], path: string): FieldError[] {
+  if (zones.length > ZONES_MAX) return [tooMany(path, zones.length, ZONES_MAX)];
+  const isRepeated = repeatsIn(zones.map(({ name }) => name));
+  return forEachItem(zones, path, ({ name }, at, index) => [
+    ...(isRepeated(index) ? [duplicate(`${at}.name`, name)] : []),
+    ...invalidForEach(labelValueProblems(name), name, `${at}.name`),
   ]);
 }
 

@@ -15,22 +15,37 @@ export const endpointSlices: Strategy<EndpointSlice> = {
   ...endpointSliceRules,
   prepareForCreate: (object, info) =>
     withEndpoints(object, (endpoints) => {
-      const settled = endpoints.map(withoutHints);
+      const settled = keepsHints(info) ? endpoints : endpoints.map(withoutHints);
       return withoutTopology(keepsStates(info) ? settled : settled.map(kept), [], info);
     }),
   prepareForUpdate(next, previous, info) {
     const before = previous.endpoints ?? [];
-    const hadHints = before.some(({ hints }) => hints !== undefined);
+    const hadHints = keepsHints(info) || before.some(({ hints }) => hints !== undefined);
     const hadStates =
       keepsStates(info) ||
       before.some(({ conditions }) => STATES.some((state) => conditions[state] !== undefined));
-    return withEndpoints(next, (endpoints) => {
+    return withEndpoints(withGeneration(next, previous), (endpoints) => {
       const allowed = hadHints ? endpoints : endpoints.map(withoutHints);
       const settled = hadStates ? allowed : allowed.map(kept);
       return deepEqual(settled, before) ? settled : withoutTopology(settled, before, info);
     });
   },
 };
+
+/** Labels count as desired state here, and so does what is dropped. */
+function withGeneration(next: EndpointSlice, previous: EndpointSlice): EndpointSlice {
+  const { labels } = next.metadata;
+  const isSame =
+    deepEqual(labels, previous.metadata.labels) &&
+    deepEqual({ ...next, metadata: {} }, { ...previous, metadata: {} });
+  if (isSame) return next;
+  const generation = (previous.metadata.generation ?? 0) + 1;
+  return { ...next, metadata: { ...next.metadata, generation } };
+}
+
+function keepsHints({ settings }: WriteInfo): boolean {
+  return isOn(settings, 'TopologyAwareHints');
+}
 
 function keepsStates({ settings }: WriteInfo): boolean {
   return isOn(settings, 'EndpointSliceTerminatingCondition');

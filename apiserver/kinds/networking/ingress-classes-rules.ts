@@ -1,29 +1,56 @@
-import type { IngressClass, IngressClassSpec } from '../../../shared/api/types/networking-v1';
+import type {
+  IngressClass,
+  IngressClassParametersReference,
+  IngressClassSpec,
+} from '../../../shared/api/types/networking-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { invalid, required, tooLong } from '../../../shared/errors/field-error';
-import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import type { Strategy } from '../../registry/strategy';
+import { forbiddenField, invalid, notSupported, required, tooLong } from '../../../shared/errors/field-error';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
+import type { Strategy, WriteInfo } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import { immutable, invalidForEach } from '../rules/primitives';
 import { typedReference } from '../rules/references';
 
 const CONTROLLER_BYTES_MAX = 250;
 
 export const ingressClassRules: Pick<Strategy<IngressClass>, 'validateNew' | 'validateUpdate'> = {
-  validateNew: ({ spec }) => validateSpec(spec),
-  validateUpdate: ({ spec }, previous) => [
+  validateNew: ({ spec }, info) => validateSpec(spec, info),
+  validateUpdate: ({ spec }, previous, info) => [
     ...immutable(spec.controller ?? '', previous.spec.controller ?? '', 'spec.controller'),
-    ...validateSpec(spec),
+    ...validateSpec(spec, info),
   ],
 };
 
-function validateSpec({ controller = '', parameters }: IngressClassSpec): FieldError[] {
+function validateSpec({ controller = '', parameters }: IngressClassSpec, info: WriteInfo): FieldError[] {
   return [
     ...(Buffer.byteLength(controller) > CONTROLLER_BYTES_MAX
       ? [tooLong('spec.controller', controller, CONTROLLER_BYTES_MAX)]
       : []),
     ...domainPrefixedPath(controller, 'spec.controller'),
-    ...(parameters === undefined ? [] : typedReference(parameters, 'spec.parameters')),
+    ...(parameters === undefined
+      ? []
+      : [...typedReference(parameters, 'spec.parameters'), ...validateScope(parameters, info)]),
   ];
+}
+
+const SCOPE = 'spec.parameters.scope';
+const SCOPES = ['Cluster', 'Namespace'];
+const SPACE = 'spec.parameters.namespace';
+
+/** Where the parameters are: in a namespace, which is named then, or of the cluster. */
+function validateScope(
+  { scope, namespace }: IngressClassParametersReference,
+  { settings }: WriteInfo,
+): FieldError[] {
+  const isNone = scope === undefined || scope === null;
+  if (isNone && isOn(settings, 'IngressClassNamespacedParams')) return [required(SCOPE)];
+  if (isNone && namespace === undefined) return [];
+  if (isNone || !SCOPES.includes(scope)) return [notSupported(SCOPE, scope ?? '', SCOPES)];
+  if (scope === 'Cluster') {
+    return namespace === undefined ? [] : [forbiddenField(SPACE, "`parameters.scope` is set to 'Cluster'")];
+  }
+  if (namespace === undefined) return [required(SPACE, "`parameters.scope` is set to 'Namespace'")];
+  return invalidForEach(dns1123LabelProblems(namespace), namespace, SPACE);
 }
 
 const PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;

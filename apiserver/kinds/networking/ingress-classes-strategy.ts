@@ -1,14 +1,28 @@
 import type { IngressClass } from '../../../shared/api/types/networking-v1';
 import type { Strategy } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import { ingressClassRules } from './ingress-classes-rules';
 
-/** Parameters have no scope in v1.21: it belongs to a feature that is off there. A class that has had one keeps it. */
+/** The scope of parameters belongs to a feature that is off by default; a class that has had one keeps it. */
 export const ingressClasses: Strategy<IngressClass> = {
   tracksGeneration: true,
   ...ingressClassRules,
-  prepareForCreate: withoutScope,
-  prepareForUpdate: (next, previous) => (hasScope(previous) ? next : withoutScope(next)),
+  prepareForCreate: (object, { settings, via }) => {
+    if (!isOn(settings, 'IngressClassNamespacedParams')) return withoutScope(object);
+    // Upstream fills in nothing for clients of v1beta1, whose classes it refuses then.
+    return via.version === 'v1beta1' ? object : withDefaultScope(object);
+  },
+  prepareForUpdate(next, previous, { settings }) {
+    if (isOn(settings, 'IngressClassNamespacedParams')) return withDefaultScope(next);
+    return hasScope(previous) ? next : withoutScope(next);
+  },
 };
+
+function withDefaultScope(object: IngressClass): IngressClass {
+  const { parameters } = object.spec;
+  if (parameters === undefined || hasScope(object)) return object;
+  return { ...object, spec: { ...object.spec, parameters: { ...parameters, scope: 'Cluster' } } };
+}
 
 function hasScope({ spec: { parameters } }: IngressClass): boolean {
   return typeof parameters?.scope === 'string';

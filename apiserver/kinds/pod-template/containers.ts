@@ -11,7 +11,7 @@ import { isZero } from '../../../shared/object/accessors';
 import { hostPortConflicts, validateContainerPorts } from './container-ports';
 import { validateEnv, validateEnvFrom } from './env';
 import { forEachItem, needed, requiredChoice, requiredDnsLabel } from '../rules/primitives';
-import { validateLifecycle, validateProbe, validateRestartingProbe } from './probes';
+import { noGracePeriod, validateLifecycle, validateProbe, validateRestartingProbe } from './probes';
 import { validateResourceRequirements } from './resource-requirements';
 import { validateSecurityContext } from './security-context';
 import type { Volumes } from './volume-mounts';
@@ -49,6 +49,7 @@ function oneContainer(container: Container, path: string, volumes: Volumes): Fie
     ...needed(container.image, `${path}.image`),
     ...validateLifecycle(container.lifecycle, `${path}.lifecycle`),
     ...validateRestartingProbe(container.livenessProbe, `${path}.livenessProbe`),
+    ...noGracePeriod(container.readinessProbe, `${path}.readinessProbe`),
     ...validateRestartingProbe(container.startupProbe, `${path}.startupProbe`),
     ...terminationMessagePolicy(container.terminationMessagePolicy ?? '', `${path}.terminationMessagePolicy`),
     ...validateProbe(container.readinessProbe, `${path}.readinessProbe`),

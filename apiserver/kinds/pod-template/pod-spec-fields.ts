@@ -47,7 +47,8 @@ export function keptTemplate(
 type PodGate = 'PodAffinityNamespaceSelector' | 'ProbeTerminationGracePeriod' | 'ProcMountType';
 type Keeps = (gate: PodGate) => boolean;
 
-const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
+/** Those after which a container is stopped: others that have such a period are refused. */
+const PROBES = ['livenessProbe', 'startupProbe'] as const;
 
 /** Whether a pod has a field of a feature. */
 const IN_USE: Readonly<Record<PodGate, (spec: PodSpec) => boolean>> = {

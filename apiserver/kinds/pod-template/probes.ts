@@ -8,7 +8,6 @@ import type {
 } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, required } from '../../../shared/errors/field-error';
-import { integer } from '../../../shared/object/accessors';
 import type { MemberRules } from '../rules/members';
 import { memberErrors, membersOf } from '../rules/members';
 import { choice, forEachItem, needed, nonNegative, portNumberOrName } from '../rules/primitives';
@@ -26,14 +25,17 @@ const COUNTS = [
 /** A probe of any sort, where there is one. */
 export function validateProbe(probe: Probe | undefined, path: string): FieldError[] {
   if (probe === undefined) return [];
-  const grace = integer(probe.terminationGracePeriodSeconds);
   return [
     ...validateHandler(probe, path),
     ...COUNTS.flatMap((name) => nonNegative(probe[name], `${path}.${name}`)),
-    ...(grace !== undefined && grace <= 0
-      ? [invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must be greater than 0')]
-      : []),
   ];
+}
+
+/** What a probe cannot say after which nothing is stopped. */
+export function noGracePeriod(probe: Probe | undefined, path: string): FieldError[] {
+  const grace = probe?.terminationGracePeriodSeconds;
+  const why = 'must not be set for readinessProbes';
+  return grace === undefined ? [] : [invalid(`${path}.terminationGracePeriodSeconds`, grace, why)];
 }
 
 /** A liveness or startup probe: one success is enough, always. */

@@ -16,7 +16,7 @@ import {
   withSpec,
 } from './service-spec';
 import { withFamilies } from './service-families';
-import { portProblem, withNodePorts } from './service-node-ports';
+import { fillsNodePorts, portProblem, withNodePorts } from './service-node-ports';
 import type { Family } from './value-range';
 import { canonicalAddress } from './value-range';
 
@@ -24,6 +24,8 @@ export interface ServicePools {
   /** One for each family that Services have addresses of, that of the default first. They share their claims. */
   readonly addresses: readonly AddressPool[];
   readonly nodePorts: Pool;
+  /** Balancers may say that they need no ports of nodes. */
+  readonly optionalNodePorts?: boolean;
 }
 
 export interface AddressPool {
@@ -94,7 +96,8 @@ async function fill({ next, previous }: ServiceWrite, filling: Filling): Promise
   const { service, errors } = withFamilies(next, families, previous);
   if (errors.length > 0) throw refusal(next, errors);
   const addressed = await withAddresses(service, filling);
-  const ported = needsNodePorts(addressed.spec) ? await withNodePorts(addressed, filling) : addressed;
+  const fills = filling.pools.optionalNodePorts !== true || fillsNodePorts(addressed.spec);
+  const ported = needsNodePorts(addressed.spec) ? await withNodePorts(addressed, filling, fills) : addressed;
   return needsHealthCheckPort(ported.spec) ? withHealthCheckPort(ported, filling) : ported;
 }
 

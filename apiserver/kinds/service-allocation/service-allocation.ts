@@ -34,6 +34,8 @@ export interface ServiceAllocationOptions {
   /** Of the other family, for Services with two addresses. */
   readonly secondaryAddresses?: AddressRange | undefined;
   readonly nodePorts: ValueRange;
+  /** Balancers may say that they need no ports of nodes. Default: each port of theirs gets one. */
+  readonly optionalNodePorts?: boolean;
   readonly randomInt: RandomInt;
   readonly log: Log;
   /** All Services, as of this revision or a later one. */
@@ -81,7 +83,11 @@ export function createServiceAllocation(options: ServiceAllocationOptions): Serv
     return reports;
   };
   return {
-    reserve: createServiceReserver({ addresses, nodePorts }),
+    reserve: createServiceReserver({
+      addresses,
+      nodePorts,
+      optionalNodePorts: options.optionalNodePorts ?? false,
+    }),
     firstAddress: options.addresses.at(0),
     family: options.addresses.family,
     repair,

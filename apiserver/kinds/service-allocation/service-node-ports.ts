@@ -1,4 +1,4 @@
-import type { Service, ServicePort } from '../../../shared/api/types/core-v1';
+import type { Service, ServicePort, ServiceSpec } from '../../../shared/api/types/core-v1';
 import { invalid, invalidObject } from '../../../shared/errors/field-error';
 import { internalError } from '../../../shared/errors/status-error';
 import type { Holdings } from './holdings';
@@ -11,17 +11,31 @@ export interface NodePortFilling {
   readonly held: { readonly ports: readonly string[] };
 }
 
+/** Whether ports without a node port get one, in a program where balancers may do without. */
+export function fillsNodePorts({ type, allocateLoadBalancerNodePorts: fills }: ServiceSpec): boolean {
+  return type !== 'LoadBalancer' || fills !== false;
+}
+
 /**
  * The Service with a node port for each of its ports. Ports of one number (a protocol each) share the node port that was filled in
- * for the first of them, as new Services of v1.21 do.
+ * for the first of them, as new Services of v1.21 do. Without `fills`, ports that ask for none get none; what is asked for is taken,
+ * unlike upstream, where two Services may have it then.
  */
-export async function withNodePorts(service: Service, filling: NodePortFilling): Promise<Service> {
+export async function withNodePorts(
+  service: Service,
+  filling: NodePortFilling,
+  fills: boolean,
+): Promise<Service> {
   const mine = new Set(filling.held.ports);
   const byPort = new Map<number, number>();
   const ports: ServicePort[] = [];
   for (const [index, port] of (service.spec.ports ?? []).entries()) {
     const { port: number } = port;
     const asked = nodePortOf(port) === 0 ? (byPort.get(number) ?? 0) : nodePortOf(port);
+    if (asked === 0 && !fills) {
+      ports.push(port);
+      continue;
+    }
     const nodePort = asked === 0 ? await anyPort(filling) : asked;
     if (asked !== 0 && !mine.has(String(asked))) await thisPort(service, { asked, index }, filling);
     mine.add(String(nodePort));

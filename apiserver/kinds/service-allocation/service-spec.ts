@@ -119,6 +119,7 @@ function dropUnused(spec: ServiceSpec, before: ServiceSpec): SpecChanges {
   return {
     ...(losesAddress && sameAddress ? NO_ADDRESS : {}),
     ...(losesAddress ? keptFamilies(spec, before) : {}),
+    ...(before.type === 'LoadBalancer' && spec.type !== 'LoadBalancer' ? keptBalancing(spec, before) : {}),
     ports: losesPorts && samePorts ? ports.map(withoutNodePort) : spec.ports,
     // It was filled in for the former type, and means nothing to the new one.
     externalTrafficPolicy: losesPorts ? undefined : spec.externalTrafficPolicy,
@@ -145,6 +146,17 @@ function keptFamilies({ ipFamilies, ipFamilyPolicy }: ServiceSpec, before: Servi
   return {
     ipFamilies: deepEqual(ipFamilies, before.ipFamilies) ? undefined : ipFamilies,
     ipFamilyPolicy: ipFamilyPolicy === before.ipFamilyPolicy ? undefined : ipFamilyPolicy,
+  };
+}
+
+/** What only a balancer says, where the client changed it: the rules refuse that then. */
+function keptBalancing(
+  { allocateLoadBalancerNodePorts: allocates, loadBalancerClass: by }: ServiceSpec,
+  before: ServiceSpec,
+): SpecChanges {
+  return {
+    allocateLoadBalancerNodePorts: allocates === before.allocateLoadBalancerNodePorts ? undefined : allocates,
+    loadBalancerClass: by === before.loadBalancerClass ? undefined : by,
   };
 }
 

@@ -23,7 +23,16 @@ const TOKEN_SECONDS_MAX = 2 ** 32;
 const NODE_ID_BYTES_MAX = 192;
 
 /** What a driver is never changes, only what tokens it gets, so that an update is asked about nothing else. */
-export const csiDriverRules: Pick<Strategy<CSIDriver>, 'validateNew' | 'validateUpdate'> = {
+export const csiDriverRules: Pick<
+  Strategy<CSIDriver>,
+  'prepareForUpdate' | 'validateNew' | 'validateUpdate'
+> = {
+  /** A driver has no generation before its first change. */
+  prepareForUpdate(next, previous) {
+    if (deepEqual(next.spec, previous.spec)) return next;
+    const generation = (previous.metadata.generation ?? 0) + 1;
+    return { ...next, metadata: { ...next.metadata, generation } };
+  },
   validateNew: ({ spec }) => {
     const { attachRequired, podInfoOnMount, fsGroupPolicy: policy } = spec;
     return [
