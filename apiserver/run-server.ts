@@ -341,7 +341,7 @@ function healthOf(
 function watchLoop(life: AbortSignal): LoopReport & OverloadParts {
   const lag = new LoopLag();
   lag.watch(life);
-  return { lag, dropped: { mutating: 0, readOnly: 0 }, steps: STEP_TIMES };
+  return { lag, dropped: { mutating: 0, readOnly: 0 }, random: () => Math.random(), steps: STEP_TIMES };
 }
 
 function certificateFiles(

@@ -24,7 +24,10 @@ async function ask(
   const info = path.startsWith('/api') ? parseRequestInfo(method, path, query) : NO_INFO;
   const exchange = newExchange({ method, path, query, headers, info, user: { ...NOBODY, groups } });
   try {
-    await createOverloadStage({ lag: { isLate }, dropped })(exchange, async () => Promise.resolve());
+    await createOverloadStage({ lag: { isLate, expectedWaitMs: 6_000 }, dropped, random: () => 0.5 })(
+      exchange,
+      async () => Promise.resolve(),
+    );
   } catch (error) {
     return [error, dropped];
   }
@@ -63,7 +66,7 @@ test.each(EXPENSIVE)(
   async (_what, kind, asked) => {
     expect(await ask(asked)).toEqual([
       expect.objectContaining({
-        status: expect.objectContaining({ code: 429, details: { retryAfterSeconds: 1 } }) as unknown,
+        status: expect.objectContaining({ code: 429, details: { retryAfterSeconds: 9 } }) as unknown,
       }),
       { mutating: 0, readOnly: 0, [kind]: 1 },
     ]);
@@ -82,7 +85,12 @@ test('a list without a limit passes while the loop is late, if it is known to be
   const dropped = { mutating: 0, readOnly: 0 };
   const info = parseRequestInfo('GET', PODS, new URLSearchParams());
   const lists = (headers: Exchange['headers']) => newExchange({ info, headers, user: NOBODY });
-  const stage = createOverloadStage({ lag: { isLate: true }, dropped, isLong: () => false });
+  const stage = createOverloadStage({
+    lag: { isLate: true, expectedWaitMs: 0 },
+    dropped,
+    random: () => 0,
+    isLong: () => false,
+  });
   await stage(lists({}), async () => Promise.resolve());
   expect(dropped).toEqual({ mutating: 0, readOnly: 0 });
   const yaml = stage(lists({ accept: 'application/yaml' }), async () => Promise.resolve());

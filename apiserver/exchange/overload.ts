@@ -4,12 +4,13 @@ import { StatusError } from '../../shared/errors/status-error';
 import { MEDIA_TYPE, USER_GROUP } from '../../shared/names';
 import type { Exchange, Stage } from './exchange';
 import { mentionsYaml } from './mentions-yaml';
+import { retryAfterSeconds } from './retry-after';
 
 /** A body of this size is cheap: those of leases, events and small patches are. */
 export const CHEAP_BODY_BYTES_MAX = 4 * 1_024;
 /** A page of this size is cheap: it is what clients ask for that read in pages. */
 export const CHEAP_LIMIT_MAX = 500;
-const RETRY_AFTER_SECONDS = 1;
+const MS_PER_SECOND = 1_000;
 
 /** How many requests were refused because the loop was late, by kube-apiserver's kinds. */
 export interface DroppedRequests {
@@ -18,10 +19,12 @@ export interface DroppedRequests {
 }
 
 export interface OverloadParts {
-  readonly lag: Pick<LoopLag, 'isLate'>;
+  readonly lag: Pick<LoopLag, 'isLate' | 'expectedWaitMs'>;
   /** Whether a list without a small limit is long; absent: it is taken to be. */
   readonly isLong?: (exchange: Exchange) => boolean;
   readonly dropped: DroppedRequests;
+  /** From 0 to 1, without 1. */
+  readonly random: () => number;
 }
 
 /**
@@ -29,7 +32,7 @@ export interface OverloadParts {
  * asking. Never refused: the superusers (as by kube-apiserver's limits), health checks and all else that is no resource, leases, reads of one
  * object, pages, watches, and small writes, which all others need in order to go on.
  */
-export function createOverloadStage({ lag, dropped, isLong = () => true }: OverloadParts): Stage {
+export function createOverloadStage({ lag, dropped, random, isLong = () => true }: OverloadParts): Stage {
   // No promise of its own: this is on the path of everything.
   return (exchange, next) => {
     const kind = lag.isLate ? expensiveKind(exchange) : undefined;
@@ -44,7 +47,7 @@ export function createOverloadStage({ lag, dropped, isLong = () => true }: Overl
       new StatusError(
         'TooManyRequests',
         'the server is busy with too much expensive work, please try again later',
-        { details: { retryAfterSeconds: RETRY_AFTER_SECONDS } },
+        { details: { retryAfterSeconds: retryAfterSeconds(lag.expectedWaitMs / MS_PER_SECOND, random) } },
       ),
     );
   };

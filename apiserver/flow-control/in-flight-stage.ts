@@ -1,7 +1,7 @@
 import { USER_GROUP } from '../../shared/names';
 import type { Stage } from '../exchange/exchange';
 import type { DroppedRequests } from '../exchange/overload';
-import { retryAfterSeconds } from './retry-after';
+import { retryAfterSeconds } from '../exchange/retry-after';
 import { isLongRunning } from '../exchange/long-running';
 import { requestKind, tooManyRequests } from './stage';
 

@@ -5,7 +5,7 @@ import { parseRequestInfo } from '../exchange/request-info';
 import { newExchange } from '../exchange/testing/new-exchange';
 import { FlowControl } from './flow-control';
 import { createInFlightStage } from './in-flight-stage';
-import { retryAfterSeconds } from './retry-after';
+import { retryAfterSeconds } from '../exchange/retry-after';
 import { createFlowStage } from './stage';
 import type { EstimateWork } from './work';
 import { LEAST_WORK } from './work';

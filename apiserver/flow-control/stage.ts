@@ -9,7 +9,7 @@ import type { FlowControl } from './flow-control';
 import type { FlowCounts } from './flow-counts';
 import type { Queue, QueueSet } from './queue-set';
 import { RefusedError } from './queue-set';
-import { retryAfterSeconds } from './retry-after';
+import { retryAfterSeconds } from '../exchange/retry-after';
 import type { EstimateWork, Work } from './work';
 import { withinLevel } from './work';
 

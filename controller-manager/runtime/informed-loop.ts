@@ -1,7 +1,8 @@
 import type { WorkLoopOptions } from '../../shared/concurrency/work-loop';
 import { runWorkers } from '../../shared/concurrency/work-loop';
+import { retryAfterMs } from '../../shared/errors/retry-after';
 
-export interface InformedLoopOptions extends WorkLoopOptions {
+export interface InformedLoopOptions extends Omit<WorkLoopOptions, 'retryAfterMs'> {
   /** What the work is decided on. Their handlers put keys into the queue. */
   readonly informers: readonly {
     run(signal: AbortSignal): Promise<void>;
@@ -10,7 +11,8 @@ export interface InformedLoopOptions extends WorkLoopOptions {
 }
 
 /**
- * Keeps the informers current, and works on keys once all of them know what there is. Resolves when everything has ended.
+ * Keeps the informers current, and works on keys once all of them know what there is; what the server refused for a time comes no sooner.
+ * Resolves when everything has ended.
  *
  * For a controller that decides on several collections, that has work to do when an object is gone, or whose keys are not those of the
  * objects that change. One that works on each object of one collection by itself takes `runObjectLoop`.
@@ -30,5 +32,5 @@ async function workWhenSynced(options: InformedLoopOptions, signal: AbortSignal)
     if (signal.aborted) return;
     throw error;
   }
-  await runWorkers(options, signal);
+  await runWorkers({ ...options, retryAfterMs }, signal);
 }

@@ -2,6 +2,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 
+import { retryAfterMs } from '../errors/retry-after';
 import { StatusError } from '../errors/status-error';
 import { MEDIA_TYPE } from '../names';
 import type { ApiObject } from '../object/object';
@@ -251,6 +252,16 @@ test('a throttled call waits as it is told and is sent again', async () => {
       : undefined;
   await client.create(CONFIG_MAPS, configMap('a'));
   expect(calls).toBe(2);
+});
+
+test('a throttled call that is told to wait for longer than it may take is not sent again, and tells its caller for how long', async () => {
+  let calls = 0;
+  server.fault = () => {
+    calls += 1;
+    return new StatusError('TooManyRequests', 'slow down', { details: { retryAfterSeconds: 3_600 } });
+  };
+  const error: unknown = await client.create(CONFIG_MAPS, configMap('a')).catch((thrown: unknown) => thrown);
+  expect([calls, retryAfterMs(error)]).toEqual([1, 3_600_000]);
 });
 
 test('an error answer without a Status gets the reason that goes with its code', async () => {

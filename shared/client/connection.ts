@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { sleep } from '../concurrency/abort';
 import type { Clock } from '../concurrency/clock';
 import { monotonicClock } from '../concurrency/monotonic-clock';
+import { retryAfterMs } from '../errors/retry-after';
 import type { RequestObserver } from '../metrics/rest-client';
 import { MEDIA_TYPE } from '../names';
 import { ConnectionError } from './connection-error';
@@ -13,7 +14,7 @@ import { execCredentialsOf } from './exec-credentials';
 import type { ExecCredential } from './exec-plugin';
 import { ExecPluginError } from './exec-plugin';
 import type { CallOptions, ClientOptions, RawAnswer, RawRequest, TokenSource } from './options';
-import { hasCode, retryAfterMs, statusErrorFromAnswer } from './status';
+import { hasCode, statusErrorFromAnswer } from './status';
 import type { Answer, Deadline, StreamedAnswer, Transport, TransportRequest } from './transport';
 import { createTransport } from './transport';
 

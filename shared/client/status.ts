@@ -65,12 +65,6 @@ export function isExpired(error: unknown): boolean {
   return hasCode(error, 410) || hasReason(error, 'Expired', 'Gone');
 }
 
-/** How long the server asks to wait before the next try, in milliseconds, if it asks. */
-export function retryAfterMs(error: unknown): number | undefined {
-  const seconds = error instanceof StatusError ? error.status.details?.retryAfterSeconds : undefined;
-  return seconds === undefined ? undefined : seconds * 1000;
-}
-
 function decodeStatus(value: unknown, httpCode: number): StatusError | undefined {
   if (!isRecord(value) || value['kind'] !== 'Status') return undefined;
   const { reason, message, code, details, metadata } = value;

@@ -64,6 +64,22 @@ test('it is late already in the turn that holds it', () => {
   expect(lag.isLate).toBe(true);
 });
 
+test('what is to be waited for is what it was late at most, and the time in which it must have been in time', () => {
+  const { lag, look, pass } = watched();
+  expect(lag.expectedWaitMs).toBe(0);
+  pass(LOOP_LOOK_EVERY_MS + 3_000);
+  expect(lag.expectedWaitMs).toBe(3_500);
+  look(0);
+  look(LOOP_LOOK_EVERY_MS + 900);
+  expect(lag.expectedWaitMs).toBe(3_500);
+  for (let looks = 1; looks < 5; looks += 1) look(LOOP_LOOK_EVERY_MS);
+  expect(lag.expectedWaitMs).toBe(3_100);
+  look(LOOP_LOOK_EVERY_MS);
+  expect(lag.expectedWaitMs).toBe(0);
+  look(TOO_LONG_MS);
+  expect(lag.expectedWaitMs).toBe(LOOP_LATE_MS + 1 + 500);
+});
+
 test('time in which the process did not work does not make it late', () => {
   const { lag, look, pass } = watched();
   look(60_000, 100);

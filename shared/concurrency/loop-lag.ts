@@ -34,6 +34,8 @@ export class LoopLag {
   #worked = 0;
   #wasLate = false;
   #looksInTime = 0;
+  /** The latest that it has been since it became late. */
+  #latestMs = 0;
 
   constructor(clocks: LoopClocks = PROCESS_CLOCKS) {
     this.#clocks = clocks;
@@ -61,12 +63,20 @@ export class LoopLag {
     return this.#wasLate || (this.#timer !== undefined && this.#latenessMs() > LOOP_LATE_MS);
   }
 
+  /** How long it is expected to be late yet, in milliseconds: what waits takes as long as it has held the loop, and then it has to be in time. */
+  get expectedWaitMs(): number {
+    const latenessMs = this.#timer === undefined ? 0 : this.#latenessMs();
+    if (!this.#wasLate && latenessMs <= LOOP_LATE_MS) return 0;
+    return Math.max(this.#latestMs, latenessMs) + (IN_TIME_LOOKS - this.#looksInTime) * LOOP_LOOK_EVERY_MS;
+  }
+
   #look(): void {
     const latenessMs = this.#latenessMs();
     this.#begin();
     this.#looksInTime = latenessMs <= IN_TIME_MS ? this.#looksInTime + 1 : 0;
     if (latenessMs > LOOP_LATE_MS) this.#wasLate = true;
     else if (this.#looksInTime >= IN_TIME_LOOKS) this.#wasLate = false;
+    this.#latestMs = this.#wasLate ? Math.max(this.#latestMs, latenessMs) : 0;
   }
 
   #begin(): void {

@@ -14,6 +14,8 @@ export interface WorkLoopOptions {
   /** Brings the world in line for one key. What it throws is logged, and the key is tried again with backoff. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<Requeue | undefined>;
   readonly log: Log;
+  /** How long a key waits at least after an error, in milliseconds; undefined: as its backoff has it. */
+  readonly retryAfterMs?: (error: unknown) => number | undefined;
 }
 
 /** From this try on a failing key is worth a warning; before that it is usually a race that settles. */
@@ -40,7 +42,7 @@ async function work(options: WorkLoopOptions, signal: AbortSignal): Promise<void
 }
 
 async function step(
-  { queue, reconcile, log }: WorkLoopOptions,
+  { queue, reconcile, log, retryAfterMs }: WorkLoopOptions,
   key: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -54,6 +56,6 @@ async function step(
     const fields = { key, retries, error: error instanceof Error ? error.message : String(error) };
     if (retries < QUIET_RETRIES) log.debug(fields, 'reconcile failed; retrying');
     else log.warn(fields, 'reconcile keeps failing; retrying');
-    queue.addRateLimited(key);
+    queue.addRateLimited(key, retryAfterMs?.(error));
   }
 }

@@ -106,6 +106,28 @@ describe('with a clock that is moved', () => {
     queue.forget('a');
     expect(waits()).toBe(10);
   });
+
+  test('a key whose work a server refused for a time comes no sooner, and others with their own backoff', async () => {
+    const queue = createWorkQueue({ retryInitialMs: 5, retryMaxMs: 60_000 });
+    const stop = new AbortController();
+    const calls: string[] = [];
+    const log = silentLog;
+    const reconcile = async (key: string): Promise<undefined> => {
+      calls.push(key);
+      throw new Error(key);
+    };
+    const retryAfterMs = (error: unknown): number | undefined =>
+      error instanceof Error && error.message === 'told' ? 7_000 : undefined;
+    const finished = runWorkers({ queue, workers: 2, log, reconcile, retryAfterMs }, stop.signal);
+    for (const key of ['told', 'failed']) queue.add(key);
+    await jest.advanceTimersByTimeAsync(6_999);
+    expect(calls.filter((key) => key === 'told')).toHaveLength(1);
+    expect(calls.filter((key) => key === 'failed').length).toBeGreaterThan(5);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(calls.filter((key) => key === 'told')).toHaveLength(2);
+    stop.abort();
+    await finished;
+  });
 });
 
 test('workers retry what fails, look again when asked to, and end with the signal', async () => {

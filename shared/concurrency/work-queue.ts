@@ -32,8 +32,8 @@ export interface WorkQueue {
   add(key: string): void;
   /** Adds later; of several delays of a key the earliest counts. */
   addAfter(key: string, delayMs: number): void;
-  /** Adds after the key's own exponential backoff. */
-  addRateLimited(key: string): void;
+  /** Adds after the key's own exponential backoff, or after `atLeastMs` if that is longer. */
+  addRateLimited(key: string, atLeastMs?: number): void;
   /** Ends the key's backoff: its next failure counts as the first. */
   forget(key: string): void;
   /** How often the key was added with backoff since it was forgotten. */
@@ -138,10 +138,11 @@ class KeyQueue implements WorkQueue {
     this.#delayed.set(key, { atMs, timer });
   }
 
-  addRateLimited(key: string): void {
+  addRateLimited(key: string, atLeastMs = 0): void {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
-    this.addAfter(key, Math.min(this.#retryInitialMs * 2 ** failures, this.#retryMaxMs));
+    const backoffMs = this.#retryInitialMs * 2 ** failures;
+    this.addAfter(key, Math.min(Math.max(backoffMs, atLeastMs), this.#retryMaxMs));
   }
 
   forget(key: string): void {

@@ -3,6 +3,8 @@ import { StatusError } from '../errors/status-error';
 import type { FakeApiServer } from '../client/testing/fake-api-server';
 import { createFakeApiServer } from '../client/testing/fake-api-server';
 import { CONFIG_MAPS } from '../client/testing/fake-resources';
+import type { Log } from '../log/log';
+import { silentLog } from '../log/log';
 import type { ApiObject } from '../object/object';
 import type { Informer, InformerOptions } from './informer';
 import { createInformer } from './informer';
@@ -229,6 +231,26 @@ test.each(['ServiceUnavailable', 'TooManyRequests'] as const)(
     expect(lists()).toBe(1);
   },
 );
+
+test('an informer comes again no sooner than the server asks', async () => {
+  write('a', '1');
+  const waits: unknown[] = [];
+  const log: Log = {
+    ...silentLog,
+    warn: (fields) => waits.push((fields as { waitMs: unknown }).waitMs),
+    child: () => log,
+  };
+  await start({ log });
+  let refusals = 0;
+  server.fault = ({ query }) => {
+    if (!query.has('watch') || refusals > 0) return undefined;
+    refusals += 1;
+    return new StatusError('TooManyRequests', 'not now', { details: { retryAfterSeconds: 1 } });
+  };
+  server.endWatches();
+  await waitFor(() => refusals === 1 && server.watchCount() === 1);
+  expect(waits).toContain(1_000);
+});
 
 test('an event that could not be taken comes again', async () => {
   write('a', '1');

@@ -1,6 +1,7 @@
 import { StatusError } from '../../../shared/errors/status-error';
 import { USER_GROUP } from '../../../shared/names';
 import type { Exchange, Stage, UserInfo } from '../../exchange/exchange';
+import { retryAfterSeconds } from '../../exchange/retry-after';
 import * as limits from './limits';
 
 export interface HeldBytesLimits {
@@ -9,16 +10,29 @@ export interface HeldBytesLimits {
   readonly totalMax: number;
 }
 
+/** How bytes come back, and chance. */
+export interface HeldBytesSources {
+  /** Milliseconds from any beginning. */
+  readonly now: () => number;
+  /** From 0 to 1, without 1. */
+  readonly random: () => number;
+}
+
+const SOURCES: HeldBytesSources = { now: () => performance.now(), random: () => Math.random() };
+
 /** Bytes that are in memory for requests under way: by user, and in all. */
 export class HeldBytes {
   /** How often there was no room. */
   refused = 0;
   readonly #max: HeldBytesLimits;
-  readonly #byUser = new Map<string, number>();
-  #total = 0;
+  readonly #sources: HeldBytesSources;
+  readonly #byUser = new Map<string, Drain>();
+  readonly #all: Drain;
 
-  constructor(max: HeldBytesLimits) {
+  constructor(max: HeldBytesLimits, sources: HeldBytesSources = SOURCES) {
     this.#max = max;
+    this.#sources = sources;
+    this.#all = new Drain(sources.now());
   }
 
   get max(): HeldBytesLimits {
@@ -26,25 +40,69 @@ export class HeldBytes {
   }
 
   get total(): number {
-    return this.#total;
+    return this.#all.bytes;
   }
 
   /** Whether so many more may be held for the user. Administrators always have room, for they are to end what fills it. */
   hasRoom(user: UserInfo, bytes: number): boolean {
-    if (this.#total + bytes < Math.min(this.#max.perUserMax, this.#max.totalMax)) return true;
+    const { total } = this;
+    if (total + bytes < Math.min(this.#max.perUserMax, this.#max.totalMax)) return true;
     if (user.groups.includes(USER_GROUP.masters)) return true;
-    const own = (this.#byUser.get(user.name) ?? 0) + bytes;
-    if (own <= this.#max.perUserMax && this.#total + bytes <= this.#max.totalMax) return true;
+    const own = (this.#byUser.get(user.name)?.bytes ?? 0) + bytes;
+    if (own <= this.#max.perUserMax && total + bytes <= this.#max.totalMax) return true;
     this.refused += 1;
     return false;
   }
 
   /** Negative numbers give back. What a user was given goes back under the same name. */
   add({ name }: Pick<UserInfo, 'name'>, bytes: number): void {
-    this.#total += bytes;
-    const own = (this.#byUser.get(name) ?? 0) + bytes;
-    if (own === 0) this.#byUser.delete(name);
+    const now = this.#sources.now();
+    this.#all.add(bytes, now);
+    const own = this.#byUser.get(name) ?? new Drain(now);
+    own.add(bytes, now);
+    if (own.bytes === 0) this.#byUser.delete(name);
     else this.#byUser.set(name, own);
+  }
+
+  /** The 429 of a user who found no room for so many bytes; it says when to come again, by what has to go before and how fast it goes. */
+  refusal({ name }: Pick<UserInfo, 'name'>, bytes: number, message: string): StatusError {
+    const now = this.#sources.now();
+    const { perUserMax, totalMax } = this.#max;
+    const ownMs = this.#byUser.get(name)?.msUntilGone(bytes - perUserMax, now) ?? 0;
+    const waitMs = Math.max(ownMs, this.#all.msUntilGone(bytes - totalMax, now));
+    const seconds = retryAfterSeconds(waitMs / MS_PER_SECOND, this.#sources.random);
+    return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: seconds } });
+  }
+}
+
+const MS_PER_SECOND = 1_000;
+/** How far back it is told how fast bytes go. */
+const DRAIN_WINDOW_MS = 10_000;
+
+/** Bytes that are held, and how many of them went of late. */
+class Drain {
+  bytes = 0;
+  #gone = 0;
+  #since: number;
+
+  constructor(now: number) {
+    this.#since = now;
+  }
+
+  add(bytes: number, now: number): void {
+    this.bytes += bytes;
+    if (bytes < 0) this.#gone -= bytes;
+    if (now - this.#since <= DRAIN_WINDOW_MS) return;
+    this.#since = now - DRAIN_WINDOW_MS / 2;
+    this.#gone /= 2;
+  }
+
+  /** How long it takes until all but so few are gone: `beyond` is added to what is held. If none goes, as long as that has been so. */
+  msUntilGone(beyond: number, now: number): number {
+    const excess = this.bytes + beyond;
+    const tookMs = now - this.#since;
+    if (excess <= 0) return 0;
+    return this.#gone === 0 ? tookMs : (tookMs * excess) / this.#gone;
   }
 }
 
@@ -89,16 +147,13 @@ export function createAnswerLimitStage({ answers }: Pick<RequestMemory, 'answers
   return (exchange, next) => {
     if (answers.hasRoom(exchange.user, 0)) return next();
     return Promise.reject(
-      tooManyBytes('too many bytes of answers are waiting to be read, please try again later'),
+      answers.refusal(
+        exchange.user,
+        0,
+        'too many bytes of answers are waiting to be read, please try again later',
+      ),
     );
   };
-}
-
-const RETRY_AFTER_SECONDS = 1;
-
-/** The 429 of a request for which there is no room. */
-export function tooManyBytes(message: string): StatusError {
-  return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: RETRY_AFTER_SECONDS } });
 }
 
 /** Counts bytes for the exchange's user until the exchange is over. Small ones are less than what their connection takes itself. */

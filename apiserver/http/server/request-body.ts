@@ -3,7 +3,6 @@ import type { Exchange } from '../../exchange/exchange';
 import { ClientGoneError } from '../../exchange/initial-values';
 import { Gathered } from './gathered';
 import type { HeldBytes } from './held-bytes';
-import { tooManyBytes } from './held-bytes';
 import { BODY_BYTES_MAX, BODY_PIECES_MAX, DISCARD_BYTES_MAX, HELD_BYTES_MIN } from './limits';
 import type { WireRequest, WireResponse } from './wire';
 
@@ -15,8 +14,12 @@ export interface BodyReader {
 }
 
 /** The 429 of a body for which there is no room beside the user's others. */
-function noRoom(): StatusError {
-  return tooManyBytes('too many bytes of request bodies are in memory, please try again later');
+function noRoom({ exchange, held }: BodyReader, bytes: number): StatusError {
+  return held.refusal(
+    exchange.user,
+    bytes,
+    'too many bytes of request bodies are in memory, please try again later',
+  );
 }
 
 /** The 413 of a request body over the limit. */
@@ -41,7 +44,7 @@ export async function readBody(
   exchange.signal.throwIfAborted();
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > BODY_BYTES_MAX) throw bodyTooLarge();
-  if (announced >= HELD_BYTES_MIN && !held.hasRoom(exchange.user, announced)) throw noRoom();
+  if (announced >= HELD_BYTES_MIN && !held.hasRoom(exchange.user, announced)) throw noRoom(reader, announced);
   if (request.expectsContinue) {
     request.expectsContinue = false;
     response.writeContinue();
@@ -49,7 +52,8 @@ export async function readBody(
   return collect(request, reader);
 }
 
-async function collect({ content: request }: WireRequest, { exchange, held }: BodyReader): Promise<Buffer> {
+async function collect({ content: request }: WireRequest, reader: BodyReader): Promise<Buffer> {
+  const { exchange, held } = reader;
   const { signal, user } = exchange;
   const gathered = new Gathered();
   let pieces = 0;
@@ -81,7 +85,7 @@ async function collect({ content: request }: WireRequest, { exchange, held }: Bo
       pieces += 1;
       if (pieces > BODY_PIECES_MAX) settle(badRequest('the request body comes in too many pieces'));
       else if (gathered.bytes > BODY_BYTES_MAX) settle(bodyTooLarge());
-      else if (gathered.bytes >= HELD_BYTES_MIN && !count()) settle(noRoom());
+      else if (gathered.bytes >= HELD_BYTES_MIN && !count()) settle(noRoom(reader, gathered.bytes - counted));
     };
     const onEnd = (): void => {
       settle();
