@@ -19,7 +19,7 @@ export class ShapeError extends Error {
 
 /**
  * The fields that an applied configuration owns: its scalars and units, the keys of its maps and the items of its lists. Objects
- * with declared fields are not owned themselves. Throws a ShapeError.
+ * with declared fields are not owned themselves, unless nothing is in them. Throws a ShapeError.
  */
 export function appliedSet(shape: ObjectShape, config: object): FieldSet {
   return new Reader(true).object(shape, config as Readonly<Record<string, unknown>>);
@@ -30,13 +30,10 @@ export function heldSet(shape: ObjectShape, object: object): FieldSet {
   return new Reader(false).object(shape, object as Readonly<Record<string, unknown>>);
 }
 
-/** What the set of a stored object has below a value of this shape; the empty set where it has no parts. */
-export function heldParts(shape: Shape, value: unknown): FieldSet {
-  if (shape.kind === 'object') {
-    return isJsonObject(value) ? new Reader(false).object(shape, value) : EMPTY_SET;
-  }
-  const isList = shape.kind === 'set' || shape.kind === 'keyed';
-  return isList && Array.isArray(value) ? new Reader(false).list(shape, value) : EMPTY_SET;
+/** Null and a map without keys are owned themselves, since nothing below them could be. Not so the metadata of the whole object. */
+export function isOwnedEmpty(shape: Shape, value: unknown): boolean {
+  if (shape.kind === 'object' && shape.isKept === true) return false;
+  return value === null || (isJsonObject(value) && Object.keys(value).length === 0);
 }
 
 class Reader {
@@ -57,7 +54,8 @@ class Reader {
       const each = declared ?? shape.others ?? this.#undeclared(element);
       if (value[key] === undefined || each.kind === 'ignored') continue;
       const below = this.#below(element, each, value[key]);
-      const child = declared === undefined ? withSelf(below ?? LEAF) : below;
+      const isMember = declared === undefined || isOwnedEmpty(each, value[key]);
+      const child = isMember ? withSelf(below ?? LEAF) : below;
       if (child !== undefined) (node ??= {})[element] = child;
     }
     return node === undefined ? EMPTY_SET : sorted(node);
@@ -91,12 +89,12 @@ class Reader {
       default:
         if (value === null) return undefined;
         if (!Array.isArray(value)) throw new ShapeError(this.#path, 'expected a list');
-        return orNothing(this.list(shape, value));
+        return orNothing(this.#list(shape, value));
     }
   }
 
   /** The children of a list's node. */
-  list(shape: ListShape, list: readonly unknown[]): FieldSet {
+  #list(shape: ListShape, list: readonly unknown[]): FieldSet {
     if (list.length === 0) return EMPTY_SET;
     const node: FieldSetBuilder = {};
     for (let index = 0; index < list.length; index += 1) {

@@ -3,12 +3,11 @@ import { decodeObject } from '../schema/decode';
 import { messageType, UNSTRUCTURED } from '../schema/types';
 import { appliedSet } from './applied';
 import type { Comparison } from './compare';
-import type { FieldSet } from './field-set';
 import { compareObjects, isNoDifference } from './compare';
 import { difference, pathsOf } from './field-set';
 import { mergeConfig } from './merge';
 import { removeFields } from './remove';
-import { createPartsBudget, LiveParts, PARTS_GIVEN_MAX } from './live-parts';
+import { ownsExactly } from './same-ownership';
 import { reconcileWithShape, withNamedFields } from './schema-changes';
 import { rootShape } from './shape';
 import type { MessageType } from '../schema/types';
@@ -26,8 +25,6 @@ function compared(type: MessageType, old: object, next: object): Comparison {
   );
   return { added, modified, removed };
 }
-
-const partsOf = (object: object): LiveParts => new LiveParts(() => object, createPartsBudget());
 
 function pod(container: object): object {
   return { spec: { containers: [{ name: 'a', ...container }, { name: 'b' }] } };
@@ -141,94 +138,40 @@ test('a key that is always written may be left out, and is its zero value', () =
 
 test('a set reads as today’s schema has it: parts of what became one unit become the unit', () => {
   const old = { 'f:spec': { 'f:replicas': {}, 'f:selector': { 'f:matchLabels': { '.': {}, 'f:a': {} } } } };
-  const live = { spec: { replicas: 1, selector: { matchLabels: { a: 'b' } } } };
-  expect(reconcileWithShape(rootShape(DEPLOYMENT), old, partsOf(live))).toEqual({
+  expect(reconcileWithShape(rootShape(DEPLOYMENT), old)).toEqual({
     'f:spec': { 'f:replicas': {}, 'f:selector': {} },
   });
   const same = { 'f:spec': { 'f:replicas': {} } };
-  expect(reconcileWithShape(rootShape(DEPLOYMENT), same, partsOf(live))).toBe(same);
+  expect(reconcileWithShape(rootShape(DEPLOYMENT), same)).toBe(same);
 });
 
-describe('whoever owns something with parts as a unit', () => {
-  const container = (inside: object): object => ({ 'f:spec': { 'f:containers': inside } });
-  const own = container({ 'k:{"name":"c"}': { '.': {}, 'f:name': {}, 'f:resources': {} } }) as FieldSet;
-  const podOf = (...containers: object[]): object => ({ spec: { containers } });
-  const read = (set: FieldSet, live: object): FieldSet =>
-    reconcileWithShape(rootShape(POD), set, partsOf(live));
+test('what has parts and is owned as a unit stays the unit’s alone', () => {
+  const unit = { 'f:spec': { 'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:resources': {} } } } };
+  expect(reconcileWithShape(rootShape(POD), unit)).toBe(unit);
+});
 
-  test('owns the parts that were filled in since, whoever did', () => {
-    const resources = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1' } };
-    expect(read(own, podOf({ name: 'a' }, { name: 'c', resources }))).toEqual(
-      container({
-        'k:{"name":"c"}': {
-          '.': {},
-          'f:name': {},
-          'f:resources': {
-            '.': {},
-            'f:limits': { 'f:cpu': {}, 'f:memory': {} },
-            'f:requests': { 'f:cpu': {} },
-          },
-        },
-      }),
-    );
-  });
-
-  test.each([
-    ['is empty', podOf({ name: 'c', resources: {} })],
-    ['is not there', podOf({ name: 'c' })],
-    ['is in an item that is gone', podOf({ name: 'other', resources: { limits: { cpu: '1' } } })],
-    ['is below something that is no list', { spec: { containers: null } }],
-    [
-      'is in a list of which an item cannot be named',
-      { spec: { containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }, null] } },
-    ],
-  ])('owns just the unit while it %s', (_what, live) => {
-    expect(read(own, live)).toBe(own);
-  });
-
-  test('sees each time what is there then', () => {
-    expect(read(own, podOf({ name: 'c', resources: {} }))).toBe(own);
-    expect(read(own, podOf({ name: 'c', resources: { limits: { cpu: '1' } } }))).not.toBe(own);
-    expect(read(own, podOf({ name: 'c', resources: {} }))).toBe(own);
-  });
-
-  test('owns the items of a list, by their keys and by their values', () => {
-    const whole = { 'f:metadata': { 'f:finalizers': {} }, 'f:spec': { 'f:containers': {} } };
-    const live = { metadata: { finalizers: ['x/y'] }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-    expect(read(whole, live)).toEqual({
-      'f:metadata': { 'f:finalizers': { '.': {}, 'v:"x/y"': {} } },
-      'f:spec': { 'f:containers': { '.': {}, 'k:{"name":"c"}': { '.': {}, 'f:image': {}, 'f:name': {} } } },
-    });
-  });
-
-  test('is found among very many at once', () => {
-    const names = Array.from({ length: 20_000 }, (_, at) => `c${String(at)}`);
-    const set = container(Object.fromEntries(names.map((name) => [`k:{"name":"${name}"}`, {}])));
-    const live = podOf(...names.map((name) => ({ name, image: 'i' })));
-    const filled = read(set as FieldSet, live) as Record<string, Record<string, Record<string, unknown>>>;
-    expect(Object.values(filled['f:spec']?.['f:containers'] ?? {})).toEqual(
-      names.map(() => ({ '.': {}, 'f:image': {}, 'f:name': {} })),
-    );
-  });
-
-  test('stays so where there are more owners and parts than could be stored', () => {
-    const keys = Array.from({ length: PARTS_GIVEN_MAX / 10 }, (_, at) => `k${String(at)}`);
-    const live = partsOf({ data: Object.fromEntries(keys.map((key) => [key, ''])) });
-    const sets = Array.from({ length: 1_000 }, (): FieldSet => ({ 'f:data': {} }));
-    const after = sets.map((set) => reconcileWithShape(rootShape(CONFIG_MAP), set, live));
-    const filled = after.filter((set, at) => set !== sets[at]);
-    expect(filled).toHaveLength(10);
-    expect(filled.map((set) => Object.keys(set['f:data'] ?? {}).length)).toEqual(
-      filled.map(() => keys.length + 1),
-    );
-  });
-
-  test('owns the fields of an item of which only the item was known', () => {
-    const item = container({ 'k:{"name":"c"}': { '.': {} } }) as FieldSet;
-    expect(read(item, podOf({ name: 'c', image: 'i' }))).toEqual(
-      container({ 'k:{"name":"c"}': { '.': {}, 'f:image': {}, 'f:name': {} } }),
-    );
-  });
+test('what is empty or null in a configuration is owned itself, but for the metadata of the whole', () => {
+  const config = {
+    metadata: {},
+    spec: {
+      template: { metadata: null, spec: { containers: [], nodeSelector: {}, volumes: null, hostname: null } },
+      strategy: {},
+    },
+  };
+  const owned = {
+    'f:spec': {
+      'f:strategy': {},
+      'f:template': {
+        'f:metadata': {},
+        'f:spec': { 'f:hostname': {}, 'f:nodeSelector': {}, 'f:volumes': {} },
+      },
+    },
+  };
+  const set = appliedSet(rootShape(DEPLOYMENT), config);
+  expect(set).toEqual(owned);
+  expect(ownsExactly(rootShape(DEPLOYMENT), config, set)).toBe(true);
+  expect(ownsExactly(rootShape(DEPLOYMENT), { spec: {} }, {})).toBe(false);
+  expect(ownsExactly(rootShape(DEPLOYMENT), { spec: {} }, { 'f:spec': {} })).toBe(true);
 });
 
 const value = fc.letrec<{ any: unknown; map: unknown }>((tie) => ({

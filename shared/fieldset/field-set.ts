@@ -215,13 +215,6 @@ function collect(node: FieldSet, path: readonly string[], paths: (readonly strin
   }
 }
 
-/** How many nodes there are below the root. */
-export function sizeOfSet(node: FieldSet): number {
-  let size = 0;
-  for (const key in node) size += 1 + sizeOfSet(node[key] ?? LEAF);
-  return size;
-}
-
 /** A set of the given paths. */
 export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
   return unionOfAll(

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../object/clone';
+import { isOwnedEmpty } from './applied';
 import type { FieldSet } from './field-set';
 import { isEmptySet, SELF } from './field-set';
 import { elementOfItem, hasDistinctItems } from './items';
@@ -28,7 +29,8 @@ function fieldsOwned(shape: ObjectShape, value: ReadonlyJson, node: FieldSet | u
     if (each === undefined) return OTHERWISE;
     if (value[key] === undefined || each.kind === 'ignored') continue;
     const child = node?.[fieldElement(key)];
-    const one = ownsNode(each, value[key], { node: child, isMember: declared === undefined });
+    const isMember = declared === undefined || isOwnedEmpty(each, value[key]);
+    const one = ownsNode(each, value[key], { node: child, isMember });
     if (one === OTHERWISE) return OTHERWISE;
     owned += one;
   }

@@ -1,81 +1,36 @@
 import type { FieldSet, FieldSetBuilder } from './field-set';
-import { isEmptySet, LEAF, SELF, sorted, union, withSelf } from './field-set';
-import type { LiveParts } from './live-parts';
+import { isEmptySet, LEAF, SELF, withSelf } from './field-set';
 import type { ObjectShape, Shape } from './shape';
 
 /**
- * The set as it reads under the shape of today. Where something became one unit, whoever owned a part of it owns the unit. Where a map,
- * struct or list of items is owned as a unit, its owner owns the parts that it has in `live`, the object before the write: it may have
- * been one unit once, or it was empty when it was written and filled by admission. Returns the same set when nothing changes.
+ * The set as it reads under the shape of today: where something became one unit, whoever owned a part of it owns the unit. What was one
+ * unit and has parts now is owned as if it had been empty. Returns the same set when nothing changes.
  */
-export function reconcileWithShape(shape: ObjectShape, set: FieldSet, live: LiveParts): FieldSet {
-  const { set: standing, units } = readSet(shape, set);
-  const parts = units === undefined ? undefined : partsOf(units, live.object, live);
-  return parts === undefined ? standing : union(standing, parts);
-}
-
-/** Where a set owns something with parts and none of its parts: there, or below. */
-interface Units {
-  readonly shape: Shape;
-  /** By path element; empty where it is there. */
-  readonly below: ReadonlyMap<string, Units>;
-}
-
-interface Reading {
-  readonly set: FieldSet;
-  readonly units: Units | undefined;
+export function reconcileWithShape(shape: ObjectShape, set: FieldSet): FieldSet {
+  if (isEmptySet(set)) return set;
+  const known = readings.get(set);
+  if (known?.shape === shape) return known.set;
+  const reading = { shape, set: readNode(shape, set) };
+  readings.set(set, reading);
+  return reading.set;
 }
 
 /** What sets read as. Sets are frozen, and those of an object that is written often are the same each time. */
-const readings = new WeakMap<FieldSet, Reading & { readonly shape: ObjectShape }>();
+const readings = new WeakMap<FieldSet, { readonly shape: ObjectShape; readonly set: FieldSet }>();
 
-function readSet(shape: ObjectShape, set: FieldSet): Reading {
-  if (isEmptySet(set)) return { set, units: undefined };
-  const known = readings.get(set);
-  if (known?.shape === shape) return known;
-  const { set: standing, units } = readNode(shape, set);
-  // The root is never owned itself.
-  const reading = { shape, set: standing, units: units?.below.size === 0 ? undefined : units };
-  readings.set(set, reading);
-  return reading;
-}
-
-function readNode(shape: Shape, node: FieldSet): Reading {
-  if (shape.kind === 'deduced' || shape.kind === 'ignored') return { set: node, units: undefined };
-  if (shape.kind === 'leaf') return { set: isEmptySet(node) ? node : LEAF, units: undefined };
+function readNode(shape: Shape, node: FieldSet): FieldSet {
+  if (shape.kind === 'deduced' || shape.kind === 'ignored' || isEmptySet(node)) return node;
+  if (shape.kind === 'leaf') return LEAF;
   let result: FieldSetBuilder | undefined;
-  let below: Map<string, Units> | undefined;
-  let hasParts = false;
   for (const key in node) {
     if (key === SELF) continue;
-    hasParts = true;
     const each = childShape(shape, key);
     const child = node[key];
     if (each === undefined || child === undefined) continue;
     const read = readNode(each, child);
-    if (read.units !== undefined) (below ??= new Map<string, Units>()).set(key, read.units);
-    if (read.set !== child) (result ??= { ...node })[key] = read.set;
+    if (read !== child) (result ??= { ...node })[key] = read;
   }
-  const units = hasParts ? below && { shape, below } : { shape, below: NO_UNITS };
-  return { set: result ?? node, units };
-}
-
-const NO_UNITS: ReadonlyMap<string, Units> = new Map();
-
-/** What the value has in it at these places, and there itself; undefined when there is nothing that can be named. */
-function partsOf({ shape, below }: Units, value: unknown, live: LiveParts): FieldSet | undefined {
-  if (below.size === 0) {
-    const parts = live.below(shape, value);
-    return isEmptySet(parts) ? undefined : withSelf(parts);
-  }
-  const childAt = live.childrenOf(shape, value);
-  let node: FieldSetBuilder | undefined;
-  for (const [element, units] of below) {
-    const child = childAt(element);
-    const parts = child === undefined ? undefined : partsOf(units, child, live);
-    if (parts !== undefined) (node ??= {})[element] = parts;
-  }
-  return node === undefined ? undefined : sorted(node);
+  return result ?? node;
 }
 
 /**

@@ -143,6 +143,9 @@ test('what is left out goes when nobody else owns it, and stays when somebody do
   expect(object.data('data')).toEqual({ x: '1' });
   object.apply('two', { data: {} });
   expect(object.object).not.toHaveProperty('data');
+  expect(object.owners).toEqual({ 'Apply one': { 'f:data': {} }, 'Apply two': { 'f:data': {} } });
+  object.apply('one', {});
+  object.apply('two', {});
   expect(object.owners).toEqual({});
 });
 

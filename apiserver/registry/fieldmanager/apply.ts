@@ -51,7 +51,7 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   const { kind, config, writer } = request;
   if (config.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
   const live = liveOf(request);
-  const entries = reconcileEntries(kind, storedEntries(live.metadata), live);
+  const entries = reconcileEntries(kind, storedEntries(live.metadata));
   const last = entries.find((entry) => isApplierOf(writer, entry));
   const set = setOfConfig(kind, config, last);
   const own: Entry = {

@@ -3,7 +3,6 @@ import type { Comparison } from '../../../shared/fieldset/compare';
 import { compareObjects, withoutFields } from '../../../shared/fieldset/compare';
 import type { FieldSet } from '../../../shared/fieldset/field-set';
 import { difference, isEmptySet, rememberLargeNodes, union } from '../../../shared/fieldset/field-set';
-import { createPartsBudget, LiveParts } from '../../../shared/fieldset/live-parts';
 import { reconcileWithShape } from '../../../shared/fieldset/schema-changes';
 import type { Entry } from './entries';
 import type { ManagedKind, ManagedVersion } from './managed-kind';
@@ -37,11 +36,6 @@ export class ChangesByVersion {
     this.comparison = compareObjects(kind.shape, old, next);
   }
 
-  /** The object before the write, in the request's version. */
-  get old(): ApiObject {
-    return this.#old;
-  }
-
   /** Undefined for a version that is not served any more. To be asked once for each owner. */
   in(apiVersion: string): VersionedChange | undefined {
     let known = this.#known.get(apiVersion);
@@ -70,26 +64,12 @@ function changeOf(whole: Comparison, ignored: FieldSet): VersionedChange {
   return { comparison, changed, touched: union(changed, comparison.removed) };
 }
 
-/**
- * Entries as they read under the shapes of today and with the object as it is, which is of the kind's version; those in versions that
- * are gone are left out.
- */
-export function reconcileEntries(
-  kind: ManagedKind,
-  entries: readonly Entry[],
-  live: ApiObject,
-): readonly Entry[] {
-  const budget = createPartsBudget();
-  const lives = new Map<string, LiveParts>();
+/** Entries as they read under the shapes of today; those in versions that are gone are left out. */
+export function reconcileEntries(kind: ManagedKind, entries: readonly Entry[]): readonly Entry[] {
   return entries.flatMap((entry) => {
-    const { apiVersion } = entry;
-    const isOwn = apiVersion === kind.apiVersion;
-    const other = isOwn ? undefined : kind.otherVersion(apiVersion);
-    if (!isOwn && other === undefined) return [];
-    const { shape } = other ?? kind;
-    const parts = lives.get(apiVersion) ?? new LiveParts(() => other?.convert(live) ?? live, budget);
-    lives.set(apiVersion, parts);
-    const set = reconcileWithShape(shape, entry.set, parts);
+    const version = versionOf(kind, entry.apiVersion);
+    if (version === undefined) return [];
+    const set = reconcileWithShape(version.shape, entry.set);
     return [set === entry.set ? entry : { ...entry, set }];
   });
 }

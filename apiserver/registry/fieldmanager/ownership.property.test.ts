@@ -15,18 +15,18 @@ interface Step {
   readonly data: Data;
 }
 
-/** Stands among the keys for the map itself, which belongs to the updater that made it. */
+/** Stands among the keys for the map itself, which belongs to the updater that made it, and to who applies it empty. */
 const WHOLE = '';
 
 /** Who owns which key, by the rules in their plainest form: a set of keys for every manager and way of writing. */
 class Model {
   data: Data = {};
   owners = new Map<string, Set<string>>();
-  /** Whoever owns the map and no key of it owns at the next change the keys that are there then. */
-  readonly #fillsUnits: boolean;
+  /** Whoever applies the map empty owns it, and as it is not stored then, who fills it changes it. */
+  readonly #ownsEmpty: boolean;
 
-  constructor(fillsUnits = false) {
-    this.#fillsUnits = fillsUnits;
+  constructor(ownsEmpty = false) {
+    this.#ownsEmpty = ownsEmpty;
   }
 
   /** False when the write is refused. `isUntracked`: the object is there and has no managedFields. */
@@ -38,7 +38,9 @@ class Model {
       return true;
     }
     // The first apply books what was written before it on a manager of that name.
-    if (isUntracked) this.#own('Update before-first-apply', [WHOLE, ...Object.keys(this.data)]);
+    if (isUntracked && !isEmpty(this.data)) {
+      this.#own('Update before-first-apply', [WHOLE, ...Object.keys(this.data)]);
+    }
     const accepted = this.#apply(manager, data, verb === 'force');
     if (isUntracked && !accepted) this.owners.delete('Update before-first-apply');
     return accepted;
@@ -48,7 +50,6 @@ class Model {
     const changed = Object.keys(next).filter((key) => next[key] !== this.data[key]);
     const removed = Object.keys(this.data).filter((key) => next[key] === undefined);
     if (changed.length + removed.length === 0) return;
-    this.#fillUnits();
     const [was, is] = [isEmpty(this.data), isEmpty(next)];
     this.#takeAway([...changed, ...removed, ...(was === is ? [] : [WHOLE])]);
     this.#own(`Update ${manager}`, [...changed, ...(was && !is ? [WHOLE] : [])]);
@@ -59,40 +60,22 @@ class Model {
     this.owners.set(owner, new Set([...(this.owners.get(owner) ?? []), ...keys]));
   }
 
-  #fillUnits(): void {
-    if (!this.#fillsUnits) return;
-    for (const [owner, keys] of this.owners) {
-      if (keys.size === 1 && keys.has(WHOLE)) this.#own(owner, Object.keys(this.data));
-    }
-  }
-
   #apply(manager: string, config: Data, force: boolean): boolean {
     const name = `Apply ${manager}`;
-    const unfilled = new Map(this.owners);
-    if (!this.#isNothingNew(name, config)) this.#fillUnits();
     const before = this.owners.get(name) ?? new Set();
     const others = [...this.owners].filter(([each]) => each !== name);
     const changed = Object.keys(config).filter((key) => config[key] !== this.data[key]);
-    if (!force && others.some(([, keys]) => changed.some((key) => keys.has(key)))) {
-      this.owners = unfilled;
-      return false;
-    }
+    const isOwnedEmpty = this.#ownsEmpty && isEmpty(config);
+    const isNew = isEmpty(this.data) && (changed.length > 0 || isOwnedEmpty);
+    const touched = [...changed, ...(isNew ? [WHOLE] : [])];
+    if (!force && others.some(([, keys]) => touched.some((key) => keys.has(key)))) return false;
     const isFree = (key: string): boolean => others.every(([, keys]) => !keys.has(key));
     const gone = [...before].filter((key) => config[key] === undefined && isFree(key));
-    this.#takeAway([...changed, ...(isEmpty(this.data) && changed.length > 0 ? [WHOLE] : [])]);
-    this.owners.set(name, new Set(Object.keys(config)));
+    this.#takeAway(touched);
+    this.owners.set(name, new Set(isOwnedEmpty ? [WHOLE] : Object.keys(config)));
     const kept = Object.entries({ ...this.data, ...config }).filter(([key]) => !gone.includes(key));
     this.data = Object.fromEntries(kept);
     return true;
-  }
-
-  #isNothingNew(name: string, config: Data): boolean {
-    const claimed = Object.keys(config);
-    const before = this.owners.get(name) ?? new Set();
-    return (
-      claimed.every((key) => config[key] === this.data[key] && before.has(key)) &&
-      claimed.length === before.size
-    );
   }
 
   #takeAway(keys: readonly string[]): void {
@@ -149,11 +132,11 @@ function write(object: ManagedObject, { verb, manager, data }: Step, field: stri
 test.each<[string, KindType, string, boolean]>([
   ['a config map', kindType('core/v1.ConfigMap'), 'data', true],
   ['an object without schema', UNSTRUCTURED, 'spec', false],
-])('random writes to %s leave what the plain rules say', (_what, type, field, fillsUnits) => {
+])('random writes to %s leave what the plain rules say', (_what, type, field, ownsEmpty) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 14 }), (steps) => {
       const object = new ManagedObject(type, 'v1');
-      const model = new Model(fillsUnits);
+      const model = new Model(ownsEmpty);
       for (const each of steps) {
         const before = object.object;
         const isUntracked = before !== undefined && object.entries.length === 0;

@@ -64,7 +64,7 @@ function entriesAfter(
   writer: FieldWriter,
 ): readonly Entry[] {
   const { added, modified, removed } = changes.comparison;
-  const reconciled = reconcileEntries(kind, before, changes.old);
+  const reconciled = reconcileEntries(kind, before);
   const others = takeAway(reconciled, changes);
   const taken = recursiveDifference(difference(union(modified, added), removed), kind.ignored);
   if (isEmptySet(taken)) return others;
