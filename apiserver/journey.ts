@@ -1,3 +1,4 @@
+import { MEDIA_TYPE } from '../shared/names';
 import { pageNotFound } from './verbs/answers';
 import type { Aggregator } from './aggregation/aggregator';
 import type { Audit } from './audit/audit';
@@ -20,8 +21,7 @@ import { jsonAnswer } from './verbs/answers';
 import type { VerbContext } from './verbs/context';
 import { answerResource } from './verbs/dispatch';
 import { READ_VERBS, methodNotAllowed } from './verbs/target';
-import type { Offer } from './http/encoding/negotiation';
-import { negotiate } from './http/encoding/negotiation';
+import { refuseUnrouted } from './http/encoding/routing';
 import { unknownBelow } from './verbs/unknown-path';
 import type { Registry } from './registry/registry';
 import { LOOP_BOUNDS, LOOP_BOUNDS_OF_YAML, TooLargeHereError } from './exchange/loop-bounds';
@@ -120,9 +120,6 @@ const OTHER_PATHS: readonly string[] = [
   ...OPENAPI_PATHS,
 ];
 
-/** The version is written in JSON alone. */
-const VERSION_OFFER: Offer = { formats: ['json'], shapes: false, stream: false };
-
 /** Sets `answer`: a resource, a discovery document, a health check, the version, or the list of paths. */
 function createAnswerStage(parts: JourneyParts): Stage {
   const otherPaths = [...OTHER_PATHS, ...(parts.issuer?.paths ?? [])];
@@ -137,7 +134,7 @@ function createAnswerStage(parts: JourneyParts): Stage {
     if (exchange.path === '/') return jsonAnswer(200, pathsDocument(registry, otherPaths));
     if (exchange.path === '/version' || exchange.path === '/version/') {
       if (exchange.method !== 'GET') throw methodNotAllowed();
-      negotiate(exchange, VERSION_OFFER);
+      refuseUnrouted(exchange, { produces: ['*/*', MEDIA_TYPE.json] });
       return jsonAnswer(200, versionDocument(parts.build));
     }
     return (

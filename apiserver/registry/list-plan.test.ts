@@ -2,7 +2,7 @@ import { StatusError } from '../../shared/errors/status-error';
 import { GROUP } from '../../shared/names';
 import { decodeContinueToken, encodeContinueToken } from './continue-token';
 import type { ListQuery } from './list-plan';
-import { planGet, planList } from './list-plan';
+import { checkListOptions, planGet, planList } from './list-plan';
 
 const QUERY: ListQuery = {
   resourceVersion: '',
@@ -73,7 +73,7 @@ describe('list, by the table of the specification', () => {
     ['0', 'Exact'],
     ['7', 'Nonsense'],
   ])('resourceVersion "%s" with match "%s" is invalid', (resourceVersion, resourceVersionMatch) => {
-    expect(codeOf(() => planList({ ...QUERY, resourceVersion, resourceVersionMatch }))).toBe(422);
+    expect(codeOf(() => checkListOptions({ ...QUERY, resourceVersion, resourceVersionMatch }))).toBe(422);
   });
 
   test('a token goes on at its exact version, behind its key', () => {

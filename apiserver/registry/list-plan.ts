@@ -66,11 +66,10 @@ export function planGet(resourceVersion: string): ReadPlan {
 }
 
 /**
- * The plan of a list, from the specification's table of resourceVersion, resourceVersionMatch, limit and continue. Throws Invalid
- * (422) for a misuse of resourceVersionMatch or of what is for watches, and BadRequest (400) for a token that cannot be used.
+ * The plan of a list whose options are checked, from the specification's table of resourceVersion, resourceVersionMatch, limit and
+ * continue. Throws BadRequest (400) for a token that cannot be used.
  */
 export function planList(query: ListQuery): ListPlan {
-  checkListOptions(query);
   const limit = query.limit > 0 ? query.limit : undefined;
   if (query.continue !== '') return planContinuation(query, limit);
   return { read: planFirstPage(query, limit), limit, after: undefined };
@@ -95,9 +94,16 @@ function planContinuation(query: ListQuery, limit: number | undefined): ListPlan
   return { read, limit, after: token.after };
 }
 
-/** Throws Invalid for options of a list that say nothing, or that contradict each other. */
-export function checkListOptions(query: ListQuery): void {
-  const errors = matchErrors(query);
+/**
+ * Throws Invalid for options of a list that say nothing, or that contradict each other. `forbidden` says why there may be no
+ * resourceVersionMatch at all.
+ */
+export function checkListOptions(query: ListQuery, forbidden: readonly string[] = []): void {
+  const isMatching = query.resourceVersionMatch !== '';
+  const errors = [
+    ...(isMatching ? forbidden.map((why) => forbiddenField('resourceVersionMatch', why)) : []),
+    ...matchErrors(query),
+  ];
   if (query.sendInitialEvents !== undefined) {
     errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
   }

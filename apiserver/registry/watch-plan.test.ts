@@ -1,7 +1,7 @@
 import { StatusError } from '../../shared/errors/status-error';
 import type { ListQuery } from './list-plan';
-import { planList } from './list-plan';
-import { planWatch } from './watch-plan';
+import { checkListOptions } from './list-plan';
+import { checkWatchOptions, planWatch } from './watch-plan';
 
 const QUERY: ListQuery = {
   resourceVersion: '',
@@ -48,11 +48,11 @@ test.each([
 );
 
 const NEEDS_MATCH = 'Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
-const NO_MATCH =
-  'Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided';
+const NO_MATCH = 'Forbidden: resourceVersionMatch is forbidden for watch';
+const NO_VERSION = 'Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided';
 const NO_CONTINUE = 'Forbidden: resourceVersionMatch is forbidden when continue is provided';
-const unsupported = (match: string, others = ''): string =>
-  `Unsupported value: "${match}": supported values: ${others}"NotOlderThan"`;
+const unsupported = (match: string): string =>
+  `Unsupported value: "${match}": supported values: "NotOlderThan"`;
 
 test.each<[Partial<ListQuery>, readonly string[]]>([
   [{ sendInitialEvents: true }, [NEEDS_MATCH]],
@@ -64,10 +64,13 @@ test.each<[Partial<ListQuery>, readonly string[]]>([
   [{ ...NOT_OLDER, resourceVersion: '0' }, [NO_MATCH]],
   [{ ...NOT_OLDER, resourceVersion: 'text' }, [NO_MATCH]],
   [{ resourceVersionMatch: 'Exact', resourceVersion: '7' }, [NO_MATCH]],
-  [{ resourceVersionMatch: 'Odd', resourceVersion: '7' }, [NO_MATCH, unsupported('Odd', '"Exact", ')]],
-  [{ ...NOT_OLDER, continue: 'x' }, [NO_MATCH, NO_CONTINUE]],
+  [
+    { resourceVersionMatch: 'Odd', resourceVersion: '7' },
+    [NO_MATCH, `Unsupported value: "Odd": supported values: "Exact", "NotOlderThan", ""`],
+  ],
+  [{ ...NOT_OLDER, continue: 'x' }, [NO_MATCH, NO_VERSION, NO_CONTINUE]],
 ])('a watch with %j is invalid', (options, causes) => {
-  expect(refusal(() => planWatch({ ...QUERY, ...options }))).toEqual({ code: 422, causes });
+  expect(refusal(() => checkWatchOptions({ ...QUERY, ...options }))).toEqual({ code: 422, causes });
 });
 
 test('a watch takes no notice of limit and continue', () => {
@@ -86,5 +89,5 @@ test.each(['x', '-5', '18446744073709551616'])(
 
 test.each([true, false])('a list with sendInitialEvents=%p is invalid', (sendInitialEvents) => {
   const causes = ['Forbidden: sendInitialEvents is forbidden for list'];
-  expect(refusal(() => planList({ ...QUERY, sendInitialEvents }))).toEqual({ code: 422, causes });
+  expect(refusal(() => checkListOptions({ ...QUERY, sendInitialEvents }))).toEqual({ code: 422, causes });
 });

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../shared/errors/field-error';
 import { forbiddenField, notSupported } from '../../shared/errors/field-error';
 import type { ListQuery, ReadPlan } from './list-plan';
-import { invalidListOptions, parseRevision } from './list-plan';
+import { checkListOptions, invalidListOptions, parseRevision } from './list-plan';
 
 /** Where a watch begins. */
 export type WatchPlan =
@@ -15,12 +15,11 @@ export type WatchPlan =
 const NOT_OLDER_THAN = 'NotOlderThan';
 
 /**
- * The plan of a watch, from the specification's table of resource versions, and for streaming lists (`sendInitialEvents`) as newer
- * servers read it. Throws Invalid (422) for a misuse of resourceVersionMatch, BadRequest for a resourceVersion that is no number.
+ * The plan of a watch whose options are checked, from the specification's table of resource versions, and for streaming lists (`sendInitialEvents`) as newer
+ * servers read it. Throws BadRequest for a resourceVersion that is no number.
  */
 export function planWatch(query: ListQuery): WatchPlan {
   const { sendInitialEvents } = query;
-  checkWatchOptions(query);
   const revision = query.resourceVersion === '' ? undefined : parseRevision(query.resourceVersion);
   if (sendInitialEvents === true) return { kind: 'state', read: stateRead(revision), announcesEnd: true };
   if (revision !== undefined && revision > 0) return { kind: 'after', revision };
@@ -35,21 +34,22 @@ function stateRead(revision: number | undefined): ReadPlan {
   return revision === 0 ? { kind: 'any' } : { kind: 'not older than', revision };
 }
 
-/** A watch has a resourceVersionMatch only to say how fresh the state is that it asks for. */
-function checkWatchOptions({ resourceVersionMatch: match, ...query }: ListQuery): void {
+/**
+ * A watch has a resourceVersionMatch only to say how fresh the state is that it asks for. Throws Invalid (422) for a misuse, in v1.21's
+ * words where nobody asks for the state.
+ */
+export function checkWatchOptions(query: ListQuery): void {
+  if (query.sendInitialEvents === undefined) {
+    checkListOptions(query, ['resourceVersionMatch is forbidden for watch']);
+    return;
+  }
+  const { resourceVersionMatch: match } = query;
   const field = 'resourceVersionMatch';
   const errors: FieldError[] = [];
-  const isStreaming = query.sendInitialEvents !== undefined;
-  if (isStreaming && match !== NOT_OLDER_THAN) {
+  if (match !== NOT_OLDER_THAN) {
     errors.push(forbiddenField(field, `sendInitialEvents requires setting ${field} to ${NOT_OLDER_THAN}`));
+    if (match !== '') errors.push(notSupported(field, match, [NOT_OLDER_THAN]));
   }
-  if (!isStreaming && match !== '') {
-    errors.push(
-      forbiddenField(field, `${field} is forbidden for watch unless sendInitialEvents is provided`),
-    );
-  }
-  const known = isStreaming ? [NOT_OLDER_THAN] : ['Exact', NOT_OLDER_THAN];
-  if (match !== '' && !known.includes(match)) errors.push(notSupported(field, match, known));
   if (match !== '' && query.continue !== '') {
     errors.push(forbiddenField(field, `${field} is forbidden when continue is provided`));
   }

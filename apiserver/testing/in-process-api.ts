@@ -259,7 +259,7 @@ function exchangeOf(method: string, url: string, options: CallOptions): TestExch
     path: at < 0 ? url : url.slice(0, at),
     query: new URLSearchParams(at < 0 ? '' : url.slice(at + 1)),
     search: at < 0 ? '' : url.slice(at + 1),
-    headers: { ...defaults, ...options.headers },
+    headers: { ...defaults, 'content-length': String(Buffer.byteLength(text)), ...options.headers },
     upgrade: options.upgrade ?? false,
     receivedAt: Date.now(),
     readBody: async () => Promise.resolve(Buffer.from(text)),

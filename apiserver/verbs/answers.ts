@@ -28,12 +28,14 @@ export interface ObjectAnswers {
 
 /**
  * Answers in the form that the request asks for, negotiated here and once. Throws NotAcceptable (406) for a request that could not be
- * answered in any form it accepts: to be called before anything is done for it.
+ * answered in any form it accepts: to be called before anything is done for it. A form that only does not fit what the answer turns out
+ * to be (one object, a list, a Status) is refused when it is there, as upstream does: what was asked for is done then.
  */
 export function objectAnswers(exchange: Exchange, { endpoint }: Pick<Target, 'endpoint'>): ObjectAnswers {
   const encoder = encoderOf(exchange, endpoint, 'object');
   const converts = needsConversion(endpoint, encoder);
   const answer = async (code: number, stored: Source): Promise<Answer> => {
+    if (encoder.refusal !== undefined) throw encoder.refusal;
     const source = converts ? await convertedSource(endpoint, stored, exchange.signal) : stored;
     const body = encoder.object(source);
     exchange.audit?.responseObject(async () => {
@@ -73,6 +75,7 @@ export function listAnswer(
   const elsewhere = elsewhereOf(exchange, { endpoint, encoder }, encode);
   const converts = needsConversion(endpoint, encoder);
   return async ({ metadata, entries: stored }) => {
+    if (encoder.refusal !== undefined) throw encoder.refusal;
     const entries = converts ? await convertedPage(exchange, { endpoint, elsewhere }, stored) : stored;
     const body = await encoder.list(metadata, entries, elsewhere);
     exchange.audit?.responseObject(async () => {

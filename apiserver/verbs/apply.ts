@@ -133,9 +133,8 @@ function unknownFieldsOf(config: ApiObject, { endpoint }: Target): readonly stri
 const OPEN_BRACE = 0x7b;
 
 /** The media types in which a kind can be patched; strategic merge needs the markers of a schema. */
-export function patchMediaTypes({ endpoint }: Target): readonly string[] {
-  const { jsonPatch, mergePatch, strategicMergePatch, applyPatch: apply } = MEDIA_TYPE;
-  return endpoint.type.open
-    ? [jsonPatch, mergePatch, apply]
-    : [jsonPatch, mergePatch, strategicMergePatch, apply];
+export function patchMediaTypes({ endpoint }: Target, canApply: boolean): readonly string[] {
+  const { jsonPatch, mergePatch, strategicMergePatch, applyPatch } = MEDIA_TYPE;
+  const merges = endpoint.type.open ? [mergePatch] : [mergePatch, strategicMergePatch];
+  return [jsonPatch, ...merges, ...(canApply ? [applyPatch] : [])];
 }

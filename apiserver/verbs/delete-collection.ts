@@ -5,7 +5,7 @@ import type { Answer, Exchange } from '../exchange/exchange';
 import { keepStoredWithin } from '../exchange/loop-bounds';
 import { deleteObject } from '../registry/delete';
 import type { DeleteOptions } from '../registry/deletion';
-import { planList } from '../registry/list-plan';
+import { checkListOptions, planList } from '../registry/list-plan';
 import { readList } from '../registry/read';
 import type { Entry } from '../cache/state/entry';
 import { convertedBefore, listAnswer } from './answers';
@@ -30,9 +30,10 @@ export async function removeCollection(
   const { endpoint } = target;
   const listOptions = listQueryOf(query);
   const selectors = await selectorsOf(query);
-  const plan = planList(listOptions);
+  checkListOptions(listOptions);
   const selection = selectionOf(selectors, target);
   const options = await readDeleteOptions(exchange);
+  const plan = planList(listOptions);
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
   // Before the first is gone: a request that begins anew elsewhere must not have done anything.
   for (const { bytes } of page.entries) keepStoredWithin(exchange.bounds, bytes.length);

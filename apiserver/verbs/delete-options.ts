@@ -46,6 +46,17 @@ function ofQuery(query: URLSearchParams): WireOptions {
     ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
     ...(orphan === undefined ? {} : { orphanDependents: orphan }),
     ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...preconditionsOf(query),
+  };
+}
+
+/** Beside the names of the options themselves, a query knows those of the preconditions. */
+function preconditionsOf(query: URLSearchParams): Pick<WireOptions, 'preconditions'> {
+  const uid = query.get('uid') ?? '';
+  const resourceVersion = query.get('resourceVersion') ?? '';
+  if (uid === '' && resourceVersion === '') return {};
+  return {
+    preconditions: { ...(uid === '' ? {} : { uid }), ...(resourceVersion === '' ? {} : { resourceVersion }) },
   };
 }
 

@@ -1,9 +1,11 @@
 import { AUDIT_ANNOTATION } from '../../shared/names';
 import { StatusError, badRequest } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
+import { refuseUnrouted } from '../http/encoding/routing';
 import { DefinitionChangedError } from '../registry/custom-errors';
 import type { Endpoint } from '../registry/resource';
 import { pageNotFound } from './answers';
+import { patchMediaTypes } from './apply';
 import { connect, connectionAt } from './connect';
 import type { VerbContext } from './context';
 import { create } from './create';
@@ -18,6 +20,7 @@ import { findTarget, methodNotAllowed } from './target';
 import { unknownBelow } from './unknown-path';
 import { update } from './update';
 import { viewVerb } from './view';
+import type { Target } from './target';
 import type { Verb } from './verb';
 import { watch } from './watch';
 
@@ -44,8 +47,6 @@ export async function answerResource(context: VerbContext, exchange: Exchange): 
       const mayBeOutdated = READS.has(exchange.info.verb) && endpoint?.custom !== undefined;
       if (tries >= TRIES_MAX || !mayBeOutdated || endpointOf(context, exchange) === endpoint) return answer;
     } catch (error) {
-      // A type that the resource does not take is refused before anybody looks at what it is.
-      if (error instanceof StatusError && error.status.code === UNSUPPORTED) exchange.warnings.length = 0;
       if (tries >= TRIES_MAX || !isByDefinition(error, endpoint)) throw error;
       await context.confirmRegistry(exchange.signal);
       if (error instanceof DefinitionChangedError || endpointOf(context, exchange) !== endpoint) continue;
@@ -59,8 +60,6 @@ function isByDefinition(error: unknown, endpoint: Endpoint | undefined): boolean
   if (error instanceof DefinitionChangedError) return true;
   return endpoint?.custom !== undefined && error instanceof StatusError && REFUSALS.has(error.status.reason);
 }
-
-const UNSUPPORTED = 415;
 
 const READS: ReadonlySet<string> = new Set(['get', 'list']);
 
@@ -83,16 +82,26 @@ async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Ans
     return connect(context, exchange, { endpoint, connection });
   }
   const target = findTarget(endpoint, exchange);
-  if (target.endpoint.deprecation !== undefined) tellDeprecation(exchange, target.endpoint);
   const { verb: name } = exchange.info;
   const verb = operationVerb(target, name) ?? viewVerb(target, name) ?? VERBS.get(name);
   if (verb === undefined) throw methodNotAllowed();
+  if (target.endpoint.custom === undefined) refuseUnrouted(exchange, routeOf(context, target, name));
+  if (target.endpoint.deprecation !== undefined) tellDeprecation(exchange, target.endpoint);
   if (exchange.upgrade && exchange.info.verb !== 'watch') {
     throw badRequest(
       'Upgrade request is not possible here: only a watch can be sent over an upgraded connection',
     );
   }
   return verb(context, exchange, target);
+}
+
+/** Only patches are told apart by the type of their body. */
+function routeOf(
+  { store }: VerbContext,
+  target: Target,
+  verb: string,
+): { readonly consumes?: readonly string[] } {
+  return verb === 'patch' ? { consumes: patchMediaTypes(target, store.serverSideApply) } : {};
 }
 
 function endpointOf(context: VerbContext, { info }: Exchange): Endpoint | undefined {

@@ -1,14 +1,15 @@
 import type { ListQuery } from '../registry/list-plan';
 import { intParameter, optionalBoolParameter } from './query';
 
-/** The parameters of a list, a watch or a deletion of a collection, but for the selectors. Throws BadRequest for what is no number. */
+/** The parameters of a list, a watch or a deletion of a collection, but for the selectors. Throws BadRequest for what is no number,
+ * of several for the one that upstream reads first. */
 export function listQueryOf(query: URLSearchParams): ListQuery {
   return {
     resourceVersion: query.get('resourceVersion') ?? '',
     resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    timeoutSeconds: intParameter(query, 'timeoutSeconds'),
     limit: intParameter(query, 'limit') ?? 0,
     continue: query.get('continue') ?? '',
-    timeoutSeconds: intParameter(query, 'timeoutSeconds'),
     sendInitialEvents: optionalBoolParameter(query, 'sendInitialEvents'),
   };
 }

@@ -1,5 +1,5 @@
 import type { Answer, Exchange } from '../exchange/exchange';
-import { planList } from '../registry/list-plan';
+import { checkListOptions, planList } from '../registry/list-plan';
 import { readList } from '../registry/read';
 import { listAnswer } from './answers';
 import type { VerbContext } from './context';
@@ -13,8 +13,9 @@ export async function list(context: VerbContext, exchange: Exchange, target: Tar
   const answer = listAnswer(exchange, target, context.encodeElement);
   const options = listQueryOf(query);
   const selectors = await selectorsOf(query);
-  const plan = planList(options);
+  checkListOptions(options);
   const selection = selectionOf(selectors, target);
+  const plan = planList(options);
   const { endpoint } = target;
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
   return answer(page);

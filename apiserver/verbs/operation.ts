@@ -2,6 +2,7 @@ import type { ApiObject } from '../../shared/object/object';
 import { methodNotSupported, notFound } from '../../shared/errors/status-error';
 import { decodeObject } from '../../shared/schema/decode';
 import { documentAnswer } from '../http/encoding/document';
+import { OPERATION_OFFER, negotiate } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { ask, newDraft } from '../registry/draft';
 import { checkListOptions } from '../registry/list-plan';
@@ -39,8 +40,10 @@ function virtualVerb({ create, list, isAdmitted = true }: VirtualResource, verb:
   if (verb === 'list' && list !== undefined) {
     return async (context, exchange, target) => {
       const answer = listAnswer(exchange, target);
-      checkListOptions(listQueryOf(exchange.query));
-      const { matches } = selectionOf(await selectorsOf(exchange.query), target);
+      const options = listQueryOf(exchange.query);
+      const selectors = await selectorsOf(exchange.query);
+      checkListOptions(options);
+      const { matches } = selectionOf(selectors, target);
       const all = await list(context, exchange.signal);
       const selected = matches === undefined ? all : all.filter((each) => matches(selectable(each)));
       const entries = selected.map((each) => sourceOf(target.endpoint, each));
@@ -67,7 +70,7 @@ async function run(
   { operation, isAdmitted }: { readonly operation: Operation; readonly isAdmitted: boolean },
 ): Promise<Answer> {
   // The answer is a document, which is negotiated by itself: here is only refused what accepts no object of the kind.
-  objectAnswers(exchange, target);
+  negotiate(exchange, OPERATION_OFFER);
   const dryRun = writeOptions(exchange.query, 'CreateOptions');
   const sent = await readBodyObject(exchange, target.endpoint);
   // A question says itself which place it is about.

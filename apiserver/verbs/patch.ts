@@ -44,12 +44,8 @@ const PATCHERS = wordTable<Patcher>({
 
 /** PATCH on an object or a subresource: 200 with the object as stored, 201 when an applied configuration created it. The patch is applied again whenever another writer was faster. */
 export async function patch(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
-  const all = patchMediaTypes(target);
-  const supported = context.store.serverSideApply
-    ? all
-    : all.filter((each) => each !== MEDIA_TYPE.applyPatch);
-  const isRouted = target.endpoint.custom === undefined;
-  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, isRouted);
+  const supported = patchMediaTypes(target, context.store.serverSideApply);
+  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported);
   const answers = objectAnswers(exchange, target);
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = patchOptions(exchange.query, isApply);

@@ -1,4 +1,4 @@
-import { MEDIA_TYPE } from '../../shared/names';
+import { GROUP, MEDIA_TYPE } from '../../shared/names';
 import { patience } from '../../shared/testing/eventually';
 import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
@@ -425,12 +425,56 @@ describe('paths', () => {
     expect((await api.call(method, url, { text: '{', headers })).code).toBe(code);
   });
 
-  test('no warning of a deprecated version comes with the refusal of a media type', async () => {
+  test.each([
+    ['GET', CMS, { accept: 'application/*' }, '{', [406, '406: Not Acceptable']],
+    ['GET', '/api/v1', { accept: 'text/html' }, '', [406, '406: Not Acceptable']],
+    ['PATCH', `${CMS}/a`, { 'content-type': 'text/plain' }, '{}', [415, '415: Unsupported Media Type']],
+    // As upstream: without a body, a wrong type of it leaves nothing that could answer.
+    ['PATCH', `${CMS}/a`, { 'content-type': 'text/plain' }, '', [406, '406: Not Acceptable']],
+  ])('%s %s with %p is refused in the words of the router', async (method, url, headers, text, told) => {
+    const { code, json } = await api.call(method, url, { text, headers });
+    expect([code, json.message]).toEqual(told);
+    expect(json.details).toEqual({});
+  });
+
+  test('a form that does not fit the answer is refused when there is one, after everything else', async () => {
+    const as = (kind: string): { readonly headers: { readonly accept: string } } => ({
+      headers: { accept: `application/json;as=${kind};g=${GROUP.meta};v=v1` },
+    });
+    const list = await api.call('GET', `${CMS}?limit=x`, as('PartialObjectMetadata'));
+    expect([list.code, list.json.reason]).toEqual([400, 'BadRequest']);
+    expect((await api.call('GET', CMS, as('PartialObjectMetadata'))).code).toBe(406);
+    expect((await api.call('GET', `${CMS}/none`, as('PartialObjectMetadataList'))).code).toBe(404);
+    const table = await api.call('GET', `${CMS}?includeObject=x&fieldSelector=x=y`, as('Table'));
+    expect(table.json.message).toContain('is not a known field selector');
+    expect((await api.call('GET', `${CMS}?includeObject=x`, as('Table'))).code).toBe(400);
+    await api.call('POST', CMS, { body: { metadata: { name: 'shown-as' } } });
+    const gone = await api.call('DELETE', `${CMS}/shown-as`, as('PartialObjectMetadataList'));
+    expect([gone.code, gone.json.kind]).toEqual([200, 'Status']);
+  });
+
+  test('preconditions of a deletion may stand in its query', async () => {
+    const { json } = await api.call('POST', CMS, { body: { metadata: { name: 'kept' } } });
+    const { uid, resourceVersion } = json.metadata as Record<string, string>;
+    const url = `${CMS}/kept`;
+    expect((await api.call('DELETE', `${url}?uid=x`)).code).toBe(409);
+    expect((await api.call('DELETE', `${url}?uid=${uid}&resourceVersion=1`)).code).toBe(409);
+    expect((await api.call('DELETE', `${url}?uid=${uid}&resourceVersion=${resourceVersion}`)).code).toBe(200);
+  });
+
+  test('no warning of a deprecated version comes with what the router refuses', async () => {
     const url = `/apis/batch/v1beta1/namespaces/default/cronjobs`;
-    const refused = await api.call('POST', url, { text: '{', headers: { 'content-type': 'text/plain' } });
-    expect([refused.code, refused.warnings]).toEqual([415, []]);
-    const malformed = await api.call('POST', url, { text: '{' });
-    expect([malformed.code, malformed.warnings.length]).toEqual([400, 1]);
+    const unknown = { 'content-type': 'text/plain' };
+    for (const [method, path, headers, code, warnings] of [
+      ['PATCH', `${url}/a`, unknown, 415, 0],
+      ['GET', url, { accept: 'text/plain' }, 406, 0],
+      ['PUT', url, {}, 405, 0],
+      ['POST', url, unknown, 415, 1],
+      ['POST', url, {}, 400, 1],
+    ] as const) {
+      const reply = await api.call(method, path, { text: '{', headers });
+      expect([method, reply.code, reply.warnings.length]).toEqual([method, code, warnings]);
+    }
   });
 
   test.each(['/apis/none.example.com/v1', '/apis/none.example.com/v1/things'])(

@@ -86,8 +86,8 @@ async function update(context: VerbContext, exchange: Exchange, viewed: Viewed):
 async function patch(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
   const { shown, view } = viewed;
   const canApply = context.store.serverSideApply && view.canApply === true;
-  const supported = patchMediaTypes(shown).filter((each) => canApply || each !== MEDIA_TYPE.applyPatch);
-  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported, true);
+  const supported = patchMediaTypes(shown, canApply);
+  const mediaType = negotiateBody(exchange.headers['content-type'] ?? '', supported);
   const isApply = mediaType === MEDIA_TYPE.applyPatch;
   const dryRun = patchOptions(exchange.query, isApply);
   if (isApply) return apply(context, exchange, viewed, dryRun);

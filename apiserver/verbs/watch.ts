@@ -10,7 +10,7 @@ import { isWebSocketRequest } from '../exchange/web-socket';
 import type { ListQuery, ReadPlan } from '../registry/list-plan';
 import { isAsFresh } from '../registry/read';
 import type { WatchPlan } from '../registry/watch-plan';
-import { planWatch } from '../registry/watch-plan';
+import { checkWatchOptions, planWatch } from '../registry/watch-plan';
 import { SlowReaderError } from '../exchange/slow-reader-error';
 import type { VerbContext } from './context';
 import { framesElsewhereOf } from './element-encoder';
@@ -34,11 +34,13 @@ export async function watch(context: VerbContext, exchange: Exchange, target: Ta
   }
   const options = listQueryOf(query);
   const selectors = await selectorsOf(query);
-  const plan = planWatch(options);
+  checkWatchOptions(options);
   const selection = selectionOf(selectors, target);
+  const plan = planWatch(options);
   const { stored } = target.endpoint;
   const converts = needsConversion(target.endpoint, encoder);
   const from = await startOf(context, plan, exchange.signal);
+  if (encoder.refusal !== undefined) throw encoder.refusal;
   if (context.store.cache.refusesWatches) throw shuttingDown();
   const frames = context.store.cache.resource(stored.keyPrefix).watch(
     {

@@ -1,5 +1,6 @@
 import type { Document } from '../../http/encoding/document';
 import { documentAnswer } from '../../http/encoding/document';
+import { refuseUnrouted } from '../../http/encoding/routing';
 import type { Answer, Exchange } from '../../exchange/exchange';
 import type { Registry } from '../../registry/registry';
 import { methodNotAllowed } from '../../verbs/target';
@@ -21,8 +22,10 @@ export function answerDiscovery(
 ): Promise<Answer> | undefined {
   const document = documentAt(registry, { serverAddress, aggregated }, exchange.path);
   if (document === undefined) return undefined;
-  const isRead = exchange.method === 'GET' || exchange.method === 'HEAD';
-  if (!isRead && !isAnswered(exchange.path)) throw methodNotAllowed();
+  if (!isAnswered(exchange.path)) {
+    if (exchange.method !== 'GET') throw methodNotAllowed();
+    refuseUnrouted(exchange);
+  }
   return documentAnswer(exchange, 200, document as Document);
 }
 

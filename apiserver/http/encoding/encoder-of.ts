@@ -1,4 +1,5 @@
-import { badRequest } from '../../../shared/errors/status-error';
+import { MEDIA_TYPE } from '../../../shared/names';
+import { StatusError, badRequest } from '../../../shared/errors/status-error';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { systemClock } from '../../../shared/concurrency/clock';
 import { STEP_TIMES } from '../../../shared/concurrency/long-steps';
@@ -6,7 +7,7 @@ import type { Exchange } from '../../exchange/exchange';
 import type { Endpoint } from '../../registry/resource';
 import { jsonEncoder } from './json-encoder';
 import type { Format, Negotiated, Offer } from './negotiation';
-import { FORMATS, negotiate } from './negotiation';
+import { FORMATS, negotiate, notAcceptable } from './negotiation';
 import type { JsonShape, ObjectEncoder } from './object-encoder';
 import { partialShape } from './partial-shape';
 import { plainShape } from './plain-shape';
@@ -14,7 +15,6 @@ import { protobufEncoder } from './protobuf-encoder';
 import type { IncludeObject } from './table/table-shape';
 import { INCLUDE_OBJECT, tableShape } from './table/table-shape';
 import { yamlEncoder } from './yaml-encoder';
-import { StatusError } from '../../../shared/errors/status-error';
 
 /** What an answer shows: one object, a list, or a stream of changes. */
 export type Showing = 'object' | 'list' | 'stream';
@@ -25,8 +25,9 @@ const clock: Clock = systemClock;
 const WITHOUT_PROTOBUF: readonly Format[] = ['json', 'yaml'];
 
 /**
- * How to write the endpoint's objects for this request. Throws NotAcceptable (406) when the endpoint cannot write what is asked for, and
- * BadRequest for an `includeObject` that does not exist. Made once per endpoint and way of writing, so that what it encodes is shared.
+ * How to write the endpoint's objects for this request. Throws NotAcceptable (406) when the endpoint cannot write what is asked for. A form
+ * that does not fit what it is asked of is the encoder's `refusal`. Made once per endpoint and way of writing, so that what it encodes is
+ * shared.
  */
 export function encoderOf(
   exchange: Pick<Exchange, 'headers' | 'query'>,
@@ -35,7 +36,21 @@ export function encoderOf(
 ): ObjectEncoder {
   const negotiated = negotiate(exchange, offerOf(endpoint, showing));
   const includeObject = includeObjectOf(exchange, negotiated);
-  checkShape(negotiated, showing);
+  const encoder = sharedEncoder(endpoint, negotiated, includeObject ?? 'Metadata');
+  const refusal =
+    includeObject === undefined ? unknownInclude(exchange.query) : misfit(endpoint, negotiated, showing);
+  if (refusal !== undefined) return { ...encoder, refusal };
+  // Nothing that changes is a list: as upstream, the stream ends with the first thing that it would have to show.
+  return showing === 'stream' && negotiated.shape?.kind === 'PartialObjectMetadataList'
+    ? { ...encoder, stream: endedAtFirst }
+    : encoder;
+}
+
+function sharedEncoder(
+  endpoint: Endpoint,
+  negotiated: Negotiated,
+  includeObject: IncludeObject,
+): ObjectEncoder {
   const made = encoders.get(endpoint) ?? new Map<string, ObjectEncoder>();
   encoders.set(endpoint, made);
   const key = `${keyOf(negotiated)} ${includeObject} ${negotiated.protobufType ?? ''}`;
@@ -45,6 +60,15 @@ export function encoderOf(
   made.set(key, encoder);
   return encoder;
 }
+
+async function* endedAtFirst(frames: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const iterator = frames[Symbol.asyncIterator]();
+  await iterator.next();
+  await iterator.return?.();
+  yield* NO_FRAMES;
+}
+
+const NO_FRAMES: readonly Buffer[] = [];
 
 /** By the client's name for the format. What is encoded is the same, and shared. */
 function named(encoder: ObjectEncoder, { protobufType }: Negotiated): ObjectEncoder {
@@ -98,23 +122,36 @@ function jsonShapeOf(endpoint: Endpoint, { shape }: Negotiated, includeObject: I
   return partialShape(shape);
 }
 
-/** A list is not one object's metadata, and one object is not a list of them. */
-function checkShape({ shape }: Negotiated, showing: Showing): void {
+/** A list is not one object's metadata, one object is not a list of them, and only some formats can tell frames apart. */
+function misfit(
+  { type }: Endpoint,
+  { format, shape }: Negotiated,
+  showing: Showing,
+): StatusError | undefined {
   const kind = shape?.kind;
   if (kind === 'PartialObjectMetadata' && showing === 'list') {
-    throw new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is a list`);
+    return new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is a list`);
   }
-  if (kind === 'PartialObjectMetadataList' && showing !== 'list') {
-    throw new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is not a list`);
+  if (kind === 'PartialObjectMetadataList' && showing === 'object') {
+    return new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is not a list`);
   }
+  if (showing !== 'stream' || format !== 'yaml') return undefined;
+  const formats = (type.open ? WITHOUT_PROTOBUF : FORMATS).filter((each) => each !== 'yaml');
+  return notAcceptable(formats.map((each) => `${MEDIA_TYPE[each]};stream=watch`));
 }
 
-function includeObjectOf({ query }: Pick<Exchange, 'query'>, { shape }: Negotiated): IncludeObject {
+/** Undefined for one that there is not. */
+function includeObjectOf(
+  { query }: Pick<Exchange, 'query'>,
+  { shape }: Negotiated,
+): IncludeObject | undefined {
   const given = shape?.kind === 'Table' ? (query.get('includeObject') ?? '') : '';
-  if (given === '') return 'Metadata';
-  const known = INCLUDE_OBJECT.find((each) => each === given);
-  if (known !== undefined) return known;
-  throw badRequest(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(given)}: must be 'Metadata', 'Object', 'None', or empty`,
+  return given === '' ? 'Metadata' : INCLUDE_OBJECT.find((each) => each === given);
+}
+
+function unknownInclude(query: URLSearchParams): StatusError {
+  const given = JSON.stringify(query.get('includeObject') ?? '');
+  return badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${given}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }

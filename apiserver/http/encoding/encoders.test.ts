@@ -269,7 +269,8 @@ describe('Table', () => {
     expect(row('None').object).toBeNull();
     expect(row('Metadata').object).toMatchObject({ kind: 'PartialObjectMetadata' });
     expect(row('Object').object).toEqual(OBJECT);
-    expect(() => row('Other')).toThrow("must be 'Metadata', 'Object', 'None', or empty");
+    const other = encoder(`application/json${as('Table')}`, configMaps, 'object', 'includeObject=Other');
+    expect(other.refusal?.message).toContain("must be 'Metadata', 'Object', 'None', or empty");
   });
 
   test('the second list makes no row again', async () => {
@@ -305,10 +306,27 @@ describe('metadata alone', () => {
     const accept = `application/json${as('PartialObjectMetadataList')}`;
     const list = json(await all(await encoder(accept, configMaps, 'list').list(META, [a])));
     expect(list).toMatchObject({ kind: 'PartialObjectMetadataList', metadata: META, items: [partial] });
-    expect(() => encoder(accept)).toThrow('not a list');
-    expect(() => encoder(`application/json${as('PartialObjectMetadata')}`, configMaps, 'list')).toThrow(
-      'is a list',
+    expect(encoder(accept).refusal?.message).toContain('not a list');
+    const ofList = encoder(`application/json${as('PartialObjectMetadata')}`, configMaps, 'list');
+    expect(ofList.refusal?.message).toContain('is a list');
+  });
+});
+
+describe('streams', () => {
+  test('are no YAML, which is told with what they can be', () => {
+    expect(encoder('application/yaml', configMaps, 'stream').refusal?.message).toBe(
+      `only the following media types are accepted: application/json;stream=watch, ${MEDIA_TYPE.protobuf};stream=watch`,
     );
+  });
+
+  test('of lists of metadata end with the first change, since no change is a list', async () => {
+    const stream = encoder(`application/json${as('PartialObjectMetadataList')}`, configMaps, 'stream');
+    expect(stream.refusal).toBeUndefined();
+    const frames = async function* (): AsyncGenerator<Buffer> {
+      yield Promise.resolve(stream.frame('ADDED', a));
+      throw new Error('nobody asks for more');
+    };
+    expect((await all(stream.stream(frames()))).toString()).toBe('');
   });
 });
 

@@ -2,7 +2,7 @@ import { StatusError } from '../../../shared/errors/status-error';
 import { GROUP, MEDIA_TYPE } from '../../../shared/names';
 import { parseAccept, parseMediaType } from './media-type';
 import type { Offer } from './negotiation';
-import { DOCUMENT_OFFER, negotiate, negotiateBody } from './negotiation';
+import { DOCUMENT_OFFER, OPERATION_OFFER, negotiate, negotiateBody } from './negotiation';
 import { prettyJson } from './pretty';
 import { metadataEnd } from './source';
 import { writtenSource } from './written';
@@ -75,6 +75,11 @@ describe('Accept', () => {
     ['application/json', 'json'],
     ['application/json; charset=utf-8', 'json'],
     ['application/*, application/yaml;q=0.5', 'json'],
+    ['application/*', 'json'],
+    ['*/*, application/yaml', 'yaml'],
+    ['application/json;sv=v1', 'json'],
+    ['application/json;sv=v2, application/yaml', 'yaml'],
+    ['application/json;v=v1, application/yaml', 'yaml'],
     ['text/html, */*;q=0.1', 'json'],
     ['application/json;q=0.1,application/yaml;q=0.9', 'yaml'],
     [`${protobuf}, application/json`, 'protobuf'],
@@ -92,7 +97,6 @@ describe('Accept', () => {
 
   test.each([
     'image/png',
-    'application/*',
     'nonsense',
     'application/json;q=0',
     'application/yaml;stream=watch',
@@ -106,9 +110,9 @@ describe('Accept', () => {
     expect(() => negotiated(accept)).toThrow(/application\/json, application\/yaml, .*protobuf/);
   });
 
-  test('a document that is no object has no Table, and a stream no YAML', () => {
+  test('a document that is no object has no Table, and a review neither', () => {
     expect(() => negotiated(table, DOCUMENT_OFFER)).toThrow(StatusError);
-    expect(() => negotiated('application/yaml', STREAMS)).toThrow(StatusError);
+    expect(() => negotiated(table, OPERATION_OFFER)).toThrow(StatusError);
     expect(negotiated(`${protobuf};stream=watch`, STREAMS)).toBe('protobuf');
   });
 

@@ -16,7 +16,8 @@ const HEADER_BYTES_MAX = 8 * 1_024;
 const ACCEPT_ELEMENTS_MAX = 100;
 
 /**
- * Parses an Accept header (RFC 9110, 12.5.1), the best quality first, ties in the header's order. Malformed elements are left out, and so is
+ * Parses an Accept header (RFC 9110, 12.5.1), the best quality first, of equal quality what names a
+ * type before what takes any, ties in the header's order. Malformed elements are left out, and so is
  * what comes after the first hundred elements, or does not end within 8 KiB.
  */
 export function parseAccept(header: string): readonly MediaRange[] {
@@ -28,7 +29,11 @@ export function parseAccept(header: string): readonly MediaRange[] {
     if (range !== undefined && range.quality > 0) ranges.push(range);
     start = element.index + 1;
   }
-  return ranges.sort((a, b) => b.quality - a.quality);
+  return ranges.sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));
+}
+
+function wildcards({ type, subtype }: MediaRange): number {
+  return Number(type === '*') + Number(subtype === '*');
 }
 
 function lastEnd(header: string): number {

@@ -33,7 +33,9 @@ export interface Offer {
   readonly formats: readonly Format[];
   /** Whether objects may be asked for as a Table or as their metadata alone. */
   readonly shapes: boolean;
-  /** Only formats in which frames can be told apart. */
+  /** False where there are shapes, but no columns for a Table. */
+  readonly tables?: false;
+  /** Of frames, which are never indented. */
   readonly stream: boolean;
 }
 
@@ -42,6 +44,9 @@ export const DOCUMENT_OFFER: Offer = { formats: FORMATS, shapes: false, stream: 
 
 /** For the Status that an operation on an object ends with: whoever asked for a Table of the object gets it all the same. */
 export const OUTCOME_OFFER: Offer = { ...DOCUMENT_OFFER, shapes: true };
+
+/** For what an operation makes up: reviews and the like have no columns. */
+export const OPERATION_OFFER: Offer = { ...OUTCOME_OFFER, tables: false };
 
 const PLAIN_JSON: Negotiated = { format: 'json', shape: undefined, pretty: false };
 
@@ -61,31 +66,21 @@ function negotiateAccept(accept: string | undefined, offer: Offer): Negotiated {
   if (accept === undefined || accept === MEDIA_TYPE.json || accept === '*/*' || accept.trim() === '') {
     return PLAIN_JSON;
   }
-  // As in the Go server, where the router looks first: `application/*` alone finds no route, nor does a type in capital letters.
-  if (!namesOne(accept, ROUTED_TYPES)) throw notAcceptable(offer, { details: {} });
   for (const range of parseAccept(accept)) {
     for (const format of FORMATS) {
       const fit = covers(range, format) ? fitOf(range, format, offer) : undefined;
       if (fit !== undefined) return fit;
     }
   }
-  throw notAcceptable(offer, {});
+  throw notAcceptable(offer.formats.map((format) => MEDIA_TYPE[format]));
 }
 
-const ROUTED_TYPES: readonly string[] = [
-  '*/*',
-  ...FORMATS.map((format) => MEDIA_TYPE[format]),
-  KUBERNETES_PROTOBUF,
-];
-
-/** Whether a header has one of these types as an element, letter by letter, whatever its parameters. */
-function namesOne(header: string, types: readonly string[]): boolean {
-  return header.split(',').some((element) => types.includes((element.split(';', 1)[0] ?? '').trim()));
-}
-
-function notAcceptable({ formats }: Offer, options: { readonly details?: object }): StatusError {
-  const offered = formats.map((format) => MEDIA_TYPE[format]).join(', ');
-  return new StatusError('NotAcceptable', `only the following media types are accepted: ${offered}`, options);
+/** NotAcceptable (406), with what could be had instead. */
+export function notAcceptable(offered: readonly string[]): StatusError {
+  return new StatusError(
+    'NotAcceptable',
+    `only the following media types are accepted: ${offered.join(', ')}`,
+  );
 }
 
 function isWildcard({ type, subtype }: MediaRange): boolean {
@@ -111,20 +106,23 @@ function covers(range: MediaRange, format: Format): boolean {
 function fitOf(range: MediaRange, format: Format, offer: Offer): Negotiated | undefined {
   const { parameters } = range;
   const stream = parameters.get('stream');
-  if ((stream !== undefined || offer.stream) && format === 'yaml') return undefined;
-  if (stream !== undefined && stream !== '' && stream !== 'watch') return undefined;
+  if (stream !== undefined && stream !== '' && (stream !== 'watch' || format === 'yaml')) return undefined;
+  // The version of the API's own kinds, of which there is one.
+  if (!['', 'v1'].includes(parameters.get('sv') ?? '')) return undefined;
   const pretty = format === 'json' && parameters.get('pretty') === '1';
   const as = parameters.get('as') ?? '';
-  if (as === '') {
+  if (!SHAPE_PARAMETERS.some((name) => parameters.has(name))) {
     return offer.formats.includes(format)
       ? { format, shape: undefined, pretty, ...namedBy(range, format) }
       : undefined;
   }
   const shape = shapeOf(as, parameters);
-  if (shape === undefined || !offer.shapes || (shape.kind === 'Table' && format === 'protobuf'))
-    return undefined;
+  if (shape === undefined || !offer.shapes) return undefined;
+  if (shape.kind === 'Table' && (format === 'protobuf' || offer.tables === false)) return undefined;
   return { format, shape, pretty, ...namedBy(range, format) };
 }
+
+const SHAPE_PARAMETERS: readonly string[] = ['as', 'g', 'v'];
 
 /** An answer is called what it was asked for as. */
 function namedBy({ type, subtype }: MediaRange, format: Format): Pick<Negotiated, 'protobufType'> {
@@ -148,26 +146,15 @@ function isForPeople(parameter: string, userAgent: string): boolean {
   return parameter === '' ? PEOPLE.test(userAgent) : TRUE.test(parameter);
 }
 
-/**
- * Checks a request body's Content-Type against what the verb reads. Throws UnsupportedMediaType (415), with empty details where the Go
- * server's router refuses (`routed`), to which capital letters are others. An absent one is JSON.
- */
-export function negotiateBody(
-  contentType: string | undefined,
-  supported: readonly string[],
-  routed = false,
-): string {
+/** Checks a request body's Content-Type against what the verb reads. Throws UnsupportedMediaType (415). An absent one is JSON. */
+export function negotiateBody(contentType: string | undefined, supported: readonly string[]): string {
   // What nearly every request says; the rest of this function is not needed for it.
   if (contentType !== undefined && supported.includes(contentType)) return contentType;
   const parsed = parseMediaType(contentType ?? MEDIA_TYPE.json);
   const essence = parsed === undefined ? '' : ownName(`${parsed.type}/${parsed.subtype}`);
-  const isNamed = namesOne(contentType ?? '', [...supported, KUBERNETES_PROTOBUF]);
-  const isSupported = supported.includes(essence) && (!routed || isNamed);
-  if (isSupported) return essence;
-  const refusal = routed ? { details: {} } : {};
+  if (supported.includes(essence)) return essence;
   throw new StatusError(
     'UnsupportedMediaType',
     `the body of the request was in an unknown format - accepted media types include: ${supported.join(', ')}`,
-    refusal,
   );
 }

@@ -1,3 +1,4 @@
+import type { StatusError } from '../../../shared/errors/status-error';
 import type { ListMeta } from '../../../shared/object/object';
 import type { ObjectEventType, Representation } from '../../cache/state/entry';
 import type { Source } from './source';
@@ -8,6 +9,8 @@ export interface ObjectEncoder extends Representation {
   readonly parses: boolean;
   /** Whether objects are shown by their metadata alone. */
   readonly showsMetadata?: boolean;
+  /** Why what is asked for cannot be shown in this form, told once it is there; absent: it can. */
+  readonly refusal?: StatusError | undefined;
   /** Of single objects and lists. */
   readonly contentType: string;
   /** Of streams of frames. */
@@ -32,7 +35,7 @@ export interface ObjectEncoder extends Representation {
 }
 
 /** What a format knows of itself. */
-export type FormatEncoder = Omit<ObjectEncoder, 'parses' | 'showsMetadata'>;
+export type FormatEncoder = Omit<ObjectEncoder, 'parses' | 'showsMetadata' | 'refusal'>;
 
 /** Has an element made by somebody else; undefined for one that is to be made here. */
 export type Elsewhere = (source: Source) => Promise<Buffer> | undefined;

@@ -340,6 +340,5 @@ function checkAccept(input: Buffer): void {
       accept,
       chosen,
     );
-    holds(!(offer.stream && chosen.format === 'yaml'), 'no stream is YAML', accept);
   }
 }
