@@ -67,6 +67,21 @@ describe('the journal of an informer', () => {
     expect(journal.relists).toEqual([{ from: 101, to: 110 }]);
   });
 
+  test('takes the update by a list of what went and was made again for what it is, and no other', () => {
+    const madeAgain = { metadata: { name: 'of-a', uid: 'b', resourceVersion: '109' } };
+    const journal = new Journal(BASE);
+    journal.told('add', object(101), false);
+    journal.told('update', madeAgain, true);
+    journal.told('delete', { metadata: { ...madeAgain.metadata, resourceVersion: '111' } }, false);
+    expect(journal.complaints).toEqual([]);
+    journal.told('update', object(113, 'c'), true);
+    expect(journal.complaints).toHaveLength(1);
+    const live = new Journal(BASE);
+    live.told('add', object(101), false);
+    live.told('update', madeAgain, false);
+    expect(live.complaints).toHaveLength(1);
+  });
+
   test('complains about a watch that repeats itself or begins before its version', () => {
     const journal = new Journal(BASE);
     const check = journal.watch('105');

@@ -65,6 +65,8 @@ export class Journal {
   #lists = 0;
   /** By uid; of objects that live. */
   readonly #newest = new Map<string, number>();
+  /** The uids of those, by namespace and name. */
+  readonly #uids = new Map<string, string>();
 
   constructor(base: number) {
     this.seen = new RevisionSet(base);
@@ -72,17 +74,28 @@ export class Journal {
 
   /** The informer tells of an object. `isFromList`: the difference between two lists and no event of its own. */
   told(type: Told, { metadata }: SeenObject, isFromList: boolean): void {
-    const { uid = '', name = '', resourceVersion } = metadata ?? {};
+    const { uid = '', namespace = '', name = '', resourceVersion } = metadata ?? {};
+    const key = `${namespace}/${name}`;
     const version = Number(resourceVersion);
     const before = this.#newest.get(uid);
+    // Informers tell objects apart by name: one that went and was made again between two lists is an update to them.
+    const isMadeAgain = isFromList && type === 'update' && before === undefined && this.#uids.has(key);
     this.events++;
-    if (type === 'delete') this.#newest.delete(uid);
-    else this.#newest.set(uid, version);
+    if (isMadeAgain) this.#newest.delete(this.#uids.get(key) ?? '');
+    if (type === 'delete') {
+      this.#newest.delete(uid);
+      this.#uids.delete(key);
+    } else {
+      this.#newest.set(uid, version);
+      this.#uids.set(key, uid);
+    }
     // The last known state of what went away between two lists: it was told before.
     if (type === 'delete' && isFromList) return;
     if (type === 'add' && before !== undefined)
       this.#complain(`${name} was added twice, at ${String(version)}`);
-    if (type !== 'add' && before === undefined) this.#complain(`${type} of ${name}, which was not there`);
+    if (type !== 'add' && before === undefined && !isMadeAgain) {
+      this.#complain(`${type} of ${name}, which was not there`);
+    }
     if (before !== undefined && version <= before) {
       this.#complain(`${name} went from ${String(before)} to ${String(version)} (${type})`);
     }
