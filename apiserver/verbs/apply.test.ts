@@ -70,7 +70,7 @@ describe('apply', () => {
     expect(code).toBe(200);
     expect(json).not.toHaveProperty('data');
     expect(json.metadata).not.toHaveProperty('labels');
-    expect(json.metadata).not.toHaveProperty('managedFields');
+    expect(json.metadata.managedFields).toMatchObject([{ fieldsV1: { 'f:data': {} } }]);
     expect(json.metadata).toMatchObject({ name: 'a', namespace: 'default' });
   });
 
