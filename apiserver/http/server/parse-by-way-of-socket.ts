@@ -1,12 +1,14 @@
-import type { TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
 
 /**
- * Node's parser takes the bytes of a connection from where they are decrypted, and pauses for a client that sends its next request before
- * the last answer has left. What was read from the network by then is decrypted all the same, and the paused parser takes it for an error
- * ("Parse Error: Paused"). Once somebody has listened for them, the bytes come by way of the socket, and wait there.
+ * For a connection whose parser Node is about to pause. It takes the bytes from where they are decrypted; what was read from the network
+ * before the pause is decrypted all the same, and the paused parser takes it for an error ("Parse Error: Paused"). Once somebody has
+ * listened for them, the bytes come by way of the socket, and wait there. Not done for every connection: it makes a GET 2 to 4 µs dearer
+ * (a bare server's takes 34 µs of processor time).
  */
-export function parseByWayOfSocket(socket: TLSSocket): void {
-  if (socket.alpnProtocol === 'h2') return;
+export function parseByWayOfSocket(socket: Socket): void {
   const listener = (): void => undefined;
   socket.on('data', listener).off('data', listener);
+  // Node has stopped the reading beneath it, and would not begin it again for a socket that has never been read from.
+  socket._read(0);
 }

@@ -102,6 +102,31 @@ describe('pipelined requests', () => {
     expect((await readToEnd(socket)).slice(-7)).toBe('/300000');
   });
 
+  test('connections go on after each pause, whenever it comes', async () => {
+    const { connect } = (running = await startServer(async (exchange) => {
+      const { length } = await exchange.readBody();
+      exchange.answer = { code: 200, headers: { got: String(length) }, body: Buffer.alloc(400_000, '.') };
+    }));
+    const lengthsOf = (connection: number): readonly number[] =>
+      Array.from({ length: 8 }, (_, index) => 20_000 * connection + 3_000 * index);
+    const texts = Array.from({ length: 10 }, async (_, connection) => {
+      const socket = await connect();
+      const bodies = lengthsOf(connection).map((length, index) => {
+        const close = index === 7 ? 'Connection: close\r\n' : '';
+        return `POST /take HTTP/1.1\r\nHost: a\r\n${close}Content-Length: ${String(length)}\r\n\r\n${'x'.repeat(length)}`;
+      });
+      const all = bodies.join('');
+      socket.write(all.slice(0, all.length / 2));
+      await turns(2 * connection);
+      socket.write(all.slice(all.length / 2));
+      return readToEnd(socket);
+    });
+    for (const [connection, text] of (await Promise.all(texts)).entries()) {
+      const got = [...text.matchAll(/^got: (\d+)/gimu)].map(([, length]) => Number(length));
+      expect(got).toEqual(lengthsOf(connection));
+    }
+  });
+
   test('one is in memory at a time for a client that reads nothing', async () => {
     const big = Buffer.alloc(8_000_000, '.');
     let begun = 0;

@@ -248,7 +248,6 @@ class HttpsServer implements Server {
       request.upgradeHead = head;
       this.#upgrade(request, socket);
     });
-    https.on('secureConnection', parseByWayOfSocket);
     https.on('tlsClientError', () => {
       this.#counts.handshakesFailed += 1;
     });
@@ -294,6 +293,8 @@ class HttpsServer implements Server {
 
   readonly #onRequest = (request: ListenerRequest, response: ServerResponse): void => {
     // Node has given the connection to the response of an earlier request.
+    // Node has just stopped reading, for a client that does not take its answers.
+    if (request.socket.isPaused()) parseByWayOfSocket(request.socket);
     if (response.socket !== null) this.#express.listener(request, response);
     else this.#pipelines.hold(request, response, () => this.#express.listener(request, response));
   };
