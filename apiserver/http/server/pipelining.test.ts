@@ -111,11 +111,11 @@ describe('pipelined requests', () => {
       Array.from({ length: 8 }, (_, index) => 20_000 * connection + 3_000 * index);
     const texts = Array.from({ length: 10 }, async (_, connection) => {
       const socket = await connect();
-      const bodies = lengthsOf(connection).map((length, index) => {
+      const requests = lengthsOf(connection).map((length, index) => {
         const close = index === 7 ? 'Connection: close\r\n' : '';
         return `POST /take HTTP/1.1\r\nHost: a\r\n${close}Content-Length: ${String(length)}\r\n\r\n${'x'.repeat(length)}`;
       });
-      const all = bodies.join('');
+      const all = requests.join('');
       socket.write(all.slice(0, all.length / 2));
       await turns(2 * connection);
       socket.write(all.slice(all.length / 2));
