@@ -43,8 +43,8 @@ export class Profiler {
     if (this.#isRecording) return undefined;
     this.#isRecording = true;
     const session = new Session();
-    session.connect();
     try {
+      session.connect();
       const { prepare, start, stop } = METHODS[kind];
       for (const call of [...prepare, start]) await post(session, call);
       await sleep(seconds * 1_000, signal);

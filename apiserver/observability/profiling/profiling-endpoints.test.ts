@@ -1,3 +1,4 @@
+import { Session } from 'node:inspector';
 import { LightSignal } from '../../../shared/concurrency/light-signal';
 import type { Answer } from '../../exchange/exchange';
 import { newExchange } from '../../exchange/testing/new-exchange';
@@ -42,6 +43,16 @@ test('one profile is recorded at a time, and the next one after the client of th
   const reason = new Error('gone');
   client.abort(reason);
   await expect(first).rejects.toBe(reason);
+  expect(await ask(endpoints, '/debug/pprof/heap?seconds=0.01')).toMatchObject({ code: 200 });
+});
+
+test('a recording that cannot begin does not stand in the way of the next one', async () => {
+  const endpoints = profilingEndpoints();
+  jest.spyOn(Session.prototype, 'connect').mockImplementationOnce(() => {
+    throw new Error('no inspector');
+  });
+  await expect(ask(endpoints, '/debug/pprof/heap?seconds=0.01')).rejects.toThrow('no inspector');
+  jest.restoreAllMocks();
   expect(await ask(endpoints, '/debug/pprof/heap?seconds=0.01')).toMatchObject({ code: 200 });
 });
 
