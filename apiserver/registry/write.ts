@@ -144,7 +144,8 @@ async function carryOut(
   seen: Seen,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const encoded = await target.encode(intent.object, signal);
+  const encoding = target.encode(intent.object, signal);
+  const encoded = encoding instanceof Promise ? await encoding : encoding;
   const { plain } = encoded;
   if (intent.kind === 'none' || (intent.kind === 'put' && isNoOp(seen.current, plain))) {
     if (!seen.fresh) {

@@ -8,15 +8,47 @@ import type { ListShape, ObjectShape, Shape } from './shape';
  * alike. `old` is undefined where everything is new.
  */
 export function hasNamedItems(shape: ObjectShape, old: object | undefined, next: object): boolean {
+  const { fields, others } = partsWithLists(shape);
+  for (const [name, each] of fields) if (!isNamedIn(name, each, old, next)) return false;
+  if (others === undefined) return true;
   for (const key in next) {
-    const after = ownValue(next as Readonly<Record<string, unknown>>, key);
-    if (typeof after !== 'object' || after === null) continue;
-    const before = old === undefined ? undefined : ownValue(old as Readonly<Record<string, unknown>>, key);
-    if (before === after) continue;
-    const each = shape.fields.get(key) ?? shape.others;
-    if (each !== undefined && !isNamed(each, before, after)) return false;
+    if (!shape.fields.has(key) && !isNamedIn(key, others, old, next)) return false;
   }
   return true;
+}
+
+function isNamedIn(key: string, shape: Shape, old: object | undefined, next: object): boolean {
+  const after = ownValue(next as Readonly<Record<string, unknown>>, key);
+  if (typeof after !== 'object' || after === null) return true;
+  const before = old === undefined ? undefined : ownValue(old as Readonly<Record<string, unknown>>, key);
+  return before === after || isNamed(shape, before, after);
+}
+
+/** The parts of an object that can hold such lists: of most kinds few, so that a write does not look at every field. */
+interface PartsWithLists {
+  readonly fields: readonly (readonly [name: string, shape: Shape])[];
+  readonly others: Shape | undefined;
+}
+
+const parts = new WeakMap<ObjectShape, PartsWithLists>();
+
+function partsWithLists(shape: ObjectShape): PartsWithLists {
+  const known = parts.get(shape);
+  if (known !== undefined) return known;
+  // A shape inside itself is taken to hold them.
+  parts.set(shape, { fields: [...shape.fields], others: shape.others });
+  const found: PartsWithLists = {
+    fields: [...shape.fields].filter(([, each]) => canHoldLists(each)),
+    others: shape.others !== undefined && canHoldLists(shape.others) ? shape.others : undefined,
+  };
+  parts.set(shape, found);
+  return found;
+}
+
+function canHoldLists(shape: Shape): boolean {
+  if (shape.kind !== 'object') return shape.kind === 'set' || shape.kind === 'keyed';
+  const { fields, others } = partsWithLists(shape);
+  return fields.length > 0 || others !== undefined;
 }
 
 function isNamed(shape: Shape, before: unknown, after: object): boolean {
