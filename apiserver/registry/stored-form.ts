@@ -1,6 +1,8 @@
+import { deepEqual } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
 import { decodeJson, decodeObject } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
+import { graftUnknownFields, hasUnknownFields } from '../../shared/schema/unknown-fields';
 import type { StoredRecord } from '../storage/backend';
 import { valueOf } from '../storage/backend';
 import type { Entry } from '../cache/state/entry';
@@ -14,14 +16,55 @@ import type { Current, Encoded } from './write';
  * The stored form of an object is its canonical JSON in the hub version, without resourceVersion: the store's revision is the
  * version. It always begins with `{"kind":…,"apiVersion":…,"metadata":{`, so that readers can splice instead of parsing.
  */
-export function encodeForStorage(resource: StoredResource, object: ApiObject): Encoded {
+export function encodeForStorage(resource: StoredResource, object: ApiObject, current?: Current): Encoded {
   const { custom, strategy, kind, apiVersion } = resource;
   const bare = { ...withoutMetadata(object, 'resourceVersion'), kind, apiVersion };
   const { object: canonical } = decodeObject(
     resource.type,
     custom?.keep(bare) ?? strategy.keeps?.(bare) ?? bare,
   );
+  if (current?.newer !== undefined) return withNewerFields(resource, canonical, current);
   return { object: canonical, plain: encodeObject(canonical) };
+}
+
+/** Fields of a later release that a change would lose: which item of a list they belong to, nobody can tell after it. */
+export class NewerFieldsLostError extends Error {
+  readonly paths: readonly string[];
+
+  constructor(paths: readonly string[]) {
+    super(`a later release has stored fields of ${paths.join(', ')}, which the change would lose`);
+    this.name = 'NewerFieldsLostError';
+    this.paths = paths;
+  }
+}
+
+/** An object that changes nothing is left as the later release wrote it, byte for byte. */
+function withNewerFields(
+  { type }: StoredResource,
+  canonical: ApiObject,
+  { newer = canonical, plain }: Current,
+): Encoded {
+  const stored = withoutMetadata(newer, 'resourceVersion');
+  const { object, lost } = graftUnknownFields(type, canonical, stored);
+  if (lost.length > 0) throw new NewerFieldsLostError(lost);
+  return { object, plain: deepEqual(object, stored) ? plain : encodeObject(object), hasNewer: true };
+}
+
+/**
+ * The current object as this release knows it. What a later one has stored beyond that is set aside, so that no rule sees it and no client
+ * takes it away, and comes back when the object is encoded.
+ */
+export function asKnown(resource: StoredResource, current: Current): Current {
+  const { type, custom } = resource;
+  const { object } = current;
+  const isKnown = current.isKnown === true || custom !== undefined;
+  if (isKnown || !hasUnknownFields(type, object)) return current;
+  return { ...current, object: decodeObject(type, object).object, newer: object };
+}
+
+/** What is stored of an object that was read. */
+export function plainOf(object: ApiObject): Buffer {
+  return encodeObject(withoutMetadata(object, 'resourceVersion'));
 }
 
 /** The current object of a custom resource as its definition shows it, in the version in which objects are stored now. */
@@ -49,8 +92,9 @@ export function currentOfWritten({
   object,
   plain,
   revision,
-}: Encoded & { readonly revision: number }): Current {
-  return { object: withVersion(object, revision), plain, revision };
+  hasNewer = false,
+}: Omit<Encoded, 'hasNewer'> & { readonly revision: number; readonly hasNewer?: boolean }): Current {
+  return { object: withVersion(object, revision), plain, revision, isKnown: !hasNewer };
 }
 
 /** The current object from a record of the store. Throws StorageError `corrupt` where that cannot be read. */

@@ -3,8 +3,9 @@ import { absoluteKey, currentWithin, lastSeen, readFresh, readStored } from './c
 import type { LoopBounds } from '../exchange/loop-bounds';
 import { converting } from './conversion-needed';
 import type { ReadContext } from './read-context';
+import type { StoredResource } from './resource';
 import { relativeKey } from './resource';
-import { asDefined, currentOfWritten, encodeForStorage } from './stored-form';
+import { asDefined, asKnown, currentOfWritten, encodeForStorage, NewerFieldsLostError } from './stored-form';
 import type { Current, WriteTarget } from './write';
 import type { WriteContext } from './write-context';
 import type { WriteRequest } from './write-request';
@@ -25,7 +26,7 @@ export function writeTarget(
     current: Current | undefined,
     signal: AbortSignal,
   ): Current | undefined | Promise<Current> =>
-    current === undefined ? undefined : converting(() => asDefined(stored, current), signal);
+    current === undefined ? undefined : converting(() => readable(stored, current), signal);
   return {
     backend: context.backend,
     key: absolute,
@@ -38,10 +39,17 @@ export function writeTarget(
     catchUp: (revision, signal) => catchUp(context, revision, signal),
     decode: (record, signal) => {
       const current = currentWithin(bounded, record);
-      return converting(() => asDefined(stored, current), signal);
+      return converting(() => readable(stored, current), signal);
     },
     // Admission may have made anything of the object: that it is in canonical form is proved again here, on purpose (ADR 30).
-    encode: (object, signal) => converting(() => encodeForStorage(stored, object), signal),
+    encode: (object, signal, over) =>
+      converting(() => {
+        try {
+          return encodeForStorage(stored, object, over);
+        } catch (error) {
+          throw error instanceof NewerFieldsLostError ? conflict(endpoint.row, name, error.message) : error;
+        }
+      }, signal),
     announce: (encoded) => {
       context.cache.recent.announce(absolute, encoded);
     },
@@ -53,6 +61,10 @@ export function writeTarget(
     exhausted: () =>
       conflict(endpoint.row, name, 'too many other writers changed it at the same time; please try again'),
   };
+}
+
+function readable(stored: StoredResource, current: Current): Current {
+  return asKnown(stored, asDefined(stored, current));
 }
 
 /** Contexts by their bounds, of which there are a few: to copy one for each write would cost as much as a step of it. */

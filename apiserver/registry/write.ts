@@ -11,6 +11,10 @@ export const WRITE_ATTEMPTS_MAX = 12;
 export interface Current extends KnownObject {
   /** The stored form is not the one that would be written now, so that an unchanged object is written all the same. */
   readonly stale?: boolean;
+  /** The object with the fields that a later release has stored and this one does not know; absent where there are none. */
+  readonly newer?: ApiObject;
+  /** It has no such fields, since this server wrote it: to look for them would cost half as much as to decode it. */
+  readonly isKnown?: boolean;
 }
 
 /** What an attempt wants done with the object it was shown. */
@@ -37,6 +41,8 @@ export interface Written {
 export interface Encoded {
   readonly object: ApiObject;
   readonly plain: Buffer;
+  /** It has fields that this release does not know. */
+  readonly hasNewer?: true;
 }
 
 /** What need not be waited for is no promise. */
@@ -59,7 +65,8 @@ export interface WriteTarget {
   /** Waits until the next attempt judges other objects as they were at this revision, or later. */
   catchUp(revision: number, signal: AbortSignal): Promise<void>;
   decode(record: StoredRecord, signal: AbortSignal): Eventually<Current>;
-  encode(object: ApiObject, signal: AbortSignal): Eventually<Encoded>;
+  /** `over`: what the object takes the place of. Throws where that cannot be. */
+  encode(object: ApiObject, signal: AbortSignal, over?: Current): Eventually<Encoded>;
   /** Is told what is about to be sent to the store. */
   readonly announce?: (encoded: Encoded) => void;
   /** Is told what stands in the store after a write; undefined: nothing does any more. */
@@ -117,10 +124,7 @@ async function tryOnce(
   try {
     intent = await attempt(seen.current);
   } catch (error) {
-    if (seen.fresh) throw error;
-    const next = await target.fresh(signal);
-    if (sameRevision(next, seen.current)) throw error;
-    return { next: { current: next, fresh: true } };
+    return anew(target, seen, error, signal);
   }
   const { reservation } = intent;
   try {
@@ -134,6 +138,19 @@ async function tryOnce(
   }
 }
 
+/** Another attempt, if what was refused was another object than the one that is there; else throws the refusal. */
+async function anew(
+  target: WriteTarget,
+  seen: Seen,
+  refusal: unknown,
+  signal: AbortSignal,
+): Promise<{ readonly next: Seen }> {
+  if (seen.fresh) throw refusal;
+  const next = await target.fresh(signal);
+  if (sameRevision(next, seen.current)) throw refusal;
+  return { next: { current: next, fresh: true } };
+}
+
 function isUnknownOutcome(error: unknown): boolean {
   return error instanceof StorageError && error.code === 'unknown-outcome';
 }
@@ -144,8 +161,13 @@ async function carryOut(
   seen: Seen,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const encoding = target.encode(intent.object, signal);
-  const encoded = encoding instanceof Promise ? await encoding : encoding;
+  let encoded: Encoded;
+  try {
+    const encoding = target.encode(intent.object, signal, intent.kind === 'put' ? seen.current : undefined);
+    encoded = encoding instanceof Promise ? await encoding : encoding;
+  } catch (error) {
+    return anew(target, seen, error, signal);
+  }
   const { plain } = encoded;
   if (intent.kind === 'none' || (intent.kind === 'put' && isNoOp(seen.current, plain))) {
     if (!seen.fresh) {

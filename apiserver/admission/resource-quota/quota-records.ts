@@ -6,8 +6,16 @@ import { listOf } from '../../../shared/quota/amounts';
 import type { ReadContext } from '../../registry/read-context';
 import { absoluteKey, lastSeen } from '../../registry/current';
 import type { Registry } from '../../registry/registry';
+import type { StoredResource } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
-import { currentOfRecord, currentOfWritten, encodeForStorage } from '../../registry/stored-form';
+import {
+  asKnown,
+  currentOfRecord,
+  currentOfWritten,
+  encodeForStorage,
+  plainOf,
+} from '../../registry/stored-form';
+import type { Current } from '../../registry/write';
 import { StorageError } from '../../storage/backend';
 import { RESOURCE_QUOTAS } from '../plugins/resources';
 
@@ -51,8 +59,8 @@ export function quotaRecords(registry: Registry, context: ReadContext): QuotaRec
       const { namespace = '', name = '', resourceVersion } = quota.metadata;
       const key = absoluteKey(context, { stored }, relativeKey(stored, namespace, name));
       const status = { ...quota.status, used: listOf(used) };
-      const encoded = encodeForStorage(stored, { ...quota, status });
       const expected = Number(resourceVersion);
+      const encoded = encodeForStorage(stored, { ...quota, status }, newerOf(stored, quota, expected));
       const outcome = await reported(name, context.backend.update(key, encoded.plain, { expected }, signal));
       if (outcome.ok) {
         const current = currentOfWritten({ ...encoded, revision: outcome.revision });
@@ -64,6 +72,14 @@ export function quotaRecords(registry: Registry, context: ReadContext): QuotaRec
     },
   };
 }
+
+/** The quota with what only a later release knows of it, which its new version has to keep; undefined for one without such fields. */
+function newerOf(stored: StoredResource, quota: ResourceQuota, revision: number): Current | undefined {
+  const known = asKnown(stored, { object: quota, plain: NOT_NEEDED, revision });
+  return known.newer === undefined ? undefined : { ...known, plain: plainOf(quota) };
+}
+
+const NOT_NEEDED = Buffer.alloc(0);
 
 /** What is stored among the quotas was decoded as one. */
 function quotaIn(current: { readonly object: ApiObject } | undefined): ResourceQuota | undefined {

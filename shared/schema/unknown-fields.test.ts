@@ -1,0 +1,56 @@
+import { graftUnknownFields, hasUnknownFields } from './unknown-fields';
+import { decodeObject } from './decode';
+import { messageType } from './types';
+
+const POD = messageType('core/v1.Pod');
+const DEFINITION = messageType('apiextensions/v1.CustomResourceDefinition');
+
+const pod = (spec: object): object => decodeObject(POD, { metadata: { name: 'x' }, spec }).object;
+
+test.each<readonly [what: string, object: object, isUnknown: boolean]>([
+  ['nothing', pod({ containers: [{ name: 'a' }] }), false],
+  ['kind and version', { kind: 'Pod', apiVersion: 'v1', metadata: {} }, false],
+  ['labels of any name', { metadata: { labels: { newer: 'x' } } }, false],
+  ['a member of the object', { metadata: {}, newer: null }, true],
+  ['a member in a list', { spec: { containers: [{ name: 'a' }, { newer: 1 }] } }, true],
+  ['a member deep inside', { spec: { affinity: { nodeAffinity: { newer: 1 } } } }, true],
+  ['managed fields of any name', { metadata: { managedFields: [{ fieldsV1: { 'f:newer': {} } }] } }, false],
+])('%s is told from what the schema knows', (_what, object, isUnknown) => {
+  expect(hasUnknownFields(POD, object)).toBe(isUnknown);
+});
+
+test('members of schemas inside of schemas are found, whatever form they stand in', () => {
+  const withSchema = (openAPIV3Schema: object): object => ({
+    spec: { versions: [{ schema: { openAPIV3Schema } }] },
+  });
+  expect(hasUnknownFields(DEFINITION, withSchema({ properties: { newer: { type: 'string' } } }))).toBe(false);
+  expect(hasUnknownFields(DEFINITION, withSchema({ properties: { a: { newer: 1 } } }))).toBe(true);
+  expect(hasUnknownFields(DEFINITION, withSchema({ items: { newer: 1 } }))).toBe(true);
+  expect(hasUnknownFields(DEFINITION, withSchema({ additionalProperties: true }))).toBe(false);
+});
+
+test('what is grafted shares with the object what got nothing', () => {
+  const next = pod({ containers: [{ name: 'a' }], volumes: [{ name: 'v' }] }) as never;
+  const stored = { spec: { containers: [{ name: 'a', newer: 1 }], volumes: [{ name: 'v' }] } };
+  const { object, lost } = graftUnknownFields<Record<string, never>>(POD as never, next, stored);
+  expect(lost).toEqual([]);
+  expect(object).toMatchObject({ spec: { containers: [{ name: 'a', newer: 1 }] } });
+  expect(object['metadata']).toBe(next['metadata']);
+  expect(graftUnknownFields(POD, next, next).object).toBe(next);
+});
+
+test('items that are equal keep their fields each once', () => {
+  const tolerations = [{ key: 'a' }, { key: 'a' }];
+  const next = pod({ containers: [], tolerations });
+  const stored = {
+    spec: {
+      tolerations: [
+        { key: 'a', newer: 1 },
+        { key: 'a', newer: 2 },
+      ],
+    },
+  };
+  const { object, lost } = graftUnknownFields(POD, next as never, stored);
+  expect(object).toMatchObject({ spec: { tolerations: [{ newer: 1 }, { newer: 2 }] } });
+  expect(lost).toEqual([]);
+});

@@ -1,0 +1,141 @@
+import { deepEqual } from '../object/clone';
+import { decodeObject } from './decode';
+import type { FieldType, MessageType } from './types';
+
+/** Fields of stored values that the schema does not know: a later release has written them. */
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Whether a message has a member that its type does not know, anywhere in it. Stops at the first. */
+export function hasUnknownFields(type: MessageType, value: unknown): boolean {
+  if (!isMembers(value)) return false;
+  for (const key in value) {
+    const field = type.byName.get(key);
+    if (field === undefined) {
+      if (!isKnownOtherwise(type, key)) return true;
+      continue;
+    }
+    const inner = messageOf(field);
+    if (inner !== undefined && hasUnknownIn(field, inner, value[key])) return true;
+  }
+  return false;
+}
+
+function hasUnknownIn(field: FieldType, type: MessageType, value: unknown): boolean {
+  if (Array.isArray(value)) return value.some((each) => hasUnknownFields(type, each));
+  if (field.map && isMembers(value)) {
+    return Object.values(value).some((each) => hasUnknownFields(type, each));
+  }
+  return hasUnknownFields(type, value);
+}
+
+export interface Grafted<T> {
+  /** Shares with `next` what got nothing. */
+  readonly object: T;
+  /** Paths of list items whose unknown fields have no place any more, because nobody can tell which item they belong to now. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * `next`, in canonical form, with the unknown fields of the stored object, each in the message that it stands in. They go with a message
+ * that `next` has no more. Items of lists are told by their keys; where they have none, an item that has not changed keeps its own, and
+ * one that may have been changed or replaced is named in `lost`.
+ */
+export function graftUnknownFields<T extends object>(
+  type: MessageType<T>,
+  next: T,
+  stored: object,
+): Grafted<T> {
+  const lost: string[] = [];
+  const object = grafted(type, next as unknown as Members, { stored: stored as Members, path: '', lost });
+  return { object: object as unknown as T, lost };
+}
+
+interface Graft {
+  readonly stored: Members;
+  readonly path: string;
+  readonly lost: string[];
+}
+
+function grafted(type: MessageType, next: Members, { stored, path, lost }: Graft): Members {
+  const added: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(stored)) {
+    const field = type.byName.get(key);
+    if (field === undefined) {
+      if (!isKnownOtherwise(type, key)) added[key] = value;
+      continue;
+    }
+    const inner = messageOf(field);
+    const now = next[key];
+    if (inner === undefined || typeof now !== 'object' || now === null) continue;
+    if (!hasUnknownIn(field, inner, value)) continue;
+    added[key] = graftedField(field, now, { value, path: path === '' ? key : `${path}.${key}`, lost });
+  }
+  return Object.keys(added).length === 0 ? next : { ...next, ...added };
+}
+
+interface FieldGraft {
+  readonly value: unknown;
+  readonly path: string;
+  readonly lost: string[];
+}
+
+function graftedField(field: FieldType, now: object, { value, path, lost }: FieldGraft): unknown {
+  const type = messageOf(field);
+  if (type === undefined || Array.isArray(now) !== Array.isArray(value)) return now;
+  if (Array.isArray(now)) return graftedList(field, now as readonly Members[], { value, path, lost });
+  const stored = value as Members;
+  const members = now as Members;
+  if (!field.map) return grafted(type, members, { stored, path, lost });
+  return Object.fromEntries(
+    Object.entries(members).map(([key, each]) => {
+      const before = stored[key];
+      if (!isMembers(each) || !isMembers(before)) return [key, each];
+      return [key, grafted(type, each, { stored: before, path: `${path}[${key}]`, lost })];
+    }),
+  );
+}
+
+function graftedList(
+  field: FieldType,
+  now: readonly Members[],
+  { value, path, lost }: FieldGraft,
+): readonly Members[] {
+  const type = messageOf(field);
+  if (type === undefined) return now;
+  const before = (value as readonly unknown[]).filter(isMembers);
+  const keys = field.listMapKeys ?? (field.patchMergeKey === undefined ? [] : [field.patchMergeKey]);
+  const isSame =
+    keys.length > 0
+      ? (item: Members, stored: Members) => keys.every((key) => deepEqual(item[key], stored[key]))
+      : (item: Members, stored: Members) => deepEqual(item, decodeObject(type, stored).object);
+  const left = [...before];
+  const result = now.map((item, index) => {
+    const own = left.findIndex((stored) => isSame(item, stored));
+    const [stored] = own < 0 ? [] : left.splice(own, 1);
+    return { item, stored, at: `${path}[${String(index)}]` };
+  });
+  const isGuess = keys.length === 0 && result.some(({ stored }) => stored === undefined);
+  if (isGuess) {
+    const orphans = left.filter((stored) => hasUnknownFields(type, stored));
+    lost.push(...orphans.map((stored) => `${path}[${String(before.indexOf(stored))}]`));
+  }
+  return result.map(({ item, stored, at }) =>
+    stored === undefined ? item : grafted(type, item, { stored, path: at, lost }),
+  );
+}
+
+/** `kind` and `apiVersion`, and whatever an open message has. */
+function isKnownOtherwise(type: MessageType, key: string): boolean {
+  return type.open || (type.typeMeta && (key === 'kind' || key === 'apiVersion'));
+}
+
+/** The type of the messages in a field; undefined for scalars, and for values that are kept as they are. */
+function messageOf({ kind, message }: FieldType): MessageType | undefined {
+  if (kind === 'message') return message;
+  return kind.startsWith('schemaOr') ? message?.byName.get('schema')?.message : undefined;
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
