@@ -3,14 +3,19 @@ import { readFileSync } from 'node:fs';
 import { openRedis } from '../../shared/client/redis';
 import type { Clock } from '../../shared/concurrency/clock';
 import { redisAnswers } from '../access/webhook/redis-answers';
-import type { AnswersOf } from '../access/webhook/shared-answers';
+import type { RemoteReviewOptions } from '../access/webhook/review-call';
+import { serviceIdentity } from '../access/webhook/service-identity';
+import type { AnswerPurpose, AnswersOf, SharedAnswersOptions } from '../access/webhook/shared-answers';
 import { SharedAnswers } from '../access/webhook/shared-answers';
 import type { SharedAnswerOptions } from './options/shared-answer-options';
 
 export interface SharedAnswerParts {
   readonly clock: Clock;
-  /** Replicas of one cluster have the same. */
   readonly storePrefix: string;
+  /** Replicas of one cluster have the same, and no others. */
+  readonly clusterId: string;
+  /** Who is asked for each purpose; undefined: nobody. */
+  readonly services: Readonly<Record<AnswerPurpose, RemoteReviewOptions | undefined>>;
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
 }
@@ -18,20 +23,35 @@ export interface SharedAnswerParts {
 /** A guessed secret opens everything. */
 const SECRET_BYTES_MIN = 32;
 
-/**
- * What replicas tell each other of webhooks' answers; undefined where they tell nothing. Throws an error that names the file when the secret
- * cannot be used.
- */
+/** What replicas tell each other of webhooks' answers. Throws an error that names the file when the secret cannot be used. */
 export function openSharedAnswers(
-  options: SharedAnswerOptions | undefined,
-  { clock, storePrefix, life }: SharedAnswerParts,
-): AnswersOf | undefined {
-  if (options === undefined) return undefined;
+  options: SharedAnswerOptions,
+  { storePrefix, life, ...parts }: SharedAnswerParts,
+): AnswersOf {
   const secret = createSecretKey(readSecret(options.keyFile));
   const redis = openRedis(options);
   life.addEventListener('abort', () => redis.disconnect(), { once: true });
   const store = redisAnswers(redis, `${storePrefix}:webhooks:`);
-  return (purpose) => new SharedAnswers({ store, secret, purpose: `${storePrefix} ${purpose}`, clock });
+  return boundAnswers({ store, secret, storePrefix, ...parts });
+}
+
+/**
+ * Answers that only replicas of the same cluster understand, of the same service: clusters may have the same Redis, prefix and secret, and what
+ * holds in one must not be heard in another.
+ */
+export function boundAnswers({
+  store,
+  secret,
+  clock,
+  storePrefix,
+  clusterId,
+  services,
+}: Omit<SharedAnswerParts, 'life'> & Pick<SharedAnswersOptions, 'store' | 'secret'>): AnswersOf {
+  return (purpose) => {
+    const service = services[purpose];
+    const whose = [storePrefix, clusterId, service === undefined ? '' : serviceIdentity(service), purpose];
+    return new SharedAnswers({ store, secret, purpose: whose.join(' '), clock });
+  };
 }
 
 function readSecret(file: string): Buffer {

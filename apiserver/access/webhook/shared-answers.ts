@@ -27,8 +27,11 @@ export interface SharedAnswersOptions {
   readonly lookMsMax?: number;
 }
 
+/** Whose tokens are whose, and who may do what. */
+export type AnswerPurpose = 'tokens' | 'access';
+
 /** The answers of one purpose. */
-export type AnswersOf = (purpose: string) => SharedAnswers;
+export type AnswersOf = (purpose: AnswerPurpose) => SharedAnswers;
 
 /** An answer that some replica was given. */
 export interface SharedAnswer {
