@@ -76,7 +76,7 @@ export interface ResourceStats {
   readonly readyWaiters: number;
 }
 
-/** One watch, for administrators. */
+/** One watch, for administrators: one that is open, or has ended with a queue that is not read yet. */
 export interface WatcherInfo {
   readonly resource: string;
   readonly client: string;
@@ -87,6 +87,7 @@ export interface WatcherInfo {
   readonly representation: string;
   readonly isLive: boolean;
   readonly queuedFrames: number;
+  /** What it takes of the budget of all queues; what several have counts there once. */
   readonly queuedBytes: number;
   readonly sentRevision: number;
   /** Milliseconds since the epoch. */

@@ -86,6 +86,49 @@ describe('in a cache', () => {
     await eventually('nothing is queued', () => cluster.stats().queuedBytes === 0);
   });
 
+  test('what the queues of all watches take is what the budget counts, those of ended ones that nobody has read included', async () => {
+    const cache = cluster.resource(PODS.keyPrefix);
+    const sumOfQueues = (): number =>
+      cluster.watchers().reduce((sum, { queuedBytes }) => sum + queuedBytes, 0);
+    const readers = [watch('one/1.0', 0)];
+    const first = readers[0]?.next();
+    await live(cluster, 1);
+    put(0);
+    await first;
+    for (const at of [1, 2, 3]) put(at);
+    await eventually('frames are queued', () => cluster.watchers()[0]?.queuedFrames === 3);
+    const { queuedBytes } = cluster.stats();
+    expect(queuedBytes).toBeGreaterThan(3 * 900);
+    expect(sumOfQueues()).toBe(queuedBytes);
+    cache.watches.redefine();
+    expect([cluster.stats().watchers, cache.watches.open(), sumOfQueues()]).toEqual([0, [], queuedBytes]);
+    for (const reader of readers) await reader.rest();
+    expect([cluster.stats().queuedBytes, cluster.watchers()]).toEqual([0, []]);
+  });
+
+  test('the queue of an ended watch that nobody reads goes before those of others, and its connection is cut', async () => {
+    const cache = cluster.resource(PODS.keyPrefix);
+    const ends: string[] = [];
+    const request = requestFor({ from: 0, client: 'stuck/1.0', ended: (reason) => ends.push(reason) });
+    const stuck = new FrameReader(cache.watch(request, controller.signal));
+    const first = stuck.next();
+    await live(cluster, 1);
+    put(0);
+    await first;
+    for (let at = 1; at <= 15; at += 1) put(at);
+    await eventually('frames are queued', () => cluster.watchers()[0]?.queuedFrames === 15);
+    cache.watches.redefine();
+    const other = watch('other/1.0', 16);
+    const next = other.next();
+    await live(cluster, 1);
+    for (let at = 16; at <= 25; at += 1) put(at);
+    await next;
+    await eventually('there is room again', () => ends.length === 2);
+    expect(ends).toEqual(['redefined', 'slow']);
+    expect(lines).toEqual([expect.objectContaining({ client: 'stuck/1.0', cause: 'all queues full' })]);
+    expect(cluster.watchers().map(({ client }) => client)).toEqual(['other/1.0']);
+  });
+
   test('nothing counts any more once a watch is closed, also when it ended with frames that nobody read', async () => {
     const stop = new AbortController();
     const cache = cluster.resource(PODS.keyPrefix);

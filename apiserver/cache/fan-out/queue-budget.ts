@@ -1,14 +1,14 @@
-/** What a frame takes in a queue besides its bytes: a link of a run. */
-const LINK_BYTES = 128;
+/** What a frame, or an event that waits for its frame, takes in a queue besides its bytes. */
+export const LINK_BYTES = 128;
 
 /**
- * The bytes that the queues of all watchers keep in memory. A frame that is in many queues is there once, and counts once; its place in a
+ * The bytes that the queues of all watchers keep in memory, those of ended watches that nobody has read yet included. A frame that is in many queues is there once, and counts once; its place in a
  * queue counts for each sequence of frames, which watchers that receive the same share.
  */
 export class QueueBudget {
   readonly bytesMax: number;
   #bytes = 0;
-  readonly #uses = new Map<Buffer, number>();
+  readonly #uses = new Map<object, number>();
 
   constructor(bytesMax = Infinity) {
     this.bytesMax = bytesMax;
@@ -22,16 +22,17 @@ export class QueueBudget {
     return this.#bytes > this.bytesMax;
   }
 
-  hold(frame: Buffer): void {
-    const uses = this.#uses.get(frame) ?? 0;
-    this.#uses.set(frame, uses + 1);
-    this.#bytes += LINK_BYTES + (uses === 0 ? frame.length : 0);
+  /** A frame, or an object as it is stored, of so many bytes: always of as many. */
+  hold(what: object, bytes: number): void {
+    const uses = this.#uses.get(what) ?? 0;
+    this.#uses.set(what, uses + 1);
+    this.#bytes += LINK_BYTES + (uses === 0 ? bytes : 0);
   }
 
-  release(frame: Buffer): void {
-    const uses = (this.#uses.get(frame) ?? 1) - 1;
-    if (uses > 0) this.#uses.set(frame, uses);
-    else this.#uses.delete(frame);
-    this.#bytes -= LINK_BYTES + (uses > 0 ? 0 : frame.length);
+  release(what: object, bytes: number): void {
+    const uses = (this.#uses.get(what) ?? 1) - 1;
+    if (uses > 0) this.#uses.set(what, uses);
+    else this.#uses.delete(what);
+    this.#bytes -= LINK_BYTES + (uses > 0 ? 0 : bytes);
   }
 }

@@ -24,7 +24,7 @@ export class QueueRelief {
 
   #relieve(): void {
     const all = this.#caches().flatMap(({ watches }) =>
-      watches.open().map((watcher) => ({ watches, watcher, bytes: watcher.queuedBytes })),
+      watches.holders().map((watcher) => ({ watches, watcher, bytes: watcher.queuedBytes })),
     );
     all.sort((a, b) => b.bytes - a.bytes);
     const fairBytes = this.#queues.bytesMax / all.length;

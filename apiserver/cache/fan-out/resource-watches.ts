@@ -29,6 +29,8 @@ export class ResourceWatches implements WatchSource {
   readonly #fanOut: FanOut;
   readonly #host: WatcherHost;
   readonly #watchers = new Set<Watcher>();
+  /** Ended, and not all of what was queued is read. */
+  readonly #unread = new Set<Watcher>();
   #isClosed = false;
   #slowEnded = 0;
   /** By the version that was asked for. */
@@ -81,9 +83,14 @@ export class ResourceWatches implements WatchSource {
     this.#fanOut.add(watcher);
   }
 
-  /** Ends the watcher, whose queue is the longest, because all queues together are too large. */
+  /** Ends the watcher, whose queue is the longest, because all queues together are too large. One that has ended loses what is not read. */
   evict(watcher: Watcher): void {
-    this.#endSlow(watcher, 'all queues full');
+    if (this.#watchers.has(watcher)) this.#endSlow(watcher, 'all queues full');
+    else if (this.#unread.has(watcher)) {
+      this.#noteSlow(watcher, 'all queues full');
+      watcher.discard();
+      watcher.request.ended?.('slow');
+    }
   }
 
   end(watcher: Watcher, reason: EndReason): void {
@@ -92,6 +99,7 @@ export class ResourceWatches implements WatchSource {
     this.#fanOut.remove(watcher);
     this.state.context.counters.watchesEnded[reason] += 1;
     watcher.end(reason, watcher.isLive ? this.lastFrame(watcher, reason) : undefined);
+    if (watcher.queuedFrames > 0) this.#unread.add(watcher);
   }
 
   lastFrame(watcher: Watcher, reason: EndReason): Buffer | undefined {
@@ -144,6 +152,11 @@ export class ResourceWatches implements WatchSource {
     return [...this.#watchers];
   }
 
+  /** All watches that have a queue: those that are open, and those that have ended while it is not read. */
+  holders(): Watcher[] {
+    return [...this.#watchers, ...this.#unread];
+  }
+
   stats(): Pick<ResourceStats, 'watchers' | 'sent' | 'slowEnded'> {
     return {
       watchers: this.#watchers.size,
@@ -154,7 +167,7 @@ export class ResourceWatches implements WatchSource {
 
   infos(): WatcherInfo[] {
     const { resource, revision } = this.state;
-    return this.open().map((watcher) => ({
+    return this.holders().map((watcher) => ({
       resource: resource.name,
       client: watcher.request.client,
       namespace: watcher.request.namespace,
@@ -162,7 +175,7 @@ export class ResourceWatches implements WatchSource {
       labelSelector: watcher.request.labelSelector ?? '',
       fieldSelector: watcher.request.fieldSelector ?? '',
       representation: watcher.representation.id,
-      isLive: watcher.isLive,
+      isLive: watcher.isLive && watcher.ending === undefined,
       queuedFrames: watcher.queuedFrames,
       queuedBytes: watcher.queuedBytes,
       sentRevision: watcher.isLive ? (watcher.heldRevision ?? revision + 1) - 1 : watcher.sentRevision,
@@ -172,6 +185,11 @@ export class ResourceWatches implements WatchSource {
 
   #endSlow(watcher: Watcher, cause: SlowCause): void {
     if (!this.#watchers.has(watcher)) return;
+    this.#noteSlow(watcher, cause);
+    this.end(watcher, 'slow');
+  }
+
+  #noteSlow(watcher: Watcher, cause: SlowCause): void {
     this.#slowEnded += 1;
     const { context, resource } = this.state;
     const { request, queuedFrames, queuedBytes } = watcher;
@@ -179,7 +197,6 @@ export class ResourceWatches implements WatchSource {
       { resource: resource.name, client: request.client, cause, queuedFrames, queuedBytes },
       'slow watcher ended: the client does not read its events',
     );
-    this.end(watcher, 'slow');
   }
 
   /** The client is told what its next request would be answered with: it lists anew, and learns why that fails. */
@@ -207,6 +224,7 @@ export class ResourceWatches implements WatchSource {
       overflowed: (slow) => {
         this.#endSlow(slow, 'queue full');
       },
+      emptied: (ended) => this.#unread.delete(ended),
       queuesOverflowed: context.relieveQueues,
       failed: (failing, error) => {
         const { client } = failing.request;

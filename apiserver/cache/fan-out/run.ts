@@ -1,4 +1,5 @@
 import type { QueueBudget } from './queue-budget';
+import { LINK_BYTES } from './queue-budget';
 
 /**
  * A sequence of frames that watchers share. Watchers that are to receive the same frames hold the same run, so that its frames are
@@ -26,6 +27,11 @@ export class Run {
     this.#frame = frame;
   }
 
+  /** What it takes in the budget if nobody else has any of it. */
+  get keptBytes(): number {
+    return this.byteLength + this.frames * LINK_BYTES;
+  }
+
   static createEmpty(budget: QueueBudget): Run {
     return new Run(budget);
   }
@@ -34,14 +40,14 @@ export class Run {
   hold(): void {
     this.#holders += 1;
     if (this.#holders > 1 || this.#frame === undefined) return;
-    this.#budget.hold(this.#frame);
+    this.#budget.hold(this.#frame, this.#frame.length);
     this.#before?.hold();
   }
 
   release(): void {
     this.#holders -= 1;
     for (let run: Run | undefined = this.#holders === 0 ? this : undefined; run !== undefined;) {
-      if (run.#frame !== undefined) this.#budget.release(run.#frame);
+      if (run.#frame !== undefined) this.#budget.release(run.#frame, run.#frame.length);
       run = run.#before;
       if (run === undefined) return;
       run.#holders -= 1;

@@ -52,7 +52,7 @@ export interface WatchRequest {
    */
   readonly guard?: (refuse: (refusal: StatusError) => void) => () => void;
   /**
-   * Told once that the watch ends, also while its reader is not reading. On `slow` nothing more comes, and the connection of the
+   * Told that the watch ends, also while its reader is not reading; and of `slow` again where what is queued by then is not read. On `slow` nothing more comes, and the connection of the
    * client that does not take what was written can be cut; otherwise the last frames may still be on their way through the stream.
    */
   readonly ended?: (reason: EndReason) => void;

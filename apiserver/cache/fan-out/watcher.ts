@@ -15,6 +15,8 @@ export interface WatcherHost {
   readonly queueBytesMax: number;
   /** Told when the reader leaves the queue full. */
   readonly overflowed: (watcher: Watcher) => void;
+  /** Told when nothing is queued any more of a watch that has ended. */
+  readonly emptied: (watcher: Watcher) => void;
   /** Told when the queues of all watchers together are too large. */
   readonly queuesOverflowed: () => void;
   /** Told when an event cannot be judged or encoded for this watcher. */
@@ -86,8 +88,9 @@ export class Watcher implements Flushable {
     return (this.#run?.frames ?? 0) + (this.#held?.count ?? 0);
   }
 
+  /** As the budget of all queues counts them, if nobody else has any of them. */
   get queuedBytes(): number {
-    return (this.#run?.byteLength ?? 0) + (this.#held?.byteLength ?? 0);
+    return (this.#run?.keptBytes ?? 0) + (this.#held?.keptBytes ?? 0);
   }
 
   /** The revision whose events are not all in the queue yet, because a frame of theirs is being made elsewhere. */
@@ -114,7 +117,7 @@ export class Watcher implements Flushable {
     if (this.#ending !== undefined) return;
     const { scheduler, queueFramesMax, queueBytesMax, overflowed, queuesOverflowed } = this.#host;
     const run = this.#run ?? scheduler.emptyRun;
-    if (run.frames >= queueFramesMax || (run.frames > 0 && run.byteLength + frame.length > queueBytesMax)) {
+    if (run.frames >= queueFramesMax || (run.frames > 0 && run.keptBytes + frame.length > queueBytesMax)) {
       overflowed(this);
       return;
     }
@@ -152,6 +155,7 @@ export class Watcher implements Flushable {
     if (this.#ending !== undefined) return;
     if (UNDELIVERED.has(reason)) this.discard();
     // Whoever watches again begins after the last event that was queued.
+    this.#held?.clear();
     this.#held = undefined;
     if (lastFrame !== undefined) {
       this.#replaceRun((this.#run ?? this.#host.scheduler.emptyRun).append(lastFrame));
@@ -168,6 +172,7 @@ export class Watcher implements Flushable {
   /** Nobody reads what is queued any more. */
   discard(): void {
     this.#replaceRun(undefined);
+    if (this.#ending !== undefined) this.#host.emptied(this);
   }
 
   /** `listener` runs once when the watch is to end; at once if it already is. */
@@ -190,14 +195,14 @@ export class Watcher implements Flushable {
       this.push(frame);
       return;
     }
-    const held = new HeldEvents();
+    const held = new HeldEvents(this.#host.scheduler.queues);
     this.#hold(held, event, type);
     void this.#deliverHeld(held, frame, elsewhere);
   }
 
   #hold(held: HeldEvents, event: CacheEvent, type: ObjectEventType): void {
     if (this.#ending !== undefined) return;
-    const { queueFramesMax, queueBytesMax, overflowed } = this.#host;
+    const { scheduler, queueFramesMax, queueBytesMax, overflowed, queuesOverflowed } = this.#host;
     const isTooLong = this.queuedBytes > 0 && this.queuedBytes + event.subject.bytes.length > queueBytesMax;
     if (this.queuedFrames >= queueFramesMax || isTooLong) {
       overflowed(this);
@@ -205,6 +210,7 @@ export class Watcher implements Flushable {
     }
     this.#held = held;
     held.add({ event, type });
+    if (scheduler.queues.isExceeded) queuesOverflowed();
   }
 
   /** Queues what is held as its frames are made, until nothing is. Events that come meanwhile are held too. */
