@@ -45,7 +45,7 @@ describe('objects', () => {
     const replaced = await api.call('PUT', `${PATH}/a`, { body });
     expect([replaced.code, replaced.json.metadata.generation]).toEqual([200, 2]);
     const patched = await api.call('PATCH', `${PATH}/a`, { body: { spec: { size: 5, more: [1, null] } } });
-    expect(patched.json.spec).toEqual({ more: [1, null], size: 5 });
+    expect(patched.json.spec).toEqual({ more: [1], size: 5 });
     const pointed = await api.call('PATCH', `${PATH}/a`, {
       headers: { 'content-type': 'application/json-patch+json' },
       body: [{ op: 'remove', path: '/spec/more' }],
@@ -229,6 +229,8 @@ describe('places', () => {
       'example.com/v1beta1 Gizmo is deprecated; use example.com/v1 Gizmo',
     ]);
     expect(await warningsOf('v1alpha1')).toEqual(['no more']);
+    const nowhere = await api.call('GET', `${PATH.replace('v1', 'v1alpha1')}/a/status`);
+    expect([nowhere.code, nowhere.warnings]).toEqual([404, ['no more']]);
   });
 
   test('of a version to which a webhook that is dead would have to convert fail, those of the stored version do not', async () => {

@@ -63,6 +63,29 @@ describe('the status', () => {
     expect((await api.call('GET', `${PATH}/a/status`)).json.status).toEqual({ seen: 1 });
   });
 
+  test('is owned by who wrote it in one version until a write in another one names it, which changes nothing else', async () => {
+    const part = { schema: STATUS_SCHEMA, subresources: { status: {} } };
+    await define(
+      api,
+      definitionBody({
+        versions: [
+          { name: 'v1', ...part },
+          { name: 'v2', ...part },
+        ],
+      }),
+    );
+    await create({ spec: 1 });
+    const written = await patch('/status', { status: { seen: 1 } });
+    const other = `${PATH.replace('v1', 'v2')}/a`;
+    const labelled = await api.call('PATCH', other, {
+      body: { metadata: { labels: { l: '1' } }, status: { seen: 1 } },
+    });
+    const named = await api.call('PATCH', other, { body: { status: { seen: 2 } } });
+    const ownsSeen = ({ json }: Reply): boolean => JSON.stringify(json.metadata).includes('f:seen');
+    expect([written, labelled, named].map(ownsSeen)).toEqual([true, true, false]);
+    expect(named.json.status).toEqual({ seen: 1 });
+  });
+
   test('is judged by its own part of the schema', async () => {
     const schema = { ...STATUS_SCHEMA, required: ['spec'] };
     const lax = [

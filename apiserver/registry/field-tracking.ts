@@ -12,6 +12,7 @@ import { withManagedFields } from './fieldmanager/entries';
 import { ignoredFields, managedKind } from './fieldmanager/built-in-kind';
 import type { ManagedKind, OtherVersion } from './fieldmanager/managed-kind';
 import { trackUpdate } from './fieldmanager/track-update';
+import { EMPTY_SET } from '../../shared/fieldset/field-set';
 import type { ObjectShape } from '../../shared/fieldset/shape';
 import { rootShape } from '../../shared/fieldset/shape';
 import { objectShapeOf } from '../../shared/structural/object-shape';
@@ -86,7 +87,7 @@ function shapeOf({ type, custom }: Pick<Endpoint, 'type' | 'custom'>): ObjectSha
 
 /** Another version of the endpoint's kind: of a built-in one by way of the hub. */
 function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: string): OtherVersion | undefined {
-  if (endpoint.custom !== undefined) return otherCustomVersion(endpoint, subresource, apiVersion);
+  if (endpoint.custom !== undefined) return otherCustomVersion(endpoint, apiVersion);
   const row = resourceOf(parseGroupVersion(apiVersion), endpoint.row.resource);
   const { hub } = endpoint.row;
   if (row === undefined || row.hub.group !== hub.group || row.hub.version !== hub.version) return undefined;
@@ -101,19 +102,18 @@ function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: strin
   };
 }
 
-/** Versions of a custom resource differ in what their schemas know, of which nothing is dropped here. */
-function otherCustomVersion(
-  endpoint: Endpoint,
-  subresource: string,
-  apiVersion: string,
-): OtherVersion | undefined {
+/**
+ * Versions of a custom resource differ in what their schemas know, of which nothing is dropped here. As in v1.21, what the request
+ * cannot change is known of its own version alone: in another one its owners lose what the request says about it.
+ */
+function otherCustomVersion(endpoint: Endpoint, apiVersion: string): OtherVersion | undefined {
   const other = endpoint.versions.get(apiVersion);
   if (other === undefined) return undefined;
   const { custom: storage } = endpoint.stored;
   return {
     apiVersion,
     shape: shapeOf(other),
-    ignored: ignoredFields({ type: other.type, hasStatus: hasStatus(other.row), subresource }),
+    ignored: EMPTY_SET,
     convert: (object) => storage?.move(object, apiVersion) ?? { ...object, apiVersion },
     convertBack: (object) =>
       storage?.move(object, endpoint.apiVersion) ?? { ...object, apiVersion: endpoint.apiVersion },

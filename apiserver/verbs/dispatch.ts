@@ -81,12 +81,14 @@ async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Ans
   if (endpoint !== undefined && connection !== undefined) {
     return connect(context, exchange, { endpoint, connection });
   }
+  // A custom resource is told of even where it has no such subresource.
+  if (endpoint?.custom !== undefined) tellDeprecation(exchange, endpoint);
   const target = findTarget(endpoint, exchange);
   const { verb: name } = exchange.info;
   const verb = operationVerb(target, name) ?? viewVerb(target, name) ?? VERBS.get(name);
   if (verb === undefined) throw methodNotAllowed();
   if (target.endpoint.custom === undefined) refuseUnrouted(exchange, routeOf(context, target, name));
-  if (target.endpoint.deprecation !== undefined) tellDeprecation(exchange, target.endpoint);
+  tellDeprecation(exchange, target.endpoint);
   if (exchange.upgrade && exchange.info.verb !== 'watch') {
     throw badRequest(
       'Upgrade request is not possible here: only a watch can be sent over an upgraded connection',
@@ -122,7 +124,8 @@ function isBuiltIn(context: VerbContext, { info }: Exchange): boolean {
 }
 
 /** To the client as a warning, to the operator in the audit event. */
-function tellDeprecation(exchange: Exchange, { deprecation = '', row }: Endpoint): void {
+function tellDeprecation(exchange: Exchange, { deprecation, row }: Endpoint): void {
+  if (deprecation === undefined) return;
   if (!exchange.warnings.includes(deprecation)) exchange.warnings.push(deprecation);
   exchange.audit?.annotate(AUDIT_ANNOTATION.deprecated, 'true');
   if (row.removed !== undefined) exchange.audit?.annotate(AUDIT_ANNOTATION.removedRelease, row.removed);

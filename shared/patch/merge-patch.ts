@@ -5,7 +5,7 @@ import { PatchError } from './patch-error';
 
 /**
  * Applies a JSON merge patch (RFC 7386) to a decoded object. Neither argument is changed; the result shares with them what the
- * patch left alone, so treat it as frozen. As in Kubernetes, nulls in objects inside a list of the patch are dropped too, and the
+ * patch left alone, so treat it as frozen. As in Kubernetes, nulls inside a list of the patch are dropped too, as items and as fields, and the
  * whole object cannot be replaced by something else. Throws PatchError.
  */
 export function applyMergePatch(original: unknown, patch: unknown): JsonObject {
@@ -51,8 +51,8 @@ function mergeValue(target: unknown, change: unknown): unknown {
   return isJsonObject(target) && isJsonObject(change) ? merge(target, change) : withoutNulls(change);
 }
 
-/** What a patch makes where nothing was: its nulls delete nothing and are gone. A null that is an item of a list stays. */
+/** What a patch makes where nothing was: its nulls delete nothing and are gone, those that are items of lists too. */
 function withoutNulls(change: unknown): unknown {
-  if (Array.isArray(change)) return change.map(withoutNulls);
+  if (Array.isArray(change)) return change.filter((item) => item !== null).map(withoutNulls);
   return isJsonObject(change) ? merge({}, change) : change;
 }
