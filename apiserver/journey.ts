@@ -6,7 +6,7 @@ import { holdOnGrounds } from './connect/hold-on-grounds';
 import { confirmedRegistry } from './documents/discovery/confirmed-registry';
 import { answerDiscovery } from './documents/discovery/discovery';
 import type { IssuerDocuments } from './documents/discovery/issuer-documents';
-import { pathsDocument } from './documents/discovery/paths';
+import { pathsDocument, unknownPathDocument } from './documents/discovery/paths';
 import { versionDocument } from './documents/discovery/version';
 import type { Answer, Exchange, Stage } from './exchange/exchange';
 import { parseRequestInfo } from './exchange/request-info';
@@ -43,6 +43,8 @@ export interface JourneyParts {
   readonly authorize: Stage;
   /** Answers health paths; undefined for any other path. */
   readonly health: (exchange: Exchange) => Promise<Answer | undefined>;
+  /** Those that it answers. */
+  readonly healthPaths: readonly string[];
   readonly metrics: MetricsEndpoints;
   /** Answers with a backup of the store. Absent: others take them. */
   readonly backup?: ((exchange: Exchange) => Answer | undefined) | undefined;
@@ -111,18 +113,11 @@ const NO_PATH: Answer = {
 };
 
 /** Paths that answer and are no API; `/` lists them. */
-const OTHER_PATHS: readonly string[] = [
-  '/healthz',
-  '/livez',
-  '/readyz',
-  '/version',
-  ...METRICS_PATHS,
-  ...OPENAPI_PATHS,
-];
+const OTHER_PATHS: readonly string[] = ['/version', ...METRICS_PATHS, ...OPENAPI_PATHS];
 
 /** Sets `answer`: a resource, a discovery document, a health check, the version, or the list of paths. */
 function createAnswerStage(parts: JourneyParts): Stage {
-  const otherPaths = [...OTHER_PATHS, ...(parts.issuer?.paths ?? [])];
+  const otherPaths = [...OTHER_PATHS, ...parts.healthPaths, ...(parts.issuer?.paths ?? [])];
   const { version } = parts.build;
   const { otherDocuments } = parts;
   const openApi = createOpenApi(
@@ -131,7 +126,7 @@ function createAnswerStage(parts: JourneyParts): Stage {
   );
   const answerOther = async (exchange: Exchange): Promise<Answer> => {
     const registry = await confirmedRegistry(parts.verbs, exchange.path, exchange.signal);
-    if (exchange.path === '/') return jsonAnswer(200, pathsDocument(registry, otherPaths));
+    if (INDEX_PATHS.has(exchange.path)) return pathsAnswer(200, pathsDocument(registry, otherPaths));
     if (exchange.path === '/version' || exchange.path === '/version/') {
       if (exchange.method !== 'GET') throw methodNotAllowed();
       refuseUnrouted(exchange, { produces: ['*/*', MEDIA_TYPE.json] });
@@ -159,9 +154,11 @@ function createAnswerStage(parts: JourneyParts): Stage {
       exchange.answer = aggregated;
       return;
     }
-    exchange.answer = exchange.info.isResourceRequest
-      ? await answerWithinBounds(parts, exchange)
-      : await answerOther(exchange);
+    // Two slashes lead to no router, whatever follows them.
+    exchange.answer =
+      exchange.info.isResourceRequest && !exchange.path.startsWith('//')
+        ? await answerWithinBounds(parts, exchange)
+        : await answerOther(exchange);
   };
 }
 
@@ -169,7 +166,20 @@ function createAnswerStage(parts: JourneyParts): Stage {
 function unknownAnswer(registry: Registry, path: string, otherPaths: readonly string[]): Answer {
   const unknown = unknownBelow(registry, path);
   if (unknown !== undefined) throw unknown;
-  return path.startsWith('/apis/') ? pageNotFound() : jsonAnswer(404, pathsDocument(registry, otherPaths));
+  return path.startsWith('/apis/')
+    ? pageNotFound()
+    : pathsAnswer(404, unknownPathDocument(registry, otherPaths));
+}
+
+const INDEX_PATHS: ReadonlySet<string> = new Set(['/', '/index.html']);
+
+/** For people, whoever asks: indented, and no document of any kind. */
+function pathsAnswer(code: number, document: ReturnType<typeof pathsDocument>): Answer {
+  return {
+    code,
+    headers: { 'Content-Type': MEDIA_TYPE.json },
+    body: Buffer.from(JSON.stringify(document, null, 2)),
+  };
 }
 
 /** Whoever is told that something is written must find it so with the next request to this server, its webhooks and roles among it. */

@@ -28,7 +28,7 @@ import { LiveReplicas } from './startup/bootstrap/live-replicas';
 import { createFlowObjects } from './startup/bootstrap/flow-objects';
 import type { ControlPlane } from './startup/control-plane';
 import type { HealthEndpoints } from './observability/health/health-endpoints';
-import { healthEndpoints } from './observability/health/health-endpoints';
+import { healthEndpoints, healthPaths } from './observability/health/health-endpoints';
 import { profilingEndpoints } from './observability/profiling/profiling-endpoints';
 import type { HealthCheck } from './observability/health/health-check';
 import type { CheckedParts } from './startup/health-checks';
@@ -280,7 +280,7 @@ async function openListener(
   const loop = watchLoop(life);
   const { prefix: storePrefix } = options.store;
   const flow = startFlowControl(options.flow, { plane, log, dropped: loop.dropped, storePrefix }, life);
-  const { health, onShutdown } = healthOf({ options, log, logFailure }, parts);
+  const { onShutdown, ...health } = healthOf({ options, log, logFailure }, parts);
   const { large, encodings, counts } = createOffloads({ backend: opened.backend, log, serverAddress, life });
   const { browsers } = options.serving;
   const certificate = certificateFiles(options.serving, { log, life });
@@ -297,7 +297,7 @@ async function openListener(
       overload: createOverloadStage({ ...loop, isLong: flow.isLong }),
       flowControl: flow.stage,
       authorize: createAuthorizationStage(plane.access.authorize),
-      health,
+      ...health,
       metrics: createProcessMetrics(
         { options, build, servingFile: certificate.certFile },
         {
@@ -340,15 +340,21 @@ async function openListener(
 function healthOf(
   { options, log, logFailure }: Pick<ServerProcess, 'options' | 'log' | 'logFailure'>,
   parts: Omit<CheckedParts, 'logFailure' | 'isShuttingDown'>,
-): { readonly health: HealthEndpoints; readonly onShutdown: () => void } {
+): {
+  readonly health: HealthEndpoints;
+  readonly healthPaths: readonly string[];
+  readonly onShutdown: () => void;
+} {
   let isShuttingDown = false;
+  const checks = checksOf({ ...parts, logFailure, isShuttingDown: () => isShuttingDown });
   const health = healthEndpoints({
-    checks: checksOf({ ...parts, logFailure, isShuttingDown: () => isShuttingDown }),
+    checks,
     log,
     livezGrace: { clock: systemClock, startedAt: systemClock.now(), graceMs: options.livezGraceMs },
   });
   return {
     health,
+    healthPaths: healthPaths(checks),
     onShutdown: () => {
       isShuttingDown = true;
     },

@@ -51,9 +51,9 @@ interface Position {
 
 /** Throws URIError for a path whose percent-encoding is broken. */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
-  // An empty segment in the middle stays: it names nothing, so that nothing is found there.
-  const trimmed = withoutSlashesAround(path);
-  const segments = trimmed === '' ? [] : trimmed.split('/').map((segment) => decodeURIComponent(segment));
+  // As in Go, the path is decoded before it is split. An empty segment in the middle stays: it names nothing, so that nothing is found there.
+  const trimmed = withoutSlashesAround(decodeURIComponent(path));
+  const segments = trimmed === '' ? [] : trimmed.split('/');
   const apiPrefix = segments[0] ?? '';
   const headLength = HEAD_LENGTH_OF_PREFIX.get(apiPrefix) ?? segments.length;
   if (segments.length <= headLength) return nonResource({ path, verb: method.toLowerCase() });

@@ -27,6 +27,7 @@ export function checksOf(parts: CheckedParts): readonly HealthCheck[] {
     ...storeChecks,
     cacheCheck(plane),
     customCheck(plane),
+    syncedCheck(plane),
     ...contentChecks,
     shutdownCheck(isShuttingDown),
   ];
@@ -59,5 +60,15 @@ function customCheck({ custom }: ControlPlane): HealthCheck {
     paths: ['readyz'],
     isStartup: true,
     check: async () => Promise.resolve(custom.notReadyReason()),
+  };
+}
+
+/** What v1.21 calls it when all that is needed from the start has been read. */
+function syncedCheck({ cache, custom }: ControlPlane): HealthCheck {
+  return {
+    name: 'informer-sync',
+    paths: ['readyz'],
+    isStartup: true,
+    check: async () => Promise.resolve(cache.notReadyReason() ?? custom.notReadyReason()),
   };
 }

@@ -188,6 +188,7 @@ export async function startInProcessApi(
     limitAnswers: createAnswerLimitStage(createRequestMemory()),
     authorize: createAuthorizationStage(plane.access.authorize),
     health: async () => Promise.resolve(undefined),
+    healthPaths: ['/healthz', '/readyz/shutdown'],
     metrics: createMetricsEndpoints({
       registry: plane.registry,
       cache: plane.cache,

@@ -1,4 +1,4 @@
-import { StatusError, methodNotSupported } from '../../shared/errors/status-error';
+import { StatusError, badRequest, methodNotSupported } from '../../shared/errors/status-error';
 import type { Exchange } from '../exchange/exchange';
 import type { RequestInfo } from '../exchange/request-info';
 import { managerOf } from '../registry/fieldmanager/manager-name';
@@ -22,19 +22,37 @@ export interface Target {
 export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): Target {
   const { info } = exchange;
   if (endpoint === undefined || info.parts.length > 3) throw unknownPath();
-  if (endpoint.custom !== undefined) return customTarget(endpoint, info);
+  if (endpoint.custom !== undefined) return withPossibleName(customTarget(endpoint, info));
   const { row } = endpoint;
   const name = nameInPath(info);
   if (!isThere(info, endpoint, name)) throw unknownPath();
   if (isListedOnly(info, row.verbs)) throw methodNotSupported(row, info.verb);
   if (!verbsOf(endpoint, info.subresource).includes(info.verb)) throw methodNotAllowed();
   if (!isInPlace(info, row.namespaced) || !isReadByGet(exchange)) throw methodNotAllowed();
-  return {
+  return withPossibleName({
     endpoint,
     namespace: row.namespaced ? info.namespace : '',
     name,
     subresource: info.subresource,
-  };
+  });
+}
+
+/** Throws BadRequest for what cannot be a segment of a key. */
+function withPossibleName(target: Target): Target {
+  for (const [what, text] of [
+    ['Name', target.name],
+    ['Namespace', target.namespace],
+  ] as const) {
+    const why = pathSegmentProblem(text);
+    if (why !== undefined) throw badRequest(`${what} parameter invalid: ${JSON.stringify(text)}: ${why}`);
+  }
+  return target;
+}
+
+function pathSegmentProblem(text: string): string | undefined {
+  if (text === '.' || text === '..') return `may not be '${text}'`;
+  const illegal = ['/', '%'].filter((character) => text.includes(character));
+  return illegal.length === 0 ? undefined : `may not contain '${illegal.join("', may not contain '")}'`;
 }
 
 /** Whether the path is one of the resource's, whatever is asked for there. */

@@ -393,20 +393,45 @@ describe('paths', () => {
     expect(reply.json).toMatchObject({ kind: 'Status', code });
   });
 
-  test.each(['/nonsense', '/ui/', '/API', '/favicon.ico', '/healthz/x/y'])(
+  test.each(['/nonsense', '/ui/', '/API', '/healthz/x/y', '//api', '//api/v1/pods', '/openapi/v2/'])(
     '%s is answered with the paths that there are',
     async (url) => {
       const { code, json } = await api.call('GET', url);
       expect([code, Object.keys(json), json.paths]).toEqual([
         404,
         ['paths'],
-        expect.arrayContaining(['/api/v1']),
+        [
+          '/apis',
+          '/apis/',
+          `/apis/${GROUP.apiextensions}`,
+          `/apis/${GROUP.apiextensions}/v1`,
+          `/apis/${GROUP.apiextensions}/v1beta1`,
+          '/healthz',
+          '/metrics',
+          '/openapi/v2',
+          '/readyz/shutdown',
+          '/version',
+        ],
       ]);
     },
   );
 
   test.each(['/apis', '/apis/', '/apis/apps'])('%s is answered whatever the method', async (url) => {
     expect((await api.call('POST', url, { body: {} })).code).toBe(200);
+  });
+
+  test.each(['/', '/index.html'])('%s lists every path, indented', async (url) => {
+    const { code, text, json } = await api.call('GET', url);
+    expect([code, text]).toEqual([200, JSON.stringify(json, null, 2)]);
+    expect(json.paths).toEqual(expect.arrayContaining(['/api/v1', '/apis/', '/readyz/shutdown']));
+  });
+
+  test.each([
+    ['/..', `Name parameter invalid: "..": may not be '..'`],
+    ['/%2e', `Name parameter invalid: ".": may not be '.'`],
+    ['/a%25b', `Name parameter invalid: "a%b": may not contain '%'`],
+  ])('%s names nothing', async (name, message) => {
+    expect((await api.call('GET', `${CMS}${name}`)).json).toMatchObject({ code: 400, message });
   });
 
   test('a path that is no percent-encoding is refused before anybody asks how to answer', async () => {

@@ -12,7 +12,6 @@ export interface GroupRow {
 export const GROUPS: readonly GroupRow[] = [
   row('core', 18000, { v1: 1 }),
   row('apiregistration', 18000, { v1: 18, v1beta1: 18 }),
-  row('extensions', 17900, { v1beta1: 1 }),
   row('apps', 17800, { v1: 15 }),
   row('events', 17750, { v1: 15, v1beta1: 5 }),
   row('authentication', 17700, { v1: 15, v1beta1: 9 }),
@@ -21,6 +20,7 @@ export const GROUPS: readonly GroupRow[] = [
   row('batch', 17400, { v1: 15, v1beta1: 9 }),
   row('certificates', 17300, { v1: 15, v1beta1: 9 }),
   row('networking', 17200, { v1: 15, v1beta1: 9 }),
+  row('extensions', 17150, { v1beta1: 1 }),
   row('policy', 17100, { v1: 15, v1beta1: 9 }),
   row('rbac', 17000, { v1: 15, v1beta1: 12, v1alpha1: 9 }),
   row('storage', 16800, { v1: 15, v1beta1: 9, v1alpha1: 1 }),

@@ -39,8 +39,8 @@ function documentAt(
   { serverAddress, aggregated }: DiscoveryParts,
   path: string,
 ): object | undefined {
-  const [prefix, first = '', second = '', ...more] = path.split('/').filter((part) => part !== '');
-  if (more.length > 0) return undefined;
+  const [prefix, first = '', second = '', ...more] = path.replace(/^\/|\/$/g, '').split('/');
+  if (more.length > 0 || (first === '' && second !== '')) return undefined;
   if (prefix === 'api' && second === '') {
     return first === '' ? apiVersions(registry, serverAddress) : apiResourceList(registry, '', first);
   }

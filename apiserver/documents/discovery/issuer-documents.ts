@@ -48,7 +48,8 @@ export function issuerDocuments({
     });
   return {
     paths: [CONFIGURATION_PATH, KEYS_PATH],
-    answer: ({ path, method }) => {
+    answer: ({ path: asked, method }) => {
+      const path = asked.replace(/\/$/, '');
       const document =
         path === CONFIGURATION_PATH
           ? { text: configuration(), type: 'application/json' }
@@ -56,7 +57,7 @@ export function issuerDocuments({
             ? { text: keySet, type: 'application/jwk-set+json' }
             : undefined;
       if (document === undefined) return undefined;
-      if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
+      if (method !== 'GET') throw methodNotAllowed();
       return {
         code: 200,
         headers: { 'Content-Type': document.type, 'Cache-Control': CACHE_CONTROL },

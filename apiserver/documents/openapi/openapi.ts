@@ -30,7 +30,7 @@ export function createOpenApi(options: DocumentOptions, others?: () => readonly 
 }
 
 function answerOpenApi(documentsOf: () => DocumentSet, exchange: Exchange): Promise<Answer> | undefined {
-  const path = exchange.path.endsWith('/') ? exchange.path.slice(0, -1) : exchange.path;
+  const { path } = exchange;
   const isOpenApi = path === '/openapi/v2' || path === V3_ROOT || path.startsWith(`${V3_ROOT}/`);
   if (!isOpenApi) return undefined;
   const documents = documentsOf();

@@ -3,7 +3,7 @@ import { silentLog } from '../../../shared/log/log';
 import { newExchange } from '../../exchange/testing/new-exchange';
 import type { HealthCheck } from './health-check';
 import { logCheck, ping, shutdownCheck } from './health-check';
-import { healthEndpoints } from './health-endpoints';
+import { healthEndpoints, healthPaths } from './health-endpoints';
 
 const store = (problem: string | undefined): HealthCheck => ({
   name: 'store',
@@ -34,16 +34,13 @@ async function ask(checks: readonly HealthCheck[], url: string, graceLeftMs = 0)
       };
 }
 
-test.each(['/healthz', '/livez', '/readyz', '/readyz/'])(
-  '%s is 200 ok in plain text when all is well',
-  async (path) => {
-    expect(await ask([ping, store(undefined)], path)).toEqual({
-      code: 200,
-      text: 'ok',
-      headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
-    });
-  },
-);
+test.each(['/healthz', '/livez', '/readyz'])('%s is 200 ok in plain text when all is well', async (path) => {
+  expect(await ask([ping, store(undefined)], path)).toEqual({
+    code: 200,
+    text: 'ok',
+    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  });
+});
 
 test('verbose shows every check in order', async () => {
   expect(await ask([ping, store(undefined), shutdownCheck(() => false)], '/readyz?verbose')).toMatchObject({
@@ -85,9 +82,12 @@ test('a single check answers by itself', async () => {
   });
 });
 
-test.each(['/readyz/nope', '/livez/store', '/healthzz', '/version'])('%s is left to others', async (path) => {
-  expect(await ask([ping, store(undefined)], path)).toBeUndefined();
-});
+test.each(['/readyz/nope', '/readyz/', '/livez/store', '/healthzz', '/version'])(
+  '%s is left to others',
+  async (path) => {
+    expect(await ask([ping, store(undefined)], path)).toBeUndefined();
+  },
+);
 
 test('while the grace lasts an unfinished start is live, but neither healthy nor ready', async () => {
   expect(await ask([ping, hook], '/livez', 1)).toMatchObject({ code: 200 });
@@ -136,4 +136,17 @@ test('a check that keeps a client waiting until it leaves counts as failed, and 
   client.abort(new Error('the connection was closed'));
   await answer;
   expect(reasons).toEqual([{ check: '/readyz/store', reason: 'it had not answered when the client left' }]);
+});
+
+test('every path that answers is listed', () => {
+  expect(healthPaths([ping, store(undefined)])).toEqual([
+    '/healthz',
+    '/healthz/ping',
+    '/healthz/store',
+    '/livez',
+    '/livez/ping',
+    '/readyz',
+    '/readyz/ping',
+    '/readyz/store',
+  ]);
 });

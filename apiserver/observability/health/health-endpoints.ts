@@ -35,12 +35,20 @@ export function healthEndpoints({ checks, log, livezGrace = NO_GRACE }: HealthOp
     if (path === undefined) return undefined;
     const own = checksOf(path, checks, livezGrace);
     const wanted = exchange.path.slice(path.length + 2);
-    if (wanted === '') return answerAll(path, own, { exchange, log, failing });
+    if (exchange.path === `/${path}`) return answerAll(path, own, { exchange, log, failing });
     const single = own.find((check) => check.name === wanted);
     if (single === undefined) return undefined;
     const problem = await problemOf(single, exchange.signal);
     return problem === undefined ? text(200, 'ok') : text(500, `internal server error: ${problem}\n`);
   };
+}
+
+/** Every path that {@link healthEndpoints} answers for these checks. */
+export function healthPaths(checks: readonly HealthCheck[]): readonly string[] {
+  return HEALTH_PATHS.flatMap((path) => [
+    `/${path}`,
+    ...checks.filter(({ paths }) => paths.includes(path)).map(({ name }) => `/${path}/${name}`),
+  ]);
 }
 
 interface Context {

@@ -1,4 +1,5 @@
 import type { FlagRow, FlagValues } from '../../../shared/flags/flag-row';
+import { STORE_CHECK } from '../../../shared/names';
 import type { BackendRow } from '../backend-row';
 import { STORAGE_GROUP } from '../backend-row';
 import { openEmbeddedBackend } from './embedded-backend';
@@ -20,7 +21,7 @@ export interface EmbeddedStoreOptions {
 /** The embedded store, as the flags name it. */
 export const EMBEDDED = {
   help: 'a directory of this process alone',
-  names: { check: 'store', component: 'store' },
+  names: { check: STORE_CHECK, component: 'store' },
   flags: FLAGS,
   needs: { flag: 'embedded-dir' },
   isNamed: ({ embeddedDir }) => embeddedDir !== '',
