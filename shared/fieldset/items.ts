@@ -1,6 +1,6 @@
 import { isJsonObject } from '../object/clone';
 import { keyElement, singleKeyElement, valueElement } from './path-element';
-import type { ListShape } from './shape';
+import type { KeyShape, ListShape } from './shape';
 
 /** The path element of one item of a list, or why it has none. */
 export function elementOfItem(shape: ListShape, item: unknown): string | { readonly problem: string } {
@@ -26,6 +26,16 @@ export function elementOfItem(shape: ListShape, item: unknown): string | { reado
     keys.push([name, value]);
   }
   return keyElement(keys);
+}
+
+/** Whether the item has an element; builds no text. */
+export function hasElement(shape: ListShape, item: unknown): boolean {
+  if (shape.kind === 'set') return typeof item !== 'object' || item === null;
+  if (!isJsonObject(item)) return false;
+  for (const { name, default: standard } of shape.keys) {
+    if ((item[name] ?? standard) === undefined) return false;
+  }
+  return true;
 }
 
 /**
@@ -64,10 +74,27 @@ const PAIRWISE_ITEMS_MAX = 32;
 /** True when no two items have the same element. Every item must have one. */
 export function hasDistinctItems(shape: ListShape, list: readonly unknown[]): boolean {
   if (list.length > PAIRWISE_ITEMS_MAX) return itemsByElement(shape, list)?.size === list.length;
+  if (list.length < 2) return true;
+  const [only] = shape.kind === 'keyed' && shape.keys.length === 1 ? shape.keys : [];
+  if (only !== undefined) return areDistinct(list.map((item) => keyOf(only, item)));
   for (let at = 1; at < list.length; at += 1) {
     for (let before = 0; before < at; before += 1) {
       if (isSameItem(shape, list[before], list[at])) return false;
     }
+  }
+  return true;
+}
+
+function keyOf({ name, default: standard }: KeyShape, item: unknown): unknown {
+  return isJsonObject(item) ? (item[name] ?? standard) : undefined;
+}
+
+/** Keys that are not there are not equal. */
+function areDistinct(keys: readonly unknown[]): boolean {
+  for (let at = 1; at < keys.length; at += 1) {
+    const key = keys[at];
+    if (key === undefined) continue;
+    for (let before = 0; before < at; before += 1) if (keys[before] === key) return false;
   }
   return true;
 }

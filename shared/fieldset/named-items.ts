@@ -1,6 +1,6 @@
 import { isJsonObject } from '../object/clone';
 import { ownValue } from './own-value';
-import { elementOfItem, hasDistinctItems } from './items';
+import { hasDistinctItems, hasElement } from './items';
 import type { ListShape, ObjectShape, Shape } from './shape';
 
 /**
@@ -60,9 +60,9 @@ function isNamed(shape: Shape, before: unknown, after: object): boolean {
 }
 
 function areNamed(shape: ListShape, list: readonly unknown[]): boolean {
-  if (!list.every((item) => typeof elementOfItem(shape, item) === 'string')) return false;
+  for (const item of list) if (!hasElement(shape, item)) return false;
   if (!hasDistinctItems(shape, list)) return false;
-  if (shape.kind === 'set') return true;
+  if (shape.kind === 'set' || !canHoldLists(shape.element)) return true;
   const { element } = shape;
   return list.every((item) => typeof item !== 'object' || item === null || isNamed(element, undefined, item));
 }
