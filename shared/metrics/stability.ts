@@ -93,6 +93,7 @@ export const STABILITY: ReadonlyMap<string, Stability> = wordTable({
   apiserver_admission_webhook_call_failures_total: ALPHA,
   apiserver_admission_webhook_inflight_requests: ALPHA,
   apiserver_admission_webhook_outage: ALPHA,
+  apiserver_http2_floods_total: ALPHA,
   apiserver_large_request_threads_lost_total: ALPHA,
   apiserver_large_request_threads_total: ALPHA,
   apiserver_large_requests_refused_total: ALPHA,

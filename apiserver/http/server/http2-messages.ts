@@ -17,7 +17,13 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-const UNAUTHORIZED = 401;
+export interface Http2Head {
+  readonly headers: Http2Headers;
+  /** Names and values in turns. */
+  readonly raw: readonly string[];
+  /** It was all of the request. */
+  readonly ended: boolean;
+}
 
 /** One request of a connection that has many, in the form of one that has its connection to itself. */
 export class Http2Request implements WireRequest {
@@ -31,12 +37,7 @@ export class Http2Request implements WireRequest {
   readonly #hasNoBody: boolean;
   #content: Readable | undefined = undefined;
 
-  /** `ended`: the head was all of it. */
-  constructor(
-    stream: ServerHttp2Stream,
-    head: { readonly headers: Http2Headers; readonly raw: readonly string[]; readonly ended: boolean },
-    socket: Socket,
-  ) {
+  constructor(stream: ServerHttp2Stream, head: Http2Head, socket: Socket) {
     const { ':method': method = 'GET', ':path': path = '/', ':authority': authority } = head.headers;
     this.method = method;
     this.url = path;
@@ -82,8 +83,10 @@ function wholeBody(stream: ServerHttp2Stream): Readable {
 
 /** The response of one stream; it is cut without its connection. */
 export class Http2Response implements WireResponse {
+  readonly sharesConnection = true;
   readonly #stream: ServerHttp2Stream;
   #keepsAlive = true;
+  #isCut = false;
 
   constructor(stream: ServerHttp2Stream) {
     this.#stream = stream;
@@ -107,6 +110,11 @@ export class Http2Response implements WireResponse {
   get writableFinished(): boolean {
     // Node ends by itself what its client has given up.
     return this.#stream.writableFinished && !this.#stream.aborted;
+  }
+
+  /** Whether it is over before its answer, and not because it was cut here. */
+  get isGivenUp(): boolean {
+    return !this.#isCut && !this.writableFinished;
   }
 
   get shouldKeepAlive(): boolean {
@@ -137,8 +145,6 @@ export class Http2Response implements WireResponse {
 
   writeHead(code: number, headers: OutgoingHttpHeader[]): void {
     const fields = fieldsOf(headers);
-    // Whoever has no credentials gets one request for each connection, which takes a handshake.
-    if (code === UNAUTHORIZED) this.shouldKeepAlive = false;
     this.#stream.respond({ ...fields, [constants.HTTP2_HEADER_STATUS]: code });
   }
 
@@ -168,6 +174,7 @@ export class Http2Response implements WireResponse {
   destroy(): void {
     const stream = this.#stream;
     if (stream.destroyed) return;
+    this.#isCut = true;
     stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     stream.destroy();
   }

@@ -2,11 +2,12 @@ import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2S
 import { constants, createServer } from 'node:http2';
 import type { Server as HttpsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { monotonicClock } from '../../../shared/concurrency/monotonic-clock';
-import { TokenBucket } from '../../../shared/concurrency/token-bucket';
-import type { Log } from '../../../shared/log/log';
+import type { Http2ConnectionOptions } from './http2-connection';
+import { Http2Connection } from './http2-connection';
+import type { Http2Head } from './http2-messages';
 import { Http2Request, Http2Response } from './http2-messages';
 import * as limits from './limits';
+import { StreamTurns } from './stream-turns';
 
 /** What HTTP/2 is offered with, beside HTTP/1.1 on the same port. */
 export interface Http2Settings {
@@ -16,12 +17,13 @@ export interface Http2Settings {
   readonly goawayChance: number;
 }
 
-export interface Http2SessionsOptions extends Http2Settings {
-  readonly log: Log;
+export interface Http2SessionsOptions extends Http2Settings, Http2ConnectionOptions {
   readonly arrivalMsMax: number;
   /** A number from 0 to 1, by chance. */
   readonly random: () => number;
   readonly handle: (request: Http2Request, response: Http2Response) => void;
+  /** Called whenever a request was given up before it was begun. */
+  readonly onRemoved: () => void;
   /** Whether the server is about to go. */
   readonly isDraining: () => boolean;
 }
@@ -32,8 +34,11 @@ export const ALPN_PROTOCOLS = ['h2', 'http/1.1'];
 export class Http2Sessions {
   readonly #options: Http2SessionsOptions;
   readonly #server: Http2Server;
-  readonly #sessions = new Set<ServerHttp2Session>();
-  readonly #sockets = new WeakMap<ServerHttp2Session, TLSSocket>();
+  readonly #connections = new Map<ServerHttp2Session, Http2Connection>();
+  readonly #turns = new StreamTurns<Http2Connection>({
+    perTurn: limits.STREAMS_PER_TURN,
+    nextTurn: setImmediate,
+  });
   #socketOfNext: TLSSocket | undefined = undefined;
 
   constructor(options: Http2SessionsOptions) {
@@ -59,10 +64,15 @@ export class Http2Sessions {
         flags: number,
         raw: readonly string[] = [],
       ) => {
-        this.#begin(stream, { headers, raw, ended: (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0 });
+        this.#arrived(stream, { headers, raw, ended: (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0 });
       },
     );
     this.#server.on('sessionError', () => undefined);
+  }
+
+  /** The requests that are read, and not begun yet. */
+  get waiting(): number {
+    return this.#turns.size;
   }
 
   /** Takes the connections over which HTTP/2 is spoken; the others stay with who has them. Before others listen for them. */
@@ -80,7 +90,7 @@ export class Http2Sessions {
 
   /** Every connection takes no further requests, and ends with the last answer that is under way on it. */
   close(): void {
-    for (const session of this.#sessions) if (!session.closed) session.close();
+    for (const connection of this.#connections.values()) connection.close();
   }
 
   #opened(session: ServerHttp2Session): void {
@@ -89,54 +99,37 @@ export class Http2Sessions {
       session.destroy();
       return;
     }
-    this.#sockets.set(session, socket);
-    this.#sessions.add(session);
-    session.setLocalWindowSize(limits.SESSION_WINDOW_BYTES);
-    session.on('error', () => undefined);
-    const idle = new IdleEnd(session);
-    session.on('stream', (stream) => {
-      idle.opened(stream);
-    });
+    const connection = new Http2Connection(session, socket, this.#options);
+    this.#connections.set(session, connection);
     session.once('close', () => {
-      idle.stop();
-      this.#sessions.delete(session);
+      this.#connections.delete(session);
     });
-    this.#limitControlFrames(session, socket);
-    if (this.#options.isDraining()) session.close();
+    if (this.#options.isDraining()) connection.close();
   }
 
-  /** Answering them costs the sender less than the server. */
-  #limitControlFrames(session: ServerHttp2Session, socket: TLSSocket): void {
-    const bucket = new TokenBucket(limits.CONTROL_FRAMES, monotonicClock);
-    const spend = (): void => {
-      if (session.destroyed || bucket.take() === 0) return;
-      const { remoteAddress: source } = socket;
-      this.#options.log.info({ source }, 'too many control frames on an HTTP/2 connection; ending it');
-      session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    };
-    session.on('ping', spend);
-    session.on('remoteSettings', spend);
-  }
-
-  #begin(
-    stream: ServerHttp2Stream,
-    head: {
-      readonly headers: IncomingHttpHeaders;
-      readonly raw: readonly string[];
-      readonly ended: boolean;
-    },
-  ): void {
+  #arrived(stream: ServerHttp2Stream, head: Http2Head): void {
     const { session } = stream;
-    const socket = session === undefined ? undefined : this.#sockets.get(session as ServerHttp2Session);
+    const connection =
+      session === undefined ? undefined : this.#connections.get(session as ServerHttp2Session);
     const response = new Http2Response(stream);
-    if (socket === undefined || head.headers[':method'] === 'CONNECT') {
+    if (connection === undefined) {
       response.destroy();
       return;
     }
+    if (!connection.take(stream, head.raw)) return;
     if (!head.ended) this.#limitArrival(stream);
     const { goawayChance, random, handle } = this.#options;
     if (goawayChance > 0 && random() < goawayChance) response.shouldKeepAlive = false;
-    handle(new Http2Request(stream, head, socket), response);
+    const waiting = {
+      begin: () => {
+        handle(new Http2Request(stream, head, connection.socket), response);
+      },
+    };
+    stream.once('close', () => {
+      if (this.#turns.remove(connection, waiting)) this.#options.onRemoved();
+      if (response.isGivenUp) connection.givenUp();
+    });
+    this.#turns.add(connection, waiting);
   }
 
   #limitArrival(stream: ServerHttp2Stream): void {
@@ -147,37 +140,5 @@ export class Http2Sessions {
     const arrived = (): void => clearTimeout(timer);
     stream.once('end', arrived);
     stream.once('close', arrived);
-  }
-}
-
-/** Ends a connection on which nothing was under way for a while, whatever else comes over it. */
-class IdleEnd {
-  readonly #session: ServerHttp2Session;
-  #open = 0;
-  #timer: NodeJS.Timeout | undefined = undefined;
-
-  constructor(session: ServerHttp2Session) {
-    this.#session = session;
-    this.#start(limits.HEADERS_MS_MAX);
-  }
-
-  opened(stream: ServerHttp2Stream): void {
-    this.#open += 1;
-    this.stop();
-    stream.once('close', () => {
-      this.#open -= 1;
-      if (this.#open === 0 && !this.#session.destroyed) this.#start(limits.KEEP_ALIVE_MS);
-    });
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-
-  #start(ms: number): void {
-    this.#timer = setTimeout(() => {
-      if (this.#session.closed) this.#session.destroy();
-      else this.#session.close();
-    }, ms).unref();
   }
 }

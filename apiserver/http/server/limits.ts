@@ -49,6 +49,18 @@ export const HEADER_PAIRS_MAX = 1_000;
 export const STREAM_WINDOW_BYTES = 256 * 1_024;
 export const SESSION_WINDOW_BYTES = 1_024 * 1_024;
 
+/** The heads of the requests under way on one HTTP/2 connection; beyond, requests are refused unbegun. 250 with a token of 16 KiB. */
+export const HTTP2_HEADS_BYTES_MAX = 4 * 1_024 * 1_024;
+
+/** How many requests are begun in one turn of the event loop of those that connections have sent ahead over HTTP/2. A GET takes 0.2 ms. */
+export const STREAMS_PER_TURN = 8;
+
+/** Requests of one HTTP/2 connection that end before their answer: twice all that may be under way, then as many as nghttp2 allows. */
+export const STREAM_RESETS = { perSecond: 33, burst: 500 } as const;
+
+/** How long an HTTP/2 connection may take to go that has nothing under way any more, and takes no further requests. */
+export const GOODBYE_MS_MAX = 10_000;
+
 /** PING and SETTINGS of one HTTP/2 connection: clients of Go ping every half a minute. */
 export const CONTROL_FRAMES = { perSecond: 10, burst: 200 } as const;
 

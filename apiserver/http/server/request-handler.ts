@@ -1,7 +1,8 @@
 import { ServerResponse } from 'node:http';
 import { StatusError } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
-import type { Answer, Exchange } from '../../exchange/exchange';
+import { USER_GROUP } from '../../../shared/names';
+import type { Answer, Exchange, UserInfo } from '../../exchange/exchange';
 import { ClientGoneError } from '../../exchange/initial-values';
 import type { AnswerOwner } from './answer-writer';
 import { writeAnswer } from './answer-writer';
@@ -34,7 +35,7 @@ export interface HandlerOptions {
   readonly upgrade: boolean;
   readonly stallMsMax: number;
   readonly memory: RequestMemory;
-  readonly counts: Pick<ConnectionCounts, 'slowReaders'>;
+  readonly counts: Pick<ConnectionCounts, 'slowReaders' | 'http2Floods'>;
   /** Undefined: browsers are told nothing. */
   readonly browsers?: BrowserRules | undefined;
   /** True once the server is about to go: whoever is through with a stream should look for another one. */
@@ -102,6 +103,17 @@ class Handling implements AnswerOwner {
       );
       return;
     }
+    if (exchange.method === 'CONNECT') {
+      // Over HTTP/2 alone: Node ends a connection of HTTP/1.1 that asks for it.
+      exchange.answer = statusAnswer(
+        new StatusError(
+          'MethodNotAllowed',
+          'the server does not allow this method on the requested resource',
+        ),
+        exchange,
+      );
+      return;
+    }
     if (hasSeveralHosts(this.#request)) {
       exchange.answer = TOO_MANY_HOSTS;
       this.response.shouldKeepAlive = false;
@@ -128,6 +140,7 @@ class Handling implements AnswerOwner {
       await this.#writeUpgraded(answer);
       return;
     }
+    if (response.sharesConnection === true && isStranger(exchange.user)) response.shouldKeepAlive = false;
     // A client that asked to continue and is refused may or may not send its body now: only a new connection is clear.
     if (request.expectsContinue) response.shouldKeepAlive = false;
     try {
@@ -204,6 +217,14 @@ class Handling implements AnswerOwner {
   #discardBody(): void {
     if (!this.options.upgrade && !this.#request.expectsContinue) discardRest(this.#request);
   }
+}
+
+/**
+ * Over a connection that has many requests at once whoever is not known gets one turn, so that the limit of handshakes bounds them: what is under
+ * way is answered, and further requests need a new connection.
+ */
+function isStranger({ name, groups }: UserInfo): boolean {
+  return name === '' || groups.includes(USER_GROUP.unauthenticated);
 }
 
 /** As the Go server says it. Which of them a proxy before this server went by cannot be known. */

@@ -128,7 +128,7 @@ class HttpsServer implements Server {
       log: settings.log,
       inFlight: this.#exchanges,
       onRemoved: () => {
-        if (this.#exchanges.size === 0) this.#onIdle();
+        if (this.#isIdle()) this.#onIdle();
       },
       upgrade: false,
       isLeaving: () => this.#isLeaving,
@@ -147,10 +147,10 @@ class HttpsServer implements Server {
   }
 
   #http2Of(http2: Http2Settings): Http2Sessions {
-    const { arrivalMsMax = limits.REQUEST_ARRIVAL_MS_MAX, log } = this.#settings;
+    const { arrivalMsMax = limits.REQUEST_ARRIVAL_MS_MAX } = this.#settings;
     return new Http2Sessions({
+      ...this.#forRequests,
       ...http2,
-      log,
       arrivalMsMax,
       random: () => Math.random(),
       handle: (request, response) => void handleRequest(request, response, this.#forRequests),
@@ -381,8 +381,12 @@ class HttpsServer implements Server {
     });
   }
 
+  #isIdle(): boolean {
+    return this.#exchanges.size === 0 && (this.#http2?.waiting ?? 0) === 0;
+  }
+
   async #idle(): Promise<void> {
-    if (this.#exchanges.size === 0) return;
+    if (this.#isIdle()) return;
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
     });

@@ -25,6 +25,8 @@ export interface WireResponse {
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
   readonly writableFinished: boolean;
+  /** Its connection may have the responses to other requests at the same time. Absent: no. */
+  readonly sharesConnection?: boolean;
   /** False: the connection takes no further requests. */
   shouldKeepAlive: boolean;
   on(event: 'close' | 'drain' | 'finish', listener: () => void): WireResponse;

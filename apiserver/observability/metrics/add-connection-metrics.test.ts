@@ -8,7 +8,7 @@ test('floods, slow readers and the memory of requests are shown', async () => {
   const counts = newConnectionCounts();
   const memory = createRequestMemory();
   addConnectionMetrics(metrics, { counts, memory });
-  Object.assign(counts, { pipelined: 1, pipelineFloods: 2, slowReaders: 3, handshakesRefused: 4 });
+  Object.assign(counts, { pipelined: 1, pipelineFloods: 2, http2Floods: 8, slowReaders: 3, handshakesRefused: 4 });
   memory.bodies.add({ name: 'jane' }, 5);
   memory.answers.add({ name: 'jane' }, 6);
   memory.answers.refused = 7;
@@ -16,6 +16,7 @@ test('floods, slow readers and the memory of requests are shown', async () => {
   for (const line of [
     'apiserver_pipelined_requests_total 1',
     'apiserver_pipeline_floods_total 2',
+    'apiserver_http2_floods_total 8',
     'apiserver_slow_readers_total 3',
     'apiserver_tls_handshakes_rejected_total 4',
     'apiserver_request_memory_bytes{kind="bodies"} 5',

@@ -42,6 +42,11 @@ const COUNTERS = [
     count: 'pipelineFloods',
   },
   {
+    name: 'apiserver_http2_floods_total',
+    help: 'HTTP/2 connections closed because of too many control frames or cancelled requests.',
+    count: 'http2Floods',
+  },
+  {
     name: 'apiserver_slow_readers_total',
     help: 'Connections closed because their client did not read a response.',
     count: 'slowReaders',

@@ -10,6 +10,7 @@ import type { ServingCertificateFiles } from '../../../../shared/certs/serving-c
 import { ensureServingCertificate } from '../../../../shared/certs/serving-certificate';
 import { servingHosts } from '../../../../shared/certs/serving-hosts';
 import { silentLog } from '../../../../shared/log/log';
+import { USER_GROUP } from '../../../../shared/names';
 import type { Answer, Exchange } from '../../../exchange/exchange';
 import type { Journey } from '../request-handler';
 import type { Server, ServerSettings } from '../server';
@@ -134,6 +135,14 @@ export function always(answer: (exchange: Exchange) => Answer): Journey {
   return async (exchange) => {
     exchange.answer = answer(exchange);
     await Promise.resolve();
+  };
+}
+
+/** The same journey by somebody who is known. */
+export function asJane(journey: Journey): Journey {
+  return async (exchange) => {
+    exchange.user = { name: 'jane', uid: '', groups: [USER_GROUP.authenticated], extra: {} };
+    await journey(exchange);
   };
 }
 

@@ -1,0 +1,327 @@
+import type { TLSSocket } from 'node:tls';
+import type { Log } from '../../../shared/log/log';
+import { silentLog } from '../../../shared/log/log';
+import { eventually } from '../../../shared/testing/eventually';
+import type { Exchange } from '../../exchange/exchange';
+import { newConnectionCounts } from './connection-counts';
+import { STREAM_RESETS } from './limits';
+import type { Journey } from './request-handler';
+import type { ServerSettings } from './server';
+import type { TestServer } from './testing/client';
+import { always, asJane, startServer, textAnswer } from './testing/client';
+import {
+  FLAG,
+  HTTP2_PREFACE,
+  framesOf,
+  http2Field,
+  http2Frame,
+  http2Head,
+  ofType,
+  uint32,
+} from './testing/http2-client';
+
+/** What clients send who do not play by the rules of HTTP/2. The server survives each, and whoever comes next is served. */
+
+let running: TestServer | undefined;
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+
+async function start(journey: Journey, settings: Partial<ServerSettings> = {}): Promise<TestServer> {
+  running = await startServer(asJane(journey), {
+    http2: { streamsMax: 250, goawayChance: 0 },
+    ...settings,
+  });
+  return running;
+}
+
+/** A connection that has said what a client says first. */
+async function open({ connect }: TestServer): Promise<TLSSocket> {
+  const socket = await connect(['h2']);
+  socket.write(HTTP2_PREFACE);
+  return socket;
+}
+
+async function closed(socket: TLSSocket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.once('close', () => resolve());
+  });
+}
+
+const forever: Journey = async ({ signal }) => {
+  await new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
+};
+
+const WHOLE = FLAG.endHeaders | FLAG.endStream;
+
+function get(at: number, path = '/'): Buffer {
+  return http2Frame('headers', { flags: WHOLE, stream: 2 * at + 1, payload: http2Head('GET', path) });
+}
+
+function each<T>(count: number, make: (at: number) => T): T[] {
+  return Array.from({ length: count }, (_, at) => make(at));
+}
+
+describe('requests that are sent ahead', () => {
+  test('are begun over many turns of the event loop, in which others are served', async () => {
+    const begun: string[] = [];
+    let mostInATurn = 0;
+    let inThisTurn = 0;
+    const server = await start(async (exchange) => {
+      begun.push(exchange.path);
+      inThisTurn += 1;
+      mostInATurn = Math.max(mostInATurn, inThisTurn);
+      exchange.answer = textAnswer('');
+      await Promise.resolve();
+    });
+    const nextTurn = (): void => {
+      inThisTurn = 0;
+      if (begun.length < 250) setImmediate(nextTurn);
+    };
+    setImmediate(nextTurn);
+    const socket = await open(server);
+    const frames = framesOf(socket);
+    socket.write(Buffer.concat(each(250, (at) => get(at, `/${String(at)}`))));
+    await eventually('all are answered', async () => ofType(frames, 'headers').length === 250);
+    expect(begun).toEqual(each(250, (at) => `/${String(at)}`));
+    expect(mostInATurn).toBeLessThan(30);
+  });
+
+  test('are not begun if they are given up before', async () => {
+    const begun: string[] = [];
+    const server = await start(async (exchange) => {
+      begun.push(exchange.path);
+      await forever(exchange);
+    });
+    const socket = await open(server);
+    const reset = (at: number): Buffer => http2Frame('reset', { stream: 2 * at + 1, payload: uint32(8) });
+    socket.write(
+      Buffer.concat([
+        ...each(200, (at) => get(at, `/${String(at)}`)),
+        ...each(200, reset),
+        get(200, '/last'),
+      ]),
+    );
+    await eventually('the last is begun', async () => begun.includes('/last'));
+    expect(begun.length).toBeLessThan(150);
+    await eventually('nothing else is under way', async () => server.server.inFlight() === 1);
+  });
+
+  test('are answered to the end when the server closes', async () => {
+    const server = await start(always((exchange: Exchange) => textAnswer(exchange.path)));
+    const socket = await open(server);
+    const frames = framesOf(socket);
+    socket.write(Buffer.concat(each(100, (at) => get(at))));
+    await eventually('the first is answered', async () => ofType(frames, 'headers').length > 0);
+    await server.server.close({ delayMs: 0, graceMs: 60_000 });
+    expect(ofType(frames, 'headers').length).toBe(100);
+  });
+});
+
+describe('a connection ends', () => {
+  test.each<[what: string, frames: (at: number) => readonly Buffer[]]>([
+    [
+      'requests and their resets',
+      (at) => [get(at), http2Frame('reset', { stream: 2 * at + 1, payload: uint32(8) })],
+    ],
+    [
+      'resets that say all is well',
+      (at) => [get(at), http2Frame('reset', { stream: 2 * at + 1, payload: uint32(0) })],
+    ],
+    [
+      'faults for which the server resets requests',
+      (at) => [get(at), http2Frame('window', { stream: 2 * at + 1, payload: uint32(0x7fff_ffff) })],
+    ],
+    ['SETTINGS', () => [http2Frame('settings', { stream: 0 })]],
+    ['PING', () => [http2Frame('ping', { stream: 0, payload: Buffer.alloc(8) })]],
+    ['requests beyond the limit', (at) => [get(at)]],
+    [
+      'one head in pieces without end',
+      (at) => [
+        at === 0
+          ? http2Frame('headers', { flags: FLAG.endStream, payload: http2Head('GET', '/') })
+          : http2Frame('continuation', { payload: http2Field('x', 'y') }),
+      ],
+    ],
+    [
+      'empty pieces of a body',
+      (at) => [
+        at === 0
+          ? http2Frame('headers', { flags: FLAG.endHeaders, payload: http2Head('POST', '/') })
+          : http2Frame('data'),
+      ],
+    ],
+  ])('by %s without end', async (_what, make) => {
+    const server = await start(async (exchange) => {
+      if (exchange.path === '/still-here') exchange.answer = textAnswer('');
+      else await forever(exchange);
+    });
+    const socket = await open(server);
+    socket.resume();
+    const over = closed(socket);
+    let at = 0;
+    const send = (): void => {
+      if (socket.destroyed) return;
+      socket.write(Buffer.concat(each(100, () => make(at++)).flat()), () => setImmediate(send));
+    };
+    send();
+    await over;
+    await eventually('nothing is left', async () => server.server.inFlight() === 0);
+    expect((await server.send({ path: '/still-here' })).code).toBe(200);
+  });
+
+  test('of which there is a line in the log and a count', async () => {
+    const lines: unknown[] = [];
+    const log: Log = { ...silentLog, info: (fields) => void lines.push(fields) };
+    const counts = newConnectionCounts();
+    const server = await start(forever, { log, counts });
+    const socket = await open(server);
+    socket.resume();
+    const over = closed(socket);
+    for (let at = 0; at < 2 * STREAM_RESETS.burst; at += 1) {
+      socket.write(get(at));
+      socket.write(http2Frame('reset', { stream: 2 * at + 1, payload: uint32(8) }));
+    }
+    await over;
+    expect(lines).toContainEqual({ source: '127.0.0.1', what: 'requests that were given up' });
+    expect(counts.http2Floods).toBe(1);
+  });
+});
+
+describe('a request', () => {
+  test.each<[what: string, fields: readonly Buffer[]]>([
+    ['a field that belongs to connections', [http2Field('connection', 'close')]],
+    ['chunks', [http2Field('transfer-encoding', 'chunked')]],
+    ['a name in capitals', [http2Field('X-Capital', 'a')]],
+    ['two lengths', [http2Field('content-length', '0'), http2Field('content-length', '3')]],
+    ['a second path', [http2Field(':path', '/other')]],
+    ['an upgrade', [http2Field('upgrade', 'websocket')]],
+  ])('with %s is not begun', async (_what, fields) => {
+    let begun = 0;
+    const server = await start(
+      always(() => {
+        begun += 1;
+        return textAnswer('');
+      }),
+    );
+    const socket = await open(server);
+    const frames = framesOf(socket);
+    socket.write(http2Frame('headers', { flags: WHOLE, payload: http2Head('GET', '/', fields) }));
+    await eventually('it is refused', async () => ofType(frames, 'reset').length > 0 || socket.destroyed);
+    expect(begun).toBe(0);
+  });
+
+  test('loses a field that could not stand in a head', async () => {
+    const names: string[] = [];
+    const server = await start(
+      always(({ rawHeaders }) => {
+        names.push(...rawHeaders.filter((_, at) => at % 2 === 0));
+        return textAnswer('');
+      }),
+    );
+    const socket = await open(server);
+    const frames = framesOf(socket);
+    const fields = [http2Field('x-break', 'a\r\nb'), http2Field('x broken', 'a'), http2Field('x-whole', 'a')];
+    socket.write(http2Frame('headers', { flags: WHOLE, payload: http2Head('GET', '/', fields) }));
+    await eventually('it is answered', async () => ofType(frames, 'headers').length === 1);
+    expect(names).toEqual(['host', 'x-whole']);
+  });
+
+  test('whose body is longer or shorter than it says has none', async () => {
+    const bodies: string[] = [];
+    const server = await start(async (exchange) => {
+      bodies.push(String(await exchange.readBody()));
+      exchange.answer = textAnswer('');
+    });
+    for (const [said, part] of [
+      ['3', 'abcdef'],
+      ['6', 'abc'],
+    ] as const) {
+      const socket = await open(server);
+      const frames = framesOf(socket);
+      const payload = http2Head('POST', '/', [http2Field('content-length', said)]);
+      socket.write(http2Frame('headers', { flags: FLAG.endHeaders, payload }));
+      socket.write(http2Frame('data', { flags: FLAG.endStream, payload: Buffer.from(part) }));
+      await eventually('it is refused', async () => ofType(frames, 'reset').length > 0 || socket.destroyed);
+    }
+    await eventually('nothing is under way', async () => server.server.inFlight() === 0);
+    expect(bodies).toEqual([]);
+  });
+
+  test('whose head becomes large by what was remembered of earlier ones is refused, and so are many such', async () => {
+    let begun = 0;
+    const server = await start(async (exchange) => {
+      begun += 1;
+      await forever(exchange);
+    });
+    const socket = await open(server);
+    const frames = framesOf(socket);
+    // `x: yyy…` goes into the table of the connection, of which each further byte is a copy of it.
+    const large = Buffer.from('y'.repeat(3_900));
+    const remembered = Buffer.concat([
+      Buffer.from([0x40, 1, 0x78, 0x7f, 0x80 | ((large.length - 127) & 0x7f), (large.length - 127) >> 7]),
+      large,
+    ]);
+    const copies = (count: number): Buffer => Buffer.alloc(count, 0x80 | 62);
+    const send = (at: number, fields: Buffer): boolean =>
+      socket.write(
+        http2Frame('headers', { flags: WHOLE, stream: 2 * at + 1, payload: http2Head('GET', '/', [fields]) }),
+      );
+    send(0, remembered);
+    send(1, copies(4_000));
+    await eventually('the bomb is refused', async () => ofType(frames, 'reset').length === 1);
+    expect(ofType(frames, 'reset')[0]?.stream).toBe(3);
+    for (let at = 2; at < 200; at += 1) send(at, copies(14));
+    await eventually(
+      'all others are begun or refused',
+      async () => begun + ofType(frames, 'reset').length === 200,
+    );
+    // Each takes 55 KB, and 4 MiB are for all of them.
+    expect(begun).toBeGreaterThan(60);
+    expect(begun).toBeLessThan(90);
+  });
+});
+
+describe('an answer', () => {
+  test('is whole for a client that takes a byte at a time', async () => {
+    const server = await start(always(() => textAnswer('x'.repeat(300))));
+    const socket = await open(server);
+    const frames = framesOf(socket);
+    const NO_WINDOW = Buffer.concat([Buffer.from([0, 4]), uint32(0)]);
+    socket.write(http2Frame('settings', { stream: 0, payload: NO_WINDOW }));
+    socket.write(get(0));
+    const taken = (): number =>
+      ofType(frames, 'data').reduce((bytes, { payload }) => bytes + payload.length, 0);
+    await eventually('its head is there', async () => ofType(frames, 'headers').length === 1);
+    expect(taken()).toBe(0);
+    for (let at = 0; at < 300; at += 1) socket.write(http2Frame('window', { payload: uint32(1) }));
+    await eventually('all is taken', async () => taken() === 300);
+    await eventually('it is over', async () => server.server.inFlight() === 0);
+  });
+
+  test.each([0, 1, 1_000])(
+    'of which %d bytes are taken and no more is given up, others are not',
+    async (window) => {
+      const server = await start(
+        always(({ path }) => textAnswer(path === '/large' ? 'x'.repeat(1_000_000) : '')),
+        { stallMsMax: 50 },
+      );
+      const socket = await open(server);
+      const frames = framesOf(socket);
+      const settings = Buffer.concat([Buffer.from([0, 4]), uint32(window)]);
+      socket.write(http2Frame('settings', { stream: 0, payload: settings }));
+      socket.write(Buffer.concat(each(20, (at) => get(at, '/large'))));
+      await eventually('they are reset', async () => ofType(frames, 'reset').length === 20);
+      socket.write(get(20));
+      await eventually('another is answered', async () =>
+        ofType(frames, 'headers').some(({ stream }) => stream === 41),
+      );
+      expect(ofType(frames, 'goaway')).toEqual([]);
+      await eventually('nothing is left', async () => server.server.inFlight() === 0);
+    },
+  );
+});
