@@ -43,6 +43,18 @@ async function patch(type: string, text: string, query = ''): Promise<Reply> {
   });
 }
 
+test.each([
+  [mergePatch, '{"apiVersion":null}'],
+  [mergePatch, '{"apiVersion":"","metadata":{"labels":5}}'],
+  [jsonPatch, '[{"op":"remove","path":"/apiVersion"}]'],
+])('a %s that takes the version away loses the name: %s', async (type, text) => {
+  const { json } = await patch(type, text);
+  expect([json.code, json.message]).toEqual([
+    400,
+    'the name of the object (d based on URL) was undeterminable: name must be provided',
+  ]);
+});
+
 const containers = (...items: readonly object[]): string =>
   JSON.stringify({ spec: { template: { spec: { containers: items } } } });
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;

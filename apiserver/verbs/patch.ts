@@ -2,6 +2,7 @@ import { MEDIA_TYPE } from '../../shared/names';
 import { STEP_TIMES } from '../../shared/concurrency/long-steps';
 import { Pace } from '../../shared/concurrency/pace';
 import type { JsonObject } from '../../shared/object/clone';
+import { isJsonObject } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
 import { StatusError, badRequest, notFound } from '../../shared/errors/status-error';
 import { invalid } from '../../shared/errors/field-error';
@@ -27,7 +28,7 @@ import type { VerbContext } from './context';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates } from './field-validation';
-import { checkIdentity } from './place';
+import { checkIdentity, nameless } from './place';
 import { patchOptions } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
@@ -96,6 +97,8 @@ function changeBy(target: Target, asked: Patch): Change {
     if (current === undefined) throw notFound(target.endpoint.row, target.name);
     const { endpoint } = target;
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
+    const patched = applied(versioned, asked, target);
+    if (isUnversioned(patched, endpoint, asked)) throw nameless(target);
     const fractions = endpoint.custom === undefined ? withFractions(asked.document) : undefined;
     if (fractions !== undefined) {
       decodePatched(applied(versioned, { ...asked, document: fractions }, target), endpoint, {
@@ -103,11 +106,21 @@ function changeBy(target: Target, asked: Patch): Change {
         report: undefined,
       });
     }
-    const patched = applied(versioned, asked, target);
     // Copies are the only way in which little makes much.
     if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);
     return checkIdentity(decodePatched(patched, endpoint, asked), target);
   };
+}
+
+/**
+ * Whether a patch has taken the version away. Upstream reads what is left in the form that its own code has of the kind, in which no field
+ * is called as in any version, and misses the name first. A strategic merge patch is about fields alone.
+ */
+function isUnversioned(patched: unknown, { custom, row }: Endpoint, { mediaType }: Patch): boolean {
+  if (custom !== undefined || mediaType === MEDIA_TYPE.strategicMergePatch || !isJsonObject(patched))
+    return false;
+  const { apiVersion = null, kind = null } = patched;
+  return (apiVersion === null || apiVersion === '') && (kind === null || kind === '' || kind === row.kind);
 }
 
 /** What a patch makes of the types of fields is the patch's fault, and is answered as such. */

@@ -1,3 +1,4 @@
+import type { StatusError } from '../../shared/errors/status-error';
 import { badRequest } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/object/object';
 import type { Target } from './target';
@@ -12,14 +13,17 @@ export function placeInNamespace(object: ApiObject, { endpoint, namespace }: Tar
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
+/** The object of an update has no name. */
+export function nameless({ name }: Pick<Target, 'name'>): StatusError {
+  return badRequest(
+    `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+  );
+}
+
 /** Throws BadRequest when the object of an update names another object than the path. */
 export function checkIdentity(object: ApiObject, { endpoint, namespace, name }: Target): ApiObject {
   const given = object.metadata.name ?? '';
-  if (given === '') {
-    throw badRequest(
-      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
-    );
-  }
+  if (given === '') throw nameless({ name });
   if (given !== name) {
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
   }
