@@ -20,7 +20,7 @@ const QUANTITY_CHARS_MAX = 256;
 const EXPONENT_MAX = 400;
 /** The smallest step is a nano; smaller amounts are rounded away from zero. */
 const NANO = -9;
-/** Values with more digits than fit an int64 are capped at its maximum. */
+/** More digits may not fit an int64, at whose maximum binary values are capped. */
 const INT64_DIGITS = 18;
 const INT64_MAX = 2n ** 63n - 1n;
 
@@ -149,12 +149,11 @@ function rounded(parts: Parts): Quantity {
     const divisor = 10n ** BigInt(NANO - value.scale);
     value = { ...value, unscaled: (value.unscaled + divisor - 1n) / divisor, scale: NANO };
   }
+  if (value.format !== 'binary') return value;
   const cap: Quantity = { unscaled: INT64_MAX, scale: 0, format: value.format };
   if (compareQuantity(value, cap) > 0) value = cap;
   const one: Quantity = { unscaled: 1n, scale: 0, format: 'decimal' };
-  return value.format === 'binary' && compareQuantity(value, one) < 0
-    ? { ...value, format: 'decimal' }
-    : value;
+  return compareQuantity(value, one) < 0 ? { ...value, format: 'decimal' } : value;
 }
 
 function isVerbatim({ base, digits, magnitude }: Parts, scale: number): boolean {
