@@ -707,6 +707,8 @@ export interface MessageTypes {
   'storage/v1.VolumeAttachmentStatus': storageV1.VolumeAttachmentStatus;
   'storage/v1.VolumeError': storageV1.VolumeError;
   'storage/v1.VolumeNodeResources': storageV1.VolumeNodeResources;
+  'storage/v1alpha1.CSIStorageCapacity': storageV1alpha1.CSIStorageCapacity;
+  'storage/v1alpha1.CSIStorageCapacityList': storageV1alpha1.CSIStorageCapacityList;
   'storage/v1alpha1.VolumeAttachment': storageV1alpha1.VolumeAttachment;
   'storage/v1alpha1.VolumeAttachmentList': storageV1alpha1.VolumeAttachmentList;
   'storage/v1alpha1.VolumeAttachmentSource': storageV1alpha1.VolumeAttachmentSource;

@@ -1,7 +1,26 @@
 // Written by `npm run generate` from shared/api/data/schema. Change it there.
-import type { Time } from '../../object/values';
+import type { Quantity, Time } from '../../object/values';
 import type { PersistentVolumeSpec } from './core-v1';
-import type { ListMeta, ObjectMeta } from './meta-v1';
+import type { LabelSelector, ListMeta, ObjectMeta } from './meta-v1';
+
+/** How much room a class of storage has left in one part of the cluster. */
+export type CSIStorageCapacity = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ObjectMeta;
+  readonly nodeTopology?: LabelSelector;
+  readonly storageClassName: string;
+  readonly capacity?: Quantity;
+  readonly maximumVolumeSize?: Quantity;
+};
+
+/** A list of objects of the kind CSIStorageCapacity. */
+export type CSIStorageCapacityList = {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: ListMeta;
+  readonly items: readonly CSIStorageCapacity[] | null;
+};
 
 /** Asks for a volume to be attached to a node, and tells how far that is. */
 export type VolumeAttachment = {
