@@ -9,6 +9,6 @@ export function refusal(attributes: AdmissionAttributes, why: string): StatusErr
 
 function nameOf({ write: { subresource, name }, operation, object }: AdmissionAttributes): string {
   if (operation !== 'CREATE' || subresource !== '' || object === undefined) return name;
-  const { metadata } = object;
-  return metadata.name ?? metadata.generateName ?? name;
+  const { name: given = '', generateName = '' } = object.metadata;
+  return [given, generateName, name].find((each) => each !== '') ?? 'Unknown';
 }

@@ -25,6 +25,65 @@ async function created(url: string, body: object): ReturnType<InProcessApi['call
   return reply;
 }
 
+test('an object of the whole cluster loses the namespace that an update gives it', async () => {
+  const { json } = await created(CLASSES, { metadata: { name: 'c' }, spec: { controller: 'example.com/c' } });
+  const metadata = { ...json.metadata, namespace: 'default', labels: { a: 'b' } };
+  const put = await api.call('PUT', `${CLASSES}/c`, { body: { ...json, metadata } });
+  expect([put.code, put.json.metadata.namespace]).toEqual([200, undefined]);
+  const patched = await api.call('PATCH', `${CLASSES}/c`, { body: { metadata: { namespace: 'x' } } });
+  expect([patched.code, patched.json.metadata.namespace]).toEqual([200, undefined]);
+});
+
+test('the Jobs of a CronJob keep what a Job of its own would lose', async () => {
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
+  const spec = { suspend: true, completionMode: 'Indexed', completions: 3, template };
+  const { json } = await created('/apis/batch/v1/namespaces/default/cronjobs', {
+    metadata: { name: 'c' },
+    spec: { schedule: '* * * * *', jobTemplate: { spec } },
+  });
+  expect(json.spec.jobTemplate.spec).toMatchObject({ suspend: true, completionMode: 'Indexed' });
+});
+
+test('an account keeps the names of its secrets alone', async () => {
+  const url = '/api/v1/namespaces/default/serviceaccounts';
+  const secrets = [{ name: 's', uid: 'u', kind: 'Secret' }];
+  const { json } = await created(url, { metadata: { name: 'a' }, secrets });
+  expect(json.secrets).toEqual([{ name: 's' }]);
+  const put = await api.call('PUT', `${url}/a`, { body: { metadata: { name: 'a' }, secrets } });
+  expect(put.json.secrets).toEqual([{ name: 's' }]);
+});
+
+test('the surge of a DaemonSet is 0, also where its updates are not rolling', async () => {
+  const url = '/apis/apps/v1/namespaces/default/daemonsets';
+  const labels = { a: 'b' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const stored = async (name: string, updateStrategy: object): Promise<unknown> => {
+    const spec = { selector: { matchLabels: labels }, template, updateStrategy };
+    return (await created(url, { metadata: { name }, spec })).json.spec.updateStrategy as unknown;
+  };
+  const type = 'RollingUpdate';
+  expect(await stored('d1', {})).toEqual({ type, rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } });
+  expect(await stored('d2', { rollingUpdate: { maxSurge: 2, maxUnavailable: '5%' } })).toEqual({
+    type,
+    rollingUpdate: { maxUnavailable: '5%', maxSurge: 0 },
+  });
+  expect(await stored('d3', { type: 'OnDelete', rollingUpdate: {} })).toEqual({
+    type: 'OnDelete',
+    rollingUpdate: { maxUnavailable: 0, maxSurge: 0 },
+  });
+  expect(await stored('d4', { type: 'OnDelete' })).toEqual({ type: 'OnDelete' });
+});
+
+test('the status of a Service keeps what it says of the ports of its load balancer', async () => {
+  const url = '/api/v1/namespaces/default/services';
+  await created(url, { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } });
+  const ingress = [{ ip: '192.0.2.1', ports: [{ port: 80, protocol: 'TCP' }] }];
+  const conditions = [{ type: 'T', status: 'True', reason: 'R', message: '', lastTransitionTime: null }];
+  const body = { status: { loadBalancer: { ingress }, conditions } };
+  const { json } = await api.call('PATCH', `${url}/s/status`, { body });
+  expect(json.status).toEqual(body.status);
+});
+
 describe('a slice of endpoints', () => {
   const slice = (endpoint: object): object => ({
     metadata: { name: 's' },
@@ -170,6 +229,15 @@ test('a storage version has each condition once, under a proper name', async () 
     'Invalid status[2].type',
     'Required status[3].reason',
   ]);
+});
+
+test('of a change, a version of storage is asked neither for domains nor for what its name was made from', async () => {
+  await created(VERSIONS, { metadata: { name: 'example.com.things' }, spec: {} });
+  const metadata = { generateName: 'no-dot', finalizers: ['plain'] };
+  const url = `${VERSIONS}/example.com.things`;
+  expect((await api.call('PATCH', url, { body: { metadata } })).code).toBe(200);
+  const causes = causesOf(await api.call('POST', VERSIONS, { body: { metadata, spec: {} } }));
+  expect(causes).toContain('Invalid metadata.finalizers[0]');
 });
 
 test('a network policy loses ranges of ports, and keeps the port that they begin with', async () => {

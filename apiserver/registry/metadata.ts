@@ -37,9 +37,10 @@ export function metadataForCreate(meta: ObjectMeta, identity: NewIdentity): Obje
   };
 }
 
-/** Metadata of an update: fields the client left out, and those that can never change back, come from the previous object. */
-export function metadataForUpdate(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
+/** Metadata of an update: fields the client left out, and those that can never change back, come from the previous object. A namespace is dropped where the kind has none. */
+export function metadataForUpdate(next: ObjectMeta, previous: ObjectMeta, namespaced: boolean): ObjectMeta {
   const {
+    namespace,
     selfLink: _selfLink,
     generation: _generation,
     clusterName: _clusterName,
@@ -47,6 +48,7 @@ export function metadataForUpdate(next: ObjectMeta, previous: ObjectMeta): Objec
   } = next as ObjectMeta & { selfLink?: string };
   return {
     ...kept,
+    ...(namespaced && namespace !== undefined ? { namespace } : {}),
     uid: kept.uid === undefined || kept.uid === '' ? (previous.uid ?? '') : kept.uid,
     ...resourceVersionOf(kept, previous),
     creationTimestamp: previous.creationTimestamp ?? null,

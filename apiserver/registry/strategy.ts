@@ -36,9 +36,10 @@ export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
 
 /**
  * `no domains`: finalizers need no domain. `afterwards`: neither, and a new object's metadata is only looked at when nothing else is
- * wrong. `old names`: an update is not asked about what its name was made from. Upstream's kinds call different functions here.
+ * wrong. `old names`: an update is not asked about what its name was made from. `new alone`: nor about the domains of its finalizers.
+ * Upstream's kinds call different functions here.
  */
-export type MetadataChecks = 'all' | 'no domains' | 'afterwards' | 'old names';
+export type MetadataChecks = 'all' | 'no domains' | 'afterwards' | 'old names' | 'new alone';
 
 /**
  * How one kind differs from the generic object. Every hook is optional; a kind without behaviour of its own is an empty row.

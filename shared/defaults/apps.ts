@@ -1,6 +1,7 @@
 import type { Part } from '../object/object';
 import type {
   DaemonSet,
+  DaemonSetUpdateStrategy,
   RollingUpdateDaemonSet,
   RollingUpdateDeployment,
   StatefulSetSpec,
@@ -16,7 +17,7 @@ export const APPS: DefaultsTable = {
   'apps/v1.DaemonSetSpec': { values: { revisionHistoryLimit: REVISIONS } },
   'apps/v1.DaemonSetUpdateStrategy': {
     values: { type: 'RollingUpdate' },
-    derive: rolling<RollingUpdateDaemonSet>({ maxUnavailable: 1, maxSurge: 0 }),
+    derive: ofDaemonSetStrategy,
   },
   'apps/v1.DeploymentSpec': {
     values: { replicas: 1, revisionHistoryLimit: REVISIONS, progressDeadlineSeconds: 600 },
@@ -43,6 +44,15 @@ interface Strategy<P> {
 function rolling<P extends object>(parameters: P): (strategy: Strategy<P>) => Strategy<P> | undefined {
   return ({ type, rollingUpdate }) =>
     type === 'RollingUpdate' ? { rollingUpdate: { ...parameters, ...rollingUpdate } } : undefined;
+}
+
+const rollingDaemonSet = rolling<RollingUpdateDaemonSet>({ maxUnavailable: 1, maxSurge: 0 });
+
+/** Upstream's own form of the parameters has no absent number, whatever the type. */
+function ofDaemonSetStrategy(strategy: DaemonSetUpdateStrategy): Part<DaemonSetUpdateStrategy> | undefined {
+  const { rollingUpdate } = strategy;
+  if (strategy.type === 'RollingUpdate' || rollingUpdate === undefined) return rollingDaemonSet(strategy);
+  return { rollingUpdate: { maxUnavailable: 0, maxSurge: 0, ...rollingUpdate } };
 }
 
 /** Unlike other workloads, a stateful set gets parameters only when it gets the type, or names some. */

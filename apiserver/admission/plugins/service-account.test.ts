@@ -91,6 +91,16 @@ describe('the account', () => {
     );
   });
 
+  test.each([
+    [{ name: '' }, 'Unknown'],
+    [{ generateName: 'g-' }, 'g-'],
+    [{ name: '', generateName: 'g-' }, 'g-'],
+  ])('that is missing is told of a pod with the metadata %j as %s', async (metadata, name) => {
+    const object = { ...podOf({ serviceAccountName: 'none' }), metadata };
+    const outcome = await outcomeOf(plugin, attributesOf(PODS, { object, name: '' }), clusterOf(ACCOUNTS));
+    expect(outcome).toMatch(`403 pods "${name}" is forbidden: `);
+  });
+
   test('may be one that the cache does not know yet', async () => {
     const cluster = clusterOf([], [accountOf('quiet', { automountServiceAccountToken: false })]);
     const attributes = attributesOf(PODS, { object: podOf({ serviceAccountName: 'quiet' }) });

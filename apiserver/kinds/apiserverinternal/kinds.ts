@@ -17,6 +17,7 @@ const storageVersionName: NameRule = (name) => {
 export const apiserverinternal = kindsOf('apiserverinternal', {
   storageversions: {
     strategy: {
+      metadataChecks: 'new alone',
       nameRule: storageVersionName,
       statusLeavesMetadata: true,
       requiresResourceVersion: true,

@@ -116,6 +116,11 @@ test.each<[what: string, body: object, code: number]>([
   ['another version', { ...scale({}), apiVersion: `${GROUP.autoscaling}/v2beta2` }, 400],
   ['another name', scale({ replicas: 1 }, { name: 'other' }), 400],
   ['a negative number', scale({ replicas: -1 }), 422],
+  [
+    'an owner without a name',
+    scale({ replicas: 1 }, { name: 'web', ownerReferences: [{ apiVersion: 'v1', kind: 'K', uid: 'u' }] }),
+    422,
+  ],
   ['a text for a number', scale({ replicas: 'three' }), 400],
   ['an unknown field', scale({ replicas: 1, nonsense: 1 }), 400],
   ['managedFields', scale({ replicas: 1 }, { name: 'web', managedFields: [{}] }), 400],

@@ -2,11 +2,14 @@ import type { Scale } from '../../../shared/api/types/autoscaling-v1';
 import type { LabelSelector } from '../../../shared/api/types/meta-v1';
 import { GROUP } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { invalid, invalidObject } from '../../../shared/errors/field-error';
+import { invalidObject } from '../../../shared/errors/field-error';
 import { formatLabelSelector, labelSelectorOf, labelSelectorOfMap } from '../../../shared/meta/labels';
+import { subdomainName } from '../../../shared/meta/name-rules';
+import { validateObjectMeta } from '../../../shared/meta/validate-metadata';
 import { apiVersionOf } from '../../../shared/object/object';
 import type { ApiObject } from '../../../shared/object/object';
 import type { ObjectView } from '../../registry/object-view';
+import { nonNegative } from '../rules/primitives';
 import { metadataWithDemands, shownMetadata } from '../../registry/shown-metadata';
 
 /** The kind that shows the scale of others. */
@@ -59,6 +62,7 @@ function scaleWith<Selector>(
   };
 }
 
-function validateScale({ spec: { replicas = 0 } }: Scale): readonly FieldError[] {
-  return replicas < 0 ? [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')] : [];
+function validateScale({ metadata, spec: { replicas = 0 } }: Scale): readonly FieldError[] {
+  const rules = { namespaced: true, validateName: subdomainName, path: 'metadata' };
+  return [...validateObjectMeta(metadata, rules), ...nonNegative(replicas, 'spec.replicas')];
 }

@@ -35,6 +35,7 @@ import { resourceQuotaRules } from './resource-quotas-rules';
 import { secretTextAsData } from './secret-text';
 import { secretRules } from './secrets-rules';
 import { endpointsTable, serviceTable } from './services-columns';
+import { serviceAccounts } from './service-accounts-strategy';
 import { services } from './services-strategy';
 import { requestToken } from './token-request';
 import { persistentVolumeClaimTable, persistentVolumeTable } from './volumes-columns';
@@ -130,7 +131,7 @@ export const core = kindsOf(
       received: secretTextAsData,
     },
     serviceaccounts: {
-      strategy: { returnsDeletedObject: true },
+      strategy: serviceAccounts,
       table: serviceAccountTable,
       subresources: { token: { is: 'operation', run: requestToken } },
     },

@@ -47,16 +47,32 @@ export const csiDriverRules: Pick<
     ];
   },
   validateUpdate: (next, previous) => [
-    ...(deepEqual(fixedPart(next), fixedPart(previous))
-      ? []
-      : [invalid('spec', next.spec, 'field is immutable')]),
+    ...FIXED.filter(([name]) => !deepEqual(next.spec[name], previous.spec[name])).map(([name, path]) =>
+      invalid(path, fixedInGo(next.spec, name), 'field is immutable'),
+    ),
     ...validateTokenRequests(next.spec.tokenRequests ?? []),
   ],
 };
 
-function fixedPart({ spec }: CSIDriver): CSIDriverSpec {
-  const { tokenRequests: _tokens, requiresRepublish: _republish, ...fixed } = spec;
-  return fixed;
+type Fixed =
+  'attachRequired' | 'fsGroupPolicy' | 'podInfoOnMount' | 'volumeLifecycleModes' | 'storageCapacity';
+
+/** In upstream's order; the first path is upstream's as well. */
+const FIXED: readonly (readonly [name: Fixed, path: string])[] = [
+  ['attachRequired', 'spec.attachedRequired'],
+  ['fsGroupPolicy', 'spec.fsGroupPolicy'],
+  ['podInfoOnMount', 'spec.podInfoOnMount'],
+  ['volumeLifecycleModes', 'spec.volumeLifecycleModes'],
+  ['storageCapacity', 'spec.storageCapacity'],
+];
+
+function fixedInGo(spec: CSIDriverSpec, name: Fixed): unknown {
+  const value = spec[name];
+  if (name !== 'volumeLifecycleModes') return value ?? null;
+  const type = 'storage.VolumeLifecycleMode';
+  return Array.isArray(value) && value.length > 0
+    ? goStrings(value as readonly string[], type)
+    : goNoItems(type);
 }
 
 function validateTokenRequests(requests: readonly TokenRequest[]): FieldError[] {

@@ -53,7 +53,14 @@ testKind('CSIDriver', {
     ],
     ['an unknown ownership', { spec: { fsGroupPolicy: 'Odd' } }, ['NotSupported spec.fsGroupPolicy']],
   ],
-  badChanges: [['another way to attach', { spec: { attachRequired: true } }, ['Invalid spec']]],
+  badChanges: [
+    [
+      'another way to attach, and another life',
+      { spec: { attachRequired: true, volumeLifecycleModes: ['Ephemeral'] } },
+      ['Invalid spec.attachedRequired', 'Invalid spec.volumeLifecycleModes'],
+    ],
+    ['another ownership', { spec: { fsGroupPolicy: 'File' } }, ['Invalid spec.fsGroupPolicy']],
+  ],
   goodChanges: [['tokens', { spec: { tokenRequests: [{ audience: 'a' }] } }]],
 });
 

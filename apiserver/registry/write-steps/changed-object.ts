@@ -61,7 +61,7 @@ export function prepareChanged(draft: Draft): void {
   const info = writeInfo(context, request);
   const { strategy } = stored;
   const next = withTrackedFieldsOnly(context, draft.object);
-  const metadata = metadataForUpdate(next.metadata, current.metadata);
+  const metadata = metadataForUpdate(next.metadata, current.metadata, stored.namespaced);
   const { resourceVersion = '' } = next.metadata;
   const isUnversioned = resourceVersion === '' && judgesIdentity(draft);
   const merged: ApiObject = {
@@ -99,7 +99,7 @@ export function validateChanged(draft: Draft): void {
       namespaced: stored.namespaced,
       validateName: subresource === undefined && asksNames(strategy) ? nameRuleOf(strategy) : pathSegmentName,
       path: 'metadata',
-      freeFinalizers: asksNoDomains(stored),
+      freeFinalizers: asksNoDomains(stored) || strategy.metadataChecks === 'new alone',
     }),
     ...validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata'),
     ...problemsAsSent(draft, info),
