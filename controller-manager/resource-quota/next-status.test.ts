@@ -1,5 +1,5 @@
 import type { ResourceList } from '../../shared/quota/amounts';
-import { amountsOf, listOf } from '../../shared/quota/amounts';
+import { NOTHING, amountsOf, listOf } from '../../shared/quota/amounts';
 import { nextStatus } from './next-status';
 import { RecentCharges } from './recent-charges';
 
@@ -64,35 +64,70 @@ test('of what cannot be counted it stays as it was, and of what is not limited a
   });
 });
 
-describe('recent charges', () => {
+describe('charges that may be on their way', () => {
   let nowMs = 0;
-  const charges = new RecentCharges({ now: () => nowMs }, 1_000);
-  const note = (before: ResourceList, after: ResourceList): void =>
-    charges.note('k', amountsOf(before), amountsOf(after));
+  let charges = new RecentCharges({ now: () => nowMs }, 1_000);
+  beforeEach(() => {
+    nowMs = 0;
+    charges = new RecentCharges({ now: () => nowMs }, 1_000);
+    charges.open('k', NOTHING, NOTHING);
+  });
+  const charged = (version: number, before: ResourceList, after: ResourceList): void =>
+    charges.charged('k', version, { before: amountsOf(before), after: amountsOf(after) });
+  const stored = (version: number, uses: ResourceList): void => charges.stored('k', version, amountsOf(uses));
+  const left = (): ResourceList => listOf(charges.of('k'));
 
-  test('are what is used more, for as long as they are recent', () => {
+  test('are what is used more, until their time is over', () => {
     nowMs = 500;
-    note({ pods: '1', cpu: '3' }, { pods: '2', cpu: '2', secrets: '1' });
+    charged(5, { pods: '1', cpu: '3' }, { pods: '2', cpu: '2', secrets: '1' });
     nowMs = 900;
-    note({ pods: '2' }, { pods: '4' });
-    expect(listOf(charges.of('k'))).toEqual({ pods: '3', secrets: '1' });
-    nowMs = 1_499;
-    expect(listOf(charges.of('k'))).toEqual({ pods: '3', secrets: '1' });
-    nowMs = 1_551;
-    expect(listOf(charges.of('k'))).toEqual({ pods: '2' });
-    nowMs = 1_951;
-    expect(listOf(charges.of('k'))).toEqual({});
+    charged(6, { pods: '2' }, { pods: '4' });
+    expect(left()).toEqual({ pods: '3', secrets: '1' });
+    nowMs = 1_500;
+    expect(left()).toEqual({ pods: '2' });
+    nowMs = 1_900;
+    expect(left()).toEqual({});
   });
 
-  test('of a steady stream end as soon', () => {
-    nowMs = 10_000;
-    for (let used = 0; used < 200; used += 1) {
-      note({ pods: String(used) }, { pods: String(used + 1) });
-      nowMs += 10;
+  test('are settled by what is stored after them, whichever watch is the first to tell', () => {
+    charged(5, {}, { pods: '1', cpu: '2' });
+    charged(7, { pods: '1', cpu: '2' }, { pods: '2', cpu: '3' });
+    stored(6, { pods: '1', cpu: '2' });
+    expect(left()).toEqual({ pods: '1', cpu: '1' });
+    stored(10, { pods: '1', cpu: '1' });
+    expect(left()).toEqual({});
+    stored(12, { pods: '1' });
+    charged(11, { pods: '2' }, { pods: '3' });
+    expect(left()).toEqual({});
+    charged(13, { pods: '3' }, { pods: '4' });
+    stored(9, { pods: '1' });
+    expect(left()).toEqual({ pods: '1' });
+  });
+
+  test('are no more than is used beyond what is there when somebody begins to look', () => {
+    charges.open('k', amountsOf({ pods: '5' }), amountsOf({ pods: '4' }));
+    expect(left()).toEqual({ pods: '1' });
+    stored(1, { pods: '1' });
+    expect(left()).toEqual({});
+  });
+
+  test('are none where this program said so itself, whatever is told first', () => {
+    charged(5, {}, { pods: '3' });
+    charges.wrote('k', 5);
+    expect(left()).toEqual({});
+    charges.wrote('k', 8);
+    charged(8, { pods: '3' }, { pods: '4' });
+    expect(left()).toEqual({});
+  });
+
+  test('are counted, however many there are, in a book that does not grow', () => {
+    for (let used = 0; used < 1_000; used += 1) {
+      charged(used, { pods: String(used) }, { pods: String(used + 1) });
     }
-    expect(Number(listOf(charges.of('k'))['pods'])).toBeGreaterThanOrEqual(99);
-    expect(Number(listOf(charges.of('k'))['pods'])).toBeLessThanOrEqual(106);
+    expect(left()).toEqual({ pods: '1k' });
+    stored(2_000, { pods: '999' });
+    expect(left()).toEqual({ pods: '1' });
     charges.forget('k');
-    expect(listOf(charges.of('k'))).toEqual({});
+    expect(left()).toEqual({});
   });
 });

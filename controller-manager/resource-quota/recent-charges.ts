@@ -1,54 +1,114 @@
 import type { Clock } from '../../shared/concurrency/clock';
 import type { Amounts } from '../../shared/quota/amounts';
-import { NOTHING, minus, plus, withoutZeros } from '../../shared/quota/amounts';
+import { NOTHING, minus, sumOf, withoutZeros } from '../../shared/quota/amounts';
 
-/** Charges of about the same time are kept as one, and count so much longer; in milliseconds. */
-export const GRAIN_MS = 50;
-
-interface Charged {
+/** What one write of a quota's status, or one object that was stored, came to. */
+interface Booked {
   readonly atMs: number;
+  /** The resourceVersion of the write. */
+  readonly version: number;
   readonly amounts: Amounts;
 }
 
+interface Book {
+  /** What was charged and not seen to be stored yet, in the order of versions. */
+  charges: readonly Booked[];
+  /** What was stored and not seen to be charged yet: the two are told by different watches. */
+  stored: readonly Booked[];
+  /** The last version that this program wrote itself, which charged nothing; NaN before. */
+  ownVersion: number;
+}
+
+/** Of each quota; what is more is put together, or counts as charged for longer. */
+const BOOKED_MAX = 256;
+
 /**
- * What was charged to each quota in the last `windowMs`: in that time an object that was charged for has been stored and seen, or is not
- * coming. At most a few dozen entries for each quota.
+ * What was charged to each quota and may still be on its way into the store. A charge is settled by the object that it was made for: as
+ * charges are alike, each object that is stored settles the oldest of those that were made before it. What is not settled in `windowMs`
+ * is for an object that is not coming.
  */
 export class RecentCharges {
   readonly #clock: Clock;
   readonly #windowMs: number;
-  readonly #charges = new Map<string, Charged[]>();
+  readonly #books = new Map<string, Book>();
 
   constructor(clock: Clock, windowMs: number) {
     this.#clock = clock;
     this.#windowMs = windowMs;
   }
 
-  /** `before` and `after` is what was used. Of a quota that is seen for the first time everything may have been charged just now. */
-  note(key: string, before: Amounts, after: Amounts): void {
-    const amounts = withoutZeros(minus(after, before));
-    if (amounts.size === 0) return;
-    const charges = this.#current(key);
-    // The end of its grain: a charge counts rather longer than too short.
-    const atMs = Math.ceil(this.#clock.now() / GRAIN_MS) * GRAIN_MS;
-    const last = charges.at(-1);
-    if (last?.atMs === atMs) charges[charges.length - 1] = { atMs, amounts: plus(last.amounts, amounts) };
-    else charges.push({ atMs, amounts });
-    this.#charges.set(key, charges);
+  /** Whether `open` was called for the quota. */
+  has(key: string): boolean {
+    return this.#books.has(key);
+  }
+
+  /** From here on changes are told. What is used more than there is may be on its way. */
+  open(key: string, used: Amounts, counted: Amounts): void {
+    const amounts = withoutZeros(minus(used, counted));
+    const charges = amounts.size === 0 ? [] : [{ atMs: this.#clock.now(), version: 0, amounts }];
+    this.#books.set(key, { charges, stored: [], ownVersion: Number.NaN });
+  }
+
+  /** A version of the quota; `before` and `after` is what was used. */
+  charged(key: string, version: number, { before, after }: { before: Amounts; after: Amounts }): void {
+    const book = this.#current(key);
+    if (book === undefined || version === book.ownVersion) return;
+    let amounts = withoutZeros(minus(after, before));
+    book.stored = book.stored.map((each) => {
+      if (each.version <= version) return each;
+      const left = withoutZeros(minus(each.amounts, amounts));
+      amounts = withoutZeros(minus(amounts, each.amounts));
+      return { ...each, amounts: left };
+    });
+    if (amounts.size > 0) book.charges = [...book.charges, { atMs: this.#clock.now(), version, amounts }];
+    if (book.charges.length > BOOKED_MAX) book.charges = firstTwoAsOne(book.charges);
+  }
+
+  /** A version of an object that uses so much more than the one before it. */
+  stored(key: string, version: number, uses: Amounts): void {
+    const book = this.#current(key);
+    if (book === undefined) return;
+    let amounts = withoutZeros(uses);
+    book.charges = book.charges.map((each) => {
+      if (each.version >= version) return each;
+      const left = withoutZeros(minus(each.amounts, amounts));
+      amounts = withoutZeros(minus(amounts, each.amounts));
+      return { ...each, amounts: left };
+    });
+    if (amounts.size > 0) book.stored = [...book.stored, { atMs: this.#clock.now(), version, amounts }];
+    book.stored = book.stored.slice(-BOOKED_MAX);
+  }
+
+  /** The quota was written by this program: what it says more is there already. */
+  wrote(key: string, version: number): void {
+    const book = this.#current(key);
+    if (book === undefined) return;
+    book.ownVersion = version;
+    book.charges = book.charges.filter((each) => each.version !== version);
   }
 
   of(key: string): Amounts {
-    return this.#current(key).reduce((sum, { amounts }) => plus(sum, amounts), NOTHING);
+    const charges = this.#current(key)?.charges ?? [];
+    return charges.length === 0 ? NOTHING : sumOf(charges.map(({ amounts }) => amounts));
   }
 
   forget(key: string): void {
-    this.#charges.delete(key);
+    this.#books.delete(key);
   }
 
-  #current(key: string): Charged[] {
+  #current(key: string): Book | undefined {
+    const book = this.#books.get(key);
+    if (book === undefined) return undefined;
     const since = this.#clock.now() - this.#windowMs;
-    const charges = (this.#charges.get(key) ?? []).filter(({ atMs }) => atMs > since);
-    if (charges.length === 0) this.#charges.delete(key);
-    return charges;
+    const isCurrent = ({ atMs, amounts }: Booked): boolean => atMs > since && amounts.size > 0;
+    book.charges = book.charges.filter(isCurrent);
+    book.stored = book.stored.filter(isCurrent);
+    return book;
   }
+}
+
+/** The two count as long as the later one would, and are settled by what settles both. */
+function firstTwoAsOne([first, second, ...rest]: readonly Booked[]): readonly Booked[] {
+  if (first === undefined || second === undefined) return [];
+  return [{ ...second, amounts: sumOf([first.amounts, second.amounts]) }, ...rest];
 }

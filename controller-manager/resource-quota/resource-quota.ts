@@ -12,7 +12,8 @@ import type { Informer } from '../../shared/informer/informer';
 import { createInformer } from '../../shared/informer/informer';
 import { keyOfObject } from '../../shared/informer/store';
 import type { Log } from '../../shared/log/log';
-import { NOTHING, areEqual, isMore, listOf } from '../../shared/quota/amounts';
+import type { Amounts } from '../../shared/quota/amounts';
+import { NOTHING, areEqual, isMore, listOf, minus } from '../../shared/quota/amounts';
 import type { Evaluator } from '../../shared/quota/measure';
 import type { ControllerContext } from '../runtime/controller';
 import { runInformedLoop } from '../runtime/informed-loop';
@@ -21,7 +22,7 @@ import { CountedObjects } from './counted-objects';
 import type { NextStatus } from './next-status';
 import { nextStatus } from './next-status';
 import { RESOURCE_QUOTAS, hardOf, statusOf } from './quota-object';
-import { GRAIN_MS, RecentCharges } from './recent-charges';
+import { RecentCharges } from './recent-charges';
 import { tally } from './tally';
 
 const WORKERS = 5;
@@ -31,8 +32,13 @@ const SYNC_PERIOD_MS = 300_000;
 const DISCOVERY_PERIOD_MS = 30_000;
 const DISCOVERY_MISSING_MS = 5_000;
 const DISCOVERY_RETRY_MS = 1_000;
-/** In this time an object that a quota was charged for has been stored and seen, or is not coming. */
-const SETTLE_MS = 1_000;
+/**
+ * In this time an object that a quota was charged for has been stored, or is not coming: longer than a replica waits for etcd, and etcd for
+ * its leader. What is seen to be stored is settled at once.
+ */
+const SETTLE_MS = 20_000;
+/** How soon to look again where something is not settled, and how long a watch must be open before it is believed. */
+const LOOK_AGAIN_MS = 1_000;
 /** The least time between two calculations of one quota. */
 const PACE_MS = 100;
 /** How soon to look again for objects that are not known yet, and how long the others wait for them. */
@@ -92,7 +98,6 @@ class QuotaKeeper {
   readonly #wallClock: Clock;
   readonly #settleMs: number;
   readonly #paceMs: number;
-  /** After so long a charge is certainly no recent one any more. */
   readonly #lookAgainMs: number;
   readonly #discoveryPeriodMs: number;
   readonly #counted: CountedObjects;
@@ -109,7 +114,7 @@ class QuotaKeeper {
     this.#wallClock = timings.wallClock ?? systemClock;
     this.#settleMs = timings.settleMs ?? SETTLE_MS;
     this.#paceMs = timings.paceMs ?? PACE_MS;
-    this.#lookAgainMs = this.#settleMs + GRAIN_MS;
+    this.#lookAgainMs = Math.min(this.#settleMs, LOOK_AGAIN_MS) + 1;
     this.#discoveryPeriodMs = timings.discoveryPeriodMs ?? DISCOVERY_PERIOD_MS;
     this.#charges = new RecentCharges(monotonicClock, this.#settleMs);
     this.quotas = createInformer({
@@ -212,9 +217,11 @@ class QuotaKeeper {
       return objects === undefined ? [] : [{ countable: each, objects }];
     });
     const { counted, nextChangeMs } = tally(quota, groups, nowMs);
+    const key = keyOfObject(quota);
+    if (!this.#charges.has(key)) this.#charges.open(key, statusOf(quota).used, counted);
     // Where something may have been missed just now, nothing that was charged is given back.
-    const isCertain = groups.every((each) => this.#counted.watchedForMs(each.countable) >= this.#settleMs);
-    const recent = mayGiveBack && isCertain ? this.#charges.of(keyOfObject(quota)) : statusOf(quota).used;
+    const isCertain = groups.every((each) => this.#counted.watchedForMs(each.countable) >= this.#lookAgainMs);
+    const recent = mayGiveBack && isCertain ? this.#charges.of(key) : statusOf(quota).used;
     return { next: nextStatus(quota, { counted, recent }), nextChangeMs };
   }
 
@@ -231,7 +238,8 @@ class QuotaKeeper {
   async #write(quota: ResourceQuota, { hard, used }: NextStatus, signal: AbortSignal): Promise<boolean> {
     const status = { hard: listOf(hard), used: listOf(used) };
     try {
-      await this.#client.updateStatus(RESOURCE_QUOTAS, { ...quota, status }, { signal });
+      const { metadata } = await this.#client.updateStatus(RESOURCE_QUOTAS, { ...quota, status }, { signal });
+      this.#charges.wrote(keyOfObject(quota), Number(metadata.resourceVersion));
       return true;
     } catch (error) {
       if (hasCode(error, 409)) return false;
@@ -244,9 +252,22 @@ class QuotaKeeper {
     const key = keyOfObject(after);
     const { hard, used } = statusOf(after);
     const usedBefore = before === undefined ? NOTHING : statusOf(before).used;
-    this.#charges.note(key, usedBefore, used);
+    this.#charges.charged(key, Number(after.metadata.resourceVersion), { before: usedBefore, after: used });
     if (before === undefined || !areEqual(hardOf(after), hard)) this.queue.add(key);
     else if (!areEqual(used, usedBefore)) this.queue.addAfter(key, this.#lookAgainMs);
+  }
+
+  /** What the object uses more than before was charged, and has arrived. */
+  #settle(
+    quota: ResourceQuota,
+    evaluator: Evaluator,
+    { before, after }: { readonly before: CountedObject | undefined; readonly after: CountedObject },
+  ): void {
+    const nowMs = this.#wallClock.now();
+    const usedBy = (objects: readonly CountedObject[]): Amounts =>
+      tally(quota, [{ countable: { evaluator }, objects }], nowMs).counted;
+    const uses = before === undefined ? usedBy([after]) : minus(usedBy([after]), usedBy([before]));
+    this.#charges.stored(keyOfObject(quota), Number(after.metadata.resourceVersion), uses);
   }
 
   #forget(key: string): void {
@@ -260,6 +281,7 @@ class QuotaKeeper {
     const { namespace = '' } = (after ?? before)?.metadata ?? {};
     for (const quota of this.quotas.store.byIndex(BY_NAMESPACE, namespace)) {
       if (![...hardOf(quota).keys()].some((name) => evaluator.measures(name))) continue;
+      if (after !== undefined) this.#settle(quota, evaluator, { before, after });
       if (before === undefined) this.queue.addAfter(keyOfObject(quota), this.#lookAgainMs);
       else this.queue.add(keyOfObject(quota));
     }

@@ -17,7 +17,10 @@ export interface Tally {
 /** Sums up what the objects of the quota's namespace use that are in its scopes. */
 export function tally(
   quota: ResourceQuota,
-  groups: readonly { readonly countable: Countable; readonly objects: readonly CountedObject[] }[],
+  groups: readonly {
+    readonly countable: Pick<Countable, 'evaluator'>;
+    readonly objects: readonly CountedObject[];
+  }[],
   nowMs: number,
 ): Tally {
   const names = [...hardOf(quota).keys()];
