@@ -67,6 +67,7 @@ function managedKindOf(endpoint: Endpoint, subresource: string): ManagedKind {
     shape: shapeOf(endpoint),
     hasStatus: hasStatus(endpoint.row),
     subresource,
+    resets: resetsOf(endpoint, subresource),
     otherVersion: (apiVersion) => {
       if (!versions.has(apiVersion))
         versions.set(apiVersion, otherVersion(endpoint, subresource, apiVersion));
@@ -79,6 +80,12 @@ function managedKindOf(endpoint: Endpoint, subresource: string): ManagedKind {
 
 function hasStatus({ subresources }: ResourceRow): boolean {
   return subresources.some(({ name }) => name === 'status');
+}
+
+function resetsOf({ stored: { strategy } }: Endpoint, subresource: string): readonly string[] {
+  const { statusLeavesMetadata = false, resets = {} } = strategy;
+  const metadata = statusLeavesMetadata && subresource === 'status' ? ['metadata'] : [];
+  return [...metadata, ...(resets[subresource] ?? [])];
 }
 
 function shapeOf({ type, custom }: Pick<Endpoint, 'type' | 'custom'>): ObjectShape {
@@ -96,7 +103,12 @@ function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: strin
   return {
     apiVersion,
     shape: rootShape(type),
-    ignored: ignoredFields({ type, hasStatus: hasStatus(row), subresource }),
+    ignored: ignoredFields({
+      type,
+      hasStatus: hasStatus(row),
+      subresource,
+      resets: resetsOf(endpoint, subresource),
+    }),
     convert: (object) => converted(object, endpoint, there),
     convertBack: (object) => converted(object, there, endpoint),
   };

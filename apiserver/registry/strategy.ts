@@ -70,6 +70,11 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly defaultPropagationIn?: Readonly<Record<string, DefaultPropagation>>;
   /** A write to `status` leaves labels, annotations and all other metadata as they are. Default: it may change them. */
   readonly statusLeavesMetadata?: boolean;
+  /**
+   * Paths that writes to the object (the empty name) or to a subresource leave as they are and so do not own, besides what is usual: the status for
+   * the object, everything but metadata and status for `status`, the spec for `approval`.
+   */
+  readonly resets?: Readonly<Record<string, readonly string[]>>;
   /** The object is removed by the store after `--event-ttl`. */
   readonly expires?: boolean;
   /** What its names may be. Default: a DNS subdomain. */

@@ -3,7 +3,7 @@ import type { FieldSet, FieldSetBuilder } from './field-set';
 import { EMPTY_SET, LEAF, sorted, withSelf } from './field-set';
 import { elementOfItem } from './items';
 import { displayPath, fieldElement } from './path-element';
-import type { ListShape, ObjectShape, Shape } from './shape';
+import type { Inside, ListShape, ObjectShape, Shape } from './shape';
 import { DEDUCED_OBJECT, IGNORED_SHAPE } from './shape';
 
 /** Applied configurations nest less deep than this. */
@@ -62,7 +62,7 @@ class Reader {
   }
 
   #below(element: string, shape: Shape, value: unknown): FieldSet | undefined {
-    if (shape.kind === 'leaf') return LEAF;
+    if (shape.kind === 'leaf' && (shape.inside === undefined || !this.#isStrict)) return LEAF;
     this.#path.push(element);
     if (this.#path.length > APPLIED_DEPTH_MAX)
       throw new ShapeError(this.#path.slice(0, 1), 'nested too deep');
@@ -71,12 +71,29 @@ class Reader {
     return node;
   }
 
+  /** Throws for a value that is owned as a whole and does not fit. */
+  #fit({ of, shape }: Inside, value: unknown): void {
+    if (value === null) return;
+    if (of === 'value') {
+      this.#node(shape, value);
+      return;
+    }
+    if (of === 'items') {
+      if (!Array.isArray(value)) throw new ShapeError(this.#path, 'expected a list');
+      value.forEach((each: unknown, index) => this.#below(`i:${String(index)}`, shape, each));
+      return;
+    }
+    if (!isJsonObject(value)) throw new ShapeError(this.#path, 'expected an object');
+    for (const key in value) this.#below(fieldElement(key), shape, value[key]);
+  }
+
   /** Nodes below a value; `LEAF` for the value itself; undefined for nothing. */
   #node(shape: Shape, value: unknown): FieldSet | undefined {
     switch (shape.kind) {
       case 'ignored':
         return undefined;
       case 'leaf':
+        if (this.#isStrict && shape.inside !== undefined) this.#fit(shape.inside, value);
         return LEAF;
       case 'deduced':
         return isJsonObject(value) ? orNothing(this.object(DEDUCED_OBJECT, value)) : LEAF;

@@ -50,6 +50,27 @@ const pod = fc.record(
   { requiredKeys: [] },
 );
 
+const SLICES = rootShape(messageType('discovery/v1.EndpointSlice'));
+const slice = fc.record(
+  {
+    addressType: name,
+    endpoints: fc.array(
+      fc.record(
+        {
+          addresses: fc.array(name, { maxLength: 2 }),
+          conditions: fc.option(fc.record({ ready: fc.boolean(), undeclared: name }, { requiredKeys: [] })),
+          nodeName: name,
+          undeclared: fc.constant(1),
+        },
+        { requiredKeys: ['addresses'] },
+      ),
+      { maxLength: 2 },
+    ),
+    metadata: fc.record({ ownerReferences: fc.array(fc.record({ uid: name }), { maxLength: 2 }) }),
+  },
+  { requiredKeys: [] },
+);
+
 /** What the slow way says; undefined where it refuses the configuration. */
 function setOf(shape: ObjectShape, config: object): FieldSet | undefined {
   try {
@@ -62,6 +83,7 @@ function setOf(shape: ObjectShape, config: object): FieldSet | undefined {
 
 test.each([
   ['a kind with a schema', PODS, pod],
+  ['a kind with units that have a schema', SLICES, slice],
   ['an object without one', DEDUCED_OBJECT, fc.object({ maxDepth: 3, maxKeys: 3, values: [name] })],
 ] as const)('it says of %s just what making the set and comparing says', (_what, shape, config) => {
   let same = 0;

@@ -2,6 +2,7 @@ import { isJsonObject } from '../object/clone';
 import { isOwnedEmpty } from './applied';
 import type { FieldSet } from './field-set';
 import { isEmptySet, SELF } from './field-set';
+import { fits } from './fits';
 import { elementOfItem, hasDistinctItems } from './items';
 import { fieldElement } from './path-element';
 import type { ListShape, ObjectShape, Shape } from './shape';
@@ -62,6 +63,7 @@ function ownsNode(shape: Shape, value: unknown, expected: Expected): number {
     case 'ignored':
       return ownsInside(0, expected);
     case 'leaf':
+      if (shape.inside !== undefined && !fits(shape.inside, value)) return OTHERWISE;
       return ownsLeaf(expected);
     case 'deduced':
       if (!isJsonObject(value)) return ownsLeaf(expected);

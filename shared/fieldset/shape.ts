@@ -6,7 +6,21 @@ import { wordTable } from '../word-table';
  * or key is owned by itself. `set` and `keyed`: each item is owned by itself, named by its value or its keys. `deduced`: a value
  * without schema: objects by key, everything else as a whole. `ignored`: never owned (the server's own metadata).
  */
-export type Shape = { readonly kind: 'leaf' | 'deduced' | 'ignored' } | ObjectShape | ListShape;
+export type Shape = LeafShape | { readonly kind: 'deduced' | 'ignored' } | ObjectShape | ListShape;
+
+export interface LeafShape {
+  readonly kind: 'leaf';
+  /** What an applied value must fit, though it is owned as a whole; undefined where its type alone says enough. */
+  readonly inside?: Inside;
+}
+
+export type UnitPart = 'value' | 'items' | 'values';
+
+/** The value itself has the shape, or each of its items or values. */
+export interface Inside {
+  readonly of: UnitPart;
+  readonly shape: Shape;
+}
 
 /** Lists whose items are owned by themselves. */
 export type ListShape = { readonly kind: 'set' } | KeyedShape;
@@ -101,22 +115,30 @@ export function messageShape(type: MessageType): ObjectShape {
 function fieldShape(field: FieldType): Shape {
   if (field.list) return listShape(field);
   if (!field.map) return valueShape(field);
-  if (field.mapType === 'atomic') return LEAF_SHAPE;
+  if (field.mapType === 'atomic') return unit(field, 'values');
   return { kind: 'object', fields: NO_FIELDS, others: valueShape(field) };
 }
 
-function valueShape({ kind, message, structType }: FieldType): Shape {
-  if (kind !== 'message' || message === undefined || structType === 'atomic') return LEAF_SHAPE;
-  return ATOMIC_MESSAGES.has(message.name) ? LEAF_SHAPE : messageShape(message);
+function valueShape(field: FieldType): Shape {
+  const { kind, message, structType } = field;
+  if (kind !== 'message' || message === undefined) return LEAF_SHAPE;
+  const isUnit = structType === 'atomic' || ATOMIC_MESSAGES.has(message.name);
+  return isUnit ? unit(field, 'value') : messageShape(message);
+}
+
+/** A value that is owned as a whole. */
+function unit({ kind, message }: FieldType, of: UnitPart): Shape {
+  if (kind !== 'message' || message === undefined) return LEAF_SHAPE;
+  return { kind: 'leaf', inside: { of, shape: messageShape(message) } };
 }
 
 /** Without a list type the legacy merge strategy counts. */
 function listShape(field: FieldType): Shape {
   const { listType, listMapKeys = [], patchMergeKey, patchStrategy = '' } = field;
-  if (listType === 'atomic') return LEAF_SHAPE;
+  if (listType === 'atomic') return unit(field, 'items');
   if (listType === 'set') return SET_SHAPE;
   if (listType === 'map') return keyedShape(field, listMapKeys);
-  if (!patchStrategy.split(',').includes('merge')) return LEAF_SHAPE;
+  if (!patchStrategy.split(',').includes('merge')) return unit(field, 'items');
   return patchMergeKey === undefined ? SET_SHAPE : keyedShape(field, [patchMergeKey]);
 }
 

@@ -22,6 +22,7 @@ export const deployments: Strategy<Deployment> = {
   ...keepsTemplate,
   ...deploymentRules,
   tracksGeneration: true,
+  resets: { status: ['metadata.labels'] },
   /** Annotations count as desired state here: the controller hands them on to ReplicaSets. */
   prepareForUpdate(next, previous, info) {
     const kept = withKeptTemplate(next, info, previous);

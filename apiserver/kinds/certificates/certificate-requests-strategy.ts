@@ -8,6 +8,7 @@ export const certificateRequests: Strategy<CertificateSigningRequest> = {
   nameRule: pathSegmentName,
   ...certificateRequestRules,
   selectableFields: { 'spec.signerName': '' },
+  resets: { '': ['spec'], status: ['status.conditions'], approval: ['status.certificate'] },
   prepareForCreate: ofRequester,
   prepareForUpdate: (next, previous) => ({ ...next, spec: previous.spec }),
   subresources: { approval: csrApproval, status: withCertificateRules(csrStatus) },

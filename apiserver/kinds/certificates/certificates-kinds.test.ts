@@ -1,4 +1,5 @@
 import { GROUP, SIGNER } from '../../../shared/names';
+import { startInProcessApi } from '../../testing/in-process-api';
 import { testKind } from '../testing/kind-table';
 
 /** An ECDSA key's request for `CN=test`. */
@@ -47,6 +48,19 @@ testKind('CertificateSigningRequest', {
       ['Invalid spec.signerName', 'TooLong spec.signerName'],
     ],
   ],
+});
+
+test('nobody owns what a request says, since it never changes', async () => {
+  const api = await startInProcessApi();
+  const path = `/apis/${GROUP.certificates}/v1/certificatesigningrequests`;
+  const spec = { request: REQUEST, usages: ['client auth'], signerName: 'example.com/signer' };
+  const body = { metadata: { name: 'r', labels: { a: 'b' } }, spec };
+  const created = await api.call('POST', `${path}?fieldManager=m`, { body });
+  expect(created.json.metadata.managedFields).toMatchObject([
+    { manager: 'm', fieldsV1: { 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } } } },
+  ]);
+  expect(created.json.metadata.managedFields[0].fieldsV1).not.toHaveProperty('f:spec');
+  await api.close();
 });
 
 /** The same text with another subject, so that the signature no longer fits. */

@@ -48,6 +48,7 @@ export const pods: Strategy<Pod> = {
   metadataChecks: 'old names',
   ...podRules,
   returnsDeletedObject: true,
+  resets: { status: ['metadata.deletionTimestamp', 'metadata.ownerReferences'] },
   selectableFields: {
     'spec.nodeName': '',
     'spec.restartPolicy': '',

@@ -1,15 +1,19 @@
 import type { ServiceAccount } from '../../../shared/api/types/core-v1';
 import type { Strategy } from '../../registry/strategy';
 
-/** An account knows its secrets by name alone, whatever else a client says of them. */
+/** Of the secrets that an account names, the names alone are kept. */
 export const serviceAccounts: Strategy<ServiceAccount> = {
   returnsDeletedObject: true,
-  prepareForCreate: withNamedSecrets,
-  prepareForUpdate: withNamedSecrets,
+  prepareForCreate: withSecretNames,
+  prepareForUpdate: withSecretNames,
 };
 
-function withNamedSecrets(account: ServiceAccount): ServiceAccount {
-  const { secrets } = account;
-  if (secrets === undefined) return account;
+function withSecretNames(account: ServiceAccount): ServiceAccount {
+  const { secrets = [] } = account;
+  if (secrets.every(isNameAlone)) return account;
   return { ...account, secrets: secrets.map(({ name }) => (name === undefined ? {} : { name })) };
+}
+
+function isNameAlone(secret: object): boolean {
+  return Object.keys(secret).every((key) => key === 'name');
 }

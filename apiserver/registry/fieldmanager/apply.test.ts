@@ -149,6 +149,28 @@ test('what is left out goes when nobody else owns it, and stays when somebody do
   expect(object.owners).toEqual({});
 });
 
+test.each([
+  [
+    'an undeclared field',
+    { addresses: ['a'], nodeNames: 1 },
+    '.endpoints[0].nodeNames: field not declared in schema',
+  ],
+  [
+    'one in a struct',
+    { addresses: ['a'], conditions: { ok: true } },
+    '.endpoints[0].conditions.ok: field not declared in schema',
+  ],
+  ['a repeated item', { addresses: ['a', 'a'] }, '.endpoints[0].addresses: duplicate entries for key [="a"]'],
+])('%s inside what is owned as a whole is refused', (_what, endpoint, fault) => {
+  const object = new ManagedObject(messageType('discovery/v1.EndpointSlice'));
+  object.apply('one', { endpoints: [{ addresses: ['a'] }] });
+  const refused = refusal(() => object.apply('one', { endpoints: [endpoint] }));
+  expect([refused.reason, refused.message]).toEqual([
+    'BadRequest',
+    `failed to create typed patch object: ${fault}`,
+  ]);
+});
+
 test('what an updater owns is not taken away by an applier that leaves it out', () => {
   const object = configMap();
   object.apply('one', { data: { x: '1', y: '1' } });

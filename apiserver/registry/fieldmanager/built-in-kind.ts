@@ -1,7 +1,7 @@
 import { decodeObject } from '../../../shared/schema/decode';
 import type { KindType, MessageType } from '../../../shared/schema/types';
 import type { FieldSet } from '../../../shared/fieldset/field-set';
-import { EMPTY_SET, setOf } from '../../../shared/fieldset/field-set';
+import { setOf } from '../../../shared/fieldset/field-set';
 import { fieldElement } from '../../../shared/fieldset/path-element';
 import type { ObjectShape } from '../../../shared/fieldset/shape';
 import { rootShape } from '../../../shared/fieldset/shape';
@@ -16,6 +16,8 @@ export interface KindOptions {
   readonly hasStatus: boolean;
   /** Empty for the object itself. */
   readonly subresource: string;
+  /** Paths (`status.conditions`) that writes to this place do not change besides what they never do. */
+  readonly resets?: readonly string[];
   /** Absent where a kind has one version only. */
   readonly otherVersion?: (apiVersion: string) => OtherVersion | undefined;
 }
@@ -34,30 +36,31 @@ export function managedKind(options: KindOptions): ManagedKind {
 
 /** What a write to this place does not change, after the reset fields of the strategies of v1.21. */
 export function ignoredFields({
+  resets = [],
+  ...place
+}: Pick<KindOptions, 'type' | 'hasStatus' | 'subresource' | 'resets'>): FieldSet {
+  return setOf(...[...usualResets(place), ...resets].map((path) => path.split('.').map(fieldElement)));
+}
+
+function usualResets({
   type,
   hasStatus,
   subresource,
-}: Pick<KindOptions, 'type' | 'hasStatus' | 'subresource'>): FieldSet {
+}: Pick<KindOptions, 'type' | 'hasStatus' | 'subresource'>): readonly string[] {
   switch (subresource) {
     case '':
-      return hasStatus ? fieldsNamed(['status']) : EMPTY_SET;
+      return hasStatus ? ['status'] : [];
     case 'status':
-      return fieldsNamed(
-        type.open ? ['spec'] : namesOf(type).filter((name) => name !== 'metadata' && name !== 'status'),
-      );
+      return type.open ? ['spec'] : namesOf(type).filter((name) => name !== 'metadata' && name !== 'status');
     case 'finalize':
-      return fieldsNamed(['status']);
+      return ['status'];
     case 'approval':
-      return fieldsNamed(['spec']);
+      return ['spec'];
     default:
-      return EMPTY_SET;
+      return [];
   }
 }
 
 function namesOf(type: MessageType): readonly string[] {
   return type.fields.map(({ name }) => name);
-}
-
-function fieldsNamed(names: readonly string[]): FieldSet {
-  return setOf(...names.map((name) => [fieldElement(name)]));
 }

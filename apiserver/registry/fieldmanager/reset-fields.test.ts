@@ -1,0 +1,56 @@
+import { GROUP } from '../../../shared/names';
+import { messageType } from '../../../shared/schema/types';
+import { ManagedObject } from './testing/managed-object';
+import type { InProcessApi, Reply } from '../../testing/in-process-api';
+import { startInProcessApi } from '../../testing/in-process-api';
+
+let api: InProcessApi;
+beforeAll(async () => {
+  api = await startInProcessApi();
+});
+afterAll(async () => api.close());
+
+const FLOWS = `/apis/${GROUP.flowcontrol}/v1beta1/flowschemas`;
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const PODS = '/api/v1/namespaces/default/pods';
+
+function fieldsOf({ json }: Reply, manager: string): unknown {
+  const entries: readonly { manager: string; fieldsV1: unknown }[] = json.metadata.managedFields ?? [];
+  return entries.find((entry) => entry.manager === manager)?.fieldsV1;
+}
+
+const meta = { labels: { a: 'b' }, annotations: { c: 'd' }, ownerReferences: [] };
+const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+const deployment = { selector: { matchLabels: { a: 'b' } }, template };
+const flow = { matchingPrecedence: 9000, priorityLevelConfiguration: { name: 'catch-all' } };
+
+test.each([
+  ['a FlowSchema’s, no metadata', FLOWS, { spec: flow }, undefined],
+  [
+    'a Deployment’s, no labels',
+    DEPLOYMENTS,
+    { spec: deployment },
+    { 'f:metadata': { 'f:annotations': { '.': {}, 'f:c': {} } } },
+  ],
+  [
+    'a Pod’s, labels as well',
+    PODS,
+    { spec: template.spec },
+    { 'f:metadata': { 'f:annotations': { '.': {}, 'f:c': {} }, 'f:labels': { '.': {}, 'f:a': {} } } },
+  ],
+])('what a write to a status changes and owns: %s', async (_what, path, object, owned) => {
+  const created = await api.call('POST', path, { body: { metadata: { name: 'o' }, ...object } });
+  expect(created.code).toBe(201);
+  const patched = await api.call('PATCH', `${path}/o/status?fieldManager=s`, { body: { metadata: meta } });
+  expect([patched.code, fieldsOf(patched, 's')]).toEqual([200, owned]);
+});
+
+test('what a strategy resets is owned by nobody', () => {
+  const request = messageType('certificates/v1.CertificateSigningRequest');
+  const object = new ManagedObject(request, `${GROUP.certificates}/v1`, {
+    hasStatus: true,
+    resets: ['spec', 'status.certificate'],
+  });
+  object.apply('one', { metadata: { labels: { a: 'b' } }, spec: { usages: ['any'] }, status: {} });
+  expect(object.owners).toEqual({ 'Apply one': { 'f:metadata': { 'f:labels': { 'f:a': {} } } } });
+});
