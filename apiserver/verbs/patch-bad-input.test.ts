@@ -62,6 +62,8 @@ const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repe
 test.each([
   ['{"metadata":{"labels":"a"}}', 'map[metadata:map[labels:a]]', 'cannot restore map from string'],
   ['{"metadata":{"labels":{"a":5}}}', 'map[metadata:map[labels:map[a:5]]]', 'cannot convert int64 to string'],
+  ['{"kind":5}', 'map[kind:5]', 'cannot convert int64 to string'],
+  ['{"apiVersion":{}}', 'map[apiVersion:map[]]', 'unrecognized type: string'],
   ['{"spec":{"strategy":[]}}', 'map[spec:map[strategy:[]]]', 'cannot restore struct from: slice'],
 ])(
   'a strategic merge patch that does not fit is shown, in the words of Go (%s)',
@@ -73,6 +75,24 @@ test.each([
     ]);
   },
 );
+
+test.each([[{ kind: 'Other' }], [{ apiVersion: 'v2' }], [{ apiVersion: null, kind: 'ConfigMap' }]])(
+  'a strategic merge patch says nothing of the kind (%j)',
+  async (document) => {
+    const { code, text } = await patch(strategicMergePatch, JSON.stringify(document));
+    expect([code, text]).toEqual([200, before]);
+  },
+);
+
+test.each([
+  [mergePatch, { apiVersion: '' }],
+  [mergePatch, { apiVersion: null, kind: null }],
+  [jsonPatch, [{ op: 'remove', path: '/apiVersion' }]],
+])('another patch that leaves no apiVersion leaves no name (%s)', async (type, document) => {
+  const { json } = await patch(type, JSON.stringify(document));
+  const why = 'the name of the object (d based on URL) was undeterminable: name must be provided';
+  expect([json.code, json.reason, json.message]).toEqual([400, 'BadRequest', why]);
+});
 
 const operation = (...operations: readonly object[]): string => JSON.stringify(operations);
 

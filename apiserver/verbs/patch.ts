@@ -28,7 +28,7 @@ import type { VerbContext } from './context';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates } from './field-validation';
-import { checkIdentity, nameless } from './place';
+import { checkIdentity, namelessObject } from './place';
 import { patchOptions } from './query';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
@@ -98,7 +98,6 @@ function changeBy(target: Target, asked: Patch): Change {
     const { endpoint } = target;
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
     const patched = applied(versioned, asked, target);
-    if (isUnversioned(patched, endpoint, asked)) throw nameless(target);
     const fractions = endpoint.custom === undefined ? withFractions(asked.document) : undefined;
     if (fractions !== undefined) {
       decodePatched(applied(versioned, { ...asked, document: fractions }, target), endpoint, {
@@ -108,19 +107,31 @@ function changeBy(target: Target, asked: Patch): Change {
     }
     // Copies are the only way in which little makes much.
     if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);
-    return checkIdentity(decodePatched(patched, endpoint, asked), target);
+    return checkIdentity(decodePatched(asOwnKind(patched, target, asked), endpoint, asked), target);
   };
 }
 
 /**
- * Whether a patch has taken the version away. Upstream reads what is left in the form that its own code has of the kind, in which no field
- * is called as in any version, and misses the name first. A strategic merge patch is about fields alone.
+ * A strategic merge patch is laid over an object whose kind is known, whatever it says of that. Upstream reads what another patch leaves
+ * without an apiVersion as its internal version, which has no place for metadata, and so for a name.
  */
-function isUnversioned(patched: unknown, { custom, row }: Endpoint, { mediaType }: Patch): boolean {
-  if (custom !== undefined || mediaType === MEDIA_TYPE.strategicMergePatch || !isJsonObject(patched))
-    return false;
-  const { apiVersion = null, kind = null } = patched;
-  return (apiVersion === null || apiVersion === '') && (kind === null || kind === '' || kind === row.kind);
+function asOwnKind(patched: unknown, { endpoint, name }: Target, asked: Patch): unknown {
+  if (endpoint.custom !== undefined || !isJsonObject(patched)) return patched;
+  const { kind, apiVersion } = patched as { readonly kind?: unknown; readonly apiVersion?: unknown };
+  if (asked.mediaType !== MEDIA_TYPE.strategicMergePatch) {
+    const isOwn = isAbsent(kind) || kind === endpoint.row.kind;
+    if (isOwn && isAbsent(apiVersion)) throw namelessObject(name);
+    return patched;
+  }
+  for (const given of [kind, apiVersion]) {
+    if (isAbsent(given) || typeof given === 'string') continue;
+    throw misfitOf(new DecodeError('expected a string', { misfit: { wanted: 'a string', given } }), asked);
+  }
+  return { ...patched, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
 }
 
 /** What a patch makes of the types of fields is the patch's fault, and is answered as such. */

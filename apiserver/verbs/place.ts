@@ -13,17 +13,10 @@ export function placeInNamespace(object: ApiObject, { endpoint, namespace }: Tar
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
-/** The object of an update has no name. */
-export function nameless({ name }: Pick<Target, 'name'>): StatusError {
-  return badRequest(
-    `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
-  );
-}
-
 /** Throws BadRequest when the object of an update names another object than the path. */
 export function checkIdentity(object: ApiObject, { endpoint, namespace, name }: Target): ApiObject {
   const given = object.metadata.name ?? '';
-  if (given === '') throw nameless({ name });
+  if (given === '') throw namelessObject(name);
   if (given !== name) {
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
   }
@@ -34,4 +27,11 @@ export function checkIdentity(object: ApiObject, { endpoint, namespace, name }: 
     );
   }
   return placeInNamespace(object, { endpoint, namespace, name, subresource: '' });
+}
+
+/** The refusal of an object that does not say its name, where the path says `name`. */
+export function namelessObject(name: string): StatusError {
+  return badRequest(
+    `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+  );
 }
