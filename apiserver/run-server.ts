@@ -146,7 +146,6 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       replicas: new LiveReplicas(opened.backend, prefix),
       self: { ip: options.advertiseAddress, port },
       serviceAddress: plane.serviceAllocation.firstAddress,
-      family: plane.serviceAllocation.family,
       log,
     });
     try {

@@ -7,7 +7,7 @@ import { ConnectionError } from '../../shared/client/connection-error';
 import { StatusError } from '../../shared/errors/status-error';
 import type { Log } from '../../shared/log/log';
 import { formatTime } from '../../shared/meta/time';
-import { GROUP, USER_GROUP } from '../../shared/names';
+import { API_SERVER_MANAGER, GROUP, USER_GROUP } from '../../shared/names';
 import type { ApiObject } from '../../shared/object/object';
 import type { ClusterReader } from '../admission/cluster-reader';
 import { SERVICES } from '../admission/plugins/resources';
@@ -176,6 +176,7 @@ async function write(
     subresource: 'status',
     user: API_SERVER_USER,
     dryRun: false,
+    manager: API_SERVER_MANAGER,
   };
   try {
     await updateObject(store, request, { change, options: { creates: 'never' } }, signal);

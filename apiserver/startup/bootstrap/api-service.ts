@@ -28,7 +28,6 @@ export interface ApiServiceOptions {
   readonly self: ReplicaAddress;
   /** The Service's address: the first of the range. */
   readonly serviceAddress: string;
-  readonly family: 'IPv4' | 'IPv6';
   readonly log: Log;
 }
 
@@ -79,7 +78,7 @@ function isLoopback(ip: string): boolean {
 }
 
 async function createService(
-  { store, registry, self, serviceAddress, family }: ApiServiceOptions,
+  { store, registry, self, serviceAddress }: ApiServiceOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const service: ApiObject = {
@@ -87,8 +86,6 @@ async function createService(
     spec: {
       type: 'ClusterIP',
       clusterIP: serviceAddress,
-      clusterIPs: [serviceAddress],
-      ipFamilies: [family],
       ipFamilyPolicy: 'SingleStack',
       sessionAffinity: 'None',
       ports: [{ name: 'https', protocol: 'TCP', port: HTTPS_PORT, targetPort: self.port }],

@@ -1,4 +1,4 @@
-import { API_SERVICE_NAME, GROUP } from '../../../shared/names';
+import { API_SERVER_MANAGER, API_SERVICE_NAME, GROUP } from '../../../shared/names';
 import { silentLog } from '../../../shared/log/log';
 import { patience } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
@@ -30,7 +30,6 @@ function replica(ip: string, port = 6443): ApiService {
     replicas: new LiveReplicas(api.backend, '/registry'),
     self: { ip, port },
     serviceAddress: serviceAllocation.firstAddress,
-    family: serviceAllocation.family,
     log: silentLog,
   });
 }
@@ -44,6 +43,27 @@ test('the Service of the API has the first address of the range, which nobody el
   });
   const body = { metadata: { name: 'thief' }, spec: { clusterIP: '10.0.0.1', ports: [{ port: 1 }] } };
   expect((await api.call('POST', '/api/v1/namespaces/default/services', { body })).code).toBe(422);
+});
+
+test('what the server writes by itself is its own', async () => {
+  await replica('192.0.2.1').reconcile(patience());
+  const owners = async (path: string): Promise<unknown> => {
+    const { json } = await api.call('GET', path);
+    const entries: readonly { manager: string; fieldsV1: unknown }[] = json.metadata.managedFields;
+    return entries.map(({ manager, fieldsV1 }) => [manager, fieldsV1]);
+  };
+  const labels = { 'f:metadata': { 'f:labels': { '.': {}, 'f:component': {}, 'f:provider': {} } } };
+  const port = { '.': {}, 'f:name': {}, 'f:port': {}, 'f:protocol': {}, 'f:targetPort': {} };
+  const spec = {
+    'f:clusterIP': {},
+    'f:ipFamilyPolicy': {},
+    'f:ports': { '.': {}, 'k:{"port":443,"protocol":"TCP"}': port },
+    'f:sessionAffinity': {},
+    'f:type': {},
+  };
+  expect(await owners(SERVICE)).toEqual([[API_SERVER_MANAGER, { ...labels, 'f:spec': spec }]]);
+  expect(await owners('/api/v1/namespaces/default')).toMatchObject([[API_SERVER_MANAGER, {}]]);
+  expect(await owners(ENDPOINTS)).toMatchObject([[API_SERVER_MANAGER, { 'f:subsets': {} }]]);
 });
 
 test('Endpoints and their slice hold all live replicas, and one that stops takes itself out', async () => {

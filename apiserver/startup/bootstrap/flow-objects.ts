@@ -129,7 +129,7 @@ async function writeConditions(
     const withCondition = (current: FlowSchema): FlowSchema => judged(current, names, nowTime);
     const { name = '' } = schema.metadata;
     if (withCondition(schema) === schema || !writes.mayWrite(name)) continue;
-    const request = { ...ownRequest(endpoint, { name }), subresource: 'status', manager: MANAGER };
+    const request = { ...ownRequest(endpoint, { name }, MANAGER), subresource: 'status' };
     const change = (current: ApiObject | undefined): ApiObject =>
       withCondition((current ?? schema) as FlowSchema);
     await unlessGone(updateObject(store, request, { change, options: { creates: 'never' } }, signal));
