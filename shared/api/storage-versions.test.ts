@@ -1,0 +1,34 @@
+import { RESOURCES } from './resources';
+
+/**
+ * The versions in which objects are stored, where that is not `v1`. One may change only to a version that the last release serves as well,
+ * so that its servers can read what is stored (ADR 65).
+ */
+const NOT_STABLE: Readonly<Record<string, string>> = {
+  csistoragecapacities: 'v1beta1',
+  flowschemas: 'v1beta1',
+  horizontalpodautoscalers: 'v2beta2',
+  podsecuritypolicies: 'v1beta1',
+  prioritylevelconfigurations: 'v1beta1',
+  storageversions: 'v1alpha1',
+};
+const STABLE = 43;
+
+const stored = RESOURCES.filter(({ verbs }) => verbs.includes('list') && verbs.includes('create'));
+
+test('objects are stored in the versions that the last release can read', () => {
+  const versions = new Map(stored.map(({ hub, resource }) => [`${hub.group}/${resource}`, hub.version]));
+  const others = [...versions].filter(([, version]) => version !== 'v1');
+  expect(Object.fromEntries(others.map(([name, version]) => [name.split('/')[1], version]))).toEqual(
+    NOT_STABLE,
+  );
+  expect(versions.size - others.length).toBe(STABLE);
+});
+
+test('each of them is a version in which the kind is served', () => {
+  const served = new Set(RESOURCES.map(({ group, version, resource }) => `${group}/${version}/${resource}`));
+  const unserved = stored.filter(
+    ({ hub, resource }) => !served.has(`${hub.group}/${hub.version}/${resource}`),
+  );
+  expect(unserved.map(({ resource }) => resource)).toEqual([]);
+});
