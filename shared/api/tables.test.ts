@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { GROUP } from '../names';
 import { messageNames, messageType } from '../schema/types';
 import type * as Groups from './groups';
 import type * as Resources from './resources';
@@ -180,6 +181,9 @@ test('the core group comes first, falling priority decides, and stable versions 
   const priorities = GROUPS.map(({ priority }) => priority);
   expect(priorities).toEqual([...priorities].sort((a, b) => b - a));
   expect(GROUPS[0]?.group).toBe('');
+  const order = GROUPS.map(({ group }) => group);
+  // Clients that look for `ingresses` take the first group that has them.
+  expect(order.indexOf(GROUP.networking)).toBeLessThan(order.indexOf(GROUP.extensions));
   expect(preferredVersion('autoscaling')).toBe('v1');
   expect(preferredVersion('policy')).toBe('v1');
   expect(preferredVersion('example.com')).toBeUndefined();
