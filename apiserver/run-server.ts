@@ -17,7 +17,6 @@ import type { ApiService } from './startup/bootstrap/api-service';
 import { createApiService } from './startup/bootstrap/api-service';
 import { createApiVersions } from './startup/bootstrap/api-versions';
 import { createAuthenticationInfo } from './startup/bootstrap/authentication-info';
-import { clusterIdOf } from './startup/bootstrap/cluster-record';
 import { checkDialect } from './startup/bootstrap/dialect-record';
 import type { Furnishing } from './startup/bootstrap/furnish';
 import { createFurnishing } from './startup/bootstrap/furnish';
@@ -33,7 +32,7 @@ import { profilingEndpoints } from './observability/profiling/profiling-endpoint
 import type { HealthCheck } from './observability/health/health-check';
 import type { CheckedParts } from './startup/health-checks';
 import { checksOf } from './startup/health-checks';
-import { openSharedAnswers } from './startup/shared-answers';
+import { openClusterAnswers } from './startup/cluster-answers';
 import { startFlowControl } from './startup/flow-control';
 import type { AnswersOf } from './access/webhook/shared-answers';
 import type { OverloadParts } from './exchange/overload';
@@ -57,7 +56,6 @@ import { statusErrorOf } from './http/server/error-handler';
 import { createAnswerLimitStage, createRequestMemory } from './http/server/held-bytes';
 import type { Server } from './http/server/server';
 import { createServer } from './http/server/server';
-import type { Backend } from './storage/backend';
 import type { OpenedStore } from './storage/open';
 
 /** How long requests in flight may take once the server has stopped accepting. */
@@ -126,7 +124,11 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
     const { prefix } = options.store;
     await retryUntilAvailable(async () => opened.connect(stop), start, stop);
     await retryUntilAvailable(async () => checkDialect(opened.backend, prefix, stop), start, stop);
-    const answersOf = await openAnswers(context, { backend: opened.backend, life: life.signal }, stop);
+    const answersOf = await openClusterAnswers(
+      options,
+      { log, backend: opened.backend, life: life.signal },
+      stop,
+    );
     const plane = planeOfOptions(options, { backend: opened.backend, log, life: life.signal, answersOf });
     const policyHook = createPolicyHook({ store: plane.store, registry: plane.registry, log });
     const hooks = createStartHooks(options.flow.isFair ? [] : ['flowConfigurationConsumer', 'flowFilter']);
@@ -236,25 +238,6 @@ interface ListenerParts {
   readonly life: AbortSignal;
   /** Undefined: what webhooks answer is told to no other replica. */
   readonly answersOf: AnswersOf | undefined;
-}
-
-/** What webhooks answer is shared by the replicas on one store; undefined where it is not shared. */
-async function openAnswers(
-  { options, log }: ServerProcess,
-  { backend, life }: { readonly backend: Backend; readonly life: AbortSignal },
-  stop: AbortSignal,
-): Promise<AnswersOf | undefined> {
-  const { sharedAnswers, authentication, authorizationWebhook } = options;
-  if (sharedAnswers === undefined) return undefined;
-  const { prefix: storePrefix } = options.store;
-  const start = { log, clock: systemClock };
-  const clusterId = await retryUntilAvailable(
-    async () => clusterIdOf(backend, storePrefix, stop),
-    start,
-    stop,
-  );
-  const services = { tokens: authentication.tokenWebhook, access: authorizationWebhook };
-  return openSharedAnswers(sharedAnswers, { clock: systemClock, storePrefix, clusterId, services, life });
 }
 
 interface OpenListener {

@@ -1,0 +1,33 @@
+import { systemClock } from '../../shared/concurrency/clock';
+import type { Log } from '../../shared/log/log';
+import type { AnswersOf } from '../access/webhook/shared-answers';
+import type { Backend } from '../storage/backend';
+import { clusterIdOf } from './bootstrap/cluster-record';
+import type { ServerOptions } from './options/server-options';
+import { retryUntilAvailable } from './retry-until-available';
+import { openSharedAnswers } from './shared-answers';
+
+interface ServerLife {
+  readonly log: Log;
+  readonly backend: Backend;
+  /** Aborts when the server has stopped. */
+  readonly life: AbortSignal;
+}
+
+/** What webhooks answer is shared by the replicas on one store; undefined where it is not shared. Gives up when `stop` aborts. */
+export async function openClusterAnswers(
+  { sharedAnswers, authentication, authorizationWebhook, store }: ServerOptions,
+  { log, backend, life }: ServerLife,
+  stop: AbortSignal,
+): Promise<AnswersOf | undefined> {
+  if (sharedAnswers === undefined) return undefined;
+  const { prefix: storePrefix } = store;
+  const start = { log, clock: systemClock };
+  const clusterId = await retryUntilAvailable(
+    async () => clusterIdOf(backend, storePrefix, stop),
+    start,
+    stop,
+  );
+  const services = { tokens: authentication.tokenWebhook, access: authorizationWebhook };
+  return openSharedAnswers(sharedAnswers, { clock: systemClock, storePrefix, clusterId, services, life });
+}
