@@ -1,12 +1,13 @@
 import type { Pod } from '../../../shared/api/types/core-v1';
-import { validateLabels } from '../../../shared/meta/validate-labels';
+import { goQuote } from '../../../shared/errors/go-quote';
+import { labelValueProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import { ANNOTATION } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
 import { fieldsOf, stringMap, text } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
-import { refusal } from '../refusal';
+import { plainFailure, refusal } from '../refusal';
 import { NAMESPACES, PODS } from './resources';
 import { withSpec } from './with-spec';
 
@@ -67,21 +68,21 @@ function selectorOf(
   const annotations = cluster.get(NAMESPACES, attributes.write.namespace)?.metadata.annotations ?? {};
   const own = annotations[ANNOTATION.namespaceNodeSelector];
   const selector = own === undefined ? clusterDefault : labelsOf(own);
-  if (selector !== undefined) return selector;
-  throw refusal(
-    attributes,
-    `the annotation ${ANNOTATION.namespaceNodeSelector} of the namespace is no selector`,
-  );
+  if (typeof selector !== 'string') return selector;
+  throw plainFailure(selector);
 }
 
 /** Why the plugin cannot run with this configuration; undefined for a good one. */
 export function podNodeSelectorProblem(configuration: unknown): string | undefined {
-  const wrong = wordsOf(configuration).find(([, words]) => labelsOf(words) === undefined);
+  const wrong = wordsOf(configuration).find(([, words]) => typeof labelsOf(words) === 'string');
   return wrong && `the selector of ${wrong[0]} is not like a=b,c=d`;
 }
 
 function selectorsOf(configuration: unknown): Selectors {
-  const given = wordsOf(configuration).map(([name, words]) => [name, labelsOf(words) ?? {}] as const);
+  const given = wordsOf(configuration).map(([name, words]) => {
+    const labels = labelsOf(words);
+    return [name, typeof labels === 'string' ? {} : labels] as const;
+  });
   const allowed = new Map(given);
   allowed.delete(CLUSTER_DEFAULT);
   return { clusterDefault: new Map(given).get(CLUSTER_DEFAULT) ?? {}, allowed };
@@ -93,16 +94,24 @@ function wordsOf(configuration: unknown): readonly (readonly [name: string, word
   return Object.entries(stringMap(given)).map(([name, words]) => [name, text(words)]);
 }
 
-/** `a=b,c=d`; undefined for anything else. What cannot be read must not count as a selector that every node fits. */
-function labelsOf(words: string): Labels | undefined {
+/** `a=b,c=d`; else why it is no selector, in the words of the reference. What cannot be read must not count as a selector that every node fits. */
+function labelsOf(words: string): Labels | string {
   if (words.trim() === '') return {};
-  const pairs = words.split(',').map((word) =>
-    word
-      .trim()
-      .split('=')
-      .map((part) => part.trim()),
-  );
-  const labels = Object.fromEntries(pairs.map(([key = '', value = '']) => [key, value]));
-  const isWellFormed = pairs.every(({ length }) => length === 2) && validateLabels(labels, '').length === 0;
-  return isWellFormed ? labels : undefined;
+  const labels = new Map<string, string>();
+  for (const word of words.split(',')) {
+    const parts = word.split('=');
+    if (parts.length !== 2) return `invalid selector: [${parts.join(' ')}]`;
+    const [key = '', value = ''] = parts.map((part) => part.trim());
+    const problem = labelProblem(key, value);
+    if (problem !== undefined) return problem;
+    labels.set(key, value);
+  }
+  return Object.fromEntries(labels);
+}
+
+function labelProblem(key: string, value: string): string | undefined {
+  const ofKey = qualifiedNameProblems(key);
+  if (ofKey.length > 0) return `<nil>: Invalid value: ${goQuote(key)}: ${ofKey.join('; ')}`;
+  const ofValue = labelValueProblems(value);
+  return ofValue.length > 0 ? `[${key}]: Invalid value: ${goQuote(value)}: ${ofValue.join('; ')}` : undefined;
 }

@@ -2,14 +2,15 @@ import type { Pod, Toleration } from '../../../shared/api/types/core-v1';
 import { ANNOTATION, TAINT } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
 import { qosClassOf } from '../../kinds/core/pod-qos';
-import { fieldsOf, optionalRecord, records } from '../../../shared/object/accessors';
+import { fieldsOf, records } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
-import { refusal } from '../refusal';
+import { plainFailure } from '../refusal';
 import { NAMESPACES, PODS } from './resources';
 import { areWithin, mergedTolerations } from './tolerations';
 import { withSpec } from './with-spec';
+import { writtenTolerations } from './written-tolerations';
 
 const UNDER_PRESSURE: Toleration = { key: TAINT.memoryPressure, operator: 'Exists', effect: 'NoSchedule' };
 
@@ -30,8 +31,7 @@ export function podTolerationRestriction(configuration: unknown): AdmissionPlugi
     const allowed = ofItsNamespace ?? fallback.allowed;
     if (allowed.length === 0 || areWithin(tolerations, allowed)) return;
     const whose = ofItsNamespace === undefined ? 'cluster' : 'namespace';
-    throw refusal(
-      attributes,
+    throw plainFailure(
       `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${whose} whitelist`,
     );
   };
@@ -73,20 +73,7 @@ function ofNamespace(
   const { annotations = {} } = cluster.get(NAMESPACES, attributes.write.namespace)?.metadata ?? {};
   const text = annotations[annotation];
   if (text === undefined) return undefined;
-  const list = text === '' ? [] : parsedList(text);
-  if (list !== undefined) return list;
-  throw refusal(attributes, `the annotation ${annotation} of the namespace is no list of tolerations`);
-}
-
-/** A list of JSON objects; undefined for any other text. What cannot be read must not count as a list that restricts nothing. */
-function parsedList(text: string): readonly Toleration[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (value === null) return [];
-    return Array.isArray(value) && value.every((each) => optionalRecord(each) !== undefined)
-      ? tolerationsIn(value)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const list = writtenTolerations(text);
+  if (typeof list !== 'string') return list;
+  throw plainFailure(list);
 }

@@ -5,6 +5,7 @@ import { alwaysPullImages } from './always-pull-images';
 import { denyServiceExternalIps } from './deny-service-external-ips';
 import { extendedResourceToleration } from './extended-resource-toleration';
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology';
+import { plainFailure } from '../refusal';
 import { podNodeSelector, podNodeSelectorProblem } from './pod-node-selector';
 import { podTolerationRestriction } from './pod-toleration-restriction';
 import { NAMESPACES } from './resources';
@@ -154,15 +155,21 @@ describe('PodNodeSelector', () => {
     expect(await outcomeOf(plugin, creationOf(spec), own)).toContain(problem);
   });
 
-  test.each(['disk', 'a=b=c', 'disk=ssd,', 'no spaces=ssd'])(
-    'no pod gets in where the selector %j of its namespace cannot be read',
-    async (words) => {
-      const cluster = namespaceWith({ [ANNOTATION.namespaceNodeSelector]: words });
-      expect(await outcomeOf(plugin, creationOf({}), cluster)).toContain('of the namespace is no selector');
-      const podNodeSelectorPluginConfig = { clusterDefaultNodeSelector: 'a=b', ns: words };
-      expect(podNodeSelectorProblem({ podNodeSelectorPluginConfig })).toContain('the selector of ns');
-    },
-  );
+  test.each([
+    ['disk', 'invalid selector: [disk]'],
+    ['a=b=c', 'invalid selector: [a b c]'],
+    ['disk=ssd,', 'invalid selector: []'],
+    ['zone in (a', 'invalid selector: [zone in (a]'],
+    ['-a=b', '<nil>: Invalid value: "-a": name part must consist of'],
+    ['a=-b', '[a]: Invalid value: "-b": a valid label must be an empty string or consist of'],
+    ['a!=b', '<nil>: Invalid value: "a!": name part must consist of'],
+  ])('no pod gets in where the selector %j of its namespace cannot be read', async (words, problem) => {
+    const cluster = namespaceWith({ [ANNOTATION.namespaceNodeSelector]: words });
+    const outcome = await outcomeOf(plugin, creationOf({}), cluster);
+    expect(outcome).toEqual(expect.stringContaining(`500 ${problem}`));
+    const podNodeSelectorPluginConfig = { clusterDefaultNodeSelector: 'a=b', ns: words };
+    expect(podNodeSelectorProblem({ podNodeSelectorPluginConfig })).toContain('the selector of ns');
+  });
 
   test('without configuration and annotation nothing is changed', async () => {
     expect(podNodeSelectorProblem(undefined)).toBeUndefined();
@@ -222,13 +229,42 @@ describe('PodTolerationRestriction', () => {
     expect(await outcomeOf(plugin, creation, cluster)).toContain('conflict with its namespace whitelist');
   });
 
-  test.each(['{', '{}', '["a"]'])('no pod gets in where the annotation %j cannot be read', async (text) => {
+  test.each([
+    ['[{"key":', 'unexpected end of JSON input'],
+    ['x', "invalid character 'x' looking for beginning of value"],
+    ['[] x', "invalid character 'x' after top-level value"],
+    ['{"a":1}', 'json: cannot unmarshal object into Go value of type []v1.Toleration'],
+    ['"x"', 'json: cannot unmarshal string into Go value of type []v1.Toleration'],
+    ['[1]', 'json: cannot unmarshal number into Go value of type v1.Toleration'],
+    ['[{"key":1}]', 'json: cannot unmarshal number into Go struct field Toleration.key of type string'],
+    [
+      '[{"tolerationSeconds":"1"}]',
+      'json: cannot unmarshal string into Go struct field Toleration.tolerationSeconds of type int64',
+    ],
+  ])('no pod gets in where the annotation %j cannot be read', async (text, problem) => {
     for (const annotation of [
       ANNOTATION.namespaceDefaultTolerations,
       ANNOTATION.namespaceTolerationsAllowed,
     ]) {
       const outcome = await outcomeOf(plugin, creationOf({}), namespaceWith({ [annotation]: text }));
-      expect(outcome).toContain('is no list of tolerations');
+      expect(outcome).toBe(`500 ${problem}`);
     }
+  });
+
+  test('what stands in the annotation beside the fields of a toleration is left out', async () => {
+    const text = '[{"key":"d","operator":"Exists","other":[1],"value":null}]';
+    const cluster = namespaceWith({ [ANNOTATION.namespaceDefaultTolerations]: text });
+    expect(await outcomeOf(plugin, creationOf({}), cluster)).toEqual(podOf({ tolerations: [exists('d')] }));
+  });
+
+  test('a refusal is the plain 500 of the reference, without a reason', () => {
+    expect(plainFailure('why').status).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'why',
+      code: 500,
+    });
   });
 });
