@@ -40,6 +40,9 @@ function clientTimeoutMs({ query }: Exchange): number | undefined {
   const text = query.get('timeout');
   if (text === null || text === '') return undefined;
   const ms = parseDurationMs(text);
-  if (ms === undefined) throw badRequest(`invalid timeout: ${JSON.stringify(text)} is no duration`);
+  if (ms === undefined) {
+    const why = `time: invalid duration ${JSON.stringify(text)}`;
+    throw badRequest(`invalid timeout specified in the request URL - ${why}`);
+  }
   return ms > 0 ? ms : undefined;
 }

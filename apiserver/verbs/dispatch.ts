@@ -1,5 +1,5 @@
 import { AUDIT_ANNOTATION } from '../../shared/names';
-import { StatusError, badRequest } from '../../shared/errors/status-error';
+import { StatusError, badRequest, methodNotSupported } from '../../shared/errors/status-error';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { refuseUnrouted } from '../http/encoding/routing';
 import { DefinitionChangedError } from '../registry/custom-errors';
@@ -16,7 +16,7 @@ import { get } from './get';
 import { list } from './list';
 import { operationVerb } from './operation';
 import { patch } from './patch';
-import { findTarget, methodNotAllowed } from './target';
+import { findTarget, isListedOnly, methodNotAllowed } from './target';
 import { unknownBelow } from './unknown-path';
 import { update } from './update';
 import { viewVerb } from './view';
@@ -87,14 +87,22 @@ async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Ans
   const { verb: name } = exchange.info;
   const verb = operationVerb(target, name) ?? viewVerb(target, name) ?? VERBS.get(name);
   if (verb === undefined) throw methodNotAllowed();
-  if (target.endpoint.custom === undefined) refuseUnrouted(exchange, routeOf(context, target, name));
-  tellDeprecation(exchange, target.endpoint);
+  enter(context, exchange, target);
   if (exchange.upgrade && exchange.info.verb !== 'watch') {
     throw badRequest(
       'Upgrade request is not possible here: only a watch can be sent over an upgraded connection',
     );
   }
   return verb(context, exchange, target);
+}
+
+/** What happens on the way to the handler: the router refuses, then the client is warned, then a list says that it cannot be watched. */
+function enter(context: VerbContext, exchange: Exchange, target: Target): void {
+  const { verb } = exchange.info;
+  const { row, custom, deprecation } = target.endpoint;
+  if (custom === undefined) refuseUnrouted(exchange, routeOf(context, target, verb));
+  if (deprecation !== undefined) tellDeprecation(exchange, target.endpoint);
+  if (custom === undefined && isListedOnly({ verb }, row.verbs)) throw methodNotSupported(row, verb);
 }
 
 /** Only patches are told apart by the type of their body. */

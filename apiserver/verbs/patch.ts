@@ -167,10 +167,21 @@ function invalidPatch(why: string, cause: unknown, shown = ''): StatusError {
   });
 }
 
+/** As upstream, a strategic merge patch changes an object of a type that is known, whatever it says of kind and version. */
+function withOwnKind(patched: unknown, { kind, apiVersion }: ApiObject): unknown {
+  if (!isJsonObject(patched)) return patched;
+  const isText = (name: string): boolean => ['string', 'undefined'].includes(typeof patched[name]);
+  return isText('kind') && isText('apiVersion') ? { ...patched, kind, apiVersion } : patched;
+}
+
 /** A malformed patch is a BadRequest, one that does not apply is Invalid, too many operations are refused by their number. */
 function applied(current: ApiObject, { mediaType, document }: Patch, target: Target): unknown {
   try {
-    return STEP_TIMES.run('patch', () => PATCHERS.get(mediaType)?.(target.endpoint.type, current, document));
+    const { endpoint } = target;
+    const patched = STEP_TIMES.run('patch', () =>
+      PATCHERS.get(mediaType)?.(endpoint.type, current, document),
+    );
+    return mediaType === MEDIA_TYPE.strategicMergePatch ? withOwnKind(patched, current) : patched;
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
     if (error.kind === 'malformed') throw badRequest(error.message, error);

@@ -1,4 +1,4 @@
-import { StatusError, badRequest, methodNotSupported } from '../../shared/errors/status-error';
+import { StatusError, badRequest } from '../../shared/errors/status-error';
 import type { Exchange } from '../exchange/exchange';
 import type { RequestInfo } from '../exchange/request-info';
 import { managerOf } from '../registry/fieldmanager/manager-name';
@@ -26,8 +26,8 @@ export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): 
   const { row } = endpoint;
   const name = nameInPath(info);
   if (!isThere(info, endpoint, name)) throw unknownPath();
-  if (isListedOnly(info, row.verbs)) throw methodNotSupported(row, info.verb);
-  if (!verbsOf(endpoint, info.subresource).includes(info.verb)) throw methodNotAllowed();
+  const verbs = verbsOf(endpoint, info.subresource);
+  if (!verbs.includes(info.verb) && !isListedOnly(info, verbs)) throw methodNotAllowed();
   if (!isInPlace(info, row.namespaced) || !isReadByGet(exchange)) throw methodNotAllowed();
   return withPossibleName({
     endpoint,
@@ -58,9 +58,12 @@ function pathSegmentProblem(text: string): string | undefined {
 /** Whether the path is one of the resource's, whatever is asked for there. */
 function isThere(info: RequestInfo, endpoint: Endpoint, name: string): boolean {
   const { row } = endpoint;
-  const namespaced = info.namespace !== '' && row.resource !== 'namespaces';
-  if (namespaced && !row.namespaced) return false;
-  if (row.namespaced && name !== '' && info.namespace === '') return false;
+  // Of a Namespace itself, the namespace of the path is its name.
+  const isOwn = row.resource === 'namespaces' && info.namespace === name;
+  if (info.namespace !== '' && !row.namespaced && !isOwn) return false;
+  // In all namespaces together things can be listed, and there is no path for what cannot.
+  const isAcross = row.namespaced && info.namespace === '';
+  if (isAcross && (name !== '' || !row.verbs.includes('list'))) return false;
   if (info.leadingVerb !== '' && !hasPathThatLeadsWith(info, endpoint)) return false;
   return name === '' || info.subresource !== '' || row.verbs.some((verb) => VERBS_OF_ONE.has(verb));
 }
@@ -74,7 +77,7 @@ function hasPathThatLeadsWith({ leadingVerb, subresource }: RequestInfo, { row }
 }
 
 /** A watch is asked for by a list's path: where there is only a list, it is the list that cannot be watched. */
-function isListedOnly({ verb }: RequestInfo, verbs: readonly string[]): boolean {
+export function isListedOnly({ verb }: Pick<RequestInfo, 'verb'>, verbs: readonly string[]): boolean {
   return verb === 'watch' && verbs.includes('list') && !verbs.includes('watch');
 }
 

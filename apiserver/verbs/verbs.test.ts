@@ -385,6 +385,8 @@ describe('paths', () => {
     ['POST', '/apis/apps/v1', 405],
     ['GET', '/apis/apps/v1/namespaces/default/configmaps', 404],
     ['GET', `${CMS}/a/status`, 404],
+    ['GET', '/api/v1/bindings', 404],
+    ['GET', '/api/v1/watch/namespaces/default/namespaces', 404],
     ['POST', `${CMS}/a`, 405],
     ['PUT', CMS, 405],
     ['DELETE', '/api/v1/namespaces', 405],
@@ -476,6 +478,30 @@ describe('paths', () => {
     await api.call('POST', CMS, { body: { metadata: { name: 'shown-as' } } });
     const gone = await api.call('DELETE', `${CMS}/shown-as`, as('PartialObjectMetadataList'));
     expect([gone.code, gone.json.kind]).toEqual([200, 'Status']);
+  });
+
+  test('a header that names no type is as good as none', async () => {
+    const headers = { 'content-type': '' };
+    const body = { metadata: { name: 'untyped' } };
+    expect((await api.call('POST', `${CMS}?dryRun=All`, { body, headers })).code).toBe(201);
+  });
+
+  test('what can only be listed warns before it says that it cannot be watched', async () => {
+    const { code, warnings } = await api.call('GET', '/api/v1/componentstatuses?watch=1');
+    expect([code, warnings]).toEqual([405, ['v1 ComponentStatus is deprecated in v1.19+']]);
+  });
+
+  test('a strategic merge patch says nothing of kind and version', async () => {
+    await api.call('POST', CMS, { body: { metadata: { name: 'typed' } } });
+    const headers = { 'content-type': MEDIA_TYPE.strategicMergePatch };
+    const body = { kind: 'Pod', apiVersion: 'v9', data: { a: 'b' } };
+    expect((await api.call('PATCH', `${CMS}/typed`, { body, headers })).json).toMatchObject({
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      data: { a: 'b' },
+    });
+    const wrong = await api.call('PATCH', `${CMS}/typed`, { body: { kind: 1 }, headers });
+    expect(wrong.code).toBe(422);
   });
 
   test('preconditions of a deletion may stand in its query', async () => {

@@ -146,11 +146,13 @@ function isForPeople(parameter: string, userAgent: string): boolean {
   return parameter === '' ? PEOPLE.test(userAgent) : TRUE.test(parameter);
 }
 
-/** Checks a request body's Content-Type against what the verb reads. Throws UnsupportedMediaType (415). An absent one is JSON. */
+/** Checks a request body's Content-Type against what the verb reads. Throws UnsupportedMediaType (415). An absent or empty one is JSON. */
 export function negotiateBody(contentType: string | undefined, supported: readonly string[]): string {
   // What nearly every request says; the rest of this function is not needed for it.
   if (contentType !== undefined && supported.includes(contentType)) return contentType;
-  const parsed = parseMediaType(contentType ?? MEDIA_TYPE.json);
+  const parsed = parseMediaType(
+    contentType === undefined || contentType === '' ? MEDIA_TYPE.json : contentType,
+  );
   const essence = parsed === undefined ? '' : ownName(`${parsed.type}/${parsed.subtype}`);
   if (supported.includes(essence)) return essence;
   throw new StatusError(
