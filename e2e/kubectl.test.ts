@@ -139,7 +139,8 @@ describe.each(DIALECTS)('in the %s dialect', (dialect: Dialect) => {
           exitCode: 0,
           stdout: expect.stringMatching(/^\[\+\]ping ok\n(?:\[\+\].* ok\n)+healthz check passed\n$/u),
         });
-        for (const check of ['store', 'poststarthook/bootstrap-controller', 'autoregister-completion']) {
+        const store = dialect === 'kubernetes' ? 'etcd' : 'store';
+        for (const check of [store, 'poststarthook/bootstrap-controller', 'autoregister-completion']) {
           expect(ready.stdout).toContain(`[+]${check} ok\n`);
           expect(await kubectl('get', '--raw', `/readyz/${check}`)).toMatchObject({ stdout: 'ok' });
         }
