@@ -5,7 +5,7 @@ import path from 'node:path';
  * How often the program reads a field by a name that the compiler does not check. Fields of kinds have types (ADR 27); where the key is
  * data (tables, schemas of custom resources, environment, headers) there is nothing to be typed. Lower it when you have lowered it.
  */
-const UNTYPED_ACCESSES = 143;
+const UNTYPED_ACCESSES = 142;
 
 const ROOT = path.resolve(__dirname, '..');
 const FOLDERS = ['apiserver', 'controller-manager', 'deploy', 'e2e', 'shared'];

@@ -8,7 +8,13 @@ test('floods, slow readers and the memory of requests are shown', async () => {
   const counts = newConnectionCounts();
   const memory = createRequestMemory();
   addConnectionMetrics(metrics, { counts, memory });
-  Object.assign(counts, { pipelined: 1, pipelineFloods: 2, http2Floods: 8, slowReaders: 3, handshakesRefused: 4 });
+  Object.assign(counts, {
+    pipelined: 1,
+    pipelineFloods: 2,
+    http2Floods: 8,
+    slowReaders: 3,
+    handshakesRefused: 4,
+  });
   memory.bodies.add({ name: 'jane' }, 5);
   memory.answers.add({ name: 'jane' }, 6);
   memory.answers.refused = 7;
