@@ -82,9 +82,11 @@ function hasStatus({ subresources }: ResourceRow): boolean {
   return subresources.some(({ name }) => name === 'status');
 }
 
-function resetsOf({ stored: { strategy } }: Endpoint, subresource: string): readonly string[] {
+/** The status of a custom resource leaves metadata alone as well, but owns what a write of it says of that: so it is in v1.21. */
+function resetsOf({ stored: { strategy }, custom }: Endpoint, subresource: string): readonly string[] {
   const { statusLeavesMetadata = false, resets = {} } = strategy;
-  const metadata = statusLeavesMetadata && subresource === 'status' ? ['metadata'] : [];
+  const isReset = statusLeavesMetadata && custom === undefined && subresource === 'status';
+  const metadata = isReset ? ['metadata'] : [];
   return [...metadata, ...(resets[subresource] ?? [])];
 }
 

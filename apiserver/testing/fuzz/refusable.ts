@@ -16,6 +16,19 @@ export function refusable<Value>(
   }
 }
 
+/** The same for what is read in turns. */
+export async function refusableLater<Value>(
+  read: () => Promise<Value>,
+  ...classes: readonly ErrorClass[]
+): Promise<{ readonly value: Value } | undefined> {
+  try {
+    return { value: await read() };
+  } catch (error) {
+    if (isRefusal(error, classes)) return undefined;
+    throw error;
+  }
+}
+
 /** A StatusError is one as long as it blames the client. */
 function isRefusal(error: unknown, classes: readonly ErrorClass[]): boolean {
   if (error instanceof StatusError && error.status.code >= 500) return false;

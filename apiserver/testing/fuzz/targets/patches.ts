@@ -139,12 +139,13 @@ function checkMergePatch(input: Buffer): void {
   );
 }
 
-/** The pseudo-code of RFC 7386, with the nulls of objects in lists dropped as in Kubernetes. */
+/** The pseudo-code of RFC 7386, with the nulls in lists dropped as in Kubernetes, as items and as fields. */
 function merged(target: unknown, patch: unknown): unknown {
-  if (Array.isArray(patch))
-    return patch.map((each: unknown) =>
-      isJsonObject(each) || Array.isArray(each) ? merged(undefined, each) : each,
-    );
+  if (Array.isArray(patch)) {
+    return patch
+      .filter((each: unknown) => each !== null)
+      .map((each: unknown) => (isJsonObject(each) || Array.isArray(each) ? merged(undefined, each) : each));
+  }
   if (!isJsonObject(patch)) return patch;
   const result: JsonObject = isJsonObject(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {

@@ -17,7 +17,7 @@ import { listQueryOf } from '../../../verbs/list-options';
 import { selectorsOf } from '../../../verbs/selection';
 import { mutateBytes } from '../mutators/mutate-bytes';
 import { mutateInside } from '../mutators/mutate-json';
-import { holds, refusable } from '../refusable';
+import { holds, refusable, refusableLater } from '../refusable';
 import type { Target } from '../target';
 
 const VERBS: ReadonlySet<string> = new Set([
@@ -280,12 +280,13 @@ function checkContinueToken(input: Buffer): void {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'BREW'];
 
 /** The input is a URL without its host; its first byte chooses the method. */
-function checkRequestInfo(input: Buffer): void {
+async function checkRequestInfo(input: Buffer): Promise<void> {
   const url = input.toString('utf8');
   const at = url.indexOf('?');
   const path = at < 0 ? url : url.slice(0, at);
   const query = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
-  refusable(() => [selectorsOf(query), listQueryOf(query)], StatusError);
+  await refusableLater(async () => selectorsOf(query), StatusError);
+  refusable(() => listQueryOf(query), StatusError);
   const method = METHODS[(input[0] ?? 0) % METHODS.length] ?? 'GET';
   const info = refusable(() => parseRequestInfo(method, path, query), URIError)?.value;
   if (info === undefined) return;
@@ -299,7 +300,8 @@ function checkRequestInfo(input: Buffer): void {
     );
     return;
   }
-  const segments = path.replace(/^\/+/, '').split('/').map(decodeURIComponent);
+  // As in the Go server, a slash that is written as %2F separates like any other.
+  const segments = decodeURIComponent(path).replace(/^\/+/, '').split('/');
   const where = `${method} ${path}`;
   holds(segments[0] === 'api' || segments[0] === 'apis', 'a resource is below /api or /apis', where);
   holds(

@@ -224,7 +224,7 @@ const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const NANO_PER_ONE = 10n ** 9n;
 const INT64_MAX_NANO = (2n ** 63n - 1n) * NANO_PER_ONE;
 
-/** In units of a billionth, rounded away from zero; beyond 64 bits it is the largest that is kept. Undefined where it is not judged. */
+/** In units of a billionth, rounded away from zero; a binary one beyond 64 bits is the largest that is kept. Undefined where it is not judged. */
 function valueOf(text: string): bigint | undefined {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(.*)$/s.exec(text);
   if (match === null) return undefined;
@@ -237,12 +237,7 @@ function valueOf(text: string): bigint | undefined {
   if (exponent >= 0) numerator *= 10n ** BigInt(exponent);
   else denominator *= 10n ** BigInt(-exponent);
   const value = (numerator + denominator - 1n) / denominator;
-  const cap = INT64_MAX_NANO;
-  const isKept =
-    whole.replace(/^0+/, '').length + fraction.length <= 18 &&
-    binary <= 0 &&
-    exponent - fraction.length >= -9;
-  const capped = value > cap && !isKept ? cap : value;
+  const capped = value > INT64_MAX_NANO && binary > 0 ? INT64_MAX_NANO : value;
   return sign === '-' ? -capped : capped;
 }
 
