@@ -60,7 +60,7 @@ describe('the status', () => {
       Object.keys(fieldsV1),
     );
     // Metadata that the write could not change is owned by it all the same, as in v1.21.
-    expect(owners).toContainEqual(['f:metadata', 'f:status']);
+    expect(owners).toContainEqual(['f:metadata', 'f:spec', 'f:status']);
     expect((await api.call('GET', `${PATH}/a/status`)).json.status).toEqual({ seen: 1 });
   });
 
