@@ -111,6 +111,17 @@ describe.each(STORES)('over %s', (_name, open) => {
     stop.abort();
   });
 
+  test('what they say of the owners of fields stands in the way of no write by the same owner', async () => {
+    expect((await api.call('POST', PODS, { body: POD })).code).toBe(201);
+    await edit(POD_KEY, `${PODS}/x`, (pod) => {
+      for (const entry of pod.metadata.managedFields) entry.newerOwner = 'status';
+    });
+    expect((await stored(POD_KEY)).metadata.managedFields).toMatchObject([{ newerOwner: 'status' }]);
+    const body = { metadata: { labels: { a: 'b' } } };
+    expect(await patch('merge-patch+json', body)).toMatchObject({ code: 200 });
+    expect((await stored(POD_KEY)).metadata.labels).toEqual({ a: 'b' });
+  });
+
   test('writes of clients that do not know them keep them, each where it belongs', async () => {
     await newerPod();
     const { json } = await api.call('GET', `${PODS}/x`);

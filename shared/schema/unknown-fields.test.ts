@@ -54,3 +54,15 @@ test('items that are equal keep their fields each once', () => {
   expect(object).toMatchObject({ spec: { tolerations: [{ newer: 1 }, { newer: 2 }] } });
   expect(lost).toEqual([]);
 });
+
+test('an entry of managed fields that has changed is not missed, and the others keep what they have', () => {
+  const entry = (manager: string, time: string): object => ({ manager, operation: 'Update', time });
+  const before = '2026-01-01T00:00:00Z';
+  const owned = (...managedFields: readonly object[]): object => ({ metadata: { name: 'x', managedFields } });
+  const next = decodeObject(POD, owned(entry('a', before), entry('b', '2026-01-01T00:00:01Z'))).object;
+  const stored = owned({ ...entry('a', before), newer: 1 }, { ...entry('b', before), newer: 2 });
+  const { object, lost } = graftUnknownFields(POD, next, stored);
+  expect(lost).toEqual([]);
+  expect(object.metadata.managedFields).toMatchObject([{ manager: 'a', newer: 1 }, { manager: 'b' }]);
+  expect(object.metadata.managedFields?.[1]).not.toHaveProperty('newer');
+});

@@ -115,7 +115,8 @@ function graftedList(
     const [stored] = own < 0 ? [] : left.splice(own, 1);
     return { item, stored, at: `${path}[${String(index)}]` };
   });
-  const isGuess = keys.length === 0 && result.some(({ stored }) => stored === undefined);
+  const isGuess =
+    keys.length === 0 && field.name !== OWNERS && result.some(({ stored }) => stored === undefined);
   if (isGuess) {
     const orphans = left.filter((stored) => hasUnknownFields(type, stored));
     lost.push(...orphans.map((stored) => `${path}[${String(before.indexOf(stored))}]`));
@@ -124,6 +125,9 @@ function graftedList(
     stored === undefined ? item : grafted(type, item, { stored, path: at, lost }),
   );
 }
+
+/** Servers write these entries, not clients: one that changes is what this release knows of its owner, and nobody could write it otherwise. */
+const OWNERS = 'managedFields';
 
 /** `kind` and `apiVersion`, and whatever an open message has. */
 function isKnownOtherwise(type: MessageType, key: string): boolean {
