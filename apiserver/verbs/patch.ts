@@ -100,10 +100,8 @@ function changeBy(target: Target, asked: Patch): Change {
     const patched = applied(versioned, asked, target);
     const fractions = endpoint.custom === undefined ? withFractions(asked.document) : undefined;
     if (fractions !== undefined) {
-      decodePatched(applied(versioned, { ...asked, document: fractions }, target), endpoint, {
-        ...asked,
-        report: undefined,
-      });
+      const whole = asOwnKind(applied(versioned, { ...asked, document: fractions }, target), target, asked);
+      decodePatched(whole, endpoint, { ...asked, report: undefined });
     }
     // Copies are the only way in which little makes much.
     if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);
@@ -167,21 +165,11 @@ function invalidPatch(why: string, cause: unknown, shown = ''): StatusError {
   });
 }
 
-/** As upstream, a strategic merge patch changes an object of a type that is known, whatever it says of kind and version. */
-function withOwnKind(patched: unknown, { kind, apiVersion }: ApiObject): unknown {
-  if (!isJsonObject(patched)) return patched;
-  const isText = (name: string): boolean => ['string', 'undefined'].includes(typeof patched[name]);
-  return isText('kind') && isText('apiVersion') ? { ...patched, kind, apiVersion } : patched;
-}
-
 /** A malformed patch is a BadRequest, one that does not apply is Invalid, too many operations are refused by their number. */
 function applied(current: ApiObject, { mediaType, document }: Patch, target: Target): unknown {
   try {
     const { endpoint } = target;
-    const patched = STEP_TIMES.run('patch', () =>
-      PATCHERS.get(mediaType)?.(endpoint.type, current, document),
-    );
-    return mediaType === MEDIA_TYPE.strategicMergePatch ? withOwnKind(patched, current) : patched;
+    return STEP_TIMES.run('patch', () => PATCHERS.get(mediaType)?.(endpoint.type, current, document));
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
     if (error.kind === 'malformed') throw badRequest(error.message, error);
