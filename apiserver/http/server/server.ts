@@ -292,9 +292,9 @@ class HttpsServer implements Server {
   }
 
   readonly #onRequest = (request: ListenerRequest, response: ServerResponse): void => {
-    // Node has given the connection to the response of an earlier request.
     // Node has just stopped reading, for a client that does not take its answers.
     if (request.socket.isPaused()) parseByWayOfSocket(request.socket);
+    // Without a socket, Node has given the connection to the response of an earlier request.
     if (response.socket !== null) this.#express.listener(request, response);
     else this.#pipelines.hold(request, response, () => this.#express.listener(request, response));
   };
