@@ -66,3 +66,21 @@ test('an entry of managed fields that has changed is not missed, and the others 
   expect(object.metadata.managedFields).toMatchObject([{ manager: 'a', newer: 1 }, { manager: 'b' }]);
   expect(object.metadata.managedFields?.[1]).not.toHaveProperty('newer');
 });
+
+test('each item of a long list is read a few times, however many of the others are new', () => {
+  const ITEMS = 300;
+  let reads = 0;
+  const tolerations = Array.from({ length: ITEMS }, (_, index) => ({
+    get key() {
+      reads += 1;
+      return `old-${String(index)}`;
+    },
+    newer: index,
+  }));
+  const changed = tolerations.map((_, index) => ({ key: `new-${String(index)}` }));
+  const next = pod({ containers: [], tolerations: changed });
+  const { lost } = graftUnknownFields(POD, next as never, { spec: { tolerations } });
+  expect(lost).toHaveLength(ITEMS);
+  expect(lost.at(-1)).toBe(`spec.tolerations[${String(ITEMS - 1)}]`);
+  expect(reads).toBeLessThan(10 * ITEMS);
+});

@@ -1,4 +1,3 @@
-import { deepEqual } from '../object/clone';
 import { decodeObject } from './decode';
 import type { FieldType, MessageType } from './types';
 
@@ -105,21 +104,18 @@ function graftedList(
   if (type === undefined) return now;
   const before = (value as readonly unknown[]).filter(isMembers);
   const keys = field.listMapKeys ?? (field.patchMergeKey === undefined ? [] : [field.patchMergeKey]);
-  const isSame =
-    keys.length > 0
-      ? (item: Members, stored: Members) => keys.every((key) => deepEqual(item[key], stored[key]))
-      : (item: Members, stored: Members) => deepEqual(item, decodeObject(type, stored).object);
-  const left = [...before];
-  const result = now.map((item, index) => {
-    const own = left.findIndex((stored) => isSame(item, stored));
-    const [stored] = own < 0 ? [] : left.splice(own, 1);
-    return { item, stored, at: `${path}[${String(index)}]` };
-  });
-  const isGuess =
-    keys.length === 0 && field.name !== OWNERS && result.some(({ stored }) => stored === undefined);
+  const isKeyed = keys.length > 0;
+  const left = new ItemsLeft(before, (stored) => identityOf(isKeyed ? stored : decoded(type, stored), keys));
+  const result = now.map((item, index) => ({
+    item,
+    stored: left.take(identityOf(item, keys)),
+    at: `${path}[${String(index)}]`,
+  }));
+  const isGuess = !isKeyed && field.name !== OWNERS && result.some(({ stored }) => stored === undefined);
   if (isGuess) {
-    const orphans = left.filter((stored) => hasUnknownFields(type, stored));
-    lost.push(...orphans.map((stored) => `${path}[${String(before.indexOf(stored))}]`));
+    for (const [index, stored] of left.rest()) {
+      if (hasUnknownFields(type, stored)) lost.push(`${path}[${String(index)}]`);
+    }
   }
   return result.map(({ item, stored, at }) =>
     stored === undefined ? item : grafted(type, item, { stored, path: at, lost }),
@@ -128,6 +124,51 @@ function graftedList(
 
 /** Servers write these entries, not clients: one that changes is what this release knows of its owner, and nobody could write it otherwise. */
 const OWNERS = 'managedFields';
+
+function decoded(type: MessageType, stored: Members): Members {
+  return decodeObject(type, stored).object as Members;
+}
+
+/** A text that items have in common which are the same: their keys, or all of them. */
+function identityOf(item: Members, keys: readonly string[]): string {
+  return JSON.stringify(keys.length > 0 ? keys.map((key) => item[key]) : item, comparable);
+}
+
+/** A value of JSON as it is alike for all that are equal. */
+function comparable(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  return isMembers(value) ? Object.fromEntries(Object.entries(value).sort(byKey)) : value;
+}
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+/** Stored items that no new one is the same as yet. Of those with one identity the first is taken first. */
+class ItemsLeft {
+  readonly #byIdentity = new Map<string, (readonly [index: number, item: Members])[]>();
+
+  constructor(items: readonly Members[], identity: (item: Members) => string) {
+    // From the end on, so that the first one is the last of its list.
+    for (let index = items.length - 1; index >= 0; index -= 1) {
+      const item = items[index];
+      if (item === undefined) continue;
+      const key = identity(item);
+      const same = this.#byIdentity.get(key);
+      if (same === undefined) this.#byIdentity.set(key, [[index, item]]);
+      else same.push([index, item]);
+    }
+  }
+
+  take(identity: string): Members | undefined {
+    return this.#byIdentity.get(identity)?.pop()?.[1];
+  }
+
+  /** In their order. */
+  rest(): readonly (readonly [index: number, item: Members])[] {
+    return [...this.#byIdentity.values()].flat().sort(([a], [b]) => a - b);
+  }
+}
 
 /** `kind` and `apiVersion`, and whatever an open message has. */
 function isKnownOtherwise(type: MessageType, key: string): boolean {
