@@ -73,8 +73,12 @@ export class Deliveries {
     of.isPaying = true;
     const work = withinLevel(workOfSending(bytes), wholeSeats);
     const queue = await this.#seated(flow, { of, queues, work });
-    if (queue === undefined) of.isPaying = false;
-    else setTimeout(() => this.#finish(flow.level, { of, queues, work, queue }), work.sendMs).unref();
+    if (queue !== undefined) {
+      setTimeout(() => this.#finish(flow.level, { of, queues, work, queue }), work.sendMs).unref();
+      return;
+    }
+    of.isPaying = false;
+    if (flow.level.isQuiescing) this.#parts.control.retire(flow.level);
   }
 
   async #seated(flow: Flow, { of, queues, work: { seats } }: Payment): Promise<Queue | undefined> {
