@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
-import { asksForVersion, readBuild, versionLine } from '../shared/build';
+import { readBuild } from '../shared/build';
+import { readVersionWish } from '../shared/flags/version-flag';
 import { writeHelp } from '../shared/flags/help';
 import { createProcessLog } from '../shared/log/pino-log';
 import type { ServerOptions } from './startup/options/server-options';
@@ -24,12 +25,13 @@ const SMALL_HEAP = '--heap-growing-percent=100';
 /** Reads the command line, then serves until SIGTERM or SIGINT. The process's exit code is what `main` resolves to. */
 async function main(): Promise<number> {
   setFlagsFromString(SMALL_HEAP);
-  const argv = process.argv.slice(2);
-  if (asksForVersion(argv)) {
-    process.stdout.write(`${versionLine(PROGRAM)}\n`);
+  const version = readVersionWish(PROGRAM, process.argv.slice(2));
+  if (version.outcome === 'error') return refuse([version.error]);
+  if (version.outcome === 'line') {
+    process.stdout.write(`${version.line}\n`);
     return 0;
   }
-  const parsed = parseServerFlags(argv);
+  const parsed = parseServerFlags(version.argv);
   if (parsed.outcome === 'help') {
     writeHelp(process.stdout, FLAG_ROWS, { program: PROGRAM, summary: SUMMARY, foreign: FOREIGN_FLAGS });
     return 0;

@@ -13,6 +13,7 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
   { name: 'port', taken: ['0'], reason: 'there is no insecure port' },
   { name: 'cert-dir', reason: 'a certificate of its own is kept in memory only' },
   { name: 'http2-max-streams-per-connection', reason: 'metrics and health are served over HTTP/1.1' },
+  { name: 'permit-address-sharing', isSwitch: true, reason: 'the address is not shared' },
   { name: 'permit-port-sharing', isSwitch: true, reason: 'the port is not shared' },
   { name: 'tls-cipher-suites', reason: 'those of the runtime are used, which are safe ones only' },
   { name: 'tls-min-version', taken: ['', 'VersionTLS12'], reason: 'TLS 1.2 is the least' },
@@ -116,6 +117,12 @@ export const FOREIGN_FLAGS: readonly ForeignFlag[] = [
   { name: 'unhealthy-zone-threshold', reason: CONTROLLER },
   { name: 'volume-host-allow-local-loopback', isSwitch: true, reason: CONTROLLER },
   { name: 'volume-host-cidr-denylist', reason: CONTROLLER },
+  {
+    name: 'insecure-experimental-approve-all-kubelet-csrs-for-group',
+    taken: [''],
+    reason:
+      'who may have requests approved is granted by RBAC, as approval of certificatesigningrequests/nodeclient',
+  },
 
   { name: 'contention-profiling', isSwitch: true, reason: 'one thread runs all controllers, without locks' },
   {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { asksForVersion, readBuild, versionLine } from '../shared/build';
+import { readBuild } from '../shared/build';
+import { readVersionWish } from '../shared/flags/version-flag';
 import { createClient } from '../shared/client/client';
 import { KubeconfigError, loadKubeconfig } from '../shared/client/kubeconfig';
 import { defined } from '../shared/defined';
@@ -43,11 +44,14 @@ const REFUSALS = [
 
 type Values = FlagValues<typeof FLAGS>;
 
-async function main(argv: readonly string[]): Promise<number> {
-  if (asksForVersion(argv)) {
-    process.stdout.write(`${versionLine(PROGRAM)}\n`);
+async function main(given: readonly string[]): Promise<number> {
+  const version = readVersionWish(PROGRAM, given);
+  if (version.outcome === 'error') return refuse([version.error]);
+  if (version.outcome === 'line') {
+    process.stdout.write(`${version.line}\n`);
     return EXIT.ok;
   }
+  const { argv } = version;
   const parsed = parseFlags(FLAGS, argv, FOREIGN_FLAGS);
   if (parsed.outcome === 'help') {
     writeHelp(process.stdout, FLAGS, { program: PROGRAM, summary: SUMMARY, foreign: FOREIGN_FLAGS });

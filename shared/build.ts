@@ -20,14 +20,3 @@ export function readBuild(): Build {
     date: process.env['ORCH_BUILD_DATE'] ?? '',
   };
 }
-
-/** What `--version` prints: `orch-apiserver 0.1.0`, and commit and date where they are known. */
-export function versionLine(program: string): string {
-  const { version, commit, date } = readBuild();
-  return [program, version, commit, date].filter((word) => word !== '').join(' ');
-}
-
-/** Whether a command line asks for the version and nothing else. */
-export function asksForVersion(argv: readonly string[]): boolean {
-  return argv.length === 1 && argv[0] === '--version';
-}

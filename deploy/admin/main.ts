@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { asksForVersion, versionLine } from '../../shared/build';
+import { readVersionWish } from '../../shared/flags/version-flag';
 import type { FlagRow } from '../../shared/flags/flag-row';
 import { helpText } from '../../shared/flags/help';
 import { suggestion } from '../../shared/flags/suggestion';
@@ -26,11 +26,14 @@ const COMMANDS: readonly Command[] = [
 ];
 
 /** Runs the command that the first words name. Resolves to the exit code. */
-async function main(argv: readonly string[]): Promise<number> {
-  if (asksForVersion(argv)) {
-    process.stdout.write(`${versionLine(PROGRAM)}\n`);
+async function main(words: readonly string[]): Promise<number> {
+  const version = readVersionWish(PROGRAM, words);
+  if (version.outcome === 'error') return refuse([version.error]);
+  if (version.outcome === 'line') {
+    process.stdout.write(`${version.line}\n`);
     return EXIT.ok;
   }
+  const { argv } = version;
   const command = COMMANDS.find(({ name }) => name.every((word, index) => argv[index] === word));
   if (command === undefined) return withoutCommand(argv);
   const rest = argv.slice(command.name.length);

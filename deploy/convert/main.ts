@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { asksForVersion, versionLine } from '../../shared/build';
+import { readVersionWish } from '../../shared/flags/version-flag';
 import { parseGroupVersion } from '../../shared/api/resources';
 import type { FlagRow } from '../../shared/flags/flag-row';
 import { writeHelp } from '../../shared/flags/help';
@@ -47,11 +47,14 @@ interface Input {
 }
 
 /** Converts what the command line names. Nothing is written when something cannot be converted. */
-function main(argv: readonly string[]): number {
-  if (asksForVersion(argv)) {
-    process.stdout.write(`${versionLine(PROGRAM)}\n`);
+function main(words: readonly string[]): number {
+  const version = readVersionWish(PROGRAM, words);
+  if (version.outcome === 'error') return refuse([version.error]);
+  if (version.outcome === 'line') {
+    process.stdout.write(`${version.line}\n`);
     return EXIT.ok;
   }
+  const { argv } = version;
   const parsed = parseFlags(FLAGS, argv);
   if (parsed.outcome === 'help') {
     writeHelp(process.stdout, FLAGS, { program: PROGRAM, summary: SUMMARY });

@@ -53,8 +53,13 @@ const BOOLS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
+/** Undefined for what is neither. */
+export function boolOf(text: string): boolean | undefined {
+  return BOOLS.get(text.toLowerCase());
+}
+
 function parseBool(text: string): ParsedValue {
-  const value = BOOLS.get(text.toLowerCase());
+  const value = boolOf(text);
   return value === undefined ? { problem: 'is neither true nor false' } : { value };
 }
 

@@ -4,6 +4,13 @@ import type { ForeignFlag } from './foreign-flag';
 
 const COLUMNS_MAX = 110;
 const INDENT = 6;
+/** Flags of every program. */
+const GLOBAL = `Global flags:
+
+  -h, --help
+      Prints this text and ends.
+      --version true, false or raw
+      Prints the version and ends; raw prints all that is known of the build, as JSON.`;
 
 export interface HelpOptions {
   /** The name of the program as one types it. */
@@ -28,7 +35,7 @@ export function helpText(rows: readonly FlagRow[], { program, summary, foreign =
     foreign.length === 0
       ? []
       : [`Flags of Kubernetes without effect, or refused with a reason:\n\n${wrap(names)}`];
-  return `${summary}\n\nUsage:\n  ${program} [flags]\n\n${[...sections, ...others].join('\n\n')}\n`;
+  return `${summary}\n\nUsage:\n  ${program} [flags]\n\n${[...sections, GLOBAL, ...others].join('\n\n')}\n`;
 }
 
 /** Writes that text. A reader who leaves early (`--help | head`) is no error; whatever else goes wrong is thrown as by any stream. */

@@ -161,7 +161,7 @@ describe('help', () => {
     expect(text).toContain(
       '      --storage-backend string\n      The store. One of: etcd3, embedded. (default etcd3)',
     );
-    for (const row of ROWS) expect(text.split(`--${row.name}`)).toHaveLength(2);
+    for (const row of ROWS) expect(text.split(new RegExp(`--${row.name}\\b`))).toHaveLength(2);
   });
 
   test('a reader who leaves early is no error', async () => {

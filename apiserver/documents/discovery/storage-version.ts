@@ -8,6 +8,7 @@ import { wordTable } from '../../../shared/word-table';
  * release, so that it speaks of its storage version; this server's own choice shows nowhere.
  */
 const PUBLISHED_VERSIONS = wordTable<string>({
+  [`${GROUP.apiextensions}/customresourcedefinitions`]: 'v1beta1',
   [`${GROUP.autoscaling}/horizontalpodautoscalers`]: 'v1',
   [`${GROUP.batch}/cronjobs`]: 'v1beta1',
   [`${GROUP.discovery}/endpointslices`]: 'v1beta1',

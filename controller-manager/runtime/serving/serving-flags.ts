@@ -35,7 +35,7 @@ export const SERVING_FLAGS = [
   {
     name: 'authorization-always-allow-paths',
     type: 'stringList',
-    default: ['/healthz'],
+    default: ['/healthz', '/readyz', '/livez'],
     group: GROUP,
     help: 'Paths that anyone may read without authorization; a * at the end matches any suffix. For other paths the bearer token is authenticated and access is authorized by the API server.',
   },

@@ -1,0 +1,40 @@
+import { readVersionWish } from './version-flag';
+
+const readBuild = (): { version: string; commit: string; date: string } => ({
+  version: '1.2.3',
+  commit: 'abc',
+  date: '',
+});
+
+test.each([['--version'], ['--version=true'], ['--version=T'], ['--version=false', '--version']])(
+  'one line with the version is asked for by %s',
+  (...words) => {
+    const wish = readVersionWish('prog', ['--other', ...words, '-v', '4'], readBuild);
+    expect(wish).toEqual({ outcome: 'line', line: 'prog 1.2.3 abc' });
+  },
+);
+
+test('raw asks for all that is known of the build', () => {
+  const wish = readVersionWish('prog', ['--version=raw'], readBuild);
+  expect(wish.outcome === 'line' ? JSON.parse(wish.line) : wish).toMatchObject({
+    program: 'prog',
+    version: '1.2.3',
+    commit: 'abc',
+    runtime: `node ${process.versions.node}`,
+  });
+});
+
+test('whoever does not ask goes on with the other words', () => {
+  expect(readVersionWish('prog', ['-v', '4'])).toEqual({ outcome: 'none', argv: ['-v', '4'] });
+  expect(readVersionWish('prog', ['--version=false', '-v', '4'])).toEqual({
+    outcome: 'none',
+    argv: ['-v', '4'],
+  });
+});
+
+test.each([['--version=nope'], ['--version=']])('%s is refused', (word) => {
+  expect(readVersionWish('prog', [word])).toMatchObject({
+    outcome: 'error',
+    error: expect.stringContaining('true, false, raw') as string,
+  });
+});
