@@ -227,6 +227,8 @@ export const ANNOTATION = {
   seccompContainerPrefix: 'container.seccomp.security.alpha.kubernetes.io/',
   /** Followed by the name of a container. */
   appArmorContainerPrefix: 'container.apparmor.security.beta.kubernetes.io/',
+  /** On a pod: how much it costs to delete it, beside others of its set. */
+  podDeletionCost: fromNeutral('controller.orch/pod-deletion-cost'),
   /** The old home of a pod's tolerations. */
   podTolerations: 'scheduler.alpha.kubernetes.io/tolerations',
   /** The old home of a node's taints, and which pods a node would rather not run. */

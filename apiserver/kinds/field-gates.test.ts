@@ -1,5 +1,5 @@
 import { GATES } from '../../shared/flags/feature-gate-table';
-import { GROUP } from '../../shared/names';
+import { ANNOTATION, GROUP } from '../../shared/names';
 import type { InProcessApi } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 import { MemoryBackend } from '../storage/testing/memory-backend';
@@ -46,6 +46,10 @@ const QUEUE = {
   type: 'External',
   external: { metric: { name: 'q' }, target: { type: 'Value', value: '3' } },
 };
+
+const CLAIM = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+const VOLUME = { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } };
+const DRIVERS = `/apis/${GROUP.storage}/v1/csidrivers`;
 
 const ROWS: readonly Row[] = [
   {
@@ -213,6 +217,146 @@ const ROWS: readonly Row[] = [
     on: { scopes: ['CrossNamespacePodAffinity'] },
     gone: undefined,
   },
+  {
+    gate: 'ConfigurableFSGroupPolicy',
+    url: `/api/v1/${SPACE}/pods`,
+    spec: podOf({}, { securityContext: { fsGroup: 1, fsGroupChangePolicy: 'OnRootMismatch' } }),
+    on: { securityContext: { fsGroupChangePolicy: 'OnRootMismatch' } },
+    gone: '"fsGroupChangePolicy"',
+  },
+  {
+    gate: 'LocalStorageCapacityIsolation',
+    url: `/api/v1/${SPACE}/pods`,
+    spec: podOf({}, { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Gi' } }] }),
+    on: { volumes: [{ emptyDir: { sizeLimit: '1Gi' } }] },
+    gone: '"sizeLimit"',
+  },
+  {
+    gate: 'CSIInlineVolume',
+    url: `/api/v1/${SPACE}/pods`,
+    spec: podOf({}, { volumes: [{ name: 'v', csi: { driver: 'd' } }] }),
+    on: { volumes: [{ csi: { driver: 'd' } }] },
+    gone: undefined,
+  },
+  {
+    gate: 'CSIInlineVolume',
+    url: '/apis/policy/v1beta1/podsecuritypolicies',
+    spec: { ...OPEN, allowedCSIDrivers: [{ name: 'd' }] },
+    on: { allowedCSIDrivers: [{ name: 'd' }] },
+    gone: '"allowedCSIDrivers"',
+  },
+  {
+    gate: 'GenericEphemeralVolume',
+    url: `/api/v1/${SPACE}/pods`,
+    spec: podOf({}, { volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: CLAIM } } }] }),
+    on: { volumes: [{ ephemeral: {} }] },
+    gone: undefined,
+  },
+  {
+    gate: 'SetHostnameAsFQDN',
+    url: `/api/v1/${SPACE}/pods`,
+    spec: podOf({}, { setHostnameAsFQDN: true }),
+    on: { setHostnameAsFQDN: true },
+    gone: '"setHostnameAsFQDN"',
+  },
+  {
+    gate: 'PodOverhead',
+    url: `/apis/apps/v1/${SPACE}/deployments`,
+    spec: { selector, template: { ...template, spec: podOf({}, { overhead: { cpu: '1' } }) } },
+    on: { template: { spec: { overhead: { cpu: '1' } } } },
+    gone: '"overhead"',
+  },
+  {
+    gate: 'NonPreemptingPriority',
+    url: `/apis/apps/v1/${SPACE}/deployments`,
+    spec: { selector, template: { ...template, spec: podOf({}, { preemptionPolicy: 'Never' }) } },
+    on: { template: { spec: { preemptionPolicy: 'Never' } } },
+    gone: '"preemptionPolicy"',
+  },
+  {
+    gate: 'SetHostnameAsFQDN',
+    url: `/apis/apps/v1/${SPACE}/deployments`,
+    spec: { selector, template: { ...template, spec: podOf({}, { setHostnameAsFQDN: true }) } },
+    on: { template: { spec: { setHostnameAsFQDN: true } } },
+    gone: '"setHostnameAsFQDN"',
+  },
+  {
+    gate: 'SetHostnameAsFQDN',
+    url: `/apis/batch/v1/${SPACE}/cronjobs`,
+    spec: {
+      schedule: '* * * * *',
+      jobTemplate: {
+        spec: { template: { spec: podOf({}, { restartPolicy: 'Never', setHostnameAsFQDN: true }) } },
+      },
+    },
+    on: { jobTemplate: { spec: { template: { spec: { setHostnameAsFQDN: true } } } } },
+    gone: '"setHostnameAsFQDN"',
+  },
+  {
+    gate: 'TTLAfterFinished',
+    url: `/apis/batch/v1/${SPACE}/jobs`,
+    spec: { ttlSecondsAfterFinished: 5, template: jobTemplate },
+    on: { ttlSecondsAfterFinished: 5 },
+    gone: '"ttlSecondsAfterFinished"',
+  },
+  {
+    gate: 'DynamicKubeletConfig',
+    url: '/api/v1/nodes',
+    spec: { configSource: { configMap: { name: 'c', namespace: 'n', kubeletConfigKey: 'k' } } },
+    on: { configSource: { configMap: { name: 'c' } } },
+    gone: '"configSource"',
+  },
+  {
+    gate: 'ExpandCSIVolumes',
+    url: '/api/v1/persistentvolumes',
+    spec: {
+      ...VOLUME,
+      csi: { driver: 'd', volumeHandle: 'h', controllerExpandSecretRef: { name: 's', namespace: 'n' } },
+    },
+    on: { csi: { controllerExpandSecretRef: { name: 's' } } },
+    gone: '"controllerExpandSecretRef"',
+  },
+  {
+    gate: 'CSIStorageCapacity',
+    url: DRIVERS,
+    spec: { storageCapacity: true },
+    on: { storageCapacity: true },
+    gone: '"storageCapacity"',
+  },
+  {
+    gate: 'CSIInlineVolume',
+    url: DRIVERS,
+    spec: { volumeLifecycleModes: ['Ephemeral'] },
+    on: { volumeLifecycleModes: ['Ephemeral'] },
+    gone: '"volumeLifecycleModes"',
+  },
+  {
+    gate: 'CSIVolumeFSGroupPolicy',
+    url: DRIVERS,
+    spec: { fsGroupPolicy: 'File' },
+    on: { fsGroupPolicy: 'File' },
+    gone: '"fsGroupPolicy"',
+  },
+  {
+    gate: 'CSIServiceAccountToken',
+    url: DRIVERS,
+    spec: { requiresRepublish: true, tokenRequests: [{ audience: 'a' }] },
+    on: { requiresRepublish: true, tokenRequests: [{ audience: 'a' }] },
+    gone: '"tokenRequests"',
+  },
+  {
+    gate: 'CSIMigration',
+    url: `/apis/${GROUP.storage}/v1/volumeattachments`,
+    spec: {
+      attacher: 'a',
+      nodeName: 'n',
+      source: {
+        inlineVolumeSpec: { accessModes: ['ReadWriteOnce'], csi: { driver: 'd', volumeHandle: 'h' } },
+      },
+    },
+    on: { source: { inlineVolumeSpec: {} } },
+    gone: undefined,
+  },
 ];
 
 const SLICES = `/apis/${GROUP.discovery}/v1/${SPACE}/endpointslices`;
@@ -249,8 +393,8 @@ test.each(ROWS.filter(({ gone }) => gone !== undefined))(
 );
 
 /** Kinds of which what makes pods cannot change. */
-const FIXED = ROWS.filter(({ url }) => /\/(?:pods|jobs)$/u.test(url)).flatMap((row) =>
-  [true, false].map((isOnFirst) => ({ ...row, isOnFirst })),
+const FIXED = ROWS.filter(({ url, gone }) => gone !== undefined && /\/(?:pods|jobs)$/u.test(url)).flatMap(
+  (row) => [true, false].map((isOnFirst) => ({ ...row, isOnFirst })),
 );
 
 test.each(FIXED)(
@@ -487,7 +631,116 @@ test.each<readonly [port: object, cause: string | undefined]>([
   expect(reply.code === 201 ? [] : causesOf(reply)).toEqual(cause === undefined ? [] : [cause]);
 });
 
-test('every gate is one of v1.21 that is off by default', async () => {
+test('every gate is one that v1.21 lets one switch', async () => {
   await start([]);
-  expect(FIELD_GATES.map((gate) => GATES.get(gate)?.default)).toEqual(FIELD_GATES.map(() => false));
+  const stages = FIELD_GATES.map((gate) => GATES.get(gate)?.stage);
+  expect(stages.filter((stage) => stage !== 'ALPHA' && stage !== 'BETA')).toEqual([]);
+});
+
+const CLASSES = `/apis/${GROUP.scheduling}/v1/priorityclasses`;
+
+test('without NonPreemptingPriority a class says nothing of preemption, unless it has done so before', async () => {
+  const backend = new MemoryBackend();
+  await start(['NonPreemptingPriority'], backend);
+  const before = api;
+  try {
+    const body = { metadata: { name: 'old' }, value: 1, preemptionPolicy: 'Never' };
+    await api.call('POST', CLASSES, { body });
+    await start([], backend);
+    const made = await api.call('POST', CLASSES, { body: { ...body, metadata: { name: 'new' } } });
+    expect([made.code, made.json['preemptionPolicy']]).toEqual([201, undefined]);
+    const put = await api.call('PUT', `${CLASSES}/old`, { body });
+    expect([put.code, put.json['preemptionPolicy']]).toEqual([200, 'Never']);
+  } finally {
+    await before.close();
+  }
+});
+
+test('without PodOverhead, new runtime classes lose theirs', async () => {
+  const url = `/apis/${GROUP.node}/v1/runtimeclasses`;
+  const body = { metadata: { name: 'r' }, handler: 'h', overhead: { podFixed: { cpu: '1' } } };
+  await start([]);
+  const { code, json } = await api.call('POST', url, { body });
+  expect([code, json['overhead']]).toEqual([201, undefined]);
+});
+
+test('without AppArmor, new pods lose the profiles of their containers, and keep other annotations', async () => {
+  const annotations = { [`${ANNOTATION.appArmorContainerPrefix}c`]: 'runtime/default', other: 'x' };
+  await start([]);
+  const body = { metadata: { name: 'p', annotations }, spec: podOf({}) };
+  const { code, json } = await api.call('POST', `/api/v1/${SPACE}/pods`, { body });
+  expect([code, json.metadata.annotations]).toEqual([201, { other: 'x' }]);
+});
+
+test('without ExpandPersistentVolumes, classes do not allow it, and no claim grows', async () => {
+  const backend = new MemoryBackend();
+  await start(['ExpandPersistentVolumes'], backend);
+  const before = api;
+  const url = `/api/v1/${SPACE}/persistentvolumeclaims`;
+  try {
+    const { json } = await api.call('POST', url, { body: { metadata: { name: 'c' }, spec: CLAIM } });
+    const conditions = [{ type: 'Resizing', status: 'True' }];
+    const bound = { ...json, status: { phase: 'Bound' } };
+    await api.call('PUT', `${url}/c/status`, { body: bound });
+    await start([], backend);
+    const { json: told } = await api.call('PUT', `${url}/c/status`, {
+      body: { ...bound, metadata: { name: 'c' }, status: { phase: 'Bound', conditions } },
+    });
+    expect(told.status).toEqual({ phase: 'Bound' });
+    const resources = { requests: { storage: '2Gi' } };
+    const body = { metadata: { name: 'c' }, spec: { ...json.spec, resources } };
+    const grown = await api.call('PUT', `${url}/c`, { body });
+    expect(causesOf(grown)).toEqual(['Forbidden spec']);
+    const made = await api.call('POST', `/apis/${GROUP.storage}/v1/storageclasses`, {
+      body: { metadata: { name: 's' }, provisioner: 'p', allowVolumeExpansion: true },
+    });
+    expect([made.code, made.json['allowVolumeExpansion']]).toEqual([201, undefined]);
+  } finally {
+    await before.close();
+  }
+});
+
+test.each([
+  ['', false],
+  ['x', false],
+  ['+1', false],
+  ['01', false],
+  ['2147483648', false],
+  ['-2147483649', false],
+  ['9'.repeat(100), false],
+  ['0', true],
+  ['-5', true],
+  ['-05', true],
+  ['2147483647', true],
+])('with PodDeletionCost, a cost of "%s" is taken: %s', async (cost, isTaken) => {
+  await start(['PodDeletionCost']);
+  const metadata = { name: 'p', annotations: { [ANNOTATION.podDeletionCost]: cost } };
+  const pod = await api.call('POST', `/api/v1/${SPACE}/pods`, { body: { metadata, spec: podOf({}) } });
+  const inTemplate = { ...template, metadata: { ...template.metadata, annotations: metadata.annotations } };
+  const set = await api.call('POST', `/apis/apps/v1/${SPACE}/replicasets`, {
+    body: { metadata: { name: 'r' }, spec: { selector, template: inTemplate } },
+  });
+  const key = `[${ANNOTATION.podDeletionCost}]`;
+  expect([causesOf(pod), causesOf(set)]).toEqual(
+    isTaken
+      ? [['201 '], ['201 ']]
+      : [[`Invalid metadata.annotations${key}`], [`Invalid spec.template.annotations${key}`]],
+  );
+});
+
+test('a cost that was no number before PodDeletionCost was on may stay so', async () => {
+  const backend = new MemoryBackend();
+  const url = `/api/v1/${SPACE}/pods`;
+  const metadata = { name: 'p', annotations: { [ANNOTATION.podDeletionCost]: 'much' } };
+  await start([], backend);
+  const before = api;
+  try {
+    const { code, json } = await api.call('POST', url, { body: { metadata, spec: podOf({}) } });
+    expect(code).toBe(201);
+    await start(['PodDeletionCost'], backend);
+    const put = await api.call('PUT', `${url}/p`, { body: json });
+    expect([put.code, put.json.message]).toEqual([200, undefined]);
+  } finally {
+    await before.close();
+  }
 });

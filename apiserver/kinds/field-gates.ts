@@ -1,32 +1,54 @@
+import { GATES } from '../../shared/flags/feature-gate-table';
 import type { KindSettings } from '../registry/strategy';
 
 /**
- * The feature gates of v1.21, all off by default, that a field or a value needs to be kept or allowed: what is new loses the field, or is
- * refused, while its gate is off, and an object that has it already keeps it where that is upstream's rule too.
+ * The feature gates of v1.21 that a field or a value needs to be kept or allowed: what is new loses the field, or is refused, while its gate
+ * is off, and an object that has it already keeps it where that is upstream's rule too.
  */
 export const FIELD_GATES = [
   'AnyVolumeDataSource',
+  'AppArmor',
+  'ConfigurableFSGroupPolicy',
+  'CSIInlineVolume',
+  'CSIMigration',
+  'CSIServiceAccountToken',
+  'CSIStorageCapacity',
+  'CSIVolumeFSGroupPolicy',
   'DaemonSetUpdateSurge',
+  'DynamicKubeletConfig',
   'EndpointSliceTerminatingCondition',
+  'ExpandCSIVolumes',
+  'ExpandPersistentVolumes',
+  'GenericEphemeralVolume',
   'HPAContainerMetrics',
   'HPAScaleToZero',
   'IndexedJob',
   'IngressClassNamespacedParams',
+  'LocalStorageCapacityIsolation',
   'MixedProtocolLBService',
   'NetworkPolicyEndPort',
+  'NonPreemptingPriority',
   'PodAffinityNamespaceSelector',
+  'PodDeletionCost',
+  'PodOverhead',
   'ProbeTerminationGracePeriod',
   'ProcMountType',
   'ServiceInternalTrafficPolicy',
   'ServiceLBNodePortControl',
   'ServiceLoadBalancerClass',
   'ServiceTopology',
+  'SetHostnameAsFQDN',
   'SuspendJob',
   'TopologyAwareHints',
+  'TTLAfterFinished',
 ] as const;
 
 export type FieldGate = (typeof FIELD_GATES)[number];
 
 export function isOn({ gates }: KindSettings, gate: FieldGate): boolean {
-  return gates?.has(gate) ?? false;
+  return gates?.has(gate) ?? isOnByDefault(gate);
+}
+
+export function isOnByDefault(gate: FieldGate): boolean {
+  return GATES.get(gate)?.default ?? false;
 }

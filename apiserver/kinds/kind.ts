@@ -5,6 +5,8 @@ import type { SpecialSubresource } from '../registry/special-subresource';
 import type { Strategy } from '../registry/strategy';
 import type { VirtualResource } from '../registry/operation';
 import type { KindTable } from './columns/table';
+import { withDeletionCost } from './pod-template/deletion-cost';
+import { withSwitchedFields } from './switched-fields';
 
 /**
  * What is particular to one kind. Everything is optional: a kind that behaves like all others is `{}`. `T` is the stored version of the kind;
@@ -50,5 +52,13 @@ export function kindsOf<Group extends keyof StoredKinds>(
   kinds: KindsOf<Group>,
   virtual: Readonly<Record<string, Kind>> = {},
 ): KindGroup {
-  return { group: GROUP[group], kinds: { ...(kinds as unknown as Record<string, Kind>), ...virtual } };
+  const stored = Object.entries(kinds as unknown as Record<string, Kind>).map(
+    ([resource, kind]): [string, Kind] => [resource, withGates(`${group}/${resource}`, kind)],
+  );
+  return { group: GROUP[group], kinds: { ...Object.fromEntries(stored), ...virtual } };
+}
+
+function withGates(resource: string, kind: Kind): Kind {
+  const strategy = withDeletionCost(resource, withSwitchedFields(resource, kind.strategy));
+  return strategy === undefined ? kind : { ...kind, strategy };
 }

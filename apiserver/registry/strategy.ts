@@ -24,7 +24,7 @@ export interface KindSettings {
   readonly allowPrivileged: boolean;
   /** Pods have ephemeral containers; else the field is dropped. */
   readonly ephemeralContainers: boolean;
-  /** The feature gates that are on, of those that fields depend on; none if not given. */
+  /** The feature gates that are on, of those that fields depend on; those that v1.21 has on by default, if not given. */
   readonly gates?: ReadonlySet<string>;
 }
 

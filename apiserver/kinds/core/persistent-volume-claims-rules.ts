@@ -29,7 +29,8 @@ export const persistentVolumeClaimRules: Pick<
     return isKept ? next : withKnownSource(next);
   },
   validate: ({ spec }) => validateClaimSpec(spec, 'spec'),
-  validateUpdate: validateChange,
+  validateUpdate: (next, previous, { settings }) =>
+    validateChange(next, previous, isOn(settings, 'ExpandPersistentVolumes')),
   subresources: {
     status: {
       ...statusSubresource,
@@ -53,19 +54,19 @@ function withKnownSource(claim: PersistentVolumeClaim): PersistentVolumeClaim {
   return isKnown ? claim : { ...claim, spec: rest };
 }
 
-function validateChange(next: PersistentVolumeClaim, previous: PersistentVolumeClaim): FieldError[] {
+function validateChange(
+  next: PersistentVolumeClaim,
+  previous: PersistentVolumeClaim,
+  mayGrow: boolean,
+): FieldError[] {
   const isSmaller = compareQuantity(quantityOf(sizeOf(next)), quantityOf(sizeOf(previous))) < 0;
+  const why = mayGrow
+    ? 'spec is immutable after creation except resources.requests for bound claims'
+    : 'field is immutable after creation';
   return [
     ...(movesClass(next, previous) ? [] : sameClassAnnotation(next.metadata, previous.metadata)),
-    ...(deepEqual(comparable(next, previous), previous.spec)
-      ? []
-      : [
-          forbiddenField(
-            'spec',
-            'spec is immutable after creation except resources.requests for bound claims',
-          ),
-        ]),
-    ...(isSmaller
+    ...(deepEqual(comparable(next, previous, mayGrow), previous.spec) ? [] : [forbiddenField('spec', why)]),
+    ...(mayGrow && isSmaller
       ? [forbiddenField('spec.resources.requests.storage', 'field can not be less than previous value')]
       : []),
     ...immutable(next.spec.volumeMode, previous.spec.volumeMode, 'volumeMode'),
@@ -73,17 +74,21 @@ function validateChange(next: PersistentVolumeClaim, previous: PersistentVolumeC
 }
 
 /** The new spec with the old values of what may change. */
-function comparable(next: PersistentVolumeClaim, previous: PersistentVolumeClaim): ReadonlyJson {
+function comparable(
+  next: PersistentVolumeClaim,
+  previous: PersistentVolumeClaim,
+  mayGrow: boolean,
+): ReadonlyJson {
   const { spec: after } = next;
   const { spec: before } = previous;
   const { resources } = after;
   const { requests } = resources;
-  const isBound = next.status?.phase === 'Bound';
+  const mayDiffer = mayGrow && next.status?.phase === 'Bound';
   const reset: ReadonlyJson = {
     ...after,
     ...((before.volumeName ?? '') === '' ? { volumeName: before.volumeName } : {}),
     ...(movesClass(next, previous) ? { storageClassName: undefined } : {}),
-    ...(isBound && requests !== undefined
+    ...(mayDiffer && requests !== undefined
       ? { resources: { ...resources, requests: { ...requests, [STORAGE]: sizeOf(previous) } } }
       : {}),
   };

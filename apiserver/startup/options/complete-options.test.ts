@@ -1,4 +1,5 @@
-import { FIELD_GATES } from '../../kinds/field-gates';
+import { GATES } from '../../../shared/flags/feature-gate-table';
+import { FIELD_GATES, isOnByDefault } from '../../kinds/field-gates';
 import { getHeapStatistics } from 'node:v8';
 import { helpText } from '../../../shared/flags/help';
 import { parseFlags } from '../../../shared/flags/parse-flags';
@@ -268,9 +269,12 @@ test('gates are switched by name, the last word counts, and the help lists them'
     APIPriorityAndFairness: true,
     EphemeralContainers: false,
     ServerSideApply: true,
-    ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, false])),
+    ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, isOnByDefault(gate)])),
   });
-  const { gates } = options(ETCD, '--feature-gates=IndexedJob=true,SuspendJob=false').kindSettings;
+  const { gates } = options(
+    ETCD,
+    '--feature-gates=AllBeta=false,IndexedJob=true,SuspendJob=false',
+  ).kindSettings;
   expect([...(gates ?? [])]).toEqual(['IndexedJob']);
   expect(options(ETCD, '--feature-gates=ServerSideApply=false').featureGates.ServerSideApply).toBe(false);
   const twice = options(ETCD, '--feature-gates=ServerSideApply=f,ServerSideApply=True');
@@ -285,7 +289,7 @@ test('AllAlpha and AllBeta switch all gates of their stage that are not named th
     APIPriorityAndFairness: false,
     EphemeralContainers: true,
     ServerSideApply: false,
-    ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, true])),
+    ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, GATES.get(gate)?.stage === 'ALPHA'])),
   });
   const named = options(ETCD, '--feature-gates=ServerSideApply=true,AllBeta=false').featureGates;
   expect(named.ServerSideApply).toBe(true);
