@@ -1,14 +1,10 @@
-import { forbidden, StatusError } from '../../shared/errors/status-error';
+import type { StatusError } from '../../shared/errors/status-error';
+import { forbidden } from '../../shared/errors/status-error';
 import type { AdmissionAttributes } from '../registry/admission';
 
 /** The 403 of a plugin. An object whose name the server is to make is called by what its name will begin with. */
 export function refusal(attributes: AdmissionAttributes, why: string): StatusError {
   return forbidden(attributes.write.endpoint.row, nameOf(attributes), why);
-}
-
-/** The 500 without a reason with which the reference answers where a plugin of it fails, and refuses by that. */
-export function plainFailure(why: string): StatusError {
-  return new StatusError('', why);
 }
 
 function nameOf({ write: { subresource, name }, operation, object }: AdmissionAttributes): string {

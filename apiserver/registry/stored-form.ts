@@ -93,7 +93,7 @@ export function currentOfWritten({
   plain,
   revision,
   hasNewer = false,
-}: Omit<Encoded, 'hasNewer'> & { readonly revision: number; readonly hasNewer?: boolean }): Current {
+}: Encoded & { readonly revision: number }): Current {
   return { object: withVersion(object, revision), plain, revision, isKnown: !hasNewer };
 }
 

@@ -42,7 +42,7 @@ export interface Encoded {
   readonly object: ApiObject;
   readonly plain: Buffer;
   /** It has fields that this release does not know. */
-  readonly hasNewer?: true;
+  readonly hasNewer?: boolean;
 }
 
 /** What need not be waited for is no promise. */

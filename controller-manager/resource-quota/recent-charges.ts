@@ -53,13 +53,12 @@ export class RecentCharges {
   charged(key: string, version: number, { before, after }: { before: Amounts; after: Amounts }): void {
     const book = this.#current(key);
     if (book === undefined || version === book.ownVersion) return;
-    let amounts = withoutZeros(minus(after, before));
-    book.stored = book.stored.map((each) => {
-      if (each.version <= version) return each;
-      const left = withoutZeros(minus(each.amounts, amounts));
-      amounts = withoutZeros(minus(amounts, each.amounts));
-      return { ...each, amounts: left };
-    });
+    const { open, amounts } = settled(
+      book.stored,
+      withoutZeros(minus(after, before)),
+      (each) => each > version,
+    );
+    book.stored = open;
     if (amounts.size > 0) book.charges = [...book.charges, { atMs: this.#clock.now(), version, amounts }];
     if (book.charges.length > BOOKED_MAX) book.charges = firstTwoAsOne(book.charges);
   }
@@ -68,13 +67,8 @@ export class RecentCharges {
   stored(key: string, version: number, uses: Amounts): void {
     const book = this.#current(key);
     if (book === undefined) return;
-    let amounts = withoutZeros(uses);
-    book.charges = book.charges.map((each) => {
-      if (each.version >= version) return each;
-      const left = withoutZeros(minus(each.amounts, amounts));
-      amounts = withoutZeros(minus(amounts, each.amounts));
-      return { ...each, amounts: left };
-    });
+    const { open, amounts } = settled(book.charges, withoutZeros(uses), (each) => each < version);
+    book.charges = open;
     if (amounts.size > 0) book.stored = [...book.stored, { atMs: this.#clock.now(), version, amounts }];
     book.stored = book.stored.slice(-BOOKED_MAX);
   }
@@ -105,6 +99,22 @@ export class RecentCharges {
     book.stored = book.stored.filter(isCurrent);
     return book;
   }
+}
+
+/** What stays open of what was booked, and of the amounts, when they settle the oldest first of those whose versions concern them. */
+function settled(
+  booked: readonly Booked[],
+  amounts: Amounts,
+  concerns: (version: number) => boolean,
+): { readonly open: readonly Booked[]; readonly amounts: Amounts } {
+  let rest = amounts;
+  const open = booked.map((each) => {
+    if (rest.size === 0 || !concerns(each.version)) return each;
+    const left = withoutZeros(minus(each.amounts, rest));
+    rest = withoutZeros(minus(rest, each.amounts));
+    return { ...each, amounts: left };
+  });
+  return { open, amounts: rest };
 }
 
 /** The two count as long as the later one would, and are settled by what settles both. */

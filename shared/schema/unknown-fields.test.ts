@@ -67,6 +67,25 @@ test('an entry of managed fields that has changed is not missed, and the others 
   expect(object.metadata.managedFields?.[1]).not.toHaveProperty('newer');
 });
 
+test('the state of a container that has changed is not missed, as its node tells it anew', () => {
+  const statuses = (...containerStatuses: readonly object[]): object => ({ status: { containerStatuses } });
+  const { object: next } = decodeObject(
+    POD,
+    statuses({ name: 'a', ready: true }, { name: 'b', ready: true }),
+  );
+  const { containerStatuses: [a, b] = [] } = next.status ?? {};
+  const stored = statuses({ ...a, newer: 1 }, { ...b, ready: false, newer: 2 });
+  const { object, lost } = graftUnknownFields(POD, next, stored);
+  expect(lost).toEqual([]);
+  expect(object.status).toMatchObject({
+    containerStatuses: [
+      { name: 'a', newer: 1 },
+      { name: 'b', ready: true },
+    ],
+  });
+  expect(object.status?.containerStatuses?.[1]).not.toHaveProperty('newer');
+});
+
 test('each item of a long list is read a few times, however many of the others are new', () => {
   const ITEMS = 300;
   let reads = 0;

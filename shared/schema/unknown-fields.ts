@@ -38,7 +38,7 @@ export interface Grafted<T> {
 /**
  * `next`, in canonical form, with the unknown fields of the stored object, each in the message that it stands in. They go with a message
  * that `next` has no more. Items of lists are told by their keys; where they have none, an item that has not changed keeps its own, and
- * one that may have been changed or replaced is named in `lost`.
+ * one that may have been changed or replaced is named in `lost`, but for owners of fields and what stands below `status`.
  */
 export function graftUnknownFields<T extends object>(
   type: MessageType<T>,
@@ -111,7 +111,7 @@ function graftedList(
     stored: left.take(identityOf(item, keys)),
     at: `${path}[${String(index)}]`,
   }));
-  const isGuess = !isKeyed && field.name !== OWNERS && result.some(({ stored }) => stored === undefined);
+  const isGuess = !isKeyed && !isWrittenWhole(path) && result.some(({ stored }) => stored === undefined);
   if (isGuess) {
     for (const [index, stored] of left.rest()) {
       if (hasUnknownFields(type, stored)) lost.push(`${path}[${String(index)}]`);
@@ -122,8 +122,13 @@ function graftedList(
   );
 }
 
-/** Servers write these entries, not clients: one that changes is what this release knows of its owner, and nobody could write it otherwise. */
-const OWNERS = 'managedFields';
+/**
+ * Lists that programs make anew from what they see, not people: an item that has changed is what this release knows of it, and nobody could
+ * write it otherwise. A node that could not tell how its containers are would be the greater loss.
+ */
+function isWrittenWhole(path: string): boolean {
+  return path === 'metadata.managedFields' || path.startsWith('status.');
+}
 
 function decoded(type: MessageType, stored: Members): Members {
   return decodeObject(type, stored).object as Members;

@@ -7,7 +7,7 @@ import { fieldsOf, stringMap, text } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
-import { plainFailure, refusal } from '../refusal';
+import { refusal } from '../refusal';
 import { NAMESPACES, PODS } from './resources';
 import { withSpec } from './with-spec';
 
@@ -69,7 +69,7 @@ function selectorOf(
   const own = annotations[ANNOTATION.namespaceNodeSelector];
   const selector = own === undefined ? clusterDefault : labelsOf(own);
   if (typeof selector !== 'string') return selector;
-  throw plainFailure(selector);
+  throw refusal(attributes, selector);
 }
 
 /** Why the plugin cannot run with this configuration; undefined for a good one. */

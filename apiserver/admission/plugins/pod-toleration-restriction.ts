@@ -6,7 +6,7 @@ import { fieldsOf, records } from '../../../shared/object/accessors';
 import type { ClusterReader } from '../cluster-reader';
 import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
-import { plainFailure } from '../refusal';
+import { refusal } from '../refusal';
 import { NAMESPACES, PODS } from './resources';
 import { areWithin, mergedTolerations } from './tolerations';
 import { withSpec } from './with-spec';
@@ -31,7 +31,8 @@ export function podTolerationRestriction(configuration: unknown): AdmissionPlugi
     const allowed = ofItsNamespace ?? fallback.allowed;
     if (allowed.length === 0 || areWithin(tolerations, allowed)) return;
     const whose = ofItsNamespace === undefined ? 'cluster' : 'namespace';
-    throw plainFailure(
+    throw refusal(
+      attributes,
       `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${whose} whitelist`,
     );
   };
@@ -75,5 +76,5 @@ function ofNamespace(
   if (text === undefined) return undefined;
   const list = writtenTolerations(text);
   if (typeof list !== 'string') return list;
-  throw plainFailure(list);
+  throw refusal(attributes, list);
 }

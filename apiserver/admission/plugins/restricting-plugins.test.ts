@@ -5,7 +5,6 @@ import { alwaysPullImages } from './always-pull-images';
 import { denyServiceExternalIps } from './deny-service-external-ips';
 import { extendedResourceToleration } from './extended-resource-toleration';
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology';
-import { plainFailure } from '../refusal';
 import { podNodeSelector, podNodeSelectorProblem } from './pod-node-selector';
 import { podTolerationRestriction } from './pod-toleration-restriction';
 import { NAMESPACES } from './resources';
@@ -166,7 +165,7 @@ describe('PodNodeSelector', () => {
   ])('no pod gets in where the selector %j of its namespace cannot be read', async (words, problem) => {
     const cluster = namespaceWith({ [ANNOTATION.namespaceNodeSelector]: words });
     const outcome = await outcomeOf(plugin, creationOf({}), cluster);
-    expect(outcome).toEqual(expect.stringContaining(`500 ${problem}`));
+    expect(outcome).toEqual(expect.stringContaining(`403 pods "p" is forbidden: ${problem}`));
     const podNodeSelectorPluginConfig = { clusterDefaultNodeSelector: 'a=b', ns: words };
     expect(podNodeSelectorProblem({ podNodeSelectorPluginConfig })).toContain('the selector of ns');
   });
@@ -247,7 +246,7 @@ describe('PodTolerationRestriction', () => {
       ANNOTATION.namespaceTolerationsAllowed,
     ]) {
       const outcome = await outcomeOf(plugin, creationOf({}), namespaceWith({ [annotation]: text }));
-      expect(outcome).toBe(`500 ${problem}`);
+      expect(outcome).toBe(`403 pods "p" is forbidden: ${problem}`);
     }
   });
 
@@ -255,16 +254,5 @@ describe('PodTolerationRestriction', () => {
     const text = '[{"key":"d","operator":"Exists","other":[1],"value":null}]';
     const cluster = namespaceWith({ [ANNOTATION.namespaceDefaultTolerations]: text });
     expect(await outcomeOf(plugin, creationOf({}), cluster)).toEqual(podOf({ tolerations: [exists('d')] }));
-  });
-
-  test('a refusal is the plain 500 of the reference, without a reason', () => {
-    expect(plainFailure('why').status).toEqual({
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Failure',
-      message: 'why',
-      code: 500,
-    });
   });
 });
