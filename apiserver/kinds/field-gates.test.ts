@@ -253,6 +253,13 @@ const ROWS: readonly Row[] = [
     gone: undefined,
   },
   {
+    gate: 'GenericEphemeralVolume',
+    url: '/apis/policy/v1beta1/podsecuritypolicies',
+    spec: { ...OPEN, volumes: ['ephemeral'] },
+    on: { volumes: ['ephemeral'] },
+    gone: undefined,
+  },
+  {
     gate: 'SetHostnameAsFQDN',
     url: `/api/v1/${SPACE}/pods`,
     spec: podOf({}, { setHostnameAsFQDN: true }),

@@ -56,6 +56,7 @@ export function definitionOf(message: string, form: SchemaForm, served: readonly
     ...(Object.keys(properties).length === 0 ? {} : { properties }),
     ...(kinds.length === 0 ? {} : { 'x-kubernetes-group-version-kind': kinds }),
     ...(ATOMIC_MESSAGES.has(message) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+    ...defined({ 'x-kubernetes-unions': UNIONS.get(message) }),
   };
 }
 
@@ -83,6 +84,22 @@ export const TYPE_META = {
 
 function specialSchema(message: string): { readonly v2: JsonSchema; readonly v3?: JsonSchema } | undefined {
   return SPECIAL_SCHEMAS.get(message) ?? SPECIAL_SCHEMAS.get(message.replace(/\/v1beta1\./, '/v1.'));
+}
+
+/** Messages of which one field says which of the others is there. */
+const UNIONS = wordTable<readonly JsonSchema[]>({
+  'core/v1.SeccompProfile': unionBy('type', { localhostProfile: 'LocalhostProfile' }),
+  'flowcontrol/v1beta1.LimitResponse': unionBy('type', { queuing: 'Queuing' }),
+  'flowcontrol/v1beta1.PriorityLevelConfigurationSpec': unionBy('type', { limited: 'Limited' }),
+  'flowcontrol/v1beta1.Subject': unionBy('kind', {
+    group: 'Group',
+    serviceAccount: 'ServiceAccount',
+    user: 'User',
+  }),
+});
+
+function unionBy(discriminator: string, values: Readonly<Record<string, string>>): readonly JsonSchema[] {
+  return [{ discriminator, 'fields-to-discriminateBy': values }];
 }
 
 /** Kinds that every group version has, so that they belong to all of them. */

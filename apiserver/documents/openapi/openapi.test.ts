@@ -84,6 +84,44 @@ describe('the v2 document', () => {
     expect(Object.keys(swagger['definitions'] as AnyJson).length).toBeGreaterThan(500);
   });
 
+  test('says with a path what all its operations take, and with each what it takes besides', () => {
+    const paths = swagger['paths'] as Record<string, AnyJson>;
+    const namesIn = (item: AnyJson | undefined): unknown[] =>
+      ((item?.['parameters'] ?? []) as AnyJson[]).map((each) => each['name'] as string);
+    const pod = paths['/api/v1/namespaces/{namespace}/pods/{name}'];
+    expect(namesIn(pod)).toEqual(['name', 'namespace', 'pretty']);
+    expect(namesIn(pod?.['get'] as AnyJson)).toEqual([]);
+    expect(namesIn(pod?.['put'] as AnyJson)).toEqual(['body', 'dryRun', 'fieldManager', 'fieldValidation']);
+    const alone = paths['/api/v1/namespaces/{namespace}/pods/{name}/binding'];
+    expect(namesIn(alone)).toEqual([
+      'dryRun',
+      'fieldManager',
+      'fieldValidation',
+      'name',
+      'namespace',
+      'pretty',
+    ]);
+    expect(namesIn(alone?.['post'] as AnyJson)).toEqual(['body']);
+    expect(namesIn(paths['/api/v1/namespaces/{namespace}/pods/{name}/exec'])).toContain('command');
+    expect(paths['/version/']?.['parameters']).toBeUndefined();
+  });
+
+  test('has the paths behind a proxy, for every method', () => {
+    const paths = swagger['paths'] as Record<string, AnyJson>;
+    const methods = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'];
+    for (const path of ['/api/v1/nodes/{name}/proxy', '/api/v1/nodes/{name}/proxy/{path}']) {
+      expect(Object.keys(paths[path] ?? {}).sort()).toEqual([...methods, 'parameters'].sort());
+    }
+  });
+
+  test('names the field that says which part of a union is there', () => {
+    const definitions = swagger['definitions'] as Record<string, AnyJson>;
+    const [name = ''] = Object.keys(definitions).filter((each) => each.endsWith('.SeccompProfile'));
+    expect(definitions[name]?.['x-kubernetes-unions']).toEqual([
+      { discriminator: 'type', 'fields-to-discriminateBy': { localhostProfile: 'LocalhostProfile' } },
+    ]);
+  });
+
   test('has every operation that discovery shows, and each id once', () => {
     const paths = swagger['paths'] as Record<string, AnyJson>;
     const served = servedOperations();
@@ -101,8 +139,10 @@ describe('the v2 document', () => {
   test('declares every parameter of a path', () => {
     for (const [path, item] of Object.entries(swagger['paths'] as Record<string, AnyJson>)) {
       const named = [...path.matchAll(/\{(\w+)\}/gu)].map(([, name]) => name);
-      const declared = (item['parameters'] as AnyJson[]).filter((each) => each['in'] === 'path');
-      expect(declared.map((each) => each['name'] as string)).toEqual(named);
+      const all = (item['parameters'] ?? []) as AnyJson[];
+      const declared = all.filter((each) => each['in'] === 'path');
+      expect(new Set(declared.map((each) => each['name'] as string))).toEqual(new Set(named));
+      expect(declared).toHaveLength(named.length);
       expect(declared.every((each) => each['required'] === true)).toBe(true);
     }
   });

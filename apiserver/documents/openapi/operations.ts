@@ -4,10 +4,10 @@ import { MEDIA_TYPE } from '../../../shared/names';
 import type { Endpoint } from '../../registry/resource';
 import { groupTag, groupVersionId, pascal } from './names';
 import type { Parameter } from './parameters';
-import { QUERY } from './parameters';
+import { QUERY, SUBRESOURCE_QUERY } from './parameters';
 import { wordTable } from '../../../shared/word-table';
 
-export const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 export type Method = (typeof METHODS)[number];
 
 /** One operation on one path, from which both versions of OpenAPI are written. */
@@ -79,7 +79,7 @@ const VERB_ROWS = wordTable<VerbRow>({
     action: 'patch',
     word: 'patch',
     query: QUERY.patch,
-    codes: [200, 201],
+    codes: [200],
     consumes: PATCH_TYPES,
     body: 'patch',
   },
@@ -241,16 +241,13 @@ function subresourceOperations(
     const verbRow = VERB_ROWS.get(verb);
     if (verbRow === undefined) return [];
     const { word, body, consumes = ANY_TYPE, ...rest } = verbRow;
-    if (CONNECTS.has(name)) {
-      const id = `connect${place.idPrefix}${pascal([rest.method])}${suffix}`;
-      const connect = { ...common, ...rest, id, action: 'connect', query: QUERY.none, codes: [200] };
-      return [{ ...connect, consumes: ANY_TYPE, produces: ANY_TYPE, answer: undefined }];
-    }
+    if (CONNECTS.has(name)) return connects({ place, suffix, common, name }, rest.method);
     const isText = name === 'log';
     return [
       {
         ...common,
         ...rest,
+        query: SUBRESOURCE_QUERY.get(name) ?? rest.query,
         id: `${word}${place.idPrefix}${suffix}`,
         consumes,
         produces: isText ? ['text/plain', ...OBJECT_TYPES] : OBJECT_TYPES,
@@ -259,4 +256,32 @@ function subresourceOperations(
       },
     ];
   });
+}
+
+interface Connection {
+  readonly place: Place;
+  readonly suffix: string;
+  readonly common: Pick<Operation, 'path' | 'tag' | 'kind'>;
+  readonly name: string;
+}
+
+/** One way to connect; a proxy takes every method, those that only look as get, and a path that goes on. */
+function connects({ place, suffix, common, name }: Connection, method: Method): readonly Operation[] {
+  const isProxy = name === 'proxy';
+  const methods: readonly Method[] = isProxy && method === 'get' ? ['get', 'options', 'head'] : [method];
+  const paths = isProxy ? [common.path, `${common.path}/{path}`] : [common.path];
+  return methods.flatMap((each) =>
+    paths.map((path, at) => ({
+      ...common,
+      path,
+      method: each,
+      action: 'connect',
+      id: `connect${place.idPrefix}${pascal([each])}${suffix}${at === 0 ? '' : 'WithPath'}`,
+      query: SUBRESOURCE_QUERY.get(name) ?? QUERY.none,
+      codes: [200],
+      consumes: ANY_TYPE,
+      produces: ANY_TYPE,
+      answer: undefined,
+    })),
+  );
 }

@@ -68,6 +68,34 @@ export const QUERY = {
   none: [],
 } as const satisfies Readonly<Record<string, readonly Parameter[]>>;
 
+const CONTAINER = text('container', 'The container, where the pod has more than one.');
+const STREAMS = [
+  CONTAINER,
+  flag('stderr', 'The error output of the process.'),
+  flag('stdin', 'The input of the process.'),
+  flag('stdout', 'The output of the process.'),
+  flag('tty', 'A terminal for the process.'),
+];
+const PROXIED = [text('path', 'The path to ask for.')];
+
+/** Query parameters of what leads through to something else, and of logs. */
+export const SUBRESOURCE_QUERY = wordTable<readonly Parameter[]>({
+  attach: STREAMS,
+  exec: [...STREAMS, text('command', 'The command and its arguments, each by itself.')],
+  log: [
+    CONTAINER,
+    flag('follow', 'Go on with what is logged from now on.'),
+    flag('insecureSkipTLSVerifyBackend', 'Do not verify the certificate of the node agent.'),
+    integer('limitBytes', 'How much to answer with, in bytes.'),
+    flag('previous', 'The log of the container that ran before.'),
+    integer('sinceSeconds', 'How old a line may be.'),
+    integer('tailLines', 'How many lines from the end.'),
+    flag('timestamps', 'A time in front of each line.'),
+  ],
+  portforward: [integer('ports', 'The ports to connect to.')],
+  proxy: PROXIED,
+});
+
 export const PRETTY = text('pretty', 'Indent the answer.');
 
 const PATH_DESCRIPTIONS = wordTable<string>({

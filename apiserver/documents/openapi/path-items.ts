@@ -21,20 +21,40 @@ function common({ id, tag, action, kind }: Operation): object {
   };
 }
 
-/** A path of OpenAPI v2. */
+/** A path of OpenAPI v2. What all its operations take stands with the path, as in v1.21's document: all of it, where there is one alone. */
 export function swaggerPathItem(
   path: string,
   operations: readonly Operation[],
 ): Readonly<Record<string, unknown>> {
   const item: Record<string, unknown> = {};
-  for (const operation of operations) item[operation.method] = swaggerOperation(operation);
-  return { ...item, parameters: allParameters(path, operations).map(swaggerParameter) };
+  const ofEach = operations.map((operation) => [
+    ...allParameters(path, operations),
+    ...operation.query.map((each): PlacedParameter => ({ ...each, in: 'query' })),
+  ]);
+  const shared = (ofEach[0] ?? []).filter((each) =>
+    ofEach.every((all) => all.some((one) => isSame(one, each))),
+  );
+  for (const [at, operation] of operations.entries()) {
+    const own = (ofEach[at] ?? []).filter((each) => !shared.some((one) => isSame(one, each)));
+    item[operation.method] = swaggerOperation(operation, own);
+  }
+  return shared.length === 0 ? item : { ...item, parameters: shared.toSorted(byName).map(swaggerParameter) };
 }
 
-function swaggerOperation(operation: Operation): object {
-  const { answer, body, codes, consumes, produces, query } = operation;
+function isSame(a: PlacedParameter, b: PlacedParameter): boolean {
+  return a.name === b.name && a.in === b.in;
+}
+
+/** What stands in the path comes before what stands in the query. */
+function byName(a: PlacedParameter, b: PlacedParameter): number {
+  if (a.name === b.name) return a.in < b.in ? -1 : 1;
+  return a.name < b.name ? -1 : 1;
+}
+
+function swaggerOperation(operation: Operation, own: readonly PlacedParameter[]): object {
+  const { answer, body, codes, consumes, produces } = operation;
   const schema = answer === undefined ? { type: 'string' } : SWAGGER.reference(definitionName(answer), {});
-  const parameters: object[] = query.map((each) => swaggerParameter({ ...each, in: 'query' }));
+  const parameters: object[] = own.toSorted(byName).map(swaggerParameter);
   if (body !== undefined) {
     parameters.unshift({
       in: 'body',

@@ -10,7 +10,8 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { goQuote } from '../../../shared/errors/go-quote';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
-import type { Strategy } from '../../registry/strategy';
+import type { KindSettings, Strategy } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import { appArmorProfileRule, seccompProfileRule } from '../pod-template/pod-annotations';
 import type { Rule } from '../rules/primitives';
 import { choice, forEachItem, invalidForEach, pathWithoutBacksteps, repeatsIn } from '../rules/primitives';
@@ -25,7 +26,13 @@ const ANY = '*';
 const VOLUMES = [ANY, ...VOLUME_TYPES];
 
 /** Some paths lack their beginning, as upstream's do. */
-export const podSecurityPolicyRules: Pick<Strategy<PodSecurityPolicy>, 'validate'> = {
+export const podSecurityPolicyRules: Pick<
+  Strategy<PodSecurityPolicy>,
+  'validate' | 'validateNew' | 'validateUpdate'
+> = {
+  validateNew: (policy, { settings }) => switchedVolumes(policy, settings),
+  validateUpdate: (next, previous, { settings }) =>
+    (previous.spec.volumes ?? []).includes(SWITCHED_TYPE) ? [] : switchedVolumes(next, settings),
   validate: ({ metadata, spec }) => {
     const { runAsGroup, runtimeClass, volumes = [], allowedProcMountTypes: procMounts = [] } = spec;
     return [
@@ -55,6 +62,16 @@ export const podSecurityPolicyRules: Pick<Strategy<PodSecurityPolicy>, 'validate
     ];
   },
 };
+
+/** Belongs to a feature. */
+const SWITCHED_TYPE = 'ephemeral';
+
+function switchedVolumes({ spec }: PodSecurityPolicy, settings: KindSettings): FieldError[] {
+  const { volumes = [] } = spec;
+  if (isOn(settings, 'GenericEphemeralVolume') || !volumes.includes(SWITCHED_TYPE)) return [];
+  const others = VOLUMES.filter((type) => type !== SWITCHED_TYPE);
+  return [notSupported('spec.volumes', SWITCHED_TYPE, others)];
+}
 
 function validateIds(
   { rule, ranges = [] }: { readonly rule?: string; readonly ranges?: readonly IDRange[] },

@@ -9,6 +9,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, required, tooLong } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 import type { GroupVersion } from '../../../shared/object/object';
 import { statusSubresource, withStatus } from '../../registry/strategy';
 import { immutable, invalidForEach } from '../rules/primitives';
@@ -27,9 +28,9 @@ export const volumeAttachmentRules: Pick<
 > = {
   prepareForCreate: (object, { via }) => (statusIsPart(via) ? object : withStatus(object, undefined)),
   prepareForUpdate: (next, { status }, { via }) => (statusIsPart(via) ? next : withStatus(next, status)),
-  validate: ({ spec: { attacher, source, nodeName }, status }) => [
+  validate: ({ spec: { attacher, source, nodeName }, status }, { settings }) => [
     ...(attacher === '' ? [required('spec.attacher')] : []),
-    ...validateSource(source),
+    ...validateSource(source, isOn(settings, 'CSIMigration')),
     ...invalidForEach(dns1123SubdomainProblems(nodeName), nodeName, 'spec.nodeName'),
     ...validateStatus(status),
   ],
@@ -45,7 +46,7 @@ function statusIsPart({ version }: GroupVersion): boolean {
   return version === 'v1beta1';
 }
 
-function validateSource(source: VolumeAttachmentSource): FieldError[] {
+function validateSource(source: VolumeAttachmentSource, hasInline: boolean): FieldError[] {
   const path = 'spec.source';
   const { persistentVolumeName: volume, inlineVolumeSpec: inline } = source;
   if (inline !== undefined) {
@@ -54,7 +55,10 @@ function validateSource(source: VolumeAttachmentSource): FieldError[] {
       : [forbiddenField(path, 'must specify exactly one of inlineVolumeSpec and persistentVolumeName')];
   }
   if (volume === undefined) {
-    return [required(path, 'must specify exactly one of inlineVolumeSpec and persistentVolumeName')];
+    const why = hasInline
+      ? 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
+      : 'must specify persistentVolumeName when CSIMigration feature is disabled';
+    return [required(path, why)];
   }
   return volume === ''
     ? [required(`${path}.persistentVolumeName`, 'must specify non empty persistentVolumeName')]
