@@ -15,8 +15,10 @@ export function nodeProblem(node: string, attributes: WriteOf<Node>): string | u
   if (fixed !== undefined) return `node "${node}" is not allowed to ${fixed}`;
   const labels = changedLabels(object, oldObject).filter(isRestricted);
   if (labels.length === 0) return undefined;
-  const verb = operation === 'CREATE' ? 'set' : 'modify';
-  return `node "${node}" is not allowed to ${verb} the following labels: ${labels.join(', ')}`;
+  const names = labels.join(', ');
+  return operation === 'CREATE'
+    ? `node "${node}" is not allowed to set the following labels: ${names}`
+    : `is not allowed to modify labels: ${names}`;
 }
 
 /** What of a node others decide about, in the words of a refusal; undefined where it stays as it is. */

@@ -63,11 +63,13 @@ export function podStatusProblem(
 
 export function podOnNodeProblem(
   node: string,
-  { write: { namespace, name }, oldObject }: WriteOf<Pod>,
+  { write, oldObject }: WriteOf<Pod>,
   { cluster, what }: { readonly cluster: ClusterReader; readonly what: 'delete' | 'evict' },
 ): string | undefined {
-  const pod = oldObject ?? cluster.get(PODS, name, namespace);
-  if (pod === undefined) throw notFound(PODS, name);
+  const pod = oldObject ?? cluster.get(PODS, write.name, write.namespace);
+  if (pod === undefined) throw notFound(PODS, write.name);
   if (pod.spec.nodeName === node) return undefined;
-  return `node "${node}" can only ${what} pods with spec.nodeName set to itself`;
+  // The quotes are upstream's, and so is their absence.
+  const name = what === 'delete' ? `"${node}"` : node;
+  return `node ${name} can only ${what} pods with spec.nodeName set to itself`;
 }

@@ -71,7 +71,7 @@ describe('a node and itself', () => {
       'a role less',
       nodeWith({ [`${LABEL.nodeRolePrefix}x`]: '' }),
       nodeWith({}),
-      'modify the following labels',
+      'is not allowed to modify labels',
     ],
     [
       'the same role',
@@ -177,7 +177,7 @@ describe('a node and pods', () => {
 
   test.each([
     ['mine', 'admitted'],
-    ['other', 'can only evict pods with spec.nodeName set to itself'],
+    ['other', 'node n1 can only evict pods with spec.nodeName set to itself'],
     ['gone', '404 pods "gone" not found'],
   ])('evicts the pod %s', async (name, expected) => {
     const given = { subresource: 'eviction', name, object: { metadata: { name } } };
