@@ -58,6 +58,8 @@ export interface PluginContext {
   readonly provideNamespace: ProvideNamespace;
   readonly resourceOfKind: ResourceOfKind;
   readonly webhooks: WebhookContext;
+  /** Which fields of pods there are. */
+  readonly features: { readonly preemptionPolicy: boolean; readonly podOverhead: boolean };
   readonly quotas: QuotaRecords;
   /** Takes what replicas may divide among them. */
   readonly offerDivision: (limit: Divided) => void;
@@ -104,7 +106,7 @@ const PLUGINS: readonly PluginRow[] = [
   ),
   off('PodSecurityPolicy', ({ authorize }) => podSecurityPolicy(authorize)),
   off(POD_NODE_SELECTOR, ({ configurations }) => podNodeSelector(configurations.get(POD_NODE_SELECTOR))),
-  on('Priority', () => priority),
+  on('Priority', ({ features }) => priority(features.preemptionPolicy)),
   on('DefaultTolerationSeconds', ({ tolerationSeconds }) => defaultTolerationSeconds(tolerationSeconds)),
   off(POD_TOLERATION_RESTRICTION, ({ configurations }) =>
     podTolerationRestriction(configurations.get(POD_TOLERATION_RESTRICTION)),
@@ -121,7 +123,7 @@ const PLUGINS: readonly PluginRow[] = [
     ownerReferencesPermission(authorize, resourceOfKind),
   ),
   on('PersistentVolumeClaimResize', () => persistentVolumeClaimResize),
-  on('RuntimeClass', () => runtimeClass),
+  on('RuntimeClass', ({ features }) => runtimeClass(features.podOverhead)),
   on('CertificateApproval', ({ authorize }) => certificateApproval(authorize)),
   on('CertificateSigning', ({ authorize }) => certificateSigning(authorize)),
   on('CertificateSubjectRestriction', () => certificateSubjectRestriction),

@@ -663,6 +663,16 @@ test('without NonPreemptingPriority a class says nothing of preemption, unless i
   }
 });
 
+test('without PodOverhead and NonPreemptingPriority, pods that say something of them are taken, and lose it', async () => {
+  await start([]);
+  const spec = podOf({}, { overhead: { cpu: '1' }, preemptionPolicy: 'Never' });
+  const { code, json } = await api.call('POST', `/api/v1/${SPACE}/pods`, {
+    body: { metadata: { name: 'p' }, spec },
+  });
+  expect([code, json.message]).toEqual([201, undefined]);
+  expect([json.spec.overhead, json.spec.preemptionPolicy]).toEqual([undefined, undefined]);
+});
+
 test('without PodOverhead, new runtime classes lose theirs', async () => {
   const url = `/apis/${GROUP.node}/v1/runtimeclasses`;
   const body = { metadata: { name: 'r' }, handler: 'h', overhead: { podFixed: { cpu: '1' } } };

@@ -237,7 +237,7 @@ interface AdmissionSources extends Pick<PluginContext, 'offerDivision'> {
 
 /** The plugins that are switched on, as one. */
 function admissionOf(
-  { admission = DEFAULT_ADMISSION, clock, log }: ControlPlaneOptions,
+  { admission = DEFAULT_ADMISSION, kindSettings = DEFAULT_KIND_SETTINGS, clock, log }: ControlPlaneOptions,
   {
     registry,
     custom,
@@ -269,6 +269,10 @@ function admissionOf(
       },
       provideNamespace,
       offerDivision,
+      features: {
+        preemptionPolicy: isOn(kindSettings, 'NonPreemptingPriority'),
+        podOverhead: isOn(kindSettings, 'PodOverhead'),
+      },
       resourceOfKind: ({ group, version, kind }) =>
         custom.registry.endpointsOf(group, version).find(({ row }) => row.kind === kind)?.row,
     }),

@@ -10,7 +10,7 @@ const CLASSES = [classOf('high', 1000), classOf('polite', 500, { preemptionPolic
 
 async function podWith(spec: object, classes = CLASSES) {
   const attributes = attributesOf('v1/pods', { object: { metadata: { name: 'p' }, spec } });
-  const outcome = await outcomeOf(priority, attributes, clusterOf(classes));
+  const outcome = await outcomeOf(priority(true), attributes, clusterOf(classes));
   return typeof outcome === 'string' ? outcome : outcome?.['spec'];
 }
 
@@ -68,7 +68,7 @@ test('an update that leaves out the priority keeps it', async () => {
       spec: { priorityClassName: 'high', priority: 9, preemptionPolicy: 'Never' },
     },
   });
-  expect(await outcomeOf(priority, attributes)).toMatchObject({
+  expect(await outcomeOf(priority(true), attributes)).toMatchObject({
     spec: { priorityClassName: 'high', priority: 9, preemptionPolicy: 'Never' },
   });
 });
@@ -86,14 +86,24 @@ describe('a second default class', () => {
     'is refused on %s, also when the cache does not know the first one yet',
     async (operation) => {
       const cluster = clusterOf([], [usual]);
-      expect(await outcomeOf(priority, write(operation, 'second'), cluster)).toContain(
+      expect(await outcomeOf(priority(true), write(operation, 'second'), cluster)).toContain(
         'PriorityClass usual is already marked as default. Only one default can exist',
       );
     },
   );
 
   test('is not the first one, changed', async () => {
-    const outcome = await outcomeOf(priority, write('UPDATE', 'usual'), clusterOf([usual]));
+    const outcome = await outcomeOf(priority(true), write('UPDATE', 'usual'), clusterOf([usual]));
     expect(outcome).toMatchObject({ metadata: { name: 'usual' } });
   });
+});
+
+test('nothing is said of preemption where pods have no policy', async () => {
+  const object = {
+    metadata: { name: 'p' },
+    spec: { priorityClassName: 'polite', preemptionPolicy: 'Other' },
+  };
+  const attributes = attributesOf('v1/pods', { object });
+  const outcome = await outcomeOf(priority(false), attributes, clusterOf(CLASSES));
+  expect(outcome).toMatchObject({ spec: { priority: 500, preemptionPolicy: 'Other' } });
 });

@@ -3,6 +3,7 @@ import type { Pod, PodSpec } from '../../../shared/api/types/core-v1';
 import type { PriorityClass } from '../../../shared/api/types/scheduling-v1';
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { ClusterReader } from '../cluster-reader';
+import type { AdmissionPlugin } from '../plugin';
 import { anyOf, isWriteOf, pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { PODS, PRIORITY_CLASSES } from './resources';
@@ -17,15 +18,19 @@ interface Resolved {
 
 const WITHOUT_CLASS: Resolved = { className: '', priority: 0, preemptionPolicy: 'PreemptLowerPriority' };
 
-/** A pod gets the priority of its class, or that of the default class; there is at most one default class. */
-export const priority = pluginOf(
-  anyOf(writesOf(PODS, ['CREATE', 'UPDATE']), writesOf(PRIORITY_CLASSES, ['CREATE', 'UPDATE'])),
-  {
+/**
+ * A pod gets the priority of its class, or that of the default class; there is at most one default class. `hasPolicy`: it also gets, and may
+ * not contradict, what the class says of preemption.
+ */
+export const priority = (hasPolicy: boolean): AdmissionPlugin =>
+  pluginOf(anyOf(writesOf(PODS, ['CREATE', 'UPDATE']), writesOf(PRIORITY_CLASSES, ['CREATE', 'UPDATE'])), {
     mutate(attributes, cluster) {
       if (!isWriteOf(PODS, attributes)) return attributes.object;
       const { object, oldObject, operation } = attributes;
       if (object === undefined) return object;
-      return operation === 'CREATE' ? resolved(attributes, object, cluster) : kept(object, oldObject);
+      return operation === 'CREATE'
+        ? resolved(attributes, object, { cluster, hasPolicy })
+        : kept(object, oldObject);
     },
     async validate(attributes, cluster, signal) {
       if (!isWriteOf(PRIORITY_CLASSES, attributes) || attributes.object?.globalDefault !== true) return;
@@ -33,22 +38,25 @@ export const priority = pluginOf(
       await cluster.freshen(signal);
       checkOnlyDefault(attributes, attributes.object, cluster);
     },
-  },
-);
+  });
 
 /** The end of a refusal of what the class says already, and says otherwise. */
 function computed(value: string | number): string {
   return `priority admission controller computed ${String(value)} from the given PriorityClass name`;
 }
 
-function resolved(attributes: AdmissionAttributes, pod: Pod, cluster: ClusterReader): Pod {
+function resolved(
+  attributes: AdmissionAttributes,
+  pod: Pod,
+  { cluster, hasPolicy }: { readonly cluster: ClusterReader; readonly hasPolicy: boolean },
+): Pod {
   const { priorityClassName: className = '', priority: asked, preemptionPolicy: policy } = pod.spec;
   const found = className === '' ? defaultOf(cluster) : classNamed(attributes, className, cluster);
   if (asked !== undefined && asked !== found.priority) {
     const why = `the integer value of priority (${String(asked)}) must not be provided in pod spec`;
     throw refusal(attributes, `${why}; ${computed(found.priority)}`);
   }
-  const { preemptionPolicy } = found;
+  const preemptionPolicy = hasPolicy ? found.preemptionPolicy : undefined;
   if (policy !== undefined && preemptionPolicy !== undefined && policy !== preemptionPolicy) {
     const why = `the string value of PreemptionPolicy (${policy}) must not be provided in pod spec`;
     throw refusal(attributes, `${why}; ${computed(preemptionPolicy)}`);

@@ -18,7 +18,7 @@ const classes = clusterOf([
 
 async function podWith(spec: object) {
   const object: ApiObject = { metadata: { name: 'p' }, spec };
-  const outcome = await outcomeOf(runtimeClass, attributesOf(PODS, { object }), classes);
+  const outcome = await outcomeOf(runtimeClass(true), attributesOf(PODS, { object }), classes);
   return typeof outcome === 'string' ? outcome : outcome?.['spec'];
 }
 
@@ -69,4 +69,9 @@ test.each([
   ],
 ])('a pod with %j is refused', async (spec, problem) => {
   expect(await podWith(spec)).toContain(problem);
+});
+
+test('nothing is said of overhead where pods have none', async () => {
+  const object = { metadata: { name: 'p' }, spec: { runtimeClassName: 'heavy', overhead: { cpu: '1' } } };
+  expect(await outcomeOf(runtimeClass(false), attributesOf(PODS, { object }), classes)).toMatchObject(object);
 });

@@ -3,34 +3,39 @@ import type { Pod } from '../../../shared/api/types/core-v1';
 import type { RuntimeClass } from '../../../shared/api/types/node-v1';
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { ClusterReader } from '../cluster-reader';
+import type { AdmissionPlugin } from '../plugin';
 import { pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { PODS, RUNTIME_CLASSES } from './resources';
 import { mergedTolerations } from './tolerations';
 import { withSpec } from './with-spec';
 
-/** A pod of a runtime class gets what the class says of overhead and of the nodes it runs on. */
-export const runtimeClass = pluginOf(writesOf(PODS, ['CREATE']), {
-  mutate(attributes, cluster) {
-    const { object } = attributes;
-    const found = object && classOf(attributes, object, cluster);
-    if (object === undefined || found === undefined) return object;
-    return withScheduling(attributes, withOverhead(attributes, object, found), found);
-  },
-  validate(attributes, cluster) {
-    const { object } = attributes;
-    if (object === undefined) return;
-    const wanted = classOf(attributes, object, cluster)?.overhead?.podFixed;
-    const { overhead } = object.spec;
-    if (wanted !== undefined && !deepEqual(wanted, overhead)) throw wrongOverhead(attributes);
-    if (wanted === undefined && overhead !== undefined) {
-      throw refusal(
-        attributes,
-        'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
-      );
-    }
-  },
-});
+/** A pod of a runtime class gets what the class says of the nodes it runs on and, if pods have that, of overhead. */
+export const runtimeClass = (hasOverhead: boolean): AdmissionPlugin =>
+  pluginOf(writesOf(PODS, ['CREATE']), {
+    mutate(attributes, cluster) {
+      const { object } = attributes;
+      const found = object && classOf(attributes, object, cluster);
+      if (object === undefined || found === undefined) return object;
+      const pod = hasOverhead ? withOverhead(attributes, object, found) : object;
+      return withScheduling(attributes, pod, found);
+    },
+    validate(attributes, cluster) {
+      const { object } = attributes;
+      if (object === undefined) return;
+      const found = classOf(attributes, object, cluster);
+      if (!hasOverhead) return;
+      const wanted = found?.overhead?.podFixed;
+      const { overhead } = object.spec;
+      if (wanted !== undefined && !deepEqual(wanted, overhead)) throw wrongOverhead(attributes);
+      if (wanted === undefined && overhead !== undefined) {
+        throw refusal(
+          attributes,
+          'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+        );
+      }
+    },
+  });
 
 function classOf(
   attributes: AdmissionAttributes,
