@@ -20,6 +20,8 @@ const STORM_PRIORITY = -15;
 const PAUSE_MS = 20;
 const BEAT_MS = 100;
 const LEADER = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
+/** Who heartbeats are from; without the mode Node nothing gives them the rights of nodes. */
+const NODES = 'system:nodes';
 const WRITERS = 16;
 const TEXT = 'x'.repeat(900);
 const RECOVERY_MS = 2_000;
@@ -230,14 +232,19 @@ function tenantOf(set: Omit<HaSet, 'stop'>, name: string): Tenant {
 
 async function fill(set: Omit<HaSet, 'stop'>): Promise<void> {
   const apiGroup = 'rbac.authorization.k8s.io';
+  const bind = async (role: string, kind: string, name: string): Promise<void> => {
+    const answer = await set.client.create(`/apis/${apiGroup}/v1/clusterrolebindings`, {
+      metadata: { name: `of-${name}` },
+      subjects: [{ kind, name, apiGroup }],
+      roleRef: { kind: 'ClusterRole', name: role, apiGroup },
+    });
+    if (answer.status !== 201) throw new Error(answer.text);
+  };
   for (const name of ['noisy', 'quiet']) {
     await set.client.create('/api/v1/namespaces', { metadata: { name } });
-    await set.client.create(`/apis/${apiGroup}/v1/clusterrolebindings`, {
-      metadata: { name: `of-${name}` },
-      subjects: [{ kind: 'User', name, apiGroup }],
-      roleRef: { kind: 'ClusterRole', name: 'cluster-admin', apiGroup },
-    });
+    await bind('cluster-admin', 'User', name);
   }
+  await bind('system:node', 'Group', NODES);
   await Promise.all(
     Array.from({ length: WRITERS }, async (_writer, at) => {
       for (let index = at; index < SIZES.objects; index += WRITERS) {
