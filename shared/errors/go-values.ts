@@ -1,3 +1,4 @@
+import type { Int64 } from '../object/values';
 import { goQuote } from './go-quote';
 
 /**
@@ -19,6 +20,11 @@ export class GoValue {
 /** A list of texts: `[]string{"a", "b"}`; `type` is that of its items. */
 export function goStrings(values: readonly string[], type = 'string'): GoValue {
   return new GoValue(() => `[]${type}{${values.map(goQuote).join(', ')}}`);
+}
+
+/** A list of whole numbers: `[]int64{1, 5}`. */
+export function goIntegers(values: readonly Int64[]): GoValue {
+  return new GoValue(() => `[]int64{${values.map(String).join(', ')}}`);
 }
 
 /** A list without items, which Go tells from one that was given as `[]`; in neither form does it reach the rules. */

@@ -114,7 +114,7 @@ describe('what a policy finds wrong', () => {
       'a first group outside',
       policyOf({ runAsGroup: MAY }),
       { context: { runAsGroup: 15 } },
-      [`${CONTEXT}: Invalid value: [15]: group 15 must be in the ranges: ${IN_RANGES}`],
+      [`${CONTEXT}: Invalid value: []int64{15}: group 15 must be in the ranges: ${IN_RANGES}`],
     ],
     ['no first group where one may be', policyOf({ runAsGroup: MAY }), {}, []],
     [
@@ -122,7 +122,7 @@ describe('what a policy finds wrong', () => {
       policyOf({ supplementalGroups: MAY }),
       { podContext: { supplementalGroups: [5, 40] } },
       [
-        'spec.securityContext.supplementalGroups: Invalid value: [5,40]: ' +
+        'spec.securityContext.supplementalGroups: Invalid value: []int64{5, 40}: ' +
           `group 40 must be in the ranges: ${IN_RANGES}`,
       ],
     ],
@@ -131,7 +131,7 @@ describe('what a policy finds wrong', () => {
       policyOf({ supplementalGroups: MUST }),
       { podContext: { supplementalGroups: [] } },
       [
-        'spec.securityContext.supplementalGroups: Invalid value: []: ' +
+        'spec.securityContext.supplementalGroups: Invalid value: []int64{}: ' +
           'unable to validate empty groups against required ranges',
       ],
     ],
@@ -139,7 +139,9 @@ describe('what a policy finds wrong', () => {
       'a group of volumes outside',
       policyOf({ fsGroup: MUST }),
       { podContext: { fsGroup: 31 } },
-      [`spec.securityContext.fsGroup: Invalid value: [31]: group 31 must be in the ranges: ${IN_RANGES}`],
+      [
+        `spec.securityContext.fsGroup: Invalid value: []int64{31}: group 31 must be in the ranges: ${IN_RANGES}`,
+      ],
     ],
     [
       'an SELinux level in another order',

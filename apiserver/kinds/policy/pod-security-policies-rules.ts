@@ -9,6 +9,8 @@ import { ANNOTATION } from '../../../shared/names';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { duplicate, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { goQuote } from '../../../shared/errors/go-quote';
+import type { GoValue } from '../../../shared/errors/go-values';
+import { goNoItems, goStrings, goStruct, goStructs } from '../../../shared/errors/go-values';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
 import type { KindSettings, Strategy } from '../../registry/strategy';
 import { isOn } from '../field-gates';
@@ -96,11 +98,18 @@ function validateRunAsGroup({ rule, ranges = [] }: RunAsGroupStrategyOptions): F
   const path = 'spec.runAsGroup';
   if (!RUN_AS_GROUP_RULES.includes(rule)) return [notSupported(`${path}.rule`, rule, RUN_AS_GROUP_RULES)];
   if (rule === 'RunAsAny') {
-    return ranges.length === 0 ? [] : [invalid(`${path}.ranges`, ranges, 'Ranges must be empty')];
+    return ranges.length === 0 ? [] : [invalid(`${path}.ranges`, goRanges(ranges), 'Ranges must be empty')];
   }
   return ranges.length === 0
-    ? [invalid(`${path}.ranges`, ranges, 'must provide at least one range')]
+    ? [invalid(`${path}.ranges`, goNoItems('policy.IDRange'), 'must provide at least one range')]
     : forEachItem(ranges, `${path}.ranges`, validateRange);
+}
+
+function goRanges(ranges: readonly IDRange[]): GoValue {
+  const items = ranges.map(({ min, max }) =>
+    goStruct('policy.IDRange', { Min: String(min), Max: String(max) }),
+  );
+  return goStructs('policy.IDRange', items);
 }
 
 const GRANTED = ['defaultAddCapabilities', 'allowedCapabilities'] as const;
@@ -113,7 +122,7 @@ function validateCapabilities(spec: PodSecurityPolicySpec): FieldError[] {
       ? [
           invalid(
             'requiredDropCapabilities',
-            dropped,
+            goStrings(dropped, 'core.Capability'),
             'must be empty when all capabilities are allowed by a wildcard',
           ),
         ]

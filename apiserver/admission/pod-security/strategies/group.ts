@@ -2,6 +2,7 @@ import type { PodSecurityContext } from '../../../../shared/api/types/core-v1';
 import type { IDRange } from '../../../../shared/api/types/policy-v1beta1';
 import type { FieldError } from '../../../../shared/errors/field-error';
 import { invalid } from '../../../../shared/errors/field-error';
+import { goIntegers } from '../../../../shared/errors/go-values';
 import type { Int64 } from '../../../../shared/object/values';
 import { wordTable } from '../../../../shared/word-table';
 import type { ContainerStrategy, PodStrategy } from '../strategy';
@@ -71,7 +72,7 @@ const RULES = wordTable<(first: IDRange | undefined, ranges: readonly IDRange[])
       filled: first.min,
       problems: (groups, path) =>
         groups.length === 0
-          ? [invalid(path, groups, 'unable to validate empty groups against required ranges')]
+          ? [invalid(path, goIntegers(groups), 'unable to validate empty groups against required ranges')]
           : outside(groups, ranges, path),
     },
   MayRunAs: (first, ranges) =>
@@ -87,7 +88,11 @@ function outside(groups: readonly Int64[], ranges: readonly IDRange[], path: str
   return groups
     .filter((group) => !isInRanges(group, ranges))
     .map((group) =>
-      invalid(path, groups, `group ${String(group)} must be in the ranges: ${textOfRanges(ranges)}`),
+      invalid(
+        path,
+        goIntegers(groups),
+        `group ${String(group)} must be in the ranges: ${textOfRanges(ranges)}`,
+      ),
     );
 }
 
