@@ -65,6 +65,27 @@ test('every alert is tried out', () => {
   expect(untried).toEqual([]);
 });
 
+test('what an alert is about has a panel', () => {
+  const recorded = new Map(rules.map(({ record = '', expr }) => [record, expr]));
+  const metricsOf = (expression: string): readonly string[] => [
+    ...selected(expression),
+    ...[...expression.matchAll(/\b[a-z_]+(?::[a-z\d_]+)+/gu)].flatMap(([name]) =>
+      selected(recorded.get(name) ?? ''),
+    ),
+  ];
+  const shown = new Set(panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsOf(expr))));
+  const alerts = rules.flatMap(({ alert, expr }) =>
+    alert === undefined ? [] : [{ alert, metrics: metricsOf(expr) }],
+  );
+  expect(alerts.filter(({ metrics }) => metrics.length === 0)).toEqual([]);
+  expect(alerts.filter(({ metrics }) => !metrics.every((name) => shown.has(name)))).toEqual([]);
+});
+
+/** The metrics that an expression selects series of. */
+function selected(expression: string): readonly string[] {
+  return [...expression.matchAll(/\b([a-z_][a-z\d_]*)\{/gu)].map(([, name = '']) => name);
+}
+
 function isNamed(text: string, alert: string): boolean {
   return new RegExp(`alertname: ${alert}\\b`, 'u').test(text);
 }
@@ -237,9 +258,7 @@ describe('a Prometheus that reads a running set', () => {
       ...rules.map(({ expr }) => expr),
       ...panels.flatMap(({ targets: each }) => each.map(({ expr }) => expr)),
     ];
-    const named = expressions.flatMap((expression) =>
-      [...expression.matchAll(/\b([a-z_]+)\{/gu)].map(([, name = '']) => name),
-    );
+    const named = expressions.flatMap(selected);
     const missing = [...new Set(named)].filter((name) => name !== 'up');
     expect(
       missing.filter((name) => !known.has(name) && !known.has(name.replace(/_(?:bucket|sum|count)$/u, ''))),
