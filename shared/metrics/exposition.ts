@@ -17,6 +17,8 @@ export class Exposition {
   #bytes: Buffer;
   #length = 0;
   #before: Exposition | undefined;
+  /** What is known to stand from `at` on, and is still to be copied there: what lies between `begin` and `end` in `from`. */
+  #run = { from: this as Exposition, begin: 0, end: 0, at: 0 };
   /** Those who remember where a series stands in it hold this, and not the bytes. */
   readonly #mark: ExpositionMark = {};
 
@@ -93,6 +95,7 @@ export class Exposition {
 
   /** Nothing is written after it. */
   close(): void {
+    this.#copyRun();
     this.#before = undefined;
   }
 
@@ -101,9 +104,23 @@ export class Exposition {
     return this.#bytes.subarray(0, this.#length);
   }
 
+  /** Neighbours that stay neighbours are copied in one go. */
   #copy(from: Exposition, begin: number, end: number): void {
     this.#reserve(end - begin);
-    this.#length += from.#bytes.copy(this.#bytes, this.#length, begin, end);
+    const run = this.#run;
+    const isNext = run.from === from && run.end === begin && run.at + (run.end - run.begin) === this.#length;
+    if (isNext && end - run.begin <= RUN_BYTES_MAX) run.end = end;
+    else {
+      this.#copyRun();
+      this.#run = { from, begin, end, at: this.#length };
+    }
+    this.#length += end - begin;
+  }
+
+  #copyRun(): void {
+    const { from, begin, end, at } = this.#run;
+    from.#bytes.copy(this.#bytes, at, begin, end);
+    this.#run = { from: this, begin: 0, end: 0, at: 0 };
   }
 
   #number(value: number): void {
@@ -157,6 +174,8 @@ const UTF8_BYTES_MAX = 3;
 /** Of a bound, its count and what stands around them; of any number. */
 const BUCKET_BYTES_MAX = 64;
 const BYTES_MIN = 64 * 1_024;
+/** Copied in a fraction of a millisecond. */
+const RUN_BYTES_MAX = 256 * 1_024;
 /** What may be added until the next time before the memory of this time is too small. */
 const SPARE_BYTES = 128 * 1_024;
 /** Written as exponents from here upwards, and below there. */

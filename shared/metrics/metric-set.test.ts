@@ -208,6 +208,25 @@ test('a histogram stands in an exposition as it is, whether it has changed since
   }
 });
 
+test('more unchanged series than are copied in one go stand as they did, beside those that changed', async () => {
+  const metrics = newSet();
+  const series = Array.from({ length: 200 }, (_each, at) => {
+    return { labels: { verb: `${String(at)}${'x'.repeat(1_000)}` }, took: new DurationHistogram([0.1, 1]) };
+  });
+  const read = (): [{ verb: string }, DurationHistogram][] =>
+    series.map(({ labels, took }) => [labels, took]);
+  const metric = { name: 'seconds', help: '.', labels: ['verb'], read };
+  metrics.histogram(metric);
+  for (const changed of [0, 150, 199]) {
+    series[changed]?.took.observe(changed * 1_000);
+    const afresh = newSet();
+    afresh.histogram(metric);
+    const bytes = await metrics.exposition();
+    expect(bytes.equals(await afresh.exposition())).toBe(true);
+    metrics.giveBack(bytes);
+  }
+});
+
 test('what was given back is written over, and what somebody still reads is not', async () => {
   const metrics = newSet();
   const took = new DurationHistogram([1]);
