@@ -73,18 +73,17 @@ function refusingWrongTypes({ endpoint }: Target, change: () => ApiObject): ApiO
 
 /** The configuration with a metadata that is an object, of the kind and version of the path. */
 function configOf(value: unknown, { endpoint }: Target): ApiObject {
-  if (!isJsonObject(value)) throw badRequest('error decoding YAML: the configuration is no object');
-  const { kind, apiVersion, metadata = null } = value as Readonly<Record<string, unknown>>;
+  const given = value ?? {};
+  if (!isJsonObject(given)) throw badRequest(`error decoding YAML: ${noObject(given)}`);
+  const { kind, apiVersion, metadata = null } = given as Readonly<Record<string, unknown>>;
   const expected = endpoint.apiVersion;
-  if (typeof kind !== 'string' || kind === '')
-    throw badRequest("Object 'Kind' is missing in the configuration");
-  if (typeof apiVersion !== 'string' || apiVersion === '') {
-    throw badRequest("Object 'apiVersion' is missing in the configuration");
-  }
   if (apiVersion !== expected) {
-    const versions = `Specified patch version: ${apiVersion}, expected: ${expected}`;
+    const version = typeof apiVersion === 'string' ? apiVersion : '';
+    const versions = `Specified patch version: ${version}, expected: ${expected}`;
     throw badRequest(`Incorrect version specified in apply patch. ${versions}`);
   }
+  if (typeof kind !== 'string' || kind === '')
+    throw badRequest("Object 'Kind' is missing in the configuration");
   if (kind !== endpoint.row.kind) {
     throw badRequest(`a configuration of kind ${kind} cannot be applied to a ${endpoint.row.kind}`);
   }
@@ -92,7 +91,13 @@ function configOf(value: unknown, { endpoint }: Target): ApiObject {
     throw badRequest('metadata of the configuration is no object');
   const { managedFields, ...rest } = metadata ?? {};
   const kept = managedFields === undefined || managedFields === null ? rest : metadata;
-  return { ...value, metadata: kept } as ApiObject;
+  return { ...given, metadata: kept } as ApiObject;
+}
+
+/** What upstream says of JSON that is no object. */
+function noObject(value: unknown): string {
+  const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
 }
 
 interface Document {

@@ -1,3 +1,5 @@
+import type { FieldError } from '../errors/field-error';
+import { invalid, untilTooMany } from '../errors/field-error';
 import { labelValueProblems, qualifiedNameProblems } from './dns-names';
 import { SelectorError } from './selector-error';
 
@@ -33,24 +35,34 @@ export function requirementOfKey(
   values: readonly string[],
 ): LabelRequirement {
   checkCount(operator, values);
-  if ((operator === 'gt' || operator === 'lt') && values.some((value) => parseInt64(value) === undefined)) {
-    throw new SelectorError("for 'Gt', 'Lt' operators, the value must be an integer");
-  }
-  if (values.length === 0) return { key, operator, values: NO_VALUES };
   const sorted = [...values].sort();
-  for (const value of sorted) {
-    const problems = labelValueProblems(value);
-    if (problems.length === 0) continue;
-    const at = `at key: ${JSON.stringify(key)}`;
-    throw new SelectorError(`invalid label value: ${JSON.stringify(value)}: ${at}: ${problems.join('; ')}`);
-  }
-  return { key, operator, values: new Set(sorted) };
+  const errors = [
+    ...(operator === 'gt' || operator === 'lt' ? untilTooMany(sorted, boundErrors) : []),
+    ...untilTooMany(sorted, (value, index) =>
+      labelValueProblems(value).map((problem) => invalid(`values[${String(index)}][${key}]`, value, problem)),
+    ),
+  ];
+  if (errors.length > 0) throw new SelectorError(inOneText(errors));
+  return { key, operator, values: sorted.length === 0 ? NO_VALUES : new Set(sorted) };
 }
 
+function boundErrors(value: string, index: number): FieldError[] {
+  if (parseInt64(value) !== undefined) return [];
+  const problem = "for 'Gt', 'Lt' operators, the value must be an integer";
+  return [invalid(`values[${String(index)}]`, value, problem)];
+}
+
+/** As upstream tells errors of fields together: in brackets if they are several. */
+function inOneText(errors: readonly FieldError[]): string {
+  const texts = errors.map(({ field, message }) => `${field}: ${message}`);
+  return texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`;
+}
+
+/** The parser has no path for the key, which upstream shows as `<nil>`. */
 export function checkLabelKey(key: string): void {
   const problems = qualifiedNameProblems(key);
   if (problems.length > 0) {
-    throw new SelectorError(`invalid label key ${JSON.stringify(key)}: ${problems.join('; ')}`);
+    throw new SelectorError(inOneText([invalid('<nil>', key, problems.join('; '))]));
   }
 }
 

@@ -61,6 +61,7 @@ test.each([
   expect(selected(parseLabelSelector(text))).toBe(names);
 });
 
+const BOUND_RULE = "for 'Gt', 'Lt' operators, the value must be an integer";
 const KEY_RULE = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start";
 
 test.each([
@@ -84,17 +85,17 @@ test.each([
   ['n>=5', "unable to parse requirement: found '=', expected: identifier"],
   ['a=(b)', "unable to parse requirement: found '(', expected: identifier"],
   ['app is one', "unable to parse requirement: found 'is', expected: '=', '!=', '==', 'in', notin'"],
-  ['n>abc', "unable to parse requirement: for 'Gt', 'Lt' operators, the value must be an integer"],
-  ['n>', "unable to parse requirement: for 'Gt', 'Lt' operators, the value must be an integer"],
+  ['n>abc', `unable to parse requirement: values[0]: Invalid value: "abc": ${BOUND_RULE}`],
+  ['n>', `unable to parse requirement: values[0]: Invalid value: "": ${BOUND_RULE}`],
   [
     'n>9223372036854775808',
-    "unable to parse requirement: for 'Gt', 'Lt' operators, the value must be an integer",
+    `unable to parse requirement: values[0]: Invalid value: "9223372036854775808": ${BOUND_RULE}`,
   ],
-  ['-a=b', `unable to parse requirement: invalid label key "-a": ${KEY_RULE}`],
-  [
-    'a=-b',
-    'unable to parse requirement: invalid label value: "-b": at key: "a": a valid label must be an empty',
-  ],
+  ['-a=b', `unable to parse requirement: <nil>: Invalid value: "-a": ${KEY_RULE}`],
+  ['a=-b', 'unable to parse requirement: values[0][a]: Invalid value: "-b": a valid label must be an empty'],
+  ['a in (-b,-c)', 'unable to parse requirement: [values[0][a]: Invalid value: "-b": a valid label'],
+  ['a in (-b,-c)', ', values[1][a]: Invalid value: "-c": a valid label'],
+  ['n>@b', `[values[0]: Invalid value: "@b": ${BOUND_RULE}, values[0][n]: Invalid value: "@b": a valid`],
 ])('%j is refused: %s', (text, message) => {
   expect(() => parseLabelSelector(text)).toThrow(message);
 });
@@ -157,7 +158,7 @@ describe('the selector of an object', () => {
       { key: 'a', operator: 'Exists', values: ['1'] },
       'values set must be empty for exists and does not exist',
     ],
-    [{ operator: 'Exists' }, 'invalid label key ""'],
+    [{ operator: 'Exists' }, '<nil>: Invalid value: ""'],
   ])('%j is refused', (expression, message) => {
     expect(() => labelSelectorOf({ matchExpressions: [expression] })).toThrow(message);
   });
