@@ -90,6 +90,7 @@ test.each<
 >([
   ['an account by name', account('robot'), asked(PODS, { name: ACCOUNT }), true],
   ['all accounts of a namespace', account('*'), asked(PODS, { name: ACCOUNT }), true],
+  ['one of them with colons in its name', account('*'), asked(PODS, { name: `${ACCOUNT}:b` }), true],
   ['no accounts of another', account('*', 'tool'), asked(PODS, { name: ACCOUNT }), false],
   ['nobody with a similar name', account('*'), asked(PODS, { name: 'tools:robot' }), false],
   [

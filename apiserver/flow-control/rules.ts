@@ -46,7 +46,10 @@ function compileSubjects(subjects: readonly Subject[]): UserTest {
     if (users.has(EVERY) || groups.has(EVERY) || users.has(name)) return true;
     if (own.some((group) => groups.has(group))) return true;
     if (accounts.size === 0 || !name.startsWith(SERVICE_ACCOUNT.userPrefix)) return false;
-    return accounts.has(name) || accounts.has(name.slice(0, name.lastIndexOf(':') + 1));
+    return (
+      accounts.has(name) ||
+      accounts.has(name.slice(0, name.indexOf(':', SERVICE_ACCOUNT.userPrefix.length) + 1))
+    );
   };
 }
 
