@@ -40,8 +40,14 @@ const LONG_SELECTOR_CHARS = 4_096;
 export async function selectorsOf(query: URLSearchParams): Promise<Selectors> {
   const labels = query.get('labelSelector') ?? '';
   const fields = query.get('fieldSelector') ?? '';
-  const read =
-    labels.length < LONG_SELECTOR_CHARS ? parseLabelSelector(labels) : await parseLongLabelSelector(labels);
+  // Both within one step where there are no slices, so that the longest turn of a stage tells of either.
+  if (labels.length < LONG_SELECTOR_CHARS) {
+    return STEP_TIMES.run('parse_selectors', () => ({
+      labels: parseLabelSelector(labels),
+      fields: parseFieldSelector(fields),
+    }));
+  }
+  const read = await parseLongLabelSelector(labels);
   return STEP_TIMES.run('parse_selectors', () => ({ labels: read, fields: parseFieldSelector(fields) }));
 }
 
