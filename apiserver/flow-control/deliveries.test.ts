@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { FlowSchema, PriorityLevelConfiguration } from '../../shared/api/types/flowcontrol-v1beta1';
 import { silentLog } from '../../shared/log/log';
 import type { DeliveryCount, Exchange } from '../exchange/exchange';
@@ -192,4 +193,20 @@ test('a watch that goes on when its schema leads elsewhere pays there', async ()
   watch?.add(4 * MB);
   await jest.advanceTimersByTimeAsync(PAY_EVERY_MS);
   expect([queues?.executingSeats, queuesOf('other')?.executingSeats]).toEqual([0, 5]);
+});
+
+test('payments that wait leave no listener each on the signal of the server, and all are given up when it is stopped', async () => {
+  const made = bench();
+  const { queues } = made;
+  const before = getEventListeners(life.signal, 'abort').length;
+  for (let at = 0; at < 20; at += 1) {
+    const watch = await watchBy(made, `user-${String(at)}`);
+    watch?.add(20 * MB);
+  }
+  await jest.advanceTimersByTimeAsync(PAY_EVERY_MS);
+  expect(queues?.waiting).toBeGreaterThan(10);
+  expect(getEventListeners(life.signal, 'abort')).toHaveLength(before);
+  life.abort();
+  await jest.advanceTimersByTimeAsync(0);
+  expect(queues?.waiting).toBe(0);
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { DeliveryCount, Exchange } from '../exchange/exchange';
 import type { Flow } from './flow';
 import type { FlowControl } from './flow-control';
@@ -37,11 +38,19 @@ export class Deliveries {
   readonly #flows = new Map<string, FlowDeliveries>();
   /** Those that have delivered something that is not paid yet. */
   #due: FlowDeliveries[] = [];
+  /** Aborts with `life`, of whose listeners those of waiting payments are none. */
+  readonly #over = new AbortController();
 
   constructor(parts: DeliveriesParts) {
     this.#parts = parts;
+    // As many payments wait as the queues of all levels take.
+    setMaxListeners(0, this.#over.signal);
     const timer = setInterval(() => this.#collect(), PAY_EVERY_MS).unref();
-    parts.life.addEventListener('abort', () => clearInterval(timer), { once: true });
+    const end = (): void => {
+      clearInterval(timer);
+      this.#over.abort(parts.life.reason);
+    };
+    parts.life.addEventListener('abort', end, { once: true });
   }
 
   /** Where to count what a watch of the flow delivers. */
@@ -64,7 +73,10 @@ export class Deliveries {
     }
   }
 
-  /** Never rejects. The flow is asked for anew: schemas and levels may have changed since the watch began. */
+  /**
+   * The flow is asked for anew: schemas and levels may have changed since the watch began. Rejects for a fault of the program alone, which
+   * it logs like any that nobody handles; the next payment of the flow is tried all the same.
+   */
   async #pay(of: FlowDeliveries): Promise<void> {
     const bytes = of.take();
     const flow = this.#parts.control.classify(of.about);
@@ -82,17 +94,19 @@ export class Deliveries {
   }
 
   async #seated(flow: Flow, { of, queues, work: { seats } }: Payment): Promise<Queue | undefined> {
-    const { now, waitMsMax, life } = this.#parts;
+    const { now, waitMsMax } = this.#parts;
+    const { signal } = this.#over;
     const hand = flow.handOf(of.about);
     const found = queues.tryStart(hand, seats, now());
     if (found !== undefined) return found;
     const distinguisher = flow.distinguisherOf(of.about);
     const waiter = { schema: flow.name, distinguisher, arrivedAt: of.about.receivedAt, about: of.about };
     try {
-      return await queues.start({ hand, seats, waiter, waitMsMax }, life, () => undefined);
+      return await queues.start({ hand, seats, waiter, waitMsMax }, signal, () => undefined);
     } catch (error) {
       // A level that has no place for it is not spared anything by waiting for longer.
-      if (error instanceof RefusedError || life.aborted) return undefined;
+      if (error instanceof RefusedError || signal.aborted) return undefined;
+      of.isPaying = false;
       throw error;
     }
   }
