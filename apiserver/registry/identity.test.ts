@@ -74,6 +74,33 @@ test('a PUT of a Service needs its version, and its uid is a field like any othe
   expect(await put({ resourceVersion })).toEqual(['200 ']);
 });
 
+test('a PUT on a missing Service is 404, and an apply creates it', async () => {
+  const body = {
+    kind: 'Service',
+    apiVersion: 'v1',
+    metadata: { name: 'b' },
+    spec: { ports: [{ port: 80 }] },
+  };
+  const url = `${CORE}/services/b`;
+  expect((await api.call('PUT', url, { body })).code).toBe(404);
+  expect((await api.call('PATCH', `${url}?fieldManager=m`, { body, headers: APPLY })).code).toBe(201);
+});
+
+test.each([
+  ['capacity', ['Invalid capacity']],
+  ['maximumVolumeSize', ['201 ']],
+])('a CSIStorageCapacity whose %s is negative is answered with %p', async (field, causes) => {
+  const body = {
+    kind: 'CSIStorageCapacity',
+    apiVersion: `${GROUP.storage}/v1beta1`,
+    metadata: { generateName: 'c-' },
+    storageClassName: 'c',
+    [field]: '-1',
+  };
+  const url = `/apis/${GROUP.storage}/v1beta1/namespaces/default/csistoragecapacities`;
+  expect(causesOf(await api.call('POST', url, { body }))).toEqual(causes);
+});
+
 test.each([
   ['leases', '/apis/coordination.GROUP/v1/namespaces/default/leases', { spec: {} }, []],
   ['configmaps', CMS, {}, ['Invalid metadata.finalizers[0]']],

@@ -10,7 +10,6 @@ export const services: Strategy<Service> = {
   checksIdentityLast: true,
   nameRule: label1035Name,
   ...serviceRules,
-  createsOnUpdate: true,
   reserves: 'service addresses',
   prepareForCreate: (object, { settings }) => normalizeNewService(withFeatures(object, settings)),
   prepareForUpdate: (next, previous, { settings }) =>

@@ -96,13 +96,11 @@ function validateStatus(status: VolumeAttachmentStatus | undefined): FieldError[
 /** How much of a class a part of the cluster can still give. */
 export const storageCapacityRules: Pick<Strategy<CSIStorageCapacity>, 'validate' | 'validateUpdate'> = {
   validate: (object) => {
-    const { storageClassName: name, nodeTopology } = object;
+    const { storageClassName: name, nodeTopology, capacity } = object;
     return [
       ...labelSelector(nodeTopology, 'nodeTopology'),
       ...invalidForEach(dns1123SubdomainProblems(name), name, 'storageClassName'),
-      ...(['capacity', 'maximumVolumeSize'] as const).flatMap((field) =>
-        object[field] === undefined ? [] : nonNegativeQuantity(object[field], field),
-      ),
+      ...(capacity === undefined ? [] : nonNegativeQuantity(capacity, 'capacity')),
     ];
   },
   validateUpdate: (next, previous) =>
