@@ -28,6 +28,8 @@ export interface Kind<T extends ApiObject = ApiObject> {
   readonly virtual?: VirtualResource;
   /** What is done to an object as it was received, before defaults and before anything compares it: fields that are only written go where they belong. */
   readonly received?: (object: T) => T;
+  /** Annotations that stand for fields of the kind, and are no part of its metadata where that is shown by itself. */
+  readonly fieldAnnotations?: readonly string[];
 }
 
 /** The kinds of one API group, by the names of their resources. */

@@ -1,8 +1,12 @@
+import { GROUP } from '../../shared/names';
 import type { ApiObject } from '../../shared/object/object';
+import { apiVersionOf } from '../../shared/object/object';
 import { methodNotSupported, notFound } from '../../shared/errors/status-error';
 import { decodeObject } from '../../shared/schema/decode';
+import type { Document } from '../http/encoding/document';
 import { documentAnswer } from '../http/encoding/document';
 import { OPERATION_OFFER, negotiate } from '../http/encoding/negotiation';
+import type { Shape } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { ask, newDraft } from '../registry/draft';
 import { checkListOptions } from '../registry/list-plan';
@@ -70,7 +74,7 @@ async function run(
   { operation, isAdmitted }: { readonly operation: Operation; readonly isAdmitted: boolean },
 ): Promise<Answer> {
   // The answer is a document, which is negotiated by itself: here is only refused what accepts no object of the kind.
-  negotiate(exchange, OPERATION_OFFER);
+  const { shape } = negotiate(exchange, OPERATION_OFFER);
   const dryRun = writeOptions(exchange.query, 'CreateOptions');
   const sent = await readBodyObject(exchange, target.endpoint);
   // A question says itself which place it is about.
@@ -79,13 +83,21 @@ async function run(
   const draft = newDraft(ask(context.store, request, { change: () => object }), 'CREATE', undefined);
   await travel(isAdmitted ? 'operation' : 'question', draft, exchange.signal);
   const result = await operation(context, { ...request, object: draft.object }, exchange.signal);
-  return documentAnswer(exchange, 201, result === undefined ? SUCCESS : documentOf(target, result));
+  if (result === undefined) return documentAnswer(exchange, 201, SUCCESS);
+  const document = documentOf(target, result);
+  if (shape?.kind !== 'PartialObjectMetadata') return documentAnswer(exchange, 201, document);
+  return documentAnswer(exchange, 201, partialOf(document, shape), OPERATION_OFFER);
 }
 
 const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const;
 
+/** The metadata of an answer, for who asked for no more. */
+function partialOf({ metadata }: Pick<ApiObject, 'metadata'>, { kind, version }: Shape) {
+  return { kind, apiVersion: apiVersionOf({ group: GROUP.meta, version }), metadata };
+}
+
 /** What is made up for the answer, in the canonical form of its kind. */
-function documentOf({ endpoint }: Target, object: ApiObject): { readonly kind: string } {
+function documentOf({ endpoint }: Target, object: ApiObject): Document & Pick<ApiObject, 'metadata'> {
   const { kind } = endpoint.row;
   const { apiVersion } = endpoint;
   const { object: canonical } = decodeObject(endpoint.type, { ...object, kind, apiVersion });

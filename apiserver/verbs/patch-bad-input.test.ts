@@ -222,7 +222,7 @@ const CONFIG = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd
 
 test.each<[what: string, config: object, code: number, why: string]>([
   ['no kind', { ...CONFIG, kind: undefined }, 400, "Object 'Kind' is missing"],
-  ['no version', { ...CONFIG, apiVersion: '' }, 400, "Object 'apiVersion' is missing"],
+  ['no version', { ...CONFIG, apiVersion: '' }, 400, 'Incorrect version specified in apply patch'],
   ['a kind that is no text', { ...CONFIG, kind: 5 }, 400, "Object 'Kind' is missing"],
   ['another kind', { ...CONFIG, kind: 'ReplicaSet' }, 400, 'cannot be applied to a Deployment'],
   [

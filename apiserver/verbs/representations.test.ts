@@ -164,3 +164,65 @@ test('the name that a namespace has as a label is in every representation of it'
   const partial = await api.call('GET', url, { headers: { accept: PARTIAL } });
   expect(partial.json.metadata.labels).toEqual(label);
 });
+
+const PARTIAL_LIST = `application/json;as=PartialObjectMetadataList;g=${GROUP.meta};v=v1`;
+
+test('an empty list of metadata, or of a kind without columns of its own, is null', async () => {
+  const listed = async (resource: string, accept: string): Promise<Reply> =>
+    api.call('GET', `/api/v1/namespaces/none/${resource}`, { headers: { accept } });
+  expect((await listed('configmaps', PARTIAL_LIST)).json).toMatchObject({ items: null });
+  expect((await listed('configmaps', TABLE)).json).toMatchObject({ rows: [] });
+  expect((await listed('limitranges', TABLE)).json).toMatchObject({ rows: null });
+  const yaml = await listed('configmaps', PARTIAL_LIST.replace('json', 'yaml'));
+  expect(yaml.text).toContain('items: null\n');
+  expect((await listed('configmaps', 'application/json')).json).toMatchObject({ items: [] });
+});
+
+test('annotations that stand for fields are not shown with the metadata alone', async () => {
+  const daemonSets = '/apis/apps/v1/namespaces/default/daemonsets';
+  const object = {
+    metadata: { name: 'a', annotations: { kept: 'yes' } },
+    spec: {
+      selector: { matchLabels: { a: 'b' } },
+      template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+    },
+  };
+  const created = await api.call('POST', daemonSets, {
+    body: { apiVersion: 'apps/v1', kind: 'DaemonSet', ...object },
+  });
+  expect(created.json.metadata.annotations).toMatchObject({
+    'deprecated.daemonset.template.generation': '1',
+  });
+  const partial = await api.call('GET', `${daemonSets}/a`, { headers: { accept: PARTIAL } });
+  expect(partial.json.metadata).toEqual({ ...created.json.metadata, annotations: { kept: 'yes' } });
+  const table = await api.call('GET', daemonSets, { headers: { accept: TABLE } });
+  expect(table.json).toMatchObject({ rows: [{ object: { metadata: partial.json.metadata } }] });
+  const inProtobuf = await api.call('GET', `${daemonSets}/a`, {
+    headers: { accept: PARTIAL.replace('application/json', MEDIA_TYPE.protobuf) },
+  });
+  // Owners of fields still tell of it.
+  expect(inProtobuf.text).not.toMatch(/(?<!f:)deprecated\.daemonset/);
+  expect(inProtobuf.text).toContain('kept');
+});
+
+test('the answer to a review can be its metadata alone', async () => {
+  const review = await api.call('POST', `/apis/${GROUP.authorization}/v1/selfsubjectaccessreviews`, {
+    body: {
+      apiVersion: `${GROUP.authorization}/v1`,
+      kind: 'SelfSubjectAccessReview',
+      spec: { nonResourceAttributes: { path: '/', verb: 'get' } },
+    },
+    headers: { accept: PARTIAL },
+  });
+  expect(review.code).toBe(201);
+  expect(review.json).toMatchObject({ kind: 'PartialObjectMetadata', apiVersion: `${GROUP.meta}/v1` });
+  expect(review.json).not.toHaveProperty('status');
+});
+
+test('an export is refused, and nothing else of that parameter', async () => {
+  await sendProtobuf('POST', CMS, configMap('a'));
+  const codes = ['?export', '?export=true', '?export=0', '?export=False', ''].map(
+    async (query) => (await api.call('GET', `${CMS}/a${query}`)).code,
+  );
+  expect(await Promise.all(codes)).toEqual([400, 400, 200, 200, 200]);
+});

@@ -119,7 +119,7 @@ function parsesObjects({ conversion, custom }: Endpoint, { format, shape, pretty
 function jsonShapeOf(endpoint: Endpoint, { shape }: Negotiated, includeObject: IncludeObject): JsonShape {
   if (shape === undefined) return plainShape(endpoint);
   if (shape.kind === 'Table') return tableShape(endpoint, { shape, includeObject, clock });
-  return partialShape(shape);
+  return partialShape(endpoint, shape);
 }
 
 /** A list is not one object's metadata, one object is not a list of them, and only some formats can tell frames apart. */

@@ -66,7 +66,12 @@ export interface ListParts {
 async function* jsonListBatches(shape: JsonShape, { metadata, sources, elsewhere }: ListParts): Batches {
   const batch = new Batch();
   const slices = new Slices();
-  batch.text(shape.listHead(metadata));
+  const head = shape.listHead(metadata);
+  if (sources.length === 0 && shape.isNullWhenEmpty === true) {
+    batch.text(`${head.slice(0, -1)}null}\n`);
+    return batch.take();
+  }
+  batch.text(head);
   let isFirst = true;
   for (const source of sources) {
     if (!isFirst) batch.text(',');

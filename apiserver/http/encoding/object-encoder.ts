@@ -53,6 +53,8 @@ export interface JsonShape {
   bookmark(metadata: object): readonly Buffer[];
   /** Everything in front of the elements of a list, with the opening bracket; `]}` follows them. */
   listHead(metadata: ListMeta): string;
+  /** A list without elements is null instead of empty, as Go writes a list that it never had to make. */
+  readonly isNullWhenEmpty?: boolean;
   /** The element of a list. */
   element(batch: ElementSink, source: Source): void;
   stream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer>;

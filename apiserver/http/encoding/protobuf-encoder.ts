@@ -11,6 +11,7 @@ import { Slices } from '../../../shared/concurrency/slices';
 import type { Batches } from './batch';
 import { Batch, bodyOf } from './batch';
 import { bookmarkMetadata } from './json-encoder';
+import { metadataSource } from './metadata-source';
 import type { Shape } from './negotiation';
 import type { FormatEncoder } from './object-encoder';
 import type { Source } from './source';
@@ -31,7 +32,7 @@ interface Encoded {
 
 /** Objects as Protobuf. Each is encoded once and kept; answers and frames put it into what belongs around it. */
 export function protobufEncoder(endpoint: Endpoint, shape: Shape | undefined): FormatEncoder {
-  const encoded = shape === undefined ? wholeObjects(endpoint) : metadataOnly(shape);
+  const encoded = shape === undefined ? wholeObjects(endpoint) : metadataOnly(endpoint, shape);
   const { kind, apiVersion, type } = encoded;
   const id = `protobuf ${apiVersion} ${kind}`;
   const rawOf = (source: Source): Buffer =>
@@ -87,14 +88,18 @@ function wholeObjects(endpoint: Endpoint): Encoded {
   };
 }
 
-function metadataOnly({ version }: Shape): Encoded {
+function metadataOnly(endpoint: Endpoint, { version }: Shape): Encoded {
+  const metadataOf = metadataSource(endpoint);
   return {
     kind: 'PartialObjectMetadata',
     listKind: 'PartialObjectMetadataList',
     apiVersion: apiVersionOf({ group: GROUP.meta, version }),
     type: messageType('meta/v1.PartialObjectMetadata'),
     listType: messageType(`meta/${version}.PartialObjectMetadataList`),
-    json: (source) => Buffer.concat([source.bytes.subarray(0, metadataEnd(source)), CLOSE]),
+    json: (source) => {
+      const metadata = metadataOf(source);
+      return Buffer.concat([metadata.bytes.subarray(0, metadataEnd(metadata)), CLOSE]);
+    },
   };
 }
 

@@ -31,7 +31,8 @@ async function* yamlListBatches(shape: JsonShape, { metadata, sources, elsewhere
   const slices = new Slices();
   for (const key of Object.keys(document).sort()) {
     if (key !== listName || sources.length === 0) {
-      batch.text(yamlOf({ [key]: document[key] }));
+      const isNull = key === listName && shape.isNullWhenEmpty === true;
+      batch.text(yamlOf({ [key]: isNull ? null : document[key] }));
       continue;
     }
     batch.text(`${key}:\n`);

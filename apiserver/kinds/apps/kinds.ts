@@ -8,14 +8,27 @@ import {
   statefulSetTable,
 } from './columns';
 import { daemonSets, deployments, replicaSets, statefulSets } from './strategies';
+import { TEMPLATE_GENERATION } from './template-generation';
 import { controllerRevisionRules } from './workloads-rules';
+
+/** The revision that an old version of Deployments was to go back to. */
+const ROLLBACK_TO = 'deprecated.deployment.rollback.to';
 
 const scale = { is: 'view', view: scaleBySelector } as const;
 
 export const apps = kindsOf('apps', {
   controllerrevisions: { strategy: controllerRevisionRules, table: controllerRevisionTable },
-  daemonsets: { strategy: daemonSets, table: daemonSetTable },
-  deployments: { strategy: deployments, table: deploymentTable, subresources: { scale } },
+  daemonsets: {
+    strategy: daemonSets,
+    table: daemonSetTable,
+    fieldAnnotations: [TEMPLATE_GENERATION],
+  },
+  deployments: {
+    strategy: deployments,
+    table: deploymentTable,
+    subresources: { scale },
+    fieldAnnotations: [ROLLBACK_TO],
+  },
   replicasets: { strategy: replicaSets, table: replicaSetTable, subresources: { scale } },
   statefulsets: {
     strategy: statefulSets,

@@ -3,7 +3,7 @@ import { badRequest } from '../../../shared/errors/status-error';
 import { deepEqual } from '../../../shared/object/clone';
 
 /** An old field of DaemonSets, which counts changes of the template and lives on as an annotation. */
-const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
+export const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
 /** A new DaemonSet begins at 1, or where the client says. Throws BadRequest for what is no number. */
 export function withFirstTemplateGeneration(daemonSet: DaemonSet): DaemonSet {

@@ -1,3 +1,4 @@
+import { ANNOTATION } from '../../../shared/names';
 import { horizontalPodAutoscalerTable } from './columns';
 import { horizontalPodAutoscalers } from './horizontal-pod-autoscalers-strategy';
 import { kindsOf } from '../kind';
@@ -6,5 +7,11 @@ export const autoscaling = kindsOf('autoscaling', {
   horizontalpodautoscalers: {
     strategy: horizontalPodAutoscalers,
     table: horizontalPodAutoscalerTable,
+    fieldAnnotations: [
+      ANNOTATION.autoscalerMetrics,
+      ANNOTATION.autoscalerBehavior,
+      ANNOTATION.autoscalerCurrentMetrics,
+      ANNOTATION.autoscalerConditions,
+    ],
   },
 });

@@ -3,6 +3,7 @@ import { apiVersionOf } from '../../../../shared/object/object';
 import type { Clock } from '../../../../shared/concurrency/clock';
 import { GROUP } from '../../../../shared/names';
 import type { Endpoint } from '../../../registry/resource';
+import { CREATED_AT_TABLE } from '../../../kinds/columns/common';
 import { versionIn } from '../../../cache/entry-layout';
 import { Batch } from '../batch';
 import { EncodedCache, PROCESS_BUDGET } from '../encoded-cache';
@@ -46,7 +47,7 @@ export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: 
   const apiVersion = apiVersionOf({ group: GROUP.meta, version: shape.version });
   const head = `{"kind":"Table","apiVersion":${JSON.stringify(apiVersion)},"metadata":`;
   const definitions = columnDefinitionsJson(table.columns);
-  const inner = includeObject === 'Object' ? plainShape(endpoint) : partialShape(shape);
+  const inner = includeObject === 'Object' ? plainShape(endpoint) : partialShape(endpoint, shape);
   const makeCells = (source: Source): CellsJson => cellsJson(table, objectOf(source));
   const cellsOf = (source: Source): CellsJson =>
     source.transient === true ? makeCells(source) : ROWS.get(source, rowId, () => makeCells(source));
@@ -75,6 +76,7 @@ export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: 
       Buffer.from(`${head}${JSON.stringify(metadata)},"columnDefinitions":null,"rows":[]}`),
     ],
     listHead: (metadata) => `${head}${JSON.stringify(metadata)},"columnDefinitions":${definitions},"rows":[`,
+    isNullWhenEmpty: endpoint.custom === undefined && table === CREATED_AT_TABLE,
     element,
     stream: (frames) => withHeaders(frames, definitions),
   };
