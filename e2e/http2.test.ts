@@ -66,5 +66,17 @@ describe('with --enable-http2', () => {
         watching.stop();
       }
     });
+
+    run(`${title} is not carried out as its user when it asks to be somebody else`, async () => {
+      const home = path.join(local.dir, `other home of ${title}`);
+      mkdirSync(home, { recursive: true });
+      const options = { kubeconfig: local.replica.kubeconfig, home };
+      const list = ['get', 'configmaps', '--all-namespaces'];
+      expect(await runKubectl(program ?? '', list, options)).toMatchObject({ exitCode: 0 });
+      for (const other of [['--as=bob'], ['--as=bob '], ['--as=bob', '--as-group=system:masters ']]) {
+        const { exitCode, stdout } = await runKubectl(program ?? '', [...list, ...other], options);
+        expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      }
+    });
   }
 });

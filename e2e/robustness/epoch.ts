@@ -62,6 +62,7 @@ export async function runEpoch(options: EpochOptions): Promise<EpochReport> {
     candidates.push(...startCandidates(rig, size, record));
     const load = startLoad({
       clients: rig.clients,
+      http2Clients: rig.http2Clients,
       record,
       seed: seed + number * SEED_STEP,
       size,

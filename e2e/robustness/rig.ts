@@ -17,6 +17,8 @@ export interface Rig {
   readonly clocks: readonly Clock[];
   /** Of each replica, over a link of its own. */
   readonly clients: readonly ApiClient[];
+  /** The same over HTTP/2. */
+  readonly http2Clients: readonly ApiClient[];
   /** Of each replica, and last of the balancer, over links of their own. */
   readonly kubeconfigs: readonly { readonly name: string; readonly kubeconfig: string }[];
   /** How a candidate's process is started. */
@@ -58,7 +60,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     const set = await startHaSet({
       ...options,
       dialect: 'kubernetes',
-      extraArgs: [CHECK_INTERVAL, ...ALLOCATION_FLAGS],
+      extraArgs: [CHECK_INTERVAL, '--enable-http2', ...ALLOCATION_FLAGS],
       processOf,
       links,
     });
@@ -91,6 +93,7 @@ async function linked(
   { links, dir, candidateProcessOf, clockFile, remove }: Parts,
 ): Promise<Rig> {
   const clients: ApiClient[] = [];
+  const http2Clients: ApiClient[] = [];
   const kubeconfigs: { readonly name: string; readonly kubeconfig: string }[] = [];
   const targets = [
     ...set.replicas.map(({ name, server, kubeconfig }) => ({ name, server, kubeconfig })),
@@ -105,7 +108,9 @@ async function linked(
   }
   for (const { name, server, kubeconfig, caFile } of set.replicas) {
     const [, token = ''] = /token: (\S+)/u.exec(readFileSync(kubeconfig, 'utf8')) ?? [];
-    clients.push(new ApiClient({ server: await links.through('clients', name, server), caFile, token }));
+    const target = { server: await links.through('clients', name, server), caFile, token };
+    clients.push(new ApiClient(target));
+    http2Clients.push(new ApiClient({ ...target, http: '2' }));
   }
   const clocks = [
     ...set.replicas.map((replica) => ({ name: replica.name, running: () => replica.process() })),
@@ -124,11 +129,12 @@ async function linked(
     links,
     clocks,
     clients,
+    http2Clients,
     kubeconfigs,
     candidateProcessOf,
     dir,
     async stop() {
-      for (const client of clients) client.close();
+      for (const client of [...clients, ...http2Clients]) client.close();
       await set.stop();
       links.stop();
       remove();

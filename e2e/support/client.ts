@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, request as httpsRequest } from 'node:https';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { defined } from '../../shared/defined';
 import type { ObjectMeta } from '../../shared/object/object';
+import { Http2Transport } from './http2-transport';
+import type { Transport, WireReply } from './transport';
+import { Http1Transport } from './transport';
 
 /** A body of the API, as loosely typed as a test needs it: an object, a list or a Status. */
 export interface Body {
@@ -46,6 +48,14 @@ export interface WatchEvent {
   readonly object: Body;
 }
 
+export interface ApiClientOptions {
+  readonly server: string;
+  readonly caFile: string;
+  readonly token: string;
+  /** Absent: 1.1. */
+  readonly http?: '1.1' | '2';
+}
+
 export interface RequestOptions {
   readonly method?: string;
   readonly path: string;
@@ -62,12 +72,13 @@ export interface RequestOptions {
 export class ApiClient {
   readonly server: string;
   readonly #token: string;
-  readonly #agent: Agent;
+  readonly #transport: Transport;
 
-  constructor(options: { readonly server: string; readonly caFile: string; readonly token: string }) {
-    this.server = options.server;
-    this.#token = options.token;
-    this.#agent = new Agent({ keepAlive: true, ca: readFileSync(options.caFile), maxSockets: SOCKETS_MAX });
+  constructor({ server, caFile, token, http = '1.1' }: ApiClientOptions) {
+    this.server = server;
+    this.#token = token;
+    const ca = readFileSync(caFile);
+    this.#transport = http === '2' ? new Http2Transport(server, ca) : new Http1Transport(server, ca);
   }
 
   async get(path: string): Promise<Answer> {
@@ -96,13 +107,12 @@ export class ApiClient {
   }
 
   async request(options: RequestOptions): Promise<Answer> {
-    const response = await this.#send(options, this.#agent);
+    const { status, headers, content } = await this.#send(options);
     const chunks: Buffer[] = [];
-    for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+    for await (const chunk of content as AsyncIterable<Buffer>) chunks.push(chunk);
     const bytes = Buffer.concat(chunks);
     const text = bytes.toString();
-    const status = response.statusCode ?? 0;
-    return { status, headers: response.headers, text, bytes, body: parseBody(text) };
+    return { status, headers, text, bytes, body: parseBody(text) };
   }
 
   /**
@@ -110,16 +120,15 @@ export class ApiClient {
    * connection breaks (a clean end and a broken one are different things to a test).
    */
   async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent, void> {
-    const agent = new Agent({ ...this.#agent.options, keepAlive: false });
-    const response = await this.#send({ path }, agent, signal);
-    if (response.statusCode !== 200) {
-      response.destroy();
-      throw new Error(`Watch of ${path} answered ${String(response.statusCode)}.`);
+    const { status, content, release } = await this.#send({ path }, signal);
+    if (status !== 200) {
+      release();
+      throw new Error(`Watch of ${path} answered ${String(status)}.`);
     }
     let rest = '';
-    response.setEncoding('utf8');
+    content.setEncoding('utf8');
     try {
-      for await (const chunk of response as AsyncIterable<string>) {
+      for await (const chunk of content as AsyncIterable<string>) {
         const lines = (rest + chunk).split('\n');
         rest = lines.pop() ?? '';
         for (const line of lines) if (line !== '') yield JSON.parse(line) as WatchEvent;
@@ -127,53 +136,39 @@ export class ApiClient {
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
-      agent.destroy();
+      release();
     }
   }
 
   /** Opens a watch whose events are thrown away until `signal` aborts. Resolves with its first bytes. */
   async drain(path: string, accept: string, signal: AbortSignal): Promise<void> {
-    const agent = new Agent({ ...this.#agent.options, keepAlive: false });
-    const response = await this.#send({ path, headers: { accept } }, agent, signal);
-    response.on('error', () => undefined);
-    await once(response, 'data');
-    response.resume();
+    const { content } = await this.#send({ path, headers: { accept } }, signal);
+    content.on('error', () => undefined);
+    await once(content, 'data');
+    content.resume();
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#transport.close();
   }
 
-  #send(options: RequestOptions, agent: Agent, signal?: AbortSignal): Promise<IncomingMessage> {
+  async #send(options: RequestOptions, signal?: AbortSignal): Promise<WireReply> {
     const body = encodeBody(options.body);
-    return new Promise((resolve, reject) => {
-      const request = httpsRequest(
-        new URL(options.path, this.server),
-        {
-          agent,
-          method: options.method ?? 'GET',
-          headers: {
-            authorization: `Bearer ${this.#token}`,
-            accept: 'application/json',
-            ...(body === undefined
-              ? {}
-              : { 'content-type': 'application/json', 'content-length': body.length }),
-            ...options.headers,
-          },
-          ...(signal === undefined ? { timeout: options.timeoutMs ?? REQUEST_TIMEOUT_MS } : { signal }),
-        },
-        resolve,
-      );
-      request.on('timeout', () => request.destroy(new Error(`No answer in time: ${options.path}`)));
-      request.on('error', reject);
-      // A watch that is given up in the moment of its end leaves a connection that nobody listens to.
-      if (signal !== undefined) request.on('socket', (socket) => socket.on('error', () => undefined));
-      request.end(body);
+    return this.#transport.send({
+      method: options.method ?? 'GET',
+      path: options.path,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }),
+        ...options.headers,
+      },
+      body,
+      ...(signal === undefined ? { timeoutMs: options.timeoutMs ?? REQUEST_TIMEOUT_MS } : { signal }),
     });
   }
 }
 
-const SOCKETS_MAX = 64;
 const REQUEST_TIMEOUT_MS = 60_000;
 
 function encodeBody(body: unknown): Buffer | undefined {

@@ -5,6 +5,7 @@ import { monotonicClock } from '../../../shared/concurrency/monotonic-clock';
 import { TokenBucket } from '../../../shared/concurrency/token-bucket';
 import type { Log } from '../../../shared/log/log';
 import type { ConnectionCounts } from './connection-counts';
+import type { HeadCounts } from './head-counts';
 import * as limits from './limits';
 
 export interface Http2ConnectionOptions {
@@ -12,9 +13,17 @@ export interface Http2ConnectionOptions {
   readonly counts: Pick<ConnectionCounts, 'http2Floods'>;
 }
 
+/** What a connection comes with. */
+export interface Http2ConnectionParts {
+  readonly session: ServerHttp2Session;
+  readonly socket: TLSSocket;
+  readonly heads: HeadCounts;
+}
+
 /** One connection over HTTP/2, and what its client may do with it besides sending requests. */
 export class Http2Connection {
   readonly socket: TLSSocket;
+  readonly heads: HeadCounts;
   readonly #session: ServerHttp2Session;
   readonly #options: Http2ConnectionOptions;
   readonly #resets = new TokenBucket(limits.STREAM_RESETS, monotonicClock);
@@ -25,9 +34,10 @@ export class Http2Connection {
   /** It is about to be cut. */
   #isMisused = false;
 
-  constructor(session: ServerHttp2Session, socket: TLSSocket, options: Http2ConnectionOptions) {
+  constructor({ session, socket, heads }: Http2ConnectionParts, options: Http2ConnectionOptions) {
     this.#session = session;
     this.socket = socket;
+    this.heads = heads;
     this.#options = options;
     session.setLocalWindowSize(limits.SESSION_WINDOW_BYTES);
     session.on('error', () => undefined);

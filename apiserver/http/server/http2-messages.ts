@@ -23,6 +23,8 @@ export interface Http2Head {
   readonly raw: readonly string[];
   /** It was all of the request. */
   readonly ended: boolean;
+  /** Every field of it is here. */
+  readonly isWhole: boolean;
 }
 
 /** One request of a connection that has many, in the form of one that has its connection to itself. */
@@ -33,6 +35,7 @@ export class Http2Request implements WireRequest {
   rawHeaders: string[];
   readonly socket: Socket;
   expectsContinue: boolean;
+  readonly lacksFields: boolean;
   readonly #stream: ServerHttp2Stream;
   readonly #hasNoBody: boolean;
   #content: Readable | undefined = undefined;
@@ -48,6 +51,7 @@ export class Http2Request implements WireRequest {
     this.rawHeaders = rawWithoutPseudo(head.raw, authority);
     this.socket = socket;
     this.expectsContinue = this.headers.expect?.toLowerCase() === '100-continue';
+    this.lacksFields = !head.isWhole;
     this.#stream = stream;
     this.#hasNoBody = head.ended;
   }

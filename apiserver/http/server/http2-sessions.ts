@@ -4,10 +4,12 @@ import type { Server as HttpsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Http2ConnectionOptions } from './http2-connection';
 import { Http2Connection } from './http2-connection';
+import { HeadCounts } from './head-counts';
 import type { Http2Head } from './http2-messages';
 import { Http2Request, Http2Response } from './http2-messages';
 import * as limits from './limits';
 import { StreamTurns } from './stream-turns';
+import { WatchedSocket } from './watched-socket';
 
 /** What HTTP/2 is offered with, beside HTTP/1.1 on the same port. */
 export interface Http2Settings {
@@ -39,7 +41,7 @@ export class Http2Sessions {
     perTurn: limits.STREAMS_PER_TURN,
     nextTurn: setImmediate,
   });
-  #socketOfNext: TLSSocket | undefined = undefined;
+  #next: { readonly socket: TLSSocket; readonly heads: HeadCounts } | undefined = undefined;
 
   constructor(options: Http2SessionsOptions) {
     this.#options = options;
@@ -56,17 +58,6 @@ export class Http2Sessions {
     this.#server.on('session', (session) => {
       this.#opened(session);
     });
-    this.#server.on(
-      'stream',
-      (
-        stream: ServerHttp2Stream,
-        headers: IncomingHttpHeaders,
-        flags: number,
-        raw: readonly string[] = [],
-      ) => {
-        this.#arrived(stream, { headers, raw, ended: (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0 });
-      },
-    );
     this.#server.on('sessionError', () => undefined);
   }
 
@@ -80,11 +71,8 @@ export class Http2Sessions {
     const others = https.listeners('secureConnection');
     https.removeAllListeners('secureConnection');
     https.on('secureConnection', (socket: TLSSocket) => {
-      if (socket.alpnProtocol === 'h2') {
-        this.#socketOfNext = socket;
-        this.#server.emit('connection', socket);
-        this.#socketOfNext = undefined;
-      } else for (const listener of others) Reflect.apply(listener, https, [socket]);
+      if (socket.alpnProtocol === 'h2') this.#connected(socket);
+      else for (const listener of others) Reflect.apply(listener, https, [socket]);
     });
   }
 
@@ -93,27 +81,57 @@ export class Http2Sessions {
     for (const connection of this.#connections.values()) connection.close();
   }
 
+  #connected(socket: TLSSocket): void {
+    const heads = new HeadCounts();
+    // Node does it for connections that it reads itself.
+    socket.disableRenegotiation();
+    this.#next = { socket, heads };
+    this.#server.emit(
+      'connection',
+      new WatchedSocket(socket, (bytes) => {
+        heads.add(bytes);
+        return !heads.isFull;
+      }),
+    );
+    this.#next = undefined;
+  }
+
   #opened(session: ServerHttp2Session): void {
-    const socket = this.#socketOfNext;
-    if (socket === undefined) {
+    if (this.#next === undefined) {
       session.destroy();
       return;
     }
-    const connection = new Http2Connection(session, socket, this.#options);
+    const connection = new Http2Connection({ session, ...this.#next }, this.#options);
     this.#connections.set(session, connection);
     session.once('close', () => {
       this.#connections.delete(session);
     });
+    session.on(
+      'stream',
+      (
+        stream: ServerHttp2Stream,
+        headers: IncomingHttpHeaders,
+        flags: number,
+        raw: readonly string[] = [],
+      ) => {
+        const ended = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
+        this.#arrived(connection, stream, { headers, raw, ended });
+      },
+    );
     if (this.#options.isDraining()) connection.close();
   }
 
-  #arrived(stream: ServerHttp2Stream, head: Http2Head): void {
-    const { session } = stream;
-    const connection =
-      session === undefined ? undefined : this.#connections.get(session as ServerHttp2Session);
+  #arrived(
+    connection: Http2Connection,
+    stream: ServerHttp2Stream,
+    arrived: Omit<Http2Head, 'isWhole'>,
+  ): void {
+    const isWhole = connection.heads.isWhole(stream.id ?? 0, arrived.raw.length / 2);
+    const head: Http2Head = { ...arrived, isWhole };
     const response = new Http2Response(stream);
-    if (connection === undefined) {
-      response.destroy();
+    if (stream.closed || stream.destroyed) {
+      // Given up by what came with it. It has no session any more, and may not tell of its end.
+      connection.givenUp();
       return;
     }
     if (!connection.take(stream, head.raw)) return;

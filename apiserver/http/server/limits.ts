@@ -45,6 +45,9 @@ export const SESSION_MEGABYTES_MAX = 64;
 /** Headers of one HTTP/2 request, whose bytes are limited as well. */
 export const HEADER_PAIRS_MAX = 1_000;
 
+/** Heads of one HTTP/2 connection that came in one go, before any request of them is known: more than two of its buffers can hold. */
+export const HTTP2_HEADS_AHEAD_MAX = 16 * 1_024;
+
 /** How much of one body, and of all bodies of a connection, a client may send over HTTP/2 before it is read. */
 export const STREAM_WINDOW_BYTES = 256 * 1_024;
 export const SESSION_WINDOW_BYTES = 1_024 * 1_024;

@@ -1,5 +1,5 @@
 import { ServerResponse } from 'node:http';
-import { StatusError } from '../../../shared/errors/status-error';
+import { badRequest, StatusError } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
 import { USER_GROUP } from '../../../shared/names';
 import type { Answer, Exchange, UserInfo } from '../../exchange/exchange';
@@ -110,6 +110,14 @@ class Handling implements AnswerOwner {
           'MethodNotAllowed',
           'the server does not allow this method on the requested resource',
         ),
+        exchange,
+      );
+      return;
+    }
+    if (this.#request.lacksFields === true) {
+      // As whom it is to be carried out may have been among them.
+      exchange.answer = statusAnswer(
+        badRequest('a field of the request head has a name or a value that cannot be one'),
         exchange,
       );
       return;

@@ -13,6 +13,8 @@ export interface WireRequest {
   readonly socket: Socket;
   /** True when the client waits for `100 Continue` before it sends the body. */
   expectsContinue: boolean;
+  /** Fields of its head were left out, because they could not be fields. Absent: no. */
+  readonly lacksFields?: boolean;
   /** Everything of it has arrived. */
   readonly complete: boolean;
   /** Its body. */

@@ -25,6 +25,8 @@ export interface Load {
 
 export interface LoadOptions {
   readonly clients: readonly ApiClient[];
+  /** The same over HTTP/2: every other client asks by these. */
+  readonly http2Clients: readonly ApiClient[];
   readonly record: RunRecord;
   readonly seed: number;
   readonly size: RunSize;
@@ -41,7 +43,7 @@ const LIST_PAUSE_MS = 100;
 const STREAM = { writers: 1_000, listers: 2_000, watchers: 3_000, allocators: 4_000 } as const;
 
 export function startLoad(options: LoadOptions): Load {
-  const { clients, record, seed, size, base, firstClient } = options;
+  const { clients, http2Clients, record, seed, size, base, firstClient } = options;
   const end = new AbortController();
   const { signal } = end;
   setMaxListeners(0, signal);
@@ -55,7 +57,11 @@ export function startLoad(options: LoadOptions): Load {
   };
   const lists = { done: 0, unknown: 0 };
   const allocations: AllocationCounts = { given: 0, refused: 0 };
-  const writers = Array.from({ length: size.writers }, () => new ObjectClient(clients, record));
+  const clientsOf = (index: number): readonly ApiClient[] => (index % 2 === 0 ? http2Clients : clients);
+  const writers = Array.from(
+    { length: size.writers },
+    (_, index) => new ObjectClient(clientsOf(index), record),
+  );
   const newest = (): number => Math.max(base, ...writers.map((each) => each.newest));
   const randomOf = (stream: number, index: number): ReturnType<typeof createRandom> =>
     createRandom(seed + stream + index);
@@ -72,7 +78,7 @@ export function startLoad(options: LoadOptions): Load {
     const random = randomOf(STREAM.listers, index);
     while (!signal.aborted) {
       const outcome = await runList(drawList(random, clients.length), {
-        replicas: clients,
+        replicas: clientsOf(index),
         record,
         newest: newest(),
       });
@@ -87,15 +93,16 @@ export function startLoad(options: LoadOptions): Load {
       Array.from({ length: size.watchersPerView }, async (_, index) => {
         const random = randomOf(STREAM.watchers, at * size.watchersPerView + index);
         const name = `watcher ${String(index)}`;
+        const asked = clientsOf(at + index);
         await runWatchClient(
-          { name, view, replicas: clients, record, random, from: base, eventsMax: WATCH_EVENTS_MAX },
+          { name, view, replicas: asked, record, random, from: base, eventsMax: WATCH_EVENTS_MAX },
           signal,
         );
       }),
     ),
     ...Array.from({ length: size.allocators }, async (_, index) =>
       runAllocationClient(
-        { replicas: clients, random: randomOf(STREAM.allocators, index), counts: allocations },
+        { replicas: clientsOf(index), random: randomOf(STREAM.allocators, index), counts: allocations },
         signal,
       ),
     ),

@@ -45,10 +45,11 @@ export async function runPlantedRound({ rig, bug, seed, round }: PlantedRound): 
   try {
     if (bug === 'old leader still writes') await letLeadersSleep(rig, record);
     else {
-      const { clients } = rig;
+      const { clients, http2Clients } = rig;
       const firstClient = round * SIZE.writers;
       const load = startLoad({
         clients,
+        http2Clients,
         record,
         seed: seed + round,
         size: SIZE,

@@ -1,0 +1,107 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
+import { connect, constants } from 'node:http2';
+import { Transform, pipeline } from 'node:stream';
+import type { Transport, WireCall, WireReply } from './transport';
+
+/** How long a connection that takes no further requests may take to go. */
+const RETIRED_MS_MAX = 30_000;
+
+/** HTTP/2: all requests and streams share one connection, until it breaks, the server says goodbye, or a request gets no answer in time. */
+export class Http2Transport implements Transport {
+  readonly #server: string;
+  readonly #ca: Buffer;
+  #session: ClientHttp2Session | undefined = undefined;
+  readonly #open = new Set<ClientHttp2Session>();
+
+  constructor(server: string, ca: Buffer) {
+    this.#server = server;
+    this.#ca = ca;
+  }
+
+  async send({ method, path, headers, body, timeoutMs, signal }: WireCall): Promise<WireReply> {
+    signal?.throwIfAborted();
+    const session = this.#connected();
+    const stream = session.request(
+      { ...headers, ':method': method, ':path': path },
+      { endStream: body === undefined, ...(signal === undefined ? {} : { signal }) },
+    );
+    if (timeoutMs !== undefined) {
+      stream.setTimeout(timeoutMs, () => {
+        // A link that has gone silent would hold up those to come.
+        this.#retire(session);
+        stream.destroy(new Error(`No answer in time: ${path}`));
+      });
+    }
+    if (body !== undefined) stream.end(body);
+    const content = wholeAnswer(stream);
+    const head = await new Promise<Record<string, unknown>>((resolve, reject) => {
+      stream.once('response', (fields) => {
+        resolve(fields);
+      });
+      content.once('error', reject);
+      stream.once('close', () => {
+        reject(new Error(`The connection broke before the answer: ${path}`));
+      });
+    });
+    const { ':status': status, ...fields } = head;
+    return {
+      status: Number(status),
+      headers: fields as IncomingHttpHeaders,
+      content,
+      release: () => {
+        stream.close(constants.NGHTTP2_CANCEL);
+        content.destroy();
+      },
+    };
+  }
+
+  close(): void {
+    for (const session of this.#open) session.destroy();
+  }
+
+  #connected(): ClientHttp2Session {
+    const current = this.#session;
+    if (current !== undefined && !current.closed && !current.destroyed) return current;
+    const session = connect(this.#server, { ca: this.#ca });
+    this.#session = session;
+    this.#open.add(session);
+    session.on('error', () => undefined);
+    session.on('goaway', () => {
+      this.#retire(session);
+    });
+    session.once('close', () => this.#open.delete(session));
+    return session;
+  }
+
+  /** What is under way on it goes on. */
+  #retire(session: ClientHttp2Session): void {
+    if (this.#session === session) this.#session = undefined;
+    if (!session.closed) session.close();
+    const timer = setTimeout(() => {
+      session.destroy();
+    }, RETIRED_MS_MAX).unref();
+    session.once('close', () => {
+      clearTimeout(timer);
+    });
+  }
+}
+
+/** The bytes of an answer. Node ends a stream that was reset, or lost its connection, like one of which all has come; here it breaks. */
+function wholeAnswer(stream: ClientHttp2Stream): Transform {
+  const content = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      done(null, chunk);
+    },
+    flush: (done) => {
+      const finish = (): void => {
+        done(stream.rstCode === constants.NGHTTP2_NO_ERROR ? null : new Error('The answer was reset.'));
+      };
+      if (stream.closed) finish();
+      else stream.once('close', finish);
+    },
+  });
+  pipeline(stream, content, () => undefined);
+  // Whoever reads it is told.
+  return content.on('error', () => undefined);
+}
