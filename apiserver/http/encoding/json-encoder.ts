@@ -73,7 +73,7 @@ async function* jsonListBatches(shape: JsonShape, { metadata, sources, elsewhere
   }
   batch.text(head);
   let isFirst = true;
-  for (const source of sources) {
+  for (const source of (await shape.inOrder?.(sources)) ?? sources) {
     if (!isFirst) batch.text(',');
     isFirst = false;
     const made = elsewhere?.(source);

@@ -55,6 +55,8 @@ export interface JsonShape {
   listHead(metadata: ListMeta): string;
   /** A list without elements is null instead of empty, as Go writes a list that it never had to make. */
   readonly isNullWhenEmpty?: boolean;
+  /** The order in which the elements of a list stand, if not the one that they come in. */
+  inOrder?(sources: readonly Source[]): Promise<readonly Source[]>;
   /** The element of a list. */
   element(batch: ElementSink, source: Source): void;
   stream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer>;

@@ -36,7 +36,7 @@ async function* yamlListBatches(shape: JsonShape, { metadata, sources, elsewhere
       continue;
     }
     batch.text(`${key}:\n`);
-    for (const source of sources) {
+    for (const source of (await shape.inOrder?.(sources)) ?? sources) {
       const made = elsewhere?.(source);
       if (made === undefined) batch.text(yamlElement(shape, source));
       else batch.bytes(await made);

@@ -17,6 +17,8 @@ export interface ColumnHeader {
 export interface KindTable<T extends ApiObject = ApiObject> {
   readonly columns: readonly ColumnHeader[];
   readonly row: RowOf<T>;
+  /** The path of an integer (`spec.priority`) by which the rows of a list, or of a page of one, are ordered. Default: as the list is. */
+  readonly rowOrder?: string;
 }
 
 /** One column: what it is called, and what an object shows in it. `Derived` is what several cells of a row are made of. */

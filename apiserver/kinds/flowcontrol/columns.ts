@@ -5,17 +5,21 @@ import type {
 } from '../../../shared/api/types/flowcontrol-v1beta1';
 import { AGE, NAME } from '../columns/common';
 import { NONE } from '../columns/format';
-import type { Column } from '../columns/table';
+import type { Column, KindTable } from '../columns/table';
 import { tableOf } from '../columns/table';
 
-export const flowSchemaTable = tableOf<FlowSchema>([
-  NAME,
-  { name: 'PriorityLevel', cell: ({ spec }) => spec.priorityLevelConfiguration.name },
-  { name: 'MatchingPrecedence', cell: ({ spec }) => spec.matchingPrecedence },
-  { name: 'DistinguisherMethod', cell: ({ spec }) => spec.distinguisherMethod?.type ?? NONE },
-  AGE,
-  { name: 'MissingPL', cell: missingPriorityLevel },
-]);
+/** In the order in which the schemas are tried. */
+export const flowSchemaTable: KindTable<FlowSchema> = {
+  ...tableOf<FlowSchema>([
+    NAME,
+    { name: 'PriorityLevel', cell: ({ spec }) => spec.priorityLevelConfiguration.name },
+    { name: 'MatchingPrecedence', cell: ({ spec }) => spec.matchingPrecedence },
+    { name: 'DistinguisherMethod', cell: ({ spec }) => spec.distinguisherMethod?.type ?? NONE },
+    AGE,
+    { name: 'MissingPL', cell: missingPriorityLevel },
+  ]),
+  rowOrder: 'spec.matchingPrecedence',
+};
 
 function missingPriorityLevel({ status }: FlowSchema): string {
   const dangling = status?.conditions?.find(({ type }) => type === 'Dangling');

@@ -3,6 +3,7 @@ import { GROUP } from '../../../shared/names';
 import { patience } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
+import { parseYaml } from '../../http/encoding/yaml';
 import { createFirstObjects } from './first-objects';
 import { createFlowObjects } from './flow-objects';
 
@@ -55,6 +56,25 @@ test('every schema, built in or not, says whether its priority level is there', 
   const cells = json.rows.map((row: { cells: readonly unknown[] }) => [row.cells[0], row.cells.at(-1)]);
   expect(cells).toHaveLength(12);
   expect(cells.filter(([, missing]: [string, string]) => missing !== 'False')).toEqual([['own', 'True']]);
+});
+
+test('the rows of a Table of schemas are in the order in which they are tried, in JSON and YAML, a page in its own', async () => {
+  const namesOf = async (search: string, accept = TABLE.accept): Promise<readonly unknown[]> => {
+    const { json, text } = await api.call('GET', `${URL}/flowschemas${search}`, { headers: { accept } });
+    const { rows } = (json ?? parseYaml(Buffer.from(text))) as { rows: { cells: readonly unknown[] }[] };
+    return rows.map(({ cells }) => cells[0]);
+  };
+  const names = await namesOf('');
+  expect(names).toHaveLength(11);
+  expect(names.slice(0, 3)).toEqual(['exempt', 'probes', 'system-leader-election']);
+  // Two that have the same precedence are there by name.
+  expect(names.slice(5, 7)).toEqual(['controller-manager', 'scheduler']);
+  expect(names.slice(-3)).toEqual(['service-accounts', 'global-default', 'catch-all']);
+  expect(await namesOf('', TABLE.accept.replace('json', 'yaml'))).toEqual(names);
+  expect(await namesOf('?limit=4')).toEqual(['exempt', 'controller-manager', 'global-default', 'catch-all']);
+  // The objects themselves are by name everywhere.
+  const { items } = (await api.call('GET', `${URL}/flowschemas`)).json;
+  expect(items[0].metadata.name).toBe('catch-all');
 });
 
 test('what says so already is not written again', async () => {

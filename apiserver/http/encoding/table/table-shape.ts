@@ -17,6 +17,7 @@ import type { CellsJson, TableOf } from './cells';
 import { cellsAt, cellsJson, customTable, tableOf } from './cells';
 import { columnDefinitionsJson } from './column-definitions';
 import { withHeaders } from './headers';
+import { inRowOrder } from './row-order';
 
 export const INCLUDE_OBJECT = ['Metadata', 'Object', 'None'] as const;
 /** What a row carries of its object beside the cells. */
@@ -77,9 +78,14 @@ export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: 
     ],
     listHead: (metadata) => `${head}${JSON.stringify(metadata)},"columnDefinitions":${definitions},"rows":[`,
     isNullWhenEmpty: endpoint.custom === undefined && table === CREATED_AT_TABLE,
+    ...(table.rowOrder === undefined ? {} : { inOrder: byRank(table.rowOrder) }),
     element,
     stream: (frames) => withHeaders(frames, definitions),
   };
+}
+
+function byRank(path: string): (sources: readonly Source[]) => Promise<readonly Source[]> {
+  return async (sources) => inRowOrder(sources, path);
 }
 
 interface Rows {
