@@ -15,6 +15,7 @@ import type {
   WatchRequest,
   WatchResponse,
 } from './proto';
+import { encodeTxn } from './encode-txn';
 import { MESSAGES } from './proto';
 import type { Method } from './transport';
 import { wordTable } from '../../../shared/word-table';
@@ -26,7 +27,10 @@ const root = buildRoot();
 /** The remote procedures that orch calls. */
 export const METHODS = {
   range: method<RangeRequest, RangeResponse>('/etcdserverpb.KV/Range', 'RangeRequest', 'RangeResponse'),
-  txn: method<TxnRequest, TxnResponse>('/etcdserverpb.KV/Txn', 'TxnRequest', 'TxnResponse'),
+  txn: {
+    ...method<TxnRequest, TxnResponse>('/etcdserverpb.KV/Txn', 'TxnRequest', 'TxnResponse'),
+    encode: encodeTxn,
+  },
   compact: method<CompactionRequest, HeaderOnly>(
     '/etcdserverpb.KV/Compact',
     'CompactionRequest',

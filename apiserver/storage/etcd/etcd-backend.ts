@@ -16,6 +16,7 @@ import type { ReplaceableStore } from '../lineage/replaceable-store';
 import { withTimeLimit } from '../../../shared/concurrency/time-limit';
 import type { EtcdOptions } from './etcd-client';
 import { EtcdClient } from './etcd-client';
+import { encodeShared } from './encode-txn';
 import { keysBelow, WHOLE_KEYSPACE } from './keys';
 import { isLeaseGone, Leases } from './leases';
 import { pagedRange, toRecord } from './paged-range';
@@ -63,7 +64,7 @@ class BackendOverEtcd implements EtcdBackend {
   }
 
   presume(record: Guard | undefined): void {
-    this.#presumed = record && { key: Buffer.from(record.key), revision: record.revision };
+    this.#presumed = record && presumedOf(record);
   }
 
   async get(
@@ -207,15 +208,8 @@ class BackendOverEtcd implements EtcdBackend {
   async #write(request: TxnRequest, signal: AbortSignal): Promise<TxnResponse> {
     const presumed = this.#presumed;
     if (presumed === undefined) return this.client.txn(request, signal);
-    const { key, revision } = presumed;
-    const answer = await this.client.txn(
-      {
-        compare: [...request.compare, unchanged(key, revision)],
-        success: request.success,
-        failure: [...request.failure, { range: { key, keysOnly: true } }],
-      },
-      signal,
-    );
+    const { compare, success, failure } = request;
+    const answer = await this.client.txn({ compare, success, failure, encoded: presumed.encoded }, signal);
     if (!answer.succeeded) this.#checkPresumed(answer.responses.at(-1)?.range?.kvs[0]?.modRevision, presumed);
     return answer;
   }
@@ -271,6 +265,18 @@ class BackendOverEtcd implements EtcdBackend {
 interface Presumed {
   readonly key: Buffer;
   readonly revision: number;
+  /** What it adds to each transaction: that it stands, and else what stands there. */
+  readonly encoded: Buffer;
+}
+
+function presumedOf({ key: name, revision }: Guard): Presumed {
+  const key = Buffer.from(name);
+  const encoded = encodeShared({
+    compare: [unchanged(key, revision)],
+    success: [],
+    failure: [{ range: { key, keysOnly: true } }],
+  });
+  return { key, revision, encoded };
 }
 
 function guarding({ guards = [] }: CreateOptions): readonly Compare[] {

@@ -134,8 +134,9 @@ export interface DeleteRangeRequest {
   readonly prevKv?: boolean;
 }
 
+/** What transactions use of it, and so what is written. */
 export interface RequestOp {
-  readonly range?: RangeRequest;
+  readonly range?: Pick<RangeRequest, 'key' | 'keysOnly'>;
   readonly put?: PutRequest;
   readonly deleteRange?: DeleteRangeRequest;
 }
@@ -153,6 +154,8 @@ export interface TxnRequest {
   readonly compare: readonly Compare[];
   readonly success: readonly RequestOp[];
   readonly failure: readonly RequestOp[];
+  /** Further comparisons and operations, behind the others: the result of `encodeShared`. */
+  readonly encoded?: Buffer;
 }
 
 export interface ResponseOp {
