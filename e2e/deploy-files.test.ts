@@ -61,11 +61,17 @@ test('plain manifests are what the chart makes', () => {
   expect(execFileSync(process.execPath, [generator, '--check'], { encoding: 'utf8' })).toBe('');
 });
 
-test.each(['apiserver', 'controller-manager', 'admin'] as const)('%s says which version it is', (program) => {
-  const env = { ...process.env, ORCH_BUILD_COMMIT: 'abc', ORCH_BUILD_DATE: '2026-01-02T03:04:05Z' };
-  const text = execFileSync(process.execPath, [programPath(program), '--version'], { encoding: 'utf8', env });
-  expect(text).toMatch(new RegExp(`^orch-${program} \\d+\\.\\d+\\.\\d+ abc 2026-01-02T03:04:05Z\\n$`, 'u'));
-});
+test.each(['apiserver', 'controller-manager', 'admin', 'convert'] as const)(
+  '%s says which version it is',
+  (program) => {
+    const env = { ...process.env, ORCH_BUILD_COMMIT: 'abc', ORCH_BUILD_DATE: '2026-01-02T03:04:05Z' };
+    const text = execFileSync(process.execPath, [programPath(program), '--version'], {
+      encoding: 'utf8',
+      env,
+    });
+    expect(text).toMatch(new RegExp(`^orch-${program} \\d+\\.\\d+\\.\\d+ abc 2026-01-02T03:04:05Z\\n$`, 'u'));
+  },
+);
 
 describe('compose', () => {
   const services = Object.entries(compose.services);

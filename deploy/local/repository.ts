@@ -5,15 +5,13 @@ import path from 'node:path';
 export const repositoryRoot: string = findRoot(__dirname);
 
 /** The compiled program of one of the commands, of this build or of that below another folder. */
-export function programPath(
-  program: 'admin' | 'apiserver' | 'controller-manager',
-  root: string = repositoryRoot,
-): string {
+export function programPath(program: keyof typeof FOLDERS, root: string = repositoryRoot): string {
   return path.join(root, 'dist', FOLDERS[program], 'main.js');
 }
 
 const FOLDERS = {
   admin: 'deploy/admin',
+  convert: 'deploy/convert',
   apiserver: 'apiserver',
   'controller-manager': 'controller-manager',
 } as const;
