@@ -148,8 +148,10 @@ function createAnswerStage(parts: JourneyParts): Stage {
     );
   };
   return async (exchange) => {
-    const aggregated = await parts.aggregator?.answer(exchange);
-    if (aggregated !== undefined) {
+    const { aggregator } = parts;
+    const service = aggregator?.serviceFor(exchange.path);
+    if (aggregator !== undefined && service !== undefined) {
+      const aggregated = await aggregator.answer(exchange, service);
       holdOnGrounds(parts.verbs, exchange, aggregated);
       exchange.answer = aggregated;
       return;
@@ -192,18 +194,16 @@ async function catchUp(
 }
 
 /** Begins here, where nearly every request ends; one that proves to be too large begins anew where it holds up nobody. */
-async function answerWithinBounds(
+function answerWithinBounds(
   { verbs, large }: Pick<JourneyParts, 'verbs' | 'large'>,
   exchange: Exchange,
 ): Promise<Answer> {
   if (large === undefined) return answerResource(verbs, exchange);
   exchange.bounds = mentionsYaml(exchange.headers.accept) ? LOOP_BOUNDS_OF_YAML : LOOP_BOUNDS;
-  try {
-    return await answerResource(verbs, exchange);
-  } catch (error) {
+  return answerResource(verbs, exchange).catch(async (error: unknown) => {
     if (!(error instanceof TooLargeHereError)) throw error;
     const answer = await large.answer(exchange);
     if (!READ_VERBS.has(exchange.info.verb)) await catchUp(verbs, exchange);
     return answer;
-  }
+  });
 }

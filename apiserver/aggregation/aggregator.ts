@@ -27,6 +27,8 @@ export interface AggregatorOptions extends PlaceRules {
 
 /** In the core group there is no other. */
 const CORE_VERSION = 'v1';
+/** What stands before the first slash, and `api` or `apis`. */
+const SEGMENTS_BEFORE_GROUP = 2;
 /** The group and the version, or the version alone. */
 const DISCOVERY_SEGMENTS = 2;
 const DISCOVERY_MS_MAX = 5_000;
@@ -61,33 +63,34 @@ export class Aggregator {
     return this.#options.services;
   }
 
-  /** Undefined for a path that is this server's own. Whatever keeps the other server from answering is a 503 in plain text, as in v1.21. */
-  async answer(exchange: Exchange): Promise<Answer | undefined> {
+  /** Whose path it is; undefined for one that is this server's own. */
+  serviceFor(path: string): AggregatedService | undefined {
     // Segments count as for authorization, which finds another group behind an empty one.
-    const [before, root = '', ...segments] = exchange.path.split('/');
-    const service = before === '' ? this.#serviceAt(root, segments) : undefined;
-    if (service === undefined) return undefined;
+    const [before, root = '', group = '', version = ''] = path.split('/');
+    if (before !== '') return undefined;
+    const { services } = this.#options;
+    // The whole of the core group is one version, discovery included.
+    if (root === 'api') return services.find('', CORE_VERSION);
+    return root === 'apis' && group !== '' && version !== '' ? services.find(group, version) : undefined;
+  }
+
+  /** Leads a request to the service of its path. Whatever keeps that from answering is a 503 in plain text, as in v1.21. */
+  async answer(exchange: Exchange, service: AggregatedService): Promise<Answer> {
     if (!service.isAvailable) return unavailable('service unavailable');
     const { counts } = this.#options;
     if (openConnections(counts) >= CONNECTIONS_MAX) {
       counts.refused += 1;
       return unavailable('too many connections lead through this server');
     }
+    const behind = exchange.path.split('/').slice(SEGMENTS_BEFORE_GROUP + DISCOVERY_SEGMENTS);
     const answer = await this.#send(
       exchange,
       service,
-      segments.slice(DISCOVERY_SEGMENTS).every((each) => each === ''),
+      behind.every((each) => each === ''),
     );
     if (typeof answer === 'string') return unavailable(answer);
     exchange.whenOver(answer.end);
     return answer.is === 'upgraded' ? tunnelAnswer(answer) : proxiedAnswer(answer, undefined);
-  }
-
-  /** The whole of the core group is one version, discovery included. */
-  #serviceAt(root: string, [group = '', version = '']: readonly string[]): AggregatedService | undefined {
-    const { services } = this.#options;
-    if (root === 'api') return services.find('', CORE_VERSION);
-    return root === 'apis' && group !== '' && version !== '' ? services.find(group, version) : undefined;
   }
 
   /** The code of the answer to a path of a server, asked by this one itself; for checks. Throws an Error with what went wrong. */

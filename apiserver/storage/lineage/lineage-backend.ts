@@ -148,11 +148,11 @@ export class LineageBackend implements Backend {
     return this.#options.store;
   }
 
-  async #read<T extends { readonly revision: number }>(signal: AbortSignal, call: Call<T>): Promise<T> {
+  #read<T extends { readonly revision: number }>(signal: AbortSignal, call: Call<T>): Promise<T> {
     return this.#run(signal, call, 'unavailable');
   }
 
-  async #write<T extends { readonly revision: number }>(signal: AbortSignal, call: Call<T>): Promise<T> {
+  #write<T extends { readonly revision: number }>(signal: AbortSignal, call: Call<T>): Promise<T> {
     return this.#run(signal, call, 'unknown-outcome');
   }
 
@@ -162,7 +162,8 @@ export class LineageBackend implements Backend {
     call: Call<T>,
     outdated: StorageErrorCode,
   ): Promise<T> {
-    const lineage = await this.#keeper.current(signal);
+    signal.throwIfAborted();
+    const lineage = this.#keeper.known ?? (await this.#keeper.current(signal));
     let answer: T;
     try {
       answer = await call(lineage);

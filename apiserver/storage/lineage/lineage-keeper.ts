@@ -50,11 +50,17 @@ export class LineageKeeper {
     if (revision > this.#seen) this.#seen = revision;
   }
 
+  /** The present line of history; undefined when it has to be waited for. */
+  get known(): Lineage | undefined {
+    const present = this.#present;
+    return present !== undefined && this.holds(present) ? present : undefined;
+  }
+
   /** The present line of history; reads or writes it down when it is not known. Throws StorageErrors, and the signal's reason. */
   async current(signal: AbortSignal): Promise<Lineage> {
     signal.throwIfAborted();
-    const present = this.#present;
-    if (present !== undefined && this.holds(present)) return present;
+    const { known } = this;
+    if (known !== undefined) return known;
     if (this.#renewal === undefined) {
       const renewal = this.#renew().finally(() => {
         this.#renewal = undefined;
