@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { StatusError } from '../../shared/errors/status-error';
 import type { Admission, AdmissionAttributes } from '../registry/admission';
 import type { AdmissionMetrics, ObserveDecision, Phase } from './admission-metrics';

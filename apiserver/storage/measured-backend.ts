@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { DurationHistogram } from '../../shared/metrics/duration-histogram';
 import type { Backend } from './backend';
 

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { STEP_MS_MIN, STEP_TIMES } from './long-steps';
 

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Exchange, Stage } from '../../exchange/exchange';
 import { addGround } from '../../exchange/ground';
 import type { AuthenticationCounts } from './authentication-counts';

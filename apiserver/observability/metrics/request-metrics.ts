@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Status, StatusError } from '../../../shared/errors/status-error';
 import type { Answer, Exchange, Stage } from '../../exchange/exchange';
 import { isLongRunning } from '../../exchange/long-running';
