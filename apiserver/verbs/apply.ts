@@ -2,7 +2,7 @@ import { MEDIA_TYPE } from '../../shared/names';
 import { Pace } from '../../shared/concurrency/pace';
 import { isJsonObject } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
-import { badRequest } from '../../shared/errors/status-error';
+import { StatusError, badRequest } from '../../shared/errors/status-error';
 import { DecodeError, decodeJson, decodeObject } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
 import { withStoredEmpties } from '../../shared/schema/stored-empties';
@@ -20,6 +20,7 @@ import type { VerbContext } from './context';
 import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
 import { droppedFields } from './field-validation-custom';
 import { checkIdentity } from './place';
+import { refusalOf } from './refusal-of';
 import type { Target } from './target';
 
 /**
@@ -31,7 +32,14 @@ export async function readApplyPatch(
   exchange: Exchange,
   { target, request }: { readonly target: Target; readonly request: WriteRequest },
 ): Promise<Update> {
-  const apply = await readApply(exchange, target);
+  let apply: Awaited<ReturnType<typeof readApply>>;
+  try {
+    apply = await readApply(exchange, target);
+  } catch (error) {
+    // Nothing is created by way of a subresource.
+    if (target.subresource === '' || !(error instanceof StatusError)) throw error;
+    return { change: refusalOf(target, error), options: { creates: 'never' } };
+  }
   return {
     change: (live) => refusingWrongTypes(target, () => applied(context.store, request, { ...apply, live })),
     options: { creates: 'always', isTracked: true },

@@ -336,3 +336,22 @@ test.each([
 ])('a body of type %s is no patch', async (type, code) => {
   expect((await patch(type, '{}')).json).toMatchObject({ code, reason: 'UnsupportedMediaType' });
 });
+
+test.each([
+  ['a JSON patch', jsonPatch, ''],
+  ['a merge patch', mergePatch, '{"a":'],
+  ['a strategic merge patch', strategicMergePatch, '{"a":'],
+])('%s that cannot be read is NotFound where there is no object', async (_what, type, text) => {
+  const url = '/apis/apps/v1/namespaces/default/deployments/none';
+  const { code } = await api.call('PATCH', url, { text, headers: { 'content-type': type } });
+  expect(code).toBe(404);
+});
+
+test('a configuration of the wrong version is NotFound by a subresource of what is not there', async () => {
+  const codes = ['none/status', 'none'].map(async (name) => {
+    const url = `/apis/apps/v1/namespaces/default/deployments/${name}?fieldManager=a`;
+    const headers = { 'content-type': applyPatch };
+    return (await api.call('PATCH', url, { text: '{"metadata":{}}', headers })).code;
+  });
+  expect(await Promise.all(codes)).toEqual([404, 400]);
+});

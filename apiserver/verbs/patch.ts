@@ -23,6 +23,7 @@ import type { Update } from '../registry/update';
 import { updateObject } from '../registry/update';
 import { objectAnswers } from './answers';
 import { patchMediaTypes, readApplyPatch } from './apply';
+import { refusalOf } from './refusal-of';
 import { decodeValue } from './body';
 import type { VerbContext } from './context';
 import { withDistinctOwners } from '../registry/distinct-owners';
@@ -58,7 +59,7 @@ export async function patch(context: VerbContext, exchange: Exchange, target: Ta
   return answers.written(written.kind === 'created' ? 201 : 200, written);
 }
 
-/** The change that the body of a PATCH asks for; every type but an applied configuration. Throws BadRequest when it cannot be read. */
+/** The change that the body of a PATCH asks for; every type but an applied configuration. Of one that cannot be read the change throws BadRequest, as what is not there comes first. */
 export async function readPatch(exchange: Exchange, target: Target, mediaType: string): Promise<Change> {
   const asked = fieldValidationOf(exchange);
   const bytes = await exchange.readBody();
@@ -66,6 +67,7 @@ export async function readPatch(exchange: Exchange, target: Target, mediaType: s
   keepBodyWithin(bounds, bytes.length, 'json');
   const pace = new Pace();
   const document = parse(bytes);
+  if (document instanceof StatusError) return refusalOf(target, document);
   keepValuesWithin(bounds, document, bytes.length);
   const report = reportingDuplicates(asked, bytes, 'json');
   exchange.audit?.requestObject(undefined, () => bytes);
@@ -78,7 +80,7 @@ function parse(bytes: Buffer): unknown {
   try {
     return decodeJson(bytes, { fractions: 'remembered' });
   } catch (error) {
-    throw badRequest(
+    return badRequest(
       `the patch is no JSON: ${error instanceof Error ? error.message : String(error)}`,
       error,
     );

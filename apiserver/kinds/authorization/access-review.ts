@@ -20,7 +20,6 @@ import { deepEqual } from '../../../shared/object/clone';
 import { badRequest } from '../../../shared/errors/status-error';
 import type { AccessQuestion } from '../../exchange/access';
 import type { UserInfo } from '../../exchange/exchange';
-import { stringMap } from '../../../shared/object/accessors';
 import type { OperationContext, OperationRequest } from '../../registry/operation';
 import { operationOn } from '../../registry/operation';
 
@@ -168,7 +167,9 @@ function pathInGo({ path = '', verb = '' }: NonResourceAttributes): GoValue {
 function metadataErrors({ metadata }: ApiObject, why = 'must be empty'): readonly FieldError[] {
   const { managedFields: _tracked, ...rest } = metadata;
   const given = Object.fromEntries(
-    Object.entries(rest).filter(([, value]) => value !== '' && !isEmpty(value)),
+    Object.entries(rest).filter(
+      ([name, value]) => !isEmpty(value) && !(name === 'generation' && value === 0),
+    ),
   );
   return deepEqual(given, {}) ? [] : [invalid('metadata', metadata, why)];
 }
@@ -179,11 +180,8 @@ function withoutNamespace(object: ApiObject): ApiObject {
 }
 
 function isEmpty(value: unknown): boolean {
-  return (
-    value === undefined ||
-    value === null ||
-    (Object.keys(stringMap(value)).length === 0 && typeof value === 'object')
-  );
+  if (typeof value !== 'object') return value === undefined || value === '';
+  return value === null || Object.keys(value).length === 0;
 }
 
 /** These errors name no kind, as the API has always told them. */

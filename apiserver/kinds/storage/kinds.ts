@@ -14,7 +14,10 @@ export const storage = kindsOf('storage', {
     table: csiDriverTable,
   },
   csinodes: { strategy: { ...common, ...csiNodeRules }, table: csiNodeTable },
-  csistoragecapacities: { strategy: { ...common, ...storageCapacityRules }, table: CREATED_AT_TABLE },
+  csistoragecapacities: {
+    strategy: { requiresResourceVersion: true, ...storageCapacityRules },
+    table: CREATED_AT_TABLE,
+  },
   storageclasses: {
     strategy: { returnsDeletedObject: true, ...storageClassRules },
     table: storageClassTable,

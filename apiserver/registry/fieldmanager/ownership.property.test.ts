@@ -24,6 +24,8 @@ class Model {
   owners = new Map<string, Set<string>>();
   /** Whoever applies the map empty owns it, and as it is not stored then, who fills it changes it. */
   readonly #ownsEmpty: boolean;
+  /** An apply has emptied the map, which stands there all the same: who fills it changes only keys. */
+  #isLeftEmpty = false;
 
   constructor(ownsEmpty = false) {
     this.#ownsEmpty = ownsEmpty;
@@ -50,6 +52,7 @@ class Model {
     const changed = Object.keys(next).filter((key) => next[key] !== this.data[key]);
     const removed = Object.keys(this.data).filter((key) => next[key] === undefined);
     if (changed.length + removed.length === 0) return;
+    this.#isLeftEmpty = false;
     const [was, is] = [isEmpty(this.data), isEmpty(next)];
     this.#takeAway([...changed, ...removed, ...(was === is ? [] : [WHOLE])]);
     this.#own(`Update ${manager}`, [...changed, ...(was && !is ? [WHOLE] : [])]);
@@ -66,7 +69,7 @@ class Model {
     const others = [...this.owners].filter(([each]) => each !== name);
     const changed = Object.keys(config).filter((key) => config[key] !== this.data[key]);
     const isOwnedEmpty = this.#ownsEmpty && isEmpty(config);
-    const isNew = isEmpty(this.data) && (changed.length > 0 || isOwnedEmpty);
+    const isNew = isEmpty(this.data) && !this.#isLeftEmpty && (changed.length > 0 || isOwnedEmpty);
     const touched = [...changed, ...(isNew ? [WHOLE] : [])];
     if (!force && others.some(([, keys]) => touched.some((key) => keys.has(key)))) return false;
     const isFree = (key: string): boolean => others.every(([, keys]) => !keys.has(key));
@@ -75,6 +78,7 @@ class Model {
     this.owners.set(name, new Set(isOwnedEmpty ? [WHOLE] : Object.keys(config)));
     const kept = Object.entries({ ...this.data, ...config }).filter(([key]) => !gone.includes(key));
     this.data = Object.fromEntries(kept);
+    this.#isLeftEmpty = !this.#ownsEmpty && isEmpty(this.data);
     return true;
   }
 

@@ -261,6 +261,7 @@ test('the help has the flags under their groups', () => {
     'Metrics',
     'Connections to other servers',
     'Logs',
+    'Global',
   ]);
 });
 
