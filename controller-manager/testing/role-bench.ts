@@ -3,6 +3,7 @@ import { createPolicyHook } from '../../apiserver/startup/bootstrap/policy-hook'
 import type { InProcessApi, Reply } from '../../apiserver/testing/in-process-api';
 import { startInProcessApi } from '../../apiserver/testing/in-process-api';
 import type { Client } from '../../shared/client/client';
+import { withKinds } from '../../shared/client/client';
 import type { ApiList, WatchEvent } from '../../shared/client/options';
 import { queryString, resourcePath } from '../../shared/client/resource-path';
 import { statusErrorFromAnswer } from '../../shared/client/status';
@@ -144,9 +145,11 @@ function clientOf(api: InProcessApi, user: BenchUser, writes: string[]): Client 
     get: async (resource, ref, { accept } = {}) =>
       call('GET', resourcePath(resource, ref), undefined, { accept }),
     listAll: async (resource, { namespace, fieldSelector, accept } = {}) =>
-      call('GET', resourcePath(resource, { namespace }) + queryString({ fieldSelector }), undefined, {
-        accept,
-      }),
+      withKinds(
+        await call('GET', resourcePath(resource, { namespace }) + queryString({ fieldSelector }), undefined, {
+          accept,
+        }),
+      ),
     deleteCollection: async (resource, { namespace }, options) =>
       call('DELETE', resourcePath(resource, { namespace }), options),
     watch: (resource, { namespace, fieldSelector, resourceVersion, accept, signal, onOpen } = {}) => {

@@ -223,7 +223,8 @@ async function listInPages<T extends ApiObject>(
   return { ...page, metadata: resourceVersion === undefined ? {} : { resourceVersion }, items };
 }
 
-function withKinds<T extends ApiObject>(list: ApiList<T>): ApiList<T> {
+/** A list as it was read, with its items, and with kind and apiVersion in each, which lists leave out. */
+export function withKinds<T extends ApiObject>(list: ApiList<T>): ApiList<T> {
   // Go writes an empty list of some types as null.
   const items = (list.items as readonly T[] | null | undefined) ?? [];
   if (items.length === 0 || items[0]?.kind !== undefined) return { ...list, items };
