@@ -30,7 +30,7 @@ const COMMAND_LINES = [
     '--audit-webhook-config-file=f',
   ],
 ];
-/** Flags of Node, kubectl, `npm start` and `npm test`. */
+/** Flags of Node, kubectl, `orch-convert`, `npm start` and `npm test`. */
 const FOREIGN: ReadonlySet<string> = new Set([
   'as',
   'as-group',
@@ -43,6 +43,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'list',
   'max-semi-space-size',
   'namespace',
+  'output-version',
   'raw',
   'unit',
   'user',
