@@ -1,5 +1,6 @@
 /** A process that only makes load: it receives one Load, sends `ready` when its connections stand, then what that load answers. */
 import { runAttack } from './attacks/attack-load';
+import { runHttp2Watches } from './http2-load';
 import { runBurst, runProbe } from './burst-load';
 import type { Load } from './messages';
 import { runEtcd, runRequests } from './request-load';
@@ -18,7 +19,8 @@ process.once('message', (load: Load) => {
 
 async function run(load: Load): Promise<unknown> {
   if (load.kind === 'requests') return runRequests(load);
-  if (load.kind === 'watches') return runWatches(load);
+  if (load.kind === 'watches')
+    return load.http2Connections === undefined ? runWatches(load) : runHttp2Watches(load);
   if (load.kind === 'burst') return runBurst(load);
   if (load.kind === 'attack') return runAttack(load);
   return load.kind === 'probe' ? runProbe(load) : runEtcd(load);

@@ -8,6 +8,7 @@ import { measureAttacks } from './attacks';
 import { measureCost } from './cost';
 import { measureDefinitions } from './definitions';
 import { measureDelivery } from './delivery';
+import { measureHttp2 } from './http2-cost';
 import { measureIdleWatchers } from './idle-watchers';
 import { measureEncryption } from './encryption-cost';
 import { measureListMemory } from './list-memory';
@@ -42,6 +43,7 @@ const ASKED_FOR: readonly (readonly [name: string, measure: () => Promise<Table>
   ['attacks', measureAttacks],
   ['definitions', measureDefinitions],
   ['encryption', measureEncryption],
+  ['http2', measureHttp2],
   ['limits', measureLimits],
   ['overload', measureOverload],
   ['worst', measureWorstRequests],

@@ -11,7 +11,10 @@ export interface RequestLoad {
   readonly kind: 'requests';
   readonly target: Target;
   readonly path: string;
+  /** How many requests are under way at a time: over HTTP/1.1 each has a connection. */
   readonly connections: number;
+  /** Present: the requests go over so many connections of HTTP/2. */
+  readonly http2Connections?: number;
   readonly durationMs: number;
   /** The Accept header; JSON without it. */
   readonly accept?: string;
@@ -39,6 +42,8 @@ export interface WatchLoad {
   readonly target: Target;
   readonly path: string;
   readonly watchers: number;
+  /** Present: the watches share so many connections of HTTP/2, and `events` is 0. */
+  readonly http2Connections?: number;
   /** Events each watcher is to receive before the result is sent; 0: the watches stay open until a message comes. */
   readonly events: number;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { Etcd3 } from 'etcd3';
+import { overHttp2 } from './http2-load';
 import type { EtcdLoad, RequestLoad, RequestResult } from './messages';
 import { monotonicMs, percentile } from './messages';
 import { writeCall } from './write-calls';
@@ -10,17 +11,13 @@ const WARM_UP_MS = 2_000;
 
 /** The same call again and again on every connection, for as long as the load says. */
 export async function runRequests(load: RequestLoad): Promise<RequestResult> {
-  const agent = new Agent({
-    keepAlive: true,
-    ca: readFileSync(load.target.caFile),
-    maxSockets: load.connections,
-  });
+  const send = load.http2Connections === undefined ? overHttp1(load) : await overHttp2(load);
   const count = load.write?.count ?? Infinity;
   let begun = 0;
   let bytes = 0;
   const operation = async (): Promise<boolean> => {
     if (begun >= count) return false;
-    bytes += await exchange(agent, load, callOf(load, begun++));
+    bytes += await send(callOf(load, begun++));
     return true;
   };
   await repeat(operation, load.connections, WARM_UP_MS);
@@ -30,7 +27,10 @@ export async function runRequests(load: RequestLoad): Promise<RequestResult> {
   return { ...figures, begun, bytes };
 }
 
-interface Call {
+/** One request, carried out as its load says. Resolves to the bytes of its body, which are counted and not parsed. */
+export type Send = (call: Call) => Promise<number>;
+
+export interface Call {
   readonly method: string;
   /** Behind the load's path. */
   readonly place: string;
@@ -44,7 +44,15 @@ function callOf({ accept = 'application/json', write }: RequestLoad, index: numb
   return { method, place, headers: { accept, 'content-type': contentType }, body };
 }
 
-/** One request; resolves to the bytes of its body, which are counted and not parsed. */
+function overHttp1(load: RequestLoad): Send {
+  const agent = new Agent({
+    keepAlive: true,
+    ca: readFileSync(load.target.caFile),
+    maxSockets: load.connections,
+  });
+  return async (call) => exchange(agent, load, call);
+}
+
 function exchange(
   agent: Agent,
   { target, path }: RequestLoad,

@@ -1,0 +1,162 @@
+import path from 'node:path';
+import { ensureCredentials } from '../../deploy/local/credentials';
+import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
+import type { Replica } from '../support/replica';
+import { startReplica } from '../support/replica';
+import { makeWorkspace } from '../support/workspace';
+import { startLoad } from './children';
+import type { Cost } from './cost';
+import { costOf } from './cost';
+import type { RequestLoad, Target, WatchLoad, WatchResult } from './messages';
+import { percentile } from './messages';
+import { memoryAtRest, preferProcess } from './process-cost';
+import type { Table } from './table';
+import { microseconds, milliseconds } from './table';
+
+const AT_A_TIME = 16;
+const ROUNDS = 6;
+const ROUND_MS = 2_000;
+const WATCHES = 2_000;
+/** Fewer than a connection takes. */
+const WATCHES_ON_A_CONNECTION = 100;
+const KIB = 1_024;
+const GET = '/api/v1/namespaces/default?resourceVersion=0';
+const CONFIGMAPS = '/api/v1/namespaces/default/configmaps';
+
+/** One way to send requests: to which of the servers, and over how many connections of HTTP/2, if over any. */
+interface Way {
+  readonly name: string;
+  readonly offers: boolean;
+  readonly http2Connections?: number;
+}
+
+const WAYS: readonly Way[] = [
+  { name: 'HTTP/1.1, HTTP/2 not offered', offers: false },
+  { name: 'HTTP/1.1, HTTP/2 offered', offers: true },
+  { name: 'HTTP/2, one connection', offers: true, http2Connections: 1 },
+  { name: `HTTP/2, ${String(AT_A_TIME)} connections`, offers: true, http2Connections: AT_A_TIME },
+];
+
+interface Servers {
+  readonly plain: Replica;
+  readonly offering: Replica;
+  readonly targetOf: (replica: Replica) => Target;
+}
+
+/** What requests and idle watches cost over HTTP/2, beside HTTP/1.1: two servers on one etcd, measured by turns. */
+export async function measureHttp2(): Promise<Table> {
+  const workspace = makeWorkspace('bench-http2');
+  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
+  const credentials = ensureCredentials(workspace.dir);
+  const started: Replica[] = [];
+  const start = async (name: string, extraArgs: readonly string[]): Promise<Replica> => {
+    const replica = await startReplica({
+      name,
+      dialect: 'orch',
+      storage: { kind: 'etcd', endpoints: etcd.endpoints },
+      dir: workspace.dir,
+      credentials,
+      extraArgs,
+    });
+    preferProcess(replica.process().pid);
+    started.push(replica);
+    return replica;
+  };
+  try {
+    const plain = await start('plain', []);
+    const offering = await start('offering', ['--enable-http2']);
+    const targetOf = ({ server, caFile }: Replica): Target => ({
+      server,
+      caFile,
+      token: credentials.adminToken,
+    });
+    return await tableOf({ plain, offering, targetOf });
+  } finally {
+    for (const replica of started) await replica.stop();
+    await etcd.stop();
+    workspace.remove();
+  }
+}
+
+async function tableOf(servers: Servers): Promise<Table> {
+  const gets = await byTurns(servers, GET);
+  const creates = await byTurns(servers, CONFIGMAPS, 'create');
+  const kibPerWatch = await memoryPerWatch(servers);
+  return {
+    title: `Requests, ${String(AT_A_TIME)} at a time, and idle watches over HTTP/1.1 and HTTP/2`,
+    header: ['way', 'CPU of a GET', 'per second', 'p99', 'CPU of a create', 'per second', 'an idle watch'],
+    rows: WAYS.map(({ name, offers, http2Connections }, at) => [
+      name,
+      ...shown(gets[at] ?? []),
+      ...shown(creates[at] ?? []).slice(0, 2),
+      !offers || http2Connections === AT_A_TIME
+        ? ''
+        : `${(http2Connections === undefined ? kibPerWatch.http1 : kibPerWatch.http2).toFixed(1)} KiB`,
+    ]),
+    notes: [
+      `Medians of ${String(ROUNDS)} rounds. Watches: ${String(WATCHES_ON_A_CONNECTION)} on each connection of HTTP/2.`,
+    ],
+  };
+}
+
+function shown(costs: readonly Cost[]): readonly string[] {
+  const median = (of: (cost: Cost) => number): number => percentile(costs.map(of), 0.5);
+  return [
+    microseconds(median(({ cpu }) => cpu)),
+    median(({ perSecond }) => perSecond).toFixed(0),
+    milliseconds(median(({ p99Ms }) => p99Ms)),
+  ];
+}
+
+async function byTurns(
+  { plain, offering, targetOf }: Servers,
+  at: string,
+  write?: 'create',
+): Promise<readonly (readonly Cost[])[]> {
+  const costs = WAYS.map((): Cost[] => []);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [index, { offers, http2Connections }] of WAYS.entries()) {
+      const replica = offers ? offering : plain;
+      const load: RequestLoad = {
+        kind: 'requests',
+        target: targetOf(replica),
+        path: at,
+        connections: AT_A_TIME,
+        durationMs: ROUND_MS,
+        ...(http2Connections === undefined ? {} : { http2Connections }),
+        ...(write === undefined
+          ? {}
+          : { write: { kind: write, prefix: `r${String(round)}-${String(index)}` } }),
+      };
+      costs[index]?.push(await costOf(replica.process().pid, load));
+    }
+  }
+  return costs;
+}
+
+async function memoryPerWatch({
+  offering,
+  targetOf,
+}: Servers): Promise<{ readonly http1: number; readonly http2: number }> {
+  const { body } = await offering.client.get(`${CONFIGMAPS}?limit=1`);
+  const watch = `${CONFIGMAPS}?watch=true&resourceVersion=${body.metadata?.resourceVersion ?? ''}`;
+  const { pid } = offering.process();
+  const added = async (more: Pick<WatchLoad, 'http2Connections'>): Promise<number> => {
+    const before = await memoryAtRest(pid);
+    const load = {
+      kind: 'watches',
+      target: targetOf(offering),
+      path: watch,
+      watchers: WATCHES,
+      events: 0,
+    } as const;
+    const loader = await startLoad({ ...load, ...more });
+    const after = await memoryAtRest(pid);
+    loader.send('end');
+    const { ended } = (await loader.answer()) as WatchResult;
+    if (ended > 0) throw new Error(`${String(ended)} idle watches were ended.`);
+    return ((after - before) * KIB) / WATCHES;
+  };
+  const http2 = await added({ http2Connections: WATCHES / WATCHES_ON_A_CONNECTION });
+  return { http2, http1: await added({}) };
+}
