@@ -35,6 +35,30 @@ describe('apply', () => {
     expect(again.text).toBe(changed.text);
   });
 
+  test('takes the template of a claim that says what it is, as it is read, and knows no other words there', async () => {
+    const url = '/apis/apps/v1/namespaces/default/statefulsets/s?fieldManager=one';
+    const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' } };
+    const storage = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    const applied = async (more: object): Promise<Reply> =>
+      api.call('PATCH', url, {
+        headers: APPLY,
+        body: {
+          apiVersion: 'apps/v1',
+          kind: 'StatefulSet',
+          metadata: { name: 's' },
+          spec: {
+            serviceName: 's',
+            selector: { matchLabels: { a: 'b' } },
+            template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+            volumeClaimTemplates: [{ ...claim, ...more, spec: storage }],
+          },
+        },
+      });
+    expect((await applied({ other: 1 })).json.message).toContain('field not declared in schema');
+    expect((await applied({})).code).toBe(201);
+    expect((await applied({})).code).toBe(200);
+  });
+
   test('that names the uid of an object that is not there is 409, and makes none', async () => {
     const reply = await apply('one', configMap({ x: '1' }, { uid: 'gone' }));
     expect(reply.json).toMatchObject({

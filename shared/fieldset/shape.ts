@@ -95,6 +95,11 @@ export function rootShape(type: MessageType): ObjectShape {
   return root;
 }
 
+const TYPE_META: readonly (readonly [name: string, shape: Shape])[] = [
+  ['kind', LEAF_SHAPE],
+  ['apiVersion', LEAF_SHAPE],
+];
+
 /** The shape of a message inside an object. It is made on first use of its fields, so that messages may contain themselves. */
 export function messageShape(type: MessageType): ObjectShape {
   const known = objects.get(type);
@@ -103,7 +108,11 @@ export function messageShape(type: MessageType): ObjectShape {
   const made: ObjectShape = {
     kind: 'object',
     get fields() {
-      fields ??= new Map(type.fields.map((field) => [field.name, fieldShape(field)]));
+      fields ??= new Map([
+        // A whole object inside another, such as the template of a claim, may say what it is.
+        ...(type.typeMeta ? TYPE_META : []),
+        ...type.fields.map((field) => [field.name, fieldShape(field)] as const),
+      ]);
       return fields;
     },
     others: type.open ? DEDUCED_SHAPE : undefined,
