@@ -9,6 +9,7 @@ import { jsonEncoder } from './json-encoder';
 import type { Format, Negotiated, Offer } from './negotiation';
 import { FORMATS, negotiate, notAcceptable } from './negotiation';
 import type { JsonShape, ObjectEncoder } from './object-encoder';
+import { hiddenAnnotations } from './metadata-source';
 import { partialShape } from './partial-shape';
 import { plainShape } from './plain-shape';
 import { protobufEncoder } from './protobuf-encoder';
@@ -110,9 +111,10 @@ function createEncoder(
 }
 
 /** What is stored is JSON in one version. */
-function parsesObjects({ conversion, custom }: Endpoint, { format, shape, pretty }: Negotiated): boolean {
+function parsesObjects(endpoint: Endpoint, { format, shape, pretty }: Negotiated): boolean {
+  const { conversion, custom } = endpoint;
   if (format !== 'json' || pretty) return true;
-  if (shape !== undefined) return shape.kind === 'Table';
+  if (shape !== undefined) return shape.kind === 'Table' || hiddenAnnotations(endpoint).length > 0;
   return conversion !== undefined || custom?.changesOnRead === true;
 }
 
