@@ -12,6 +12,7 @@ import { validateFieldRef } from './pod-template/downward-api';
 import { validateFlowConditions } from './flowcontrol/mandatory-flow';
 import { nodeRules } from './core/nodes-rules';
 import { resourceQuotaRules } from './core/resource-quotas-rules';
+import { serviceRules } from './core/services-rules';
 import { storageClassRules } from './storage/storage-classes-rules';
 import { iscsiVolume } from './rules/storage-drivers';
 import { validateHostAliases, validateTopologySpread } from './pod-template/scheduling';
@@ -153,6 +154,15 @@ test.each([
   const { length } = errorsOf();
   expect(length).toBeGreaterThan(ERRORS_SHOWN_MAX);
   expect(length).toBeLessThan(LENGTH / 2);
+});
+
+test('rules of one list that nearly all is wrong with are not asked for more than could be told', () => {
+  const ports = numbered(() => ({}));
+  const found = judge(serviceRules, { metadata: { name: 's' }, spec: { ports } });
+  expect(found.length).toBeGreaterThan(ERRORS_SHOWN_MAX);
+  expect(found.length).toBeLessThan(ERRORS_SHOWN_MAX + 10);
+  expect(new Set(found.slice(0, 4))).toContain('spec.ports[0].name');
+  expect(found).not.toContain('spec.type');
 });
 
 describe('a text of beginnings without an end, as long as a request, is read once', () => {

@@ -1,3 +1,4 @@
+import type { FieldError } from '../../shared/errors/field-error';
 import type { ApiObject } from '../../shared/object/object';
 import type { Guard } from '../storage/backend';
 import type { AdmissionAttributes, AdmissionOperation } from './admission';
@@ -52,6 +53,8 @@ export interface Draft {
   sent: ApiObject;
   /** What goes on: what the client wants, then what will be stored. */
   object: ApiObject;
+  /** All that is wrong with the object; nothing of it is wrong when this is empty. */
+  faults: readonly FieldError[];
   /** Records that must stay as they are for the object to be stored, by their keys. */
   guards: Map<string, Guard> | undefined;
   /** What is done with the object in the end. */
@@ -91,6 +94,7 @@ export function newDraft(asked: Asked, operation: AdmissionOperation, current: A
     live: undefined,
     sent: current ?? NOTHING,
     object: current ?? NOTHING,
+    faults: [],
     guards: undefined,
     outcome: 'put',
     reservation: undefined,

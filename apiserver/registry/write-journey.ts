@@ -12,6 +12,7 @@ import {
 import { checkDeletion, planRemoval } from './write-steps/deletion';
 import { prepareNew, refuseVersion, validateNew } from './write-steps/new-object';
 import { prepareRules } from './write-steps/prepare-rules';
+import { refuseFaults } from './write-steps/refuse-faults';
 import { reserve } from './write-steps/reserve';
 
 /** Sets its own fields of the draft, or throws a StatusError to refuse. A step that need not wait is no promise. */
@@ -50,6 +51,7 @@ const JOURNEY: readonly (readonly [step: Step, ...ways: readonly Way[]])[] = [
   // All faults at once, of the object as it would be stored.
   [validateNew, 'create'],
   [validateChanged, 'update'],
+  [refuseFaults, 'create', 'update'],
   // An object that is invalid is told of first, whoever may not create it.
   [requireCreate, 'create'],
   // Last of those who can refuse: nobody pays a quota for an object that is refused all the same.
@@ -69,6 +71,7 @@ const SHORT: ReadonlySet<Step> = new Set([
   refuseForeignUid,
   relyOnDefinition,
   checkPreconditions,
+  refuseFaults,
   requireCreate,
   refuseVersion,
   removeFinished,

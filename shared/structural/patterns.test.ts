@@ -17,6 +17,10 @@ test.each<[string, string, boolean]>([
   ['^[[:alpha:]]+$', 'a1', false],
   ['^\\pL+$', 'é', true],
   ['(?i)^[\\w\\-\\.]{1,200}[à-ÿ]$', 'A-B.C\u00c9', true],
+  ['(?i)^[Ā-\u{1ffff}]$', 'ā', true],
+  // What is looked at counts, not how many ranges there are.
+  [`(?i)^${'[À-ÿ\\x{100}-\\x{17f}]'.repeat(8)}$`, 'ÀÁÂÃàáāĀ', true],
+  [`(?i)^${'[\\x{0}-\u{10ffff}]'.repeat(8)}$`, 'abcdefgh', true],
   ['^.$', '😀', true],
   ['^.$', '\r', true],
   ['^.$', '\n', false],
@@ -42,8 +46,11 @@ test.each([
   ['(((a{9}){9}){9}|b){9}', 'error parsing regexp: expression too large'],
   ['a'.repeat(20_000), 'error parsing regexp: expression too large'],
   // Each takes milliseconds: the other cases of all characters in between are looked for.
-  ['(?i)[Ā-\u{1ffff}]'.repeat(4), 'error parsing regexp: expression too large'],
-  ['(?i)[\\x{100}-\\x{1ffff}]'.repeat(4), 'error parsing regexp: expression too large'],
+  ['(?i)[Ā-\u{1ffff}]'.repeat(2), 'error parsing regexp: expression too large'],
+  ['(?i)[\\x{100}-\\x{1ffff}]'.repeat(2), 'error parsing regexp: expression too large'],
+  ['(?i)[\\-\\x{100}-\\x{1ffff}a-\u{1ffff}-]', 'error parsing regexp: expression too large'],
+  // An end that is not read may be any.
+  ['(?i)[\\x41-\\377]'.repeat(40), 'error parsing regexp: expression too large'],
   [`(?i)[${'Ā-\u{1ffff}'.repeat(4)}]`, 'error parsing regexp: expression too large'],
   ['(?i)\\pL'.repeat(200), 'error parsing regexp: expression too large'],
 ])('%.40s is refused', (pattern, problem) => {

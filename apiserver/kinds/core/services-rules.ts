@@ -28,6 +28,7 @@ import {
   portNumberOrName,
   repeatsIn,
   requiredChoice,
+  untilEnough,
 } from '../rules/primitives';
 import { validateServicePort } from './service-ports';
 import { clusterAddressChanges, clusterAddresses, isHeadless } from './service-addresses';
@@ -67,23 +68,24 @@ function validateService(service: Service, settings: KindSettings): FieldError[]
 }
 
 function validateFields({ metadata, spec }: Service, settings: KindSettings): FieldError[] {
-  return [
-    ...validateByType(spec),
-    ...validatePorts(spec),
-    ...validateLabels(spec.selector, 'spec.selector'),
-    ...validateAffinity(spec),
-    ...(spec.type === 'ExternalName' ? [] : clusterAddresses(spec)),
-    ...forEachItem(spec.externalIPs ?? [], 'spec.externalIPs', externalAddress),
-    ...requiredChoice(spec.type, 'spec.type', TYPES),
-    ...(spec.type === 'ClusterIP' ? noNodePorts(spec.ports ?? []) : []),
-    ...duplicateNodePorts(spec.ports ?? []),
-    ...duplicatePorts(spec.ports ?? []),
-    ...topologyKeys(spec),
-    ...validateSourceRanges(metadata, spec),
-    ...balancerFields(spec),
-    ...validateTraffic(spec),
-    ...insideTraffic(spec, settings),
-  ];
+  const { ports = [], type } = spec;
+  return untilEnough([
+    () => validateByType(spec),
+    () => validatePorts(spec),
+    () => validateLabels(spec.selector, 'spec.selector'),
+    () => validateAffinity(spec),
+    () => (type === 'ExternalName' ? [] : clusterAddresses(spec)),
+    () => forEachItem(spec.externalIPs ?? [], 'spec.externalIPs', externalAddress),
+    () => requiredChoice(type, 'spec.type', TYPES),
+    () => (type === 'ClusterIP' ? noNodePorts(ports) : []),
+    () => duplicateNodePorts(ports),
+    () => duplicatePorts(ports),
+    () => topologyKeys(spec),
+    () => validateSourceRanges(metadata, spec),
+    () => balancerFields(spec),
+    () => validateTraffic(spec),
+    () => insideTraffic(spec, settings),
+  ]);
 }
 
 function externalAddress(address: string, path: string): FieldError[] {

@@ -1,5 +1,6 @@
+import type { FieldError } from '../../../shared/errors/field-error';
 import { required } from '../../../shared/errors/field-error';
-import { forEachItem, noDuplicates, repeatsIn } from './primitives';
+import { forEachItem, noDuplicates, repeatsIn, untilEnough } from './primitives';
 
 test('a value repeats where it stood before, and not where it stands first', () => {
   const isRepeated = repeatsIn(['a', 'b', 'a', '', 'b', 'a', '']);
@@ -17,7 +18,7 @@ test('of keys that are empty none is a duplicate', () => {
   ]);
 });
 
-test('a list of which everything is wrong is given up long behind what a refusal shows', () => {
+test('a list of which everything is wrong is given up behind what a refusal shows', () => {
   let seen = 0;
   const errors = forEachItem(
     Array.from({ length: 100_000 }, () => ''),
@@ -28,6 +29,17 @@ test('a list of which everything is wrong is given up long behind what a refusal
     },
   );
   expect(errors[1_001]).toMatchObject({ field: 'at[500].image' });
-  expect(errors).toHaveLength(2_000);
-  expect(seen).toBe(1_000);
+  expect(errors).toHaveLength(1_002);
+  expect(seen).toBe(501);
+});
+
+test('rules are asked in their order, until so much is wrong that no more would be told', () => {
+  const asked: string[] = [];
+  const rule = (name: string, count: number) => (): FieldError[] => {
+    asked.push(name);
+    return Array.from({ length: count }, () => required(name));
+  };
+  const errors = untilEnough([rule('one', 1_000), rule('another', 1), rule('nobody', 1)]);
+  expect(asked).toEqual(['one', 'another']);
+  expect(errors.at(-1)).toMatchObject({ field: 'another' });
 });

@@ -29,8 +29,8 @@ export function invalidForEach(problems: readonly string[], value: unknown, path
   return problems.map((problem) => invalid(path, value, problem));
 }
 
-/** More than a refusal shows, whatever is left out of them later. */
-const LIST_ERRORS_MAX = 2 * ERRORS_SHOWN_MAX;
+/** One more than a refusal shows, so that it says that there are more. */
+const LIST_ERRORS_MAX = ERRORS_SHOWN_MAX + 1;
 
 /**
  * Runs the rule on every item of a list, or entry of a map, with the path of a list's item; where nearly all of very many are wrong, not
@@ -44,6 +44,19 @@ export function forEachItem<Item>(
   const errors: FieldError[] = [];
   for (const [index, item] of items.entries()) {
     for (const error of rule(item, `${path}[${String(index)}]`, index)) errors.push(error);
+    if (errors.length >= LIST_ERRORS_MAX) break;
+  }
+  return errors;
+}
+
+/**
+ * What is wrong by each of the rules, in their order. Where one list is judged by many of them and nearly all of it is wrong, those at the
+ * end are not asked: nothing that they find would be told.
+ */
+export function untilEnough(rules: readonly (() => readonly FieldError[])[]): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const rule of rules) {
+    for (const error of rule()) errors.push(error);
     if (errors.length >= LIST_ERRORS_MAX) break;
   }
   return errors;

@@ -8,7 +8,6 @@ import { isFinished } from '../deletion';
 import type { Draft } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import { desiredStateDiffers, metadataForUpdate } from '../metadata';
-import { kindInErrors } from '../resource';
 import type { Strategy, SubresourceStrategy, WriteInfo } from '../strategy';
 import { statusSubresource, withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
@@ -86,7 +85,7 @@ export function prepareChanged(draft: Draft): void {
   draft.object = isNext ? withNextGeneration(prepared, current) : prepared;
 }
 
-/** Throws Invalid with every fault of the object, and of the change that it is. */
+/** Every fault of the object, and of the change that it is. */
 export function validateChanged(draft: Draft): void {
   const { asked, object: next } = draft;
   const current = standing(draft);
@@ -94,7 +93,7 @@ export function validateChanged(draft: Draft): void {
   const { strategy } = stored;
   const info = writeInfo(asked.context, asked.request);
   const subresource = subresourceStrategy(asked.request);
-  const errors = [
+  draft.faults = [
     ...validateObjectMeta(next.metadata, {
       namespaced: stored.namespaced,
       validateName: subresource === undefined && asksNames(strategy) ? nameRuleOf(strategy) : pathSegmentName,
@@ -107,7 +106,6 @@ export function validateChanged(draft: Draft): void {
       ? rulesOf(strategy, next, current, info)
       : (subresource.validateUpdate?.(next, current, info) ?? [])),
   ];
-  if (errors.length > 0) throw invalidObject(kindInErrors(stored), asked.request.name, errors);
 }
 
 function rulesOf(

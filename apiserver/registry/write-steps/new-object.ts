@@ -1,4 +1,3 @@
-import { invalidObject } from '../../../shared/errors/field-error';
 import { badRequest } from '../../../shared/errors/status-error';
 import type { NameRule } from '../../../shared/meta/name-rules';
 import { subdomainName } from '../../../shared/meta/name-rules';
@@ -8,7 +7,6 @@ import type { Draft } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import { metadataForCreate, timestamp } from '../metadata';
 import type { StoredResource } from '../resource';
-import { kindInErrors } from '../resource';
 import type { Strategy } from '../strategy';
 import { withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
@@ -35,7 +33,7 @@ export function prepareNew(draft: Draft): void {
   draft.object = strategy.prepareForCreate?.(prepared, writeInfo(context, request)) ?? prepared;
 }
 
-/** Throws Invalid with every fault of a new object. */
+/** Every fault of a new object. */
 export function validateNew(draft: Draft): void {
   const { asked, object } = draft;
   const { stored } = asked.request.endpoint;
@@ -53,8 +51,7 @@ export function validateNew(draft: Draft): void {
     ...(strategy.validateNew?.(object, info) ?? []),
   ];
   const isLater = strategy.metadataChecks === 'afterwards' && others.length > 0;
-  const errors = isLater ? others : [...metadata, ...others];
-  if (errors.length > 0) throw invalidObject(kindInErrors(stored), asked.request.name, errors);
+  draft.faults = isLater ? others : [...metadata, ...others];
 }
 
 /** Throws BadRequest for a creation that names a version, as upstream's store does: a number above 0, and only when it is asked to store. */
