@@ -1,4 +1,5 @@
 import { untilAborted } from '../../../shared/concurrency/abort';
+import { LightSignal } from '../../../shared/concurrency/light-signal';
 import { StorageError } from '../../storage/backend';
 import type { Counters } from '../stats';
 
@@ -23,16 +24,16 @@ export class ReadIndex {
   }
 
   /**
-   * Rejects with the store's error, with StorageError `unavailable` after `timeoutMs`, or with the signal's reason. The time for which a
-   * read before it hangs counts.
+   * Rejects with the store's error, with the signal's reason, or with StorageError `unavailable` once the first of those who share the read
+   * has waited for `timeoutMs`. The time for which a read before it hangs counts.
    */
-  async read(signal: AbortSignal): Promise<number> {
-    signal.throwIfAborted();
+  read(signal: AbortSignal): Promise<number> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
     this.#options.counters.readIndexRequests += 1;
-    this.#waiting ??= createRound();
+    this.#waiting ??= createRound(this.#options.timeoutMs);
     const { promise } = this.#waiting;
     if (!this.#isReading) void this.#run();
-    return inTime(untilAborted(promise, signal), this.#options.timeoutMs);
+    return untilAborted(promise, signal);
   }
 
   async #run(): Promise<void> {
@@ -40,13 +41,9 @@ export class ReadIndex {
     for (let round = this.#waiting; round !== undefined; round = this.#waiting) {
       this.#waiting = undefined;
       this.#options.counters.readIndexCalls += 1;
-      const deadline = new AbortController();
-      const timer = setTimeout(() => {
-        deadline.abort(tooLate());
-      }, this.#options.timeoutMs);
-      timer.unref();
+      const { deadline, timer } = round;
       try {
-        round.resolve(await untilAborted(this.#options.read(deadline.signal), deadline.signal));
+        round.resolve(await untilAborted(this.#options.read(deadline), deadline));
       } catch (error) {
         round.reject(error);
       } finally {
@@ -57,29 +54,16 @@ export class ReadIndex {
   }
 }
 
-function tooLate(): StorageError {
-  return new StorageError('unavailable', 'the store did not tell its revision in time');
-}
-
-async function inTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(tooLate());
-    }, timeoutMs);
-    timer.unref();
-    promise.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-    });
-  });
-}
-
+/** Those who share a read, from when the first of them comes. */
 interface Round {
   readonly promise: Promise<number>;
   readonly resolve: (revision: number) => void;
   readonly reject: (error: unknown) => void;
+  readonly deadline: AbortSignal;
+  readonly timer: NodeJS.Timeout;
 }
 
-function createRound(): Round {
+function createRound(timeoutMs: number): Round {
   let resolve: Round['resolve'] = () => undefined;
   let reject: Round['reject'] = () => undefined;
   const promise = new Promise<number>((onRead, onFailure) => {
@@ -88,5 +72,9 @@ function createRound(): Round {
   });
   // Every caller may have left by the time it fails.
   promise.catch(() => undefined);
-  return { promise, resolve, reject };
+  const deadline = new LightSignal();
+  const timer = setTimeout(() => {
+    deadline.abort(new StorageError('unavailable', 'the store did not tell its revision in time'));
+  }, timeoutMs).unref();
+  return { promise, resolve, reject, deadline, timer };
 }
