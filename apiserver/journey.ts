@@ -1,3 +1,4 @@
+import type { Build } from '../shared/build';
 import { MEDIA_TYPE } from '../shared/names';
 import { pageNotFound } from './verbs/answers';
 import type { Aggregator } from './aggregation/aggregator';
@@ -62,7 +63,7 @@ export interface JourneyParts {
   readonly requestTimeoutMs: number;
   /** `host:port` at which clients reach this server. */
   readonly serverAddress: () => string;
-  readonly build: { readonly version: string; readonly commit: string; readonly date: string };
+  readonly build: Build;
 }
 
 /**

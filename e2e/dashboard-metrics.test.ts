@@ -6,6 +6,7 @@ import { ensureCredentials } from '../deploy/local/credentials';
 import { freePort } from '../deploy/local/ports';
 import { repositoryRoot } from '../deploy/local/repository';
 import type { StartedProcess } from '../deploy/local/started-process';
+import { readBuild } from '../shared/build';
 import { createClient } from '../shared/client/client';
 import { eventually } from '../shared/testing/eventually';
 import type { QueriedMetric } from './support/mixin-queries';
@@ -128,6 +129,18 @@ describe('the metrics of running programs', () => {
       expect(lines).toContainEqual(expect.stringMatching(/^orch_build_info\{version="\d/));
     },
   );
+
+  test('programs tell alike which build they are', async () => {
+    const { version, commit, treeState, date } = readBuild(path.join(repositoryRoot, 'dist'));
+    const own = `orch_build_info{version="${version}",commit="${commit}",build_date="${date}"`;
+    const given = `git_commit="${commit}",git_tree_state="${treeState}",build_date="${date}"`;
+    for (const text of Object.values(texts)) {
+      expect(text).toContain(`\n${own}`);
+      expect(text).toMatch(new RegExp(`^kubernetes_build_info\\{.*,${given},`, 'mu'));
+    }
+    const { body } = await set.client.get('/version');
+    expect(body).toMatchObject({ gitCommit: commit, gitTreeState: treeState, buildDate: date });
+  });
 
   (existsSync(PROMTOOL) ? test : test.skip).each(['API server', 'controller-manager'] as const)(
     'promtool finds nothing in the metrics of the %s but names that Kubernetes gave',

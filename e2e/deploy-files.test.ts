@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { load } from 'js-yaml';
 import { programPath, repositoryRoot } from '../deploy/local/repository';
+import { readBuild } from '../shared/build';
 import { unknownFlags } from './support/program-flags';
 
 /** The files in deploy/ that no program of ours reads: held against what does. */
@@ -53,6 +54,7 @@ interface Plan {
   readonly encryptionKeys: readonly { readonly name: string }[];
 }
 
+const built = readBuild(path.join(repositoryRoot, 'dist'));
 const compose = load(read(COMPOSE, 'compose.yaml')) as Compose;
 const plan = load(read(COMPOSE, 'certificates.yaml')) as Plan;
 
@@ -61,15 +63,19 @@ test('plain manifests are what the chart makes', () => {
   expect(execFileSync(process.execPath, [generator, '--check'], { encoding: 'utf8' })).toBe('');
 });
 
+test('a build knows its sources: the commit of a clone, and always a date', () => {
+  const { commit, date } = built;
+  expect(commit).toMatch(existsSync(path.join(repositoryRoot, '.git')) ? /^[0-9a-f]{40}$/u : /^/u);
+  expect(date).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/u);
+});
+
 test.each(['apiserver', 'controller-manager', 'admin', 'convert'] as const)(
   '%s says which version it is',
   (program) => {
-    const env = { ...process.env, ORCH_BUILD_COMMIT: 'abc', ORCH_BUILD_DATE: '2026-01-02T03:04:05Z' };
-    const text = execFileSync(process.execPath, [programPath(program), '--version'], {
-      encoding: 'utf8',
-      env,
-    });
-    expect(text).toMatch(new RegExp(`^orch-${program} \\d+\\.\\d+\\.\\d+ abc 2026-01-02T03:04:05Z\\n$`, 'u'));
+    const text = execFileSync(process.execPath, [programPath(program), '--version'], { encoding: 'utf8' });
+    const { version, commit, treeState, date } = built;
+    const sources = treeState === 'dirty' ? `${commit}-dirty` : commit;
+    expect(text).toBe(`${[`orch-${program}`, version, sources, date].filter(Boolean).join(' ')}\n`);
   },
 );
 

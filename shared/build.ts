@@ -1,22 +1,26 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Which build of the project this is. */
+/** Which build of the project this is. All but the version are empty where `npm run build` did not make it. */
 export interface Build {
   readonly version: string;
-  /** Empty outside of images. */
+  /** The hash of the commit. */
   readonly commit: string;
-  /** ISO 8601; empty outside of images. */
+  /** `clean`; `dirty` where sources differed from the commit; empty where nobody knows. */
+  readonly treeState: string;
+  /** ISO 8601. That of the commit, unless whoever built it says otherwise. */
   readonly date: string;
 }
 
-/** The package's version; commit and date are known to a release's image alone and come from its environment. */
-export function readBuild(): Build {
-  const manifest = path.join(__dirname, '..', '..', 'package.json');
-  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
-  return {
-    version,
-    commit: process.env['ORCH_BUILD_COMMIT'] ?? '',
-    date: process.env['ORCH_BUILD_DATE'] ?? '',
-  };
+const NOBODY_SAYS: Omit<Build, 'version'> = { commit: '', treeState: '', date: '' };
+
+/** The package's version, and what `npm run build` wrote beside the compiled files (deploy/local/build-info.mjs). */
+export function readBuild(dist: string = path.join(__dirname, '..')): Build {
+  const { version } = readJson<Pick<Build, 'version'>>(path.join(dist, '..', 'package.json'));
+  const file = path.join(dist, 'build.json');
+  return { version, ...NOBODY_SAYS, ...(existsSync(file) ? readJson<Omit<Build, 'version'>>(file) : {}) };
+}
+
+function readJson<T>(file: string): T {
+  return JSON.parse(readFileSync(file, 'utf8')) as T;
 }

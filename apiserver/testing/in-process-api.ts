@@ -196,13 +196,13 @@ export async function startInProcessApi(
       admission: plane.admissionMetrics,
       webhooks: plane.webhookMetrics,
       processMetrics: false,
-      build: { version: '0.0.0', commit: '', date: '' },
+      build: { version: '0.0.0', commit: '', treeState: '', date: '' },
     }),
     verbs,
     ...defined({ large, aggregator: aggregation?.aggregator, otherDocuments: aggregation?.documents }),
     requestTimeoutMs: PATIENCE_MS,
     serverAddress: () => '127.0.0.1:6443',
-    build: { version: '0.0.0', commit: '', date: '' },
+    build: { version: '0.0.0', commit: '', treeState: '', date: '' },
   });
 
   const answer = async (exchange: Exchange): Promise<Answer> => {

@@ -1,6 +1,15 @@
-/** `npm run build`: compiles into `dist/`, and stamps it so that `npm start` knows how old the build is. */
-import { runStep, stampBuild } from './toolchain.mjs';
+/** `npm run build`: compiles into `dist/`, says there what it is made from, and stamps it so that `npm start` knows how old the build is. */
+import process from 'node:process';
+import { readBuildInfo, writeBuildInfo } from './build-info.mjs';
+import { fail, repositoryRoot, runStep, stampBuild } from './toolchain.mjs';
 
 const startedAt = Date.now();
+let info;
+try {
+  info = readBuildInfo(repositoryRoot, process.env, startedAt);
+} catch (error) {
+  fail(error.message);
+}
 runStep('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json']);
+writeBuildInfo(repositoryRoot, info);
 stampBuild(startedAt);

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { readBuildInfo } from './build-info.mjs';
 import { fail, repositoryRoot, runStep, say } from './toolchain.mjs';
 
 /** A program that builds images, how it is asked whether it can, and how it tells an image's size in bytes. */
@@ -31,7 +32,7 @@ const flags = (process.env.ORCH_BUILDER_FLAGS ?? '').split(' ').filter((word) =>
 const builder = values.builder ?? Object.keys(BUILDERS).find(canBuild);
 if (builder === undefined || BUILDERS[builder] === undefined)
   fail(`none of ${Object.keys(BUILDERS).join(', ')} can build here.`);
-const commit = output('git', ['rev-parse', 'HEAD']);
+const { commit, treeState, date } = readBuildInfo(repositoryRoot, process.env, Date.now());
 runStep(builder, [
   ...flags,
   'build',
@@ -39,13 +40,13 @@ runStep(builder, [
   `--tag=${values.tag}`,
   `--build-arg=VERSION=${version}`,
   `--build-arg=COMMIT=${commit}`,
-  `--build-arg=DATE=${output('git', ['log', '-1', '--format=%cI'])}`,
+  `--build-arg=TREE_STATE=${treeState}`,
+  `--build-arg=DATE=${date}`,
   ...words,
   '.',
 ]);
 say(`${values.tag} has ${sizeOf(values.tag)}`);
 
-/** The date is that of the commit, so that the same sources give the same labels. */
 function output(command, args) {
   const { stdout, status } = spawnSync(command, args, { cwd: repositoryRoot, encoding: 'utf8' });
   return status === 0 ? stdout.trim() : '';

@@ -126,6 +126,7 @@ full('the chart on a host cluster', () => {
     const roots = new Set(files.map((file) => file.split('/').slice(0, 2).join('/')));
     expect([...roots].filter((root) => root.startsWith('dist/')).toSorted()).toEqual([
       'dist/apiserver',
+      'dist/build.json',
       'dist/controller-manager',
       'dist/deploy',
       'dist/shared',

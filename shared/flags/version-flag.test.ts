@@ -1,21 +1,28 @@
+import type { Build } from '../build';
 import { readVersionWish } from './version-flag';
 
-const readBuild = (): { version: string; commit: string; date: string } => ({
+const readBuild = (treeState = 'clean') => (): Build => ({
   version: '1.2.3',
   commit: 'abc',
+  treeState,
   date: '',
 });
 
 test.each([['--version'], ['--version=true'], ['--version=T'], ['--version=false', '--version']])(
   'one line with the version is asked for by %s',
   (...words) => {
-    const wish = readVersionWish('prog', ['--other', ...words, '-v', '4'], readBuild);
+    const wish = readVersionWish('prog', ['--other', ...words, '-v', '4'], readBuild());
     expect(wish).toEqual({ outcome: 'line', line: 'prog 1.2.3 abc' });
   },
 );
 
+test('sources that differed from the commit are told', () => {
+  const wish = readVersionWish('prog', ['--version'], readBuild('dirty'));
+  expect(wish).toEqual({ outcome: 'line', line: 'prog 1.2.3 abc-dirty' });
+});
+
 test('raw asks for all that is known of the build', () => {
-  const wish = readVersionWish('prog', ['--version=raw'], readBuild);
+  const wish = readVersionWish('prog', ['--version=raw'], readBuild());
   expect(wish.outcome === 'line' ? JSON.parse(wish.line) : wish).toMatchObject({
     program: 'prog',
     version: '1.2.3',

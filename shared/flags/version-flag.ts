@@ -47,7 +47,8 @@ function rawLine(program: string, build: Build): string {
   });
 }
 
-/** `orch-apiserver 0.1.0`, and commit and date where they are known. */
-function versionLine(program: string, { version, commit, date }: Build): string {
-  return [program, version, commit, date].filter((word) => word !== '').join(' ');
+/** `orch-apiserver 0.1.0`, and commit (`-dirty` where sources differed from it) and date where they are known. */
+function versionLine(program: string, { version, commit, treeState, date }: Build): string {
+  const sources = commit !== '' && treeState === 'dirty' ? `${commit}-dirty` : commit;
+  return [program, version, sources, date].filter((word) => word !== '').join(' ');
 }

@@ -15,13 +15,13 @@ const LABELS = [
 ] as const;
 
 /** Shows which build the program is, under the project's name and under the one that dashboards for Kubernetes look for. */
-export function addBuildInfo(metrics: MetricSet, { version, commit, date }: Build): void {
+export function addBuildInfo(metrics: MetricSet, { version, commit, treeState, date }: Build): void {
   const info = {
     major: String(METRICS_RELEASE.major),
     minor: String(METRICS_RELEASE.minor),
     git_version: `v${String(METRICS_RELEASE.major)}.${String(METRICS_RELEASE.minor)}.0+orch-${version}`,
     git_commit: commit,
-    git_tree_state: '',
+    git_tree_state: treeState,
     build_date: date,
     // There is no Go in it: dashboards show what stands here.
     go_version: `node ${process.version}`,

@@ -85,7 +85,7 @@ export async function startAuditedServer(
   if (!completed.ok) throw new Error(completed.errors.join('\n'));
   const stop = new AbortController();
   const started = startOf(options.log ?? silentLog);
-  const build = { version: '0.0.0', commit: '', date: '' };
+  const build = { version: '0.0.0', commit: '', treeState: '', date: '' };
   const served = runServer(
     { options: completed.options, log: started.log, logFailure: () => undefined, build },
     stop.signal,
