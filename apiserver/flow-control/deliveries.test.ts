@@ -56,10 +56,18 @@ function bench(queuing: Queuing = QUEUING) {
   const now = (): number => performance.now();
   const control = new FlowControl({ seats: SEATS, log: silentLog, now });
   control.configure([levelNamed('l', queuing)], [schemaTo('l')]);
-  const deliveries = new Deliveries({ control, waitMsMax: 10_000, now, life: life.signal });
+  const strain = { stretch: 1 };
+  const deliveries = new Deliveries({
+    control,
+    waitMsMax: 10_000,
+    now,
+    life: life.signal,
+    strain,
+  });
   const stage = createFlowStage({
     control,
     deliveries,
+    strain,
     estimate: () => LEAST_WORK,
     waitMsMax: 60_000,
     dropped: { mutating: 0, readOnly: 0 },

@@ -5,11 +5,13 @@ import type { FlowControl } from './flow-control';
 import type { Level } from './level';
 import type { Queue, QueueSet } from './queue-set';
 import { RefusedError } from './queue-set';
+import type { Strain } from './strain';
 import type { Work } from './work';
 import { DELIVERED_BYTES_MAX, DELIVERED_BYTES_MIN, withinLevel, workOfSending } from './work';
 
 export interface DeliveriesParts {
   readonly control: Pick<FlowControl, 'classify' | 'retire'>;
+  readonly strain: Pick<Strain, 'stretch'>;
   /** How long a flow waits for the seats with which it pays. */
   readonly waitMsMax: number;
   /** Milliseconds from any beginning. */
@@ -83,7 +85,7 @@ export class Deliveries {
     const { queues, wholeSeats } = flow.level;
     if (queues === undefined) return;
     of.isPaying = true;
-    const work = withinLevel(workOfSending(bytes), wholeSeats);
+    const work = this.#stretched(withinLevel(workOfSending(bytes), wholeSeats));
     const queue = await this.#seated(flow, { of, queues, work });
     if (queue !== undefined) {
       setTimeout(() => this.#finish(flow.level, { of, queues, work, queue }), work.sendMs).unref();
@@ -91,6 +93,10 @@ export class Deliveries {
     }
     of.isPaying = false;
     if (flow.level.isQuiescing) this.#parts.control.retire(flow.level);
+  }
+
+  #stretched({ seats, sendMs }: Work): Work {
+    return { seats, sendMs: sendMs * this.#parts.strain.stretch };
   }
 
   async #seated(flow: Flow, { of, queues, work: { seats } }: Payment): Promise<Queue | undefined> {

@@ -9,6 +9,7 @@ import { createInFlightStage } from '../flow-control/in-flight-stage';
 import { RedisBoard } from '../flow-control/redis-board';
 import { SharedLimits } from '../flow-control/shared-limits';
 import { createFlowStage } from '../flow-control/stage';
+import { Strain } from '../flow-control/strain';
 import { createEstimate } from '../flow-control/work';
 import type { FlowReport } from '../observability/metrics/add-flow-metrics';
 import type { ControlPlane } from './control-plane';
@@ -55,12 +56,14 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, life: A
     const board = new RedisBoard(openRedis(options.sharedBy), `${parts.storePrefix}:limits:`);
     new SharedLimits({ limits: [control, ...plane.divided], board, log }).keep(life);
   }
-  const deliveries = new Deliveries({ control, waitMsMax, now, life });
+  const strain = new Strain(life);
+  const deliveries = new Deliveries({ control, strain, waitMsMax, now, life });
   const inQueue = { mutating: 0, readOnly: 0 };
   return {
     stage: createFlowStage({
       control,
       deliveries,
+      strain,
       estimate,
       waitMsMax,
       dropped,
@@ -69,6 +72,6 @@ export function startFlowControl(options: FlowOptions, parts: FlowParts, life: A
       random,
     }),
     isLong,
-    report: { control, inQueue },
+    report: { control, strain, inQueue },
   };
 }

@@ -44,6 +44,7 @@ export const STABILITY: ReadonlyMap<string, Stability> = wordTable({
   apiserver_flowcontrol_request_execution_seconds: ALPHA,
   apiserver_flowcontrol_request_queue_length_after_enqueue: ALPHA,
   apiserver_flowcontrol_request_wait_duration_seconds: ALPHA,
+  apiserver_flowcontrol_long_answers_stretch: ALPHA,
   apiserver_flowcontrol_seats_in_use: ALPHA,
   // Storage.
   apiserver_store_full: ALPHA,

@@ -3,10 +3,12 @@ import type { MetricSet } from '../../../shared/metrics/metric-set';
 import type { DroppedRequests } from '../../exchange/overload';
 import type { FlowControl } from '../../flow-control/flow-control';
 import type { FlowCounts } from '../../flow-control/flow-counts';
+import type { Strain } from '../../flow-control/strain';
 
 /** What is known of priority and fairness. */
 export interface FlowReport {
   readonly control: FlowControl;
+  readonly strain: Pick<Strain, 'stretch'>;
   /** Requests that wait for their turn. */
   readonly inQueue: Readonly<Record<keyof DroppedRequests, number>>;
 }
@@ -16,7 +18,7 @@ const LABELS = ['priority_level', 'flow_schema'] as const;
 type FlowLabels = Readonly<Record<(typeof LABELS)[number], string>>;
 
 /** Shows what flow control does, under kube-apiserver's names. */
-export function addFlowMetrics(metrics: MetricSet, { control, inQueue }: FlowReport): void {
+export function addFlowMetrics(metrics: MetricSet, { control, strain, inQueue }: FlowReport): void {
   addFlowCounters(metrics, control);
   addFlowHistograms(metrics, control);
   metrics.gauge({
@@ -37,6 +39,13 @@ export function addFlowMetrics(metrics: MetricSet, { control, inQueue }: FlowRep
       for (const { name, queues } of control.levels) {
         if (queues !== undefined) yield [{ priority_level: name }, queues.executingSeats];
       }
+    },
+  });
+  metrics.gauge({
+    name: 'apiserver_flowcontrol_long_answers_stretch',
+    help: 'How much longer than on an idle machine long answers keep their seats, from 1 to 8: the event loop comes late.',
+    *read() {
+      yield [{}, strain.stretch];
     },
   });
   metrics.gauge({
