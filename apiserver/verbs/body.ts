@@ -8,9 +8,11 @@ import { badRequest } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/object/object';
 import { DecodeError, decodeObject, withFractions } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
+import { jsonOfYaml, typeMetaWords } from '../../shared/schema/reader-words/document-words';
+import { readerWords } from '../../shared/schema/reader-words/reader-words';
 import { messageTypeOfKind } from '../../shared/schema/types';
 import type { ExpectedObject } from '../http/encoding/request-body';
-import { bodyMediaType, parseBody } from '../http/encoding/request-body';
+import { bodyMediaType, parseBody, summaryOf } from '../http/encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { BodySyntax } from '../exchange/loop-bounds';
 import { keepBodyWithin, keepValuesWithin } from '../exchange/loop-bounds';
@@ -73,14 +75,27 @@ function decodeReporting(
 ): ApiObject {
   const { row, apiVersion, type } = endpoint;
   const value = parse({ kind: row.kind, apiVersion, type });
-  if (report === undefined) return decodeValue(value, endpoint);
   if (mediaType === MEDIA_TYPE.protobuf) return decodeValue(value, endpoint, report);
-  const syntax = mediaType === MEDIA_TYPE.yaml ? 'yaml' : 'json';
-  return decodeValue(value, endpoint, reportingDuplicates(report, bytes, syntax));
+  const isYaml = mediaType === MEDIA_TYPE.yaml;
+  checkTypeMeta(value, endpoint, bytes);
+  return decodeValue(
+    value,
+    endpoint,
+    report === undefined ? undefined : reportingDuplicates(report, bytes, isYaml ? 'yaml' : 'json'),
+    isYaml ? () => jsonOfYaml(value, bytes) : () => bytes,
+  );
 }
 
-/** The same for JSON that is already parsed: the result of a patch. What the client left out is filled in by the rules of its version. */
-export function decodeValue(value: unknown, endpoint: Endpoint, report?: ReportProblems): ApiObject {
+/**
+ * The same for JSON that is already parsed: the result of a patch. What the client left out is filled in by the rules of its version. `json` is
+ * what was parsed, for the words about what does not fit.
+ */
+export function decodeValue(
+  value: unknown,
+  endpoint: Endpoint,
+  report?: ReportProblems,
+  json?: () => Buffer | undefined,
+): ApiObject {
   checkKind(value, endpoint);
   const { kind } = endpoint.row;
   try {
@@ -94,8 +109,10 @@ export function decodeValue(value: unknown, endpoint: Endpoint, report?: ReportP
     return STEP_TIMES.run('default', () => endpoint.applyDefaults?.(decoded)) ?? decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
+    const source = endpoint.custom === undefined ? json?.() : undefined;
+    const words = source === undefined ? undefined : readerWords(source, endpoint.type);
     throw badRequest(
-      `${kind} in version ${JSON.stringify(endpoint.row.version)} cannot be handled as a ${kind}: ${error.message}`,
+      `${kind} in version ${JSON.stringify(endpoint.row.version)} cannot be handled as a ${kind}: ${words ?? error.message}`,
       error,
     );
   }
@@ -117,21 +134,21 @@ function withReset(value: unknown): unknown {
   return { ...value, metadata: { ...metadata, managedFields: [{}] } };
 }
 
+/** Refuses what has no kind and version that could be read, with the beginning of the body that says so. */
+function checkTypeMeta(value: unknown, endpoint: Endpoint, body?: Buffer): asserts value is object {
+  const words = typeMetaWords(value);
+  if (words === undefined) return;
+  const summary = body === undefined ? '' : ` (${summaryOf(body)})`;
+  throw badRequest(
+    `the object provided is unrecognized (must be of type ${endpoint.row.kind}): couldn't get version/kind; json parse error: ${words}${summary}`,
+  );
+}
+
 /** An absent kind or apiVersion is taken to be the endpoint's. */
 function checkKind(value: unknown, endpoint: Endpoint): void {
+  checkTypeMeta(value, endpoint);
   const { kind } = endpoint.row;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: the body is no object`,
-    );
-  }
   const given = value as { readonly kind?: unknown; readonly apiVersion?: unknown };
-  for (const name of ['kind', 'apiVersion'] as const) {
-    if (given[name] === undefined || given[name] === null || typeof given[name] === 'string') continue;
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; ${name} must be a string`,
-    );
-  }
   if (endpoint.custom !== undefined) checkCustomKind(value, endpoint);
   const givenKind = typeof given.kind === 'string' && given.kind !== '' ? given.kind : kind;
   const givenVersion =

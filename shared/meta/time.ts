@@ -69,7 +69,8 @@ function utcParts(text: string): { readonly second: string; readonly fraction: s
     : undefined;
 }
 
-function isDate(year: number, month: number, day: number): boolean {
+/** Whether there is such a day. */
+export function isDate(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1) return false;
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const days = month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;

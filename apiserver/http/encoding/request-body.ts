@@ -69,7 +69,7 @@ function parse(bytes: Buffer, mediaType: string, expected: ExpectedObject): unkn
 const SUMMARY_BYTES_MAX = 30;
 
 /** The beginning of a body, so that its sender recognizes it: as text where it looks like an object in JSON, else in hexadecimal. */
-function summaryOf(bytes: Buffer): string {
+export function summaryOf(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>';
   const text = bytes.subarray(0, SUMMARY_BYTES_MAX).toString(bytes[0] === OPEN_BRACE ? 'utf8' : 'hex');
   return bytes.length > SUMMARY_BYTES_MAX ? `${text} ...` : text;

@@ -1,0 +1,38 @@
+import { stringifyExact } from '../../object/exact-text';
+import { isJsonObject } from '../../object/clone';
+import { DOCUMENT_BYTES_MAX } from './reader-words';
+import { goTypeOfValue } from './scalar-words';
+
+/** What Go says of a document whose kind and version cannot be read; undefined where they can, or are not there. */
+export function typeMetaWords(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return `json: cannot unmarshal ${goTypeOfValue(value)} into Go value of type ${TYPE_META}`;
+  }
+  for (const [name, given] of Object.entries(value)) {
+    if (name !== 'kind' && name !== 'apiVersion') continue;
+    if (given === null || given === undefined || typeof given === 'string') continue;
+    return `json: cannot unmarshal ${goTypeOfValue(given)} into Go struct field .${name} of type string`;
+  }
+  return undefined;
+}
+
+const TYPE_META =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** The JSON that upstream makes of YAML before it reads it; undefined for a document that is too long to be read again. */
+export function jsonOfYaml(value: unknown, yaml: Buffer): Buffer | undefined {
+  if (yaml.length > DOCUMENT_BYTES_MAX) return undefined;
+  const json = stringifyExact(inOrder(value));
+  return Buffer.from(json.replace(/[<>&\u2028\u2029]/g, escaped));
+}
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, inOrder(each)]));
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
