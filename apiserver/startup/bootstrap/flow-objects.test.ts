@@ -4,6 +4,7 @@ import { patience } from '../../../shared/testing/eventually';
 import type { InProcessApi } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
 import { parseYaml } from '../../http/encoding/yaml';
+import { valueOf } from '../../storage/backend';
 import { createFirstObjects } from './first-objects';
 import { createFlowObjects } from './flow-objects';
 
@@ -106,4 +107,57 @@ test('the mandatory level that marks a store as furnished is not made before the
   for (const path of [level, 'flowschemas/probes']) {
     expect((await api.call('GET', `${URL}/${path}`)).code).toBe(200);
   }
+});
+
+describe('a mandatory object that was stored with another spec', () => {
+  /** As a server of another release stores it: no client can. */
+  async function storeSpec(path: string, spec: object): Promise<void> {
+    const key = `/registry/${GROUP.flowcontrol}/${path}`;
+    const { record } = await api.backend.get(key, patience());
+    if (record === undefined) throw new Error(`${key} is not stored`);
+    const stored = JSON.parse(valueOf(record).toString('utf8')) as { metadata: object };
+    const value = { ...stored, metadata: { ...stored.metadata, labels: { kept: 'yes' } }, spec };
+    const bytes = Buffer.from(JSON.stringify(value));
+    await api.backend.update(record.key ?? key, bytes, { expected: record.revision }, patience());
+    expect((await api.call('GET', `${URL}/${path}`)).json.spec).toEqual(spec);
+  }
+
+  const shares = (assuredConcurrencyShares: number): object => ({
+    type: 'Limited',
+    limited: { assuredConcurrencyShares, limitResponse: { type: 'Reject' } },
+  });
+
+  test.each<[string, object]>([
+    ['flowschemas/exempt', { priorityLevelConfiguration: { name: 'catch-all' }, matchingPrecedence: 9 }],
+    ['flowschemas/catch-all', { priorityLevelConfiguration: { name: 'exempt' }, matchingPrecedence: 10_000 }],
+    ['prioritylevelconfigurations/exempt', shares(7)],
+    ['prioritylevelconfigurations/catch-all', shares(1)],
+  ])('gets back that of %s, and keeps its labels', async (path, other) => {
+    const before = (await api.call('GET', `${URL}/${path}`)).json;
+    await storeSpec(path, other);
+    await reconcile();
+    const { spec, metadata } = (await api.call('GET', `${URL}/${path}`)).json;
+    expect(spec).toEqual(before.spec);
+    expect(metadata).toMatchObject({ uid: before.metadata.uid, labels: { kept: 'yes' }, generation: 2 });
+  });
+
+  test('is left alone by a server that somebody contradicts each time', async () => {
+    const { store, registry } = api.plane;
+    const clock = { ...store.clock, now: () => 0 };
+    const keeper = createFlowObjects({
+      store: { ...store, clock },
+      registry,
+      isFurnished: () => true,
+      log: silentLog,
+    });
+    const path = 'prioritylevelconfigurations/catch-all';
+    for (let round = 0; round < 6; round++) {
+      await storeSpec(path, shares(1));
+      await keeper.reconcile(patience());
+      expect((await api.call('GET', `${URL}/${path}`)).json.spec).toEqual(shares(5));
+    }
+    await storeSpec(path, shares(1));
+    await keeper.reconcile(patience());
+    expect((await api.call('GET', `${URL}/${path}`)).json.spec).toEqual(shares(1));
+  });
 });

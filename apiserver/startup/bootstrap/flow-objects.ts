@@ -1,6 +1,5 @@
 import type { FlowSchema, FlowSchemaCondition } from '../../../shared/api/types/flowcontrol-v1beta1';
 import { pause } from '../../../shared/concurrency/pause';
-import { StatusError } from '../../../shared/errors/status-error';
 import type { Log } from '../../../shared/log/log';
 import { formatTime } from '../../../shared/meta/time';
 import { GROUP } from '../../../shared/names';
@@ -8,21 +7,20 @@ import type { ApiObject } from '../../../shared/object/object';
 import type { FlowObjects } from '../../flow-control/configuration';
 import { FlowConfiguration } from '../../flow-control/configuration';
 import { isUsable } from '../../flow-control/level';
-import { MANDATORY_FLOW_SCHEMAS, MANDATORY_PRIORITY_LEVELS } from '../../kinds/flowcontrol/mandatory-flow';
+import { MANDATORY_PRIORITY_LEVELS } from '../../kinds/flowcontrol/mandatory-flow';
 import type { Registry } from '../../registry/registry';
 import type { Endpoint } from '../../registry/resource';
 import { updateObject } from '../../registry/update';
 import type { WriteContext } from '../../registry/write-context';
-import { createMissing } from './create-missing';
+import type { FlowEndpoints } from './mandatory-flow-objects';
+import { restoreMandatory, unlessGone } from './mandatory-flow-objects';
 import { ownRequest } from './own-request';
+import { RecentWrites } from './recent-writes';
 import { reconcileLoop } from './reconcile-loop';
 
 /** How soon it notices a change, and how long it goes without one. */
 const LOOK_MS = 500;
 const ROUND_MS = 60_000;
-/** Others may write the same condition; who writes it otherwise is not fought more often than so. */
-const WRITES_PER_MINUTE_MAX = 6;
-const MINUTE_MS = 60_000;
 const CONDITION = 'Dangling';
 /** Who writes the conditions, in managedFields: kube-apiserver's name for it. */
 const MANAGER = 'api-priority-and-fairness-config-consumer-v1';
@@ -40,7 +38,7 @@ export interface FlowObjectsOptions {
 
 /** What a server itself keeps in order among the objects of flow control. Every replica does; what is in order is not written again. */
 export interface FlowObjectsKeeper {
-  /** One round: the mandatory objects are there, and every FlowSchema says whether its priority level is. */
+  /** One round: the mandatory objects are there with the spec they must have, and every FlowSchema says whether its priority level is. */
   reconcile(signal: AbortSignal): Promise<void>;
   /** A round every minute, and one when something has changed, until the signal aborts. A round that fails is logged. */
   keep(signal: AbortSignal): Promise<void>;
@@ -58,7 +56,7 @@ export function createFlowObjects({
   const reconcile = async (signal: AbortSignal): Promise<void> => {
     const endpoints = endpointsOf(registry());
     if (endpoints === undefined) return;
-    await createMandatory({ store, isFurnished }, endpoints, signal);
+    await restoreMandatory({ store, endpoints, isFurnished, writes }, signal);
     objects = configuration.changed() ?? objects;
     if (objects !== undefined)
       await writeConditions({ store, endpoint: endpoints.schemas, writes }, objects, signal);
@@ -84,31 +82,10 @@ export function createFlowObjects({
 /** What cannot be used is told by who uses it. */
 const SILENT: Pick<Log, 'warn'> = { warn: () => undefined };
 
-interface Endpoints {
-  readonly levels: Endpoint;
-  readonly schemas: Endpoint;
-}
-
-function endpointsOf(registry: Registry): Endpoints | undefined {
+function endpointsOf(registry: Registry): FlowEndpoints | undefined {
   const levels = registry.endpoint(GROUP.flowcontrol, 'v1beta1', 'prioritylevelconfigurations');
   const schemas = registry.endpoint(GROUP.flowcontrol, 'v1beta1', 'flowschemas');
   return levels === undefined || schemas === undefined ? undefined : { levels, schemas };
-}
-
-async function createMandatory(
-  { store, isFurnished }: Pick<FlowObjectsOptions, 'store' | 'isFurnished'>,
-  { levels, schemas }: Endpoints,
-  signal: AbortSignal,
-): Promise<void> {
-  const wanted = [
-    ...Object.entries(MANDATORY_FLOW_SCHEMAS).map(([name, spec]) => ({ endpoint: schemas, name, spec })),
-    ...Object.entries(MANDATORY_PRIORITY_LEVELS).map(([name, spec]) => ({ endpoint: levels, name, spec })),
-  ];
-  for (const { endpoint, name, spec } of wanted) {
-    // The store may have become another one in the middle of it.
-    if (!isFurnished() || !store.cache.resource(endpoint.stored.keyPrefix).isReady) return;
-    await createMissing(store, endpoint, { metadata: { name }, spec }, signal);
-  }
 }
 
 interface ConditionWriter {
@@ -128,7 +105,7 @@ async function writeConditions(
   for (const schema of schemas) {
     const withCondition = (current: FlowSchema): FlowSchema => judged(current, names, nowTime);
     const { name = '' } = schema.metadata;
-    if (withCondition(schema) === schema || !writes.mayWrite(name)) continue;
+    if (withCondition(schema) === schema || !writes.mayWrite(`condition of ${name}`)) continue;
     const request = { ...ownRequest(endpoint, { name }, MANAGER), subresource: 'status' };
     const change = (current: ApiObject | undefined): ApiObject =>
       withCondition((current ?? schema) as FlowSchema);
@@ -161,36 +138,4 @@ function judged(schema: FlowSchema, levels: ReadonlySet<string>, nowTime: string
   if (known !== undefined && fields.every((field) => known[field] === next[field])) return schema;
   const others = conditions.filter(({ type }) => type !== CONDITION);
   return { ...schema, status: { ...schema.status, conditions: [...others, next] } };
-}
-
-/** How often the condition of each schema was written of late. */
-class RecentWrites {
-  readonly #nowMs: () => number;
-  #minuteAt = 0;
-  #byName = new Map<string, number>();
-
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-  }
-
-  mayWrite(name: string): boolean {
-    const now = this.#nowMs();
-    if (now - this.#minuteAt >= MINUTE_MS) {
-      this.#minuteAt = now;
-      this.#byName = new Map();
-    }
-    const count = (this.#byName.get(name) ?? 0) + 1;
-    this.#byName.set(name, count);
-    return count <= WRITES_PER_MINUTE_MAX;
-  }
-}
-
-/** Another replica may have done the same a moment before, or somebody removed the object. */
-async function unlessGone(write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    const reason = error instanceof StatusError ? error.status.reason : undefined;
-    if (reason !== 'NotFound' && reason !== 'Conflict') throw error;
-  }
 }
