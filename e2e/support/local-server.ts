@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ensureCredentials } from '../../deploy/local/credentials';
 import type { Dialect } from '../../shared/names';
-import type { Replica } from './replica';
+import type { Replica, ReplicaOptions } from './replica';
 import { startReplica } from './replica';
 import { makeWorkspace } from './workspace';
 
@@ -17,10 +17,14 @@ export interface LocalServer {
 /** It stands alone: nobody makes service accounts, and nobody lets go of claims and volumes that are no longer in use. */
 const WITHOUT_CONTROLLERS = '--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection';
 
-/** One API server on an embedded store in a temporary folder; with flags that may name files of the folder. */
+/** Flags that may name files of the server's folder. */
+export type ArgsIn = (dir: string) => readonly string[] | Promise<readonly string[]>;
+
+/** One API server on an embedded store in a temporary folder; with flags, and flags of Node for its process. */
 export async function startLocalServer(
   dialect: Dialect,
-  extraArgs: (dir: string) => readonly string[] | Promise<readonly string[]> = () => [],
+  extraArgs: ArgsIn = () => [],
+  { nodeFlags = [] }: Pick<ReplicaOptions, 'nodeFlags'> = {},
 ): Promise<LocalServer> {
   const workspace = makeWorkspace('local');
   const { dir } = workspace;
@@ -31,6 +35,7 @@ export async function startLocalServer(
       storage: { kind: 'embedded', dir: dataDir },
       dir,
       credentials: ensureCredentials(dir),
+      nodeFlags,
       extraArgs: [WITHOUT_CONTROLLERS, ...(await extraArgs(dir))],
     });
     return {

@@ -1,4 +1,3 @@
-import type { Dialect } from '../../shared/names';
 import type { HaSet, HaSetOptions } from './ha-set';
 import { startHaSet } from './ha-set';
 import type { LocalServer } from './local-server';
@@ -39,8 +38,8 @@ export function suiteHaSet(options: HaSetOptions): Omit<HaSet, 'stop'> {
 }
 
 /** The same of one server on an embedded store. */
-export function suiteLocalServer(dialect: Dialect): Omit<LocalServer, 'stop'> {
-  const local = startedForSuite(async () => startLocalServer(dialect));
+export function suiteLocalServer(...how: Parameters<typeof startLocalServer>): Omit<LocalServer, 'stop'> {
+  const local = startedForSuite(async () => startLocalServer(...how));
   return {
     get replica() {
       return local().replica;
