@@ -639,3 +639,23 @@ describe('what is in canonical form already', () => {
     expect((labels as Record<string, unknown>)['constructor']).toBeUndefined();
   });
 });
+
+test.each([
+  ['short', 'x'],
+  ['as long as one may be that is searched in steps', 'x'.repeat(64)],
+  ['long', 'x'.repeat(300)],
+  ['long, with quotes of its own', `${'x'.repeat(70)}"[[${'x'.repeat(70)}"]`],
+  ['long, with a backslash at its end', `${'x'.repeat(70)}\\`],
+  ['long, with a backslash where the search begins', `${'x'.repeat(63)}\\"[[${'x'.repeat(70)}`],
+])('brackets in a string that is %s count for nothing, and those behind it do', (_what, text) => {
+  const bytes = Buffer.from(JSON.stringify({ [`${text}[[`]: [`[[${text}`, [1]] }));
+  expect(decodeJson(bytes, { depthMax: 3 })).toEqual(JSON.parse(bytes.toString()));
+  expect(() => decodeJson(bytes, { depthMax: 2 })).toThrow('nested deeper');
+});
+
+test.each(['"', `"${'x'.repeat(300)}`, `"${'x'.repeat(300)}\\"`, `"${'x'.repeat(63)}\\`])(
+  'a string without an end is no JSON',
+  (text) => {
+    expect(() => decodeJson(Buffer.from(`{"a":${text}`))).toThrow(DecodeError);
+  },
+);

@@ -91,6 +91,8 @@ export function decodeObject<T extends object>(
 export { DecodeError } from './decode-error';
 export { UNKNOWN_FIELDS_MAX } from './plan';
 
+const COMMA = 0x2c;
+const COLON = 0x3a;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
@@ -110,48 +112,67 @@ const SMALL_E = 0x65;
 const CAPITAL_E = 0x45;
 
 interface Survey {
-  readonly depth: number;
-  readonly hasLongNumber: boolean;
-  readonly mayOverflow: boolean;
+  depth: number;
+  hasLongNumber: boolean;
+  mayOverflow: boolean;
   /** A number is written with a point or an exponent. */
-  readonly hasFraction: boolean;
+  hasFraction: boolean;
 }
 
 /** One pass over the bytes for what has to be known before they are parsed. It need not notice bad syntax. */
-function survey(bytes: Buffer): Survey {
+function survey(bytes: Buffer): Readonly<Survey> {
+  const found: Survey = { depth: 0, hasLongNumber: false, mayOverflow: false, hasFraction: false };
   let open = 0;
-  let depth = 0;
-  let digits = 0;
-  let hasLongNumber = false;
-  let mayOverflow = false;
-  let hasFraction = false;
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index] ?? 0;
-    if (byte >= DIGIT_0 && byte <= DIGIT_9) {
-      digits += 1;
-      if (digits === LONG_NUMBER_DIGITS) hasLongNumber = true;
-      if (digits === OVERFLOW_DIGITS) mayOverflow = true;
-      continue;
-    }
-    // Behind a digit it is no letter of a word.
-    if (digits > 0 && (byte === SMALL_E || byte === CAPITAL_E)) mayOverflow = hasFraction = true;
-    if (byte === POINT) hasFraction = true;
-    digits = 0;
+    if (byte === COMMA || byte === COLON) continue;
     if (byte === QUOTE) {
       index = endOfString(bytes, index);
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       open += 1;
-      if (open > depth) depth = open;
+      if (open > found.depth) found.depth = open;
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
       open -= 1;
-    }
+    } else if (byte === POINT) {
+      found.hasFraction = true;
+    } else if (isDigit(byte)) index = surveyDigits(bytes, index, found);
   }
-  return { depth, hasLongNumber, mayOverflow, hasFraction };
+  return found;
 }
+
+/** The index of the last of the digits that begin at `start`. */
+function surveyDigits(bytes: Buffer, start: number, found: Survey): number {
+  let end = start + 1;
+  while (isDigit(bytes[end] ?? 0)) end += 1;
+  const digits = end - start;
+  if (digits >= LONG_NUMBER_DIGITS) found.hasLongNumber = true;
+  if (digits >= OVERFLOW_DIGITS) found.mayOverflow = true;
+  // Behind a digit it is no letter of a word.
+  if (bytes[end] === SMALL_E || bytes[end] === CAPITAL_E) found.mayOverflow = found.hasFraction = true;
+  return end - 1;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= DIGIT_0 && byte <= DIGIT_9;
+}
+
+/** Beyond this a string is long, and searched by the runtime, for which a call is as much as so many steps. */
+const SHORT_STRING_BYTES = 64;
 
 /** The index of the quote that ends the string that begins at `start`. */
 function endOfString(bytes: Buffer, start: number): number {
-  let index = start + 1;
-  while (index < bytes.length && bytes[index] !== QUOTE) index += bytes[index] === BACKSLASH ? 2 : 1;
+  const first = start + 1;
+  const near = Math.min(first + SHORT_STRING_BYTES, bytes.length);
+  const at = quoteFrom(bytes, first, near);
+  if (at < near || at >= bytes.length) return at;
+  const quote = bytes.indexOf(QUOTE, at);
+  // With a backslash before it, it may be one of the string's own.
+  return quote > at && bytes[quote - 1] !== BACKSLASH ? quote : quoteFrom(bytes, at, bytes.length);
+}
+
+/** The index of the quote that ends a string of which `start` is in the middle; if there is none before `end`, one not below that. */
+function quoteFrom(bytes: Buffer, start: number, end: number): number {
+  let index = start;
+  while (index < end && bytes[index] !== QUOTE) index += bytes[index] === BACKSLASH ? 2 : 1;
   return index;
 }
