@@ -66,18 +66,25 @@ export function keepValuesWithin(bounds: LoopBounds | undefined, value: unknown,
   }
 }
 
-/** How many values are left of `max` when these are counted; negative as soon as there are more. It allocates nothing, and goes as deep as JSON may. */
+/**
+ * How many values are left of `max` when this one and those in it are counted; negative as soon as there are more. It allocates nothing, and
+ * goes as deep as JSON may, with a call for what has values in it only: those are a few of many.
+ */
 function valuesLeft(value: unknown, max: number): number {
   let left = max - 1;
   if (typeof value !== 'object' || value === null) return left;
   if (Array.isArray(value)) {
-    for (let at = 0; at < value.length && left >= 0; at += 1) left = valuesLeft(value[at], left);
+    for (let at = 0; at < value.length && left >= 0; at += 1) {
+      const each: unknown = value[at];
+      left = typeof each === 'object' ? valuesLeft(each, left) : left - 1;
+    }
     return left;
   }
   const members = value as Readonly<Record<string, unknown>>;
   for (const name in members) {
     if (left < 0) break;
-    left = valuesLeft(members[name], left);
+    const each = members[name];
+    left = typeof each === 'object' ? valuesLeft(each, left) : left - 1;
   }
   return left;
 }
