@@ -14,6 +14,8 @@ test.each([
   [[0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], '8000000000000001'],
   [[0x80, 0x80, 0x80, 0x80, 0x10], '100000000'],
   [[0xff, 0xff, 0xff, 0xff, 0x0f], '0ffffffff'],
+  [[0x80, 0x80, 0x80, 0x80, 0x80, 0x01], '800000000'],
+  [[0x80, 0x01], '80'],
 ])('an id of 64 bits keeps all of them', (bytes, text) => {
   const message = Buffer.from([HEADER_FIELD, bytes.length + 1, 0x08, ...bytes]);
   const { clusterId } = METHODS.compact.decode(message).header;
@@ -35,6 +37,20 @@ test('a negative number is read as one', () => {
 
 test('a message that ends in the middle of a number is refused', () => {
   expect(() => METHODS.compact.decode(Buffer.from([HEADER_FIELD, 2, 0x18, 0x80]))).toThrow(RangeError);
+});
+
+test('a number of more than ten bytes is refused', () => {
+  const bytes = [...Buffer.alloc(10, 0x80), 0x01];
+  const message = Buffer.from([HEADER_FIELD, bytes.length + 1, 0x08, ...bytes]);
+  expect(() => METHODS.compact.decode(message)).toThrow(RangeError);
+});
+
+test('tags and lengths of several bytes are read, and a length beyond the end is refused', () => {
+  const value = Buffer.alloc(300, 'v');
+  const kv = Writer.create().uint32(10).string('k').uint32(800).int64(1).uint32(42).bytes(value).finish();
+  const message = Buffer.from(Writer.create().uint32(18).bytes(kv).finish());
+  expect(METHODS.range.decode(message).kvs[0]?.value).toEqual(value);
+  expect(() => METHODS.range.decode(message.subarray(0, -1))).toThrow(RangeError);
 });
 
 test('an empty value is an empty Buffer, and an unknown field is skipped', () => {

@@ -52,15 +52,25 @@ export const METHODS = {
 
 const INT32_BITS = 32;
 const BITS_PER_BYTE = 7;
-const VARINT_BYTES_MAX = 10;
+const LAST_SHIFT_OF_LOW = 28;
+const FIRST_SHIFT_OF_HIGH = LAST_SHIFT_OF_LOW + BITS_PER_BYTE - INT32_BITS;
 /** Up to 7 bytes hold 49 bits, which a double adds up exactly. */
 const EXACT_VARINT_BYTES = 7;
 
 /**
  * Reads 64-bit integers as this client wants them, without the process-wide `util.Long` switch of protobufjs: signed ones
- * (revisions, counts) as numbers, unsigned ones (ids) as hexadecimal strings.
+ * (revisions, counts) as numbers, unsigned ones (ids) as hexadecimal strings. Tags and lengths nearly always
+ * have one byte.
  */
 class EtcdReader extends BufferReader {
+  override tag(): number {
+    return this.#oneByte() ?? super.tag();
+  }
+
+  override size(): number {
+    return this.#oneByte() ?? super.size();
+  }
+
   /** The base class promises a Long; the message types say what really comes. */
   override int64(): never {
     return this.#signed() as never;
@@ -85,19 +95,30 @@ class EtcdReader extends BufferReader {
     return (high | 0) * 2 ** INT32_BITS + low;
   }
 
+  /** The fifth byte has bits of both words. */
   #words(): { low: number; high: number } {
     let low = 0;
-    let high = 0;
-    for (let index = 0; index < VARINT_BYTES_MAX; index++) {
-      const byte = this.#nextByte();
-      const bits = byte & 0x7f;
-      const shift = index * BITS_PER_BYTE;
-      if (shift < INT32_BITS) low |= bits << shift;
-      if (shift > INT32_BITS) high |= bits << (shift - INT32_BITS);
-      else if (shift + BITS_PER_BYTE > INT32_BITS) high |= bits >>> (INT32_BITS - shift);
-      if (byte < 0x80) return { low: low >>> 0, high: high >>> 0 };
+    let byte = 0;
+    for (let shift = 0; shift < INT32_BITS; shift += BITS_PER_BYTE) {
+      byte = this.#nextByte();
+      low |= (byte & 0x7f) << shift;
+      if (byte < 0x80 && shift < LAST_SHIFT_OF_LOW) return { low: low >>> 0, high: 0 };
     }
-    throw new RangeError('A varint of the message is longer than 10 bytes.');
+    let high = (byte & 0x7f) >>> (INT32_BITS - LAST_SHIFT_OF_LOW);
+    for (let shift = FIRST_SHIFT_OF_HIGH; byte >= 0x80; shift += BITS_PER_BYTE) {
+      if (shift >= INT32_BITS) throw new RangeError('A varint of the message is longer than 10 bytes.');
+      byte = this.#nextByte();
+      high |= (byte & 0x7f) << shift;
+    }
+    return { low: low >>> 0, high: high >>> 0 };
+  }
+
+  /** The number that one byte holds; undefined, with nothing read, where it is one of several. */
+  #oneByte(): number | undefined {
+    const byte = this.pos < this.len ? this.buf[this.pos] : undefined;
+    if (byte === undefined || byte >= 0x80) return undefined;
+    this.pos += 1;
+    return byte;
   }
 
   #nextByte(): number {
