@@ -66,6 +66,8 @@ export class Http2Transport implements Transport {
     const session = connect(this.#server, { ca: this.#ca });
     this.#session = session;
     this.#open.add(session);
+    // Every request that waits for the connection listens to its end.
+    session.setMaxListeners(0);
     session.on('error', () => undefined);
     session.on('goaway', () => {
       this.#retire(session);
