@@ -27,6 +27,12 @@ describe('a kind without grace', () => {
     expect(planDeletion(configMap(), {}, NONE, NOW).kind).toBe('remove');
   });
 
+  test('goes as it was stored, with the finalizers that the deletion would have taken away', () => {
+    const stored = configMap({ finalizers: [FINALIZER.foregroundDeletion] });
+    const plan = planDeletion(stored, {}, { dryRun: false, orphanDependents: false }, NOW);
+    expect(plan).toEqual({ kind: 'remove', object: stored });
+  });
+
   test('is marked, with grace 0, while a finalizer holds it', () => {
     const plan = planDeletion(configMap({ finalizers: ['x.example.com/y'] }), {}, NONE, NOW);
     expect(plan.kind).toBe('mark');

@@ -13,7 +13,7 @@ export interface DeleteOptions {
 }
 
 /**
- * What a deletion does to the object as it stands. `remove`: it goes now; `mark`: it is written back, terminating, and removed after that
+ * What a deletion does to the object as it stands. `remove`: it goes now, as it was stored; `mark`: it is written back, terminating, and removed after that
  * if it {@link isFinished}; `wait`: it is terminating already and nothing changes.
  */
 export type DeletionPlan =
@@ -41,7 +41,7 @@ export function planDeletion(
   const held = finalizers.length > 0 || strategy.holdsBack?.(marked) === true;
   if (held && graceful.kind === 'at once') return { kind: 'mark', object: markNow(marked, strategy, nowMs) };
   if (held || graceful.kind !== 'at once') return { kind: 'mark', object: marked };
-  return { kind: 'remove', object: marked };
+  return { kind: 'remove', object };
 }
 
 type Grace =

@@ -1,4 +1,5 @@
-import type { ApiObject } from '../../shared/object/object';
+import { GROUP } from '../../shared/names';
+import type { ApiObject, GroupVersion } from '../../shared/object/object';
 import { conversionOf } from '../../shared/conversion/conversions';
 import type { Conversion } from '../../shared/conversion/conversion';
 import type { ResourceRow } from '../../shared/api/resources';
@@ -97,11 +98,13 @@ function shapeOf({ type, custom }: Pick<Endpoint, 'type' | 'custom'>): ObjectSha
 /** Another version of the endpoint's kind: of a built-in one by way of the hub. */
 function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: string): OtherVersion | undefined {
   if (endpoint.custom !== undefined) return otherCustomVersion(endpoint, apiVersion);
-  const row = resourceOf(parseGroupVersion(apiVersion), endpoint.row.resource);
+  const there = parseGroupVersion(apiVersion);
+  const row = resourceOf(there, endpoint.row.resource);
   const { hub } = endpoint.row;
   if (row === undefined || row.hub.group !== hub.group || row.hub.version !== hub.version) return undefined;
+  if (isCore(there) !== isCore(endpoint.row)) return undefined;
   const type = kindType(row.schema);
-  const there = { apiVersion, type, conversion: conversionOf(row) };
+  const other = { apiVersion, type, conversion: conversionOf(row) };
   return {
     apiVersion,
     shape: rootShape(type),
@@ -111,9 +114,14 @@ function otherVersion(endpoint: Endpoint, subresource: string, apiVersion: strin
       subresource,
       resets: resetsOf(endpoint, subresource),
     }),
-    convert: (object) => converted(object, endpoint, there),
-    convertBack: (object) => converted(object, there, endpoint),
+    convert: (object) => converted(object, endpoint, other),
+    convertBack: (object) => converted(object, other, endpoint),
   };
+}
+
+/** The schemas below `/api` and those below `/apis` do not know each other in v1.21: owners of an Event in the other half are forgotten. */
+function isCore({ group }: GroupVersion): boolean {
+  return group === GROUP.core;
 }
 
 /**

@@ -37,9 +37,9 @@ export type DefaultPropagation = 'Background' | 'Orphan' | 'Unsupported';
 /**
  * `no domains`: finalizers need no domain. `afterwards`: neither, and a new object's metadata is only looked at when nothing else is
  * wrong. `old names`: an update is not asked about what its name was made from. `new alone`: nor about the domains of its finalizers.
- * Upstream's kinds call different functions here.
+ * `least`: nor is a creation about those. Upstream's kinds call different functions here.
  */
-export type MetadataChecks = 'all' | 'no domains' | 'afterwards' | 'old names' | 'new alone';
+export type MetadataChecks = 'all' | 'no domains' | 'afterwards' | 'old names' | 'new alone' | 'least';
 
 /**
  * How one kind differs from the generic object. Every hook is optional; a kind without behaviour of its own is an empty row.
@@ -135,6 +135,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
 
 /** A subresource that is another view of the same object: what it may change is what it copies from `next`. */
 export interface SubresourceStrategy<T extends ApiObject = ApiObject> {
+  /** How much of metadata its rules look at. Default: `least` where finalizers of the kind need no domain when it changes, else `old names`. */
+  readonly metadataChecks?: MetadataChecks;
   readonly prepareForUpdate: (next: T, previous: T, info: WriteInfo) => T;
   readonly validateUpdate?: (next: T, previous: T, info: WriteInfo) => readonly FieldError[];
 }

@@ -46,7 +46,7 @@ export async function updateObject(
 /** Throws NotFound for an object that cannot be made by an update, and Conflict for one that its client knows by its uid. */
 function refuseOfNothing(request: WriteRequest, { options, knownUid = '' }: Update): void {
   const { endpoint, name } = request;
-  if (knownUid !== '') {
+  if (knownUid !== '' && endpoint.stored.strategy.checksIdentityLast !== true) {
     const why = `Precondition failed: UID in precondition: ${knownUid}, UID in object meta: `;
     throw conflict(endpoint.row, name, why);
   }

@@ -6,6 +6,7 @@ import { readObject } from '../registry/read';
 import { objectAnswers } from './answers';
 import type { VerbContext } from './context';
 import type { Target } from './target';
+import { refuseImpossiblePlace } from './target';
 
 /** GET of one object, or of a subresource that shows the whole object. Throws BadRequest for an export, which v1.14 has deprecated. */
 export async function get(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
@@ -14,6 +15,7 @@ export async function get(context: VerbContext, exchange: Exchange, target: Targ
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
   }
   const plan = planGet(exchange.query.get('resourceVersion') ?? '');
+  refuseImpossiblePlace(target);
   const entry = await readObject(context.store, target, plan, exchange.signal);
   if (entry === undefined) throw notFound(target.endpoint.row, target.name);
   return answers.object(entry);

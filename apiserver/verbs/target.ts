@@ -22,23 +22,21 @@ export interface Target {
 export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): Target {
   const { info } = exchange;
   if (endpoint === undefined || info.parts.length > 3) throw unknownPath();
-  if (endpoint.custom !== undefined) return withPossibleName(customTarget(endpoint, info));
+  if (endpoint.custom !== undefined) return customTarget(endpoint, info);
   const { row } = endpoint;
   const name = nameInPath(info);
   if (!isThere(info, endpoint, name)) throw unknownPath();
   const verbs = verbsOf(endpoint, info.subresource);
   if (!verbs.includes(info.verb) && !isListedOnly(info, verbs)) throw methodNotAllowed();
   if (!isInPlace(info, row.namespaced) || !isReadByGet(exchange)) throw methodNotAllowed();
-  return withPossibleName({
-    endpoint,
-    namespace: row.namespaced ? info.namespace : '',
-    name,
-    subresource: info.subresource,
-  });
+  return { endpoint, namespace: row.namespaced ? info.namespace : '', name, subresource: info.subresource };
 }
 
-/** Throws BadRequest for what cannot be a segment of a key. */
-function withPossibleName(target: Target): Target {
+/**
+ * Throws BadRequest for what cannot be a segment of a key. Upstream's store says so, so that whoever reads or writes asks when all that does
+ * not need the object is in order.
+ */
+export function refuseImpossiblePlace(target: Pick<Target, 'name' | 'namespace'>): void {
   for (const [what, text] of [
     ['Name', target.name],
     ['Namespace', target.namespace],
@@ -46,7 +44,6 @@ function withPossibleName(target: Target): Target {
     const why = pathSegmentProblem(text);
     if (why !== undefined) throw badRequest(`${what} parameter invalid: ${JSON.stringify(text)}: ${why}`);
   }
-  return target;
 }
 
 function pathSegmentProblem(text: string): string | undefined {
@@ -122,8 +119,9 @@ export function methodNotAllowed(): StatusError {
   );
 }
 
-/** The write that this request asks for. */
+/** The write that this request asks for. Throws BadRequest for a place that cannot be. */
 export function writeRequestOf(exchange: Exchange, target: Target, dryRun: boolean): WriteRequest {
+  refuseImpossiblePlace(target);
   const fieldManager = exchange.query.get('fieldManager') ?? '';
   const manager = managerOf(fieldManager, exchange.headers['user-agent'] ?? '');
   const warn = (text: string): void => {

@@ -43,6 +43,7 @@ describe('create', () => {
         generation: 7,
         managedFields: [
           {
+            manager: 'unknown',
             operation: 'Update',
             apiVersion: 'v1',
             time: expect.stringMatching(/Z$/),
@@ -434,6 +435,15 @@ describe('paths', () => {
     ['/a%25b', `Name parameter invalid: "a%b": may not contain '%'`],
   ])('%s names nothing', async (name, message) => {
     expect((await api.call('GET', `${CMS}${name}`)).json).toMatchObject({ code: 400, message });
+  });
+
+  test.each([
+    ['DELETE', '..?dryRun=odd', undefined, 422],
+    ['PUT', '.', { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: '.' } }, 400],
+    ['PUT', '.?dryRun=odd', {}, 422],
+    ['PATCH', '..?dryRun=odd', {}, 422],
+  ])('%s of %s is told of everything else first', async (method, name, body, code) => {
+    expect((await api.call(method, `${CMS}/${name}`, { body })).code).toBe(code);
   });
 
   test('a path that is no percent-encoding is refused before anybody asks how to answer', async () => {

@@ -26,7 +26,7 @@ import { readPatch } from './patch';
 import { checkIdentity } from './place';
 import { patchOptions, writeOptions } from './query';
 import type { Target } from './target';
-import { writeRequestOf } from './target';
+import { refuseImpossiblePlace, writeRequestOf } from './target';
 import type { Verb } from './verb';
 
 /** A target that shows an object as one of another kind. `shown` is the same target, of that kind. */
@@ -60,6 +60,7 @@ async function get(
 ): Promise<Answer> {
   const { endpoint, name, subresource } = target;
   const plan = planGet(exchange.query.get('resourceVersion') ?? '');
+  refuseImpossiblePlace(target);
   const entry = await readObject(context.store, target, plan, exchange.signal);
   if (entry === undefined) {
     throw notFound(missingOf(endpoint, view, subresource), name);

@@ -82,9 +82,9 @@ export function subtractQuantity(a: Quantity, b: Quantity): Quantity {
 function parse(text: string): Parsed | undefined {
   if (text.length > QUANTITY_CHARS_MAX) return undefined;
   const match = NUMBER.exec(text);
-  if (match === null) return undefined;
+  // A unit, a sign or a point without a number is zero, but nothing at all is no quantity.
+  if (match === null || text === '') return undefined;
   const [, sign = '', whole = '', denominator = '', suffix = ''] = match;
-  if (whole === '' && denominator === '') return undefined;
   const unit = unitOf(suffix);
   if (unit === undefined) return undefined;
   const digits = whole.replace(/^0+/, '') + denominator;

@@ -1,5 +1,6 @@
 import type { CronJob, Job, JobSpec } from '../../../shared/api/types/batch-v1';
 import type { Strategy, WriteInfo } from '../../registry/strategy';
+import { statusSubresource } from '../../registry/strategy';
 import { workloadStatus } from '../apps/workload-status';
 import { isOn } from '../field-gates';
 import { keptTemplate } from '../pod-template/pod-spec-fields';
@@ -47,6 +48,7 @@ export const cronJobs: Strategy<CronJob> = {
   defaultPropagationIn: { v1beta1: 'Orphan' },
   prepareForCreate: (object, info) => withKeptJobTemplate(object, info),
   prepareForUpdate: (next, previous, info) => withKeptJobTemplate(next, info, previous),
+  subresources: { status: { ...statusSubresource, metadataChecks: 'least' } },
 };
 
 export const jobs: Strategy<Job> = {

@@ -5,7 +5,7 @@ import { kindsOf } from '../kind';
 export const coordination = kindsOf('coordination', {
   leases: {
     strategy: {
-      metadataChecks: 'no domains',
+      metadataChecks: 'least',
       createsOnUpdate: true,
       requiresResourceVersion: true,
       ...leaseRules,

@@ -19,6 +19,7 @@ export const bindPod: Operation = async ({ store, registry }, request, signal) =
   if (request.name !== '' && request.name !== name) {
     throw badRequest('name in URL does not match name in Binding object');
   }
+  if (name === '') throw badRequest('Name parameter required.');
   const errors = validateBinding(binding);
   if (errors.length > 0) throw invalidObject({ group: GROUP.core, kind: 'Binding' }, name, errors);
   const endpoint = registry().endpoint(GROUP.core, 'v1', 'pods');

@@ -29,6 +29,17 @@ testKind('Event of events v1', {
     ],
     ['a count of old', { deprecatedCount: 3 }, ['Invalid count']],
     ['a source of old', { deprecatedSource: { component: 'c' } }, ['Invalid source']],
+    [
+      'an object without a namespace',
+      { regarding: { namespace: null } },
+      ['Invalid involvedObject.namespace'],
+    ],
+    ['a prefix of names', { metadata: { generateName: 'Always' } }, ['Invalid metadata.generateName']],
+    [
+      'a finalizer without a domain',
+      { metadata: { finalizers: ['none'] } },
+      ['Invalid metadata.finalizers[0]'],
+    ],
   ],
 });
 

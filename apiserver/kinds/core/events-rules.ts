@@ -1,9 +1,11 @@
 import type { Event } from '../../../shared/api/types/core-v1';
 import { GROUP, NAMESPACE } from '../../../shared/names';
-import type { GroupVersion } from '../../../shared/object/object';
+import type { GroupVersion, ObjectMeta } from '../../../shared/object/object';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { invalid, required } from '../../../shared/errors/field-error';
+import { invalid, required, untilTooMany } from '../../../shared/errors/field-error';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../shared/meta/dns-names';
+import { subdomainName } from '../../../shared/meta/name-rules';
+import { validateFinalizerName, validateObjectMeta } from '../../../shared/meta/validate-metadata';
 import type { Strategy } from '../../registry/strategy';
 import { isZero } from '../../../shared/object/accessors';
 import { invalidForEach } from '../rules/primitives';
@@ -13,9 +15,9 @@ const NOTE_BYTES_MAX = 1024;
 
 /**
  * The rules of every Event, and the strict ones of those that are made through events v1. Field paths are those of core, which
- * is the stored form. Of a change nothing further is asked: upstream compares the new event with itself.
+ * is the stored form. Of a change nothing but finalizers is asked further: upstream compares the new event with itself.
  */
-export const eventRules: Pick<Strategy<Event>, 'validate' | 'validateNew'> = {
+export const eventRules: Pick<Strategy<Event>, 'validate' | 'validateNew' | 'validateUpdate'> = {
   validate: (event) => [
     ...(event.eventTime === null ? namespaceAgrees(event) : validateReport(event)),
     ...invalidForEach(
@@ -25,6 +27,7 @@ export const eventRules: Pick<Strategy<Event>, 'validate' | 'validateNew'> = {
     ),
   ],
   validateNew: (event, { via }) => (isStrict(via) ? validateStrictly(event) : []),
+  validateUpdate: ({ metadata }, _previous, { via }) => (isStrict(via) ? finalizerNames(metadata) : []),
 };
 
 function isStrict({ group, version }: GroupVersion): boolean {
@@ -46,7 +49,7 @@ function mismatch(namespace: string): FieldError {
 function validateReport(event: Event): FieldError[] {
   const own = event.metadata.namespace ?? '';
   const { namespace: involved = '' } = event.involvedObject;
-  const isHomeless = involved === '' && own !== NAMESPACE.default && own !== NAMESPACE.system;
+  const isHomeless = involved === '' && own !== NAMESPACE.system;
   const { reportingComponent: controller, message = '' } = event;
   return [
     ...(isHomeless ? [mismatch(involved)] : []),
@@ -69,14 +72,19 @@ function shortText(event: Event, field: 'reportingInstance' | 'action' | 'reason
     : [invalid(field, '', `can have at most ${String(TEXT_BYTES_MAX)} characters`)];
 }
 
+function finalizerNames({ finalizers = [] }: ObjectMeta): FieldError[] {
+  return untilTooMany(finalizers, (each, index) =>
+    validateFinalizerName(each, `metadata.finalizers[${String(index)}]`),
+  );
+}
+
 /** What tells of an event in the old way. */
 const LEFTOVERS = ['firstTimestamp', 'lastTimestamp', 'count', 'source'] as const;
 
 function validateStrictly(event: Event): FieldError[] {
-  const { name = '' } = event.metadata;
-  const { type = '', series } = event;
+  const { type = '', series, metadata } = event;
   return [
-    ...invalidForEach(dns1123SubdomainProblems(name), name, 'metadata.name'),
+    ...validateObjectMeta(metadata, { namespaced: true, validateName: subdomainName, path: 'metadata' }),
     ...(series === undefined || (series.count ?? 0) >= 2
       ? []
       : [invalid('series.count', '', 'should be at least 2')]),

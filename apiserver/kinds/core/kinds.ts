@@ -122,7 +122,7 @@ export const core = kindsOf(
       },
     },
     resourcequotas: {
-      strategy: { returnsDeletedObject: true, ...resourceQuotaRules },
+      strategy: { metadataChecks: 'old names', returnsDeletedObject: true, ...resourceQuotaRules },
       table: resourceQuotaTable,
     },
     secrets: {

@@ -45,7 +45,6 @@ const ephemeralContainers: SubresourceStrategy<Pod> = {
 
 /** A pod that no node runs goes at once; one that was bound gets its grace period, at the end of which its node agent removes it. */
 export const pods: Strategy<Pod> = {
-  metadataChecks: 'old names',
   ...podRules,
   returnsDeletedObject: true,
   resets: { status: ['metadata.deletionTimestamp', 'metadata.ownerReferences'] },

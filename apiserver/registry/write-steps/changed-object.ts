@@ -8,11 +8,12 @@ import { isFinished } from '../deletion';
 import type { Draft } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import { desiredStateDiffers, metadataForUpdate } from '../metadata';
-import type { Strategy, SubresourceStrategy, WriteInfo } from '../strategy';
+import type { StoredResource } from '../resource';
+import type { MetadataChecks, Strategy, SubresourceStrategy, WriteInfo } from '../strategy';
 import { statusSubresource, withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import type { WriteRequest } from '../write-request';
-import { asksNoDomains, nameRuleOf } from './new-object';
+import { nameRuleOf } from './new-object';
 import { problemsAsSent } from './as-sent';
 import { MODIFIED } from './change';
 
@@ -93,12 +94,13 @@ export function validateChanged(draft: Draft): void {
   const { strategy } = stored;
   const info = writeInfo(asked.context, asked.request);
   const subresource = subresourceStrategy(asked.request);
+  const checks = metadataChecksOf(stored, subresource);
   draft.faults = [
     ...validateObjectMeta(next.metadata, {
       namespaced: stored.namespaced,
-      validateName: subresource === undefined && asksNames(strategy) ? nameRuleOf(strategy) : pathSegmentName,
+      validateName: NAME_CHECKS.has(checks) ? nameRuleOf(strategy) : pathSegmentName,
       path: 'metadata',
-      freeFinalizers: asksNoDomains(stored) || strategy.metadataChecks === 'new alone',
+      freeFinalizers: !DOMAIN_CHECKS.has(checks),
     }),
     ...validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata'),
     ...problemsAsSent(draft, info),
@@ -119,10 +121,21 @@ function rulesOf(
   return strategy.judgesChangesFirst === true ? [...changes, ...always] : [...always, ...changes];
 }
 
-/** A stored name is good; what it was made from may have come later. */
-function asksNames({ metadataChecks = 'all' }: Strategy): boolean {
-  return metadataChecks === 'all' || metadataChecks === 'no domains';
+/** What is asked of a change: as with the kind, but that a subresource says nothing of names unless it is known to. */
+function metadataChecksOf(
+  { custom, strategy }: StoredResource,
+  subresource: SubresourceStrategy | undefined,
+): MetadataChecks {
+  if (subresource?.metadataChecks !== undefined) return subresource.metadataChecks;
+  const { metadataChecks = custom === undefined ? 'all' : 'no domains' } = strategy;
+  if (subresource === undefined) return metadataChecks;
+  return DOMAIN_CHECKS.has(metadataChecks) ? 'old names' : 'least';
 }
+
+/** A stored name is good; what it was made from may have come later. */
+const NAME_CHECKS: ReadonlySet<MetadataChecks> = new Set(['all', 'no domains']);
+
+const DOMAIN_CHECKS: ReadonlySet<MetadataChecks> = new Set(['all', 'old names']);
 
 /** An object that only waited for this change is removed with it. */
 export function removeFinished(draft: Draft): void {

@@ -7,7 +7,7 @@ import type { Draft } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import { metadataForCreate, timestamp } from '../metadata';
 import type { StoredResource } from '../resource';
-import type { Strategy } from '../strategy';
+import type { MetadataChecks, Strategy } from '../strategy';
 import { withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import { problemsAsSent } from './as-sent';
@@ -68,6 +68,8 @@ export function nameRuleOf({ nameRule = subdomainName }: Strategy): NameRule {
 }
 
 /** Finalizers of such a kind need no domain, and need be no standard ones. */
-export function asksNoDomains({ custom, strategy: { metadataChecks = 'all' } }: StoredResource): boolean {
-  return custom !== undefined || metadataChecks === 'no domains' || metadataChecks === 'afterwards';
+function asksNoDomains({ custom, strategy: { metadataChecks = 'all' } }: StoredResource): boolean {
+  return custom !== undefined || FREE_WHEN_NEW.has(metadataChecks);
 }
+
+const FREE_WHEN_NEW: ReadonlySet<MetadataChecks> = new Set(['no domains', 'afterwards', 'least']);
