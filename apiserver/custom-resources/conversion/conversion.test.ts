@@ -330,6 +330,36 @@ test('an answer that is larger than any can be fails the request', async () => {
   expect(json.message).toContain('conversion webhook for example.com/v1, Kind=Gizmo failed: ');
 });
 
+test('requests that are given up by their clients, or by their own time limits, are no outage', async () => {
+  await defineConverted(api, webhook);
+  await post(V1_PATH, gizmoV1('a'));
+  let think: () => void = () => undefined;
+  const thought = new Promise<void>((resolve) => {
+    think = resolve;
+  });
+  const convert = convertingBy();
+  webhook.behave = async (...asked) => {
+    await thought;
+    return convert(...asked);
+  };
+  // More than it may fail to answer in a row.
+  for (let tries = 0; tries < 6; tries += 1) {
+    const gone = new AbortController();
+    const left = api
+      .call('GET', `${V2_PATH}/a`, { signal: gone.signal })
+      .catch((error: unknown) => String(error));
+    await webhook.askedTimes(1);
+    gone.abort(new Error('the client has left'));
+    expect(await left).toBe('Error: the client has left');
+    expect((await get(`${V2_PATH}/a?timeout=50ms`)).code).toBe(504);
+  }
+  think();
+  // Nobody has to wait for a probe: the call that all of them have shared has gone on.
+  expect((await get(`${V2_PATH}/a`)).code).toBe(200);
+  const [report] = api.plane.webhookMetrics.reports();
+  expect([webhook.asked.length, report?.hook.type, report?.outage]).toEqual([1, 'conversion', undefined]);
+});
+
 test('one that does not answer five times in a row is not asked any more, until it answers a probe', async () => {
   await defineConverted(api, webhook);
   await post(V1_PATH, gizmoV1('a'));
