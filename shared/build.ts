@@ -12,15 +12,14 @@ export interface Build {
   readonly date: string;
 }
 
-const NOBODY_SAYS: Omit<Build, 'version'> = { commit: '', treeState: '', date: '' };
-
 /** The package's version, and what `npm run build` wrote beside the compiled files (deploy/local/build-info.mjs). */
 export function readBuild(dist: string = path.join(__dirname, '..')): Build {
-  const { version } = readJson<Pick<Build, 'version'>>(path.join(dist, '..', 'package.json'));
+  const { version = '' } = readPart(path.join(dist, '..', 'package.json'));
   const file = path.join(dist, 'build.json');
-  return { version, ...NOBODY_SAYS, ...(existsSync(file) ? readJson<Omit<Build, 'version'>>(file) : {}) };
+  const { commit = '', treeState = '', date = '' } = existsSync(file) ? readPart(file) : {};
+  return { version, commit, treeState, date };
 }
 
-function readJson<T>(file: string): T {
-  return JSON.parse(readFileSync(file, 'utf8')) as T;
+function readPart(file: string): Partial<Build> {
+  return JSON.parse(readFileSync(file, 'utf8')) as Partial<Build>;
 }

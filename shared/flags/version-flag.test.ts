@@ -1,12 +1,14 @@
 import type { Build } from '../build';
 import { readVersionWish } from './version-flag';
 
-const readBuild = (treeState = 'clean') => (): Build => ({
-  version: '1.2.3',
-  commit: 'abc',
-  treeState,
-  date: '',
-});
+const readBuild =
+  (treeState = 'clean') =>
+  (): Build => ({
+    version: '1.2.3',
+    commit: 'abc',
+    treeState,
+    date: '',
+  });
 
 test.each([['--version'], ['--version=true'], ['--version=T'], ['--version=false', '--version']])(
   'one line with the version is asked for by %s',
