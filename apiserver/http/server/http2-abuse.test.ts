@@ -56,6 +56,11 @@ const forever: Journey = async ({ signal }) => {
   });
 };
 
+async function* silence(): AsyncGenerator<Buffer> {
+  yield Buffer.alloc(0);
+  await new Promise(() => undefined);
+}
+
 const WHOLE = FLAG.endHeaders | FLAG.endStream;
 
 function get(at: number, path = '/'): Buffer {
@@ -172,6 +177,27 @@ describe('a connection ends', () => {
     await over;
     await eventually('nothing is left', async () => server.server.inFlight() === 0);
     expect((await server.send({ path: '/still-here' })).code).toBe(200);
+  });
+
+  test('by resets of watches that have begun, unless they are cancelled', async () => {
+    const counts = newConnectionCounts();
+    const server = await start(
+      always(() => ({ code: 200, headers: {}, body: silence(), messages: 'lines' })),
+      { counts },
+    );
+    const socket = await open(server);
+    const over = closed(socket);
+    const frames = framesOf(socket);
+    for (let from = 0; !socket.destroyed; from += 200) {
+      const watches = each(200, (at) => from + at);
+      socket.write(Buffer.concat(watches.map((at) => get(at))));
+      const begun = (): boolean => ofType(frames, 'headers').length === from + 200;
+      await eventually('they have begun', async () => begun() || socket.destroyed);
+      const resets = watches.map((at) => http2Frame('reset', { stream: 2 * at + 1, payload: uint32(1) }));
+      socket.write(Buffer.concat(resets));
+    }
+    await over;
+    expect(counts.http2Floods).toBe(1);
   });
 
   test('of which there is a line in the log and a count', async () => {

@@ -9,6 +9,8 @@ import type { HeadCounts } from './head-counts';
 import * as limits from './limits';
 
 export interface Http2ConnectionOptions {
+  /** Requests under way on one connection, watches included. */
+  readonly streamsMax: number;
   readonly log: Log;
   readonly counts: Pick<ConnectionCounts, 'http2Floods'>;
 }
@@ -26,7 +28,7 @@ export class Http2Connection {
   readonly heads: HeadCounts;
   readonly #session: ServerHttp2Session;
   readonly #options: Http2ConnectionOptions;
-  readonly #resets = new TokenBucket(limits.STREAM_RESETS, monotonicClock);
+  readonly #resets: TokenBucket;
   /** The requests under way, and their heads. */
   #requests = 0;
   #headBytes = 0;
@@ -39,6 +41,12 @@ export class Http2Connection {
     this.socket = socket;
     this.heads = heads;
     this.#options = options;
+    const { perSecond, burst } = limits.STREAM_RESETS;
+    // Whoever gives up all that may be under way, and begins it anew, does nothing wrong.
+    this.#resets = new TokenBucket(
+      { perSecond, burst: Math.max(burst, 2 * options.streamsMax) },
+      monotonicClock,
+    );
     session.setLocalWindowSize(limits.SESSION_WINDOW_BYTES);
     session.on('error', () => undefined);
     session.once('close', () => {

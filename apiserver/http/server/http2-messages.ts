@@ -88,6 +88,7 @@ function wholeBody(stream: ServerHttp2Stream): Readable {
 /** The response of one stream; it is cut without its connection. */
 export class Http2Response implements WireResponse {
   readonly sharesConnection = true;
+  isOpenEnded = false;
   readonly #stream: ServerHttp2Stream;
   #keepsAlive = true;
   #isCut = false;
@@ -116,9 +117,13 @@ export class Http2Response implements WireResponse {
     return this.#stream.writableFinished && !this.#stream.aborted;
   }
 
-  /** Whether it is over before its answer, and not because it was cut here. */
+  /**
+   * Whether it is over before its answer, and not because it was cut here. A watch that its client cancels has been answered; one that the
+   * server has to reset for what its client sends has not.
+   */
   get isGivenUp(): boolean {
-    return !this.#isCut && !this.writableFinished;
+    if (this.#isCut || this.writableFinished) return false;
+    return !this.isOpenEnded || this.#stream.rstCode !== constants.NGHTTP2_CANCEL;
   }
 
   get shouldKeepAlive(): boolean {

@@ -5,6 +5,8 @@ import { USER, USER_GROUP } from '../../../shared/names';
 import { eventually } from '../../../shared/testing/eventually';
 import type { Exchange, UserInfo } from '../../exchange/exchange';
 import { NOBODY } from '../../exchange/initial-values';
+import { newConnectionCounts } from './connection-counts';
+import { BODY_BYTES_MAX, STREAM_RESETS } from './limits';
 import type { Journey } from './request-handler';
 import type { ServerSettings } from './server';
 import type { TestServer } from './testing/client';
@@ -37,6 +39,11 @@ const waiting: Journey = async (exchange) => {
     exchange.signal.addEventListener('abort', () => reject(exchange.signal.reason as Error));
   });
 };
+
+async function* oneEvent(): AsyncGenerator<Buffer> {
+  yield Buffer.from('{}\n');
+  await new Promise(() => undefined);
+}
 
 async function* endless(): AsyncGenerator<Buffer> {
   const piece = Buffer.alloc(64 * 1_024, 'x');
@@ -159,6 +166,23 @@ describe('a request over HTTP/2', () => {
     expect((await sendHttp2(session, { ':path': '/' })).text).toBe('early');
   });
 
+  test('that asks before it sends is told to go on, or refused on a connection that goes on', async () => {
+    const server = await start(async (exchange) => {
+      exchange.answer = textAnswer(String(await exchange.readBody()));
+    });
+    const session = await open(server);
+    let away = 0;
+    session.on('goaway', () => (away += 1));
+    const ask = { ':method': 'POST', ':path': '/', expect: '100-continue' };
+    const wanted = session.request({ ...ask, 'content-length': 3 }, { endStream: false });
+    wanted.once('continue', () => wanted.end('abc'));
+    expect(await readReply(wanted)).toMatchObject({ code: 200, text: 'abc' });
+    const refused = session.request({ ...ask, 'content-length': BODY_BYTES_MAX + 1 }, { endStream: false });
+    expect((await readReply(refused)).code).toBe(413);
+    expect((await sendHttp2(session, { ...ask, expect: 'none' }, 'on')).text).toBe('on');
+    expect(away).toBe(0);
+  });
+
   test('may name its host twice, and not two hosts', async () => {
     const server = await start(always(({ headers }) => textAnswer(headers.host ?? '')));
     const session = await open(server);
@@ -218,6 +242,23 @@ describe('a request over HTTP/2', () => {
 });
 
 describe('a connection over HTTP/2', () => {
+  test('may cancel more watches than other requests, as that is how watches end', async () => {
+    const counts = newConnectionCounts();
+    const server = await start(
+      always(() => ({ code: 200, headers: {}, body: oneEvent(), messages: 'lines' })),
+      { counts },
+    );
+    const session = await open(server);
+    for (let at = 0; at < STREAM_RESETS.burst + 100; at += 1) {
+      const stream = session.request({ ':path': '/' });
+      await once(stream, 'data');
+      stream.close(constants.NGHTTP2_CANCEL);
+    }
+    await eventually('all are over', async () => server.server.inFlight() === 0);
+    expect(counts.http2Floods).toBe(0);
+    expect(session.destroyed).toBe(false);
+  });
+
   test('whose client does not take an answer loses that answer alone', async () => {
     const server = await start(
       always((exchange) =>

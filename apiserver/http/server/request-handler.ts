@@ -149,8 +149,8 @@ class Handling implements AnswerOwner {
       return;
     }
     if (response.sharesConnection === true && isStranger(exchange.user)) response.shouldKeepAlive = false;
-    // A client that asked to continue and is refused may or may not send its body now: only a new connection is clear.
-    if (request.expectsContinue) response.shouldKeepAlive = false;
+    // A client that asked to continue and is refused may or may not send its body now: only a new connection, or its own stream, is clear.
+    if (request.expectsContinue && response.sharesConnection !== true) response.shouldKeepAlive = false;
     try {
       writeAnswer(this, answer);
     } catch (error) {
@@ -178,7 +178,10 @@ class Handling implements AnswerOwner {
   }
 
   headSent(): void {
-    if (this.exchange.answer?.messages !== undefined) this.exchange.forgetRequest();
+    const { exchange, response } = this;
+    if (exchange.answer?.messages === undefined) return;
+    exchange.forgetRequest();
+    if (response.sharesConnection === true) response.isOpenEnded = true;
   }
 
   /**

@@ -29,6 +29,8 @@ export interface WireResponse {
   readonly writableFinished: boolean;
   /** Its connection may have the responses to other requests at the same time. Absent: no. */
   readonly sharesConnection?: boolean;
+  /** True once an answer has begun that goes on until its client gives it up: that is its end, and no fault. */
+  isOpenEnded?: boolean;
   /** False: the connection takes no further requests. */
   shouldKeepAlive: boolean;
   on(event: 'close' | 'drain' | 'finish', listener: () => void): WireResponse;
