@@ -142,7 +142,11 @@ function createAnswerStage(parts: JourneyParts): Stage {
       openApi(registry, exchange) ??
       answerDiscovery(
         registry,
-        { serverAddress: parts.serverAddress(), aggregated: parts.aggregator?.services.all() ?? [] },
+        {
+          serverAddress: parts.serverAddress(),
+          aggregated: parts.aggregator?.services.all() ?? [],
+          features: parts.verbs.features,
+        },
         exchange,
       ) ??
       unknownAnswer(registry, exchange.path, otherPaths)

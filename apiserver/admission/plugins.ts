@@ -46,6 +46,15 @@ import type { WebhookContext } from './webhooks/parts';
 import { webhookParts } from './webhooks/parts';
 import { validatingWebhooks } from './webhooks/validating';
 
+/** The features, each a gate of v1.21, on which it depends what plugins add. */
+export interface PluginFeatures {
+  readonly preemptionPolicy: boolean;
+  readonly podOverhead: boolean;
+  /** Pods get tokens that are made for them, and not those of Secrets. */
+  readonly boundTokens: boolean;
+  readonly inUseProtection: boolean;
+}
+
 /** What plugins need besides other objects. */
 export interface PluginContext {
   readonly authorize: Authorizer;
@@ -58,8 +67,8 @@ export interface PluginContext {
   readonly provideNamespace: ProvideNamespace;
   readonly resourceOfKind: ResourceOfKind;
   readonly webhooks: WebhookContext;
-  /** Which fields of pods there are. */
-  readonly features: { readonly preemptionPolicy: boolean; readonly podOverhead: boolean };
+  /** Which features there are. */
+  readonly features: PluginFeatures;
   readonly quotas: QuotaRecords;
   /** Takes what replicas may divide among them. */
   readonly offerDivision: (limit: Divided) => void;
@@ -97,7 +106,9 @@ const PLUGINS: readonly PluginRow[] = [
   off('SecurityContextDeny', () => securityContextDeny),
   off('LimitPodHardAntiAffinityTopology', () => limitPodHardAntiAffinityTopology),
   on('LimitRanger', ({ clock }) => limitRanger(clock)),
-  on('ServiceAccount', ({ randomInt }) => serviceAccount(randomInt)),
+  on('ServiceAccount', ({ randomInt, features }) =>
+    serviceAccount({ randomInt, boundTokens: features.boundTokens }),
+  ),
   off('NodeRestriction', () => nodeRestriction),
   on('TaintNodesByCondition', () => taintNodesByCondition),
   off('AlwaysPullImages', () => alwaysPullImages),
@@ -118,7 +129,9 @@ const PLUGINS: readonly PluginRow[] = [
   off('ExtendedResourceToleration', () => extendedResourceToleration),
   off('PersistentVolumeLabel', () => persistentVolumeLabel),
   on('DefaultStorageClass', () => defaultStorageClass),
-  on('StorageObjectInUseProtection', () => storageObjectInUseProtection),
+  on('StorageObjectInUseProtection', ({ features }) =>
+    storageObjectInUseProtection(features.inUseProtection),
+  ),
   off('OwnerReferencesPermissionEnforcement', ({ authorize, resourceOfKind }) =>
     ownerReferencesPermission(authorize, resourceOfKind),
   ),

@@ -112,6 +112,8 @@ export interface Exchange {
   flow?: FlowMark | undefined;
   /** Set by `flow control` for a watch that pays for what it delivers. */
   delivered?: DeliveryCount | undefined;
+  /** False where large answers are not compressed, whatever the client accepts. Absent: they are. */
+  isCompressible?: boolean;
   /** How large the request may be to be carried out in this thread; absent: as large as it is. */
   bounds?: LoopBounds | undefined;
   /** Set by the verb, or by the error handler from the error it caught. */

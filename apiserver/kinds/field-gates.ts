@@ -3,11 +3,12 @@ import type { KindSettings } from '../registry/strategy';
 
 /**
  * The feature gates of v1.21 that a field or a value needs to be kept or allowed: what is new loses the field, or is refused, while its gate
- * is off, and an object that has it already keeps it where that is upstream's rule too.
+ * is off, and an object that has it already keeps it where that is upstream's rule too. Among them are those of plugins that add fields.
  */
 export const FIELD_GATES = [
   'AnyVolumeDataSource',
   'AppArmor',
+  'BoundServiceAccountTokenVolume',
   'ConfigurableFSGroupPolicy',
   'CSIInlineVolume',
   'CSIMigration',
@@ -38,9 +39,11 @@ export const FIELD_GATES = [
   'ServiceLoadBalancerClass',
   'ServiceTopology',
   'SetHostnameAsFQDN',
+  'StorageObjectInUseProtection',
   'SuspendJob',
   'TopologyAwareHints',
   'TTLAfterFinished',
+  'VolumeSubpath',
 ] as const;
 
 export type FieldGate = (typeof FIELD_GATES)[number];

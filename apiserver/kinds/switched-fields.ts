@@ -11,7 +11,7 @@ import { POD_PLACES } from './pod-template/pod-places';
 /** A field that objects lose while the gate is off, unless they have had it: every object is asked about as a whole. */
 interface SwitchedField {
   readonly gate: FieldGate;
-  /** The members from the object to the field; {@link EACH} is each element of a list, and a last name that ends in `*` all that begin so. */
+  /** The members from the object to the field; {@link EACH} is each element of a list, {@link CONTAINERS} any list of containers, and a last name that ends in `*` all that begin so. */
   readonly path: readonly string[];
   /** It is lost in new objects only. */
   readonly isFixed?: boolean;
@@ -20,6 +20,8 @@ interface SwitchedField {
 }
 
 const EACH = '[]';
+const CONTAINERS = '*containers';
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
 /** The subresource. */
 const STATUS = 'status';
 
@@ -33,6 +35,8 @@ const OF_PODS: readonly SwitchedField[] = [
   { gate: 'NonPreemptingPriority', path: ['spec', 'preemptionPolicy'] },
   { gate: 'PodOverhead', path: ['spec', 'overhead'] },
   { gate: 'SetHostnameAsFQDN', path: ['spec', 'setHostnameAsFQDN'] },
+  { gate: 'VolumeSubpath', path: ['spec', CONTAINERS, EACH, 'volumeMounts', EACH, 'subPath'] },
+  { gate: 'VolumeSubpath', path: ['spec', CONTAINERS, EACH, 'volumeMounts', EACH, 'subPathExpr'] },
 ];
 
 /** By group and resource. Fields of features that are off by default stand with their kinds. */
@@ -129,6 +133,9 @@ function droppedAt(value: unknown, [step = '', ...rest]: readonly string[]): unk
     if (!Array.isArray(value)) return value;
     const kept = value.map((each: unknown) => droppedAt(each, rest));
     return kept.some((each, at) => each !== value[at]) ? kept : value;
+  }
+  if (step === CONTAINERS) {
+    return CONTAINER_LISTS.reduce((kept, list) => droppedAt(kept, [list, ...rest]), value);
   }
   if (!isJsonObject(value)) return value;
   if (rest.length > 0) {

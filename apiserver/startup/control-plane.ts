@@ -272,6 +272,8 @@ function admissionOf(
       features: {
         preemptionPolicy: isOn(kindSettings, 'NonPreemptingPriority'),
         podOverhead: isOn(kindSettings, 'PodOverhead'),
+        boundTokens: isOn(kindSettings, 'BoundServiceAccountTokenVolume'),
+        inUseProtection: isOn(kindSettings, 'StorageObjectInUseProtection'),
       },
       resourceOfKind: ({ group, version, kind }) =>
         custom.registry.endpointsOf(group, version).find(({ row }) => row.kind === kind)?.row,

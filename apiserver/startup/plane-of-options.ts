@@ -72,12 +72,20 @@ export interface VerbParts {
 }
 
 /** What the verbs need of it. */
-export function verbContextOf({ requests }: ServerOptions, parts: VerbParts): VerbContext {
+export function verbContextOf({ requests, featureGates }: ServerOptions, parts: VerbParts): VerbContext {
   const { plane, authentication, opened, connector } = parts;
   return {
     registry: plane.registry,
     confirmRegistry: async (signal) => plane.custom.confirm(signal),
     store: plane.store,
+    features: {
+      listChunking: featureGates.APIListChunking,
+      remainingItemCount: featureGates.RemainingItemCount,
+      responseCompression: featureGates.APIResponseCompression,
+      dryRun: featureGates.DryRun,
+      warningHeaders: featureGates.WarningHeaders,
+      storageVersionHash: featureGates.StorageVersionHash,
+    },
     services: operationServices({ authentication, access: plane.access, opened }),
     openWatches: plane.openWatches,
     ...defined({ connector }),

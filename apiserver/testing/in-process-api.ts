@@ -20,6 +20,8 @@ import { createAuthorizationStage } from '../access/authorization/authorize';
 import type { Mode } from '../access/authorization/modes';
 import { createAuthorization } from '../startup/authorization';
 import type { VerbContext } from '../verbs/context';
+import type { RequestFeatures } from '../verbs/request-features';
+import { ALL_FEATURES } from '../verbs/request-features';
 import type {
   AdmissionOptions,
   ControlPlane,
@@ -107,6 +109,7 @@ export async function startInProcessApi(
     runtimeConfig,
     kindSettings,
     serverSideApply = true,
+    features = {},
     admission = NO_CONTROLLERS,
     definitionsLive = true,
     limits = {},
@@ -124,6 +127,7 @@ export async function startInProcessApi(
     readonly runtimeConfig?: RuntimeConfig;
     readonly kindSettings?: KindSettings;
     readonly serverSideApply?: boolean;
+    readonly features?: Partial<RequestFeatures>;
     readonly admission?: Partial<AdmissionOptions>;
     /** False: definitions of custom resources stay as they were written, as any other object. */
     readonly definitionsLive?: boolean;
@@ -172,6 +176,7 @@ export async function startInProcessApi(
     registry: plane.registry,
     confirmRegistry: async (signal) => plane.custom.confirm(signal),
     store: plane.store,
+    features: { ...ALL_FEATURES, ...features },
     services: { ...SERVICES, ...plane.access, ...services },
     openWatches: plane.openWatches,
     ...defined({ connector }),

@@ -4,6 +4,7 @@ import type { OpenWatches } from '../access/open-watches';
 import type { Connector } from '../connect/connector';
 import type { EncodeElement } from './element-encoder';
 import type { OperationServices } from '../registry/operation';
+import type { RequestFeatures } from './request-features';
 
 /** What verbs need of the process. */
 export interface VerbContext {
@@ -15,6 +16,7 @@ export interface VerbContext {
    */
   readonly confirmRegistry: (signal: AbortSignal) => Promise<void>;
   readonly store: WriteContext;
+  readonly features: RequestFeatures;
   /** Makes elements of lists that are too large for the loop that serves everybody; absent: all are made here. */
   readonly encodeElement?: EncodeElement;
   /** What operations ask of authentication, authorization and health. */

@@ -12,6 +12,7 @@ import { convertedBefore, listAnswer } from './answers';
 import type { VerbContext } from './context';
 import { readDeleteOptions } from './delete-options';
 import { listQueryOf } from './list-options';
+import { chunked, withCount } from './request-features';
 import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
 import { writeRequestOf } from './target';
@@ -33,13 +34,13 @@ export async function removeCollection(
   checkListOptions(listOptions);
   const selection = selectionOf(selectors, target);
   const options = await readDeleteOptions(exchange);
-  const plan = planList(listOptions);
+  const plan = planList(chunked(listOptions, context.features));
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
   // Before the first is gone: a request that begins anew elsewhere must not have done anything.
   for (const { bytes } of page.entries) keepStoredWithin(exchange.bounds, bytes.length);
   const found = await convertedBefore(exchange, target, page);
   await deleteAll(context, { exchange, target, options }, page.entries);
-  return answer(found);
+  return answer(withCount(found, context.features));
 }
 
 interface Deletion {

@@ -16,6 +16,8 @@ import { get } from './get';
 import { list } from './list';
 import { operationVerb } from './operation';
 import { patch } from './patch';
+import type { RequestFeatures } from './request-features';
+import { refuseDryRun } from './request-features';
 import { findTarget, isListedOnly, methodNotAllowed } from './target';
 import { unknownBelow } from './unknown-path';
 import { update } from './update';
@@ -39,6 +41,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map([
  * Answers a request for a resource. What is unknown in a group that is built in is answered with a Status, all else with an unknown page.
  */
 export async function answerResource(context: VerbContext, exchange: Exchange): Promise<Answer> {
+  exchange.isCompressible = context.features.responseCompression;
   for (let tries = 1; ; tries += 1) {
     const endpoint = endpointOf(context, exchange);
     try {
@@ -82,7 +85,7 @@ async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Ans
     return connect(context, exchange, { endpoint, connection });
   }
   // A custom resource is told of even where it has no such subresource.
-  if (endpoint?.custom !== undefined) tellDeprecation(exchange, endpoint);
+  if (endpoint?.custom !== undefined) tellDeprecation(exchange, endpoint, context.features);
   const target = findTarget(endpoint, exchange);
   const { verb: name } = exchange.info;
   const verb = operationVerb(target, name) ?? viewVerb(target, name) ?? VERBS.get(name);
@@ -101,8 +104,9 @@ function enter(context: VerbContext, exchange: Exchange, target: Target): void {
   const { verb } = exchange.info;
   const { row, custom, deprecation } = target.endpoint;
   if (custom === undefined) refuseUnrouted(exchange, routeOf(context, target, verb));
-  if (deprecation !== undefined) tellDeprecation(exchange, target.endpoint);
+  if (deprecation !== undefined) tellDeprecation(exchange, target.endpoint, context.features);
   if (custom === undefined && isListedOnly({ verb }, row.verbs)) throw methodNotSupported(row, verb);
+  refuseDryRun(exchange, context.features);
 }
 
 /** Only patches are told apart by the type of their body. */
@@ -132,9 +136,13 @@ function isBuiltIn(context: VerbContext, { info }: Exchange): boolean {
 }
 
 /** To the client as a warning, to the operator in the audit event. */
-function tellDeprecation(exchange: Exchange, { deprecation, row }: Endpoint): void {
+function tellDeprecation(
+  exchange: Exchange,
+  { deprecation, row }: Endpoint,
+  { warningHeaders }: RequestFeatures,
+): void {
   if (deprecation === undefined) return;
-  if (!exchange.warnings.includes(deprecation)) exchange.warnings.push(deprecation);
+  if (warningHeaders && !exchange.warnings.includes(deprecation)) exchange.warnings.push(deprecation);
   exchange.audit?.annotate(AUDIT_ANNOTATION.deprecated, 'true');
   if (row.removed !== undefined) exchange.audit?.annotate(AUDIT_ANNOTATION.removedRelease, row.removed);
 }

@@ -4,6 +4,7 @@ import { readList } from '../registry/read';
 import { listAnswer } from './answers';
 import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
+import { chunked, withCount } from './request-features';
 import { selectionOf, selectorsOf } from './selection';
 import type { Target } from './target';
 
@@ -15,8 +16,8 @@ export async function list(context: VerbContext, exchange: Exchange, target: Tar
   const selectors = await selectorsOf(query);
   checkListOptions(options);
   const selection = selectionOf(selectors, target);
-  const plan = planList(options);
+  const plan = planList(chunked(options, context.features));
   const { endpoint } = target;
   const page = await readList(context.store, { endpoint, selection }, plan, signal);
-  return answer(page);
+  return answer(withCount(page, context.features));
 }

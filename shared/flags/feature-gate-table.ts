@@ -4,9 +4,13 @@ export type Stage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED';
 export interface Gate {
   readonly stage: Stage;
   readonly default: boolean;
+  /** GA, and nobody can set it otherwise. */
+  readonly isLocked: boolean;
 }
 
-interface StageRow extends Gate {
+interface StageRow extends Omit<Gate, 'isLocked'> {
+  /** GA gates are locked unless they say otherwise. */
+  readonly isLocked?: false;
   readonly names: readonly string[];
 }
 
@@ -135,8 +139,19 @@ const STAGES: readonly StageRow[] = [
   {
     stage: 'GA',
     default: true,
+    isLocked: false,
     names: [
       'AdvancedAuditing',
+      'DryRun',
+      'ExecProbeTimeout',
+      'StorageObjectInUseProtection',
+      'VolumeSubpath',
+    ],
+  },
+  {
+    stage: 'GA',
+    default: true,
+    names: [
       'AllowInsecureBackendProxy',
       'AttachVolumeLimit',
       'BlockVolume',
@@ -151,11 +166,9 @@ const STAGES: readonly StageRow[] = [
       'CustomResourceSubresources',
       'CustomResourceValidation',
       'CustomResourceWebhookConversion',
-      'DryRun',
       'EndpointSlice',
       'EndpointSliceNodeName',
       'EvenPodsSpread',
-      'ExecProbeTimeout',
       'ExternalPolicyForExternalIP',
       'HugePages',
       'ImmutableEphemeralVolumes',
@@ -181,7 +194,6 @@ const STAGES: readonly StageRow[] = [
       'ServiceLoadBalancerFinalizer',
       'ServiceNodeExclusion',
       'StartupProbe',
-      'StorageObjectInUseProtection',
       'SupportIPVSProxyMode',
       'SupportNodePidsLimit',
       'SupportPodPidsLimit',
@@ -193,7 +205,6 @@ const STAGES: readonly StageRow[] = [
       'VolumePVCDataSource',
       'VolumeScheduling',
       'VolumeSnapshotDataSource',
-      'VolumeSubpath',
       'VolumeSubpathEnvExpansion',
       'WatchBookmark',
       'WindowsGMSA',
@@ -207,5 +218,7 @@ const STAGES: readonly StageRow[] = [
 
 /** Every gate by its name. */
 export const GATES: ReadonlyMap<string, Gate> = new Map(
-  STAGES.flatMap(({ names, ...gate }) => names.map((name): [string, Gate] => [name, gate])),
+  STAGES.flatMap(({ names, stage, default: value, isLocked = stage === 'GA' }) =>
+    names.map((name): [string, Gate] => [name, { stage, default: value, isLocked }]),
+  ),
 );

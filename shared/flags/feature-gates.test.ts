@@ -3,8 +3,10 @@ import { describeGates, parseFeatureGates } from './feature-gates';
 
 const OWN = ['EphemeralContainers', 'ServerSideApply'] as const;
 
-function read(...items: readonly string[]) {
-  const parsed = parseFeatureGates(items, OWN);
+const read = (...items: readonly string[]) => readWith(OWN, ...items);
+
+function readWith<const Name extends string>(own: readonly Name[], ...items: readonly string[]) {
+  const parsed = parseFeatureGates(items, own);
   if (!parsed.ok) throw new Error(parsed.errors.join('; '));
   return parsed;
 }
@@ -23,8 +25,8 @@ test("gates of Kubernetes' other programs are taken, and are said to switch noth
 });
 
 test('a gate whose feature is there for good, and one that is deprecated, warn', () => {
-  expect(read('DryRun=true', 'HyperVContainer=true').warnings).toEqual([
-    'the feature gate DryRun is GA: setting it does nothing, and a later release will not know it',
+  expect(read('NodeLease=true', 'HyperVContainer=true').warnings).toEqual([
+    'the feature gate NodeLease is GA: setting it does nothing, and a later release will not know it',
     'the feature gate HyperVContainer is deprecated: a later release will not know it',
   ]);
 });
@@ -43,4 +45,25 @@ test("a stage's gate counts for those of its stage that are not named, wherever 
     EphemeralContainers: false,
     ServerSideApply: false,
   });
+});
+
+test('a gate that is on for good can be switched off for one release more, if that is so upstream', () => {
+  const { gates, warnings } = readWith(['DryRun'], 'DryRun=false', 'ExecProbeTimeout=false');
+  expect(gates).toEqual({ DryRun: false });
+  expect(warnings).toEqual([
+    'the feature gate DryRun is GA: a later release will not know it',
+    'the feature gate ExecProbeTimeout is GA: setting it does nothing, and a later release will not know it',
+  ]);
+  expect(describeGates(['DryRun'])).toContain('DryRun=true|false (GA - default=true)');
+});
+
+test('of the gates that are GA five are not locked', () => {
+  const open = [...GATES].filter(([, { stage, isLocked }]) => stage === 'GA' && !isLocked);
+  expect(open.map(([name]) => name)).toEqual([
+    'AdvancedAuditing',
+    'DryRun',
+    'ExecProbeTimeout',
+    'StorageObjectInUseProtection',
+    'VolumeSubpath',
+  ]);
 });

@@ -55,7 +55,7 @@ function readItem(
     return { error: `the value of ${name} must be true or false, not "${text}"${hint}` };
   }
   const gate = GATES.get(name);
-  if (gate?.stage === 'GA' && value !== gate.default) {
+  if (gate?.isLocked === true && value !== gate.default) {
     return {
       error: `cannot set feature gate ${name} to ${String(value)}, feature is locked to ${String(gate.default)}`,
     };
@@ -74,9 +74,9 @@ function warningsOf(said: ReadonlyMap<string, boolean>, own: ReadonlySet<string>
   return [...said].flatMap(([name, value]) => {
     const gate = GATES.get(name);
     if (gate?.stage === 'GA') {
-      return [
-        `the feature gate ${name} is GA: setting it does nothing, and a later release will not know it`,
-      ];
+      const isVain = gate.isLocked || !own.has(name);
+      const effect = isVain ? 'setting it does nothing, and ' : '';
+      return [`the feature gate ${name} is GA: ${effect}a later release will not know it`];
     }
     if (gate?.stage === 'DEPRECATED') {
       return [`the feature gate ${name} is deprecated: a later release will not know it`];
@@ -103,7 +103,7 @@ export function describeGates(own: readonly string[]): string {
 
 function describeGate(name: string, gate: Gate): string {
   const value = String(gate.default);
-  return gate.stage === 'GA'
+  return gate.isLocked
     ? `${name}=${value} (GA - locked to ${value})`
     : `${name}=true|false (${gate.stage} - default=${value})`;
 }

@@ -19,6 +19,7 @@ export const POD_SECURITY_POLICIES = resourceOf('policy', 'podsecuritypolicies')
 export const PRIORITY_CLASSES = resourceOf('scheduling', 'priorityclasses');
 export const RESOURCE_QUOTAS = resourceOf('core', 'resourcequotas');
 export const RUNTIME_CLASSES = resourceOf('node', 'runtimeclasses');
+export const SECRETS = resourceOf('core', 'secrets');
 export const SERVICE_ACCOUNTS = resourceOf('core', 'serviceaccounts');
 export const SERVICES = resourceOf('core', 'services');
 export const STORAGE_CLASSES = resourceOf('storage', 'storageclasses');

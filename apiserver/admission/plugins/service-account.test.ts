@@ -1,12 +1,12 @@
 import type { ApiObject } from '../../../shared/object/object';
-import { ANNOTATION, ROOT_CA, SERVICE_ACCOUNT_MOUNT_PATH } from '../../../shared/names';
-import { SERVICE_ACCOUNTS } from './resources';
+import { ANNOTATION, ROOT_CA, SECRET_TYPE, SERVICE_ACCOUNT_MOUNT_PATH } from '../../../shared/names';
+import { SECRETS, SERVICE_ACCOUNTS } from './resources';
 import { serviceAccount } from './service-account';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
 import type { ClusterReader } from '../cluster-reader';
 
 const PODS = 'v1/pods';
-const plugin = serviceAccount(() => 0);
+const plugin = serviceAccount({ randomInt: () => 0, boundTokens: true });
 
 const accountOf = (name: string, more: object = {}, annotations: Record<string, string> = {}) =>
   [SERVICE_ACCOUNTS, { metadata: { name, namespace: 'ns', annotations }, ...more } as ApiObject] as const;
@@ -268,5 +268,68 @@ describe('a mirror pod', () => {
   ])('%s', async (_what, spec, problem) => {
     const outcome = await specAfter(spec, { [ANNOTATION.mirrorPod]: 'x' });
     expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
+  });
+});
+
+describe('without bound tokens', () => {
+  const unbound = serviceAccount({ randomInt: () => 0, boundTokens: false });
+  const secretOf = (name: string, uid: string, type: string = SECRET_TYPE.serviceAccountToken) =>
+    [
+      SECRETS,
+      {
+        metadata: {
+          name,
+          namespace: 'ns',
+          annotations: {
+            [ANNOTATION.serviceAccountName]: 'old',
+            [ANNOTATION.serviceAccountUid]: uid,
+          },
+        },
+        type,
+      } as ApiObject,
+    ] as const;
+  const cluster = clusterOf([
+    [
+      SERVICE_ACCOUNTS,
+      {
+        metadata: { name: 'old', namespace: 'ns', uid: 'u1' },
+        secrets: [{ name: 'gone' }, { name: 'plain' }, { name: 'former' }, { name: 't.1' }, { name: 't.2' }],
+      },
+    ],
+    ...ACCOUNTS,
+    secretOf('plain', 'u1', 'Opaque'),
+    secretOf('former', 'u0'),
+    secretOf('t.1', 'u1'),
+    secretOf('t.2', 'u1'),
+  ]);
+  const outcome = (spec: object) => outcomeOf(unbound, attributesOf(PODS, { object: podOf(spec) }), cluster);
+  const at = (name: string) => ({ name, readOnly: true, mountPath: SERVICE_ACCOUNT_MOUNT_PATH });
+  const volume = { name: 't-1', secret: { secretName: 't.1', defaultMode: 420 } };
+
+  test('the first Secret that holds a token of the account is mounted', async () => {
+    expect(await outcome({ serviceAccountName: 'old' })).toMatchObject({
+      spec: { containers: [{ name: 'c', volumeMounts: [at('t-1')] }], volumes: [volume] },
+    });
+  });
+
+  test('a volume that has its name already, or is of it, is respected', async () => {
+    const taken = { name: 't-1', emptyDir: {} };
+    expect(await outcome({ serviceAccountName: 'old', volumes: [taken] })).toMatchObject({
+      spec: {
+        containers: [{ name: 'c', volumeMounts: [at('t-1-bbbbb')] }],
+        volumes: [taken, { ...volume, name: 't-1-bbbbb' }],
+      },
+    });
+    const own = { name: 'own', secret: { secretName: 't.1' } };
+    expect(await outcome({ serviceAccountName: 'old', volumes: [own] })).toMatchObject({
+      spec: { containers: [{ name: 'c', volumeMounts: [at('own')] }], volumes: [own] },
+    });
+  });
+
+  test('an account that has none is waited for by the client, unless it mounts nothing', async () => {
+    expect(await outcome({})).toBe(
+      '500 No API token found for service account "default", retry after the token is automatically created and added to the service account',
+    );
+    expect(verdictOf(await outcome({ serviceAccountName: 'quiet' }))).toBe('admitted');
   });
 });

@@ -1,4 +1,5 @@
 import type { Pod, ServiceAccount } from '../../../shared/api/types/core-v1';
+import { StatusError } from '../../../shared/errors/status-error';
 import { pause } from '../../../shared/concurrency/pause';
 import type { RandomInt } from '../../../shared/meta/generate-name';
 import { ANNOTATION } from '../../../shared/names';
@@ -8,8 +9,8 @@ import { mirrorPodProblem, unlistedEphemeralSecretProblem, unlistedSecretProblem
 import type { AdmissionPlugin, WriteOf } from '../plugin';
 import { anyOf, pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
-import { PODS, SERVICE_ACCOUNTS } from './resources';
-import { withServiceAccountToken } from './service-account-token';
+import { PODS, SECRETS, SERVICE_ACCOUNTS } from './resources';
+import { tokenSecretOf, withServiceAccountToken, withTokenOfSecret } from './service-account-token';
 import { withSpec } from './with-spec';
 
 const DEFAULT_ACCOUNT = 'default';
@@ -17,11 +18,27 @@ const DEFAULT_ACCOUNT = 'default';
 const DEFAULT_ACCOUNT_TRIES = 10;
 const DEFAULT_ACCOUNT_WAIT_MS = { least: 100, most: 200 } as const;
 
+export interface ServiceAccountOptions {
+  readonly randomInt: RandomInt;
+  /** Whether pods get tokens of their own, which end with them; else the one of a Secret of the account, which has no end. */
+  readonly boundTokens: boolean;
+}
+
 /**
  * Every pod runs as a service account of its namespace, by default as the one called `default`. It gets the account's token and pull
  * secrets, and may be held to the account's secrets, in the ephemeral containers that it gets later as well.
  */
-export function serviceAccount(randomInt: RandomInt): AdmissionPlugin {
+export function serviceAccount({ randomInt, boundTokens }: ServiceAccountOptions): AdmissionPlugin {
+  const withToken = async (
+    pod: Pod,
+    account: ServiceAccount,
+    cluster: ClusterReader,
+    signal: AbortSignal,
+  ): Promise<Pod> => {
+    if (boundTokens) return withServiceAccountToken(pod, randomInt);
+    const secret = await tokenSecretNow(account, cluster, signal);
+    return withTokenOfSecret(pod, secret, randomInt);
+  };
   const concerns = anyOf(writesOf(PODS, ['CREATE']), writesOf(PODS, ['UPDATE'], EPHEMERAL_CONTAINERS));
   return pluginOf(concerns, {
     async mutate(attributes, cluster, signal) {
@@ -35,7 +52,7 @@ export function serviceAccount(randomInt: RandomInt): AdmissionPlugin {
       const name = accountOf(pod) || DEFAULT_ACCOUNT;
       const account = await awaited({ attributes, name, randomInt }, cluster, signal);
       const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name });
-      const mounted = isTokenWanted(account, pod) ? withServiceAccountToken(named, randomInt) : named;
+      const mounted = isTokenWanted(account, pod) ? await withToken(named, account, cluster, signal) : named;
       const object = withPullSecrets(mounted, account);
       check({ ...attributes, object }, cluster);
       return object;
@@ -97,6 +114,25 @@ async function awaited(
 
 function notFoundProblem({ write: { namespace } }: AdmissionAttributes, name: string): string {
   return `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`;
+}
+
+/** Throws ServerTimeout (500) for an account that has no token in a Secret, which a controller may be about to make. */
+async function tokenSecretNow(
+  account: ServiceAccount,
+  cluster: ClusterReader,
+  signal: AbortSignal,
+): Promise<string> {
+  const { name = '', namespace } = account.metadata;
+  const find = (): string | undefined =>
+    tokenSecretOf(account, (secret) => cluster.get(SECRETS, secret, namespace));
+  const known = find();
+  if (known !== undefined) return known;
+  await cluster.freshen(signal);
+  const found = find();
+  if (found !== undefined) return found;
+  const why = `No API token found for service account ${JSON.stringify(name)}, retry after the token is automatically created and added to the service account`;
+  const details = { name: 'create pod', kind: 'serviceaccounts', retryAfterSeconds: 1 };
+  throw new StatusError('ServerTimeout', why, { details });
 }
 
 /** The pod's own word counts first. */

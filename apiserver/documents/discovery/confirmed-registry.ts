@@ -35,6 +35,8 @@ function isBuiltIn(registry: Registry, group: string, version: string): boolean 
 
 function isKnown(registry: Registry, group: string, version: string): boolean {
   return (
-    (version === '' ? apiGroup(registry, group) : apiResourceList(registry, group, version)) !== undefined
+    (version === ''
+      ? apiGroup(registry, group)
+      : apiResourceList(registry, { group, version, isHashed: false })) !== undefined
   );
 }

@@ -4,6 +4,7 @@ import { refuseUnrouted } from '../../http/encoding/routing';
 import type { Answer, Exchange } from '../../exchange/exchange';
 import type { Registry } from '../../registry/registry';
 import { methodNotAllowed } from '../../verbs/target';
+import type { RequestFeatures } from '../../verbs/request-features';
 import type { AggregatedVersion } from './group-order';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './documents';
 
@@ -12,20 +13,22 @@ export interface DiscoveryParts {
   readonly serverAddress: string;
   /** What other servers answer for. */
   readonly aggregated: readonly AggregatedVersion[];
+  readonly features: Pick<RequestFeatures, 'responseCompression' | 'storageVersionHash'>;
 }
 
 /** Answers `/api`, `/apis` and the documents below them; undefined for a path that is none, or a group that is not served. */
 export function answerDiscovery(
   registry: Registry,
-  { serverAddress, aggregated }: DiscoveryParts,
+  parts: DiscoveryParts,
   exchange: Exchange,
 ): Promise<Answer> | undefined {
-  const document = documentAt(registry, { serverAddress, aggregated }, exchange.path);
+  const document = documentAt(registry, parts, exchange.path);
   if (document === undefined) return undefined;
   if (!isAnswered(exchange.path)) {
     if (exchange.method !== 'GET') throw methodNotAllowed();
     refuseUnrouted(exchange);
   }
+  exchange.isCompressible = parts.features.responseCompression;
   return documentAnswer(exchange, 200, document as Document);
 }
 
@@ -36,15 +39,17 @@ function isAnswered(path: string): boolean {
 
 function documentAt(
   registry: Registry,
-  { serverAddress, aggregated }: DiscoveryParts,
+  { serverAddress, aggregated, features }: DiscoveryParts,
   path: string,
 ): object | undefined {
   const [prefix, first = '', second = '', ...more] = path.replace(/^\/|\/$/g, '').split('/');
+  const resourcesOf = (group: string, version: string): object | undefined =>
+    apiResourceList(registry, { group, version, isHashed: features.storageVersionHash });
   if (more.length > 0 || (first === '' && second !== '')) return undefined;
   if (prefix === 'api' && second === '') {
-    return first === '' ? apiVersions(registry, serverAddress) : apiResourceList(registry, '', first);
+    return first === '' ? apiVersions(registry, serverAddress) : resourcesOf('', first);
   }
   if (prefix !== 'apis') return undefined;
   if (first === '') return apiGroupList(registry, aggregated);
-  return second === '' ? apiGroup(registry, first, aggregated) : apiResourceList(registry, first, second);
+  return second === '' ? apiGroup(registry, first, aggregated) : resourcesOf(first, second);
 }

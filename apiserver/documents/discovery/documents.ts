@@ -41,12 +41,25 @@ function groupBody({ group, versions }: ServedGroup): object {
   return { name: group, versions: entries, preferredVersion: entries[0] };
 }
 
+/** A version, and whether its list says by a hash in which form each resource is stored. */
+interface ListedVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly isHashed: boolean;
+}
+
 /** `/api/v1` and `/apis/{group}/{version}`; undefined for a version that is not served. */
-export function apiResourceList(registry: Registry, group: string, version: string): object | undefined {
+export function apiResourceList(
+  registry: Registry,
+  { group, version, isHashed }: ListedVersion,
+): object | undefined {
   const endpoints = registry.endpointsOf(group, version);
   if (endpoints.length === 0) return undefined;
   const resources = endpoints
-    .flatMap((endpoint) => [resourceOf(endpoint, registry), ...subresourcesOf(endpoint)])
+    .flatMap((endpoint) => [
+      isHashed ? withHash(endpoint, registry) : resourceOf(endpoint),
+      ...subresourcesOf(endpoint),
+    ])
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return {
     kind: 'APIResourceList',
@@ -62,9 +75,14 @@ interface ResourceBody {
   readonly [field: string]: unknown;
 }
 
-function resourceOf(endpoint: Endpoint, registry: Registry): ResourceBody {
+function withHash(endpoint: Endpoint, registry: Registry): ResourceBody {
   const { row, stored } = endpoint;
-  const hash = storageVersionHash({ ...stored, version: row.hub.version });
+  const body = resourceOf(endpoint);
+  if (!hasHash(endpoint, registry)) return body;
+  return { ...body, storageVersionHash: storageVersionHash({ ...stored, version: row.hub.version }) };
+}
+
+function resourceOf({ row }: Endpoint): ResourceBody {
   return {
     name: row.resource,
     singularName: row.singularName,
@@ -73,12 +91,11 @@ function resourceOf(endpoint: Endpoint, registry: Registry): ResourceBody {
     verbs: row.verbs,
     ...(row.shortNames.length === 0 ? {} : { shortNames: row.shortNames }),
     ...(row.categories.length === 0 ? {} : { categories: row.categories }),
-    ...(isHashed(endpoint, registry) ? { storageVersionHash: hash } : {}),
   };
 }
 
 /** What is not stored has no hash, nor has a custom resource that is stored in a version which is not served. */
-function isHashed({ row, custom, virtual }: Endpoint, registry: Registry): boolean {
+function hasHash({ row, custom, virtual }: Endpoint, registry: Registry): boolean {
   if (custom === undefined) return virtual === undefined;
   return registry.endpoint(row.group, row.hub.version, row.resource) !== undefined;
 }

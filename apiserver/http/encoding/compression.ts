@@ -15,8 +15,11 @@ const gzipBuffer = promisify<Buffer, typeof OPTIONS, Buffer>(gzip);
  * The answer compressed, if the client accepts that and it is large; a body that comes in pieces is. The work is done by the thread pool of
  * the process, never on the event loop. Not for watches, whose frames must not wait for more.
  */
-export async function compressed({ headers }: Pick<Exchange, 'headers'>, answer: Answer): Promise<Answer> {
-  if (!acceptsGzip(headers['accept-encoding'])) return answer;
+export async function compressed(
+  { headers, isCompressible = true }: Pick<Exchange, 'headers' | 'isCompressible'>,
+  answer: Answer,
+): Promise<Answer> {
+  if (!isCompressible || !acceptsGzip(headers['accept-encoding'])) return answer;
   if (Buffer.isBuffer(answer.body) && answer.body.length < GZIP_BYTES_MIN) return answer;
   return {
     ...answer,

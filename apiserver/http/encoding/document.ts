@@ -24,7 +24,7 @@ export interface Document {
  * NotAcceptable (406).
  */
 export async function documentAnswer(
-  exchange: Pick<Exchange, 'headers' | 'query' | 'audit'>,
+  exchange: Pick<Exchange, 'headers' | 'query' | 'audit' | 'isCompressible'>,
   code: number,
   document: Document,
   offer: Offer = DOCUMENT_OFFER,

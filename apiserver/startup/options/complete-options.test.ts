@@ -267,16 +267,22 @@ test('the help has the flags under their groups', () => {
 
 test('gates are switched by name, the last word counts, and the help lists them', () => {
   expect(options(ETCD).featureGates).toEqual({
+    APIListChunking: true,
     APIPriorityAndFairness: true,
+    APIResponseCompression: true,
+    DryRun: true,
     EphemeralContainers: false,
+    RemainingItemCount: true,
     ServerSideApply: true,
+    StorageVersionHash: true,
+    WarningHeaders: true,
     ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, isOnByDefault(gate)])),
   });
   const { gates } = options(
     ETCD,
     '--feature-gates=AllBeta=false,IndexedJob=true,SuspendJob=false',
   ).kindSettings;
-  expect([...(gates ?? [])]).toEqual(['IndexedJob']);
+  expect([...(gates ?? [])]).toEqual(['IndexedJob', 'StorageObjectInUseProtection', 'VolumeSubpath']);
   expect(options(ETCD, '--feature-gates=ServerSideApply=false').featureGates.ServerSideApply).toBe(false);
   const twice = options(ETCD, '--feature-gates=ServerSideApply=f,ServerSideApply=True');
   expect(twice.featureGates.ServerSideApply).toBe(true);
@@ -287,26 +293,32 @@ test('gates are switched by name, the last word counts, and the help lists them'
 test('AllAlpha and AllBeta switch all gates of their stage that are not named themselves', () => {
   const off = options(ETCD, '--feature-gates=AllBeta=false,AllAlpha=true').featureGates;
   expect(off).toEqual({
+    APIListChunking: false,
     APIPriorityAndFairness: false,
+    APIResponseCompression: false,
+    DryRun: true,
     EphemeralContainers: true,
+    RemainingItemCount: false,
     ServerSideApply: false,
-    ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, GATES.get(gate)?.stage === 'ALPHA'])),
+    StorageVersionHash: false,
+    WarningHeaders: false,
+    ...Object.fromEntries(FIELD_GATES.map((gate) => [gate, GATES.get(gate)?.stage !== 'BETA'])),
   });
   const named = options(ETCD, '--feature-gates=ServerSideApply=true,AllBeta=false').featureGates;
   expect(named.ServerSideApply).toBe(true);
 });
 
 test('gates of features that are there for good may be set, and cannot be switched off', () => {
-  expect(options(ETCD, '--feature-gates=DryRun=true,WatchBookmark=1').featureGates).toEqual(
+  expect(options(ETCD, '--feature-gates=NodeLease=true,WatchBookmark=1').featureGates).toEqual(
     options(ETCD).featureGates,
   );
-  expect(errors(ETCD, '--feature-gates=DryRun=false,WatchBookmark=false')).toEqual([
-    '--feature-gates: cannot set feature gate DryRun to false, feature is locked to true',
+  expect(errors(ETCD, '--feature-gates=NodeLease=false,WatchBookmark=false')).toEqual([
+    '--feature-gates: cannot set feature gate NodeLease to false, feature is locked to true',
     '--feature-gates: cannot set feature gate WatchBookmark to false, feature is locked to true',
   ]);
   const help = helpText(FLAG_ROWS, { program: 'orch-apiserver', summary: '' }).replaceAll(/\s+/g, ' ');
   expect(help).toContain('AllAlpha=true|false (ALPHA - default=false)');
-  expect(help).toContain('DryRun=true (GA - locked to true)');
+  expect(help).toContain('NodeLease=true (GA - locked to true)');
 });
 
 test('gates that do not exist and values that are none are refused, all at once', () => {

@@ -3,9 +3,15 @@ import { FIELD_GATES } from '../../kinds/field-gates';
 
 /** The feature gates that switch something in the API server. */
 export const OWN_GATES = [
+  'APIListChunking',
   'APIPriorityAndFairness',
+  'APIResponseCompression',
+  'DryRun',
   'EphemeralContainers',
+  'RemainingItemCount',
   'ServerSideApply',
+  'StorageVersionHash',
+  'WarningHeaders',
   ...FIELD_GATES,
 ] as const;
 
