@@ -7,7 +7,7 @@ export type RequestObserver = (method: string, code: number, ms: number) => void
 
 /** Those of client-go. */
 const BOUNDS_SECONDS = exponentialBounds(0.001, 2, 10);
-/** Methods and codes, of which there are few; what is beyond is not counted. */
+/** Methods and codes of servers, of which there are few, but for those of webhooks that are configured ever anew; what is beyond is not counted. */
 const SERIES_MAX = 500;
 
 interface Counted {
@@ -15,41 +15,69 @@ interface Counted {
   times: number;
 }
 
-/** Adds what clients of one server count, under the names by which client-go tells of its own. */
-export function addRestClientMetrics(metrics: MetricSet, server: string): RequestObserver {
-  const { host, origin } = new URL(server);
-  // The form of v1.21, which has no names of objects in it.
-  const url = `${origin}/%7Bprefix%7D`;
-  const codes = new Map<string, Counted>();
-  const latencies = new Map<string, { readonly labels: Labels; readonly took: DurationHistogram }>();
+interface Timed {
+  readonly labels: Labels;
+  readonly took: DurationHistogram;
+}
+
+/** Counts the requests of clients. */
+export class ClientRequests {
+  readonly #codes = new Map<string, Counted>();
+  readonly #latencies = new Map<string, Timed>();
+
+  /** Counts for the clients of one server, which is given as a URL. */
+  observerOf(server: string): RequestObserver {
+    const { host, origin } = new URL(server);
+    // The form of v1.21, which has no names of objects in it.
+    const url = `${origin}/%7Bprefix%7D`;
+    return (method, answered, ms) => {
+      const code = answered === 0 ? '<error>' : String(answered);
+      const counted = seriesOf(this.#codes, `${method} ${code} ${host}`, () => ({
+        labels: { code, method, host },
+        times: 0,
+      }));
+      if (counted !== undefined) counted.times += 1;
+      seriesOf(this.#latencies, `${method} ${url}`, () => ({
+        labels: { verb: method, url },
+        took: new DurationHistogram(BOUNDS_SECONDS),
+      }))?.took.observe(ms);
+    };
+  }
+
+  codes(): Iterable<Readonly<Counted>> {
+    return this.#codes.values();
+  }
+
+  latencies(): Iterable<Timed> {
+    return this.#latencies.values();
+  }
+}
+
+/** Undefined when there are too many. */
+function seriesOf<Series>(all: Map<string, Series>, key: string, create: () => Series): Series | undefined {
+  const known = all.get(key);
+  if (known !== undefined || all.size >= SERIES_MAX) return known;
+  const made = create();
+  all.set(key, made);
+  return made;
+}
+
+/** Shows what was counted under the names by which client-go tells of its own requests. */
+export function addRestClientMetrics(metrics: MetricSet, requests: ClientRequests): void {
   metrics.counter({
     name: 'rest_client_requests_total',
-    help: 'Requests to the API server by code, method and host; the code is <error> where there was no response.',
+    help: 'Requests of this program to other servers by code, method and host; the code is <error> where there was no response.',
     labels: ['code', 'method', 'host'],
     *read() {
-      for (const { labels, times } of codes.values()) yield [labels, times];
+      for (const { labels, times } of requests.codes()) yield [labels, times];
     },
   });
   metrics.histogram({
     name: 'rest_client_request_duration_seconds',
-    help: 'The latency of requests to the API server by verb and URL; of a watch until its response begins.',
+    help: 'The latency of requests of this program to other servers by verb and URL; of a watch until its response begins.',
     labels: ['verb', 'url'],
     *read() {
-      for (const { labels, took } of latencies.values()) yield [labels, took];
+      for (const { labels, took } of requests.latencies()) yield [labels, took];
     },
   });
-  return (method, answered, ms) => {
-    const code = answered === 0 ? '<error>' : String(answered);
-    const key = `${method} ${code}`;
-    const counted = codes.get(key) ?? { labels: { code, method, host }, times: 0 };
-    if (counted.times === 0 && codes.size >= SERIES_MAX) return;
-    counted.times += 1;
-    codes.set(key, counted);
-    const latency = latencies.get(method) ?? {
-      labels: { verb: method, url },
-      took: new DurationHistogram(BOUNDS_SECONDS),
-    };
-    latency.took.observe(ms);
-    latencies.set(method, latency);
-  };
 }

@@ -1,6 +1,7 @@
 import type { Connection } from '../../../shared/client/connection';
 import { createConnection } from '../../../shared/client/connection';
 import { loadKubeconfig } from '../../../shared/client/kubeconfig';
+import { OWN_REQUESTS } from './own-requests';
 
 export interface RemoteServiceOptions {
   /** A kubeconfig whose server is the address of the service. */
@@ -24,6 +25,7 @@ export function connectTo({ configFile, socketsMax, tryTimeoutMs }: RemoteServic
   const { client } = loadKubeconfig({ path: configFile });
   return createConnection({
     ...client,
+    observe: OWN_REQUESTS.observerOf(client.server),
     userAgent: USER_AGENT,
     timeoutMs: tryTimeoutMs ?? TRY_TIMEOUT_MS,
     socketsMax,

@@ -6,6 +6,7 @@ import type { Clock } from '../../../shared/concurrency/clock';
 import { untilAborted } from '../../../shared/concurrency/abort';
 import { linkedAbort } from '../../../shared/concurrency/linked-abort';
 import type { Log } from '../../../shared/log/log';
+import { OWN_REQUESTS } from '../../access/webhook/own-requests';
 import type { ClusterReader } from '../cluster-reader';
 import type { Target } from './address';
 import { targetOf } from './address';
@@ -241,6 +242,7 @@ export class WebhookCaller {
     const connection = createConnection({
       ...credentials(host, port),
       server: origin,
+      observe: OWN_REQUESTS.observerOf(origin),
       ...(authorities === '' ? {} : { ca: authorities }),
       ...(connectTo === undefined ? {} : { connectTo, tlsServerName: host }),
       userAgent: USER_AGENT,

@@ -585,3 +585,20 @@ describe('custom resources', () => {
     expect((await create('v1', { size: 1 })).json.spec).toEqual({ size: 1, color: 'red' });
   });
 });
+
+test('calls are counted by where they go, with those that had no answer', async () => {
+  const { host } = new URL(webhook.url);
+  const counted = async (): Promise<readonly string[]> => {
+    const { text } = await api.call('GET', '/metrics');
+    const lines = text.split('\n').filter((line) => line.startsWith('rest_client_requests_total{'));
+    return lines.filter((line) => line.includes(host)).map((line) => line.replace(host, 'H'));
+  };
+  await configure('Validating', [hookAt(webhook)]);
+  await createMap();
+  expect(await counted()).toEqual(['rest_client_requests_total{code="200",method="POST",host="H"} 1']);
+  await webhook.close();
+  await createMap({ metadata: { name: 'other' } });
+  expect(await counted()).toContainEqual(
+    expect.stringContaining('rest_client_requests_total{code="<error>",method="POST",host="H"}'),
+  );
+});

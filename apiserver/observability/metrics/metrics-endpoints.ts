@@ -41,6 +41,8 @@ import type { StoreReport } from './add-store-metrics';
 import { addStoreMetrics } from './add-store-metrics';
 import { addTokenMetrics } from './add-token-metrics';
 import { addWebhookMetrics } from './add-webhook-metrics';
+import { OWN_REQUESTS } from '../../access/webhook/own-requests';
+import { addRestClientMetrics } from '../../../shared/metrics/rest-client';
 import type { RequestMetricsOptions } from './request-metrics';
 import { RequestMetrics } from './request-metrics';
 
@@ -126,6 +128,7 @@ export function createMetricsEndpoints({
   addDeprecatedApis(metrics, { requests, registry });
   addAdmissionMetrics(metrics, admission);
   addWebhookMetrics(metrics, webhooks);
+  addRestClientMetrics(metrics, OWN_REQUESTS);
   addCacheMetrics(metrics, {
     stats: metrics.oncePerReading(() => cache.stats()),
     kindOf: kindsOf(registry),

@@ -9,7 +9,7 @@ import type { Labels } from '../../../shared/metrics/metric-set';
 import { MetricSet } from '../../../shared/metrics/metric-set';
 import { runtimeMetrics } from '../../../shared/metrics/runtime-metrics';
 import type { RequestObserver } from '../../../shared/metrics/rest-client';
-import { addRestClientMetrics } from '../../../shared/metrics/rest-client';
+import { addRestClientMetrics, ClientRequests } from '../../../shared/metrics/rest-client';
 
 /** What the process tells of itself. */
 export interface Metrics {
@@ -33,7 +33,7 @@ export interface MetricsOptions {
 
 /** With what counts the requests of the clients, for a program that has some. */
 export interface ClientMetrics extends Metrics {
-  /** Called once, with the address of the API server. */
+  /** Counts for the clients of the API server at this address. */
   observerOf(server: string): RequestObserver;
 }
 
@@ -51,6 +51,8 @@ export function createMetrics({ process, build, choice }: MetricsOptions): Clien
   });
   const queues = new QueueTimes();
   addQueueMetrics(metrics, queues);
+  const requests = new ClientRequests();
+  addRestClientMetrics(metrics, requests);
   if (process) metrics.addRuntime(runtimeMetrics());
   return {
     contentType: metrics.contentType,
@@ -60,6 +62,6 @@ export function createMetrics({ process, build, choice }: MetricsOptions): Clien
     noteLeading: (name, isLeading) => {
       leading.set(name, { labels: { name }, value: isLeading ? 1 : 0 });
     },
-    observerOf: (server) => addRestClientMetrics(metrics, server),
+    observerOf: (server) => requests.observerOf(server),
   };
 }
