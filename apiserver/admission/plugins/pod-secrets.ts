@@ -1,6 +1,7 @@
 import type {
   Container,
   EphemeralContainer,
+  EphemeralContainers,
   PodSpec,
   ServiceAccount,
   Volume,
@@ -28,9 +29,13 @@ export function unlistedSecretProblem(spec: PodSpec, account: ServiceAccount): s
   );
 }
 
-/** Which secret of the pod's ephemeral containers its service account does not list (CVE-2023-2728). */
-export function unlistedEphemeralSecretProblem(spec: PodSpec, account: ServiceAccount): string | undefined {
-  return unlistedProblem(uses(spec, EPHEMERAL), account);
+/** Which secret of a pod's ephemeral containers its service account does not list (CVE-2023-2728). */
+export function unlistedEphemeralSecretProblem(
+  shown: EphemeralContainers,
+  account: ServiceAccount,
+): string | undefined {
+  const ephemeralContainers = shown.ephemeralContainers ?? [];
+  return unlistedProblem(uses({ ephemeralContainers }, EPHEMERAL), account);
 }
 
 /** One place of a pod that takes something from a secret, in the words of a refusal. */
@@ -78,7 +83,7 @@ const MAIN: ContainerList = { field: 'containers', word: 'container' };
 const EPHEMERAL: ContainerList = { field: 'ephemeralContainers', word: 'ephemeral container' };
 
 /** What the environment of these containers takes from secrets: variables one by one, then whole secrets. */
-function uses(spec: PodSpec, { field, word }: ContainerList): readonly SecretUse[] {
+function uses(spec: Partial<PodSpec>, { field, word }: ContainerList): readonly SecretUse[] {
   const containers: readonly (Container | EphemeralContainer)[] = spec[field] ?? [];
   return containers.flatMap(({ name, env = [], envFrom = [] }) => [
     ...env.flatMap(({ name: variable, valueFrom }) =>

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../shared/object/object';
 import { ANNOTATION, ROOT_CA, SECRET_TYPE, SERVICE_ACCOUNT_MOUNT_PATH } from '../../../shared/names';
+import * as RESOURCES from './resources';
 import { SECRETS, SERVICE_ACCOUNTS } from './resources';
 import { serviceAccount } from './service-account';
 import { attributesOf, clusterOf, outcomeOf, verdictOf } from '../testing/plugin-bench';
@@ -230,10 +231,26 @@ describe('an account that holds its pods to its secrets', () => {
     ['any secret, for an account that allows any', 'default', { env: env('x') }, undefined],
     ['an account that is gone', 'gone', {}, 'error looking up service account ns/gone'],
   ])('an ephemeral container that is added with %s', async (_what, serviceAccountName, more, problem) => {
-    const oldObject = podOf({ serviceAccountName });
-    const object = podOf({ serviceAccountName, ephemeralContainers: [{ name: 'e', ...more }] });
-    const given = { operation: 'UPDATE', subresource: 'ephemeralcontainers', object, oldObject } as const;
-    const outcome = await outcomeOf(plugin, attributesOf(PODS, given), clusterOf(ACCOUNTS));
+    const metadata = { name: 'p', namespace: 'ns', uid: 'u' };
+    const shown = (...ephemeralContainers: readonly object[]): ApiObject => ({
+      metadata,
+      ephemeralContainers,
+    });
+    const given = {
+      operation: 'UPDATE',
+      subresource: 'ephemeralcontainers',
+      object: shown({ name: 'e', ...more }),
+      oldObject: shown(),
+    } as const;
+    const other = { ...podOf({ serviceAccountName: 'default' }), metadata: { ...metadata, uid: 'before' } };
+    const pod = { ...podOf({ serviceAccountName }), metadata };
+    // What is known at first is another pod of that name.
+    const cluster = clusterOf([...ACCOUNTS, [RESOURCES.PODS, other]], []);
+    const fresh = clusterOf([...ACCOUNTS, [RESOURCES.PODS, pod]]);
+    const outcome = await outcomeOf(plugin, attributesOf(PODS, given), {
+      ...cluster,
+      get: (...asked) => (cluster.freshened() > 0 ? fresh : cluster).get(...asked),
+    });
     expect(verdictOf(outcome)).toContain(problem ?? 'admitted');
   });
 

@@ -1,4 +1,4 @@
-import type { Pod, ServiceAccount } from '../../../shared/api/types/core-v1';
+import type { EphemeralContainers, Pod, ServiceAccount } from '../../../shared/api/types/core-v1';
 import { StatusError } from '../../../shared/errors/status-error';
 import { pause } from '../../../shared/concurrency/pause';
 import type { RandomInt } from '../../../shared/meta/generate-name';
@@ -6,7 +6,7 @@ import { ANNOTATION } from '../../../shared/names';
 import type { AdmissionAttributes } from '../../registry/admission';
 import type { ClusterReader } from '../cluster-reader';
 import { mirrorPodProblem, unlistedEphemeralSecretProblem, unlistedSecretProblem } from './pod-secrets';
-import type { AdmissionPlugin, WriteOf } from '../plugin';
+import type { AdmissionPlugin, ResourceName, WriteOf } from '../plugin';
 import { anyOf, pluginOf, writesOf } from '../plugin';
 import { refusal } from '../refusal';
 import { PODS, SECRETS, SERVICE_ACCOUNTS } from './resources';
@@ -39,11 +39,9 @@ export function serviceAccount({ randomInt, boundTokens }: ServiceAccountOptions
     const secret = await tokenSecretNow(account, cluster, signal);
     return withTokenOfSecret(pod, secret, randomInt);
   };
-  const concerns = anyOf(writesOf(PODS, ['CREATE']), writesOf(PODS, ['UPDATE'], EPHEMERAL_CONTAINERS));
-  return pluginOf(concerns, {
+  const ofPods = pluginOf(writesOf(PODS, ['CREATE']), {
     async mutate(attributes, cluster, signal) {
       const { object: pod } = attributes;
-      if (isOfEphemeralContainers(attributes)) return pod;
       if (pod === undefined || isMirror(pod)) {
         // What is wrong with the account is told before validation finds something else.
         check(attributes, cluster);
@@ -59,20 +57,57 @@ export function serviceAccount({ randomInt, boundTokens }: ServiceAccountOptions
     },
     validate: check,
   });
+  const isOfContainers = ({ write: { subresource } }: AdmissionAttributes): boolean =>
+    subresource === EPHEMERAL_CONTAINERS;
+  return {
+    concerns: anyOf(ofPods.concerns, ofEphemeralContainers.concerns),
+    mutate: (attributes, ...asked) =>
+      isOfContainers(attributes) ? attributes.object : ofPods.mutate?.(attributes, ...asked),
+    validate: (attributes, ...asked) =>
+      (isOfContainers(attributes) ? ofEphemeralContainers : ofPods).validate?.(attributes, ...asked),
+  };
+}
+
+const EPHEMERAL_CONTAINERS = 'ephemeralcontainers';
+/** They are written in a kind of their own, which says nothing else about their pod. */
+const CONTAINERS_OF_PODS: ResourceName<EphemeralContainers> = { group: PODS.group, resource: PODS.resource };
+
+const ofEphemeralContainers = pluginOf(writesOf(CONTAINERS_OF_PODS, ['UPDATE'], EPHEMERAL_CONTAINERS), {
+  async validate(attributes, cluster, signal) {
+    const { object: shown } = attributes;
+    if (shown === undefined) return;
+    const pod = await podOf(attributes, cluster, signal);
+    const problem = problemOfAccount(attributes, pod, cluster, (account) =>
+      unlistedEphemeralSecretProblem(shown, account),
+    );
+    if (problem !== undefined) throw refusal(attributes, problem);
+  },
+});
+
+/** The pod that gets the containers, and no other of its name: its account is as long the same as it is. */
+async function podOf(
+  attributes: WriteOf<EphemeralContainers>,
+  cluster: ClusterReader,
+  signal: AbortSignal,
+): Promise<Pod> {
+  const { name, namespace } = attributes.write;
+  const uid = attributes.oldObject?.metadata.uid;
+  const find = (): Pod | undefined => cluster.get(PODS, name, namespace);
+  const known = find();
+  if (known !== undefined && known.metadata.uid === uid) return known;
+  await cluster.freshen(signal);
+  const found = find();
+  if (found === undefined || found.metadata.uid !== uid) throw refusal(attributes, `pod "${name}" not found`);
+  return found;
 }
 
 function check(attributes: WriteOf<Pod>, cluster: ClusterReader): void {
   const { object: pod } = attributes;
   if (pod === undefined) return;
-  const isOfFile = isMirror(pod) && !isOfEphemeralContainers(attributes);
-  const problem = isOfFile ? mirrorPodProblem(pod.spec) : problemOfAccount(attributes, pod, cluster);
+  const problem = isMirror(pod)
+    ? mirrorPodProblem(pod.spec)
+    : problemOfAccount(attributes, pod, cluster, (account) => unlistedSecretProblem(pod.spec, account));
   if (problem !== undefined) throw refusal(attributes, problem);
-}
-
-const EPHEMERAL_CONTAINERS = 'ephemeralcontainers';
-
-function isOfEphemeralContainers({ write: { subresource } }: AdmissionAttributes): boolean {
-  return subresource === EPHEMERAL_CONTAINERS;
 }
 
 function isMirror({ metadata: { annotations = {} } }: Pod): boolean {
@@ -150,16 +185,14 @@ function problemOfAccount(
   attributes: AdmissionAttributes,
   pod: Pod,
   cluster: ClusterReader,
+  secretProblem: (account: ServiceAccount) => string | undefined,
 ): string | undefined {
   const { namespace } = attributes.write;
   const name = accountOf(pod);
   if (name === '') return `no service account specified for pod ${namespace}/${pod.metadata.name ?? ''}`;
   const account = cluster.get(SERVICE_ACCOUNTS, name, namespace);
   if (account === undefined) return notFoundProblem(attributes, name);
-  if (!isHeldToItsSecrets(account)) return undefined;
-  return isOfEphemeralContainers(attributes)
-    ? unlistedEphemeralSecretProblem(pod.spec, account)
-    : unlistedSecretProblem(pod.spec, account);
+  return isHeldToItsSecrets(account) ? secretProblem(account) : undefined;
 }
 
 /** The words that Go takes for true. */
