@@ -1,3 +1,4 @@
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -214,4 +215,38 @@ test('metrics tell how authentication ended, and what is left of certificates', 
   expect(text).toMatch(/^authentication_attempts\{result="error"\} [1-9]/m);
   expect(text).toMatch(/^authenticated_user_requests\{username="other"\} [1-9]/m);
   expect(text).toMatch(/^apiserver_client_certificate_expiration_seconds_bucket\{le="3600"\} [1-9]/m);
+});
+
+describe('signatures are checked under both authorities together', () => {
+  let verify: jest.SpyInstance;
+  beforeEach(() => {
+    verify = jest.spyOn(X509Certificate.prototype, 'verify');
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  test('never with the keys of strangers, though many of them have issued each other', async () => {
+    const keys = generateKeyPairSync('ec', { namedCurve: 'sect571k1' });
+    const sent = Array.from({ length: 16 }, () => testAuthority({ commonName: 'X', keys }));
+    const [issuer = clients] = sent;
+    const shown = [testCertificate({ ...usages, commonName: 'leaf', issuer }), ...sent];
+    expect(await whoIs({ shown })).toBe(UNAUTHORIZED);
+    expect(verify).toHaveBeenCalledTimes(0);
+  });
+
+  test('32 times at most, for a chain that takes the names of both, and again for nobody who shows it', async () => {
+    const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const sent = ['clients', 'proxies'].flatMap((commonName) =>
+      Array.from({ length: 8 }, () => testAuthority({ commonName, keys })),
+    );
+    const [issuer = clients] = sent;
+    const shown = [testCertificate({ ...usages, commonName: 'leaf', issuer }), ...sent];
+    expect(await whoIs({ shown })).toBe(UNAUTHORIZED);
+    const times = verify.mock.calls.length;
+    expect(times).toBeGreaterThan(0);
+    expect(times).toBeLessThanOrEqual(2 * 16);
+    expect(await whoIs({ shown })).toBe(UNAUTHORIZED);
+    expect(verify).toHaveBeenCalledTimes(times);
+  });
 });

@@ -55,6 +55,22 @@ test('a token of a Secret makes its bearer known by the id', async () => {
   });
 });
 
+test.each([
+  ['the token of a Secret', TOKEN, ['cached']],
+  ['a made-up token', 'abc123.aaaaaaaaaaaaaaaa', ['cached', 'fresh']],
+  ['a token of no Secret', 'zzz999.0123456789abcdef', ['cached', 'fresh']],
+  ['another kind of token', 'a.b.c', []],
+])('the Secret of %s is read where it is needed, once each', async (_what, token, expected) => {
+  const reads: string[] = [];
+  const reading = (where: string) => async (name: string) => {
+    reads.push(where);
+    return Promise.resolve(name === 'bootstrap-token-abc123' ? secretWith() : undefined);
+  };
+  const secrets = { cached: reading('cached'), fresh: reading('fresh') };
+  await bootstrapTokenLookup({ secrets, clock: { now: () => now }, log: silentLog })(token, SIGNAL);
+  expect(reads).toEqual(expected);
+});
+
 describe('a watch with the token ends', () => {
   const later = '2100-01-01T00:00:00Z';
   const spoiled: readonly [what: string, object: () => ApiObject | undefined][] = [

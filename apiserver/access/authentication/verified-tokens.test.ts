@@ -1,6 +1,7 @@
-import { sign } from 'node:crypto';
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { signToken } from '../../../shared/tokens/json-web-token';
 import { newKeyPem } from '../../../shared/certs/testing/new-key-pem';
+import type { SigningKey, TokenKey } from '../../../shared/tokens/token-key';
 import { signingKeyOf } from '../../../shared/tokens/token-key';
 import { VerifiedTokens } from './verified-tokens';
 
@@ -49,4 +50,55 @@ test.each([
   const signature = sign('sha256', Buffer.from(signed), { key: key.privateKey, dsaEncoding: 'ieee-p1363' });
   const tokens = new VerifiedTokens({ issuer: 'i', keys: [key], tokensMax: 3 });
   expect(await tokens.verify(`${signed}.${signature.toString('base64url')}`)).toMatchObject({ is });
+});
+
+describe('signatures are checked', () => {
+  let checks = 0;
+  /** A key whose every use is counted. */
+  const counted = (made: TokenKey): TokenKey => ({
+    ...made,
+    get publicKey() {
+      checks += 1;
+      return made.publicKey;
+    },
+  });
+  const { privateKey: rsaPem } = generateKeyPairSync('rsa', {
+    modulusLength: 2_048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  const ours = [key, signingKeyOf(newKeyPem().privateKey), signingKeyOf(rsaPem)];
+  const strangerOf = (namedCurve: string): SigningKey =>
+    signingKeyOf(
+      generateKeyPairSync('ec', {
+        namedCurve,
+        privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+        publicKeyEncoding: { type: 'spki', format: 'pem' },
+      }).privateKey,
+    );
+  const stranger = strangerOf('P-256');
+
+  test.each<[string, SigningKey, string, number]>([
+    ['once for each key of its algorithm, if it is made up', stranger, 'i', 2],
+    ['as often, if it names a key of ours', { ...stranger, keyId: key.keyId }, 'i', 2],
+    ['never, if it is of another issuer', stranger, 'other', 0],
+    ['never, if nobody here signs as it says', { ...strangerOf('P-384'), keyId: key.keyId }, 'i', 0],
+  ])('%s, and so the next time', async (_what, signer, issuer, expected) => {
+    const tokens = new VerifiedTokens({ issuer: 'i', keys: ours.map(counted), tokensMax: 3 });
+    const token = await signToken(signer, { iss: issuer });
+    checks = 0;
+    for (const times of [1, 2, 3]) {
+      expect(await tokens.verify(token)).not.toMatchObject({ is: 'verified' });
+      expect(checks).toBe(times * expected);
+    }
+  });
+
+  test('once for a good token that names its key, and no more', async () => {
+    const tokens = new VerifiedTokens({ issuer: 'i', keys: ours.map(counted), tokensMax: 3 });
+    const token = await signToken(ours[1] ?? key, { iss: 'i' });
+    checks = 0;
+    for (let times = 0; times < 3; times += 1)
+      expect(await tokens.verify(token)).toMatchObject({ is: 'verified' });
+    expect(checks).toBe(1);
+  });
 });
