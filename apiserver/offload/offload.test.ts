@@ -1,6 +1,9 @@
 import { MessageChannel } from 'node:worker_threads';
 import { silentLog } from '../../shared/log/log';
-import { MEDIA_TYPE } from '../../shared/names';
+import { GROUP, MEDIA_TYPE } from '../../shared/names';
+import { encodeProtobuf } from '../../shared/protobuf/encode';
+import { wrapEnvelope } from '../../shared/protobuf/envelope';
+import { messageType } from '../../shared/schema/types';
 import { eventually } from '../../shared/testing/eventually';
 import { newExchange } from '../exchange/testing/new-exchange';
 import type { AuditTrail } from '../exchange/audit-trail';
@@ -19,6 +22,7 @@ import { serveRequests } from './serve-requests';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const PODS = '/api/v1/namespaces/default/pods';
+const REVIEWS = `/apis/${GROUP.authorization}/v1/selfsubjectaccessreviews`;
 /** More values than the bounds allow, and than a few kilobytes hold. */
 const MANY = 5_000;
 
@@ -101,6 +105,20 @@ const pod = (containers: number): object => ({
   spec: { containers: Array.from({ length: containers }, () => ({})) },
 });
 
+/** An object of `v1` as Protobuf, whatever is wrong with it. */
+const protobuf = (kind: string, object: object): CallOptions => ({
+  text: wrapEnvelope({
+    kind,
+    apiVersion: 'v1',
+    raw: encodeProtobuf(messageType(`core/v1.${kind}`), object),
+  }),
+  headers: { 'content-type': MEDIA_TYPE.protobuf },
+});
+
+const inYaml = (text: string): CallOptions => ({ text, headers: { 'content-type': MEDIA_TYPE.yaml } });
+const reviewInYaml = inYaml(`a: [${'0,'.repeat(MANY)}0]`);
+const deletionInYaml = inYaml(`propagationPolicy: Background\ndryRun: [${'All,'.repeat(MANY)}All]`);
+
 type Call = readonly [method: string, url: string, options?: CallOptions];
 
 /** What large requests do, in order; later ones build on earlier ones. */
@@ -138,9 +156,26 @@ const CALLS: readonly (readonly [what: string, ...Call])[] = [
     CONFIG_MAPS,
     { body: configMap('A'.repeat(200_000), 1), headers: { accept: 'application/yaml' } },
   ],
+  ['a creation in Protobuf', 'POST', CONFIG_MAPS, protobuf('ConfigMap', configMap('protobuf', MANY))],
+  ['a few bytes of Protobuf that stand for many values', 'POST', PODS, protobuf('Pod', pod(MANY))],
   ['an object of another kind', 'POST', PODS, { body: configMap('json', MANY) }],
   ['a small patch of a large object', 'PATCH', `${CONFIG_MAPS}/json`, { body: { data: { more: 'y' } } }],
   ['a large patch', 'PATCH', `${CONFIG_MAPS}/json`, { body: { data: keys(MANY + 1) } }],
+  [
+    'a large strategic merge patch',
+    'PATCH',
+    `${CONFIG_MAPS}/json`,
+    { body: { data: keys(MANY + 2) }, headers: { 'content-type': MEDIA_TYPE.strategicMergePatch } },
+  ],
+  [
+    'a strategic merge patch that names one item again and again',
+    'PATCH',
+    `${CONFIG_MAPS}/small`,
+    {
+      body: { metadata: { ownerReferences: Array.from({ length: MANY }, () => ({ uid: 'u' })) } },
+      headers: { 'content-type': MEDIA_TYPE.strategicMergePatch },
+    },
+  ],
   [
     'a patch that makes much of little',
     'PATCH',
@@ -180,12 +215,9 @@ const CALLS: readonly (readonly [what: string, ...Call])[] = [
     `${PODS}/absent`,
     { body: { ...pod(MANY), metadata: { name: 'absent' } } },
   ],
-  [
-    'a review',
-    'POST',
-    '/apis/authorization.orch/v1/selfsubjectaccessreviews',
-    { body: { spec: { extra: keys(MANY) } } },
-  ],
+  ['a review', 'POST', REVIEWS, { body: { spec: { extra: keys(MANY) } } }],
+  ['a review in YAML', 'POST', REVIEWS, reviewInYaml],
+  ['the same, strict', 'POST', `${REVIEWS}?fieldValidation=Strict`, reviewInYaml],
   [
     'a deletion of a large object',
     'DELETE',
@@ -198,6 +230,8 @@ const CALLS: readonly (readonly [what: string, ...Call])[] = [
     `${CONFIG_MAPS}/small`,
     { body: { dryRun: Array.from({ length: MANY }, () => 'All') } },
   ],
+  ['large options of a deletion in YAML', 'DELETE', `${CONFIG_MAPS}/small`, deletionInYaml],
+  ['the same, of a collection', 'DELETE', `${CONFIG_MAPS}?labelSelector=a`, deletionInYaml],
 ];
 
 test('whatever is large is answered as if it were not', async () => {

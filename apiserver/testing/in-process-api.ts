@@ -56,7 +56,7 @@ export interface Reply {
 export interface CallOptions {
   readonly body?: unknown;
   /** Sent as it is instead of `body`. */
-  readonly text?: string;
+  readonly text?: string | Buffer;
   readonly headers?: IncomingHttpHeaders;
   /** As if it had come in through the listener for upgrades. */
   readonly upgrade?: boolean;
