@@ -2,6 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -196,6 +198,23 @@ describe('npm run start:ha', () => {
     workspace.remove();
   });
 
+  test('members of etcd talk to nobody who shows no certificate, be it a client or a member', async () => {
+    await terminal.ready();
+    await eventually('every part is named', async () => programs().size === 9);
+    const members = [...programs()].filter(([name]) => name.startsWith('etcd-'));
+    expect(members).toHaveLength(3);
+    for (const [, pid] of members) {
+      const urls = new Set(commandLine(String(pid)).match(/https?:\/\/[\d.]+:\d+/gu));
+      // Its own, for clients and for members, and those of both others.
+      expect(urls.size).toBeGreaterThanOrEqual(4);
+      for (const url of urls) {
+        expect(new URL(url).protocol).toBe('https:');
+        expect(await isServed(url)).toBe(false);
+        expect(await isServed(url.replace('https:', 'http:'))).toBe(false);
+      }
+    }
+  });
+
   test('the set answers at one address, also while one of its parts is killed, and Ctrl-C ends all of it', async () => {
     const server = await terminal.ready();
     const caFile = caFileOf(path.join(workspace.dir, 'certs'));
@@ -229,6 +248,19 @@ describe('npm run start:ha', () => {
     return new Map(rows.flatMap((row) => (row === null ? [] : [[row[1] ?? '', Number(row[2])] as const])));
   }
 });
+
+/** Whether somebody without a certificate is told anything. */
+async function isServed(url: string): Promise<boolean> {
+  const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+  return new Promise((resolve) => {
+    const asked = request(new URL('/version', url), { agent: false, rejectUnauthorized: false }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    asked.once('error', () => resolve(false));
+    asked.end();
+  });
+}
 
 /** The processes that have this text on their command line. */
 function processesWith(text: string): readonly number[] {
