@@ -2,24 +2,19 @@ import { mkdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ensureCredentials } from '../../deploy/local/credentials';
-import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
-import { defined } from '../../shared/defined';
 import type { Replica } from '../support/replica';
-import { startReplica } from '../support/replica';
-import { makeWorkspace } from '../support/workspace';
 import type { Attack } from './attacks/attack';
 import { ATTACKS } from './attacks/attacks';
 import { fillForAttacks } from './attacks/fill';
-import type { SlowWebhook } from './attacks/slow-webhook';
 import { startSlowWebhook } from './attacks/slow-webhook';
 import { askProbe } from './ask-probe';
 import type { BenchProcess } from './children';
-import { startLoad, startProgram } from './children';
+import { startLoad, startProgram, tell } from './children';
 import type { LoopFigures } from './loop-probe';
 import type { AnsweredCodes, AttackResult, ProbeResult, Target } from './messages';
 import { cpuMicroseconds, forgetPeak, memoryMegabytes, preferProcess } from './process-cost';
 import { SIZES } from './rig';
+import { withServers } from './servers';
 import type { Table } from './table';
 import { megabytes, milliseconds, ratio } from './table';
 
@@ -90,38 +85,28 @@ export async function measureAttacks(): Promise<Table> {
 }
 
 async function withRig(measureAll: (rig: Rig) => Promise<void>): Promise<void> {
-  const workspace = makeWorkspace('attacks');
-  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
-  const credentials = ensureCredentials(workspace.dir);
-  const loopFile = path.join(workspace.dir, 'loop.json');
-  const replica = await startReplica({
-    dialect: 'kubernetes',
-    storage: { kind: 'etcd', endpoints: etcd.endpoints },
-    dir: workspace.dir,
-    credentials,
-    nodeFlags: ['--require', path.join(__dirname, 'loop-probe-preload.js')],
-    env: { ORCH_BENCH_LOOP_FILE: loopFile },
-    ...defined({ buildRoot: BUILD_ROOT }),
+  const options = { name: 'attacks', dialect: 'kubernetes', isProbed: true, buildRoot: BUILD_ROOT } as const;
+  await withServers(options, async ({ dir, replica, loopFile, targetOf }) => {
+    const webhook = await startSlowWebhook(path.join(dir, 'certs'));
+    let probe: BenchProcess | undefined;
+    try {
+      const tokens = await fillForAttacks(replica, webhook);
+      preferProcess(replica.process().pid);
+      const target = targetOf(replica);
+      probe = await startLoad({
+        kind: 'probe',
+        target: { ...target, token: tokens.quiet },
+        path: QUIET_PATH,
+      });
+      const made = path.join(dir, 'attacker');
+      mkdirSync(made);
+      const attacker = { ...target, token: tokens.noisy };
+      await measureAll({ replica, dir: made, loopFile, probe, attacker });
+    } finally {
+      probe?.send('stop');
+      await webhook.close();
+    }
   });
-  let probe: BenchProcess | undefined;
-  let webhook: SlowWebhook | undefined;
-  try {
-    webhook = await startSlowWebhook(path.join(workspace.dir, 'certs'));
-    const tokens = await fillForAttacks(replica, webhook);
-    preferProcess(replica.process().pid);
-    const target = { server: replica.server, caFile: replica.caFile };
-    probe = await startLoad({ kind: 'probe', target: { ...target, token: tokens.quiet }, path: QUIET_PATH });
-    const dir = path.join(workspace.dir, 'attacker');
-    mkdirSync(dir);
-    await measureAll({ replica, dir, loopFile, probe, attacker: { ...target, token: tokens.noisy } });
-  } finally {
-    probe?.send('stop');
-    await webhook?.close();
-    await replica.stop();
-    await etcd.members[0]?.kill('SIGKILL');
-    await etcd.stop();
-    workspace.remove();
-  }
 }
 
 async function measure({ replica, dir, loopFile, probe, attacker }: Rig, attack: Attack): Promise<Figures> {
@@ -149,11 +134,6 @@ async function measure({ replica, dir, loopFile, probe, attacker }: Rig, attack:
 async function stop(child: BenchProcess): Promise<AnsweredCodes> {
   child.send('stop');
   return ((await child.answer()) as AttackResult).codes;
-}
-
-async function tell(probe: BenchProcess): Promise<ProbeResult> {
-  probe.send('tell');
-  return (await probe.answer()) as ProbeResult;
 }
 
 function rowOf({

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { guardProcess, releaseProcess } from '../../deploy/local/guard';
-import type { Load } from './messages';
+import type { Load, ProbeResult } from './messages';
 import { preferProcess } from './process-cost';
 
 /** A process of the benchmark's own. */
@@ -35,6 +35,12 @@ export function startProgram(program: 'load' | 'limit-server', first: object): B
       child.kill('SIGKILL');
     },
   };
+}
+
+/** What the probe has found since it was asked last. */
+export async function tell(probe: BenchProcess): Promise<ProbeResult> {
+  probe.send('tell');
+  return (await probe.answer()) as ProbeResult;
 }
 
 /** Starts a load and waits until its connections stand. */

@@ -1,12 +1,8 @@
-import path from 'node:path';
-import { ensureCredentials } from '../../deploy/local/credentials';
-import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
 import { eventually } from '../../shared/testing/eventually';
 import type { ApiClient } from '../support/client';
 import type { Replica } from '../support/replica';
-import { startReplica } from '../support/replica';
-import { makeWorkspace } from '../support/workspace';
 import { cpuMicroseconds, memoryAtRest } from './process-cost';
+import { withServers } from './servers';
 import type { Table } from './table';
 import { megabytes, milliseconds } from './table';
 
@@ -21,15 +17,7 @@ const BAR_MB = 0.2;
 
 /** What definitions of custom resources take of a server that has read them, without an object of any of them. */
 export async function measureDefinitions(): Promise<Table> {
-  const workspace = makeWorkspace('bench-definitions');
-  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
-  const replica = await startReplica({
-    dialect: 'orch',
-    storage: { kind: 'etcd', endpoints: etcd.endpoints },
-    dir: workspace.dir,
-    credentials: ensureCredentials(workspace.dir),
-  });
-  try {
+  return withServers({ name: 'bench-definitions', dialect: 'orch' }, async ({ replica }) => {
     await replica.restart();
     const none = await stateOf(replica);
     const bytes = await define(replica.client);
@@ -52,11 +40,7 @@ export async function measureDefinitions(): Promise<Table> {
       ],
       notes: [`The bar is ${String(BAR_MB)} MB for each.`],
     };
-  } finally {
-    await replica.stop();
-    await etcd.stop();
-    workspace.remove();
-  }
+  });
 }
 
 /** CPU time of the server, in milliseconds: what else runs on the machine is not in it. */

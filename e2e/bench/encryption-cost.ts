@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ensureCredentials } from '../../deploy/local/credentials';
-import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
-import { startReplica } from '../support/replica';
-import { makeWorkspace } from '../support/workspace';
 import type { Cost } from './cost';
 import { costOf } from './cost';
 import type { WriteKind } from './messages';
 import { SIZES } from './rig';
+import { withServers } from './servers';
 import type { Table } from './table';
 import { microseconds } from './table';
 
@@ -39,18 +36,9 @@ interface Costs {
 }
 
 async function measureProvider(provider: (typeof PROVIDERS)[number]): Promise<Costs> {
-  const workspace = makeWorkspace(`bench-${provider}`);
-  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
-  const credentials = ensureCredentials(workspace.dir);
-  const replica = await startReplica({
-    dialect: 'orch',
-    storage: { kind: 'etcd', endpoints: etcd.endpoints },
-    dir: workspace.dir,
-    credentials,
-    extraArgs: [`--encryption-provider-config=${configurationFile(workspace.dir, provider)}`],
-  });
-  try {
-    const target = { server: replica.server, caFile: replica.caFile, token: credentials.adminToken };
+  const flags = [(dir: string) => [`--encryption-provider-config=${configurationFile(dir, provider)}`]];
+  return withServers({ name: `bench-${provider}`, dialect: 'orch', flags }, async ({ replica, targetOf }) => {
+    const target = targetOf(replica);
     const measure = async (at: string, write?: { kind: WriteKind; prefix: string }): Promise<Cost> =>
       costOf(replica.process().pid, {
         kind: 'requests',
@@ -63,11 +51,7 @@ async function measureProvider(provider: (typeof PROVIDERS)[number]): Promise<Co
     const created = await measure(SECRETS, { kind: 'createSecret', prefix: 's' });
     const updated = await measure(SECRETS, { kind: 'updateSecret', prefix: 's' });
     return { created, updated, read: await measure(`${SECRETS}/s-0`) };
-  } finally {
-    await replica.stop();
-    await etcd.stop();
-    workspace.remove();
-  }
+  });
 }
 
 function configurationFile(dir: string, provider: (typeof PROVIDERS)[number]): string {

@@ -1,13 +1,8 @@
-import path from 'node:path';
-import type { Credentials } from '../../deploy/local/credentials';
-import { ensureCredentials } from '../../deploy/local/credentials';
-import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
-import type { Replica } from '../support/replica';
-import { startReplica } from '../support/replica';
-import { makeWorkspace } from '../support/workspace';
 import { costOf } from './cost';
 import { percentile } from './messages';
 import { preferProcess } from './process-cost';
+import type { Servers } from './servers';
+import { withServers } from './servers';
 import type { Table } from './table';
 import { microseconds } from './table';
 
@@ -25,24 +20,13 @@ export interface FlowMode {
 
 /** What flow control costs a request while there is no overload: servers of all modes on one etcd, measured by turns. */
 export async function measureFlowCost(modes: readonly FlowMode[]): Promise<Table> {
-  const workspace = makeWorkspace('bench-flow');
-  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
-  const credentials = ensureCredentials(workspace.dir);
-  const started: Replica[] = [];
-  try {
-    for (const [index, { extraArgs }] of modes.entries()) {
-      const replica = await startReplica({
-        name: `apiserver-${String(index)}`,
-        dialect: 'orch',
-        storage: { kind: 'etcd', endpoints: etcd.endpoints },
-        dir: workspace.dir,
-        credentials,
+  const flags = modes.map(
+    ({ extraArgs }) =>
+      () =>
         extraArgs,
-      });
-      preferProcess(replica.process().pid);
-      started.push(replica);
-    }
-    const costs = await costsByTurns(started, credentials);
+  );
+  return withServers({ name: 'bench-flow', dialect: 'orch', flags }, async (servers) => {
+    const costs = await costsByTurns(servers);
     const [least = 0] = costs.map(median);
     return {
       title: 'What limits cost a request without overload',
@@ -57,17 +41,14 @@ export async function measureFlowCost(modes: readonly FlowMode[]): Promise<Table
         ];
       }),
     };
-  } finally {
-    for (const replica of started) await replica.stop();
-    await etcd.stop();
-    workspace.remove();
-  }
+  });
 }
 
-async function costsByTurns(
-  replicas: readonly Replica[],
-  { controllerManagerToken: token }: Credentials,
-): Promise<readonly (readonly number[])[]> {
+async function costsByTurns({
+  replicas,
+  credentials: { controllerManagerToken: token },
+}: Servers): Promise<readonly (readonly number[])[]> {
+  for (const replica of replicas) preferProcess(replica.process().pid);
   const costs = replicas.map((): number[] => []);
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [at, replica] of replicas.entries()) {

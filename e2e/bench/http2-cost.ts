@@ -1,15 +1,12 @@
-import path from 'node:path';
-import { ensureCredentials } from '../../deploy/local/credentials';
-import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
 import type { Replica } from '../support/replica';
-import { startReplica } from '../support/replica';
-import { makeWorkspace } from '../support/workspace';
 import { startLoad } from './children';
 import type { Cost } from './cost';
 import { costOf } from './cost';
-import type { RequestLoad, Target, WatchLoad, WatchResult } from './messages';
+import type { RequestLoad, WatchLoad, WatchResult } from './messages';
 import { percentile } from './messages';
 import { memoryAtRest, preferProcess } from './process-cost';
+import type { Servers } from './servers';
+import { withServers } from './servers';
 import type { Table } from './table';
 import { microseconds, milliseconds } from './table';
 
@@ -37,48 +34,23 @@ const WAYS: readonly Way[] = [
   { name: `HTTP/2, ${String(AT_A_TIME)} connections`, offers: true, http2Connections: AT_A_TIME },
 ];
 
-interface Servers {
+interface Pair extends Pick<Servers, 'targetOf'> {
   readonly plain: Replica;
   readonly offering: Replica;
-  readonly targetOf: (replica: Replica) => Target;
 }
 
 /** What requests and idle watches cost over HTTP/2, beside HTTP/1.1: two servers on one etcd, measured by turns. */
 export async function measureHttp2(): Promise<Table> {
-  const workspace = makeWorkspace('bench-http2');
-  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
-  const credentials = ensureCredentials(workspace.dir);
-  const started: Replica[] = [];
-  const start = async (name: string, extraArgs: readonly string[]): Promise<Replica> => {
-    const replica = await startReplica({
-      name,
-      dialect: 'orch',
-      storage: { kind: 'etcd', endpoints: etcd.endpoints },
-      dir: workspace.dir,
-      credentials,
-      extraArgs,
-    });
-    preferProcess(replica.process().pid);
-    started.push(replica);
-    return replica;
-  };
-  try {
-    const plain = await start('plain', []);
-    const offering = await start('offering', ['--enable-http2']);
-    const targetOf = ({ server, caFile }: Replica): Target => ({
-      server,
-      caFile,
-      token: credentials.adminToken,
-    });
-    return await tableOf({ plain, offering, targetOf });
-  } finally {
-    for (const replica of started) await replica.stop();
-    await etcd.stop();
-    workspace.remove();
-  }
+  const flags = [() => [], () => ['--enable-http2']];
+  return withServers({ name: 'bench-http2', dialect: 'orch', flags }, async ({ replicas, targetOf }) => {
+    const [plain, offering] = replicas;
+    if (plain === undefined || offering === undefined) throw new Error('there are no two servers');
+    for (const replica of replicas) preferProcess(replica.process().pid);
+    return tableOf({ plain, offering, targetOf });
+  });
 }
 
-async function tableOf(servers: Servers): Promise<Table> {
+async function tableOf(servers: Pair): Promise<Table> {
   // First: a server that has worked takes minutes to come to rest.
   const kibPerWatch = await memoryPerWatch(servers);
   const gets = await byTurns(servers, GET);
@@ -110,7 +82,7 @@ function shown(costs: readonly Cost[]): readonly string[] {
 }
 
 async function byTurns(
-  { plain, offering, targetOf }: Servers,
+  { plain, offering, targetOf }: Pair,
   at: string,
   write?: 'create',
 ): Promise<readonly (readonly Cost[])[]> {
@@ -138,7 +110,7 @@ async function byTurns(
 async function memoryPerWatch({
   offering,
   targetOf,
-}: Servers): Promise<{ readonly http1: number; readonly http2: number }> {
+}: Pair): Promise<{ readonly http1: number; readonly http2: number }> {
   const { body } = await offering.client.get(`${CONFIGMAPS}?limit=1`);
   const watch = `${CONFIGMAPS}?watch=true&resourceVersion=${body.metadata?.resourceVersion ?? ''}`;
   const { pid } = offering.process();

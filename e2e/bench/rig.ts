@@ -1,17 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ensureCredentials } from '../../deploy/local/credentials';
-import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
 import { defaultServiceAccount, namespace } from '../support/objects';
 import type { Replica } from '../support/replica';
-import { startReplica } from '../support/replica';
-import { makeWorkspace } from '../support/workspace';
 import { benchPod } from './bench-pod';
 import type { BenchProcess } from './children';
 import { startProgram } from './children';
 import type { Limit } from './limit-server';
 import type { Target } from './messages';
 import { memoryAtRest, memoryMegabytes, preferProcess } from './process-cost';
+import { withServers } from './servers';
 
 /** How many pods there are, how many watchers, and for how long each row of requests runs. */
 export const SIZES = {
@@ -62,47 +59,29 @@ export interface ServerMemory {
 
 /** Starts everything, runs `measure`, and takes everything down again. */
 export async function withBench(measure: (bench: Bench) => Promise<void>): Promise<void> {
-  const workspace = makeWorkspace('bench');
-  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
-  const [member] = etcd.members;
-  const etcdPid = member?.pid ?? 0;
-  const credentials = ensureCredentials(workspace.dir);
-  const loopFile = path.join(workspace.dir, 'loop.json');
-  const replica = await startReplica({
-    dialect: 'orch',
-    storage: { kind: 'etcd', endpoints: etcd.endpoints },
-    dir: workspace.dir,
-    credentials,
-    nodeFlags: ['--require', path.join(__dirname, 'loop-probe-preload.js')],
-    env: { ORCH_BENCH_LOOP_FILE: loopFile },
-  });
-  let limit: BenchProcess | undefined;
-  try {
+  const options = { name: 'bench', dialect: 'orch', isProbed: true } as const;
+  await withServers(options, async ({ dir, etcd, replica, loopFile, targetOf }) => {
+    const etcdPid = etcd.members[0]?.pid ?? 0;
     const memory = await fillMeasured(replica);
-    const target = { server: replica.server, caFile: replica.caFile, token: credentials.adminToken };
-    const started = await startLimit(replica, workspace.dir);
-    ({ limit } = started);
-    const limitTarget = { ...target, server: started.server };
-    const etcdEndpoint = etcd.endpoints[0] ?? '';
-    const isPreferred = [replica.process().pid, limit.pid, etcdPid, process.pid].every(preferProcess);
-    await measure({
-      replica,
-      loopFile,
-      target,
-      limitTarget,
-      limit,
-      etcdPid,
-      etcdEndpoint,
-      isPreferred,
-      memory,
-    });
-  } finally {
-    limit?.kill();
-    await replica.stop();
-    await member?.kill('SIGKILL');
-    await etcd.stop();
-    workspace.remove();
-  }
+    const target = targetOf(replica);
+    const { limit, server } = await startLimit(replica, dir);
+    try {
+      const isPreferred = [replica.process().pid, limit.pid, etcdPid, process.pid].every(preferProcess);
+      await measure({
+        replica,
+        loopFile,
+        target,
+        limitTarget: { ...target, server },
+        limit,
+        etcdPid,
+        etcdEndpoint: etcd.endpoints[0] ?? '',
+        isPreferred,
+        memory,
+      });
+    } finally {
+      limit.kill();
+    }
+  });
 }
 
 /** A configmap with about 1 KB of data. */

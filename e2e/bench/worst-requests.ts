@@ -1,17 +1,13 @@
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ensureCredentials } from '../../deploy/local/credentials';
-import { startEtcdCluster } from '../../deploy/local/etcd-cluster';
 import type { Answer } from '../support/client';
 import type { Replica } from '../support/replica';
-import { startReplica } from '../support/replica';
-import { makeWorkspace } from '../support/workspace';
 import { askProbe } from './ask-probe';
 import type { BenchProcess } from './children';
-import { startLoad } from './children';
+import { startLoad, tell } from './children';
 import type { LoopFigures } from './loop-probe';
-import type { ProbeResult, Target } from './messages';
+import type { ProbeResult } from './messages';
 import { cpuMicroseconds, preferProcess } from './process-cost';
+import { withServers } from './servers';
 import type { Table } from './table';
 import { megabytes, milliseconds } from './table';
 import { BIG_JSON, SMALL_JSON } from './worst/big-json';
@@ -102,32 +98,17 @@ export async function measureWorstRequests(): Promise<Table> {
 }
 
 async function withRig(measureAll: (rig: Rig) => Promise<void>): Promise<void> {
-  const workspace = makeWorkspace('worst');
-  const etcd = await startEtcdCluster({ size: 1, dataDir: path.join(workspace.dir, 'etcd') });
-  const credentials = ensureCredentials(workspace.dir);
-  const loopFile = path.join(workspace.dir, 'loop.json');
-  const replica = await startReplica({
-    dialect: 'kubernetes',
-    storage: { kind: 'etcd', endpoints: etcd.endpoints },
-    dir: workspace.dir,
-    credentials,
-    nodeFlags: ['--require', path.join(__dirname, 'loop-probe-preload.js')],
-    env: { ORCH_BENCH_LOOP_FILE: loopFile },
-  });
-  let probe: BenchProcess | undefined;
-  try {
+  const options = { name: 'worst', dialect: 'kubernetes', isProbed: true } as const;
+  await withServers(options, async ({ replica, loopFile, targetOf }) => {
     await fillStore(replica.client);
     preferProcess(replica.process().pid);
-    const target: Target = { server: replica.server, caFile: replica.caFile, token: credentials.adminToken };
-    probe = await startLoad({ kind: 'probe', target, path: STORED.small });
-    await measureAll({ replica, loopFile, probe });
-  } finally {
-    probe?.send('stop');
-    await replica.stop();
-    await etcd.members[0]?.kill('SIGKILL');
-    await etcd.stop();
-    workspace.remove();
-  }
+    const probe = await startLoad({ kind: 'probe', target: targetOf(replica), path: STORED.small });
+    try {
+      await measureAll({ replica, loopFile, probe });
+    } finally {
+      probe.send('stop');
+    }
+  });
 }
 
 const QUIET_MS = 3_000;
@@ -196,11 +177,6 @@ function headBytes({ path: at, headers = {} }: WorstRequest): number {
   return (
     at.length + Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
   );
-}
-
-async function tell(probe: BenchProcess): Promise<ProbeResult> {
-  probe.send('tell');
-  return (await probe.answer()) as ProbeResult;
 }
 
 function rowOf({ request, bytes, answer, workedMs, cpuMs, ping }: Figures): readonly string[] {

@@ -149,7 +149,7 @@ const GROUP_INSTRUCTIONS = 2;
 /** Alternatives of one character or class each are put together, every one with all before it. */
 const ALTERNATIVE_EFFORT = 1;
 /** The ranges of a class of Unicode are put together anew each time, with both cases of all letters if need be. */
-const UNICODE_CLASS_EFFORT = { exact: 10, folded: 40 } as const;
+const UNICODE_CLASS_EFFORT = { exact: 10, folded: 60 } as const;
 const CLASS_CHARS_PER_EFFORT = 8;
 
 /** In one of the groups that say so; where it ends is not looked at. */
