@@ -15,10 +15,6 @@ export class ListenerRequest extends IncomingMessage implements WireRequest {
   expectsContinue = false;
   /** What arrived after the head of a request to upgrade. */
   upgradeHead: Buffer = NOTHING;
-  // What Express sets while routing. It would stay with a watch for as long as that is open.
-  next: unknown = undefined;
-  params: unknown = undefined;
-  _parsedUrl: unknown = undefined;
 
   get content(): Readable {
     return this;
@@ -34,12 +30,6 @@ export class ListenerRequest extends IncomingMessage implements WireRequest {
 
   set upgrade(asks: boolean | null) {
     this._asksToUpgrade = asks;
-  }
-
-  forgetRouting(): void {
-    this.next = undefined;
-    this.params = undefined;
-    this._parsedUrl = undefined;
   }
 }
 
@@ -61,9 +51,10 @@ export interface ExpressListener {
 }
 
 /**
- * Express as the listener: one application with one catch-all. Express sets the prototype of every request and response to its own,
- * which makes V8 give up its fast paths for them; so the server makes instances of classes whose prototypes carry Express's methods
- * from the start, and there is nothing left to set. The classes belong to one application, as its prototypes do.
+ * Express as the listener: one application, in whose router's place stands the handler, as there is nothing to route. Express sets the
+ * prototype of every request and response to its own, which makes V8 give up its fast paths for them; so the server makes instances of
+ * classes whose prototypes carry Express's methods from the start, and there is nothing left to set. The classes belong to one application,
+ * as its prototypes do.
  */
 export function createExpressListener(handle: RequestHandler): ExpressListener {
   class Request extends ListenerRequest {}
@@ -82,13 +73,6 @@ export function createExpressListener(handle: RequestHandler): ExpressListener {
     locals: { value: Object.freeze({}) },
   });
   Object.assign(app, { request: Request.prototype, response: Response.prototype });
-  app.use((request, response, next) => {
-    if (!(request instanceof ListenerRequest)) {
-      next();
-      return;
-    }
-    request.forgetRouting();
-    handle(request, response);
-  });
+  Object.defineProperty(app, 'router', { value: { handle } });
   return { listener: app, Request, Response };
 }
