@@ -86,25 +86,23 @@ export function createJourney(parts: JourneyParts): (exchange: Exchange) => Prom
     parts.authorize, // whether they may
     createAnswerStage(parts), // the verb itself
   ];
-  return (exchange) => run(stages, 0, exchange);
-}
-
-/** No promise of its own for each stage: this is on the path of everything. */
-function run(stages: readonly Stage[], index: number, exchange: Exchange): Promise<void> {
-  const stage = stages[index];
-  return stage === undefined ? Promise.resolve() : stage(exchange, () => run(stages, index + 1, exchange));
+  // No promise of its own for each stage: this is on the path of everything.
+  return stages.reduceRight<(exchange: Exchange) => Promise<void>>(
+    (next, stage) => (exchange) => stage(exchange, () => next(exchange)),
+    () => Promise.resolve(),
+  );
 }
 
 /** Sets `info`; `answer` for a path whose percent-encoding is broken, which the Go server refuses before it asks who understands what. */
-const requestInfo: Stage = async (exchange, next) => {
+const requestInfo: Stage = (exchange, next) => {
   try {
     exchange.info = parseRequestInfo(exchange.method, exchange.path, exchange.query);
   } catch (error) {
-    if (!(error instanceof URIError)) throw error;
+    if (!(error instanceof URIError)) return Promise.reject(error);
     exchange.answer = NO_PATH;
-    return;
+    return Promise.resolve();
   }
-  await next();
+  return next();
 };
 
 const NO_PATH: Answer = {

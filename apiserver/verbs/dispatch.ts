@@ -72,8 +72,11 @@ const REFUSALS: ReadonlySet<unknown> = new Set(['BadRequest', 'Invalid', 'Method
 const TRIES_MAX = 4;
 
 async function answerOnce(context: VerbContext, exchange: Exchange): Promise<Answer> {
-  if (isDoubtful(context, exchange)) await context.confirmRegistry(exchange.signal);
-  const endpoint = endpointOf(context, exchange);
+  let endpoint = endpointOf(context, exchange);
+  if (isDoubtful(context, exchange, endpoint)) {
+    await context.confirmRegistry(exchange.signal);
+    endpoint = endpointOf(context, exchange);
+  }
   if (endpoint === undefined && !isBuiltIn(context, exchange)) {
     const unknown = unknownBelow(context.registry(), exchange.path);
     if (unknown !== undefined) throw unknown;
@@ -123,8 +126,7 @@ function endpointOf(context: VerbContext, { info }: Exchange): Endpoint | undefi
 }
 
 /** Whether it would be refused for what this replica may not know yet: another one may have served the resource before. */
-function isDoubtful(context: VerbContext, exchange: Exchange): boolean {
-  const endpoint = endpointOf(context, exchange);
+function isDoubtful(context: VerbContext, exchange: Exchange, endpoint: Endpoint | undefined): boolean {
   if (endpoint === undefined) return !isBuiltIn(context, exchange);
   return exchange.info.verb === 'create' && endpoint.custom?.isTerminating === true;
 }

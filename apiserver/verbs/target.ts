@@ -37,20 +37,21 @@ export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): 
  * not need the object is in order.
  */
 export function refuseImpossiblePlace(target: Pick<Target, 'name' | 'namespace'>): void {
-  for (const [what, text] of [
-    ['Name', target.name],
-    ['Namespace', target.namespace],
-  ] as const) {
-    const why = pathSegmentProblem(text);
-    if (why !== undefined) throw badRequest(`${what} parameter invalid: ${JSON.stringify(text)}: ${why}`);
-  }
+  keepSegment('Name', target.name);
+  keepSegment('Namespace', target.namespace);
 }
 
-function pathSegmentProblem(text: string): string | undefined {
-  if (text === '.' || text === '..') return `may not be '${text}'`;
+function keepSegment(what: string, text: string): void {
+  if (!NO_SEGMENT.test(text)) return;
   const illegal = ['/', '%'].filter((character) => text.includes(character));
-  return illegal.length === 0 ? undefined : `may not contain '${illegal.join("', may not contain '")}'`;
+  const why =
+    illegal.length === 0
+      ? `may not be '${text}'`
+      : `may not contain '${illegal.join("', may not contain '")}'`;
+  throw badRequest(`${what} parameter invalid: ${JSON.stringify(text)}: ${why}`);
 }
+
+const NO_SEGMENT = /^\.{1,2}$|[/%]/;
 
 /** Whether the path is one of the resource's, whatever is asked for there. */
 function isThere(info: RequestInfo, endpoint: Endpoint, name: string): boolean {

@@ -130,6 +130,7 @@ function misfit(
   { format, shape }: Negotiated,
   showing: Showing,
 ): StatusError | undefined {
+  if (shape === undefined && format !== 'yaml') return undefined;
   const kind = shape?.kind;
   if (kind === 'PartialObjectMetadata' && showing === 'list') {
     return new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is a list`);
