@@ -57,6 +57,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly isNamedByUid?: boolean;
   /** A PUT on a missing name creates it. Default: 404. */
   readonly createsOnUpdate?: boolean;
+  /** A PUT or an apply of the status on a missing name creates the object, without that status. Default: 404. */
+  readonly statusCreates?: boolean;
   /** A PUT without resourceVersion is refused. Default: it overwrites. */
   readonly requiresResourceVersion?: boolean;
   /** A PUT without resourceVersion, or of another uid, is refused like anything that is wrong with the object. Default: it overwrites, or conflicts. */

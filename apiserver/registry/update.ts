@@ -54,6 +54,8 @@ function refuseOfNothing(request: WriteRequest, { options, knownUid = '' }: Upda
 }
 
 function mayCreate({ endpoint, subresource }: WriteRequest, { creates }: UpdateOptions): boolean {
-  if (subresource !== '' || creates === 'never') return false;
-  return creates === 'always' || endpoint.stored.strategy.createsOnUpdate === true;
+  const { createsOnUpdate = false, statusCreates = false } = endpoint.stored.strategy;
+  if (creates === 'never') return false;
+  if (subresource !== '') return subresource === 'status' && statusCreates;
+  return creates === 'always' || createsOnUpdate;
 }

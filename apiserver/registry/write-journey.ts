@@ -2,7 +2,13 @@ import { Pace } from '../../shared/concurrency/pace';
 import { afterConversion } from './conversion-needed';
 import type { Draft } from './draft';
 import { judge, mutate, refuseEscalation, requireCreate } from './write-steps/admission';
-import { change, refuseForeignUid, relyOnDefinition, toStored, trackFields } from './write-steps/change';
+import {
+  change,
+  refuseUnreadableVersion,
+  relyOnDefinition,
+  toStored,
+  trackFields,
+} from './write-steps/change';
 import {
   checkPreconditions,
   prepareChanged,
@@ -36,7 +42,7 @@ const JOURNEY: readonly (readonly [step: Step, ...ways: readonly Way[]])[] = [
   [trackFields, 'create', 'update', 'operation', 'question'],
   // The version that is kept: from here on all rules know one form of the object alone.
   [toStored, 'create', 'update'],
-  [refuseForeignUid, 'create'],
+  [refuseUnreadableVersion, 'create'],
   [relyOnDefinition, 'create', 'update'],
   // Plugins and webhooks may change everything, so that nothing is checked before them that they could undo.
   [mutate, 'create', 'update', 'delete', 'operation'],
@@ -68,7 +74,7 @@ const JOURNEY: readonly (readonly [step: Step, ...ways: readonly Way[]])[] = [
 /** They take the same time whatever the object is, which counts with that of the next one. */
 const SHORT: ReadonlySet<Step> = new Set([
   checkDeletion,
-  refuseForeignUid,
+  refuseUnreadableVersion,
   relyOnDefinition,
   checkPreconditions,
   refuseFaults,

@@ -2,7 +2,7 @@ import { MEDIA_TYPE } from '../../shared/names';
 import { Pace } from '../../shared/concurrency/pace';
 import { isJsonObject } from '../../shared/object/clone';
 import type { ApiObject } from '../../shared/object/object';
-import { StatusError, badRequest } from '../../shared/errors/status-error';
+import { StatusError, badRequest, conflict } from '../../shared/errors/status-error';
 import { DecodeError, decodeJson, decodeObject } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
 import { withStoredEmpties } from '../../shared/schema/stored-empties';
@@ -36,14 +36,27 @@ export async function readApplyPatch(
   try {
     apply = await readApply(exchange, target);
   } catch (error) {
-    // Nothing is created by way of a subresource.
+    // What is not there comes first, unless it is to be created.
     if (target.subresource === '' || !(error instanceof StatusError)) throw error;
-    return { change: refusalOf(target, error), options: { creates: 'never' } };
+    return { change: refusalOf(target, error), options: { creates: 'always' } };
   }
+  const { read, ...asked } = apply;
+  const readNew = (merged: object): ApiObject => read(withoutForeignUid(merged, target));
   return {
-    change: (live) => refusingWrongTypes(target, () => applied(context.store, request, { ...apply, live })),
+    change: (live) =>
+      refusingWrongTypes(target, () =>
+        applied(context.store, request, { ...asked, live, read: live === undefined ? readNew : read }),
+      ),
     options: { creates: 'always', isTracked: true },
   };
+}
+
+/** Throws Conflict for a configuration that names the uid of its object where there is none. */
+function withoutForeignUid(merged: object, { endpoint, name }: Target): object {
+  const { uid = '' } = (merged as Partial<ApiObject>).metadata ?? {};
+  if (uid === '') return merged;
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  throw conflict(endpoint.row, name, why);
 }
 
 /** What the request says is to be applied. Throws BadRequest for a configuration that cannot be read or is of another kind. */

@@ -423,6 +423,11 @@ describe('paths', () => {
     expect((await api.call('POST', url, { body: {} })).code).toBe(200);
   });
 
+  test.each(['GET', 'POST'])('%s of a group without a name is an unknown page', async (method) => {
+    const { code, text } = await api.call(method, '/apis//');
+    expect([code, text]).toEqual([404, '404 page not found\n']);
+  });
+
   test.each(['/', '/index.html'])('%s lists every path, indented', async (url) => {
     const { code, text, json } = await api.call('GET', url);
     expect([code, text]).toEqual([200, JSON.stringify(json, null, 2)]);

@@ -288,6 +288,16 @@ test('a label selector is judged expression by expression', () => {
   expect(validateLabelSelector(undefined, 's')).toEqual([]);
 });
 
+test('a controller without a name contradicts no other', () => {
+  const references = [
+    { apiVersion: 'v1', kind: 'Pod', name: '', uid: 'u', controller: true },
+    { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'v', controller: true },
+  ];
+  const rules = { namespaced: false, validateName: subdomainName, path: 'metadata' };
+  const errors = validateObjectMeta({ name: 'a', ownerReferences: references }, rules);
+  expect(errors.map(({ field }) => field)).toEqual(['metadata.ownerReferences.name']);
+});
+
 test('thousands of controllers are refused in a message that is not thousands of times their size', () => {
   const ownerReferences = Array.from({ length: 20_000 }, (_, at) => ({
     ...owner,

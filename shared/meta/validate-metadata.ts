@@ -138,12 +138,13 @@ function validateImmutable(next: ObjectMeta, previous: ObjectMeta, path: string)
 }
 
 function validateOwnerReferences(references: readonly OwnerReference[], path: string): FieldError[] {
-  let controller: string | undefined;
+  // One without a name is no controller yet that another could contradict, as upstream.
+  let controller = '';
   let controllerErrors = 0;
   return untilTooMany(references, (reference) => {
     const errors = validateOwnerReference(reference, path);
     if (reference.controller !== true) return errors;
-    if (controller === undefined) controller = reference.name;
+    if (controller === '') controller = (reference as Partial<OwnerReference>).name ?? '';
     else if (controllerErrors < REPEATING_ERRORS_MAX) {
       controllerErrors += 1;
       const why = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${reference.name}`;

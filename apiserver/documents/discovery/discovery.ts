@@ -42,6 +42,8 @@ function documentAt(
   { serverAddress, aggregated, features }: DiscoveryParts,
   path: string,
 ): object | undefined {
+  // Two slashes name a group that has no name.
+  if (path === '/apis//') return undefined;
   const [prefix, first = '', second = '', ...more] = path.replace(/^\/|\/$/g, '').split('/');
   const resourcesOf = (group: string, version: string): object | undefined =>
     apiResourceList(registry, { group, version, isHashed: features.storageVersionHash });

@@ -8,6 +8,7 @@ import { serviceRules } from './services-rules';
 /** A Service: an address, and ports of nodes, that are its own. */
 export const services: Strategy<Service> = {
   checksIdentityLast: true,
+  statusCreates: true,
   nameRule: label1035Name,
   ...serviceRules,
   reserves: 'service addresses',

@@ -20,7 +20,7 @@ import type { Entry } from './entries';
 import { identityOf, storedEntries, withEntries, withManagedFields } from './entries';
 import { ownedByLastApplied, refreshLastApplied } from './last-applied';
 import type { FieldWriter, ManagedKind } from './managed-kind';
-import { ChangesByVersion, reconcileEntries, takeAway } from './owned-fields';
+import { ChangesByVersion, hasForgotten, reconcileEntries, takeAway } from './owned-fields';
 import { prune } from './prune';
 import { trackUpdate } from './track-update';
 
@@ -52,6 +52,7 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   if (config.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
   const live = liveOf(request);
   const entries = reconcileEntries(kind, storedEntries(live.metadata));
+  const isLive = request.live === live && !hasForgotten(kind, live.metadata.managedFields);
   const last = entries.find((entry) => isApplierOf(writer, entry));
   const set = setOfConfig(kind, config, last);
   const own: Entry = {
@@ -64,7 +65,7 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   const others = entries.filter((entry) => entry !== last);
   const bare = withManagedFields(live, undefined);
   const merged = mergeConfig(kind.shape, bare, config) as unknown as ApiObject;
-  if (merged === bare && request.live === live && isSameOwnership(last, own)) {
+  if (merged === bare && isLive && isSameOwnership(last, own)) {
     return refreshLastApplied(request, live);
   }
   const pruned = prune({ kind, merged, last, owners: [...others, own] });
@@ -73,7 +74,7 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   const after = [...takeAway(others, changes), ...(isEmptySet(set) ? [] : [own])];
   const next = refreshLastApplied(request, withManagedFields(request.read(pruned), undefined));
   const isSame = sameOwners(entries, after) && deepEqual({ ...next }, withoutTypeMeta(bare, next));
-  if (isSame && request.live === live) return withManagedFields(next, live.metadata.managedFields);
+  if (isSame && isLive) return withManagedFields(next, live.metadata.managedFields);
   const timed = { ...own, time: formatTime(writer.nowMs) };
   return withEntries(
     next,

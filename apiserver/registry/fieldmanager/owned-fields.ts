@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../../shared/object/object';
+import type { ApiObject, ManagedFieldsEntry } from '../../../shared/object/object';
 import type { Comparison } from '../../../shared/fieldset/compare';
 import { compareObjects, withoutFields } from '../../../shared/fieldset/compare';
 import type { FieldSet } from '../../../shared/fieldset/field-set';
@@ -72,6 +72,11 @@ export function reconcileEntries(kind: ManagedKind, entries: readonly Entry[]): 
     const set = reconcileWithShape(version.shape, entry.set);
     return [set === entry.set ? entry : { ...entry, set }];
   });
+}
+
+/** Whether some of the owners are in versions that are gone. */
+export function hasForgotten(kind: ManagedKind, entries: readonly ManagedFieldsEntry[] = []): boolean {
+  return entries.some(({ apiVersion = '' }) => versionOf(kind, apiVersion) === undefined);
 }
 
 export function versionOf(kind: ManagedKind, apiVersion: string): ManagedVersion | undefined {

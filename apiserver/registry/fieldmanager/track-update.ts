@@ -15,7 +15,7 @@ import { capUpdaters } from './cap';
 import type { Entry } from './entries';
 import { identityOf, readEntries, storedEntries, withEntries, withManagedFields } from './entries';
 import type { FieldWriter, ManagedKind } from './managed-kind';
-import { ChangesByVersion, reconcileEntries, takeAway } from './owned-fields';
+import { ChangesByVersion, hasForgotten, reconcileEntries, takeAway } from './owned-fields';
 
 /**
  * The object of a write that is no apply (create, update, any other patch), with managedFields that say who owns what after it: the
@@ -35,7 +35,8 @@ export function trackUpdate(
   const isUntracked = own === undefined ? stored === undefined || stored.length === 0 : own.length === 0;
   if (live !== undefined && isUntracked) return withManagedFields(next, undefined);
   const changes = new ChangesByVersion(kind, live ?? kind.blank, next);
-  if (isNoDifference(changes.comparison) && own === undefined) return withManagedFields(next, stored);
+  const isSame = isNoDifference(changes.comparison) && own === undefined;
+  if (isSame && !hasForgotten(kind, stored)) return withManagedFields(next, stored);
   if (!hasNamedItems(kind.shape, live, next)) return withManagedFields(next, undefined);
   const before = own ?? (live === undefined ? [] : storedEntries(live.metadata));
   return withEntries(next, entriesAfter(kind, before, changes, writer));

@@ -1,4 +1,4 @@
-import { conflict } from '../../../shared/errors/status-error';
+import { badRequest } from '../../../shared/errors/status-error';
 import type { Draft } from '../draft';
 import { relyingOn } from '../draft';
 import { tracked } from '../field-tracking';
@@ -24,12 +24,19 @@ export function toStored(draft: Draft): void {
   draft.object = toHub(draft.asked.request.endpoint, draft.object);
 }
 
-/** A configuration that names the uid of its object is not one of an object that is not there. */
-export function refuseForeignUid({ asked: { request, options }, object }: Draft): void {
-  const { uid = '' } = object.metadata;
-  if (options.creates !== 'always' || uid === '') return;
-  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
-  throw conflict(request.endpoint.row, request.name, why);
+/**
+ * Throws BadRequest for an update that would create and whose version is none: upstream reads it before it looks at the object, and answers
+ * 500.
+ */
+export function refuseUnreadableVersion({ asked: { options }, object }: Draft): void {
+  const { resourceVersion = '' } = object.metadata;
+  if (options.creates === 'never' || resourceVersion === '' || isVersion(resourceVersion)) return;
+  throw badRequest(`the resourceVersion ${JSON.stringify(resourceVersion)} is no version`);
+}
+
+/** A number of 64 bits. */
+export function isVersion(text: string): boolean {
+  return /^\d{1,20}$/.test(text) && BigInt.asUintN(64, BigInt(text)) === BigInt(text);
 }
 
 /** What is told of an object that is another than its client has seen. */

@@ -11,6 +11,7 @@ import type { MetadataChecks, Strategy } from '../strategy';
 import { withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import { problemsAsSent } from './as-sent';
+import { isVersion } from './change';
 
 /** What only the server sets of a new object. */
 export function prepareNew(draft: Draft): void {
@@ -57,9 +58,8 @@ export function validateNew(draft: Draft): void {
 /** Throws BadRequest for a creation that names a version, as upstream's store does: a number above 0, and only when it is asked to store. */
 export function refuseVersion({ asked: { request, options }, sent }: Draft): void {
   const { resourceVersion = '' } = sent.metadata;
-  if (options.creates !== 'never' || request.dryRun || !/^\d+$/.test(resourceVersion)) return;
-  const version = BigInt(resourceVersion);
-  if (version === 0n || BigInt.asUintN(64, version) !== version) return;
+  if (options.creates !== 'never' || request.dryRun) return;
+  if (!isVersion(resourceVersion) || BigInt(resourceVersion) === 0n) return;
   throw badRequest('resourceVersion should not be set on objects to be created');
 }
 

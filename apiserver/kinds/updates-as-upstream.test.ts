@@ -1,4 +1,4 @@
-import { GROUP } from '../../shared/names';
+import { GROUP, MEDIA_TYPE } from '../../shared/names';
 import { RESOURCES } from '../../shared/api/resources';
 import { minimalObject } from '../testing/minimal-objects';
 import type { InProcessApi } from '../testing/in-process-api';
@@ -62,4 +62,40 @@ test('what owns an Event by way of its other group is forgotten with the next wr
   const { json } = await api.call('PATCH', url, { body: { reason: 'Because' } });
   const owners = json.metadata.managedFields as readonly { readonly apiVersion: string }[];
   expect(owners.map(({ apiVersion }) => apiVersion)).toEqual([`${GROUP.events}/v1beta1`]);
+  // Also by a write that changes nothing else.
+  const again = await api.call('PATCH', `${core}/${name}`, { body: {} });
+  expect(again.json.metadata.managedFields).toBeUndefined();
+});
+
+describe('what is not there', () => {
+  const services = '/api/v1/namespaces/default/services';
+  const service = { kind: 'Service', apiVersion: 'v1', metadata: { name: 's' } };
+  const applied = { headers: { 'content-type': MEDIA_TYPE.applyPatch } };
+
+  test('is a Service that its status can create, if it is a good one', async () => {
+    const url = `${services}/s/status?fieldManager=a`;
+    const bad = await api.call('PATCH', url, { ...applied, body: { ...service, status: {} } });
+    expect([bad.code, bad.json.details.causes[0].field]).toEqual([422, 'spec.ports']);
+    const body = { ...service, spec: { ports: [{ port: 80 }] } };
+    expect((await api.call('PUT', `${services}/s/status?dryRun=All`, { body })).code).toBe(201);
+    expect((await api.call('PATCH', `${services}/s/status`, { body: {} })).code).toBe(404);
+  });
+
+  test('is no Service for a PUT, whatever that says of its uid', async () => {
+    const body = { ...service, metadata: { name: 's', uid: 'u' }, spec: { ports: [{ port: 80 }] } };
+    expect((await api.call('PUT', `${services}/s`, { body })).code).toBe(404);
+  });
+
+  test('is refused with a version that is none, where an update would create it', async () => {
+    const url = '/api/v1/namespaces/default/endpoints/e';
+    const body = { kind: 'Endpoints', apiVersion: 'v1', metadata: { name: 'e', resourceVersion: 'x' } };
+    expect((await api.call('PUT', url, { body })).code).toBe(400);
+    expect((await api.call('PATCH', `${url}?fieldManager=a`, { ...applied, body })).code).toBe(400);
+  });
+
+  test('is not what an apply means by a uid, whatever name that says', async () => {
+    const body = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'other', uid: 'u' } };
+    const url = '/api/v1/namespaces/default/configmaps/c?fieldManager=a';
+    expect((await api.call('PATCH', url, { ...applied, body })).code).toBe(409);
+  });
 });
