@@ -97,11 +97,21 @@ describe('scale', () => {
     await api.call('POST', DEPLOYMENTS, { body: deployment() });
     const put = (metadata: object): ReturnType<InProcessApi['call']> =>
       api.call('PUT', `${DEPLOYMENTS}/web/scale`, {
-        body: { metadata: { name: 'web', ...metadata }, spec: { replicas: 0 } },
+        body: { metadata: { name: 'web', namespace: 'default', ...metadata }, spec: { replicas: 0 } },
       });
     expect((await put({ resourceVersion: '1' })).code).toBe(409);
     expect((await put({ uid: '00000000-0000-4000-8000-000000000000' })).code).toBe(409);
     expect((await put({})).json.spec).toEqual({});
+  });
+
+  test('a PUT has to say the namespace, before its version counts', async () => {
+    await api.call('POST', DEPLOYMENTS, { body: deployment() });
+    const { json } = await api.call('PUT', `${DEPLOYMENTS}/web/scale`, {
+      body: { metadata: { name: 'web', resourceVersion: '1' }, spec: { replicas: -1 } },
+    });
+    expect(json.message).toBe(
+      'Scale.autoscaling "web" is invalid: [metadata.namespace: Required value, spec.replicas: Invalid value: -1: must be greater than or equal to 0]',
+    );
   });
 
   test('a negative number is refused as the Scale that it is', async () => {
@@ -322,19 +332,21 @@ describe('eviction', () => {
     expect(json.metadata.finalizers).toContain('foregroundDeletion');
   });
 
-  test.each([{ propagationPolicy: 'Odd' }, { propagationPolicy: 'Orphan', orphanDependents: true }])(
-    'deleteOptions %j are refused, and nothing is deleted',
-    async (deleteOptions) => {
-      await pod('a');
-      const { json } = await evict('a', { deleteOptions });
-      expect([json.code, json.details.kind, json.details.causes[0].field]).toEqual([
-        422,
-        'DeleteOptions',
-        'propagationPolicy',
-      ]);
-      expect((await api.call('GET', `${PODS}/a`)).json.metadata).not.toHaveProperty('deletionTimestamp');
-    },
-  );
+  test.each([
+    ['propagationPolicy', { propagationPolicy: 'Odd' }],
+    ['propagationPolicy', { propagationPolicy: 'Orphan', orphanDependents: true }],
+    ['dryRun', { dryRun: ['x'] }],
+    ['dryRun', { dryRun: ['All', 'x'] }],
+  ])('deleteOptions are refused for their %s (%j), and nothing is deleted', async (field, deleteOptions) => {
+    await pod('a');
+    const { json } = await evict('a', { deleteOptions });
+    expect([json.code, json.details.kind, json.details.causes[0].field]).toEqual([
+      422,
+      'DeleteOptions',
+      field,
+    ]);
+    expect((await api.call('GET', `${PODS}/a`)).json.metadata).not.toHaveProperty('deletionTimestamp');
+  });
 
   test('the kind is that of policy/v1beta1 alone', async () => {
     await pod('a');
@@ -401,6 +413,16 @@ describe('approval of certificate requests', () => {
     expect(await problemOf(pem.repeat(100))).toBeUndefined();
     expect(await problemOf(pem.repeat(101))).toContain('must contain at most 100 PEM blocks');
     expect(await problemOf('x')).toContain('must contain at least one CERTIFICATE PEM block');
+  });
+
+  test('in v1beta1 a decision that comes through status leaves all conditions as they were', async () => {
+    await api.call('POST', REQUESTS, { body: request });
+    const other = { type: 'Other', status: 'True', message: 'kept' };
+    await api.call('PATCH', `${REQUESTS}/r/status`, { body: { status: { conditions: [other] } } });
+    const { code, json } = await api.call('PATCH', `${REQUESTS.replace('v1', 'v1beta1')}/r/status`, {
+      body: { status: { conditions: [{ ...other, message: 'lost' }, approved] } },
+    });
+    expect([code, json.status.conditions]).toEqual([200, [expect.objectContaining(other)]]);
   });
 
   test('a decision can neither be taken back nor be added through status', async () => {

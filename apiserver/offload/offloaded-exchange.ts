@@ -1,3 +1,4 @@
+import { queryOf } from '../exchange/query-of';
 import type { IncomingHttpHeaders } from 'node:http';
 import { LightSignal } from '../../shared/concurrency/light-signal';
 import type { AuditTrail, JsonBody, ObjectIdentity, WantedObjects } from '../exchange/audit-trail';
@@ -32,7 +33,7 @@ export class OffloadedExchange implements Exchange {
     this.method = request.method;
     this.path = request.path;
     this.search = request.search;
-    this.query = new URLSearchParams(request.search);
+    this.query = queryOf(request.search);
     this.headers = request.headers;
     this.rawHeaders = request.rawHeaders;
     this.remoteAddress = request.remoteAddress;

@@ -1,3 +1,4 @@
+import { queryOf } from '../exchange/query-of';
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../../shared/concurrency/clock';
 import { defined } from '../../shared/defined';
@@ -49,7 +50,7 @@ export async function startReplica(options: ServerOptions, parts: ReplicaParts):
     element: ({ event, group, version, resource, accept, search, bytes, fields, isShown }) => {
       const endpoint = plane.registry().endpoint(group, version, resource);
       if (endpoint === undefined) throw new Error(`${resource} are not served`);
-      const asked = { headers: defined({ accept }), query: new URLSearchParams(search) };
+      const asked = { headers: defined({ accept }), query: queryOf(search) };
       const shown = isShown ? { isShown } : {};
       const source = { bytes, transient: true, ...defined({ fields }), ...shown } as const;
       const encoder = encoderOf(asked, endpoint, event === undefined ? 'list' : 'stream');

@@ -23,6 +23,11 @@ export function propagationErrors({
   ];
 }
 
+/** What is wrong with values of `dryRun`, in the options of any write: `All` is the only one, and the empty text is none. */
+export function dryRunErrors(values: readonly string[]): readonly FieldError[] {
+  return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])];
+}
+
 /** Throws Invalid where there is something wrong with the options of a deletion. */
 export function refuseDeleteOptions(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject({ group: GROUP.meta, kind: 'DeleteOptions' }, '', errors);

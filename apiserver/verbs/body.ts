@@ -8,9 +8,9 @@ import { badRequest } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/object/object';
 import { DecodeError, decodeObject, withFractions } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
-import { jsonOfYaml, typeMetaWords } from '../../shared/schema/reader-words/document-words';
+import { jsonInOrder, typeMetaWords } from '../../shared/schema/reader-words/document-words';
 import { readerWords } from '../../shared/schema/reader-words/reader-words';
-import { messageTypeOfKind } from '../../shared/schema/types';
+import { messageType, messageTypeOfKind } from '../../shared/schema/types';
 import type { ExpectedObject } from '../http/encoding/request-body';
 import { bodyMediaType, parseBody, summaryOf } from '../http/encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
@@ -82,7 +82,7 @@ function decodeReporting(
     value,
     endpoint,
     report === undefined ? undefined : reportingDuplicates(report, bytes, isYaml ? 'yaml' : 'json'),
-    isYaml ? () => jsonOfYaml(value, bytes) : () => bytes,
+    isYaml ? () => jsonInOrder(value, bytes) : () => bytes,
   );
 }
 
@@ -109,14 +109,28 @@ export function decodeValue(
     return STEP_TIMES.run('default', () => endpoint.applyDefaults?.(decoded)) ?? decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const source = endpoint.custom === undefined ? json?.() : undefined;
-    const words = source === undefined ? undefined : readerWords(source, endpoint.type);
+    const words = wordsOf(value, endpoint, json);
     throw badRequest(
       `${kind} in version ${JSON.stringify(endpoint.row.version)} cannot be handled as a ${kind}: ${words ?? error.message}`,
       error,
     );
   }
 }
+
+/** What upstream's reader says of what does not fit: of a custom resource it reads the metadata alone, once its JSON has been parsed. */
+function wordsOf(
+  value: unknown,
+  { custom, type }: Endpoint,
+  json: (() => Buffer | undefined) | undefined,
+): string | undefined {
+  const source = json?.();
+  if (source === undefined) return undefined;
+  if (custom === undefined) return readerWords(source, type);
+  const metadata = jsonInOrder(record(value)['metadata'] ?? null, source);
+  return metadata === undefined ? undefined : readerWords(metadata, OBJECT_META);
+}
+
+const OBJECT_META = messageType('meta/v1.ObjectMeta');
 
 /** As in Go, a number with a point or an exponent is none for an integer field of a built-in kind. */
 function refuseFractions(value: unknown, { custom, type }: Endpoint): void {

@@ -8,9 +8,9 @@ import { bodyMediaType } from '../http/encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
 import type { DeleteOptions } from '../registry/deletion';
 import { graceOf } from '../registry/deletion';
-import { propagationErrors, refuseDeleteOptions } from '../registry/delete-options-rules';
+import { dryRunErrors, propagationErrors, refuseDeleteOptions } from '../registry/delete-options-rules';
 import { boundedBody } from './body';
-import { dryRunErrors, intParameter, optionalBoolParameter } from './query';
+import { intParameter, optionalBoolParameter } from './query';
 
 /** The wire form of meta/v1 DeleteOptions, as far as it is read. */
 interface WireOptions {

@@ -76,6 +76,14 @@ test.each([
   },
 );
 
+test('a whole number that is written as a fraction is one in a strategic merge patch alone', async () => {
+  const text = '{"spec":{"replicas":3.0}}';
+  const { code, json } = await patch(strategicMergePatch, text, '&dryRun=All');
+  expect([code, json.spec.replicas]).toEqual([200, 3]);
+  expect((await patch(mergePatch, text, '&dryRun=All')).code).toBe(422);
+  expect((await patch(strategicMergePatch, '{"spec":{"replicas":3.5}}', '&dryRun=All')).code).toBe(422);
+});
+
 test.each([[{ kind: 'Other' }], [{ apiVersion: 'v2' }], [{ apiVersion: null, kind: 'ConfigMap' }]])(
   'a strategic merge patch says nothing of the kind (%j)',
   async (document) => {

@@ -100,7 +100,9 @@ function changeBy(target: Target, asked: Patch): Change {
     const { endpoint } = target;
     const versioned: ApiObject = { ...current, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
     const patched = applied(versioned, asked, target);
-    const fractions = endpoint.custom === undefined ? withFractions(asked.document) : undefined;
+    // Upstream's converter, which makes objects of what a strategic merge patch has merged, takes 1.0 for 1.
+    const isConverted = endpoint.custom !== undefined || asked.mediaType === MEDIA_TYPE.strategicMergePatch;
+    const fractions = isConverted ? undefined : withFractions(asked.document);
     if (fractions !== undefined) {
       const whole = asOwnKind(applied(versioned, { ...asked, document: fractions }, target), target, asked);
       decodePatched(whole, endpoint, { ...asked, report: undefined });

@@ -13,8 +13,14 @@ export function placeInNamespace(object: ApiObject, { endpoint, namespace }: Tar
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
+/** The object of an update as it belongs to the path. Throws BadRequest when it names another object than the path. */
+export function checkIdentity(object: ApiObject, target: Target): ApiObject {
+  refuseOther(object, target);
+  return placeInNamespace(object, target);
+}
+
 /** Throws BadRequest when the object of an update names another object than the path. */
-export function checkIdentity(object: ApiObject, { endpoint, namespace, name }: Target): ApiObject {
+export function refuseOther(object: ApiObject, { endpoint, namespace, name }: Target): void {
   const given = object.metadata.name ?? '';
   if (given === '') throw namelessObject(name);
   if (given !== name) {
@@ -26,7 +32,6 @@ export function checkIdentity(object: ApiObject, { endpoint, namespace, name }: 
       `the namespace of the object (${givenNamespace}) does not match the namespace on the request (${namespace})`,
     );
   }
-  return placeInNamespace(object, { endpoint, namespace, name, subresource: '' });
 }
 
 /** The refusal of an object that does not say its name, where the path says `name`. */

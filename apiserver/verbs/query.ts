@@ -3,7 +3,8 @@ import { boolParameter } from '../exchange/bool-parameter';
 import { validateFieldManager } from '../../shared/meta/validate-metadata';
 import { badRequest } from '../../shared/errors/status-error';
 import type { FieldError } from '../../shared/errors/field-error';
-import { forbiddenField, invalidObject, notSupported, required } from '../../shared/errors/field-error';
+import { forbiddenField, invalidObject, required } from '../../shared/errors/field-error';
+import { dryRunErrors } from '../registry/delete-options-rules';
 
 /** Which options object a verb's query belongs to; its name stands in error messages. */
 export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions';
@@ -52,11 +53,6 @@ export function patchOptions(query: URLSearchParams, isApply: boolean): boolean 
     ...dryRunErrors(dryRun),
   ]);
   return dryRun.length > 0;
-}
-
-/** What is wrong with values of `dryRun`: `All` is the only one, and the empty text is none. */
-export function dryRunErrors(values: readonly string[]): readonly FieldError[] {
-  return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])];
 }
 
 function refuse(kind: OptionsKind, errors: readonly FieldError[]): void {

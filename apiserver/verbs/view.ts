@@ -23,7 +23,7 @@ import { patchMediaTypes, readApply } from './apply';
 import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { readPatch } from './patch';
-import { checkIdentity } from './place';
+import { refuseOther } from './place';
 import { patchOptions, writeOptions } from './query';
 import type { Target } from './target';
 import { refuseImpossiblePlace, writeRequestOf } from './target';
@@ -80,7 +80,9 @@ async function get(
 
 async function update(context: VerbContext, exchange: Exchange, viewed: Viewed): Promise<Answer> {
   const dryRun = writeOptions(exchange.query, 'UpdateOptions');
-  const object = checkIdentity(await readBodyObject(exchange, viewed.shown.endpoint), viewed.shown);
+  const object = await readBodyObject(exchange, viewed.shown.endpoint);
+  // What is shown is validated as it was sent: a Scale has to say its namespace.
+  refuseOther(object, viewed.shown);
   return write(context, exchange, viewed, { change: () => object, dryRun });
 }
 

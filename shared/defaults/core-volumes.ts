@@ -1,9 +1,11 @@
 import type {
+  PersistentVolumeSpec,
   RBDPersistentVolumeSource,
   RBDVolumeSource,
   ScaleIOPersistentVolumeSource,
   ScaleIOVolumeSource,
 } from '../api/types/core-v1';
+import type { Part } from '../object/object';
 import type { DefaultsTable, MessageDefaults } from './contract';
 
 /** rw-r--r--, as files in volumes are written unless the client says otherwise. */
@@ -45,10 +47,24 @@ export const CORE_VOLUMES: DefaultsTable = {
   'core/v1.AzureDiskVolumeSource': {
     values: { cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false },
   },
-  'core/v1.PersistentVolumeSpec': {
-    values: { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' },
+  // A volume that is written into its attachment has none of them.
+  'core/v1.PersistentVolume': {
+    derive: ({ spec }) => {
+      const left = defaultsOfVolume(spec);
+      return Object.keys(left).length === 0 ? undefined : { spec: { ...spec, ...left } };
+    },
   },
   'core/v1.PersistentVolumeStatus': { values: { phase: 'Pending' } },
   'core/v1.PersistentVolumeClaimSpec': { values: { volumeMode: 'Filesystem' } },
   'core/v1.PersistentVolumeClaimStatus': { values: { phase: 'Pending' } },
 };
+
+function defaultsOfVolume({
+  persistentVolumeReclaimPolicy: policy = '',
+  volumeMode,
+}: PersistentVolumeSpec): Part<PersistentVolumeSpec> {
+  return {
+    ...(policy === '' ? { persistentVolumeReclaimPolicy: 'Retain' } : {}),
+    ...(volumeMode === undefined ? { volumeMode: 'Filesystem' } : {}),
+  };
+}

@@ -185,6 +185,11 @@ const ROWS: readonly (readonly [schema: string, sent: object, expected: object])
     },
   ],
   [
+    'storage/v1.VolumeAttachment',
+    { spec: { source: { inlineVolumeSpec: { iscsi: {} } } } },
+    { spec: { source: { inlineVolumeSpec: { iscsi: { iscsiInterface: 'default' } } } } },
+  ],
+  [
     'core/v1.PersistentVolumeClaim',
     { spec: {} },
     { spec: { volumeMode: 'Filesystem' }, status: { phase: 'Pending' } },

@@ -3,6 +3,8 @@ import { StatusError, badRequest } from '../../../shared/errors/status-error';
 import type { Clock } from '../../../shared/concurrency/clock';
 import { systemClock } from '../../../shared/concurrency/clock';
 import { STEP_TIMES } from '../../../shared/concurrency/long-steps';
+import { packageOf } from '../../../shared/api/resources';
+import { wordTable } from '../../../shared/word-table';
 import type { Exchange } from '../../exchange/exchange';
 import type { Endpoint } from '../../registry/resource';
 import { jsonEncoder } from './json-encoder';
@@ -126,22 +128,34 @@ function jsonShapeOf(endpoint: Endpoint, { shape }: Negotiated, includeObject: I
 
 /** A list is not one object's metadata, one object is not a list of them, and only some formats can tell frames apart. */
 function misfit(
-  { type }: Endpoint,
+  endpoint: Endpoint,
   { format, shape }: Negotiated,
   showing: Showing,
 ): StatusError | undefined {
   if (shape === undefined && format !== 'yaml') return undefined;
   const kind = shape?.kind;
-  if (kind === 'PartialObjectMetadata' && showing === 'list') {
-    return new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is a list`);
-  }
-  if (kind === 'PartialObjectMetadataList' && showing === 'object') {
-    return new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is not a list`);
+  const isWrong =
+    (kind === 'PartialObjectMetadata' && showing === 'list') ||
+    (kind === 'PartialObjectMetadataList' && showing === 'object');
+  if (isWrong) {
+    const found = `${showing === 'list' ? 'a list' : 'not a list'} (${goTypeShown(endpoint, showing)})`;
+    return new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is ${found}`);
   }
   if (showing !== 'stream' || format !== 'yaml') return undefined;
-  const formats = (type.open ? WITHOUT_PROTOBUF : FORMATS).filter((each) => each !== 'yaml');
+  const formats = (endpoint.type.open ? WITHOUT_PROTOBUF : FORMATS).filter((each) => each !== 'yaml');
   return notAcceptable(formats.map((each) => `${MEDIA_TYPE[each]};stream=watch`));
 }
+
+/** How upstream calls the type of what is shown: that which all versions of the kind are converted to. */
+function goTypeShown({ row, type }: Endpoint, showing: Showing): string {
+  const suffix = showing === 'list' ? 'List' : '';
+  if (type.open) return `*unstructured.Unstructured${suffix}`;
+  const [own = ''] = packageOf(row).split('/');
+  return `*${INTERNAL_PACKAGES.get(`${own}.${row.kind}`) ?? own}.${row.kind}${suffix}`;
+}
+
+/** Kinds that were moved from one group to another. */
+const INTERNAL_PACKAGES = wordTable<string>({ 'events.Event': 'core', 'extensions.Ingress': 'networking' });
 
 /** Undefined for one that there is not. */
 function includeObjectOf(

@@ -6,6 +6,7 @@ import type { StatusError } from '../../../shared/errors/status-error';
 import type { AuditTrail } from '../../exchange/audit-trail';
 import type { Answer, Exchange, FlowMark, PeerCertificates, UserInfo } from '../../exchange/exchange';
 import { NO_INFO, NOBODY } from '../../exchange/initial-values';
+import { queryOf } from '../../exchange/query-of';
 import type { RequestInfo } from '../../exchange/request-info';
 import type { HeldBytes } from './held-bytes';
 import { peerCertificates } from './peer-certificates';
@@ -101,7 +102,7 @@ export class HttpExchange implements Exchange {
   }
 
   get query(): URLSearchParams {
-    this.#parsedQuery ??= new URLSearchParams(this.search);
+    this.#parsedQuery ??= queryOf(this.search);
     return this.#parsedQuery;
   }
 

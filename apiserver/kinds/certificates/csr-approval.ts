@@ -44,10 +44,7 @@ export const csrApproval: SubresourceStrategy<CertificateSigningRequest> = {
 export const csrStatus: SubresourceStrategy<CertificateSigningRequest> = {
   prepareForUpdate(next, previous, info) {
     const before = conditionsOf(previous);
-    const kept = DECISIONS.reduce(
-      (conditions, type) => withInstancesOf(type, conditions, before),
-      conditionsOf(next),
-    );
+    const kept = keptConditions(conditionsOf(next), before, info);
     const object = withStatus({ ...previous, metadata: next.metadata }, next.status);
     return withConditions(object, timed(kept, { before, nowMs: info.nowMs }));
   },
@@ -59,6 +56,15 @@ export const csrStatus: SubresourceStrategy<CertificateSigningRequest> = {
     ...(info.via.version === 'v1beta1' ? [] : changedCertificate(next, previous)),
   ],
 };
+
+/** Who decided, and how, stays. What changes the number of decisions is refused later, and has no effect on conditions in v1beta1. */
+function keptConditions(given: Conditions, before: Conditions, { via }: WriteInfo): Conditions {
+  const decisions = (type: string, conditions: Conditions): number =>
+    conditions.filter((each) => each.type === type).length;
+  const isAsMany = DECISIONS.every((type) => decisions(type, given) === decisions(type, before));
+  if (!isAsMany && via.version === 'v1beta1') return before;
+  return DECISIONS.reduce((conditions, type) => withInstancesOf(type, conditions, before), given);
+}
 
 function conditionsOf({ status }: CertificateSigningRequest): Conditions {
   return status?.conditions ?? [];

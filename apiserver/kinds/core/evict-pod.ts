@@ -7,7 +7,7 @@ import type { Admission } from '../../registry/admission';
 import { deleteObject } from '../../registry/delete';
 import type { DeleteOptions } from '../../registry/deletion';
 import { graceOf } from '../../registry/deletion';
-import { propagationErrors, refuseDeleteOptions } from '../../registry/delete-options-rules';
+import { dryRunErrors, propagationErrors, refuseDeleteOptions } from '../../registry/delete-options-rules';
 import { readFresh } from '../../registry/current';
 import type { Endpoint } from '../../registry/resource';
 import { relativeKey } from '../../registry/resource';
@@ -37,7 +37,7 @@ export const evictPod: Operation = async (context, request, signal) => {
     const pod = await freshPod(context, { request, pods }, signal);
     if (pod === undefined) throw notFound(PODS, name);
     // Before a disruption is spent on what would be refused in the end.
-    refuseDeleteOptions(propagationErrors(options));
+    refuseDeleteOptions([...propagationErrors(options), ...dryRunErrors(dryRunOf(request))]);
     const judged = await judge(context, { request, pod, dryRun: options.dryRun }, signal);
     const outcome = await tryDeletion(context, { request, pods, options, pod, judged }, signal);
     if (outcome === 'deleted') return undefined;
@@ -123,6 +123,11 @@ function deleteOptionsOf({ object, dryRun }: OperationRequest): DeleteOptions {
     ...defined({ gracePeriodSeconds: grace }),
     ...defined({ propagationPolicy: policy, orphanDependents: orphan, preconditions }),
   };
+}
+
+/** What the options of the deletion say, which may be nothing that there is. */
+function dryRunOf({ object }: OperationRequest): readonly string[] {
+  return (object as Eviction).deleteOptions?.dryRun ?? [];
 }
 
 async function freshPod(

@@ -19,9 +19,12 @@ export function typeMetaWords(value: unknown): string | undefined {
 const TYPE_META =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** The JSON that upstream makes of YAML before it reads it; undefined for a document that is too long to be read again. */
-export function jsonOfYaml(value: unknown, yaml: Buffer): Buffer | undefined {
-  if (yaml.length > DOCUMENT_BYTES_MAX) return undefined;
+/**
+ * The JSON that upstream makes of a value that was parsed from YAML, or that has no schema, before it reads it: names in their order.
+ * Undefined where the body, which the value is a part of, is too long to be read again.
+ */
+export function jsonInOrder(value: unknown, body: Buffer): Buffer | undefined {
+  if (body.length > DOCUMENT_BYTES_MAX) return undefined;
   const json = stringifyExact(inOrder(value));
   return Buffer.from(json.replace(/[<>&\u2028\u2029]/g, escaped));
 }
