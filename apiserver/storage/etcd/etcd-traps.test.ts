@@ -19,6 +19,7 @@ import { enableAuth } from './testing/auth';
 import type { TestCertificates } from './testing/certificates';
 import { makeCertificates } from './testing/certificates';
 import { freeze } from './testing/freeze';
+import { endLeases } from './testing/leases';
 import { startProxy } from './testing/proxy';
 
 const PREFIX = '/registry';
@@ -316,14 +317,15 @@ describe('one etcd', () => {
     await withBackend([url()], async (backend) => {
       const value = Buffer.alloc(10);
       const keys = range(1, 400).map((index) => `${PREFIX}/${'k'.repeat(3_000)}/${String(index)}`);
-      // Objects with a TTL of 20 s share a lease for 1 s, which here does not pass before all of them are made.
-      const shortLived = { ttlSeconds: 20 };
+      // Objects of one TTL share a lease for a while, which here does not pass before all of them are made.
+      const shortLived = { ttlSeconds: 3_600 };
       const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
       const made = await Promise.all(
         keys.map(async (key) => backend.create(key, value, shortLived, patience())),
       );
       clock.mockRestore();
       const newest = Math.max(...made.map((each) => each.revision));
+      expect(await endLeases(url())).toBe(1);
       for await (const batch of backend.watch({ from: newest + 1, withPrevious: true }, patience())) {
         // 400 events of 6 KB (key and previous record) are more than one fragment.
         expect(batch).toHaveLength(1);

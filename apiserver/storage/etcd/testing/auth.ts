@@ -1,9 +1,8 @@
+import { postTo } from './gateway';
+
 /** Switches etcd's authentication on: `root`/`secret`, and `narrow`/`narrow`, who may only touch keys below /registry/. */
 export async function enableAuth(etcdUrl: string): Promise<void> {
-  const post = async (path: string, body: object): Promise<void> => {
-    const answer = await fetch(new URL(path, etcdUrl), { method: 'POST', body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${path}: ${String(answer.status)} ${await answer.text()}`);
-  };
+  const post = async (path: string, body: object): Promise<unknown> => postTo(etcdUrl, path, body);
   await post('/v3/auth/role/add', { name: 'root' });
   await post('/v3/auth/user/add', { name: 'root', password: 'secret' });
   await post('/v3/auth/user/grant', { user: 'root', role: 'root' });
