@@ -13,7 +13,7 @@ import { CHART, HELMS, runHelm } from '../support/helm';
 import type { LocalServer } from '../support/local-server';
 import { startLocalServer } from '../support/local-server';
 import type { MachineImages } from '../support/machine-images';
-import { buildMachineImages, filesBelow } from '../support/machine-images';
+import { buildMachineImages, filesBelow, jsonOf } from '../support/machine-images';
 import type { NodeAgent } from '../support/node-agent/node-agent';
 import { startNodeAgent } from '../support/node-agent/node-agent';
 import { isFullScale } from '../support/scale';
@@ -120,6 +120,11 @@ full('the chart on a host cluster', () => {
       'org.opencontainers.image.version': expect.stringMatching(/^\d+\.\d+\.\d+$/u),
       'org.opencontainers.image.revision': expect.stringMatching(/^[0-9a-f]{40}$/u),
       'org.opencontainers.image.created': expect.stringMatching(/^\d{4}-\d\d-\d\dT/u),
+    });
+    expect(jsonOf(images.orch, 'opt/orch/dist/build.json')).toEqual({
+      commit: labels['org.opencontainers.image.revision'],
+      treeState: expect.stringMatching(/^(?:clean|dirty)$/u),
+      date: labels['org.opencontainers.image.created'],
     });
     process.stderr.write(`the image has ${size}\n`);
     const files = filesBelow(path.join(rootFolder, 'opt/orch'));
