@@ -18,7 +18,7 @@ import type { BodySyntax } from '../exchange/loop-bounds';
 import { keepBodyWithin, keepValuesWithin } from '../exchange/loop-bounds';
 import type { Endpoint } from '../registry/resource';
 import { isJsonObject } from '../../shared/object/clone';
-import { record, text } from '../../shared/object/accessors';
+import { fieldsOf, record, text } from '../../shared/object/accessors';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
@@ -126,7 +126,7 @@ function wordsOf(
   const source = json?.();
   if (source === undefined) return undefined;
   if (custom === undefined) return readerWords(source, type);
-  const metadata = jsonInOrder(record(value)['metadata'] ?? null, source);
+  const metadata = jsonInOrder(fieldsOf<{ readonly metadata: unknown }>(value).metadata ?? null, source);
   return metadata === undefined ? undefined : readerWords(metadata, OBJECT_META);
 }
 
