@@ -7,8 +7,9 @@ export type RequestObserver = (method: string, code: number, ms: number) => void
 
 /** Those of client-go. */
 const BOUNDS_SECONDS = exponentialBounds(0.001, 2, 10);
-/** Methods and codes of servers, of which there are few, but for those of webhooks that are configured ever anew; what is beyond is not counted. */
-const SERIES_MAX = 500;
+/** Servers are few, but for webhooks that are configured ever anew; what is beyond is not counted. A latency takes a dozen lines of the page. */
+const CODES_MAX = 200;
+const LATENCIES_MAX = 100;
 
 interface Counted {
   readonly labels: Labels;
@@ -32,12 +33,12 @@ export class ClientRequests {
     const url = `${origin}/%7Bprefix%7D`;
     return (method, answered, ms) => {
       const code = answered === 0 ? '<error>' : String(answered);
-      const counted = seriesOf(this.#codes, `${method} ${code} ${host}`, () => ({
+      const counted = seriesOf(this.#codes, `${method} ${code} ${host}`, CODES_MAX, () => ({
         labels: { code, method, host },
         times: 0,
       }));
       if (counted !== undefined) counted.times += 1;
-      seriesOf(this.#latencies, `${method} ${url}`, () => ({
+      seriesOf(this.#latencies, `${method} ${url}`, LATENCIES_MAX, () => ({
         labels: { verb: method, url },
         took: new DurationHistogram(BOUNDS_SECONDS),
       }))?.took.observe(ms);
@@ -54,9 +55,14 @@ export class ClientRequests {
 }
 
 /** Undefined when there are too many. */
-function seriesOf<Series>(all: Map<string, Series>, key: string, create: () => Series): Series | undefined {
+function seriesOf<Series>(
+  all: Map<string, Series>,
+  key: string,
+  max: number,
+  create: () => Series,
+): Series | undefined {
   const known = all.get(key);
-  if (known !== undefined || all.size >= SERIES_MAX) return known;
+  if (known !== undefined || all.size >= max) return known;
   const made = create();
   all.set(key, made);
   return made;
