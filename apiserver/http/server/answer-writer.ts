@@ -220,7 +220,11 @@ class Stream {
     // A whole body has been counted as such.
     const bytes = Buffer.isBuffer(this.#answer.body) ? 0 : piece.length;
     options.memory.answers.add(user, bytes);
+    let isSettled = false;
+    // Of a connection that has closed, a write may be told to be out as well: what is given back twice would be room for others.
     const settle = (): void => {
+      if (isSettled) return;
+      isSettled = true;
       clearTimeout(timer);
       options.memory.answers.add(user, -bytes);
       response.off('drain', done).off('close', settle);
