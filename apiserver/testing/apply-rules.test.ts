@@ -180,7 +180,9 @@ describe.each(ROWS.map(({ schema }) => schema))('%s', (schema) => {
     demand(await one.applyWhole('one', 'a'), 200);
     const minimal = { metadata: { name: one.url.split('/').at(-1) ?? '' } };
     for (const version of one.endpoint.versions.values()) {
-      if (version === one.endpoint) continue;
+      // Below `/api` nobody knows the owners of an Event below `/apis`, and the other way round, as in v1.21.
+      const isOfOtherHalf = (version.row.group === '') !== (one.endpoint.row.group === '');
+      if (version === one.endpoint || isOfOtherHalf) continue;
       const other = new Applied(version, minimal);
       expect(entriesOf(await other.get())).toEqual(entriesOf(await one.get()));
       const refused = await other.applyLabel('four', 'v');
