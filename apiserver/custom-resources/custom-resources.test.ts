@@ -62,6 +62,18 @@ describe('objects', () => {
     expect((await api.call('GET', `${PATH}/a`)).code).toBe(404);
   });
 
+  test('whose metadata does not fit are refused in the words of a reader that sees nothing else', async () => {
+    await define(api, definitionBody());
+    const { code, json } = await create('x', { metadata: { name: 'x', labels: { a: 1 } } });
+    const words =
+      'v1.ObjectMeta.Name: Labels: ReadString: expects " or n, but found 1, error found in #10 byte of ' +
+      '...|ls":{"a":1},"name":"|..., bigger context ...|{"labels":{"a":1},"name":"x"}|...';
+    expect([code, json.message]).toEqual([
+      400,
+      `Gizmo in version "v1" cannot be handled as a Gizmo: ${words}`,
+    ]);
+  });
+
   test('are told to watchers, in the version they ask for', async () => {
     await define(api, definitionBody({ versions: [{ name: 'v1' }, { name: 'v2' }] }));
     const stop = new AbortController();
