@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { connect as connectHttp2 } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
 import { connect } from 'node:tls';
 import { eventually } from '../shared/testing/eventually';
 import { suiteHaSet } from './support/suite';
@@ -19,6 +22,7 @@ const set = suiteHaSet({
     '--enable-priority-and-fairness=false',
     '--max-requests-inflight=0',
     '--max-mutating-requests-inflight=0',
+    '--enable-http2',
   ],
   processOf: () => ({ nodeFlags: [`--max-old-space-size=${String(HEAP_MB)}`], env: {} }),
 });
@@ -35,6 +39,20 @@ const SLOW_WATCHES = 5;
 const CHANGES_MAX = 5_000;
 const CHANGES_AT_ONCE = 10;
 
+/** A list of them is more than the buffers of a connection hold, and a few such lists more than one user may leave unread. */
+const LONG_OBJECTS = 40;
+const LONG_BYTES = 225_000;
+const FORMS = [
+  'application/json',
+  'application/vnd.kubernetes.protobuf',
+  'application/json;as=Table;v=v1;g=meta.k8s.io',
+];
+const ENCODINGS = ['identity', 'gzip'];
+const UNREAD_OF_A_FORM = 3;
+const HALF_BODIES = 40;
+const BODY_BYTES = 3 * 1_024 * 1_024;
+
+const REJECTIONS = 'apiserver_request_memory_rejections_total';
 const GIVEN_BACK = [
   'apiserver_request_memory_bytes{kind="answers"}',
   'apiserver_request_memory_bytes{kind="bodies"}',
@@ -98,6 +116,56 @@ test('it refuses what it has no room for, and goes on', async () => {
   expect((await set.client.get(`${MAPS}/kept`)).status).toBe(200);
 });
 
+test('lists in any form that nobody reads, and bodies that do not end, are held within their bytes', async () => {
+  const { pid } = set.replicas[0]?.process() ?? {};
+  // It cannot be compressed.
+  const data = { text: randomBytes(LONG_BYTES).toString('base64') };
+  for (let at = 0; at < LONG_OBJECTS; at += 1) {
+    const made = await set.client.create(MAPS, { metadata: { name: `long-${String(at)}` }, data });
+    expect(made.status).toBe(201);
+  }
+  const forms = FORMS.flatMap((accept) =>
+    ENCODINGS.map((encoding) => ({ accept, 'accept-encoding': encoding })),
+  );
+  const sockets = forms.flatMap((form) => Array.from({ length: UNREAD_OF_A_FORM }, () => unread(MAPS, form)));
+  const session = connectHttp2(set.server, { rejectUnauthorized: false }).on('error', () => undefined);
+  for (const form of forms) {
+    for (let at = 0; at < UNREAD_OF_A_FORM; at += 1) {
+      const headers = { ':path': MAPS, authorization: `Bearer ${set.adminToken}`, ...AS, ...form };
+      // Nobody listens for its data, so that its window stays full.
+      session.request(headers).on('error', () => undefined);
+    }
+  }
+  for (let at = 0; at < HALF_BODIES; at += 1) {
+    const socket = unread(
+      MAPS,
+      { 'content-type': 'application/json', 'content-length': String(BODY_BYTES) },
+      'POST',
+    );
+    socket.write(Buffer.alloc(BODY_BYTES / 2, ' '));
+    sockets.push(socket);
+  }
+  const isRefused = async (kind: string): Promise<boolean> =>
+    (await set.client.get('/metrics')).text
+      .split('\n')
+      .some((line) => line.startsWith(`${REJECTIONS}{kind="${kind}"} `) && !line.endsWith(' 0'));
+  await eventually('more bodies are refused', async () => isRefused('bodies'));
+  await eventually('more lists are refused', async () => {
+    const more = forms.map((form) => unread(MAPS, form));
+    sockets.push(...more);
+    await Promise.all(more.map(begun));
+    return isRefused('answers');
+  });
+  expect((await set.client.get(`${MAPS}/long-0`)).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+  session.destroy();
+  await eventually('everything is given back', async () => {
+    const metrics = (await set.client.get('/metrics')).text;
+    return GIVEN_BACK.every((line) => metrics.includes(`${line} 0\n`));
+  });
+  expect(set.replicas[0]?.process().pid).toBe(pid);
+});
+
 /** What each of the slow watches is about changes again and again, until the server ends one of them. */
 async function changeUntilWatchersEnd(data: object): Promise<void> {
   const ended = /apiserver_terminated_watchers_total\{resource="configmaps"\} [1-9]/u;
@@ -120,17 +188,29 @@ async function changeUntilWatchersEnd(data: object): Promise<void> {
   throw new Error('no slow watcher was ended');
 }
 
+/** Resolves with the first bytes of the answer, and reads no more. */
+async function begun(socket: TLSSocket): Promise<void> {
+  socket.resume();
+  await new Promise<void>((resolve) => {
+    socket.once('data', () => {
+      socket.pause();
+      resolve();
+    });
+    socket.once('close', () => resolve());
+  });
+}
+
 /** Asks for it on a connection of its own, and reads nothing of the answer. */
-function unread(target: string) {
+function unread(target: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') {
   const url = new URL(set.server);
   const socket = connect({ host: url.hostname, port: Number(url.port), rejectUnauthorized: false });
   socket.pause();
   socket.on('error', () => undefined);
   const head = [
-    `GET ${target} HTTP/1.1`,
+    `${method} ${target} HTTP/1.1`,
     'Host: localhost',
     `Authorization: Bearer ${set.adminToken}`,
-    ...Object.entries(AS).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries({ ...AS, ...headers }).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
   return socket;
