@@ -200,6 +200,37 @@ describe('a connection ends', () => {
     expect(counts.http2Floods).toBe(1);
   });
 
+  test('but not by requests with bodies that were answered', async () => {
+    const counts = newConnectionCounts();
+    const server = await start(
+      async (exchange) => {
+        for await (const _chunk of exchange.bodyStream() ?? []);
+        exchange.answer = textAnswer('taken');
+      },
+      { counts },
+    );
+    const socket = await open(server);
+    const frames = framesOf(socket);
+    const answered = (): number =>
+      ofType(frames, 'data').filter(({ flags }) => flags === FLAG.endStream).length;
+    const posts = 3 * STREAM_RESETS.burst;
+    for (let from = 0; from < posts; from += 100) {
+      const sent = each(100, (index) => {
+        const stream = 2 * (from + index) + 1;
+        const head = http2Frame('headers', {
+          stream,
+          flags: FLAG.endHeaders,
+          payload: http2Head('POST', '/'),
+        });
+        return [head, http2Frame('data', { stream, flags: FLAG.endStream, payload: Buffer.from('{}') })];
+      });
+      socket.write(Buffer.concat(sent.flat()));
+      await eventually('they are answered', async () => answered() >= from + 100 || socket.destroyed);
+    }
+    expect([answered(), socket.destroyed, counts.http2Floods]).toEqual([posts, false, 0]);
+    socket.destroy();
+  });
+
   test('of which there is a line in the log and a count', async () => {
     const lines: unknown[] = [];
     const log: Log = { ...silentLog, info: (fields) => void lines.push(fields) };
