@@ -76,27 +76,27 @@ function decodeReporting(
   const { row, apiVersion, type } = endpoint;
   const value = parse({ kind: row.kind, apiVersion, type });
   if (mediaType === MEDIA_TYPE.protobuf) return decodeValue(value, endpoint, report);
-  const isYaml = mediaType === MEDIA_TYPE.yaml;
-  checkTypeMeta(value, endpoint, bytes);
-  return decodeValue(
-    value,
-    endpoint,
-    report === undefined ? undefined : reportingDuplicates(report, bytes, isYaml ? 'yaml' : 'json'),
-    isYaml ? () => jsonInOrder(value, bytes) : () => bytes,
-  );
+  const syntax = mediaType === MEDIA_TYPE.yaml ? 'yaml' : 'json';
+  return decodeValue(value, endpoint, reportingDuplicates(report, bytes, syntax), { bytes, syntax });
+}
+
+/** The text that a value was parsed from. */
+interface Written {
+  readonly bytes: Buffer;
+  readonly syntax: 'json' | 'yaml';
 }
 
 /**
- * The same for JSON that is already parsed: the result of a patch. What the client left out is filled in by the rules of its version. `json` is
- * what was parsed, for the words about what does not fit.
+ * The same for JSON that is already parsed: the result of a patch. What the client left out is filled in by the rules of its version. `written`
+ * is for the words about what does not fit.
  */
 export function decodeValue(
   value: unknown,
   endpoint: Endpoint,
   report?: ReportProblems,
-  json?: () => Buffer | undefined,
+  written?: Written,
 ): ApiObject {
-  checkKind(value, endpoint);
+  checkKind(value, endpoint, written);
   const { kind } = endpoint.row;
   try {
     const unknown = report === undefined ? 'drop' : 'report';
@@ -109,7 +109,7 @@ export function decodeValue(
     return STEP_TIMES.run('default', () => endpoint.applyDefaults?.(decoded)) ?? decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const words = wordsOf(value, endpoint, json);
+    const words = written && wordsOf(value, endpoint, written);
     throw badRequest(
       `${kind} in version ${JSON.stringify(endpoint.row.version)} cannot be handled as a ${kind}: ${words ?? error.message}`,
       error,
@@ -118,16 +118,11 @@ export function decodeValue(
 }
 
 /** What upstream's reader says of what does not fit: of a custom resource it reads the metadata alone, once its JSON has been parsed. */
-function wordsOf(
-  value: unknown,
-  { custom, type }: Endpoint,
-  json: (() => Buffer | undefined) | undefined,
-): string | undefined {
-  const source = json?.();
-  if (source === undefined) return undefined;
-  if (custom === undefined) return readerWords(source, type);
-  const metadata = jsonInOrder(fieldsOf<{ readonly metadata: unknown }>(value).metadata ?? null, source);
-  return metadata === undefined ? undefined : readerWords(metadata, OBJECT_META);
+function wordsOf(value: unknown, { custom, type }: Endpoint, { bytes, syntax }: Written): string | undefined {
+  if (custom === undefined && syntax === 'json') return readerWords(bytes, type);
+  const read = custom === undefined ? value : fieldsOf<{ readonly metadata: unknown }>(value).metadata;
+  const json = jsonInOrder(read ?? null, bytes);
+  return json && readerWords(json, custom === undefined ? type : OBJECT_META);
 }
 
 const OBJECT_META = messageType('meta/v1.ObjectMeta');
@@ -148,19 +143,23 @@ function withReset(value: unknown): unknown {
   return { ...value, metadata: { ...metadata, managedFields: [{}] } };
 }
 
-/** Refuses what has no kind and version that could be read, with the beginning of the body that says so. */
-function checkTypeMeta(value: unknown, endpoint: Endpoint, body?: Buffer): asserts value is object {
+/** Refuses what has no kind and version that could be read, with the beginning of the text that says so. */
+function checkTypeMeta(
+  value: unknown,
+  endpoint: Endpoint,
+  written: Written | undefined,
+): asserts value is object {
   const words = typeMetaWords(value);
   if (words === undefined) return;
-  const summary = body === undefined ? '' : ` (${summaryOf(body)})`;
+  const summary = written === undefined ? '' : ` (${summaryOf(written.bytes)})`;
   throw badRequest(
     `the object provided is unrecognized (must be of type ${endpoint.row.kind}): couldn't get version/kind; json parse error: ${words}${summary}`,
   );
 }
 
 /** An absent kind or apiVersion is taken to be the endpoint's. */
-function checkKind(value: unknown, endpoint: Endpoint): void {
-  checkTypeMeta(value, endpoint);
+function checkKind(value: unknown, endpoint: Endpoint, written: Written | undefined): void {
+  checkTypeMeta(value, endpoint, written);
   const { kind } = endpoint.row;
   const given = value as { readonly kind?: unknown; readonly apiVersion?: unknown };
   if (endpoint.custom !== undefined) checkCustomKind(value, endpoint);

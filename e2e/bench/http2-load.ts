@@ -78,10 +78,17 @@ async function exchange(
   );
   let bytes = 0;
   stream.on('data', (chunk: Buffer) => (bytes += chunk.length));
-  const over = once(stream, 'end');
+  const over = whole(stream);
   if (hasBody) stream.end(body);
-  const status = await statusOf(stream);
-  await over;
+  const [status] = await Promise.all([statusOf(stream), over]);
   if (status >= 300) throw new Error(`${path} answered ${String(status)}`);
   return bytes;
+}
+
+/** Rejects where the stream, or its connection, ends before the answer does: else whoever waits for that would wait for ever. */
+async function whole(stream: ClientHttp2Stream): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    stream.once('end', resolve);
+    stream.once('close', () => reject(new Error('The stream closed before its answer was whole.')));
+  });
 }

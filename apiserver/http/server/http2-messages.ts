@@ -112,9 +112,12 @@ export class Http2Response implements WireResponse {
     return this.#stream.writableEnded;
   }
 
+  /** A stream whose request had a body closes with the last byte of its answer, before Node says that this is written. */
   get writableFinished(): boolean {
+    const { writableFinished, writableEnded, closed, rstCode, aborted } = this.#stream;
     // Node ends by itself what its client has given up.
-    return this.#stream.writableFinished && !this.#stream.aborted;
+    if (aborted) return false;
+    return writableFinished || (writableEnded && closed && rstCode === constants.NGHTTP2_NO_ERROR);
   }
 
   /**
@@ -122,14 +125,8 @@ export class Http2Response implements WireResponse {
    * server has to reset for what its client sends has not.
    */
   get isGivenUp(): boolean {
-    if (this.#isCut || this.#isAnswered) return false;
+    if (this.#isCut || this.writableFinished) return false;
     return !this.isOpenEnded || this.#stream.rstCode !== constants.NGHTTP2_CANCEL;
-  }
-
-  /** A stream whose request had a body closes with the last byte of its answer, before Node says that this is written. */
-  get #isAnswered(): boolean {
-    const { writableEnded, aborted, rstCode } = this.#stream;
-    return writableEnded && !aborted && rstCode === constants.NGHTTP2_NO_ERROR;
   }
 
   get shouldKeepAlive(): boolean {

@@ -8,12 +8,19 @@ export function typeMetaWords(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return `json: cannot unmarshal ${goTypeOfValue(value)} into Go value of type ${TYPE_META}`;
   }
-  for (const [name, given] of Object.entries(value)) {
-    if (name !== 'kind' && name !== 'apiVersion') continue;
-    if (given === null || given === undefined || typeof given === 'string') continue;
-    return `json: cannot unmarshal ${goTypeOfValue(given)} into Go struct field .${name} of type string`;
-  }
-  return undefined;
+  const { kind, apiVersion } = value as Readonly<Record<string, unknown>>;
+  if (isTextOrNone(kind) && isTextOrNone(apiVersion)) return undefined;
+  // The first of them in the document is told of.
+  const found = Object.entries(value).find(
+    ([name, given]) => (name === 'kind' || name === 'apiVersion') && !isTextOrNone(given),
+  );
+  if (found === undefined) return undefined;
+  const [name, given] = found;
+  return `json: cannot unmarshal ${goTypeOfValue(given)} into Go struct field .${name} of type string`;
+}
+
+function isTextOrNone(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
 }
 
 const TYPE_META =
