@@ -35,8 +35,8 @@ export interface JourneyParts {
   readonly preflight?: Stage | undefined;
   readonly authenticate: Stage;
   readonly impersonate: Stage;
-  /** Refuses the requests of a user for whose answers there is no room. */
-  readonly limitAnswers: Stage;
+  /** Refuses the requests of a user for whose answers or bodies there is no room. */
+  readonly limitMemory: Stage;
   /** Absent: nothing is refused because of how busy the server is. */
   readonly overload?: Stage;
   /** Absent: any number of requests is carried out at a time. */
@@ -80,7 +80,7 @@ export function createJourney(parts: JourneyParts): (exchange: Exchange) => Prom
     parts.authenticate, // who is asking
     ...(parts.audit === undefined ? [] : [parts.audit.record]), // what is written down of it
     parts.impersonate, // as whom, if not as themselves
-    parts.limitAnswers, // whether there is room for another answer
+    parts.limitMemory, // whether there is room for it and its answer
     ...(parts.overload === undefined ? [] : [parts.overload]), // whether there is time for it
     ...(parts.flowControl === undefined ? [] : [parts.flowControl]), // whose turn it is
     parts.authorize, // whether they may

@@ -53,7 +53,7 @@ import { retryUntilAvailable } from './startup/retry-until-available';
 import { newConnectionCounts } from './http/server/connection-counts';
 import { createPreflightStage } from './http/server/browser-rules';
 import { statusErrorOf } from './http/server/error-handler';
-import { createAnswerLimitStage, createRequestMemory } from './http/server/held-bytes';
+import { createMemoryLimitStage, createRequestMemory } from './http/server/held-bytes';
 import type { Server } from './http/server/server';
 import { createServer } from './http/server/server';
 import type { OpenedStore } from './storage/open';
@@ -130,7 +130,12 @@ async function serve(context: AuditedProcess, stop: AbortSignal): Promise<void> 
       stop,
     );
     const plane = planeOfOptions(options, { backend: opened.backend, log, life: life.signal, answersOf });
-    const policyHook = createPolicyHook({ store: plane.store, registry: plane.registry, log });
+    const policyHook = createPolicyHook({
+      store: plane.store,
+      registry: plane.registry,
+      log,
+      kindSettings: options.kindSettings,
+    });
     const hooks = createStartHooks(options.flow.isFair ? [] : ['flowConfigurationConsumer', 'flowFilter']);
     const furnishing = createFurnishing({ plane, backend: opened.backend, prefix, policyHook, hooks, log });
     const { server, port, bundles, aggregation } = await openListener(context, {
@@ -263,7 +268,7 @@ async function openListener(
   const { prefix: storePrefix } = options.store;
   const flow = startFlowControl(options.flow, { plane, log, dropped: loop.dropped, storePrefix }, life);
   const { onShutdown, ...health } = healthOf({ options, log, logFailure }, parts);
-  const { large, encodings, counts } = createOffloads({ backend: opened.backend, log, serverAddress, life });
+  const { large, encodings, counts } = createOffloads({ ...known, backend: opened.backend });
   const { browsers } = options.serving;
   const certificate = certificateFiles(options.serving, { log, life });
   const server = createServer({
@@ -275,7 +280,7 @@ async function openListener(
       ...defined({ preflight: browsers && createPreflightStage(browsers) }),
       authenticate: authentication.stage,
       impersonate: createImpersonationStage(plane.access.authorize),
-      limitAnswers: createAnswerLimitStage(connections.memory),
+      limitMemory: createMemoryLimitStage(connections.memory),
       overload: createOverloadStage({ ...loop, isLong: flow.isLong }),
       flowControl: flow.stage,
       authorize: createAuthorizationStage(plane.access.authorize),

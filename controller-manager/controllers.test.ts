@@ -1,4 +1,4 @@
-import { POLICY_OBJECTS } from '../apiserver/startup/bootstrap/policy-objects';
+import { policyObjects } from '../apiserver/startup/bootstrap/policy-objects';
 import type { ApiObject } from '../shared/object/object';
 import { NAMESPACE } from '../shared/names';
 import { CONTROLLERS } from './controllers';
@@ -13,7 +13,9 @@ interface Binding extends ApiObject {
 }
 
 const objects = (...resources: readonly string[]): readonly ApiObject[] =>
-  POLICY_OBJECTS.filter(({ resource }) => resources.includes(resource)).flatMap((each) => each.objects);
+  policyObjects()
+    .filter(({ resource }) => resources.includes(resource))
+    .flatMap((each) => each.objects);
 const roles = new Set(objects('clusterroles', 'roles').map(({ metadata }) => metadata.name));
 const bindings = objects('clusterrolebindings', 'rolebindings') as readonly Binding[];
 

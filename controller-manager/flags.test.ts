@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fieldOf } from '../shared/flags/flag-row';
+import { parseFlags } from '../shared/flags/parse-flags';
 import { FLAGS } from './flags';
+import { FOREIGN_FLAGS } from './foreign-flags';
 
 test('every flag is read', () => {
   const sources = readdirSync(__dirname, { recursive: true, encoding: 'utf8' })
@@ -13,4 +15,19 @@ test('every flag is read', () => {
     (field) => !sources.some((source) => new RegExp(`\\b${field}\\b`, 'u').test(source)),
   );
   expect(unread).toEqual([]);
+});
+
+test('the former name of a flag works, and is said to be one', () => {
+  expect(parseFlags(FLAGS, ['--experimental-cluster-signing-duration=48h'], FOREIGN_FLAGS)).toMatchObject({
+    outcome: 'values',
+    values: { experimentalClusterSigningDurationMs: 172_800_000 },
+    warnings: ['--experimental-cluster-signing-duration is deprecated: use --cluster-signing-duration'],
+  });
+});
+
+test('flags of kube-controller-manager that concern every controller are known', () => {
+  const known = new Set<string>([...FLAGS, ...FOREIGN_FLAGS].map(({ name }) => name));
+  const names = `feature-gates service-account-private-key-file authentication-kubeconfig authorization-kubeconfig client-ca-file
+    requestheader-client-ca-file kube-api-qps kube-api-burst leader-elect-resource-lock profiling show-hidden-metrics-for-version`;
+  expect(names.split(/\s+/u).filter((name) => !known.has(name))).toEqual([]);
 });

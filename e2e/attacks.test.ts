@@ -13,18 +13,24 @@ import { startSlowWebhook } from './bench/attacks/slow-webhook';
 import { SMALL } from './bench/attacks/stored';
 import { Victim } from './bench/attacks/victim';
 import { ApiClient } from './support/client';
+import { httpVersion } from './support/http-version';
 import { suiteLocalServer } from './support/suite';
 
 /**
- * Each attack that a review found, once, on a server that is started as anybody starts it: what the limits do is tested beside them, and here
- * that they are in the way. No limit has a flag here; the authorities are there because certificates are looked at for nobody else.
+ * Each attack that a review found, and those that HTTP/2 is known for, once, on a server that is started as anybody starts it: what the
+ * limits do is tested beside them, and here that they are in the way. No limit has a flag here; the flags open what is attacked:
+ * certificates, bootstrap tokens.
  */
 const local = suiteLocalServer(
   'kubernetes',
   (dir) => {
     const file = path.join(dir, 'front-proxy.crt');
     writeFileSync(file, makeCa({ commonName: 'front-proxy', validDays: 1 }).certificatePem);
-    return [`--requestheader-client-ca-file=${file}`, '--requestheader-username-headers=X-Remote-User'];
+    return [
+      `--requestheader-client-ca-file=${file}`,
+      '--requestheader-username-headers=X-Remote-User',
+      '--enable-bootstrap-token-auth',
+    ];
   },
   { nodeFlags: ['--require', path.join(repositoryRoot, 'dist', 'e2e', 'support', 'hold-loop-preload.js')] },
 );
@@ -39,7 +45,7 @@ beforeAll(async () => {
   const { server, caFile } = replica;
   webhook = await startSlowWebhook(path.join(dir, 'certs'));
   tokens = await fillForAttacks(replica, webhook);
-  quiet = new ApiClient({ server, caFile, token: tokens.quiet });
+  quiet = new ApiClient({ server, caFile, token: tokens.quiet, http: httpVersion('2') });
   const made = path.join(dir, 'attacker');
   mkdirSync(made);
   victim = new Victim({ server, caFile, token: tokens.noisy }, made);
@@ -79,12 +85,22 @@ const LARGE = 'apiserver_large_requests_total';
 /** What is answered of a flood before its connection is closed: far less than was sent. */
 const FEW = 200;
 
+const HTTP2_FLOODS = 'apiserver_http2_floods_total';
+
+/** The server closes the connection. */
+const BROKEN: Repelled = { codes: [0], times: [1, 1] };
+const ENDED_FLOOD: Repelled = { ...BROKEN, grows: [[HTTP2_FLOODS], 1] };
+
 const FLOOD = (codes: readonly number[]): Repelled => ({ codes, times: [0, FEW], grows: [[FLOODS], 1] });
 
 const REPELLED: ReadonlyMap<string, Repelled> = new Map([
   ['F1: 20,000 × GET /livez in one go, without credentials', FLOOD([200])],
+  ['F1: 5,000 × GET /healthz in one go, without credentials', FLOOD([200])],
+  ['F1: 5,000 × GET /livez/ping in one go, without credentials', FLOOD([403])],
   ['F1: 5,000 × GET /readyz?verbose in one go, without credentials', FLOOD([200])],
-  ['F1: 5,000 made-up tokens in one go', FLOOD([401])],
+  ['F1: 20,000 × GET /api/v1/pods in one go, without credentials', FLOOD([403])],
+  ['F1: 5,000 × a made-up token in one go, without credentials', FLOOD([401])],
+  ['F1: 5,000 × a guessed bootstrap token in one go, without credentials', FLOOD([401])],
   ['F1: 20 × GET of 60,000 keys as YAML in one go', { codes: [200], times: [20, 20], grows: [[LARGE], 20] }],
   [
     'F1: 2,500 × GET of 1 MB on each of 4 connections, never read',
@@ -111,16 +127,33 @@ const REPELLED: ReadonlyMap<string, Repelled> = new Map([
     { codes: [401], times: [1, 1] },
   ],
   [
-    'F5: slow requests to a shared webhook are given up, then one that it refuses (403) is sent',
+    'F5: slow requests to a shared webhook are given up, then one that it refuses (400) is sent',
     // The last one, which the webhook denies without a code, though it has not answered so often.
     { codes: [400, 504], times: [6, 6] },
   ],
   ['F6: role bindings to a `constructor`', { codes: [404, 422], times: [12, 12] }],
+  ['flood: GET /healthz on 64 connections, without credentials', each64(200)],
+  ['flood: GET /livez/ping on 64 connections, without credentials', each64(403)],
+  ['flood: GET /api/v1/pods on 64 connections, without credentials', each64(403)],
+  ['flood: made-up tokens on 64 connections, without credentials', each64(401)],
+  ['flood: guessed bootstrap tokens on 64 connections, without credentials', each64(401)],
+  ['HTTP/2: requests that are reset at once (CVE-2023-44487), of a tenant', ENDED_FLOOD],
+  ['HTTP/2: requests that are reset at once (CVE-2023-44487), without credentials', ENDED_FLOOD],
+  // The library that reads HTTP/2 ends these two, and tells nobody why.
+  ['HTTP/2: one head in pieces without end (CVE-2024-27316), without credentials', BROKEN],
+  ['HTTP/2: PING without end (CVE-2019-9512), without credentials', ENDED_FLOOD],
+  ['HTTP/2: SETTINGS without end (CVE-2019-9515), without credentials', ENDED_FLOOD],
+  ['HTTP/2: empty pieces of a body (CVE-2019-9518), of a tenant', BROKEN],
 ]);
 
 /** One request, which a thread carries out. */
 function large(code: number): Repelled {
   return { codes: [code], times: [1, 1], grows: [[LARGE], 1] };
+}
+
+/** One request on each of as many connections. */
+function each64(code: number): Repelled {
+  return { codes: [code], times: [64, 64], grows: [[REQUESTS], 64] };
 }
 
 test('all attacks are tried', () => {

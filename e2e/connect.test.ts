@@ -61,8 +61,6 @@ beforeAll(
       const policyFile = path.join(dir, 'audit-policy.json');
       writeFileSync(policyFile, JSON.stringify(AUDIT_POLICY));
       return [
-        // Clients take it for requests, and HTTP/1.1 for upgrades.
-        '--enable-http2',
         `--audit-policy-file=${policyFile}`,
         `--audit-log-path=${path.join(dir, 'audit.log')}`,
         `--kubelet-client-certificate=${certFile}`,

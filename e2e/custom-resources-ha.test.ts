@@ -74,6 +74,8 @@ test(
       size: 1,
     });
     await set.replicas[0]?.restart();
+    // It knows this replica alone, and ends itself if that was away for longer than its lease.
+    await set.controllerManagers[0]?.restart();
     const read = await set.of(0).get(place('alones', 'one'));
     expect([read.status, read.body.spec]).toEqual([200, { size: 1 }]);
     expect(

@@ -1,19 +1,20 @@
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
-import { connect } from 'node:http2';
+import { connect, constants } from 'node:http2';
 import path from 'node:path';
 import { ensureCredentials } from '../deploy/local/credentials';
+import { eventually } from '../shared/testing/eventually';
 import type { LocalServer } from './support/local-server';
 import { startLocalServer } from './support/local-server';
 import { findKubectls, followKubectl, runKubectl } from './support/kubectl';
 import { configMap } from './support/objects';
 import { explained } from './support/workspace';
 
-describe('with --enable-http2', () => {
+describe('over HTTP/2', () => {
   let local: LocalServer;
   beforeAll(
     explained(async () => {
-      local = await startLocalServer('kubernetes', () => ['--enable-http2']);
+      local = await startLocalServer('kubernetes');
     }),
   );
   afterAll(async () => {
@@ -42,6 +43,33 @@ describe('with --enable-http2', () => {
     created.end(JSON.stringify(configMap('shared')));
     const events = await Promise.all(watches.map(async ({ data }) => String((await data)[0])));
     expect(events.filter((event) => event.startsWith('{"type":"ADDED"'))).toHaveLength(100);
+    session.destroy();
+  });
+
+  test('watches that their client cancels are counted no more, and their connection goes on', async () => {
+    const { client } = local.replica;
+    const own = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+    const counted = async (): Promise<number> => {
+      const { text } = await client.get('/metrics');
+      return Number(
+        /^apiserver_registered_watchers\{[^}]*PodDisruptionBudget[^}]*\} (\d+)$/mu.exec(text)?.[1],
+      );
+    };
+    const { server, caFile } = local.replica;
+    const { adminToken } = ensureCredentials(local.dir);
+    const session = connect(server, { ca: readFileSync(caFile) });
+    const headers = { authorization: `Bearer ${adminToken}` };
+    for (let round = 1; round <= 3; round += 1) {
+      const streams = Array.from({ length: 50 }, () =>
+        session.request({ ...headers, ':path': `${own}?watch=1` }),
+      );
+      await Promise.all(streams.map(async (stream) => once(stream, 'response')));
+      expect(await counted()).toBe(50);
+      for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL);
+      await eventually('none is left', async () => (await counted()) === 0);
+    }
+    const [answer] = (await once(session.request({ ...headers, ':path': own }), 'response')) as [object];
+    expect(answer).toMatchObject({ ':status': 200 });
     session.destroy();
   });
 

@@ -1,4 +1,5 @@
 import { eventually } from '../shared/testing/eventually';
+import { httpVersion } from './support/http-version';
 import { sized } from './support/scale';
 import type { Tally, Tenant } from './support/storm';
 import { heartbeats, quietRounds } from './support/storm';
@@ -109,7 +110,15 @@ async function bind(
 function tenant(name: string): Tenant {
   const [replica] = set.replicas;
   if (replica === undefined) throw new Error('there is no replica');
-  return { server: set.server, caFile: replica.caFile, token: set.adminToken, user: name, namespace: name };
+  return {
+    server: set.server,
+    caFile: replica.caFile,
+    token: set.adminToken,
+    user: name,
+    namespace: name,
+    // One connection would lead the whole storm to one replica.
+    http: httpVersion(name === 'noisy' ? '1.1' : '2'),
+  };
 }
 
 function count({ codes }: Tally): number {

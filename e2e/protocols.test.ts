@@ -30,7 +30,7 @@ beforeAll(
       const policy = path.join(dir, 'audit-policy.json');
       auditLog = path.join(dir, 'audit.log');
       writeFileSync(policy, AUDIT_POLICY);
-      return ['--enable-http2', `--audit-policy-file=${policy}`, `--audit-log-path=${auditLog}`];
+      return [`--audit-policy-file=${policy}`, `--audit-log-path=${auditLog}`];
     });
   }),
 );
@@ -116,6 +116,14 @@ describe.each(['1.1', '2'] as const)('over HTTP/%s', (http) => {
     expect(answer.headers['audit-id']).toBeDefined();
     expect((await client.get('/api/v1/namespaces/default')).status).toBe(200);
   });
+
+  test.each(['/logs/', '/debug/flags/v', '/metrics/slis', '/configz', '/swagger.json', '/ui'])(
+    '%s, which other releases or programs have, is not there',
+    async (page) => {
+      expect((await client.get(page)).status).toBe(404);
+      expect((await client.get('/version')).status).toBe(200);
+    },
+  );
 
   test('whoever shows wrong credentials gets 401, again and again', async () => {
     for (const _time of [1, 2]) {

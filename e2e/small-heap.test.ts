@@ -22,7 +22,6 @@ const set = suiteHaSet({
     '--enable-priority-and-fairness=false',
     '--max-requests-inflight=0',
     '--max-mutating-requests-inflight=0',
-    '--enable-http2',
   ],
   processOf: () => ({ nodeFlags: [`--max-old-space-size=${String(HEAP_MB)}`], env: {} }),
 });

@@ -42,6 +42,8 @@ describe(`replicas of this version beside those of an older one (${older.title})
             storage: { kind: 'etcd', endpoints },
             dir: workspace.dir,
             credentials: ensureCredentials(workspace.dir),
+            // The older one may offer nothing else.
+            http: '1.1',
             shutdownDelay: '1s',
             extraArgs: ['--disable-admission-plugins=ServiceAccount'],
             buildRoot: older.root,

@@ -320,6 +320,13 @@ export const SECRET_TYPE = {
   tls: fromNeutral('orch.io/tls'),
 } as const;
 
+/** How v1.21 calls its tables of kinds in refusals: by the line that makes each. The same in both dialects. */
+export const SCHEME = {
+  builtIn: 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30',
+  apiextensions: 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:52',
+  apiregistration: 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:32',
+} as const;
+
 /** The group of volume snapshots, whose kinds are custom resources. The same in both dialects. */
 export const SNAPSHOT_GROUP = 'snapshot.storage.k8s.io';
 

@@ -1,5 +1,8 @@
 import type { AdmissionOperation } from '../registry/admission';
+import type { TakenDurations } from '../../shared/metrics/duration-histogram';
 import { DurationHistogram } from '../../shared/metrics/duration-histogram';
+import type { Taken } from '../../shared/metrics/taken';
+import { takeDurations } from '../../shared/metrics/taken';
 
 export type Phase = 'admit' | 'validate';
 
@@ -40,6 +43,16 @@ export class AdmissionMetrics {
     return observerOf(this.#plugins, { name, ...kind });
   }
 
+  /** What was counted since this was called last. */
+  take(): TakenAdmission {
+    return { phases: takeDurations(this.#phases.values()), plugins: takeDurations(this.#plugins.values()) };
+  }
+
+  add({ phases, plugins }: TakenAdmission): void {
+    for (const [labels, taken] of phases) durationsOf(this.#phases, labels).add(taken);
+    for (const [labels, taken] of plugins) durationsOf(this.#plugins, labels).add(taken);
+  }
+
   phases(): Iterable<DecisionSeries> {
     return this.#phases.values();
   }
@@ -47,6 +60,12 @@ export class AdmissionMetrics {
   plugins(): Iterable<DecisionSeries> {
     return this.#plugins.values();
   }
+}
+
+/** What another thread has counted, as data. */
+export interface TakenAdmission {
+  readonly phases: Taken<TakenDurations>;
+  readonly plugins: Taken<TakenDurations>;
 }
 
 /** A series begins with its first decision. */

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { StatusError } from '../../shared/errors/status-error';
+import type { ApiObject } from '../../shared/object/object';
 import type { Admission, AdmissionAttributes } from '../registry/admission';
 import type { AdmissionMetrics, ObserveDecision, Phase } from './admission-metrics';
 import type { Reading } from './cluster-reader';
@@ -29,48 +30,68 @@ interface AskedInPhase {
 /**
  * Asks the plugins that a write concerns, in order: all that change the object (twice when one of them wants that), and in a second phase
  * all that only judge it. The first one that throws refuses the request. A refusal for which a plugin looked at cached objects is decided
- * again on fresh ones before it counts.
+ * again on fresh ones before it counts. Where nobody has to be waited for there is no promise: so it is with most writes.
  */
 export function createAdmission(parts: AdmissionParts): Admission {
   const toAdmit = askedIn('admit', parts);
   const toValidate = askedIn('validate', parts);
   return {
-    mutate: async (attributes, signal) => {
+    mutate: (attributes, signal) => {
       const { plugins, observe } = toAdmit(attributes);
+      const startedAt = performance.now();
       const reinvocation = firstInvocation();
-      const pass = async (given: AdmissionAttributes): Promise<AdmissionAttributes> => {
+      const pass = (given: AdmissionAttributes, from: number): Decided<AdmissionAttributes> => {
         let current = given;
-        for (const asked of plugins) {
+        for (let at = from; ; at += 1) {
+          const asked = plugins[at];
+          if (asked === undefined) return current;
           const seen = current;
-          const object = await decide(
+          const object = decide(
             parts,
             { asked, judge: (cluster) => asked.plugin.mutate?.(seen, cluster, signal, reinvocation) },
             signal,
           );
-          if (object !== undefined && object !== seen.object) current = { ...seen, object };
+          if (object instanceof Promise) return object.then((later) => pass(withObject(seen, later), at + 1));
+          current = withObject(seen, object);
         }
-        return current;
       };
-      return timed(observe, performance.now(), async () => {
-        const first = await pass(attributes);
-        if (!reinvocation.wantsSecond) return first.object;
+      const first = pass(attributes, 0);
+      if (!(first instanceof Promise) && !reinvocation.wantsSecond) {
+        observe(false, performance.now() - startedAt);
+        return first.object;
+      }
+      return timed(observe, startedAt, async () => {
+        const once = await first;
+        if (!reinvocation.wantsSecond) return once.object;
         reinvocation.isSecond = true;
-        return (await pass(first)).object;
+        return (await pass(once, 0)).object;
       });
     },
-    validate: async (attributes, signal) => {
+    validate: (attributes, signal) => {
       const { plugins, observe } = toValidate(attributes);
-      await timed(observe, performance.now(), async () => {
-        for (const asked of plugins) {
-          await decide(
+      const startedAt = performance.now();
+      const pass = (from: number): Decided<void> => {
+        for (let at = from; ; at += 1) {
+          const asked = plugins[at];
+          if (asked === undefined) return undefined;
+          const decision = decide(
             parts,
             { asked, judge: (cluster) => asked.plugin.validate?.(attributes, cluster, signal) },
             signal,
           );
+          if (decision instanceof Promise) return decision.then(() => pass(at + 1));
         }
-      });
+      };
+      const all = pass(0);
+      if (all instanceof Promise) return timed(observe, startedAt, () => all);
+      observe(false, performance.now() - startedAt);
+      return undefined;
     },
   };
+}
+
+function withObject(seen: AdmissionAttributes, object: ApiObject | undefined): AdmissionAttributes {
+  return object === undefined || object === seen.object ? seen : { ...seen, object };
 }
 
 /** Finds out who is asked about a write, once for each kind of write. */

@@ -42,7 +42,13 @@ const context = {
     recentWrites: new RecentConfigurationWrites(),
   },
   offerDivision: () => undefined,
-  features: { preemptionPolicy: true, podOverhead: true, boundTokens: true, inUseProtection: true },
+  features: {
+    preemptionPolicy: true,
+    podOverhead: true,
+    boundTokens: true,
+    inUseProtection: true,
+    volumesGrow: true,
+  },
   quotas: { ofNamespace: () => [], writeUsed: async () => Promise.reject(new Error('nothing is written')) },
 };
 const chosen = (enable: readonly string[], disable: readonly string[]) =>

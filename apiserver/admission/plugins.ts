@@ -53,6 +53,8 @@ export interface PluginFeatures {
   /** Pods get tokens that are made for them, and not those of Secrets. */
   readonly boundTokens: boolean;
   readonly inUseProtection: boolean;
+  /** Nodes tell how far volumes have grown. */
+  readonly volumesGrow: boolean;
 }
 
 /** What plugins need besides other objects. */
@@ -109,7 +111,7 @@ const PLUGINS: readonly PluginRow[] = [
   on('ServiceAccount', ({ randomInt, features }) =>
     serviceAccount({ randomInt, boundTokens: features.boundTokens }),
   ),
-  off('NodeRestriction', () => nodeRestriction),
+  off('NodeRestriction', ({ features }) => nodeRestriction(features.volumesGrow)),
   on('TaintNodesByCondition', () => taintNodesByCondition),
   off('AlwaysPullImages', () => alwaysPullImages),
   off(IMAGE_POLICY_WEBHOOK, ({ webhooks, configurations }) =>

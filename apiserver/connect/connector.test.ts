@@ -42,6 +42,7 @@ beforeEach(async () => {
     podOf('two', ['a', 'b'], { nodeName: 'n1', initContainers: [{ name: 'i', image: 'x' }] }),
   );
   await create(PODS, podOf('waiting', ['a'], {}));
+  await create(PODS, podOf('lost', ['a'], { nodeName: 'n9' }));
 });
 afterEach(async () => {
   await api.close();
@@ -95,6 +96,7 @@ describe('logs', () => {
     ['two/log?container=c', 400, 'container c is not valid for pod two'],
     ['two/log?container=b', 400, 'container "b" is waiting to start'],
     ['none/log', 404, 'pods "none" not found'],
+    ['lost/log', 404, 'pods "n9" not found'],
     [
       'one/log?tailLines=-1',
       422,

@@ -65,7 +65,7 @@ export class Connector {
   async answer(context: ConnectContext, exchange: Exchange, place: ConnectPlace): Promise<Answer> {
     const { connection, namespace, name } = place;
     const options = await admitted(context, exchange, place);
-    const reader = this.#reader(context, exchange.signal);
+    const reader = this.#reader(context, exchange);
     const destination = await connection.locate(reader, { namespace, name, options });
     const answer = await this.#answerOf(exchange, place, destination);
     holdOnGrounds(context, exchange, answer);
@@ -171,8 +171,10 @@ export class Connector {
     }
   }
 
-  #reader({ store, registry }: ConnectContext, signal: AbortSignal): ConnectionReader {
+  #reader({ store, registry }: ConnectContext, { info, signal }: Exchange): ConnectionReader {
     const { agents, randomInt } = this.#options;
+    // As upstream, which names what is missing by the resource of the request: the node of a pod is one of `pods`.
+    const asked = { group: info.apiGroup, resource: info.resource };
     return {
       agents,
       randomInt,
@@ -182,10 +184,10 @@ export class Connector {
         namespace = '',
       ) => {
         const endpoint = registry().endpoint(resource.group, 'v1', resource.resource);
-        if (endpoint === undefined) throw notFound(resource, name);
+        if (endpoint === undefined) throw notFound(asked, name);
         const target = { endpoint, namespace, name };
         const entry = await readObject(store, target, { kind: 'most recent' }, signal);
-        if (entry === undefined) throw notFound(resource, name);
+        if (entry === undefined) throw notFound(asked, name);
         return currentOfEntry(endpoint.stored, entry).object as T;
       },
     };

@@ -395,7 +395,7 @@ describe('a schema that became stricter', () => {
     expect((await api.call('PATCH', `${DEFINITIONS_PATH}/gizmos.example.com`, { body })).code).toBe(200);
     const labels = { metadata: { labels: { a: 'b' } } };
     expect((await api.call('PATCH', `${PATH}/a`, { body: labels })).code).toBe(422);
-    expect((await api.call('PATCH', `${PATH}/a/status`, { body: { status: {} } })).code).toBe(200);
+    expect((await api.call('PATCH', `${PATH}/a/status`, { body: { status: {} } })).code).toBe(422);
   });
 
   test('judges the values of a status alone, not what is repeated or embedded in it', async () => {

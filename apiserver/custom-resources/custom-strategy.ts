@@ -54,14 +54,14 @@ export function customStrategy(
     subresources: {
       status: {
         prepareForUpdate: statusSubresource.prepareForUpdate,
-        // As in v1.21 values alone are judged here, whatever is embedded or repeated among them.
+        // As in v1.21 values alone are judged here, of the whole object, whatever is embedded or repeated among them.
         validateUpdate: (next, _previous, info) => {
           const { lazy, scale } = versions.get(info.via.version) ?? {};
-          const schema = lazy?.statusSchema;
+          const schema = lazy?.schema;
           return [
             ...(schema === undefined
               ? []
-              : compare(info, (budget) => validateValues(schema, onlyStatus(next), { budget }))),
+              : compare(info, (budget) => validateValues(schema, asSent(next, info), { budget }))),
             ...(scale === undefined ? [] : validateScaled(next, scale, 'status')),
           ];
         },
@@ -95,8 +95,4 @@ function compare(
   const errors = errorsWithin(budget);
   keepBudgetWithin(info.bounds, budget);
   return errors;
-}
-
-function onlyStatus({ status }: ApiObject): JsonObject {
-  return status === undefined ? {} : { status };
 }

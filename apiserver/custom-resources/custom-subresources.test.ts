@@ -87,7 +87,7 @@ describe('the status', () => {
     expect(named.json.status).toEqual({ seen: 1 });
   });
 
-  test('is judged by its own part of the schema', async () => {
+  test('is judged with the whole object, by the schema of the version that is asked', async () => {
     const schema = { ...STATUS_SCHEMA, required: ['spec'] };
     const lax = [
       { name: 'v1', schema: STATUS_SCHEMA, subresources: { status: {} } },
@@ -96,10 +96,23 @@ describe('the status', () => {
     await define(api, definitionBody({ versions: lax }));
     await create({});
     const path = `${PATH.replace('v1', 'v2')}/a/status`;
-    // The object lacks what this version demands of it, which is no matter here.
-    expect((await api.call('PATCH', path, { body: { status: { seen: 3 } } })).code).toBe(200);
-    const refused = await api.call('PATCH', path, { body: { status: { seen: 'x' } } });
-    expect([refused.code, refused.json.details.causes[0].field]).toEqual([422, 'status.seen']);
+    const fieldsRefused = async (seen: unknown): Promise<readonly string[]> => {
+      const { json } = await api.call('PATCH', path, { body: { status: { seen } } });
+      return json.details.causes.map(({ field }: { readonly field: string }) => field).toSorted();
+    };
+    // The object lacks what this version demands of it.
+    expect(await fieldsRefused(3)).toEqual(['spec']);
+    expect(await fieldsRefused('x')).toEqual(['spec', 'status.seen']);
+  });
+
+  test('is what a path means that goes on behind it', async () => {
+    await define(
+      api,
+      definitionBody({ versions: [{ name: 'v1', schema: STATUS_SCHEMA, subresources: { status: {} } }] }),
+    );
+    await create({});
+    const { code, json } = await api.call('GET', `${PATH}/a/status/more`);
+    expect([code, json.metadata.name]).toEqual([200, 'a']);
   });
 });
 
@@ -187,4 +200,13 @@ describe('the scale', () => {
     const status = await patch('/status', { status: { select: 5 } });
     expect([status.code, status.json.details.causes[0].field]).toEqual([422, '.status.select']);
   });
+});
+
+test('an update of a custom resource is not asked what its name was made from', async () => {
+  await define(api, definitionBody({}));
+  await create({});
+  const metadata = { generateName: 'Not_A_Name' };
+  const { code } = await api.call('PATCH', `${PATH}/a`, { body: { metadata } });
+  expect(code).toBe(200);
+  expect((await api.call('POST', PATH, { body: { ...gizmo('b'), metadata } })).code).toBe(422);
 });

@@ -55,7 +55,8 @@ export class LazyVersion implements CustomVersion {
   readonly #source: DefinitionSource;
   readonly #name: string;
   readonly #convertsByWebhook: boolean;
-  #schemas: Schemas | undefined;
+  /** Undefined until it is asked for the first time. */
+  #compiled: { readonly schema: StructuralSchema | undefined } | undefined;
   #changesOnRead: boolean | undefined;
 
   constructor(source: DefinitionSource, definition: Definition, name: string) {
@@ -78,12 +79,8 @@ export class LazyVersion implements CustomVersion {
   }
 
   get schema(): StructuralSchema | undefined {
-    return this.#compiled.whole;
-  }
-
-  /** That of the status alone, as a member of an object that may have others; undefined where nothing is said of it. */
-  get statusSchema(): StructuralSchema | undefined {
-    return this.#compiled.status;
+    this.#compiled ??= { schema: compile(this.version, this.preservesUnknownFields) };
+    return this.#compiled.schema;
   }
 
   /** An object is also read by the schema of the version that it stands in, whichever that is. */
@@ -91,32 +88,14 @@ export class LazyVersion implements CustomVersion {
     this.#changesOnRead ??= this.#convertsByWebhook || !isTransparent(this.definition.spec);
     return this.#changesOnRead;
   }
-
-  get #compiled(): Schemas {
-    this.#schemas ??= compile(this.version, this.preservesUnknownFields);
-    return this.#schemas;
-  }
-}
-
-interface Schemas {
-  readonly whole: StructuralSchema | undefined;
-  readonly status: StructuralSchema | undefined;
 }
 
 function compile(
   { schema }: Partial<CustomResourceDefinitionVersion>,
   preserveUnknownFields: boolean,
-): Schemas {
+): StructuralSchema | undefined {
   const json = schema?.openAPIV3Schema;
-  if (json === undefined) return { whole: undefined, status: undefined };
-  const { status } = json.properties ?? {};
-  return {
-    whole: compileSchema(json, { preserveUnknownFields }),
-    status:
-      status === undefined
-        ? undefined
-        : compileSchema({ type: 'object', properties: { status } }, { preserveUnknownFields: true }),
-  };
+  return json === undefined ? undefined : compileSchema(json, { preserveUnknownFields });
 }
 
 /** Whether no schema of the definition drops, fills in or brings into form anything. */

@@ -68,7 +68,7 @@ export interface DeliveryCount {
 export interface Exchange {
   readonly id: string;
   readonly method: string;
-  /** The path with its percent-encoding as received, without the query. */
+  /** The path without the query, percent-encoded where it has to be ({@link plainPath}). */
   readonly path: string;
   readonly query: URLSearchParams;
   /** The query as received, without the question mark. */
@@ -95,6 +95,11 @@ export interface Exchange {
   whenOver(listener: () => void): void;
   /** Reads the whole body once; rejects with 413 over the limit, without having buffered more than it. */
   readBody(): Promise<Buffer>;
+  /**
+   * From here on what comes of the body before it is read counts for `user`: the exchange is given up with 429 when there is no room for it.
+   * Absent: nothing comes.
+   */
+  countUnread?(): void;
   /** The body as it arrives, whatever its size, instead of `readBody`. Undefined for a request without one. */
   bodyStream(): Readable | undefined;
 

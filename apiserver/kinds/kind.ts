@@ -2,10 +2,11 @@ import type { StoredKinds } from '../../shared/api/types/message-types';
 import { GROUP } from '../../shared/names';
 import type { ApiObject } from '../../shared/object/object';
 import type { SpecialSubresource } from '../registry/special-subresource';
-import type { Strategy } from '../registry/strategy';
+import type { KindSettings, Strategy } from '../registry/strategy';
 import type { VirtualResource } from '../registry/operation';
 import type { KindTable } from './columns/table';
 import { withDeletionCost } from './pod-template/deletion-cost';
+import { withHugePages } from './pod-template/huge-pages';
 import { withSwitchedFields } from './switched-fields';
 
 /**
@@ -26,8 +27,11 @@ export interface Kind<T extends ApiObject = ApiObject> {
   readonly subresources?: Readonly<Record<string, SpecialSubresource>>;
   /** The resource is an operation, or made up on demand: nothing is stored. */
   readonly virtual?: VirtualResource;
-  /** What is done to an object as it was received, before defaults and before anything compares it: fields that are only written go where they belong. */
-  readonly received?: (object: T) => T;
+  /**
+   * What is done to an object as it was received, before defaults and before anything compares it: fields that are only written go where they
+   * belong, and what only some servers fill in is filled in.
+   */
+  readonly received?: (object: T, settings: KindSettings) => T;
   /** Annotations that stand for fields of the kind, and are no part of its metadata where that is shown by itself. */
   readonly fieldAnnotations?: readonly string[];
 }
@@ -61,6 +65,9 @@ export function kindsOf<Group extends keyof StoredKinds>(
 }
 
 function withGates(resource: string, kind: Kind): Kind {
-  const strategy = withDeletionCost(resource, withSwitchedFields(resource, kind.strategy));
+  const strategy = withDeletionCost(
+    resource,
+    withHugePages(resource, withSwitchedFields(resource, kind.strategy)),
+  );
   return strategy === undefined ? kind : { ...kind, strategy };
 }

@@ -41,7 +41,10 @@ function definitionOf(row: ResourceRow, settings: KindSettings): ResourceDefinit
   if (hub === undefined) throw new Error(`${row.schema} has no hub`);
   const conversion = conversionOf(row);
   const { strategy = {}, subresources = {}, virtual, received } = kindOf(row.hub.group, row.resource);
-  const applyDefaults = inSequence(received, defaultsOf(row.schema));
+  const applyDefaults = inSequence(
+    received === undefined ? undefined : (object) => received(object, settings),
+    defaultsOf(row.schema),
+  );
   return {
     row,
     type: kindType(row.schema),

@@ -11,7 +11,7 @@ import { POD_PLACES } from './pod-template/pod-places';
 /** A field that objects lose while the gate is off, unless they have had it: every object is asked about as a whole. */
 interface SwitchedField {
   readonly gate: FieldGate;
-  /** The members from the object to the field; {@link EACH} is each element of a list, {@link CONTAINERS} any list of containers, and a last name that ends in `*` all that begin so. */
+  /** The members from the object to the field; {@link EACH} is each element of a list, {@link CONTAINERS} any list of containers, {@link OTHERS} all elements but the first, and a last name that ends in `*` all that begin so. */
   readonly path: readonly string[];
   /** It is lost in new objects only. */
   readonly isFixed?: boolean;
@@ -20,6 +20,7 @@ interface SwitchedField {
 }
 
 const EACH = '[]';
+const OTHERS = '[1:]';
 const CONTAINERS = '*containers';
 const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
 /** The subresource. */
@@ -44,6 +45,7 @@ const FIELDS = wordTable<readonly SwitchedField[]>({
   'core/nodes': [
     { gate: 'DynamicKubeletConfig', path: ['spec', 'configSource'] },
     { gate: 'DynamicKubeletConfig', path: ['status', 'config'], isStatus: true },
+    { gate: 'IPv6DualStack', path: ['spec', 'podCIDRs', OTHERS] },
   ],
   'core/persistentvolumes': [
     { gate: 'ExpandCSIVolumes', path: ['spec', 'csi', 'controllerExpandSecretRef'] },
@@ -134,6 +136,7 @@ function droppedAt(value: unknown, [step = '', ...rest]: readonly string[]): unk
     const kept = value.map((each: unknown) => droppedAt(each, rest));
     return kept.some((each, at) => each !== value[at]) ? kept : value;
   }
+  if (step === OTHERS) return Array.isArray(value) && value.length > 1 ? value.slice(0, 1) : value;
   if (step === CONTAINERS) {
     return CONTAINER_LISTS.reduce((kept, list) => droppedAt(kept, [list, ...rest]), value);
   }

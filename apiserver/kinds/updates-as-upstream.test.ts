@@ -1,7 +1,7 @@
-import { GROUP, MEDIA_TYPE } from '../../shared/names';
+import { ANNOTATION, GROUP, LABEL, MEDIA_TYPE } from '../../shared/names';
 import { RESOURCES } from '../../shared/api/resources';
 import { minimalObject } from '../testing/minimal-objects';
-import type { InProcessApi } from '../testing/in-process-api';
+import type { InProcessApi, Reply } from '../testing/in-process-api';
 import { startInProcessApi } from '../testing/in-process-api';
 
 let api: InProcessApi;
@@ -27,7 +27,8 @@ async function refusedFields(
   const reply = await api.call('PUT', `${url}/${name}${subresource}?dryRun=All`, { body });
   await api.call('DELETE', `${url}/${name}`);
   const causes = (reply.json.details?.causes ?? []) as readonly { readonly field: string }[];
-  return causes.map(({ field }) => field);
+  // Some are told twice, by two functions.
+  return [...new Set(causes.map(({ field }) => field))];
 }
 
 describe('an update of an object', () => {
@@ -37,6 +38,8 @@ describe('an update of an object', () => {
     [GROUP.core, 'resourcequotas', '', false],
     [GROUP.coordination, 'leases', '', false],
     [GROUP.apps, 'deployments', '/status', false],
+    [GROUP.storage, 'volumeattachments', '/status', true],
+    [GROUP.flowcontrol, 'flowschemas', '/status', false],
   ])('%s %s%s: asks what its name was made from: %s', async (group, resource, subresource, asks) => {
     const fields = await refusedFields({ group, resource }, { generateName: 'Always' }, subresource);
     expect(fields).toEqual(asks ? ['metadata.generateName'] : []);
@@ -65,6 +68,79 @@ test('what owns an Event by way of its other group is forgotten with the next wr
   // Also by a write that changes nothing else.
   const again = await api.call('PATCH', `${core}/${name}`, { body: {} });
   expect(again.json.metadata.managedFields).toBeUndefined();
+});
+
+test('a scope that is dropped from an IngressClass counts as a change', async () => {
+  const url = `/apis/${GROUP.networking}/v1/ingressclasses`;
+  const spec = { controller: 'example.com/c', parameters: { kind: 'K', name: 'n' } };
+  await api.call('POST', url, { body: { metadata: { name: 'scoped' }, spec } });
+  const same = await api.call('PATCH', `${url}/scoped`, { body: { spec } });
+  expect(same.json.metadata.generation).toBe(1);
+  const scoped = await api.call('PATCH', `${url}/scoped`, {
+    body: { spec: { parameters: { scope: 'Cluster' } } },
+  });
+  expect([scoped.json.spec.parameters.scope, scoped.json.metadata.generation]).toEqual([null, 2]);
+});
+
+test('the deletion of a Service that something holds answers with a Status', async () => {
+  const url = '/api/v1/namespaces/default/services';
+  const metadata = { name: 'held', finalizers: ['example.com/f'] };
+  await api.call('POST', url, { body: { metadata, spec: { ports: [{ port: 80 }] } } });
+  const deleted = await api.call('DELETE', `${url}/held`);
+  expect([deleted.code, deleted.json.kind, deleted.json.details?.kind]).toEqual([200, 'Status', 'services']);
+  const held = await api.call('GET', `${url}/held`);
+  expect(typeof held.json.metadata.deletionTimestamp).toBe('string');
+});
+
+test('the label of empty selectors stands in a disruption budget alone, or not at all', async () => {
+  const url = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+  const matchExpressions = [{ key: LABEL.budgetOfEmptySelector, operator: 'Exists' }];
+  const make = (name: string, selector: object): Promise<Reply> =>
+    api.call('POST', url, { body: { metadata: { name }, spec: { minAvailable: 1, selector } } });
+  const alone = await make('alone', { matchExpressions });
+  expect(alone.json.spec.selector).toEqual({ matchExpressions });
+  const beside = await make('beside', { matchExpressions, matchLabels: { a: 'b' } });
+  expect(beside.json.spec.selector).toEqual({ matchLabels: { a: 'b' } });
+  const patched = await api.call('PATCH', `${url}/beside`, {
+    body: { spec: { selector: { matchExpressions } } },
+  });
+  expect(patched.json.spec.selector).toEqual({ matchLabels: { a: 'b' } });
+});
+
+test('nobody is known to own an EndpointSlice with an endpoint of two equal addresses', async () => {
+  const url = `/apis/${GROUP.discovery}/v1/namespaces/default/endpointslices`;
+  const make = (name: string, addresses: readonly string[]): Promise<Reply> =>
+    api.call('POST', url, { body: { metadata: { name }, addressType: 'IPv4', endpoints: [{ addresses }] } });
+  const other = await make('other', ['10.1.2.3', '10.1.2.4']);
+  expect(other.json.metadata.managedFields).toHaveLength(1);
+  const equal = await make('equal', ['10.1.2.3', '10.1.2.3']);
+  expect([equal.code, equal.json.metadata.managedFields]).toEqual([201, undefined]);
+});
+
+test('whoever writes what an old version keeps in an annotation owns the annotation', async () => {
+  const url = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
+  const spec = { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' } };
+  await api.call('POST', url, { body: { metadata: { name: 'scaled' }, spec } });
+  const status = { currentReplicas: 1, desiredReplicas: 1, currentCPUUtilizationPercentage: 3 };
+  const { json } = await api.call('PATCH', `${url}/scaled/status?fieldManager=s`, { body: { status } });
+  expect(json.metadata.annotations).toHaveProperty([ANNOTATION.autoscalerCurrentMetrics]);
+  const entries = json.metadata.managedFields as readonly { manager: string; fieldsV1: object }[];
+  expect(entries.find(({ manager }) => manager === 's')?.fieldsV1).toMatchObject({
+    'f:metadata': { 'f:annotations': { [`f:${ANNOTATION.autoscalerCurrentMetrics}`]: {} } },
+  });
+});
+
+test('what an old version says and no version keeps is no change', async () => {
+  const url = `/apis/${GROUP.rbac}/v1alpha1/namespaces/default/rolebindings`;
+  const roleRef = { apiGroup: GROUP.rbac, kind: 'Role', name: 'r' };
+  const subject = { kind: 'ServiceAccount', name: 's', namespace: 'default' };
+  const made = await api.call('POST', url, {
+    body: { metadata: { name: 'bound' }, roleRef, subjects: [{ ...subject, apiVersion: 'v1' }] },
+  });
+  const again = await api.call('PATCH', `${url}/bound?fieldManager=other`, {
+    body: { subjects: [{ ...subject, apiVersion: 'v2' }] },
+  });
+  expect(again.json).toEqual(made.json);
 });
 
 describe('what is not there', () => {
@@ -98,4 +174,16 @@ describe('what is not there', () => {
     const url = '/api/v1/namespaces/default/configmaps/c?fieldManager=a';
     expect((await api.call('PATCH', url, { ...applied, body })).code).toBe(409);
   });
+});
+
+test.each([
+  ['?dryRun=All', '/old'],
+  ['', undefined],
+])('an update%s shows the link %s of the client', async (query, shown) => {
+  const collection = '/api/v1/namespaces/default/configmaps';
+  await api.call('POST', collection, { body: { metadata: { name: 'linked' } } });
+  const body = { metadata: { name: 'linked', selfLink: '/old' } };
+  const reply = await api.call('PUT', `${collection}/linked${query}`, { body });
+  await api.call('DELETE', `${collection}/linked`);
+  expect([reply.code, (reply.json.metadata as { selfLink?: string }).selfLink]).toEqual([200, shown]);
 });

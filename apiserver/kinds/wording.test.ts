@@ -501,21 +501,32 @@ test.each([
   [
     'v1',
     'Nope',
-    'Nope in version "v1" cannot be handled as a ConfigMap: no kind "Nope" is registered for version "v1"',
+    'Nope in version "v1" cannot be handled as a ConfigMap: no kind "Nope" is registered for version "v1" in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
   ],
   [
     'apps/v1',
     'ConfigMap',
-    'ConfigMap in version "v1" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "apps/v1"',
+    'ConfigMap in version "v1" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "apps/v1" in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
   ],
-  ['v1', 'Secret', 'Secret in version "v1" cannot be handled as a ConfigMap: the path serves ConfigMap'],
+  [
+    'v1',
+    'Secret',
+    'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion',
+  ],
   [
     'a/b/c',
     'ConfigMap',
-    'the object provided is unrecognized (must be of type ConfigMap): unexpected GroupVersion string: a/b/c',
+    'the object provided is unrecognized (must be of type ConfigMap): unexpected GroupVersion string: a/b/c ({"apiVersion":"a/b/c","kind":" ...)',
   ],
 ])('an object of %s %s is no ConfigMap', async (apiVersion, kind, message) => {
   expect(await messagesOf(`/api/v1/${HERE}/configmaps`, { apiVersion, kind })).toEqual([`400 ${message}`]);
+});
+
+test('what is no eviction is told with the home of evictions', async () => {
+  const other = { apiVersion: 'v1', kind: 'Pod' };
+  expect(await messagesOf(`/api/v1/${HERE}/pods/p/eviction`, other)).toEqual([
+    '400 Pod in version "v1" cannot be handled as a Eviction: converting (v1.Pod) to (policy.Eviction): unknown conversion',
+  ]);
 });
 
 test('a deletion is told in the words of the kind that its preconditions fail', async () => {
@@ -532,4 +543,88 @@ test('a deletion is told in the words of the kind that its preconditions fail', 
   expect(await told('/api/v1/namespaces/kept')).toMatch(
     /^Operation cannot be fulfilled on namespaces "kept": Precondition failed: UID in precondition: other, UID in object meta: .+$/,
   );
+});
+
+test('a uid that is not that of the object is told in the words of the store', async () => {
+  const place = `/api/v1/${HERE}/endpoints`;
+  const name = 'known';
+  await api.call('POST', place, { body: { metadata: { name } } });
+  const body = { metadata: { name, uid: 'other' } };
+  const told = async (query: string): Promise<unknown> =>
+    (await api.call('PUT', `${place}/${name}${query}`, { body })).json.message;
+  const end =
+    'services\\/endpoints\\/[a-z-]+\\/known, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: [0-9a-f-]{36}$';
+  const begin =
+    '^Operation cannot be fulfilled on endpoints "known": StorageError: invalid object, Code: 4, Key:';
+  expect(await told('')).toMatch(new RegExp(`${begin} \\/[^ ]+\\/${end}`));
+  expect(await told('?dryRun=All')).toMatch(new RegExp(`${begin} \\/${end}`));
+});
+
+describe('patches that do not fit', () => {
+  const url = `/api/v1/${HERE}/configmaps/patched`;
+  const told = async (type: string, body: unknown): Promise<unknown> =>
+    (await api.call('PATCH', url, { body, headers: { 'content-type': `application/${type}-patch+json` } }))
+      .json.message;
+  beforeAll(async () => {
+    await api.call('POST', `/api/v1/${HERE}/configmaps`, { body: { metadata: { name: 'patched' } } });
+  });
+
+  test.each([
+    ['json', {}, 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
+    ['json', [5], 'json: cannot unmarshal number into Go value of type jsonpatch.Operation'],
+    [
+      'json',
+      [{ op: 'remove', path: '/data/x' }],
+      'the server rejected our request due to an error in our request',
+    ],
+    ['strategic-merge', [], 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
+    [
+      'merge',
+      [null],
+      ' "" is invalid: patch: Invalid value: "[]": couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+    ],
+  ])('a %s patch %j is refused in the words of v1.21', async (type, body, message) => {
+    expect(await told(type, body)).toBe(message);
+  });
+
+  test('what a patch has made is shown as it is read', async () => {
+    expect(await told('merge', { metadata: 5 })).toBe(
+      ' "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"v1\\",\\"kind\\":\\"ConfigMap\\",\\"metadata\\":5}": v1.ConfigMap.ObjectMeta: readObjectStart: expect { or n, but found 5, error found in #10 byte of ...|etadata":5}|..., bigger context ...|{"apiVersion":"v1","kind":"ConfigMap","metadata":5}|...',
+    );
+    expect(await told('json', [{ op: 'replace', path: '/metadata/labels', value: 'x' }])).toMatch(
+      /^ "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"v1\\",\\"kind\\":\\"ConfigMap\\",\\"metadata\\":{\\"creationTimestamp\\":[^ ]+\\"labels\\":\\"x\\",.*: ReadMapCB: expect { or n, but found ", /,
+    );
+  });
+});
+
+describe('what upstream asks of a change in several functions', () => {
+  const metadata = { name: 'again' };
+  const rule = { apiGroups: [''], resources: ['pods'] };
+  const fieldsOf = async (url: string, body: unknown): Promise<unknown> => {
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const { json } = await api.call('PATCH', url, { body, headers });
+    const { causes } = json.details as { causes: { field: string }[] };
+    return causes.map(({ field }) => field.replace('metadata.', ''));
+  };
+  const wrong = {
+    metadata: { labels: { '-': '' }, generateName: 'Bad_', finalizers: ['nodomain'], uid: 'other' },
+  };
+
+  test.each([
+    ['configmaps', {}, 'labels uid labels uid labels finalizers[0] generateName labels finalizers[0]'],
+    ['limitranges', { spec: { limits: [] } }, 'labels uid labels generateName labels finalizers[0]'],
+    ['resourcequotas', { spec: {} }, 'labels uid labels uid labels finalizers[0]'],
+  ])('is told as often and in the same order of %s', async (resource, content, fields) => {
+    const place = `/api/v1/${HERE}/${resource}`;
+    await api.call('POST', place, { body: { metadata, ...content } });
+    expect(await fieldsOf(`${place}/again`, wrong)).toEqual(fields.split(' '));
+  });
+
+  test('is told by the rules as well, and once in the message', async () => {
+    const place = `/apis/${GROUP.rbac}/v1/${HERE}/roles`;
+    await api.call('POST', place, { body: { metadata, rules: [] } });
+    expect(await fieldsOf(`${place}/again`, { rules: [rule] })).toEqual(['rules[0].verbs', 'rules[0].verbs']);
+    const { json } = await api.call('PUT', `${place}/again`, { body: { metadata, rules: [rule] } });
+    expect(json.message.match(/verbs/g)).toHaveLength(2);
+  });
 });

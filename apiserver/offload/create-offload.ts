@@ -1,5 +1,7 @@
 import type { Log } from '../../shared/log/log';
 import type { Backend } from '../storage/backend';
+import type { CountedPlane } from './measured';
+import { addMeasured, measuresOf } from './measured';
 import { newOffloadCounts } from './offload-counts';
 import type { OffloadCounts } from './offload-counts';
 import { Offload } from './offload';
@@ -11,6 +13,8 @@ export interface OffloadParts {
   readonly log: Log;
   /** `host:port` at which clients reach this server. */
   readonly serverAddress: () => string;
+  /** Where what the threads count is added. */
+  readonly plane: CountedPlane;
   /** Aborts when the server is stopped. */
   readonly life: AbortSignal;
 }
@@ -23,10 +27,15 @@ export interface Offloads {
 }
 
 /** Has large requests, and large elements of lists, carried out by two threads of this process; each begins when it is first needed. */
-export function createOffloads({ backend, log, serverAddress, life }: OffloadParts): Offloads {
+export function createOffloads({ backend, log, serverAddress, plane, life }: OffloadParts): Offloads {
   const counts = newOffloadCounts();
+  const measures = measuresOf(plane);
   const begin = (): OffloadThread =>
-    new OffloadThread(spawnThread({ backend, log, serverAddress: serverAddress() }), { log, counts });
+    new OffloadThread(spawnThread({ backend, log, serverAddress: serverAddress() }), {
+      log,
+      counts,
+      measured: (measured) => addMeasured(measures, measured),
+    });
   const large = new Offload({ begin, counts });
   const encodings = new Offload({ begin, counts });
   const close = (): void => {

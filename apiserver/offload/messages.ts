@@ -4,6 +4,7 @@ import type { Status } from '../../shared/errors/status-error';
 import type { ShortStatus } from '../exchange/answered-error';
 import type { ObjectIdentity, WantedObjects } from '../exchange/audit-trail';
 import type { UserInfo } from '../exchange/exchange';
+import type { Measured } from './measured';
 import type { ElementRequest } from '../verbs/element-encoder';
 
 /** What the loop that serves everybody and the thread for large requests say to each other. Every request has an id of its own. */
@@ -70,6 +71,8 @@ export type Refusal =
 export type FromThread =
   /** The thread is ready, which takes the time of a small start. */
   | { readonly kind: 'ready' }
+  /** What plugins and webhooks have counted meanwhile. */
+  | { readonly kind: 'measured'; readonly measured: Measured }
   /** The request is being carried out from now on. */
   | { readonly kind: 'begun'; readonly number: number }
   | (Remarks & {

@@ -9,6 +9,7 @@ import { StorageError } from '../storage/backend';
 import { portable, withBuffers } from '../storage/remote/portable';
 import type { ElementRequest } from '../verbs/element-encoder';
 import type { AuditNote, FromThread, OffloadedRequest, Remarks, ToThread } from './messages';
+import type { Measured } from './measured';
 import type { OffloadCounts } from './offload-counts';
 
 /** A thread, as far as this knows it. */
@@ -45,11 +46,19 @@ interface UnderWay {
   letGo?: NodeJS.Timeout;
 }
 
+export interface OffloadThreadParts {
+  readonly log: Log;
+  readonly counts: OffloadCounts;
+  /** Told of what the thread has counted. */
+  readonly measured: (measured: Measured) => void;
+}
+
 /** This side of a thread that carries out large requests. */
 export class OffloadThread {
   readonly #worker: Worker;
   readonly #log: Log;
   readonly #counts: OffloadCounts;
+  readonly #measured: (measured: Measured) => void;
   readonly #underWay = new Map<number, UnderWay>();
   readonly #elements = new Map<
     number,
@@ -60,7 +69,8 @@ export class OffloadThread {
   #isReady = false;
   #isOver = false;
 
-  constructor(worker: Worker, { log, counts }: { readonly log: Log; readonly counts: OffloadCounts }) {
+  constructor(worker: Worker, { log, counts, measured }: OffloadThreadParts) {
+    this.#measured = measured;
     this.#worker = worker;
     this.#log = log;
     this.#counts = counts;
@@ -114,6 +124,10 @@ export class OffloadThread {
     if (message.kind === 'ready') {
       this.#isReady = true;
       clearTimeout(this.#begin);
+      return;
+    }
+    if (message.kind === 'measured') {
+      this.#measured(message.measured);
       return;
     }
     const { number } = message;

@@ -17,6 +17,8 @@ import { startInProcessApi } from '../testing/in-process-api';
 import { answerResource } from '../verbs/dispatch';
 import { Offload } from './offload';
 import { newOffloadCounts } from './offload-counts';
+import type { Measured } from './measured';
+import { addMeasured, measuresOf, takeMeasured } from './measured';
 import { OffloadThread } from './offload-thread';
 import { serveRequests } from './serve-requests';
 
@@ -31,14 +33,21 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
+interface Measuring {
+  readonly takeMeasured: () => Measured | undefined;
+  readonly measured: (measured: Measured) => void;
+}
+
 /** A thread without a thread: the other end of its ports is here. */
 function threadBy(
   answer: (exchange: Exchange) => Promise<Answer>,
   counts = newOffloadCounts(),
+  { takeMeasured: take = () => undefined, measured = () => undefined }: Partial<Measuring> = {},
 ): OffloadThread {
   const { port1, port2 } = new MessageChannel();
   serveRequests(port2, {
     answer,
+    takeMeasured: take,
     statusOf: statusErrorOf,
     element: ({ bytes, search }) => {
       if (search === 'fails') throw new Error('no');
@@ -50,7 +59,7 @@ function threadBy(
     return Promise.resolve();
   };
   opened.push(end);
-  return new OffloadThread({ requests: port1, end }, { log: silentLog, counts });
+  return new OffloadThread({ requests: port1, end }, { log: silentLog, counts, measured });
 }
 
 interface Pair {
@@ -69,10 +78,14 @@ async function pair(): Promise<Pair> {
   const replica = await startInProcessApi(new RemoteBackend(port2), { fills: 'on demand' });
   const counts = newOffloadCounts();
   const large = new Offload({
-    begin: () => threadBy(async (exchange) => answerResource(replica.verbs, exchange), counts),
+    begin: () =>
+      threadBy(async (exchange) => answerResource(replica.verbs, exchange), counts, {
+        takeMeasured: () => takeMeasured(measuresOf(replica.plane)),
+        measured: (measured) => addMeasured(measuresOf(bounded.plane), measured),
+      }),
     counts,
   });
-  const bounded = await startInProcessApi(store, { large });
+  const bounded: InProcessApi = await startInProcessApi(store, { large });
   const alone = await startInProcessApi();
   opened.push(
     async () => large.close(),
@@ -461,7 +474,10 @@ test('a client that leaves keeps its place until the thread is done with its req
 test('a thread that ends before it has started refuses what it was given, and a stream that nobody reads ends', async () => {
   const { port1, port2 } = new MessageChannel();
   const end = async (): Promise<void> => Promise.resolve(port1.close());
-  const thread = new OffloadThread({ requests: port1, end }, { log: silentLog, counts: newOffloadCounts() });
+  const thread = new OffloadThread(
+    { requests: port1, end },
+    { log: silentLog, counts: newOffloadCounts(), measured: () => undefined },
+  );
   const { answer, over } = thread.answer(exchangeOf('a'), Buffer.alloc(0));
   port2.close();
   await expect(answer).rejects.toMatchObject({ status: { code: 503 } });
@@ -609,4 +625,26 @@ test.each([
   // Which object it is about is told in any case.
   expect(told[0]).toEqual(['request', { name: 'a' }, wants.request ? 'request' : '']);
   expect(told.slice(1)).toEqual(wants.response ? [['response', Buffer.from('response')]] : []);
+});
+
+test('what plugins count of a large request is told beside what they count of others', async () => {
+  const { alone, bounded, begun } = await pair();
+  const times = ({ plane }: InProcessApi): object =>
+    Object.fromEntries(
+      [...plane.admissionMetrics.plugins()].map(({ labels, durations }) => [
+        Object.values(labels).join(' '),
+        durations.count,
+      ]),
+    );
+  for (const api of [alone, bounded]) {
+    for (const body of [configMap('small', 1), configMap('large', MANY)]) {
+      expect((await api.call('POST', CONFIG_MAPS, { body })).code).toBe(201);
+    }
+    const body = { ...configMap('other', MANY), metadata: { name: 'other', namespace: 'missing' } };
+    const refused = await api.call('POST', CONFIG_MAPS.replace('default', 'missing'), { body });
+    expect(refused.code).toBe(404);
+  }
+  expect(begun()).toBe(2);
+  expect(times(bounded)).toEqual(times(alone));
+  expect(times(alone)).toMatchObject({ 'NamespaceLifecycle admit CREATE false': 2 });
 });

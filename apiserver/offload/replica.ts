@@ -12,6 +12,7 @@ import type { Backend } from '../storage/backend';
 import { storeNames } from '../storage/open';
 import { converting } from '../registry/conversion-needed';
 import { answerResource } from '../verbs/dispatch';
+import { measuresOf, takeMeasured } from './measured';
 import type { RequestServices } from './serve-requests';
 
 export interface ReplicaParts {
@@ -59,6 +60,7 @@ export async function startReplica(options: ServerOptions, parts: ReplicaParts):
         life.signal,
       );
     },
+    takeMeasured: () => takeMeasured(measuresOf(plane)),
     statusOf: statusErrorOf,
   };
 }

@@ -7,6 +7,7 @@ import { ClientGoneError } from '../exchange/initial-values';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { portable, withBuffers } from '../storage/remote/portable';
 import type { ElementRequest } from '../verbs/element-encoder';
+import type { Measured } from './measured';
 import type { FromThread, Refusal, Remarks, ToThread } from './messages';
 import { OffloadedExchange } from './offloaded-exchange';
 
@@ -17,6 +18,8 @@ export interface RequestServices {
   readonly answer: (exchange: Exchange) => Promise<Answer>;
   /** An element of a list. Throws when it cannot be written. */
   readonly element: (request: ElementRequest) => Buffer | Promise<Buffer>;
+  /** What was counted since this was called last; undefined for nothing. */
+  readonly takeMeasured: () => Measured | undefined;
   /** The error as its client sees it. */
   readonly statusOf: (error: unknown, exchange: Exchange) => StatusError;
 }
@@ -60,8 +63,10 @@ class RequestServer {
       exchange.signal.throwIfAborted();
       this.#send({ kind: 'begun', number });
       const answer = await this.#services.answer(exchange);
+      this.#tellMeasured();
       await this.#tell(number, exchange, answer);
     } catch (error) {
+      this.#tellMeasured();
       const refused = this.#services.statusOf(error, exchange);
       const why = error instanceof StatusError ? refused.cause : error;
       const remarks = await remarksOf(exchange);
@@ -123,6 +128,12 @@ class RequestServer {
     if (underWay.pieces === undefined) return;
     underWay.pieces.return?.().catch(() => undefined);
     this.#over(number);
+  }
+
+  /** Before the answer, so that whoever has it finds it counted. */
+  #tellMeasured(): void {
+    const measured = this.#services.takeMeasured();
+    if (measured !== undefined) this.#send({ kind: 'measured', measured });
   }
 
   #over(number: number): void {

@@ -29,6 +29,9 @@ export type WriteCheck = (attributes: AdmissionAttributes, signal: AbortSignal) 
 /** Runs inside every attempt of a write, so that it always judges the object that will be stored. It refuses by throwing. */
 export interface Admission {
   /** May change the object: returns what goes on. For a deletion it returns undefined. */
-  mutate(attributes: AdmissionAttributes, signal: AbortSignal): Promise<ApiObject | undefined>;
-  validate(attributes: AdmissionAttributes, signal: AbortSignal): Promise<void>;
+  mutate(
+    attributes: AdmissionAttributes,
+    signal: AbortSignal,
+  ): Promise<ApiObject | undefined> | ApiObject | undefined;
+  validate(attributes: AdmissionAttributes, signal: AbortSignal): Promise<void> | void;
 }

@@ -1,4 +1,8 @@
+import type { StatusError } from '../../shared/errors/status-error';
 import { badRequest } from '../../shared/errors/status-error';
+import { isJsonObject } from '../../shared/object/clone';
+import { jsonSyntaxProblem } from '../../shared/schema/json-syntax';
+import { goTypeOfValue } from '../../shared/schema/reader-words/scalar-words';
 import { GROUP } from '../../shared/names';
 
 /**
@@ -27,37 +31,43 @@ export function encodeContinueToken({ revision, after }: ContinueToken): string 
 /** Throws BadRequest for anything that {@link encodeContinueToken} did not make, and for keys that leave the request's prefix. */
 export function decodeContinueToken(text: string): ContinueToken {
   const token = parse(text);
-  if (token === undefined)
-    throw badRequest('invalid continue token: continue key is not valid: it was not made by this server');
+  if (typeof token === 'string') throw invalid(token);
   const { v, rv, start } = token;
   if (v !== FORMAT)
-    throw badRequest(
-      `invalid continue token: continue key is not valid: server does not recognize this encoded version ${JSON.stringify(v ?? '')}`,
-    );
-  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < LATEST) {
-    throw badRequest(
-      'invalid continue token: continue key is not valid: incorrect encoded start resourceVersion',
-    );
-  }
-  if (typeof start !== 'string' || start === '') {
-    throw badRequest('invalid continue token: continue key is not valid: encoded start key empty');
-  }
+    throw invalid(`server does not recognize this encoded version ${JSON.stringify(v ?? '')}`);
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < LATEST)
+    throw invalid(`incorrect encoded start resourceVersion (version ${FORMAT})`);
+  if (typeof start !== 'string' || start === '') throw invalid(`encoded start key empty (version ${FORMAT})`);
   const after = start.endsWith(BEHIND) ? start.slice(0, -1) : start;
-  if (after.split('/').some((part) => NO_SEGMENT.has(part))) {
-    throw badRequest(`invalid continue token: continue key is not valid: ${start}`);
-  }
+  if (after.split('/').some((part) => NO_SEGMENT.has(part))) throw invalid(start);
   return { revision: rv === LATEST ? undefined : rv, after };
+}
+
+function invalid(why: string): StatusError {
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`);
 }
 
 /** Parts of a path that leave the place, or do not stay as they are when it is made absolute. */
 const NO_SEGMENT: ReadonlySet<string> = new Set(['', '.', '..']);
 
-function parse(text: string): { v?: unknown; rv?: unknown; start?: unknown } | undefined {
-  if (text.length > TOKEN_CHARACTERS_MAX) return undefined;
+/** What the token holds, or what is wrong with it, in the words of Go's decoders. */
+function parse(text: string): { v?: unknown; rv?: unknown; start?: unknown } | string {
+  if (text.length > TOKEN_CHARACTERS_MAX) return 'it was not made by this server';
+  const illegal = illegalByte(text);
+  if (illegal !== undefined) return `illegal base64 data at input byte ${String(illegal)}`;
+  const bytes = Buffer.from(text, 'base64url');
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return typeof value === 'object' && value !== null ? value : undefined;
+    const value: unknown = JSON.parse(bytes.toString('utf8')) ?? {};
+    if (isJsonObject(value)) return value;
+    return `json: cannot unmarshal ${goTypeOfValue(value)} into Go value of type etcd3.continueToken`;
   } catch {
-    return undefined;
+    return jsonSyntaxProblem(bytes) ?? 'it was not made by this server';
   }
+}
+
+/** Where base64 for paths, which is not padded, stops being any; undefined where it does not. */
+function illegalByte(text: string): number | undefined {
+  const found = /[^A-Za-z0-9_-]/.exec(text);
+  if (found !== null) return found.index;
+  return text.length % 4 === 1 ? text.length - 1 : undefined;
 }

@@ -21,6 +21,7 @@ import { withoutMetadata } from './metadata';
 import type { WriteContext } from './write-context';
 import type { WriteRequest } from './write-request';
 import type { Endpoint } from './resource';
+import { fromHub, toHub } from './hub';
 
 /**
  * The object of a create or update with managedFields as they are after it; all objects are in the version of the request. Unchanged
@@ -34,7 +35,8 @@ export function tracked(
   if (manager === undefined || !serverSideApply) return next;
   const writer = { manager, nowMs: clock.now() };
   // A subresource is no way to say who owns what.
-  const own = subresource === '' ? next : withManagedFields(next, live?.metadata.managedFields);
+  const settled = endpoint.conversion?.settles === true ? fromHub(endpoint, toHub(endpoint, next)) : next;
+  const own = subresource === '' ? settled : withManagedFields(settled, live?.metadata.managedFields);
   return trackUpdate(managedKindOf(endpoint, subresource), live, own, writer);
 }
 

@@ -37,11 +37,22 @@ export function metadataForCreate(meta: ObjectMeta, identity: NewIdentity): Obje
   };
 }
 
-/** Metadata of an update: fields the client left out, and those that can never change back, come from the previous object. A namespace is dropped where the kind has none. */
-export function metadataForUpdate(next: ObjectMeta, previous: ObjectMeta, namespaced: boolean): ObjectMeta {
+export interface UpdateOptions {
+  /** Where the kind has none, a namespace is dropped. */
+  readonly namespaced: boolean;
+  /** In v1.21 it is the store that takes a link away, so that what is not stored shows the client's. */
+  readonly keepsLink: boolean;
+}
+
+/** Metadata of an update: fields the client left out, and those that can never change back, come from the previous object. */
+export function metadataForUpdate(
+  next: ObjectMeta,
+  previous: ObjectMeta,
+  { namespaced, keepsLink }: UpdateOptions,
+): ObjectMeta {
   const {
     namespace,
-    selfLink: _selfLink,
+    selfLink = '',
     generation: _generation,
     clusterName: _clusterName,
     ...kept
@@ -49,6 +60,7 @@ export function metadataForUpdate(next: ObjectMeta, previous: ObjectMeta, namesp
   return {
     ...kept,
     ...(namespaced && namespace !== undefined ? { namespace } : {}),
+    ...(keepsLink && selfLink !== '' ? { selfLink } : {}),
     uid: kept.uid === undefined || kept.uid === '' ? (previous.uid ?? '') : kept.uid,
     ...resourceVersionOf(kept, previous),
     creationTimestamp: previous.creationTimestamp ?? null,

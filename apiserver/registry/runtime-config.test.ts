@@ -55,6 +55,8 @@ describe('--runtime-config', () => {
     ['a/b/c/d', 'invalid key a/b/c/d'],
     ['nope/v1', 'unknown API group nope'],
     ['batch/v9', 'no version v9 of the group batch'],
+    // The example of old documentation; v1.21 has dropped it.
+    ['batch/v2alpha1', 'no version v2alpha1 of the group batch'],
     ['batch/v1=maybe', 'must be true or false, not "maybe"'],
     ['api/all=false', 'nothing would be served'],
   ])('%s is an error', (item, message) => {

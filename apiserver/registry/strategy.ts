@@ -67,11 +67,15 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly refusesDeletion?: (name: string) => string | undefined;
   /** A deletion that removes the object at once answers with it instead of a Status. */
   readonly returnsDeletedObject?: boolean;
+  /** A deletion that something holds back answers with a Status, too, instead of the object. */
+  readonly returnsNoHeldObject?: boolean;
   readonly defaultPropagation?: DefaultPropagation;
   /** Another default for requests to these versions. */
   readonly defaultPropagationIn?: Readonly<Record<string, DefaultPropagation>>;
   /** A write to `status` leaves labels, annotations and all other metadata as they are. Default: it may change them. */
   readonly statusLeavesMetadata?: boolean;
+  /** All metadata but `generateName`: upstream names there what such a write leaves, and forgets this. */
+  readonly statusTakesGenerateName?: boolean;
   /**
    * Paths that writes to the object (the empty name) or to a subresource leave as they are and so do not own, besides what is usual: the status for
    * the object, everything but metadata and status for `status`, the spec for `approval`.

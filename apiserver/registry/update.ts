@@ -1,6 +1,7 @@
-import { conflict, notFound } from '../../shared/errors/status-error';
+import { notFound } from '../../shared/errors/status-error';
 import type { AdmittedView, Change, UpdateOptions } from './draft';
 import { ask, intentOf, newDraft } from './draft';
+import { uidConflict } from './storage-error';
 import type { Written } from './write';
 import { writeOptimistically } from './write';
 import type { WriteContext } from './write-context';
@@ -33,7 +34,7 @@ export async function updateObject(
   return writeOptimistically(
     writeTarget(context, request, { assumeAbsent: false }),
     async (current) => {
-      if (current === undefined) refuseOfNothing(request, update);
+      if (current === undefined) refuseOfNothing(context, request, update);
       const isNew = current === undefined;
       const draft = newDraft(asked, isNew ? 'CREATE' : 'UPDATE', current?.object);
       await travel(isNew ? 'create' : 'update', draft, signal);
@@ -44,11 +45,14 @@ export async function updateObject(
 }
 
 /** Throws NotFound for an object that cannot be made by an update, and Conflict for one that its client knows by its uid. */
-function refuseOfNothing(request: WriteRequest, { options, knownUid = '' }: Update): void {
+function refuseOfNothing(
+  context: WriteContext,
+  request: WriteRequest,
+  { options, knownUid = '' }: Update,
+): void {
   const { endpoint, name } = request;
   if (knownUid !== '' && endpoint.stored.strategy.checksIdentityLast !== true) {
-    const why = `Precondition failed: UID in precondition: ${knownUid}, UID in object meta: `;
-    throw conflict(endpoint.row, name, why);
+    throw uidConflict(context, request, { asked: knownUid, found: undefined });
   }
   if (!mayCreate(request, options)) throw notFound(endpoint.row, name);
 }

@@ -214,7 +214,7 @@ async function store(target: WriteTarget, pending: Pending, signal: AbortSignal)
   return { next: { current: next, fresh: true } };
 }
 
-async function send(
+function send(
   { backend, key, ttlSeconds, announce }: WriteTarget,
   { intent, encoded, current }: Pending,
   signal: AbortSignal,

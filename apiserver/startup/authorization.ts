@@ -12,12 +12,14 @@ import { webhookAccess } from '../access/authorization/webhook/webhook-access';
 import type { ClusterRole } from '../../shared/api/types/rbac-v1';
 import { defined } from '../../shared/defined';
 import type { AccessControl } from '../exchange/access';
-import { POLICY_OBJECTS } from './bootstrap/policy-objects';
+import { isOn } from '../kinds/field-gates';
+import type { KindSettings } from '../registry/strategy';
+import { NODE_ROLE, policyObjects } from './bootstrap/policy-objects';
 import type { ServerOptions } from './options/server-options';
 
 type AuthorizationOptions = Pick<
   ServerOptions,
-  'authorizationModes' | 'authorizationPolicies' | 'authorizationWebhook'
+  'authorizationModes' | 'authorizationPolicies' | 'authorizationWebhook' | 'kindSettings'
 >;
 
 /** Who may do what, given the roles and bindings. Throws KubeconfigError for a file of the webhook that cannot be used. */
@@ -25,7 +27,7 @@ export function createAuthorization(
   options: AuthorizationOptions,
   remote: RemoteOptions,
 ): (policies: Policies, sources: PolicySources) => AccessControl {
-  const { authorizationModes: modes, authorizationPolicies, authorizationWebhook } = options;
+  const { authorizationModes: modes, authorizationPolicies, authorizationWebhook, kindSettings } = options;
   const others: ModeAccess = defined({
     ABAC: authorizationPolicies === undefined ? undefined : abacAccess(authorizationPolicies),
     Webhook:
@@ -39,26 +41,34 @@ export function createAuthorization(
   });
   return (policies, sources) => {
     if (!modes.includes('Node')) return accessControlOf(modes, policies, others);
-    return accessControlOf(modes, policies, { ...others, Node: createNodeAccess(sources, remote) });
+    const Node = createNodeAccess(sources, kindSettings, remote);
+    return accessControlOf(modes, policies, { ...others, Node });
   };
 }
 
-function createNodeAccess(sources: PolicySources, { log, life }: RemoteOptions): AccessControl {
-  const graph = new NodeGraph(sources);
+function createNodeAccess(
+  sources: PolicySources,
+  settings: KindSettings,
+  { log, life }: RemoteOptions,
+): AccessControl {
+  const graph = new NodeGraph(sources, {
+    ephemeralVolumes: isOn(settings, 'GenericEphemeralVolume'),
+    nodeConfiguration: isOn(settings, 'DynamicKubeletConfig'),
+  });
   // Nobody asks a replica that reads on demand what a node may read.
   if (!sources.cache.fillsOnDemand) {
     graph.keep(life).catch((error: unknown) => {
       log.error({ error }, 'failed to keep the graph of nodes; it is brought up to date by requests only');
     });
   }
-  return nodeAccess(graph, rulesOfNodes());
+  return nodeAccess(graph, rulesOfNodes(settings), {
+    volumesGrow: isOn(settings, 'ExpandPersistentVolumes'),
+  });
 }
 
 /** What all nodes may do is what the role of nodes says when a cluster begins; nobody changes it there. */
-const NODE_ROLE = 'system:node';
-
-function rulesOfNodes(): readonly PolicyRule[] {
-  const roles = POLICY_OBJECTS.find(({ resource }) => resource === 'clusterroles')?.objects ?? [];
+function rulesOfNodes(settings: KindSettings): readonly PolicyRule[] {
+  const roles = policyObjects(settings).find(({ resource }) => resource === 'clusterroles')?.objects ?? [];
   const role = roles.find(({ metadata }) => metadata.name === NODE_ROLE) as ClusterRole | undefined;
   if (role === undefined) throw new Error(`there is no role ${NODE_ROLE}`);
   return policyRules(role.rules);

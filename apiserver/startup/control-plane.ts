@@ -31,7 +31,11 @@ import { timeout } from '../../shared/errors/status-error';
 import { ConversionCalls } from './conversion-calls';
 import { createMissing } from './bootstrap/create-missing';
 import type { Admission } from '../registry/admission';
-import type { AllocatedService, ServiceAllocation } from '../kinds/service-allocation/service-allocation';
+import type {
+  AllocatedService,
+  ServiceAllocation,
+  ServiceAllocationOptions,
+} from '../kinds/service-allocation/service-allocation';
 import { isOn } from '../kinds/field-gates';
 import { createServiceAllocation } from '../kinds/service-allocation/service-allocation';
 import type { AddressRange, ValueRange } from '../kinds/service-allocation/value-range';
@@ -136,7 +140,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     backend,
     storePrefix: prefix,
     ...(options.services ?? defaultServiceRanges()),
-    optionalNodePorts: isOn(kindSettings, 'ServiceLBNodePortControl'),
+    ...serviceFeatures(kindSettings),
     randomInt: (bound) => randomInt(bound),
     log,
     services: servicesIn(registry, { cache, cacheWaitMs }),
@@ -274,6 +278,7 @@ function admissionOf(
         podOverhead: isOn(kindSettings, 'PodOverhead'),
         boundTokens: isOn(kindSettings, 'BoundServiceAccountTokenVolume'),
         inUseProtection: isOn(kindSettings, 'StorageObjectInUseProtection'),
+        volumesGrow: isOn(kindSettings, 'ExpandPersistentVolumes'),
       },
       resourceOfKind: ({ group, version, kind }) =>
         custom.registry.endpointsOf(group, version).find(({ row }) => row.kind === kind)?.row,
@@ -281,6 +286,15 @@ function admissionOf(
     newReading,
     metrics: metrics.plugins,
   });
+}
+
+function serviceFeatures(
+  settings: KindSettings,
+): Pick<ServiceAllocationOptions, 'optionalNodePorts' | 'isSingleFamily'> {
+  return {
+    optionalNodePorts: isOn(settings, 'ServiceLBNodePortControl'),
+    isSingleFamily: !isOn(settings, 'IPv6DualStack'),
+  };
 }
 
 /** The ranges of kube-apiserver. */

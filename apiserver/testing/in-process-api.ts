@@ -32,11 +32,12 @@ import { DEFAULT_ADMISSION, createControlPlane } from '../startup/control-plane'
 import { createMetricsEndpoints } from '../observability/metrics/metrics-endpoints';
 import { statusAnswer, statusErrorOf } from '../http/server/error-handler';
 import type { JourneyParts } from '../journey';
-import { createAnswerLimitStage, createRequestMemory } from '../http/server/held-bytes';
+import { createMemoryLimitStage, createRequestMemory } from '../http/server/held-bytes';
 import { createJourney } from '../journey';
 import type { OperationServices } from '../registry/operation';
 import type { RuntimeConfig } from '../registry/runtime-config';
 import type { KindSettings } from '../registry/strategy';
+import { DEFAULT_KIND_SETTINGS } from '../registry/strategy';
 import type { Backend } from '../storage/backend';
 import { StorageError } from '../storage/backend';
 import type { CacheLimits } from '../cache/limits';
@@ -160,6 +161,7 @@ export async function startInProcessApi(
           authorizationModes,
           authorizationPolicies: undefined,
           authorizationWebhook: undefined,
+          kindSettings: kindSettings ?? DEFAULT_KIND_SETTINGS,
         },
         { clock: systemClock, log: silentLog, life: life.signal },
       )(policies, sources),
@@ -190,7 +192,7 @@ export async function startInProcessApi(
       await next();
     },
     impersonate: createImpersonationStage(plane.access.authorize),
-    limitAnswers: createAnswerLimitStage(createRequestMemory()),
+    limitMemory: createMemoryLimitStage(createRequestMemory()),
     authorize: createAuthorizationStage(plane.access.authorize),
     health: async () => Promise.resolve(undefined),
     healthPaths: ['/healthz', '/readyz/shutdown'],

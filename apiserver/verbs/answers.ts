@@ -31,8 +31,12 @@ export interface ObjectAnswers {
  * answered in any form it accepts: to be called before anything is done for it. A form that only does not fit what the answer turns out
  * to be (one object, a list, a Status) is refused when it is there, as upstream does: what was asked for is done then.
  */
-export function objectAnswers(exchange: Exchange, { endpoint }: Pick<Target, 'endpoint'>): ObjectAnswers {
-  const encoder = encoderOf(exchange, endpoint, 'object');
+export function objectAnswers(
+  exchange: Exchange,
+  { endpoint, subresource }: Pick<Target, 'endpoint' | 'subresource'>,
+): ObjectAnswers {
+  const isPart = subresource !== '' && endpoint.stored.custom === undefined;
+  const encoder = encoderOf(exchange, endpoint, isPart ? 'part' : 'object');
   const converts = needsConversion(endpoint, encoder);
   const answer = async (code: number, stored: Source): Promise<Answer> => {
     if (encoder.refusal !== undefined) throw encoder.refusal;

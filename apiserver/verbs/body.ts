@@ -4,13 +4,14 @@ import { goQuote } from '../../shared/errors/go-quote';
 import { parseGroupVersion } from '../../shared/api/resources';
 import { STEP_TIMES } from '../../shared/concurrency/long-steps';
 import { Pace } from '../../shared/concurrency/pace';
+import type { StatusError } from '../../shared/errors/status-error';
 import { badRequest } from '../../shared/errors/status-error';
 import type { ApiObject } from '../../shared/object/object';
 import { DecodeError, decodeObject, withFractions } from '../../shared/schema/decode';
 import { encodeObject } from '../../shared/schema/encode';
 import { jsonInOrder, typeMetaWords } from '../../shared/schema/reader-words/document-words';
 import { readerWords } from '../../shared/schema/reader-words/reader-words';
-import { messageType, messageTypeOfKind } from '../../shared/schema/types';
+import { messageType } from '../../shared/schema/types';
 import type { ExpectedObject } from '../http/encoding/request-body';
 import { bodyMediaType, parseBody, summaryOf } from '../http/encoding/request-body';
 import type { Exchange } from '../exchange/exchange';
@@ -22,6 +23,7 @@ import { fieldsOf, record, text } from '../../shared/object/accessors';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
 import { fieldValidationOf, reportingDuplicates, unknownFieldProblems } from './field-validation';
+import { unfitKindWords } from './unfit-kind';
 import { droppedFields } from './field-validation-custom';
 
 /**
@@ -152,9 +154,15 @@ function checkTypeMeta(
   const words = typeMetaWords(value);
   if (words === undefined) return;
   const summary = written === undefined ? '' : ` (${summaryOf(written.bytes)})`;
+  const why = noTypeMetaWords(words);
   throw badRequest(
-    `the object provided is unrecognized (must be of type ${endpoint.row.kind}): couldn't get version/kind; json parse error: ${words}${summary}`,
+    `the object provided is unrecognized (must be of type ${endpoint.row.kind}): ${why}${summary}`,
+    new KindError(why),
   );
+}
+
+export function noTypeMetaWords(words: string): string {
+  return `couldn't get version/kind; json parse error: ${words}`;
 }
 
 /** An absent kind or apiVersion is taken to be the endpoint's. */
@@ -167,23 +175,40 @@ function checkKind(value: unknown, endpoint: Endpoint, written: Written | undefi
   const givenVersion =
     typeof given.apiVersion === 'string' && given.apiVersion !== '' ? given.apiVersion : endpoint.apiVersion;
   if (givenKind === kind && givenVersion === endpoint.apiVersion) return;
-  throw badRequest(mismatch(givenKind, givenVersion, endpoint));
+  throw mismatch({ kind: givenKind, version: givenVersion }, endpoint, written);
 }
 
-/** What is wrong with an object of another kind or version than the endpoint's. */
-function mismatch(given: string, givenVersion: string, { row, apiVersion, custom }: Endpoint): string {
+/** What is wrong with an object of another kind or version than the endpoint's; the cause says it without naming them. */
+function mismatch(
+  given: { readonly kind: string; readonly version: string },
+  { row, apiVersion, custom }: Endpoint,
+  written: Written | undefined,
+): StatusError {
   const { kind } = row;
-  if (givenVersion.split('/').length > 2) {
-    return `the object provided is unrecognized (must be of type ${kind}): unexpected GroupVersion string: ${givenVersion}`;
+  if (given.version.split('/').length > 2) {
+    const summary = written === undefined ? '' : ` (${summaryOf(written.bytes)})`;
+    const why = `unexpected GroupVersion string: ${given.version}`;
+    return badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): ${why}${summary}`,
+      new KindError(why),
+    );
   }
-  const groupVersion = parseGroupVersion(givenVersion);
-  const refused = `${given} in version ${goQuote(groupVersion.version)} cannot be handled as a ${kind}`;
-  if (custom === undefined && messageTypeOfKind({ ...groupVersion, kind: given }) === undefined) {
-    return `${refused}: no kind ${goQuote(given)} is registered for version ${goQuote(givenVersion)}`;
+  const { group, version } = parseGroupVersion(given.version);
+  const unfit = custom === undefined ? unfitKindWords({ ...given, group }, row) : undefined;
+  if (unfit === undefined) {
+    return badRequest(
+      `the API version in the data (${given.version}) does not match the expected API version (${apiVersion})`,
+    );
   }
-  return given === kind
-    ? `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`
-    : `${refused}: the path serves ${kind}`;
+  return badRequest(
+    `${given.kind} in version ${goQuote(version)} cannot be handled as a ${kind}: ${unfit}`,
+    new KindError(unfit),
+  );
+}
+
+/** What is wrong with the kind or version that an object says it has. */
+export class KindError extends Error {
+  override readonly name = 'KindError';
 }
 
 /** Of a custom resource the kind may not be left out, and what else is wrong with its type is told like any wrong field. */

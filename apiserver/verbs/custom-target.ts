@@ -26,7 +26,8 @@ export function hasPlace({ row }: Endpoint, { namespace, verb }: RequestInfo): b
 
 /**
  * What the path of a custom resource asks for. Throws NotFound for a subresource that there is not, and MethodNotAllowed (405) for a verb
- * that the place does not know, which upstream answers in other words than for built-in resources.
+ * that the place does not know, which upstream answers in other words than for built-in resources. As
+ * there, what follows the subresource is not looked at.
  */
 export function customTarget(
   endpoint: Endpoint,

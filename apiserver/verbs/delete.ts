@@ -13,7 +13,7 @@ import { writeRequestOf } from './target';
 
 /**
  * DELETE of one object. 200 with a Status when it is gone (or with the object, for kinds that return it), 200 with the terminating
- * object when something holds it, 202 in that case for a client that asked to delete dependents the old way.
+ * object (or with a Status, for Services) when something holds it, 202 in that case for a client that asked to delete dependents the old way.
  */
 export async function remove(context: VerbContext, exchange: Exchange, target: Target): Promise<Answer> {
   const answers = objectAnswers(exchange, target);
@@ -24,7 +24,7 @@ export async function remove(context: VerbContext, exchange: Exchange, target: T
   if (why !== undefined) throw forbidden(row, target.name, why);
   const written = await deleteObject(context.store, request, options, exchange.signal);
   const gone = written.kind === 'deleted';
-  if (gone && stored.strategy.returnsDeletedObject !== true) {
+  if (gone ? stored.strategy.returnsDeletedObject !== true : stored.strategy.returnsNoHeldObject === true) {
     return documentAnswer(exchange, 200, successStatus(target, written), OUTCOME_OFFER);
   }
   const code = !gone && options.orphanDependents === false ? 202 : 200;

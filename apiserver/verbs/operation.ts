@@ -17,7 +17,7 @@ import { listAnswer, objectAnswers } from './answers';
 import { readBodyObject } from './body';
 import type { VerbContext } from './context';
 import { listQueryOf } from './list-options';
-import { placeInNamespace } from './place';
+import { withNamespace } from './place';
 import { writeOptions } from './query';
 import type { Selectable } from './selection';
 import { selectionOf, selectorsOf } from './selection';
@@ -78,7 +78,7 @@ async function run(
   const dryRun = writeOptions(exchange.query, 'CreateOptions');
   const sent = await readBodyObject(exchange, target.endpoint);
   // A question says itself which place it is about.
-  const object = isAdmitted ? placeInNamespace(sent, target) : sent;
+  const object = isAdmitted ? withNamespace(sent, target) : sent;
   const request = writeRequestOf(exchange, target, dryRun);
   const draft = newDraft(ask(context.store, request, { change: () => object }), 'CREATE', undefined);
   await travel(isAdmitted ? 'operation' : 'question', draft, exchange.signal);

@@ -9,22 +9,25 @@ import { invalid } from '../../shared/errors/field-error';
 import { PatchError } from '../../shared/patch/patch-error';
 import { goDocument, restoreText } from './restore-text';
 import { applyJsonPatch } from '../../shared/patch/json-patch';
-import { applyMergePatch } from '../../shared/patch/merge-patch';
+import { applyMergePatch, withoutNulls } from '../../shared/patch/merge-patch';
 import { applyStrategicPatch } from '../../shared/patch/strategic';
 import { DecodeError, decodeJson, withFractions } from '../../shared/schema/decode';
+import { jsonBytesOf, typeMetaWords } from '../../shared/schema/reader-words/document-words';
+import { encodeObject } from '../../shared/schema/encode';
+import { DOCUMENT_BYTES_MAX, readerWords } from '../../shared/schema/reader-words/reader-words';
 import type { MessageType } from '../../shared/schema/types';
 import { negotiateBody } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
 import type { LoopBounds } from '../exchange/loop-bounds';
 import { keepBodyWithin, keepValuesWithin } from '../exchange/loop-bounds';
-import type { Endpoint } from '../registry/resource';
 import type { Change } from '../registry/draft';
 import type { Update } from '../registry/update';
 import { updateObject } from '../registry/update';
 import { objectAnswers } from './answers';
 import { patchMediaTypes, readApplyPatch } from './apply';
 import { refusalOf } from './refusal-of';
-import { decodeValue } from './body';
+import { KindError, decodeValue, noTypeMetaWords } from './body';
+import { inDeclaredOrder, patchedText } from './patched-text';
 import type { VerbContext } from './context';
 import { withDistinctOwners } from '../registry/distinct-owners';
 import type { ReportProblems } from './field-validation';
@@ -66,7 +69,7 @@ export async function readPatch(exchange: Exchange, target: Target, mediaType: s
   const { bounds } = exchange;
   keepBodyWithin(bounds, bytes.length, 'json');
   const pace = new Pace();
-  const document = parse(bytes);
+  const document = parse(bytes, mediaType);
   if (document instanceof StatusError) return refusalOf(target, document);
   keepValuesWithin(bounds, document, bytes.length);
   const report = reportingDuplicates(asked, bytes, 'json');
@@ -76,14 +79,16 @@ export async function readPatch(exchange: Exchange, target: Target, mediaType: s
   return (current) => withDistinctOwners(change(current), exchange.warnings);
 }
 
-function parse(bytes: Buffer): unknown {
+/** Of what is no JSON, upstream tells as its readers of the types of patches do. */
+function parse(bytes: Buffer, mediaType: string): unknown {
   try {
     return decodeJson(bytes, { fractions: 'remembered' });
   } catch (error) {
-    return badRequest(
-      `the patch is no JSON: ${error instanceof Error ? error.message : String(error)}`,
-      error,
-    );
+    const why = error instanceof Error ? error.message : String(error);
+    if (mediaType === MEDIA_TYPE.mergePatch) return badRequest(`Invalid JSON Patch: ${why}`, error);
+    const isCutOff = mediaType === MEDIA_TYPE.strategicMergePatch && why === 'unexpected end of JSON input';
+    if (!isCutOff) return badRequest(why, error);
+    return badRequest(bytes.toString('latin1').trim() === '' ? 'EOF' : 'unexpected EOF', error);
   }
 }
 
@@ -105,11 +110,11 @@ function changeBy(target: Target, asked: Patch): Change {
     const fractions = isConverted ? undefined : withFractions(asked.document);
     if (fractions !== undefined) {
       const whole = asOwnKind(applied(versioned, { ...asked, document: fractions }, target), target, asked);
-      decodePatched(whole, endpoint, { ...asked, report: undefined });
+      decodePatched(whole, target, { ...asked, report: undefined }, versioned);
     }
     // Copies are the only way in which little makes much.
     if (asked.mediaType === MEDIA_TYPE.jsonPatch) keepValuesWithin(asked.bounds, patched, Infinity);
-    return checkIdentity(decodePatched(asOwnKind(patched, target, asked), endpoint, asked), target);
+    return checkIdentity(decodePatched(asOwnKind(patched, target, asked), target, asked, versioned), target);
   };
 }
 
@@ -127,7 +132,10 @@ function asOwnKind(patched: unknown, { endpoint, name }: Target, asked: Patch): 
   }
   for (const given of [kind, apiVersion]) {
     if (isAbsent(given) || typeof given === 'string') continue;
-    throw misfitOf(new DecodeError('expected a string', { misfit: { wanted: 'a string', given } }), asked);
+    throw strategicMisfit(
+      new DecodeError('expected a string', { misfit: { wanted: 'a string', given } }),
+      asked,
+    );
   }
   return { ...patched, kind: endpoint.row.kind, apiVersion: endpoint.apiVersion };
 }
@@ -137,29 +145,49 @@ function isAbsent(value: unknown): boolean {
 }
 
 /** What a patch makes of the types of fields is the patch's fault, and is answered as such. */
-function decodePatched(value: unknown, endpoint: Endpoint, asked: Patch): ApiObject {
+function decodePatched(value: unknown, target: Target, asked: Patch, current: ApiObject): ApiObject {
   try {
-    return decodeValue(value, endpoint, asked.report);
+    return decodeValue(value, target.endpoint, asked.report);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     const { cause } = error;
-    if (cause instanceof DecodeError) throw misfitOf(cause, asked);
+    if (cause instanceof DecodeError) throw misfitOf(cause, target, asked, current);
     // Another kind or version than that of the object.
-    const isOther = error.status.reason === 'BadRequest' && endpoint.custom === undefined;
-    throw isOther ? invalidPatch(error.message, error) : error;
+    const isOther = error.status.reason === 'BadRequest' && target.endpoint.custom === undefined;
+    if (!isOther) throw error;
+    const why = cause instanceof KindError ? cause.message : error.message;
+    throw invalidPatch(why, error, textOf(current, asked, target)?.toString());
   }
 }
 
-/** A strategic merge patch is shown whole, in Go's words for what does not fit; the place is what those leave out. */
-function misfitOf(error: DecodeError, { mediaType, document }: Patch): StatusError {
-  const isStrategic = mediaType === MEDIA_TYPE.strategicMergePatch;
+/** What a JSON or merge patch has made is shown, in the words of what reads it; where neither is known the place is told. */
+function misfitOf(error: DecodeError, target: Target, asked: Patch, current: ApiObject): StatusError {
+  if (asked.mediaType === MEDIA_TYPE.strategicMergePatch) return strategicMisfit(error, asked);
+  const text = textOf(current, asked, target);
+  const words = text && readerWords(text, target.endpoint.type);
+  return invalidPatch(words ?? error.message, error, text?.toString());
+}
+
+/** A strategic merge patch is shown whole, in the words of what restores objects. */
+function strategicMisfit(error: DecodeError, { document }: Patch): StatusError {
   const restored = error.misfit === undefined ? undefined : restoreText(error.misfit);
-  if (!isStrategic || restored === undefined) return invalidPatch(error.message, error);
+  if (restored === undefined) return invalidPatch(error.message, error);
   return invalidPatch(restored, error, goDocument(document).slice(0, SHOWN_CHARS_MAX));
 }
 
 /** A patch may be as long as a request. */
 const SHOWN_CHARS_MAX = 4096;
+
+/** The JSON of what the patch has made of an object of a kind with a schema; undefined where that is too long to be told. */
+function textOf(current: ApiObject, asked: Patch, target: Target): Buffer | undefined {
+  if (target.endpoint.custom !== undefined) return undefined;
+  const before = encodeObject(current);
+  if (before.length > DOCUMENT_BYTES_MAX) return undefined;
+  const metadata = inDeclaredOrder(current.metadata);
+  const patched = applied({ ...current, metadata }, asked, target);
+  const text = patchedText(patched, asked.mediaType, asked.document);
+  return text.length > DOCUMENT_BYTES_MAX ? undefined : text;
+}
 
 function invalidPatch(why: string, cause: unknown, shown = ''): StatusError {
   const { reason, message, field } = invalid('patch', shown, why);
@@ -182,11 +210,15 @@ function applied(current: ApiObject, { mediaType, document }: Patch, target: Tar
         cause: error,
       });
     }
+    if (mediaType === MEDIA_TYPE.mergePatch && Array.isArray(document)) {
+      const text = jsonBytesOf(withoutNulls(document)).toString().slice(0, SHOWN_CHARS_MAX);
+      throw invalidPatch(noTypeMetaWords(typeMetaWords(document) ?? error.message), error, text);
+    }
     if (mediaType !== MEDIA_TYPE.jsonPatch) throw invalidPatch(error.message, error);
-    throw new StatusError(
-      'Invalid',
-      `the server rejected our request due to an error in our request: ${error.message}`,
-      { details: {}, cause: error },
-    );
+    // Upstream does not tell what it was.
+    throw new StatusError('Invalid', 'the server rejected our request due to an error in our request', {
+      details: {},
+      cause: error,
+    });
   }
 }

@@ -13,6 +13,12 @@ export function placeInNamespace(object: ApiObject, { endpoint, namespace }: Tar
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
+/** The object of an operation, which is carried out where the path says, whatever namespace the object names, as in v1.21. */
+export function withNamespace(object: ApiObject, { endpoint, namespace }: Target): ApiObject {
+  if (!endpoint.row.namespaced || (object.metadata.namespace ?? '') !== '') return object;
+  return { ...object, metadata: { ...object.metadata, namespace } };
+}
+
 /** The object of an update as it belongs to the path. Throws BadRequest when it names another object than the path. */
 export function checkIdentity(object: ApiObject, target: Target): ApiObject {
   refuseOther(object, target);

@@ -1,6 +1,14 @@
 import { goNumber } from '../../shared/structural/go-text';
+import { stringifyExact } from '../../shared/object/exact-text';
 import type { Misfit } from '../../shared/schema/decode-error';
 import { A_MAP } from '../../shared/schema/plan';
+import {
+  base64Words,
+  intOrStringJsonWords,
+  noQuantityWords,
+  timeJsonWords,
+} from '../../shared/schema/reader-words/scalar-words';
+import { A_MICRO_TIME, A_QUANTITY, A_TIME, BASE64_TEXT, INT_OR_STRING } from '../../shared/schema/scalars';
 import { wordTable } from '../../shared/word-table';
 
 /**
@@ -8,6 +16,8 @@ import { wordTable } from '../../shared/word-table';
  * where it has words of its own.
  */
 export function restoreText({ wanted, given }: Misfit): string | undefined {
+  const own = OWN_READERS.get(wanted)?.(given);
+  if (own !== undefined) return own;
   const kind = kindOf(given);
   const composite = COMPOSITES.get(wanted);
   if (composite !== undefined) return `${composite} ${kind}`;
@@ -17,6 +27,16 @@ export function restoreText({ wanted, given }: Misfit): string | undefined {
     (kind === 'int64' && scalar === 'string') || (kind === 'float64' && scalar.startsWith('int'));
   return isConverted ? `cannot convert ${kind} to ${scalar}` : `unrecognized type: ${scalar}`;
 }
+
+/** What these read themselves comes to them as JSON. */
+const OWN_READERS = wordTable<(given: unknown) => string | undefined>({
+  [A_TIME]: (given) => timeJsonWords(stringifyExact(given), '2006-01-02T15:04:05Z07:00'),
+  [A_MICRO_TIME]: (given) => timeJsonWords(stringifyExact(given), '2006-01-02T15:04:05.000000Z07:00'),
+  [A_QUANTITY]: (given) => noQuantityWords(typeof given === 'string' ? given.trim() : stringifyExact(given)),
+  [INT_OR_STRING]: (given) => intOrStringJsonWords(stringifyExact(given)),
+  [BASE64_TEXT]: (given) =>
+    typeof given === 'string' ? base64Words(given) : `cannot restore slice from ${kindOf(given)}`,
+});
 
 const COMPOSITES = wordTable<string>({
   'an object': 'cannot restore struct from:',

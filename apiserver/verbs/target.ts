@@ -21,8 +21,9 @@ export interface Target {
  */
 export function findTarget(endpoint: Endpoint | undefined, exchange: Exchange): Target {
   const { info } = exchange;
-  if (endpoint === undefined || info.parts.length > 3) throw unknownPath();
+  if (endpoint === undefined) throw unknownPath();
   if (endpoint.custom !== undefined) return customTarget(endpoint, info);
+  if (info.parts.length > 3) throw unknownPath();
   const { row } = endpoint;
   const name = nameInPath(info);
   if (!isThere(info, endpoint, name)) throw unknownPath();

@@ -316,6 +316,12 @@ describe('list', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) await createConfigMap(name);
     const first = await api.call('GET', `${CMS}?limit=2`);
     expect(first.json.metadata.remainingItemCount).toBe(3);
+    const accept = (version: string): object => ({
+      headers: { accept: `application/json;as=PartialObjectMetadataList;g=${GROUP.meta};v=${version}` },
+    });
+    const left = async (version: string): Promise<unknown> =>
+      (await api.call('GET', `${CMS}?limit=2`, accept(version))).json.metadata.remainingItemCount;
+    expect([await left('v1'), await left('v1beta1')]).toEqual([3, undefined]);
     await api.call('DELETE', `${CMS}/d`);
     await createConfigMap('bb');
     const names = first.json.items.map((item: { metadata: { name: string } }) => item.metadata.name);

@@ -105,7 +105,12 @@ async function apply(
 ): Promise<Answer> {
   const { target, shown, view } = viewed;
   const request = writeRequestOf(exchange, target, dryRun);
-  const applied = { view, shown: shown.endpoint, apply: await readApply(exchange, shown) };
+  const read = await readApply(exchange, shown).catch(async (error: unknown) => {
+    // As upstream, which reads what is applied when it has what it is applied to.
+    const entry = await readObject(context.store, target, planGet(''), exchange.signal);
+    throw entry === undefined ? notFound(target.endpoint.row, target.name) : error;
+  });
+  const applied = { view, shown: shown.endpoint, apply: read };
   const written = await applyThroughView(context.store, request, applied, exchange.signal);
   return writtenView(viewed, written);
 }

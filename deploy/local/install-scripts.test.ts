@@ -4,7 +4,12 @@ import path from 'node:path';
 const ROOT = path.resolve(__dirname, '../..');
 
 interface Lock {
-  readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+  readonly packages: Readonly<
+    Record<
+      string,
+      { readonly hasInstallScript?: boolean; readonly dev?: boolean; readonly integrity?: string }
+    >
+  >;
 }
 
 function readJson(file: string): unknown {
@@ -19,4 +24,11 @@ test('every package that brings an install script is allowed or denied it in pac
     .filter(([, { hasInstallScript }]) => hasInstallScript === true)
     .map(([place]) => place.replace(/^.*node_modules\//u, ''));
   expect(Object.keys(allowScripts)).toEqual([...new Set(scripted)].sort());
+});
+
+test('whatever is part of the program is only installed as it was when it was locked', () => {
+  const { packages } = readJson('package-lock.json') as Lock;
+  const parts = Object.entries(packages).filter(([place, { dev }]) => place !== '' && dev !== true);
+  expect(parts.length).toBeGreaterThan(50);
+  expect(parts.filter(([, { integrity }]) => integrity?.startsWith('sha512-') !== true)).toEqual([]);
 });

@@ -22,6 +22,8 @@ import { megabytes, milliseconds, ratio } from './table';
 const WANTED = new RegExp(process.env['ORCH_BENCH_ATTACKS'] ?? '', 'u');
 /** The folder of another build whose server is attacked; that of this repository if not given. */
 const BUILD_ROOT = process.env['ORCH_BENCH_BUILD'];
+/** So that tokens can be guessed. */
+const FLAGS = ['--enable-bootstrap-token-auth'];
 /** The attacker has the rest of the machine, and no more. */
 const ATTACKER_PRIORITY = 10;
 /** What an attack has left behind is over before the next quiet time. */
@@ -85,7 +87,13 @@ export async function measureAttacks(): Promise<Table> {
 }
 
 async function withRig(measureAll: (rig: Rig) => Promise<void>): Promise<void> {
-  const options = { name: 'attacks', dialect: 'kubernetes', isProbed: true, buildRoot: BUILD_ROOT } as const;
+  const options = {
+    name: 'attacks',
+    dialect: 'kubernetes',
+    flags: [() => FLAGS],
+    isProbed: true,
+    buildRoot: BUILD_ROOT,
+  } as const;
   await withServers(options, async ({ dir, replica, loopFile, targetOf }) => {
     const webhook = await startSlowWebhook(path.join(dir, 'certs'));
     let probe: BenchProcess | undefined;

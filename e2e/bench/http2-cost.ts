@@ -41,7 +41,7 @@ interface Pair extends Pick<Servers, 'targetOf'> {
 
 /** What requests and idle watches cost over HTTP/2, beside HTTP/1.1: two servers on one etcd, measured by turns. */
 export async function measureHttp2(): Promise<Table> {
-  const flags = [() => [], () => ['--enable-http2']];
+  const flags = [() => ['--enable-http2=false'], () => []];
   return withServers({ name: 'bench-http2', dialect: 'orch', flags }, async ({ replicas, targetOf }) => {
     const [plain, offering] = replicas;
     if (plain === undefined || offering === undefined) throw new Error('there are no two servers');

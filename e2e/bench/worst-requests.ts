@@ -11,9 +11,10 @@ import { withServers } from './servers';
 import type { Table } from './table';
 import { megabytes, milliseconds } from './table';
 import { BIG_JSON, SMALL_JSON } from './worst/big-json';
-import { BIG_PROTOBUF } from './worst/big-protobuf';
-import { BIG_YAML } from './worst/big-yaml';
+import { BIG_PROTOBUF, SMALL_PROTOBUF } from './worst/big-protobuf';
+import { BIG_YAML, SMALL_YAML } from './worst/big-yaml';
 import { COSTLY_VALUES, DEFINITION_REQUESTS } from './worst/definitions';
+import { JUST_WITHIN } from './worst/just-within';
 import { PATCHES } from './worst/patches';
 import { QUERIES, READ_REQUESTS } from './worst/queries';
 import type { WorstRequest } from './worst/request';
@@ -37,8 +38,11 @@ const REQUESTS: readonly WorstRequest[] = [
   ...BIG_JSON,
   ...SMALL_JSON,
   ...BIG_YAML,
+  ...SMALL_YAML,
   ...BIG_PROTOBUF,
+  ...SMALL_PROTOBUF,
   ...PATCHES,
+  ...JUST_WITHIN,
   ...DEFINITION_REQUESTS,
   ...COSTLY_VALUES,
   ...QUERIES,

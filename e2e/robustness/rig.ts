@@ -60,7 +60,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     const set = await startHaSet({
       ...options,
       dialect: 'kubernetes',
-      extraArgs: [CHECK_INTERVAL, '--enable-http2', ...ALLOCATION_FLAGS],
+      extraArgs: [CHECK_INTERVAL, ...ALLOCATION_FLAGS],
       processOf,
       links,
     });

@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { defined } from '../../shared/defined';
 import type { ObjectMeta } from '../../shared/object/object';
-import { Http2Transport } from './http2-transport';
+import type { HttpVersion } from './http-version';
+import { httpVersion } from './http-version';
 import type { Transport, WireReply } from './transport';
-import { Http1Transport } from './transport';
+import { openTransport } from './open-transport';
 
 /** A body of the API, as loosely typed as a test needs it: an object, a list or a Status. */
 export interface Body {
@@ -51,9 +52,10 @@ export interface WatchEvent {
 export interface ApiClientOptions {
   readonly server: string;
   readonly caFile: string;
+  /** Empty: nobody's. */
   readonly token: string;
-  /** Absent: 1.1. */
-  readonly http?: '1.1' | '2';
+  /** Absent: what the environment says for all clients, else 1.1. */
+  readonly http?: HttpVersion;
 }
 
 export interface RequestOptions {
@@ -74,11 +76,10 @@ export class ApiClient {
   readonly #token: string;
   readonly #transport: Transport;
 
-  constructor({ server, caFile, token, http = '1.1' }: ApiClientOptions) {
+  constructor({ server, caFile, token, http = httpVersion('1.1') }: ApiClientOptions) {
     this.server = server;
     this.#token = token;
-    const ca = readFileSync(caFile);
-    this.#transport = http === '2' ? new Http2Transport(server, ca) : new Http1Transport(server, ca);
+    this.#transport = openTransport(http, server, readFileSync(caFile));
   }
 
   async get(path: string): Promise<Answer> {
@@ -158,7 +159,7 @@ export class ApiClient {
       method: options.method ?? 'GET',
       path: options.path,
       headers: {
-        authorization: `Bearer ${this.#token}`,
+        ...(this.#token === '' ? {} : { authorization: `Bearer ${this.#token}` }),
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }),
         ...options.headers,

@@ -13,6 +13,7 @@ import type { Dialect } from '../../shared/names';
 import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { ApiClient } from './client';
 import { NAMES } from './dialect';
+import { httpVersion } from './http-version';
 import type { Links } from './links';
 import type { Replica } from './replica';
 import { startReplica } from './replica';
@@ -48,9 +49,9 @@ export interface HaSet {
   readonly kubeconfig: string;
   /** Of the superuser. */
   readonly adminToken: string;
-  /** A client of {@link HaSet.server}. */
+  /** A client of {@link HaSet.server}: over HTTP/2 where there is a balancer, whose replicas its requests then do not go round. */
   readonly client: ApiClient;
-  /** The client of one replica. */
+  /** The client of one replica: over HTTP/1.1 of the first and third, over HTTP/2 of the second. */
   of(index: number): ApiClient;
   /** Of all that was started, as it runs now. */
   pids(): readonly number[];
@@ -113,6 +114,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
       dir,
       certDir: path.join(dir, 'certs'),
       credentials,
+      http: httpVersion(index % 2 === 0 ? '1.1' : '2'),
       ...defined({ shutdownDelay: options.shutdownDelay, extraArgs: options.extraArgs }),
       ...options.processOf?.(name),
     });
@@ -175,7 +177,7 @@ async function startParts(options: HaSetOptions, { dir, cleanups, stop }: SetPar
     controllerManagers.push(program);
   }
 
-  const client = new ApiClient({ server, caFile, token });
+  const client = new ApiClient({ server, caFile, token, http: httpVersion(options.balancer ? '2' : '1.1') });
   cleanups.push(() => {
     client.close();
     return Promise.resolve();

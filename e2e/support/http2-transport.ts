@@ -7,6 +7,9 @@ import type { Transport, WireCall, WireReply } from './transport';
 /** How long a connection that takes no further requests may take to go. */
 const RETIRED_MS_MAX = 30_000;
 
+/** What waits to be sent counts, and Node would refuse further requests at 10 MB. */
+const SESSION_MEGABYTES_MAX = 1_000;
+
 /** HTTP/2: all requests and streams share one connection, until it breaks, the server says goodbye, or a request gets no answer in time. */
 export class Http2Transport implements Transport {
   readonly #server: string;
@@ -41,7 +44,7 @@ export class Http2Transport implements Transport {
       });
       content.once('error', reject);
       stream.once('close', () => {
-        reject(new Error(`The connection broke before the answer: ${path}`));
+        reject(new Error(`Ended by code ${String(stream.rstCode)} before the answer: ${path}`));
       });
     });
     const { ':status': status, ...fields } = head;
@@ -63,7 +66,7 @@ export class Http2Transport implements Transport {
   #connected(): ClientHttp2Session {
     const current = this.#session;
     if (current !== undefined && !current.closed && !current.destroyed) return current;
-    const session = connect(this.#server, { ca: this.#ca });
+    const session = connect(this.#server, { ca: this.#ca, maxSessionMemory: SESSION_MEGABYTES_MAX });
     this.#session = session;
     this.#open.add(session);
     // Every request that waits for the connection listens to its end.

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { ensureCredentials } from '../../deploy/local/credentials';
 import type { Dialect } from '../../shared/names';
+import { httpVersion } from './http-version';
 import type { Replica, ReplicaOptions } from './replica';
 import { startReplica } from './replica';
 import { makeWorkspace } from './workspace';
@@ -20,7 +21,7 @@ const WITHOUT_CONTROLLERS = '--disable-admission-plugins=ServiceAccount,StorageO
 /** Flags that may name files of the server's folder. */
 export type ArgsIn = (dir: string) => readonly string[] | Promise<readonly string[]>;
 
-/** One API server on an embedded store in a temporary folder; with flags, and flags of Node for its process. */
+/** One API server on an embedded store in a temporary folder; with flags, and flags of Node for its process. Its client speaks HTTP/2. */
 export async function startLocalServer(
   dialect: Dialect,
   extraArgs: ArgsIn = () => [],
@@ -35,6 +36,7 @@ export async function startLocalServer(
       storage: { kind: 'embedded', dir: dataDir },
       dir,
       credentials: ensureCredentials(dir),
+      http: httpVersion('2'),
       nodeFlags,
       extraArgs: [WITHOUT_CONTROLLERS, ...(await extraArgs(dir))],
     });

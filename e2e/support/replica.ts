@@ -10,6 +10,7 @@ import { defined } from '../../shared/defined';
 import type { Dialect } from '../../shared/names';
 import { PATIENCE_MS } from '../../shared/testing/eventually';
 import { ApiClient } from './client';
+import type { HttpVersion } from './http-version';
 import { remember } from './workspace';
 
 export interface ReplicaOptions {
@@ -24,6 +25,8 @@ export interface ReplicaOptions {
   /** How long it goes on serving after SIGTERM, as a Go duration; not at all if not given. */
   readonly shutdownDelay?: string;
   readonly extraArgs?: readonly string[];
+  /** What its client speaks; absent: what the environment says for all clients, else 1.1. */
+  readonly http?: HttpVersion;
   /** Flags of Node, and variables, of its process alone. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -93,7 +96,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   };
 
   let program = await start();
-  const client = new ApiClient({ server, caFile, token });
+  const client = new ApiClient({ server, caFile, token, ...defined({ http: options.http }) });
   writeKubeconfig(kubeconfig, { server, caFile, user: 'admin', token });
   return {
     name,

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, request } from 'node:https';
-import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { HttpVersion } from './http-version';
+import { httpVersion } from './http-version';
+import { openTransport } from './open-transport';
+import type { Transport } from './transport';
 
 /** Who asks, and where. */
 export interface Tenant {
@@ -14,6 +16,8 @@ export interface Tenant {
   /** Besides those of all who are known. */
   readonly group?: string;
   readonly namespace: string;
+  /** Absent: what the environment says for all clients, else 1.1. */
+  readonly http?: HttpVersion;
 }
 
 /** What came back: how often each code, 0 for a broken connection, and how long each request of the quiet tenant took, in order. */
@@ -104,11 +108,12 @@ interface Question {
 class Asker {
   readonly tally: Tally = { codes: new Map(), ms: [] };
   readonly #tenant: Tenant;
-  readonly #agent: Agent;
+  readonly #transport: Transport;
 
   constructor(tenant: Tenant) {
     this.#tenant = tenant;
-    this.#agent = new Agent({ keepAlive: true, ca: readFileSync(tenant.caFile) });
+    const { http = httpVersion('1.1'), server, caFile } = tenant;
+    this.#transport = openTransport(http, server, readFileSync(caFile));
   }
 
   async ask(question: Question): Promise<void> {
@@ -119,31 +124,33 @@ class Asker {
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#transport.close();
   }
 
   async #send({ method = 'GET', path, body, closesAfterMs }: Question): Promise<number> {
-    const { server, token, user, group } = this.#tenant;
-    const sent = request(`${server}${path}`, {
+    const { token, user, group } = this.#tenant;
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const { status, content, release } = await this.#transport.send({
       method,
-      agent: this.#agent,
+      path,
       headers: {
         authorization: `Bearer ${token}`,
         'impersonate-user': user,
         'impersonate-group': group === undefined ? GROUP : [GROUP, group],
-        ...(body === undefined ? {} : { 'content-type': contentType(method) }),
+        ...(bytes === undefined
+          ? {}
+          : { 'content-type': contentType(method), 'content-length': bytes.length }),
       },
+      body: bytes,
     });
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    answer.resume();
-    if (closesAfterMs === undefined || answer.statusCode !== 200) await once(answer, 'end');
+    content.resume();
+    if (closesAfterMs === undefined || status !== 200) await once(content, 'end');
     else {
       await delay(closesAfterMs);
-      answer.on('error', () => undefined);
-      sent.destroy();
+      content.on('error', () => undefined);
+      release();
     }
-    return answer.statusCode ?? 0;
+    return status;
   }
 }
 

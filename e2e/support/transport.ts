@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { AgentOptions } from 'node:https';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
@@ -8,7 +8,7 @@ export interface WireCall {
   readonly method: string;
   /** With its query. */
   readonly path: string;
-  readonly headers: Readonly<Record<string, string | number>>;
+  readonly headers: Readonly<OutgoingHttpHeaders>;
   readonly body: Buffer | undefined;
   /** How long nothing may come. Not given to what a signal ends. */
   readonly timeoutMs?: number;

@@ -61,6 +61,7 @@ const FIELD_PROPERTIES = [
   'default',
   'doc',
   'inline',
+  'keepsEmpty',
   'list',
   'listMapKeys',
   'listType',

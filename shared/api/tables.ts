@@ -55,6 +55,8 @@ export interface FieldData {
   readonly optional?: boolean;
   /** JSON leaves it out where it is empty: null, zero where there is no `ptr`, an empty list or map. A message is written even where it is empty. */
   readonly omitempty?: boolean;
+  /** Beside `omitempty`: an empty list that was sent stays, so that its default does not take its place. Its rule refuses it, and nothing stores it. */
+  readonly keepsEmpty?: boolean;
   /** How server-side apply sees a list: `atomic`, of one owner; `set`, each value has its own; `map`, each item, known by `listMapKeys`. Default: `patchStrategy` decides. */
   readonly listType?: string;
   /** With the list type `map`: the fields of an item that tell it from the others. */

@@ -24,24 +24,28 @@ type Flat = Unchecked<
 
 /**
  * Metrics of autoscaling/v2beta2 (the hub) in the flat form of autoscaling/v2beta1, which autoscaling/v1 keeps in annotations, and
- * back. Each of the four functions takes one element of `spec.metrics` or `status.currentMetrics`.
+ * back. Each of the four functions takes one element of `spec.metrics` or `status.currentMetrics`. Fields stand in the order that the
+ * annotations of v1.21 have them in: these are texts, and clients compare them as such.
  */
 export function flatSpec(metric: ReadonlyJson): ReadonlyJson {
   return inEach<Nested>(metric, {
     object: (source) => ({
-      ...flatMetric(source, 'selector'),
       target: source.describedObject,
+      metricName: metricOf(source).name,
       targetValue: targetOf(source).value ?? ZERO,
+      selector: metricOf(source).selector,
       averageValue: targetOf(source).averageValue,
     }),
     pods: (source) => ({
-      ...flatMetric(source, 'selector'),
+      metricName: metricOf(source).name,
       targetAverageValue: targetOf(source).averageValue ?? ZERO,
+      selector: metricOf(source).selector,
     }),
     resource: flatTarget,
     containerResource: flatTarget,
     external: (source) => ({
-      ...flatMetric(source, 'metricSelector'),
+      metricName: metricOf(source).name,
+      metricSelector: metricOf(source).selector,
       targetValue: targetOf(source).value,
       targetAverageValue: targetOf(source).averageValue,
     }),
@@ -79,19 +83,22 @@ export function nestedSpec(metric: ReadonlyJson): ReadonlyJson {
 export function flatStatus(metric: ReadonlyJson): ReadonlyJson {
   return inEach<Nested>(metric, {
     object: (source) => ({
-      ...flatMetric(source, 'selector'),
       target: source.describedObject,
+      metricName: metricOf(source).name,
       currentValue: currentOf(source).value ?? ZERO,
+      selector: metricOf(source).selector,
       averageValue: currentOf(source).averageValue,
     }),
     pods: (source) => ({
-      ...flatMetric(source, 'selector'),
+      metricName: metricOf(source).name,
       currentAverageValue: currentOf(source).averageValue ?? ZERO,
+      selector: metricOf(source).selector,
     }),
     resource: flatCurrent,
     containerResource: flatCurrent,
     external: (source) => ({
-      ...flatMetric(source, 'metricSelector'),
+      metricName: metricOf(source).name,
+      metricSelector: metricOf(source).selector,
       currentValue: currentOf(source).value ?? ZERO,
       currentAverageValue: currentOf(source).averageValue,
     }),
@@ -140,9 +147,8 @@ function currentOf({ current }: Nested): Unchecked<v2beta2.MetricValueStatus> {
   return fields(current);
 }
 
-function flatMetric({ metric }: Nested, selectorName: 'selector' | 'metricSelector'): ReadonlyJson {
-  const { name, selector } = fields<v2beta2.MetricIdentifier>(metric);
-  return { metricName: name, [selectorName]: selector };
+function metricOf({ metric }: Nested): Unchecked<v2beta2.MetricIdentifier> {
+  return fields(metric);
 }
 
 function nestedMetric(source: Flat, selectorName: 'selector' | 'metricSelector'): ReadonlyJson {
@@ -151,9 +157,10 @@ function nestedMetric(source: Flat, selectorName: 'selector' | 'metricSelector')
 
 function flatTarget(source: Nested): ReadonlyJson {
   return {
-    ...without(source, 'target'),
+    name: source.name,
     targetAverageUtilization: targetOf(source).averageUtilization,
     targetAverageValue: targetOf(source).averageValue,
+    ...without(source, 'target', 'name'),
   };
 }
 
@@ -170,9 +177,10 @@ function nestedTarget(source: Flat): ReadonlyJson {
 
 function flatCurrent(source: Nested): ReadonlyJson {
   return {
-    ...without(source, 'current'),
+    name: source.name,
     currentAverageUtilization: currentOf(source).averageUtilization,
     currentAverageValue: currentOf(source).averageValue ?? ZERO,
+    ...without(source, 'current', 'name'),
   };
 }
 

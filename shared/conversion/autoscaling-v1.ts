@@ -20,7 +20,7 @@ import { changeObject, compact, fields, isGiven, objectAt, objectsAt, without } 
  * autoscaling/v1 has fields for the utilization of processors alone. Everything else of the hub (other metrics, the state of all
  * metrics, conditions, behavior) travels in annotations.
  */
-export const HORIZONTAL_POD_AUTOSCALER_V1: Conversion = { toHub, fromHub };
+export const HORIZONTAL_POD_AUTOSCALER_V1: Conversion = { toHub, fromHub, settles: true };
 
 function toHub(object: ApiObject): ApiObject {
   const metrics = annotationList(object, ANNOTATION.autoscalerMetrics);

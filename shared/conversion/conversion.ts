@@ -7,4 +7,6 @@ import type { ApiObject } from '../object/object';
 export interface Conversion {
   toHub(object: ApiObject): ApiObject;
   fromHub(object: ApiObject): ApiObject;
+  /** An object may read otherwise once it was stored than it was sent, so that who owns its fields is told from what will be read. */
+  readonly settles?: boolean;
 }

@@ -315,6 +315,38 @@ describe('autoscalers', () => {
     expect(toHub(v1, shown)).toEqual(hub);
   });
 
+  test('annotations have their fields in the order of upstream, since they are texts', () => {
+    const metric = { name: 'm', selector: { matchLabels: { a: 'b' } } };
+    const spec = {
+      metrics: [
+        {
+          type: 'Object',
+          object: {
+            describedObject: { kind: 'K', name: 'n' },
+            metric,
+            target: { type: 'Value', value: '3' },
+          },
+        },
+        { type: 'Pods', pods: { metric, target: { type: 'AverageValue', averageValue: '5' } } },
+        {
+          type: 'ContainerResource',
+          containerResource: {
+            name: 'cpu',
+            container: 'c',
+            target: { type: 'Utilization', averageUtilization: 6 },
+          },
+        },
+      ],
+    };
+    const shown = fromHub(v1, inVersion(hubOf(v1), { metadata: { name: 'a' }, spec }));
+    const selector = '"selector":{"matchLabels":{"a":"b"}}';
+    expect(shown.metadata.annotations?.[ANNOTATION.autoscalerMetrics]).toBe(
+      `[{"type":"Object","object":{"target":{"kind":"K","name":"n"},"metricName":"m","targetValue":"3",${selector}}},` +
+        `{"type":"Pods","pods":{"metricName":"m","targetAverageValue":"5",${selector}}},` +
+        '{"type":"ContainerResource","containerResource":{"name":"cpu","targetAverageUtilization":6,"container":"c"}}]',
+    );
+  });
+
   test('v2beta1 has flat metrics and an annotation for the behavior', () => {
     const shown = fromHub(v2beta1, hub);
     expect(shown['spec']).toMatchObject({

@@ -38,6 +38,14 @@ function withSelector(
   ) as ApiObject;
 }
 
+/** The object of policy/v1 as upstream keeps it: the label of empty selectors stands alone, as the selector of no pod, or not at all. */
+export function withoutStrayMark<T extends ApiObject>(object: T): T {
+  const known = (selector: ReadonlyJson): boolean => deepEqual(withoutEmptyLists(selector), NONE_IN_V1);
+  return changeObject(object, 'spec', (spec) =>
+    changeObject(spec, 'selector', (selector) => (known(selector) ? selector : withoutMark(selector))),
+  ) as unknown as T;
+}
+
 function withoutEmptyLists(selector: ReadonlyJson): ReadonlyJson {
   return Object.fromEntries(
     Object.entries(selector)

@@ -9,6 +9,7 @@ import { changeList, textAt, without } from '../object/json';
 export const SUBJECTS: Conversion = {
   toHub: (object) => changeList(object, 'subjects', withGroup) as ApiObject,
   fromHub: (object) => changeList(object, 'subjects', withApiVersion) as ApiObject,
+  settles: true,
 };
 
 const OWN_VERSION = apiVersionOf({ group: GROUP.rbac, version: 'v1alpha1' });

@@ -13,16 +13,18 @@ export const APIEXTENSIONS: DefaultsTable = {
       return { spec, ...ofDefinition({ ...object, spec }) };
     },
   },
-  'apiextensions/v1.CustomResourceDefinitionSpec': { values: { conversion: { strategy: 'None' } } },
+  'apiextensions/v1.CustomResourceDefinitionSpec': {
+    values: { conversion: { strategy: 'None' } },
+    derive: withNames,
+  },
   'apiextensions/v1beta1.CustomResourceDefinitionSpec': {
     values: { scope: 'Namespaced', conversion: { strategy: 'None' }, preserveUnknownFields: true },
+    derive: withNames,
   },
   'apiextensions/v1beta1.CustomResourceConversion': {
     derive: ({ strategy, conversionReviewVersions: given = [] }) =>
       strategy !== 'Webhook' || given.length > 0 ? undefined : { conversionReviewVersions: ['v1beta1'] },
   },
-  'apiextensions/v1.CustomResourceDefinitionNames': { derive: ofNames },
-  'apiextensions/v1beta1.CustomResourceDefinitionNames': { derive: ofNames },
   'apiextensions/v1.ServiceReference': reference,
   'apiextensions/v1beta1.ServiceReference': reference,
 };
@@ -47,11 +49,20 @@ function ofVersions(spec: v1beta1.CustomResourceDefinitionSpec): v1beta1.CustomR
   return first === undefined ? spec : { ...spec, version: first.name };
 }
 
+/** Of the names that are asked for; those that were accepted stand in the status as they are. */
+function withNames({ names }: Pick<v1.CustomResourceDefinitionSpec, 'names'>): {
+  readonly names: v1.CustomResourceDefinitionNames;
+} {
+  return { names: { ...names, ...ofNames(names) } };
+}
+
 function ofNames({
   kind,
   singular = '',
   listKind = '',
-}: v1.CustomResourceDefinitionNames): Part<v1.CustomResourceDefinitionNames> {
+}: v1.CustomResourceDefinitionNames): Partial<
+  Pick<v1.CustomResourceDefinitionNames, 'singular' | 'listKind'>
+> {
   return {
     ...(singular === '' ? { singular: kind.toLowerCase() } : {}),
     ...(listKind === '' && kind !== '' ? { listKind: `${kind}List` } : {}),

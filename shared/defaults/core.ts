@@ -1,12 +1,5 @@
 import type { Part } from '../object/object';
-import type {
-  LimitRangeItem,
-  Namespace,
-  NodeSpec,
-  ReplicationController,
-  ServiceSpec,
-} from '../api/types/core-v1';
-import { LABEL } from '../names';
+import type { LimitRangeItem, NodeSpec, ReplicationController, ServiceSpec } from '../api/types/core-v1';
 import type { DefaultsTable } from './contract';
 
 const STICKY_SECONDS = 10_800;
@@ -15,7 +8,6 @@ const STICKY_SECONDS = 10_800;
 export const CORE: DefaultsTable = {
   'core/v1.EndpointPort': { values: { protocol: 'TCP' } },
   'core/v1.LimitRangeItem': { derive: ofLimits },
-  'core/v1.Namespace': { derive: ofNamespace },
   'core/v1.NamespaceStatus': { values: { phase: 'Active' } },
   'core/v1.NodeSpec': { derive: ofNode },
   'core/v1.NodeStatus': {
@@ -32,13 +24,6 @@ export const CORE: DefaultsTable = {
       targetPort === 0 || targetPort === '' ? { targetPort: port } : undefined,
   },
 };
-
-/** A namespace has its name as a label. One whose name is still to be made gets it then. */
-function ofNamespace({ metadata }: Namespace): Part<Namespace> | undefined {
-  const { name = '', labels } = metadata;
-  if (name === '') return undefined;
-  return { metadata: { ...metadata, labels: { ...labels, [LABEL.metadataName]: name } } };
-}
 
 /** `podCIDR` is the first of `podCIDRs`; where both are given and differ, it counts alone. */
 function ofNode({ podCIDR: first = '', podCIDRs: networks = [] }: NodeSpec): Part<NodeSpec> | undefined {

@@ -546,3 +546,12 @@ test.each([
 ])('the tag of %s is "%s"', (image, tag) => {
   expect(imageTag(image)).toBe(tag);
 });
+
+test('of a definition the names that are asked for are filled in, and those that were accepted stay', () => {
+  const definition = filled('apiextensions/v1.CustomResourceDefinition', {
+    spec: { names: { plural: 'foos', kind: 'Foo' }, versions: [] },
+    status: { acceptedNames: { plural: 'foos', kind: 'Foo' } },
+  });
+  expect(definition).toMatchObject({ spec: { names: { singular: 'foo', listKind: 'FooList' } } });
+  expect(definition).toHaveProperty('status.acceptedNames', { plural: 'foos', kind: 'Foo' });
+});

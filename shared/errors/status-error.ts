@@ -60,6 +60,8 @@ export interface StatusErrorOptions {
   readonly code?: number;
   /** A fresh continue token for a client whose list expired. */
   readonly continue?: string;
+  /** What the answer says in headers besides. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** What really happened; for the log only, never for the client. */
   readonly cause?: unknown;
 }
@@ -67,10 +69,12 @@ export interface StatusErrorOptions {
 /** The one error that means an answer to the client. Everything else that is thrown is a defect, which the error handler answers with 500. */
 export class StatusError extends Error {
   readonly status: Status;
+  readonly headers: Readonly<Record<string, string>> | undefined;
 
   constructor(reason: StatusReason | '', message: string, options: StatusErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.name = 'StatusError';
+    this.headers = options.headers;
     this.status = {
       kind: 'Status',
       apiVersion: 'v1',
@@ -128,9 +132,15 @@ export function conflict(resource: Resource, name: string, why: string): StatusE
   );
 }
 
-export function forbidden(resource: Resource, name: string, why: string): StatusError {
+export function forbidden(
+  resource: Resource,
+  name: string,
+  why: string,
+  options: Pick<StatusErrorOptions, 'headers'> = {},
+): StatusError {
   const named = name === '' ? '' : ` "${name}"`;
   return new StatusError('Forbidden', `${resourceNameOf(resource)}${named} is forbidden: ${why}`, {
+    ...options,
     details: detailsOf(resource, name),
   });
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../object/clone';
 import { ownValue } from './own-value';
 import { hasDistinctItems, hasElement } from './items';
-import type { ListShape, ObjectShape, Shape } from './shape';
+import type { Inside, ListShape, ObjectShape, Shape } from './shape';
 
 /**
  * True when every item of the lists that `next` does not share with `old` can be named by its keys or its value, and no two of one list
@@ -46,6 +46,7 @@ function partsWithLists(shape: ObjectShape): PartsWithLists {
 }
 
 function canHoldLists(shape: Shape): boolean {
+  if (shape.kind === 'leaf') return shape.inside !== undefined && canHoldLists(shape.inside.shape);
   if (shape.kind !== 'object') return shape.kind === 'set' || shape.kind === 'keyed';
   const { fields, others } = partsWithLists(shape);
   return fields.length > 0 || others !== undefined;
@@ -55,8 +56,18 @@ function isNamed(shape: Shape, before: unknown, after: object): boolean {
   if (shape.kind === 'object') {
     return !isJsonObject(after) || hasNamedItems(shape, isJsonObject(before) ? before : undefined, after);
   }
+  if (shape.kind === 'leaf') return shape.inside === undefined || isNamedInside(shape.inside, after);
   if (shape.kind !== 'set' && shape.kind !== 'keyed') return true;
   return !Array.isArray(after) || areNamed(shape, after);
+}
+
+/** A value that is owned as a whole has its lists read all the same. */
+function isNamedInside({ of, shape }: Inside, value: object): boolean {
+  if (!canHoldLists(shape)) return true;
+  if (of === 'value') return isNamed(shape, undefined, value);
+  return Object.values(value).every(
+    (each: unknown) => typeof each !== 'object' || each === null || isNamed(shape, undefined, each),
+  );
 }
 
 function areNamed(shape: ListShape, list: readonly unknown[]): boolean {

@@ -1,5 +1,11 @@
 import type { Bucketed } from './buckets';
 
+/** Of a histogram: how many events each bucket has, and the milliseconds of all of them. */
+export interface TakenDurations {
+  readonly counts: readonly number[];
+  readonly sumMs: number;
+}
+
 /** How long something took, many times over: counts by upper bound in seconds, cheap enough for every request and every event. */
 export class DurationHistogram implements Bucketed {
   readonly bounds: readonly number[];
@@ -19,6 +25,21 @@ export class DurationHistogram implements Bucketed {
     while (at < bounds.length && seconds > (bounds[at] ?? 0)) at += 1;
     this.counts[at] = (this.counts[at] ?? 0) + times;
     this.#sumMs += ms * times;
+  }
+
+  /** What was counted since this was called last, as data; undefined for nothing. */
+  take(): TakenDurations | undefined {
+    if (this.counts.every((each) => each === 0)) return undefined;
+    const taken = { counts: [...this.counts], sumMs: this.#sumMs };
+    this.counts.fill(0);
+    this.#sumMs = 0;
+    return taken;
+  }
+
+  /** Adds what was taken from a histogram of the same bounds. */
+  add({ counts, sumMs }: TakenDurations): void {
+    for (const [at, times] of counts.entries()) this.counts[at] = (this.counts[at] ?? 0) + times;
+    this.#sumMs += sumMs;
   }
 
   /** Seconds. */

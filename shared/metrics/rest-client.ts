@@ -1,6 +1,9 @@
 import { exponentialBounds } from './buckets';
+import type { TakenDurations } from './duration-histogram';
 import { DurationHistogram } from './duration-histogram';
 import type { Labels, MetricSet } from './metric-set';
+import type { Taken } from './taken';
+import { takeDurations, takeTimes } from './taken';
 
 /** Told of each request of a client: `code` is 0 where there was no answer. */
 export type RequestObserver = (method: string, code: number, ms: number) => void;
@@ -18,7 +21,13 @@ interface Counted {
 
 interface Timed {
   readonly labels: Labels;
-  readonly took: DurationHistogram;
+  readonly durations: DurationHistogram;
+}
+
+/** What another thread has counted, as data. */
+export interface TakenRequests {
+  readonly codes: Taken<number>;
+  readonly latencies: Taken<TakenDurations>;
 }
 
 /** Counts the requests of clients. */
@@ -33,16 +42,29 @@ export class ClientRequests {
     const url = `${origin}/%7Bprefix%7D`;
     return (method, answered, ms) => {
       const code = answered === 0 ? '<error>' : String(answered);
-      const counted = seriesOf(this.#codes, `${method} ${code} ${host}`, CODES_MAX, () => ({
-        labels: { code, method, host },
-        times: 0,
-      }));
-      if (counted !== undefined) counted.times += 1;
-      seriesOf(this.#latencies, `${method} ${url}`, LATENCIES_MAX, () => ({
-        labels: { verb: method, url },
-        took: new DurationHistogram(BOUNDS_SECONDS),
-      }))?.took.observe(ms);
+      this.#count({ code, method, host }, 1);
+      this.#durationsOf({ verb: method, url })?.observe(ms);
     };
+  }
+
+  /** What was counted since this was called last. */
+  take(): TakenRequests {
+    return { codes: takeTimes(this.#codes.values()), latencies: takeDurations(this.#latencies.values()) };
+  }
+
+  add({ codes, latencies }: TakenRequests): void {
+    for (const [labels, times] of codes) this.#count(labels, times);
+    for (const [labels, taken] of latencies) this.#durationsOf(labels)?.add(taken);
+  }
+
+  #count(labels: Labels, times: number): void {
+    const counted = seriesOf(this.#codes, keyOf(labels), CODES_MAX, () => ({ labels, times: 0 }));
+    if (counted !== undefined) counted.times += times;
+  }
+
+  #durationsOf(labels: Labels): DurationHistogram | undefined {
+    const create = (): Timed => ({ labels, durations: new DurationHistogram(BOUNDS_SECONDS) });
+    return seriesOf(this.#latencies, keyOf(labels), LATENCIES_MAX, create)?.durations;
   }
 
   codes(): Iterable<Readonly<Counted>> {
@@ -52,6 +74,10 @@ export class ClientRequests {
   latencies(): Iterable<Timed> {
     return this.#latencies.values();
   }
+}
+
+function keyOf(labels: Labels): string {
+  return Object.values(labels).join(' ');
 }
 
 /** Undefined when there are too many. */
@@ -83,7 +109,7 @@ export function addRestClientMetrics(metrics: MetricSet, requests: ClientRequest
     help: 'The latency of requests of this program to other servers by verb and URL; of a watch until its response begins.',
     labels: ['verb', 'url'],
     *read() {
-      for (const { labels, took } of requests.latencies()) yield [labels, took];
+      for (const { labels, durations } of requests.latencies()) yield [labels, durations];
     },
   });
 }

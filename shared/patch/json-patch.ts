@@ -1,5 +1,6 @@
 import type { JsonObject } from '../object/clone';
 import { cloneJson, deepEqual, getOwn, isJsonObject, setOwn } from '../object/clone';
+import { goTypeOfValue } from '../schema/reader-words/scalar-words';
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { jsonBytes, jsonValues } from './json-bytes';
 import { PatchError } from './patch-error';
@@ -27,16 +28,14 @@ export type JsonPatch = readonly JsonPatchOperation[];
 /** Checks that a decoded body is a JSON patch; `null` is the empty one. Throws PatchError `malformed` or `too-many`. */
 export function decodeJsonPatch(body: unknown): JsonPatch {
   if (body === null) return [];
-  if (!Array.isArray(body)) throw new PatchError('malformed', 'a JSON patch is a list of operations');
+  if (!Array.isArray(body)) throw misfit(body, 'Patch');
   if (isDeeper(body, PATCH_DEPTH_MAX)) {
     throw new PatchError('malformed', `the patch nests deeper than ${String(PATCH_DEPTH_MAX)} levels`);
   }
   const items: readonly unknown[] = body;
-  const operations = items.map((item, index): JsonPatchOperation => {
+  const operations = items.map((item): JsonPatchOperation => {
     if (item === null) return {};
-    if (!isJsonObject(item)) {
-      throw new PatchError('malformed', `operation ${String(index)} of the JSON patch is not an object`);
-    }
+    if (!isJsonObject(item)) throw misfit(item, 'Operation');
     return item;
   });
   if (operations.length > JSON_PATCH_OPERATIONS_MAX) {
@@ -44,6 +43,15 @@ export function decodeJsonPatch(body: unknown): JsonPatch {
     throw new PatchError('too-many', `${found}, got ${String(operations.length)}`);
   }
   return operations;
+}
+
+/** In the words of upstream's reader. */
+function misfit(value: unknown, type: 'Patch' | 'Operation'): PatchError {
+  const given = goTypeOfValue(value);
+  return new PatchError(
+    'malformed',
+    `json: cannot unmarshal ${given} into Go value of type jsonpatch.${type}`,
+  );
 }
 
 /**

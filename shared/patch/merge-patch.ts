@@ -52,7 +52,7 @@ function mergeValue(target: unknown, change: unknown): unknown {
 }
 
 /** What a patch makes where nothing was: its nulls delete nothing and are gone, those that are items of lists too. */
-function withoutNulls(change: unknown): unknown {
+export function withoutNulls(change: unknown): unknown {
   if (Array.isArray(change)) return change.filter((item) => item !== null).map(withoutNulls);
   return isJsonObject(change) ? merge({}, change) : change;
 }

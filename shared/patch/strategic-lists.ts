@@ -28,7 +28,7 @@ export function newList(change: List): List {
   return change.every(isItem) ? change : change.filter(isItem);
 }
 
-/** The same with the order of `$setElementOrder`, which names every item that the patch names. */
+/** The same with the order of `$setElementOrder`, which names every item that the patch names, or none. */
 export function orderAs(
   rule: ListRule,
   {
@@ -158,8 +158,9 @@ function identityBy({ mergeKey }: ListRule): (item: unknown) => unknown {
   return (item) => (isJsonObject(item) ? getOwn(item, mergeKey) : item);
 }
 
-/** The items that the patch sets must stand in the given order, in the same sequence. */
+/** The items that the patch sets must stand in the given order, in the same sequence; an order of nothing demands nothing. */
 function checkOrder(rule: ListRule, change: List, order: List): void {
+  if (order.length === 0) return;
   const identity = identityBy(rule);
   const set = change.filter((item) => !isJsonObject(item) || getOwn(item, '$patch') === undefined);
   let at = 0;

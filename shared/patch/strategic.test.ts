@@ -151,6 +151,8 @@ test('$setElementOrder orders the list, with or without a patch of it', () => {
   expect(names(inPod({ ...order, containers: [{ name: 'n' }] }))).toEqual(['b', 'n', 'a']);
   const finalizers = { '$setElementOrder/finalizers': ['y', 'x'] };
   expect(patched({ metadata: finalizers }).metadata.finalizers).toEqual(['y', 'x']);
+  const ofNothing = { '$setElementOrder/finalizers': [], finalizers: ['z'] };
+  expect(patched({ metadata: ofNothing }).metadata.finalizers).toContain('z');
 });
 
 test('null as a whole changes nothing, and neither does the empty patch', () => {

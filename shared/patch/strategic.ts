@@ -1,6 +1,7 @@
 import type { JsonObject } from '../object/clone';
 import { getOwn, isJsonObject, setOwn } from '../object/clone';
 import { stringifyExact } from '../object/exact-text';
+import { goTypeOfValue } from '../schema/reader-words/scalar-words';
 import type { FieldType, MessageType } from '../schema/types';
 import { isDeeper, PATCH_DEPTH_MAX } from './depth';
 import { PatchError } from './patch-error';
@@ -36,7 +37,11 @@ export function applyStrategicPatch(type: MessageType, original: unknown, patch:
   if (!isJsonObject(original)) throw failed('a strategic merge patch changes an object');
   if (patch === null) return original;
   if (!isJsonObject(patch)) {
-    throw new PatchError('malformed', 'a strategic merge patch is an object');
+    const given = goTypeOfValue(patch);
+    throw new PatchError(
+      'malformed',
+      `json: cannot unmarshal ${given} into Go value of type map[string]interface {}`,
+    );
   }
   if (isDeeper(patch, PATCH_DEPTH_MAX)) {
     throw new PatchError('malformed', `the patch nests deeper than ${String(PATCH_DEPTH_MAX)} levels`);

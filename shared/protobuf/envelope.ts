@@ -46,9 +46,10 @@ export function wrapEnvelope(envelope: Envelope): Buffer {
 
 /** Reads one document; `raw` is a view of the bytes. Throws a DecodeError when the magic is missing or the message is malformed. */
 export function unwrapEnvelope(bytes: Buffer): Envelope {
+  if (bytes.length === 0) throw new DecodeError('empty data');
   if (!bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)) {
     throw new DecodeError(
-      'provided data does not appear to be a protobuf message, expected prefix 6b 38 73 00',
+      'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
     );
   }
   const reader = new WireReader(bytes.subarray(PROTOBUF_MAGIC.length));

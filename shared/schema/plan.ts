@@ -219,7 +219,8 @@ function planOf(field: FieldType): FieldPlan {
     name: field.name,
     decode,
     absent: absentOf(field, element, emptyIsAbsent),
-    dropsEmpty: field.omitempty && !field.pointer && (emptyIsAbsent || !element.isStruct),
+    dropsEmpty:
+      field.omitempty && !field.keepsEmpty && !field.pointer && (emptyIsAbsent || !element.isStruct),
     emptyIsNull: field.emptyIsNull,
     dropsNull: field.omitempty && field.pointer,
   };

@@ -36,6 +36,13 @@ const INT32_MIN = -(2 ** 31);
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
+/** What misfits call what was wanted, where that is read in a way of its own. */
+export const A_TIME = 'an RFC 3339 time';
+export const A_MICRO_TIME = 'a time with microseconds';
+export const A_QUANTITY = 'a quantity';
+export const INT_OR_STRING = 'an integer or a string';
+export const BASE64_TEXT = 'base64 text';
+
 function decodeString(value: unknown): string {
   if (typeof value !== 'string') throw expected('a string', value);
   return value;
@@ -81,9 +88,10 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 /** Base64 in its one canonical spelling: no line breaks, the unused bits of the last character zero. */
 function decodeBytes(value: unknown): string {
   if (Array.isArray(value)) return Buffer.from(value.map(decodeByte)).toString('base64');
-  if (typeof value !== 'string') throw expected('base64 text', value);
+  if (typeof value !== 'string') throw expected(BASE64_TEXT, value);
   const text = /[\r\n]/.test(value) ? value.replace(/[\r\n]/g, '') : value;
-  if (text.length % 4 !== 0 || !BASE64.test(text)) throw new DecodeError('expected base64 text');
+  if (text.length % 4 !== 0 || !BASE64.test(text))
+    throw new DecodeError(`expected ${BASE64_TEXT}`, { misfit: { wanted: BASE64_TEXT, given: value } });
   if (!text.endsWith('=')) return text;
   const end = text.length - 4;
   return text.slice(0, end) + Buffer.from(text.slice(end), 'base64').toString('base64');
@@ -108,17 +116,24 @@ export function decodeStringList(value: unknown): readonly string[] {
 }
 
 function decodeTime(value: unknown): string | null {
-  if (typeof value !== 'string') throw expected('an RFC 3339 time', value);
+  if (typeof value !== 'string') throw expected(A_TIME, value);
   const time = canonicalTime(value);
-  if (time === undefined) throw new DecodeError('expected an RFC 3339 time as 2006-01-02T15:04:05Z');
+  if (time === undefined) {
+    throw new DecodeError('expected an RFC 3339 time as 2006-01-02T15:04:05Z', {
+      misfit: { wanted: A_TIME, given: value },
+    });
+  }
   return time;
 }
 
 function decodeMicroTime(value: unknown): string | null {
-  if (typeof value !== 'string') throw expected('an RFC 3339 time', value);
+  if (typeof value !== 'string') throw expected(A_TIME, value, A_MICRO_TIME);
   const time = canonicalMicroTime(value);
-  if (time === undefined)
-    throw new DecodeError('expected a time with microseconds as 2006-01-02T15:04:05.000000Z');
+  if (time === undefined) {
+    throw new DecodeError('expected a time with microseconds as 2006-01-02T15:04:05.000000Z', {
+      misfit: { wanted: A_MICRO_TIME, given: value },
+    });
+  }
   return time;
 }
 
@@ -128,16 +143,17 @@ const NO_QUANTITY =
 function decodeQuantity(given: unknown): string {
   const value = given instanceof WholeFraction ? given.text : given;
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
-    throw expected('a quantity', value);
+    throw expected(A_QUANTITY, value);
   }
   const quantity = canonicalQuantity(typeof value === 'string' ? value.trim() : String(value));
-  if (quantity === undefined) throw new DecodeError(NO_QUANTITY);
+  if (quantity === undefined)
+    throw new DecodeError(NO_QUANTITY, { misfit: { wanted: A_QUANTITY, given: value } });
   return quantity;
 }
 
 function decodeIntOrString(value: unknown): string | number {
   if (typeof value === 'string') return value;
-  if (typeof value !== 'number') throw expected('an integer or a string', value);
+  if (typeof value !== 'number') throw expected(INT_OR_STRING, value);
   return decodeInt32(value);
 }
 

@@ -47,6 +47,8 @@ export interface FieldType {
   readonly optional: boolean;
   /** An empty value is left out of JSON. */
   readonly omitempty: boolean;
+  /** An empty list that was sent stays, though it is `omitempty`. */
+  readonly keepsEmpty: boolean;
   /** Absent and zero differ. False for lists, maps and bytes, where empty counts as absent when `omitempty`. */
   readonly pointer: boolean;
   /** An empty list or map is written as null, because upstream's store does not tell them apart. */
@@ -225,6 +227,7 @@ function fieldType(name: string, data: FieldData, options: { readonly emptyIsNul
     map: data.map === true,
     optional: data.optional === true,
     omitempty: data.omitempty === true,
+    keepsEmpty: data.keepsEmpty === true,
     pointer: data.ptr === true,
     emptyIsNull: options.emptyIsNull && data.omitempty !== true && (data.list === true || data.map === true),
     inline: data.inline === true,

@@ -47,6 +47,13 @@ function says(decision: 'deny' | 'no-opinion', reason: string): Authorizer {
 }
 
 describe('the refusal', () => {
+  test('keeps browsers from guessing what its words are', async () => {
+    const exchange = newExchange({ info: parseRequestInfo('GET', '/a', new URLSearchParams()) });
+    await expect(
+      createAuthorizationStage(silent)(exchange, async () => Promise.resolve()),
+    ).rejects.toMatchObject({ headers: { 'X-Content-Type-Options': 'nosniff' } });
+  });
+
   test.each<[Asked, string, object]>([
     [
       { path: '/api/v1/pods' },

@@ -52,10 +52,13 @@ export function refusal(question: AccessQuestion, reason: string): StatusError {
   const sentence = withoutMarkup(sentenceOf(question));
   const why = reason === '' ? sentence : `${sentence}: ${reason}`;
   if (question.apiGroup === '' && question.resource === '') {
-    return new StatusError('Forbidden', `forbidden: ${why}`, { details: {} });
+    return new StatusError('Forbidden', `forbidden: ${why}`, { ...UNGUESSED, details: {} });
   }
-  return forbidden({ group: question.apiGroup, resource: question.resource }, question.name, why);
+  return forbidden({ group: question.apiGroup, resource: question.resource }, question.name, why, UNGUESSED);
 }
+
+/** The words hold what a client said, so that browsers are told not to guess what they are. */
+const UNGUESSED = { headers: { 'X-Content-Type-Options': 'nosniff' } } as const;
 
 function sentenceOf({ user, verb, isResourceRequest, path, ...rest }: AccessQuestion): string {
   const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;

@@ -61,14 +61,14 @@ function isWithin(namespace: string, parent: string): boolean {
 }
 
 /** A node tells how far the growth of a volume has come, and changes nothing else of a claim. */
-export function claimStatusProblem({
-  write: { subresource },
-  operation,
-  object,
-  oldObject,
-}: WriteOf<PersistentVolumeClaim>): string | undefined {
+export function claimStatusProblem(
+  node: string,
+  { write: { subresource }, operation, object, oldObject }: WriteOf<PersistentVolumeClaim>,
+  volumesGrow: boolean,
+): string | undefined {
   if (subresource !== 'status') return 'may only update PVC status';
   if (operation !== 'UPDATE') return `unexpected operation "${operation}"`;
+  if (!volumesGrow) return `node "${node}" is not allowed to update persistentvolumeclaim metadata`;
   if (object === undefined || oldObject === undefined) return undefined;
   if (deepEqual(withoutProgress(object), withoutProgress(oldObject))) return undefined;
   return 'is not allowed to update fields other than status.capacity and status.conditions';

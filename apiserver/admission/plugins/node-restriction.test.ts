@@ -24,7 +24,7 @@ const cluster = clusterOf([
 ]);
 
 async function verdict(path: string, given: GivenWrite): Promise<string> {
-  return verdictOf(await outcomeOf(nodeRestriction, attributesOf(path, { user, ...given }), cluster));
+  return verdictOf(await outcomeOf(nodeRestriction(true), attributesOf(path, { user, ...given }), cluster));
 }
 
 test.each([
@@ -241,6 +241,19 @@ test('what is connected to is the business of authorization alone', () => {
     subresource: 'exec',
     namespaced: true,
   } as const;
-  expect(nodeRestriction.concerns(subject)).toBe(false);
-  expect(nodeRestriction.concerns({ ...subject, operation: 'CREATE' })).toBe(true);
+  expect(nodeRestriction(true).concerns(subject)).toBe(false);
+  expect(nodeRestriction(true).concerns({ ...subject, operation: 'CREATE' })).toBe(true);
+});
+
+test('a node says nothing of claims where volumes do not grow', async () => {
+  const claim = { metadata: { name: 'p', namespace: 'ns' }, status: {} };
+  const given = attributesOf('v1/persistentvolumeclaims', {
+    user,
+    operation: 'UPDATE',
+    subresource: 'status',
+    object: claim,
+    oldObject: claim,
+  });
+  const judged = verdictOf(await outcomeOf(nodeRestriction(false), given, cluster));
+  expect(judged).toContain('node "n1" is not allowed to update persistentvolumeclaim metadata');
 });

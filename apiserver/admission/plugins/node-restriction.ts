@@ -36,7 +36,6 @@ function row<T extends ApiObject>(resource: ResourceName<T>, rule: Rule<T>): Rul
 const RULES: readonly RuleRow[] = [
   row(PODS, podProblem),
   row(NODES, nodeProblem),
-  row(CLAIMS, (_node, attributes) => claimStatusProblem(attributes)),
   row(SERVICE_ACCOUNTS, tokenProblem),
   row(LEASES, leaseProblem),
   row(CSI_NODES, (node, { write }) =>
@@ -44,23 +43,32 @@ const RULES: readonly RuleRow[] = [
   ),
 ];
 
-/** The agent of a node changes its own node and the pods that run there, and nothing else of these kinds. */
-export const nodeRestriction: AdmissionPlugin = {
-  concerns: ({ operation, ...subject }) =>
-    operation !== 'CONNECT' && RULES.some(({ resource }) => isSame(resource, subject)),
-  mutate(attributes, cluster) {
-    const { object } = attributes;
-    const { user } = attributes.write;
-    const node = nodeOf(user);
-    if (node === undefined) return object;
-    if (node === '') throw refusal(attributes, `could not determine node from user "${user.name}"`);
-    for (const { problem } of RULES) {
-      const why = problem(node, attributes, cluster);
-      if (why !== undefined) throw refusal(attributes, why);
-    }
-    return object;
-  },
-};
+/**
+ * The agent of a node changes its own node and the pods that run there, and nothing else of these kinds; of claims it tells how far they
+ * have grown, if volumes grow at all.
+ */
+export function nodeRestriction(volumesGrow: boolean): AdmissionPlugin {
+  const rules = [
+    ...RULES,
+    row(CLAIMS, (node, attributes) => claimStatusProblem(node, attributes, volumesGrow)),
+  ];
+  return {
+    concerns: ({ operation, ...subject }) =>
+      operation !== 'CONNECT' && rules.some(({ resource }) => isSame(resource, subject)),
+    mutate(attributes, cluster) {
+      const { object } = attributes;
+      const { user } = attributes.write;
+      const node = nodeOf(user);
+      if (node === undefined) return object;
+      if (node === '') throw refusal(attributes, `could not determine node from user "${user.name}"`);
+      for (const { problem } of rules) {
+        const why = problem(node, attributes, cluster);
+        if (why !== undefined) throw refusal(attributes, why);
+      }
+      return object;
+    },
+  };
+}
 
 function isSame(a: ResourceName, b: ResourceName): boolean {
   return a.group === b.group && a.resource === b.resource;

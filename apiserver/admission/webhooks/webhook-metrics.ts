@@ -1,5 +1,8 @@
 import type { AdmissionOperation } from '../../registry/admission';
+import type { TakenDurations } from '../../../shared/metrics/duration-histogram';
 import { DurationHistogram } from '../../../shared/metrics/duration-histogram';
+import type { Taken } from '../../../shared/metrics/taken';
+import { takeDurations, takeTimes } from '../../../shared/metrics/taken';
 import type { WebhookReport } from './call';
 import type { WebhookType } from './webhook';
 
@@ -28,6 +31,13 @@ const SERIES_MAX = 1_000;
 /** What upstream calls the phases. */
 const PHASE = { mutating: 'admit', validating: 'validating' } as const;
 
+/** What another thread has counted, as data. */
+export interface TakenWebhookCounts {
+  readonly durations: Taken<TakenDurations>;
+  readonly rejections: Taken<number>;
+  readonly ignored: Taken<number>;
+}
+
 /** Counts what webhooks did. */
 export class WebhookMetrics {
   readonly #durations = new Map<string, { readonly labels: Labels; readonly durations: DurationHistogram }>();
@@ -38,10 +48,7 @@ export class WebhookMetrics {
   observe({ name, type, operation }: WebhookDecision, ms: number, rejection: Rejection | undefined): void {
     const labels = { name, type: PHASE[type], operation };
     const timed = { ...labels, rejected: String(rejection !== undefined) };
-    seriesOf(this.#durations, timed, () => ({
-      labels: timed,
-      durations: new DurationHistogram(BOUNDS_SECONDS),
-    }))?.durations.observe(ms);
+    this.#durationsOf(timed)?.observe(ms);
     if (rejection === undefined) return;
     const code = String(Math.min(rejection.code, CODE_MAX));
     count(this.#rejections, { ...labels, error_type: rejection.cause, rejection_code: code });
@@ -50,6 +57,29 @@ export class WebhookMetrics {
   /** A request went on without the webhook. */
   ignored({ name, type }: Pick<WebhookDecision, 'name' | 'type'>): void {
     count(this.#ignored, { name, type: PHASE[type] });
+  }
+
+  /** What was counted since this was called last. */
+  take(): TakenWebhookCounts {
+    return {
+      durations: takeDurations(this.#durations.values()),
+      rejections: takeTimes(this.#rejections.values()),
+      ignored: takeTimes(this.#ignored.values()),
+    };
+  }
+
+  add({ durations, rejections, ignored }: TakenWebhookCounts): void {
+    for (const [labels, taken] of durations) this.#durationsOf(labels)?.add(taken);
+    for (const [labels, times] of rejections) count(this.#rejections, labels, times);
+    for (const [labels, times] of ignored) count(this.#ignored, labels, times);
+  }
+
+  #durationsOf(labels: Labels): DurationHistogram | undefined {
+    const create = (): { labels: Labels; durations: DurationHistogram } => ({
+      labels,
+      durations: new DurationHistogram(BOUNDS_SECONDS),
+    });
+    return seriesOf(this.#durations, labels, create)?.durations;
   }
 
   /** Adds webhooks that are asked from elsewhere than before. */
@@ -80,9 +110,9 @@ export interface Counted {
   times: number;
 }
 
-function count(series: Map<string, Counted>, labels: Labels): void {
+function count(series: Map<string, Counted>, labels: Labels, more = 1): void {
   const counted = seriesOf(series, labels, () => ({ labels, times: 0 }));
-  if (counted !== undefined) counted.times += 1;
+  if (counted !== undefined) counted.times += more;
 }
 
 /** Undefined for a new one where there are too many. */

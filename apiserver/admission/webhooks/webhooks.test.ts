@@ -97,6 +97,31 @@ describe('a webhook is shown', () => {
     });
   });
 
+  test.each(['Mutating', 'Validating'] as const)(
+    'each object of a collection that is deleted: %s',
+    async (type) => {
+      const names = ['m1', 'm2', 'm3'];
+      const labels = { goes: 'yes' };
+      for (const name of names) await createMap({ metadata: { name, labels }, data: { is: name } });
+      await createMap({ metadata: { name: 'stays' } });
+      await configure(type, [hookAt(webhook)]);
+      const { code } = await api.call('DELETE', `${MAPS}?labelSelector=goes%3Dyes`);
+      expect(code).toBe(200);
+      const shown = webhook.asked.map(({ review }): Review => review.request);
+      expect(shown).toHaveLength(names.length);
+      expect(new Set(shown.map(({ name }) => name))).toEqual(new Set(names));
+      for (const { name, ...rest } of shown) {
+        expect(rest).toMatchObject({
+          operation: 'DELETE',
+          namespace: 'default',
+          object: null,
+          oldObject: { metadata: { name }, data: { is: name } },
+          options: { kind: 'DeleteOptions' },
+        });
+      }
+    },
+  );
+
   test('a new object without the name that the server has yet to give it, and then with it', async () => {
     await configure('Mutating', [hookAt(webhook)]);
     await configure('Validating', [hookAt(webhook)]);

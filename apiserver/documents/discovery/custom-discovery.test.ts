@@ -81,6 +81,8 @@ test('a version tells its resources with all their names, and the subresources t
     { ...sub, name: 'things/scale', kind: 'Scale', group: GROUP.autoscaling, version: 'v1' },
     { ...sub, name: 'things/status', kind: 'Thing' },
   ]);
+  const names = (v1['resources'] as readonly { readonly name: string }[]).map(({ name }) => name);
+  expect(names).toEqual(['things', 'things/status', 'things/scale']);
   const beta = await document('/apis/example.com/v1beta1');
   expect(sorted(beta['resources'])).toEqual([{ ...thing, storageVersionHash: hash }]);
   const hashOf = ({ resources }: typeof beta): unknown =>

@@ -1,3 +1,4 @@
+import { KUBERNETES_PROTOBUF, MEDIA_TYPE } from '../../../shared/names';
 import type { Document } from '../../http/encoding/document';
 import { documentAnswer } from '../../http/encoding/document';
 import { refuseUnrouted } from '../../http/encoding/routing';
@@ -26,10 +27,21 @@ export function answerDiscovery(
   if (document === undefined) return undefined;
   if (!isAnswered(exchange.path)) {
     if (exchange.method !== 'GET') throw methodNotAllowed();
-    refuseUnrouted(exchange);
+    const isTyped = (exchange.headers['content-type'] ?? '') !== '';
+    refuseUnrouted(exchange, isTyped ? { consumes: READ } : {});
   }
   exchange.isCompressible = parts.features.responseCompression;
   return documentAnswer(exchange, 200, document as Document);
+}
+
+/** Upstream's routes of these documents name them, though nobody sends a body. */
+const READ: readonly string[] = [MEDIA_TYPE.json, MEDIA_TYPE.yaml, MEDIA_TYPE.protobuf, KUBERNETES_PROTOBUF];
+
+/** However many slashes it ends with. */
+function segmentsOf(path: string): readonly string[] {
+  const segments = path.split('/').slice(1);
+  while (segments.length > 1 && segments.at(-1) === '') segments.pop();
+  return segments;
 }
 
 /** `/apis`, and groups below it, are answered whatever the method: no router stands before them upstream. */
@@ -44,7 +56,7 @@ function documentAt(
 ): object | undefined {
   // Two slashes name a group that has no name.
   if (path === '/apis//') return undefined;
-  const [prefix, first = '', second = '', ...more] = path.replace(/^\/|\/$/g, '').split('/');
+  const [prefix, first = '', second = '', ...more] = segmentsOf(path);
   const resourcesOf = (group: string, version: string): object | undefined =>
     apiResourceList(registry, { group, version, isHashed: features.storageVersionHash });
   if (more.length > 0 || (first === '' && second !== '')) return undefined;

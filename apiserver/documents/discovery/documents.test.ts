@@ -102,3 +102,15 @@ test('what is stored has the same hash in all of its versions, and what is not h
   expect([...(hashes.get('/bindings') ?? [])]).toEqual([undefined]);
   expect([...(hashes.get(`${GROUP.authentication}/tokenreviews`) ?? [])]).toEqual([undefined]);
 });
+
+test.each([
+  ['/apis/apps/v1//', undefined, 200],
+  ['/api/v1///', undefined, 200],
+  ['/apis//', undefined, 404],
+  ['/apis/apps/v1', 'application/json', 200],
+  ['/apis/apps/v1', 'application/merge-patch+json', 406],
+  ['/apis/apps', 'application/merge-patch+json', 200],
+])('GET %s with a body of type %s is answered %i', async (path, type, code) => {
+  const headers = type === undefined ? {} : { 'content-type': type };
+  expect((await api.call('GET', path, { headers })).code).toBe(code);
+});

@@ -56,11 +56,11 @@ export function apiResourceList(
   const endpoints = registry.endpointsOf(group, version);
   if (endpoints.length === 0) return undefined;
   const resources = endpoints
+    .toSorted((a, b) => (a.row.resource < b.row.resource ? -1 : 1))
     .flatMap((endpoint) => [
       isHashed ? withHash(endpoint, registry) : resourceOf(endpoint),
       ...subresourcesOf(endpoint),
-    ])
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    ]);
   return {
     kind: 'APIResourceList',
     // Upstream strips it from what was there before there were groups.
@@ -100,8 +100,11 @@ function hasHash({ row, custom, virtual }: Endpoint, registry: Registry): boolea
   return registry.endpoint(row.group, row.hub.version, row.resource) !== undefined;
 }
 
-function subresourcesOf({ row, subresources }: Endpoint): readonly ResourceBody[] {
-  return [...subresources.values()].map((each) => ({
+function subresourcesOf({ row, subresources, custom }: Endpoint): readonly ResourceBody[] {
+  const all = [...subresources.values()];
+  // Upstream lists the status of a custom resource before its scale, and all else by name.
+  const listed = custom === undefined ? all.toSorted((a, b) => (a.name < b.name ? -1 : 1)) : all;
+  return listed.map((each) => ({
     name: `${row.resource}/${each.name}`,
     singularName: '',
     namespaced: row.namespaced,

@@ -19,8 +19,8 @@ import type { IncludeObject } from './table/table-shape';
 import { INCLUDE_OBJECT, tableShape } from './table/table-shape';
 import { yamlEncoder } from './yaml-encoder';
 
-/** What an answer shows: one object, a list, or a stream of changes. */
-export type Showing = 'object' | 'list' | 'stream';
+/** What an answer shows: one object, that by way of a subresource without columns, a list, or a stream of changes. */
+export type Showing = 'object' | 'part' | 'list' | 'stream';
 
 /** Ages in Tables are counted from this clock. */
 const clock: Clock = systemClock;
@@ -96,7 +96,12 @@ function keyOf({ format, shape, pretty }: Negotiated): string {
 
 /** A kind without a schema has no Protobuf, except of its metadata. */
 function offerOf({ type }: Endpoint, showing: Showing): Offer {
-  return { formats: type.open ? WITHOUT_PROTOBUF : FORMATS, shapes: true, stream: showing === 'stream' };
+  const offer = {
+    formats: type.open ? WITHOUT_PROTOBUF : FORMATS,
+    shapes: true,
+    stream: showing === 'stream',
+  };
+  return showing === 'part' ? { ...offer, tables: false } : offer;
 }
 
 function createEncoder(
@@ -136,7 +141,7 @@ function misfit(
   const kind = shape?.kind;
   const isWrong =
     (kind === 'PartialObjectMetadata' && showing === 'list') ||
-    (kind === 'PartialObjectMetadataList' && showing === 'object');
+    (kind === 'PartialObjectMetadataList' && (showing === 'object' || showing === 'part'));
   if (isWrong) {
     const found = `${showing === 'list' ? 'a list' : 'not a list'} (${goTypeShown(endpoint, showing)})`;
     return new StatusError('NotAcceptable', `you requested ${kind}, but the requested object is ${found}`);

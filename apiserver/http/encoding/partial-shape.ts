@@ -1,3 +1,4 @@
+import type { ListMeta } from '../../../shared/object/object';
 import { apiVersionOf } from '../../../shared/object/object';
 import { GROUP } from '../../../shared/names';
 import type { Shape } from './negotiation';
@@ -21,7 +22,7 @@ export function partialShape(endpoint: Endpoint, { version }: Shape): JsonShape 
     object,
     inFrame: object,
     bookmark: (metadata) => [head, Buffer.from(`"metadata":${JSON.stringify(metadata)}}`)],
-    listHead: (metadata) => `${listHead}${JSON.stringify(metadata)},"items":[`,
+    listHead: (metadata) => `${listHead}${JSON.stringify(listed(metadata, { version }))},"items":[`,
     isNullWhenEmpty: true,
     element: (batch, source) => {
       const metadata = metadataOf(source);
@@ -31,6 +32,16 @@ export function partialShape(endpoint: Endpoint, { version }: Shape): JsonShape 
     },
     stream: (frames) => frames,
   };
+}
+
+/** As in v1.21, whose v1beta1 does not tell how many there are left. */
+function listed(
+  { remainingItemCount, ...metadata }: ListMeta,
+  { version }: Pick<Shape, 'version'>,
+): ListMeta {
+  return version === 'v1beta1' || remainingItemCount === undefined
+    ? metadata
+    : { ...metadata, remainingItemCount };
 }
 
 const CLOSE = Buffer.from('}');

@@ -36,7 +36,9 @@ export function answerOfError(error: unknown, exchange: Exchange, log: Log): Ans
 export function statusAnswer(error: StatusError, exchange: Exchange): Answer {
   if (error instanceof AnsweredError) return error.answer;
   const { status } = error;
-  const answer = errorAnswer(exchange, status.code, status);
+  const plain = errorAnswer(exchange, status.code, status);
+  const answer =
+    error.headers === undefined ? plain : { ...plain, headers: { ...plain.headers, ...error.headers } };
   const retryAfterSeconds = status.details?.retryAfterSeconds ?? 0;
   if (retryAfterSeconds <= 0) return answer;
   return { ...answer, headers: { ...answer.headers, 'Retry-After': String(retryAfterSeconds) } };

@@ -1,3 +1,4 @@
+import { FrameReader } from './frame-reader';
 import { HeadCounts } from './head-counts';
 import { FLAG, HTTP2_PREFACE, http2Field, http2Frame, http2Head } from './testing/http2-client';
 
@@ -55,18 +56,21 @@ describe('the fields of a head are counted', () => {
     const bytes = Buffer.concat([HTTP2_PREFACE, frames]);
     for (const size of [1, 2, 3, 7, 16, bytes.length]) {
       const counts = new HeadCounts();
-      for (let at = 0; at < bytes.length; at += size) counts.add(bytes.subarray(at, at + size));
+      const reader = new FrameReader(counts);
+      for (let at = 0; at < bytes.length; at += size) reader.add(bytes.subarray(at, at + size));
       expect(counts.isWhole(1, fields)).toBe(true);
     }
     const others = new HeadCounts();
-    others.add(bytes);
+    const reader = new FrameReader(others);
+    reader.add(bytes);
     expect(others.isWhole(1, fields - 1)).toBe(false);
   });
 
   test('for each request, and forgotten with it and those before it', () => {
     const counts = new HeadCounts();
-    counts.add(HTTP2_PREFACE);
-    for (const stream of [1, 3, 5]) counts.add(head(INDEXED, { stream }));
+    const reader = new FrameReader(counts);
+    reader.add(HTTP2_PREFACE);
+    for (const stream of [1, 3, 5]) reader.add(head(INDEXED, { stream }));
     expect(counts.isWhole(3, 3)).toBe(true);
     expect(counts.isWhole(1, 3)).toBe(false);
     expect(counts.isWhole(5, 3)).toBe(true);
@@ -75,15 +79,17 @@ describe('the fields of a head are counted', () => {
   test('unless the bytes are no head', () => {
     for (const bytes of [Buffer.from([0xff, 0x80, 0x80, 0x80, 0x80, 0x80]), Buffer.from([0x40, 9, 0x61])]) {
       const counts = new HeadCounts();
-      counts.add(Buffer.concat([HTTP2_PREFACE, head(bytes)]));
+      const reader = new FrameReader(counts);
+      reader.add(Buffer.concat([HTTP2_PREFACE, head(bytes)]));
       for (const fields of [0, 1, 2]) expect(counts.isWhole(1, fields)).toBe(false);
     }
   });
 
   test('of so many at most of which there is no request', () => {
     const counts = new HeadCounts();
-    counts.add(HTTP2_PREFACE);
-    for (let at = 0; at < 20_000; at += 1) counts.add(head(INDEXED, { stream: 2 * at + 1 }));
+    const reader = new FrameReader(counts);
+    reader.add(HTTP2_PREFACE);
+    for (let at = 0; at < 20_000; at += 1) reader.add(head(INDEXED, { stream: 2 * at + 1 }));
     expect(counts.isFull).toBe(true);
   });
 });

@@ -6,7 +6,7 @@ import { NOBODY } from '../../exchange/initial-values';
 import { SlowReaderError } from '../../exchange/slow-reader-error';
 import { newConnectionCounts } from './connection-counts';
 import type { RequestMemory } from './held-bytes';
-import { createAnswerLimitStage, createRequestMemory, HeldBytes } from './held-bytes';
+import { createMemoryLimitStage, createRequestMemory, HeldBytes } from './held-bytes';
 import { ANSWER_PIECE_BYTES, HELD_BYTES_MIN } from './limits';
 import type { Journey } from './request-handler';
 import type { TestServer } from './testing/client';
@@ -211,7 +211,7 @@ describe('answers that are not taken', () => {
     ['streamed', undefined],
   ])('(%s) keep their user’s further requests from beginning, and nobody else’s', async (_how, body) => {
     const memory = memoryOf(20 * MB, 80 * MB);
-    const limit = createAnswerLimitStage(memory);
+    const limit = createMemoryLimitStage(memory);
     let begun = 0;
     const server = await start(
       async (exchange) =>

@@ -142,10 +142,16 @@ export function createRequestMemory(inFlightBytesMax = Infinity): RequestMemory 
   };
 }
 
-/** Refuses a user's further requests, before there is any work, for as long as the user does not take the answers to earlier ones. */
-export function createAnswerLimitStage({ answers }: Pick<RequestMemory, 'answers'>): Stage {
+/**
+ * Refuses a user's further requests, before there is any work, for as long as the user does not take the answers to earlier ones, and begins to
+ * count for the user what waits of the body.
+ */
+export function createMemoryLimitStage({ answers }: Pick<RequestMemory, 'answers'>): Stage {
   return (exchange, next) => {
-    if (answers.hasRoom(exchange.user, 0)) return next();
+    if (answers.hasRoom(exchange.user, 0)) {
+      exchange.countUnread?.();
+      return next();
+    }
     return Promise.reject(
       answers.refusal(
         exchange.user,

@@ -6,6 +6,7 @@ import type { StatusError } from '../../../shared/errors/status-error';
 import type { AuditTrail } from '../../exchange/audit-trail';
 import type { Answer, Exchange, FlowMark, PeerCertificates, UserInfo } from '../../exchange/exchange';
 import { NO_INFO, NOBODY } from '../../exchange/initial-values';
+import { plainPath } from '../../exchange/plain-path';
 import { queryOf } from '../../exchange/query-of';
 import type { RequestInfo } from '../../exchange/request-info';
 import type { HeldBytes } from './held-bytes';
@@ -61,7 +62,7 @@ export class HttpExchange implements Exchange {
     exchangesMade += 1;
     this.#number = exchangesMade;
     this.method = request.method ?? 'GET';
-    this.path = question < 0 ? target : target.slice(0, question);
+    this.path = plainPath(question < 0 ? target : target.slice(0, question));
     this.search = question < 0 ? '' : target.slice(question + 1);
     this.headers = request.headers;
     this.rawHeaders = request.rawHeaders;
@@ -71,6 +72,11 @@ export class HttpExchange implements Exchange {
     this.#bodies = bodies;
     this.#request = request;
     this.#response = response;
+    request.unread?.onRefused((why) => this.abort(why));
+  }
+
+  countUnread(): void {
+    this.#request.unread?.countFor(this.user, this.#bodies);
   }
 
   async readBody(): Promise<Buffer> {

@@ -143,6 +143,11 @@ describe('a connection ends', () => {
     ],
     ['SETTINGS', () => [http2Frame('settings', { stream: 0 })]],
     ['PING', () => [http2Frame('ping', { stream: 0, payload: Buffer.alloc(8) })]],
+    [
+      'PRIORITY',
+      (at) => [http2Frame('priority', { stream: 2 * at + 1, payload: Buffer.from([0, 0, 0, 0, 15]) })],
+    ],
+    ['frames that nobody knows', () => [http2Frame('unknown', { stream: 0, payload: Buffer.alloc(100) })]],
     ['requests beyond the limit', (at) => [get(at)]],
     [
       'one head in pieces without end',
@@ -150,6 +155,14 @@ describe('a connection ends', () => {
         at === 0
           ? http2Frame('headers', { flags: FLAG.endStream, payload: http2Head('GET', '/') })
           : http2Frame('continuation', { payload: http2Field('x', 'y') }),
+      ],
+    ],
+    [
+      'one head in empty pieces',
+      (at) => [
+        at === 0
+          ? http2Frame('headers', { flags: FLAG.endStream, payload: http2Head('GET', '/') })
+          : http2Frame('continuation'),
       ],
     ],
     [
@@ -177,6 +190,28 @@ describe('a connection ends', () => {
     await over;
     await eventually('nothing is left', async () => server.server.inFlight() === 0);
     expect((await server.send({ path: '/still-here' })).code).toBe(200);
+  });
+
+  test('but not by windows that grow without end, beside which others are served', async () => {
+    const server = await start(
+      always(({ path }) => textAnswer(path === '/large' ? 'x'.repeat(1_000_000) : '')),
+    );
+    const socket = await open(server);
+    const frames = framesOf(socket);
+    socket.write(get(0, '/large'));
+    const byOne = http2Frame('window', { stream: 0, payload: uint32(1) });
+    const many = Buffer.concat(each(5_000, () => byOne));
+    let isOver = false;
+    let rounds = 0;
+    const send = (): void => {
+      rounds += 1;
+      if (!isOver) socket.write(many, () => setImmediate(send));
+    };
+    send();
+    for (let at = 0; at < 20; at += 1) expect((await server.send({ path: '/' })).code).toBe(200);
+    await eventually('the flood goes on', async () => rounds > 20);
+    isOver = true;
+    expect(ofType(frames, 'goaway')).toEqual([]);
   });
 
   test('by resets of watches that have begun, unless they are cancelled', async () => {

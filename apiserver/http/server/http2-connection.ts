@@ -5,8 +5,9 @@ import { monotonicClock } from '../../../shared/concurrency/monotonic-clock';
 import { TokenBucket } from '../../../shared/concurrency/token-bucket';
 import type { Log } from '../../../shared/log/log';
 import type { ConnectionCounts } from './connection-counts';
-import type { HeadCounts } from './head-counts';
 import * as limits from './limits';
+import type { Http2Wire } from './http2-wire';
+import type { WatchedSocket } from './watched-socket';
 
 export interface Http2ConnectionOptions {
   /** Requests under way on one connection, watches included. */
@@ -19,13 +20,16 @@ export interface Http2ConnectionOptions {
 export interface Http2ConnectionParts {
   readonly session: ServerHttp2Session;
   readonly socket: TLSSocket;
-  readonly heads: HeadCounts;
+  readonly wire: Http2Wire;
+  /** Where the session reads. */
+  readonly input: Pick<WatchedSocket, 'readRest'>;
 }
 
 /** One connection over HTTP/2, and what its client may do with it besides sending requests. */
 export class Http2Connection {
   readonly socket: TLSSocket;
-  readonly heads: HeadCounts;
+  readonly wire: Http2Wire;
+  readonly input: Pick<WatchedSocket, 'readRest'>;
   readonly #session: ServerHttp2Session;
   readonly #options: Http2ConnectionOptions;
   readonly #resets: TokenBucket;
@@ -36,10 +40,11 @@ export class Http2Connection {
   /** It is about to be cut. */
   #isMisused = false;
 
-  constructor({ session, socket, heads }: Http2ConnectionParts, options: Http2ConnectionOptions) {
+  constructor({ session, socket, wire, input }: Http2ConnectionParts, options: Http2ConnectionOptions) {
     this.#session = session;
     this.socket = socket;
-    this.heads = heads;
+    this.wire = wire;
+    this.input = input;
     this.#options = options;
     const { perSecond, burst } = limits.STREAM_RESETS;
     // Whoever gives up all that may be under way, and begins it anew, does nothing wrong.
@@ -59,6 +64,10 @@ export class Http2Connection {
     };
     session.on('ping', spend);
     session.on('remoteSettings', spend);
+    wire.onIdleFrame = spend;
+    wire.onFault = (what) => {
+      this.#misused(what);
+    };
     this.#endUnusedAfter(limits.HEADERS_MS_MAX);
   }
 
@@ -115,6 +124,12 @@ export class Http2Connection {
 
   #spend(bucket: TokenBucket, what: string): void {
     if (this.#isMisused || this.#session.destroyed || bucket.take() === 0) return;
+    this.#misused(what);
+  }
+
+  /** It is cut, and told to be calm. */
+  #misused(what: string): void {
+    if (this.#isMisused) return;
     this.#isMisused = true;
     const { log, counts } = this.#options;
     counts.http2Floods += 1;

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { pipeline, Transform } from 'node:stream';
 import { ClientGoneError } from '../../exchange/initial-values';
+import type { UnreadBody } from './unread-bodies';
 import type { WireRequest, WireResponse } from './wire';
 
 /** What belongs to a connection of HTTP/1.1, and must not be sent over HTTP/2. */
@@ -35,12 +36,17 @@ export class Http2Request implements WireRequest {
   rawHeaders: string[];
   readonly socket: Socket;
   expectsContinue: boolean;
+  readonly headBytes: number;
   readonly lacksFields: boolean;
+  readonly unread: UnreadBody | undefined;
   readonly #stream: ServerHttp2Stream;
-  readonly #hasNoBody: boolean;
   #content: Readable | undefined = undefined;
 
-  constructor(stream: ServerHttp2Stream, head: Http2Head, socket: Socket) {
+  constructor(
+    stream: ServerHttp2Stream,
+    { head, body }: { readonly head: Http2Head; readonly body: UnreadBody | undefined },
+    socket: Socket,
+  ) {
     const { ':method': method = 'GET', ':path': path = '/', ':authority': authority } = head.headers;
     this.method = method;
     this.url = path;
@@ -51,29 +57,31 @@ export class Http2Request implements WireRequest {
     this.rawHeaders = rawWithoutPseudo(head.raw, authority);
     this.socket = socket;
     this.expectsContinue = this.headers.expect?.toLowerCase() === '100-continue';
+    this.headBytes = bytesAsLines(head.raw);
     this.lacksFields = !head.isWhole;
+    this.unread = body;
     this.#stream = stream;
-    this.#hasNoBody = head.ended;
   }
 
   get content(): Readable {
-    this.#content ??= this.#hasNoBody ? this.#stream : wholeBody(this.#stream);
+    this.#content ??= this.unread === undefined ? this.#stream : wholeBody(this.#stream, this.unread);
     return this.#content;
   }
 
   get complete(): boolean {
-    return this.#hasNoBody || this.content.readableEnded;
+    return this.unread === undefined || this.content.readableEnded;
   }
 }
 
 /** What arrives. Node ends a stream that was reset, or lost its connection, like one of which all has come; here it ends with an error. */
-function wholeBody(stream: ServerHttp2Stream): Readable {
+function wholeBody(stream: ServerHttp2Stream, unread: UnreadBody): Readable {
   let isWhole = false;
   stream.once('end', () => {
     isWhole = !stream.closed;
   });
   const body = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
+      unread.taken(chunk.length);
       done(null, chunk);
     },
     flush: (done) => {
@@ -197,6 +205,13 @@ function withoutPseudo(headers: Http2Headers, authority: string | undefined): In
   for (const [name, value] of Object.entries(headers)) if (!name.startsWith(':')) fields[name] = value;
   if (authority !== undefined) fields.host = authority;
   return fields;
+}
+
+/** `raw` is names and values in turns. Between them stands a colon and a space, and behind them the end of the line. */
+function bytesAsLines(raw: readonly string[]): number {
+  let bytes = 0;
+  for (const word of raw) bytes += word.length + 2;
+  return bytes;
 }
 
 /** Names and values in turns. The authority is the host, as which a request may have one. */

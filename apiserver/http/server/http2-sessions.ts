@@ -2,11 +2,12 @@ import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2S
 import { constants, createServer } from 'node:http2';
 import type { Server as HttpsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import type { Http2ConnectionOptions } from './http2-connection';
+import type { Http2ConnectionOptions, Http2ConnectionParts } from './http2-connection';
 import { Http2Connection } from './http2-connection';
-import { HeadCounts } from './head-counts';
+import { HeadTurns } from './head-turns';
 import type { Http2Head } from './http2-messages';
 import { Http2Request, Http2Response } from './http2-messages';
+import { Http2Wire } from './http2-wire';
 import * as limits from './limits';
 import { StreamTurns } from './stream-turns';
 import { WatchedSocket } from './watched-socket';
@@ -41,7 +42,8 @@ export class Http2Sessions {
     perTurn: limits.STREAMS_PER_TURN,
     nextTurn: setImmediate,
   });
-  #next: { readonly socket: TLSSocket; readonly heads: HeadCounts } | undefined = undefined;
+  readonly #heads = new HeadTurns({ perTurn: limits.HEADS_PER_TURN, nextTurn: setImmediate });
+  #next: Omit<Http2ConnectionParts, 'session'> | undefined = undefined;
 
   constructor(options: Http2SessionsOptions) {
     this.#options = options;
@@ -51,7 +53,7 @@ export class Http2Sessions {
       settings: {
         enablePush: false,
         maxConcurrentStreams: options.streamsMax,
-        maxHeaderListSize: limits.HEADER_BYTES_MAX,
+        maxHeaderListSize: limits.HTTP2_HEADER_BYTES_MAX,
         initialWindowSize: limits.STREAM_WINDOW_BYTES,
       },
     });
@@ -76,23 +78,21 @@ export class Http2Sessions {
     });
   }
 
-  /** Every connection takes no further requests, and ends with the last answer that is under way on it. */
+  /** Every connection takes no further requests than have come, and ends with the last answer that is under way on it. */
   close(): void {
-    for (const connection of this.#connections.values()) connection.close();
+    for (const connection of this.#connections.values()) {
+      connection.input.readRest();
+      connection.close();
+    }
   }
 
   #connected(socket: TLSSocket): void {
-    const heads = new HeadCounts();
+    const wire = new Http2Wire(this.#heads);
     // Node does it for connections that it reads itself.
     socket.disableRenegotiation();
-    this.#next = { socket, heads };
-    this.#server.emit(
-      'connection',
-      new WatchedSocket(socket, (bytes) => {
-        heads.add(bytes);
-        return !heads.isFull;
-      }),
-    );
+    const input = new WatchedSocket(socket, (bytes, from) => wire.add(bytes, from));
+    this.#next = { socket, wire, input };
+    this.#server.emit('connection', input);
     this.#next = undefined;
   }
 
@@ -126,21 +126,27 @@ export class Http2Sessions {
     stream: ServerHttp2Stream,
     arrived: Omit<Http2Head, 'isWhole'>,
   ): void {
-    const isWhole = connection.heads.isWhole(stream.id ?? 0, arrived.raw.length / 2);
+    const { id = 0 } = stream;
+    const { heads, unread } = connection.wire;
+    const isWhole = heads.isWhole(id, arrived.raw.length / 2);
     const head: Http2Head = { ...arrived, isWhole };
     const response = new Http2Response(stream);
     if (stream.closed || stream.destroyed) {
       // Given up by what came with it. It has no session any more, and may not tell of its end.
+      unread.began(id);
       connection.givenUp();
       return;
     }
+    if (head.ended) unread.began(id);
+    const body = head.ended ? undefined : unread.of(id);
+    if (body !== undefined) stream.once('close', () => body.over());
     if (!connection.take(stream, head.raw)) return;
     if (!head.ended) this.#limitArrival(stream);
     const { goawayChance, random, handle } = this.#options;
     if (goawayChance > 0 && random() < goawayChance) response.shouldKeepAlive = false;
     const waiting = {
       begin: () => {
-        handle(new Http2Request(stream, head, connection.socket), response);
+        handle(new Http2Request(stream, { head, body }, connection.socket), response);
       },
     };
     stream.once('close', () => {

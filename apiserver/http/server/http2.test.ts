@@ -183,6 +183,14 @@ describe('a request over HTTP/2', () => {
     expect(away).toBe(0);
   });
 
+  test('that is refused before anybody asks who sends it does not end the connection', async () => {
+    const session = await open(await start(always(() => textAnswer('answered'))));
+    expect((await sendHttp2(session, { ':path': `/${'a'.repeat(40_000)}` })).code).toBe(414);
+    const large = { ':path': '/', 'x-one': 'a'.repeat(32_000), 'x-two': 'b'.repeat(33_500) };
+    expect((await sendHttp2(session, large)).code).toBe(431);
+    expect((await sendHttp2(session, { ':path': '/' })).text).toBe('answered');
+  });
+
   test('may name its host twice, and not two hosts', async () => {
     const server = await start(always(({ headers }) => textAnswer(headers.host ?? '')));
     const session = await open(server);

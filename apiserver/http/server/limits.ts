@@ -42,21 +42,38 @@ export const LAST_ANSWER_MS_MAX = 1_000;
 /** What one HTTP/2 connection may have in memory of requests and answers; beyond, it takes no further requests until there is less. */
 export const SESSION_MEGABYTES_MAX = 64;
 
-/** Headers of one HTTP/2 request, whose bytes are limited as well. */
-export const HEADER_PAIRS_MAX = 1_000;
+/** A head over HTTP/2 that is read to be answered with 431; beyond, its stream is reset. */
+export const HTTP2_HEADER_BYTES_MAX = 2 * HEADER_BYTES_MAX;
+
+/** Headers of one HTTP/2 request: as many as its bytes may hold, each of which counts 32 more. */
+export const HEADER_PAIRS_MAX = HTTP2_HEADER_BYTES_MAX / 32;
 
 /** Heads of one HTTP/2 connection that came in one go, before any request of them is known: more than two of its buffers can hold. */
 export const HTTP2_HEADS_AHEAD_MAX = 16 * 1_024;
 
-/** How much of one body, and of all bodies of a connection, a client may send over HTTP/2 before it is read. */
+/** How much of one body a client may send over HTTP/2 before it is read. */
 export const STREAM_WINDOW_BYTES = 256 * 1_024;
+
+/** How much of all bodies of a connection may be on its way: Node gives it back as soon as it has come, whoever reads it. */
 export const SESSION_WINDOW_BYTES = 1_024 * 1_024;
+
+/** What bodies of one HTTP/2 connection take that came and nobody has read; beyond, the requests they are for are 429. */
+export const UNREAD_BODIES_BYTES_MAX = 16 * 1_024 * 1_024;
+
+/** The same, where it is cut: more than a client sends that keeps to the windows of 250 streams. */
+export const UNREAD_BODIES_BYTES_CUT = 80 * 1_024 * 1_024;
+
+/** So much of one that is not read is not counted for its user: over HTTP/1.1 it would wait in a connection of its own, which takes more. */
+export const UNREAD_BODY_BYTES_MIN = 32 * 1_024;
 
 /** The heads of the requests under way on one HTTP/2 connection; beyond, requests are refused unbegun. 250 with a token of 16 KiB. */
 export const HTTP2_HEADS_BYTES_MAX = 4 * 1_024 * 1_024;
 
 /** How many requests are begun in one turn of the event loop of those that connections have sent ahead over HTTP/2. A GET takes 0.2 ms. */
 export const STREAMS_PER_TURN = 8;
+
+/** How many heads are read over HTTP/2 in one turn of the event loop, of all connections; one of each at least. Node takes 0.1 ms for a stream. */
+export const HEADS_PER_TURN = 16;
 
 /** Requests of one HTTP/2 connection that end before their answer: twice all that may be under way, then as many as nghttp2 allows. */
 export const STREAM_RESETS = { perSecond: 33, burst: 500 } as const;

@@ -12,7 +12,7 @@ import type { ConnectionCounts } from './connection-counts';
 import { ListenerRequest } from './express-listener';
 import type { RequestMemory } from './held-bytes';
 import { HttpExchange } from './http-exchange';
-import { URL_BYTES_MAX } from './limits';
+import { HEADER_BYTES_MAX, URL_BYTES_MAX } from './limits';
 import { discardRest } from './request-body';
 import { isTunnel, joinTunnel } from './tunnel';
 import { isMessageStream, writeMessages } from './web-socket';
@@ -67,6 +67,8 @@ class Handling implements AnswerOwner {
   readonly response: WireResponse;
   readonly options: HandlerOptions;
   readonly #request: WireRequest;
+  /** It was sent on the journey, on which it is found out whose it is. */
+  #isSent = false;
 
   constructor(request: WireRequest, response: WireResponse, options: HandlerOptions) {
     this.exchange = new HttpExchange(request, response, {
@@ -96,6 +98,10 @@ class Handling implements AnswerOwner {
   /** Sets the exchange's answer, if anybody is left to be answered. */
   async answer(): Promise<void> {
     const { exchange, options } = this;
+    if ((this.#request.headBytes ?? 0) > HEADER_BYTES_MAX) {
+      exchange.answer = HEAD_TOO_LARGE;
+      return;
+    }
     if ((this.#request.url?.length ?? 0) > URL_BYTES_MAX) {
       exchange.answer = statusAnswer(
         new StatusError('', `the request URI is too long: limit is ${String(URL_BYTES_MAX)}`, { code: 414 }),
@@ -127,6 +133,7 @@ class Handling implements AnswerOwner {
       this.response.shouldKeepAlive = false;
       return;
     }
+    this.#isSent = true;
     try {
       await options.journey(exchange);
       if (exchange.answer === undefined) throw new Error('the journey ended without an answer');
@@ -148,7 +155,8 @@ class Handling implements AnswerOwner {
       await this.#writeUpgraded(answer);
       return;
     }
-    if (response.sharesConnection === true && isStranger(exchange.user)) response.shouldKeepAlive = false;
+    if (response.sharesConnection === true && this.#isSent && isStranger(exchange.user))
+      response.shouldKeepAlive = false;
     // A client that asked to continue and is refused may or may not send its body now: only a new connection, or its own stream, is clear.
     if (request.expectsContinue && response.sharesConnection !== true) response.shouldKeepAlive = false;
     try {
@@ -237,6 +245,13 @@ class Handling implements AnswerOwner {
 function isStranger({ name, groups }: UserInfo): boolean {
   return name === '' || groups.includes(USER_GROUP.unauthenticated);
 }
+
+/** As the parser of HTTP/1.1 has it answered. */
+const HEAD_TOO_LARGE: Answer = {
+  code: 431,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+  body: Buffer.from('431 Request Header Fields Too Large'),
+};
 
 /** As the Go server says it. Which of them a proxy before this server went by cannot be known. */
 const TOO_MANY_HOSTS: Answer = {

@@ -74,6 +74,13 @@ describe('the exchange', () => {
     expect(await readToEnd(socket)).toMatch(/\r\n\r\n\/version\?a=b$/);
   });
 
+  test('a path has one form, whatever a client percent-encodes without need', async () => {
+    const { connect } = await start(always((exchange) => textAnswer(exchange.path)));
+    const socket = await connect();
+    socket.write('GET /v%65rsion%2f%C3%A4 HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n');
+    expect(await readToEnd(socket)).toMatch(/\r\n\r\n\/version%2f%C3%A4$/);
+  });
+
   test('has every header, however many stand before it: the last may say as whom a proxy sends the request', async () => {
     const { connect } = await start(
       always(({ headers, rawHeaders }) =>

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeader } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import type { UnreadBody } from './unread-bodies';
 
 /** A request as the listener hands it on, over either version of HTTP. */
 export interface WireRequest {
@@ -13,8 +14,12 @@ export interface WireRequest {
   readonly socket: Socket;
   /** True when the client waits for `100 Continue` before it sends the body. */
   expectsContinue: boolean;
+  /** What its head takes as HTTP/1.1 writes it, where it was not refused for that yet. */
+  readonly headBytes?: number;
   /** Fields of its head were left out, because they could not be fields. Absent: no. */
   readonly lacksFields?: boolean;
+  /** What has come of its body and waits beside the bodies of others. Absent: it waits in the connection, or there is none. */
+  readonly unread?: UnreadBody | undefined;
   /** Everything of it has arrived. */
   readonly complete: boolean;
   /** Its body. */

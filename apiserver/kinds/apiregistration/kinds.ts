@@ -9,6 +9,7 @@ export const apiregistration = kindsOf('apiregistration', {
       nameRule: pathSegmentName,
       metadataChecks: 'no domains',
       statusLeavesMetadata: true,
+      statusTakesGenerateName: true,
       requiresResourceVersion: true,
       ...apiServiceRules,
     },

@@ -20,6 +20,7 @@ export const apiserverinternal = kindsOf('apiserverinternal', {
       metadataChecks: 'new alone',
       nameRule: storageVersionName,
       statusLeavesMetadata: true,
+      statusTakesGenerateName: true,
       requiresResourceVersion: true,
       ...storageVersionRules,
     },

@@ -13,7 +13,7 @@ import {
 } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { statusSubresource } from '../../registry/strategy';
-import { firstIndexIn, forEachItem, invalidForEach, repeatsIn } from '../rules/primitives';
+import { firstIndexIn, forEachItem, invalidForEach } from '../rules/primitives';
 
 /** In which versions the replicas store and read a resource. */
 export const storageVersionRules: Pick<Strategy<StorageVersion>, 'subresources'> = {
@@ -25,13 +25,8 @@ export const storageVersionRules: Pick<Strategy<StorageVersion>, 'subresources'>
 function validateStatus(status: StorageVersionStatus = {}): FieldError[] {
   const path = 'status.storageVersions';
   const { storageVersions: servers = [], conditions = [] } = status;
-  const ids = servers.map(({ apiServerID: id = '' }) => id);
-  const isRepeated = repeatsIn(ids);
   return [
-    ...forEachItem(servers, path, (server, at, index) => [
-      ...(isRepeated(index) ? [invalid(`${at}.apiServerID`, ids[index], 'must be unique')] : []),
-      ...validateServer(server, at),
-    ]),
+    ...forEachItem(servers, path, validateServer),
     ...validateCommonVersion(status, servers),
     ...validateConditions(conditions),
   ];

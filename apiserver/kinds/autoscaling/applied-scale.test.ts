@@ -134,4 +134,6 @@ test.each<[what: string, body: object, code: number]>([
 
 test('the scale of nothing is NotFound', async () => {
   expect((await applyTo(`${DEPLOYMENTS}/none/scale`, 'scaler', scale({}, { name: 'none' }))).code).toBe(404);
+  const ofOther = { ...scale({}, { name: 'none' }), apiVersion: 'apps/v1' };
+  expect((await applyTo(`${DEPLOYMENTS}/none/scale`, 'scaler', ofOther)).code).toBe(404);
 });

@@ -24,7 +24,7 @@ import { eventTable } from './events-columns';
 import { eventRules } from './events-rules';
 import { evictPod } from './evict-pod';
 import { limitRangeRules } from './limit-ranges-rules';
-import { namespaces } from './namespaces-strategy';
+import { namespaces, withNameLabel } from './namespaces-strategy';
 import { nodeTable } from './nodes-columns';
 import { nodeRules } from './nodes-rules';
 import { persistentVolumeClaimRules } from './persistent-volume-claims-rules';
@@ -76,7 +76,7 @@ export const core = kindsOf(
       strategy: { createsOnUpdate: true, isNamedByUid: true, ...limitRangeRules },
       table: CREATED_AT_TABLE,
     },
-    namespaces: { strategy: namespaces, table: namespaceTable },
+    namespaces: { strategy: namespaces, table: namespaceTable, received: withNameLabel },
     nodes: {
       strategy: {
         ...nodeRules,

@@ -5,8 +5,9 @@ import { invalid, untilTooMany } from '../../../shared/errors/field-error';
 import { labelName } from '../../../shared/meta/name-rules';
 import { validateFinalizerName } from '../../../shared/meta/validate-metadata';
 import { isTerminating, withoutMetadata } from '../../registry/metadata';
-import type { Strategy } from '../../registry/strategy';
+import type { KindSettings, Strategy } from '../../registry/strategy';
 import { statusSubresource, withStatus } from '../../registry/strategy';
+import { isOn } from '../field-gates';
 
 /**
  * A namespace starts Active, is held until its content is gone, and carries its own name as a label (on every write, so that the
@@ -16,13 +17,14 @@ export const namespaces: Strategy<Namespace> = {
   nameRule: labelName,
   refusesPreconditionsByResource: true,
   selectableFields: { 'status.phase': '' },
-  prepareForCreate(object) {
+  prepareForCreate(object, { settings }) {
     const { finalizers: asked = [] } = object.spec;
     const own = FINALIZER.namespaceContent;
     const finalizers = asked.includes(own) ? asked : [...asked, own];
-    return withNameLabel({ ...object, spec: { finalizers }, status: { phase: 'Active' } });
+    return withNameLabel({ ...object, spec: { finalizers }, status: { phase: 'Active' } }, settings);
   },
-  prepareForUpdate: (next, previous) => withNameLabel({ ...next, spec: previous.spec }),
+  prepareForUpdate: (next, previous, { settings }) =>
+    withNameLabel({ ...next, spec: previous.spec }, settings),
   validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
   // The first deletion only begins the termination, also of a namespace that nothing holds.
   holdsBack: (object) => !isTerminating(object.metadata) || (object.spec.finalizers ?? []).length > 0,
@@ -33,12 +35,13 @@ export const namespaces: Strategy<Namespace> = {
     }),
   subresources: {
     status: {
-      prepareForUpdate: (next, previous) => withNameLabel(statusSubresource.prepareForUpdate(next, previous)),
+      prepareForUpdate: (next, previous, { settings }) =>
+        withNameLabel(statusSubresource.prepareForUpdate(next, previous), settings),
       validateUpdate: (next) => validatePhase(next),
     },
     finalize: {
-      prepareForUpdate: (next, previous) =>
-        withNameLabel({ ...previous, metadata: next.metadata, spec: next.spec }),
+      prepareForUpdate: (next, previous, { settings }) =>
+        withNameLabel({ ...previous, metadata: next.metadata, spec: next.spec }, settings),
       validateUpdate: (next) => validateFinalizers(next, (index) => `spec.finalizers[${String(index)}]`),
     },
   },
@@ -61,11 +64,12 @@ function validatePhase({ metadata, status }: Namespace): readonly FieldError[] {
   return [invalid('status.Phase', phase ?? '', why)];
 }
 
-function withNameLabel(object: Namespace): Namespace {
+/** One whose name is still to be made gets the label when it is stored. */
+export function withNameLabel(object: Namespace, settings: KindSettings): Namespace {
   const { metadata } = object;
-  if (metadata.name === undefined) return object;
+  if ((metadata.name ?? '') === '' || !isOn(settings, 'NamespaceDefaultLabelName')) return object;
   return {
     ...object,
-    metadata: { ...metadata, labels: { ...metadata.labels, [LABEL.metadataName]: metadata.name } },
+    metadata: { ...metadata, labels: { ...metadata.labels, [LABEL.metadataName]: metadata.name ?? '' } },
   };
 }

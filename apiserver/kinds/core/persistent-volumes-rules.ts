@@ -5,6 +5,7 @@ import type {
   VolumeNodeAffinity,
 } from '../../../shared/api/types/core-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
+import { GoValue } from '../../../shared/errors/go-values';
 import { forbiddenField, invalid, notSupported, required } from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
 import { dns1123SubdomainProblems } from '../../../shared/meta/dns-names';
@@ -37,7 +38,7 @@ function validateSpec(spec: PersistentVolumeSpec, name: string): FieldError[] {
   const { accessModes: modes = [], persistentVolumeReclaimPolicy: policy = '', volumeMode } = spec;
   return [
     ...validateAccessModes(modes, 'spec'),
-    ...validateCapacity(spec.capacity ?? {}),
+    ...validateCapacity(spec.capacity),
     ...(policy === '' ? [] : choice(policy, 'spec.persistentVolumeReclaimPolicy', RECLAIM_POLICIES)),
     ...(spec.nodeAffinity === undefined ? [] : validateNodeAffinity(spec.nodeAffinity)),
     ...volumeSource(spec, 'spec', name),
@@ -49,7 +50,7 @@ function validateSpec(spec: PersistentVolumeSpec, name: string): FieldError[] {
 
 /** The spec of a volume inside an attachment: a CSI volume that nobody claims, gives back or schedules by. */
 export function validateInlineVolumeSpec(spec: PersistentVolumeSpec, path: string): FieldError[] {
-  const { csi, accessModes: modes = [], persistentVolumeReclaimPolicy: policy = '', volumeMode = '' } = spec;
+  const { csi, accessModes: modes = [], persistentVolumeReclaimPolicy: policy = '', volumeMode } = spec;
   return [
     ...NOT_INLINE.filter((field) => !isZero(spec[field])).map((field) => notInline(`${path}.${field}`)),
     ...(csi === undefined
@@ -68,7 +69,7 @@ export function validateInlineVolumeSpec(spec: PersistentVolumeSpec, path: strin
     ...(spec.nodeAffinity === undefined ? [] : [notInline(`${path}.nodeAffinity`)]),
     ...volumeSource(spec, path, ''),
     ...rootIsNotRecycled(spec, path),
-    ...(volumeMode === '' || volumeMode === 'Filesystem'
+    ...(volumeMode === undefined || volumeMode === 'Filesystem'
       ? []
       : [
           forbiddenField(
@@ -93,12 +94,15 @@ function validateAccessModes(modes: readonly string[], path: string): FieldError
   ];
 }
 
-function validateCapacity(capacity: Readonly<Record<string, Quantity>>): FieldError[] {
+function validateCapacity(given: Readonly<Record<string, Quantity>> | undefined): FieldError[] {
   const path = 'spec.capacity';
+  const capacity = given ?? {};
   const names = Object.keys(capacity);
+  const shown = given === undefined ? 'core.ResourceList(nil)' : 'core.ResourceList{}';
+  const told = names.length === 0 ? new GoValue(() => shown) : capacity;
   return [
     ...(names.length === 0 ? [required(path)] : []),
-    ...(names.length === 1 && names[0] === 'storage' ? [] : [notSupported(path, capacity, ['storage'])]),
+    ...(names.length === 1 && names[0] === 'storage' ? [] : [notSupported(path, told, ['storage'])]),
     ...forEachItem(Object.entries(capacity), path, ([name, value]) => [
       ...basicResource(value, `${path}[${name}]`),
       ...positiveQuantity(value, `${path}[${name}]`),

@@ -14,6 +14,7 @@ import type { KindSettings } from '../../registry/strategy';
 import type { FieldGate } from '../field-gates';
 import { isOn } from '../field-gates';
 import { forEachItem, invalidForEach, repeatsIn } from '../rules/primitives';
+import type { SpecChanges } from '../service-allocation/service-spec';
 import { withSpec } from '../service-allocation/service-spec';
 
 /** Fields of Services that belong to features which are off by default. */
@@ -30,15 +31,36 @@ const GATED = Object.keys(GATE_OF) as readonly (keyof typeof GATE_OF)[];
 /** The Service without the fields of features that are off, unless it has had them, and with what those that are on fill in. */
 export function withFeatures(service: Service, settings: KindSettings, previous?: Service): Service {
   const { spec } = service;
+  const single = isOn(settings, 'IPv6DualStack') || hasFamilies(previous?.spec) ? {} : ofOneFamily(spec);
   const dropped = GATED.filter(
     (field) => isGiven(spec[field]) && !isOn(settings, GATE_OF[field]) && !isGiven(previous?.spec[field]),
   );
   const defaults = defaultsOf(spec, settings);
-  if (dropped.length === 0 && Object.keys(defaults).length === 0) return service;
+  if (dropped.length === 0 && Object.keys({ ...single, ...defaults }).length === 0) return service;
   return withSpec(service, {
+    ...single,
     ...Object.fromEntries(dropped.map((field) => [field, undefined])),
     ...defaults,
   });
+}
+
+function hasFamilies({
+  ipFamilies = [],
+  ipFamilyPolicy,
+  clusterIPs = [],
+}: Partial<ServiceSpec> = {}): boolean {
+  return ipFamilyPolicy !== undefined || ipFamilies.length > 0 || clusterIPs.length > 1;
+}
+
+/** What changes where Services have no families: each has one address at most. */
+function ofOneFamily(spec: ServiceSpec): SpecChanges {
+  if (!hasFamilies(spec)) return {};
+  const { clusterIPs = [] } = spec;
+  return {
+    ipFamilies: undefined,
+    ipFamilyPolicy: undefined,
+    ...(clusterIPs.length > 1 ? { clusterIPs: clusterIPs.slice(0, 1) } : {}),
+  };
 }
 
 function isGiven(value: ServiceSpec[keyof typeof GATE_OF]): boolean {

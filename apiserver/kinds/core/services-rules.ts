@@ -61,13 +61,7 @@ export const serviceRules: Pick<
   },
 };
 
-/** Fields that belong together are only looked at when each of them is right. */
-function validateService(service: Service, settings: KindSettings): FieldError[] {
-  const wrong = validateFields(service, settings);
-  return wrong.length > 0 ? wrong : trafficCombination(service.spec);
-}
-
-function validateFields({ metadata, spec }: Service, settings: KindSettings): FieldError[] {
+function validateService({ metadata, spec }: Service, settings: KindSettings): FieldError[] {
   const { ports = [], type } = spec;
   return untilEnough([
     () => validateByType(spec),
@@ -280,30 +274,6 @@ function validateTraffic(spec: ServiceSpec): FieldError[] {
       : [invalid(POLICY, policy, 'ExternalTrafficPolicy must be empty, Cluster or Local')]),
     ...(healthPort < 0
       ? [invalid(HEALTH_PORT, healthPort, 'HealthCheckNodePort must be not less than 0')]
-      : []),
-  ];
-}
-
-function trafficCombination(spec: ServiceSpec): FieldError[] {
-  const { externalTrafficPolicy: policy = '', healthCheckNodePort: healthPort = 0, type } = spec;
-  return [
-    ...(policy !== '' && type !== 'LoadBalancer' && type !== 'NodePort'
-      ? [
-          invalid(
-            POLICY,
-            policy,
-            'ExternalTrafficPolicy can only be set on NodePort and LoadBalancer service',
-          ),
-        ]
-      : []),
-    ...(healthPort !== 0 && !(type === 'LoadBalancer' && policy === 'Local')
-      ? [
-          invalid(
-            HEALTH_PORT,
-            healthPort,
-            'HealthCheckNodePort can only be set on LoadBalancer service with ExternalTrafficPolicy=Local',
-          ),
-        ]
       : []),
   ];
 }

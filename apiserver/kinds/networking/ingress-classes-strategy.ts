@@ -1,4 +1,5 @@
 import type { IngressClass } from '../../../shared/api/types/networking-v1';
+import { deepEqual } from '../../../shared/object/clone';
 import type { Strategy } from '../../registry/strategy';
 import { isOn } from '../field-gates';
 import { ingressClassRules } from './ingress-classes-rules';
@@ -14,9 +15,18 @@ export const ingressClasses: Strategy<IngressClass> = {
   },
   prepareForUpdate(next, previous, { settings }) {
     if (isOn(settings, 'IngressClassNamespacedParams')) return withDefaultScope(next);
-    return hasScope(previous) ? next : withoutScope(next);
+    if (hasScope(previous)) return next;
+    const kept = withoutScope(next);
+    return deepEqual(next.spec, previous.spec) || !deepEqual(kept.spec, previous.spec)
+      ? kept
+      : withNextGeneration(kept, previous);
   },
 };
+
+/** What is about to be dropped counts as a change of desired state. */
+function withNextGeneration(next: IngressClass, { metadata }: IngressClass): IngressClass {
+  return { ...next, metadata: { ...next.metadata, generation: (metadata.generation ?? 0) + 1 } };
+}
 
 function withDefaultScope(object: IngressClass): IngressClass {
   const { parameters } = object.spec;

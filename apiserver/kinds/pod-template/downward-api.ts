@@ -108,9 +108,22 @@ export function validateResourceFieldRef(
 function resourceField(resource: string, path: string, lacksContainer: boolean): FieldError[] {
   if (lacksContainer) return [required(`${path}.containerName`)];
   if (resource === '') return [required(`${path}.resource`)];
-  return RESOURCE_FIELDS.includes(resource)
-    ? []
-    : [notSupported(`${path}.resource`, resource, RESOURCE_FIELDS)];
+  if (RESOURCE_FIELDS.includes(resource)) return [];
+  const error = notSupported(`${path}.resource`, resource, RESOURCE_FIELDS);
+  if (HUGE_PAGES.test(resource)) hugePageRefusals.add(error);
+  return [error];
+}
+
+/** They are no errors where the feature is on, of which the rules of a container know nothing. */
+const hugePageRefusals = new WeakSet<FieldError>();
+
+/** Whether the error is nothing but that huge pages were referred to. */
+export function isRefusedHugePageReference(error: FieldError): boolean {
+  return hugePageRefusals.has(error);
+}
+
+export function isHugePageReference(reference: ResourceFieldSelector | undefined): boolean {
+  return HUGE_PAGES.test(reference?.resource ?? '');
 }
 
 function divisor(resource: string, given: string, path: string): FieldError[] {
@@ -134,5 +147,5 @@ function countedBy(resource: string): string | undefined {
   return resource.endsWith('.memory') ? 'memory' : 'local ephemeral storage';
 }
 
-/** Their feature is off in v1.21, so that the resource is refused besides. */
+/** Their feature is off by default in v1.21, so that the resource is refused besides. */
 const HUGE_PAGES = /^(?:limits|requests)\.hugepages-/;

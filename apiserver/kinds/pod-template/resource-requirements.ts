@@ -82,8 +82,12 @@ export function nonNegativeQuantity(value: unknown, path: string): FieldError[] 
     : [];
 }
 
+/** A whole amount of at least 0, as most are written. */
+const PLAIN_AMOUNT = /^\d{1,18}$/;
+
 /** An amount of at least 0, and whole where the resource is counted in units. */
 export function resourceAmount(name: string, value: unknown, path: string): FieldError[] {
+  if (typeof value === 'string' && PLAIN_AMOUNT.test(value)) return [];
   const counted = COUNTED.includes(name) || isExtendedResource(name);
   return [
     ...nonNegativeQuantity(value, path),
@@ -110,14 +114,22 @@ export function validateResourceRequirements(
 ): FieldError[] {
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   const lonelyHugePages = names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory');
+  // Requests are their limits by default: what is good there is not judged again.
+  const goodLimits = new Set<string>();
   return [
-    ...forEachItem(Object.entries(limits), path, ([name, amount]) =>
-      containerResource(name, amount, `${path}.limits[${name}]`),
+    ...forEachItem(Object.entries(limits), path, ([name, amount]) => {
+      const errors = containerResource(name, amount, `${path}.limits[${name}]`);
+      if (errors.length === 0) goodLimits.add(name);
+      return errors;
+    }),
+    ...forEachItem(Object.entries(requests), path, ([name, amount]) =>
+      goodLimits.has(name) && limits[name] === amount
+        ? []
+        : [
+            ...containerResource(name, amount, `${path}.requests[${name}]`),
+            ...withinLimit(name, amount, { limit: limits[name], path }),
+          ],
     ),
-    ...forEachItem(Object.entries(requests), path, ([name, amount]) => [
-      ...containerResource(name, amount, `${path}.requests[${name}]`),
-      ...withinLimit(name, amount, { limit: limits[name], path }),
-    ]),
     ...(lonelyHugePages ? [forbiddenField(path, 'HugePages require cpu or memory')] : []),
   ];
 }

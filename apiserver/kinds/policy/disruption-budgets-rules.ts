@@ -1,4 +1,5 @@
 import type { PodDisruptionBudget } from '../../../shared/api/types/policy-v1';
+import { withoutStrayMark } from '../../../shared/conversion/policy';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
@@ -11,7 +12,12 @@ import { atMostAll, intOrPercent } from '../rules/rollout';
 const AMOUNTS = ['minAvailable', 'maxUnavailable'] as const;
 const COUNTS = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const;
 
-export const disruptionBudgetRules: Pick<Strategy<PodDisruptionBudget>, 'validate' | 'subresources'> = {
+export const disruptionBudgetRules: Pick<
+  Strategy<PodDisruptionBudget>,
+  'prepareForCreate' | 'prepareForUpdate' | 'validate' | 'subresources'
+> = {
+  prepareForCreate: withoutStrayMark,
+  prepareForUpdate: withoutStrayMark,
   validate: ({ spec }) => {
     const given = AMOUNTS.filter((field) => spec[field] !== undefined);
     return [

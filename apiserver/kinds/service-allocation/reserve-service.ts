@@ -15,6 +15,7 @@ import {
   needsNodePorts,
   withSpec,
 } from './service-spec';
+import { externalTraffic } from './external-traffic';
 import { withFamilies } from './service-families';
 import { fillsNodePorts, portProblem, withNodePorts } from './service-node-ports';
 import type { Family } from './value-range';
@@ -24,6 +25,8 @@ export interface ServicePools {
   /** One for each family that Services have addresses of, that of the default first. They share their claims. */
   readonly addresses: readonly AddressPool[];
   readonly nodePorts: Pool;
+  /** The gate IPv6DualStack is off: each Service has one address, of the default family, and says nothing of families. */
+  readonly isSingleFamily?: boolean;
   /** Balancers may say that they need no ports of nodes. */
   readonly optionalNodePorts?: boolean;
 }
@@ -93,23 +96,34 @@ function without(values: readonly string[], kept: readonly string[]): readonly s
 async function fill({ next, previous }: ServiceWrite, filling: Filling): Promise<Service | undefined> {
   if (next === undefined) return undefined;
   const families = filling.pools.addresses.map(({ family }) => family);
-  const { service, errors } = withFamilies(next, families, previous);
+  const isSingle = filling.pools.isSingleFamily === true;
+  const { service, errors } = isSingle
+    ? { service: next, errors: [] }
+    : withFamilies(next, families, previous);
   if (errors.length > 0) throw refusal(next, errors);
-  const addressed = await withAddresses(service, filling);
+  const wanted = isSingle ? families.slice(0, 1) : (service.spec.ipFamilies ?? []);
+  const addressed = await withAddresses(service, wanted, filling);
   const fills = filling.pools.optionalNodePorts !== true || fillsNodePorts(addressed.spec);
   const ported = needsNodePorts(addressed.spec) ? await withNodePorts(addressed, filling, fills) : addressed;
-  return needsHealthCheckPort(ported.spec) ? withHealthCheckPort(ported, filling) : ported;
+  const filled = needsHealthCheckPort(ported.spec) ? await withHealthCheckPort(ported, filling) : ported;
+  const mismatches = externalTraffic(filled.spec);
+  if (mismatches.length > 0) throw refusal(next, mismatches);
+  return filled;
 }
 
-/** With an address of each of its families. */
-async function withAddresses(service: Service, filling: Filling): Promise<Service> {
+/** With an address of each of these families; where it held more of them before, it keeps those. */
+async function withAddresses(
+  service: Service,
+  families: readonly string[],
+  filling: Filling,
+): Promise<Service> {
   const { spec } = service;
-  const { clusterIPs: asked = [], ipFamilies = [] } = spec;
+  const { clusterIPs: asked = [] } = spec;
   if (!needsClusterIp(spec) || asked[0] === HEADLESS) return service;
   const isHeld = (address: string): boolean => filling.held.addresses.includes(canonicalAddress(address));
-  if (filling.holdings.dryRun || (asked.length === ipFamilies.length && asked.every(isHeld))) return service;
+  if (filling.holdings.dryRun || (asked.length >= families.length && asked.every(isHeld))) return service;
   const addresses: string[] = [];
-  for (const [index, family] of ipFamilies.entries()) {
+  for (const [index, family] of families.entries()) {
     const address = asked[index];
     if (address === undefined) addresses.push(await anyAddress(family, filling));
     else {

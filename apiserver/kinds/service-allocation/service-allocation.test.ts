@@ -221,6 +221,21 @@ test('a Service of an unknown type is told of that alone', async () => {
   expect(json.details.causes).toMatchObject([{ reason: 'FieldValueNotSupported', field: 'spec.type' }]);
 });
 
+test('the port of health checks is compared with type and policy when everything else is right', async () => {
+  const api = await start(1);
+  const spec = { healthCheckNodePort: 31000 };
+  const alone = await api.call('POST', SERVICES, { body: service('plain', spec) });
+  expect([alone.code, alone.json.details.causes]).toMatchObject([
+    422,
+    [{ field: 'spec.healthCheckNodePort' }],
+  ]);
+  const labelled = { metadata: { name: 'plain', labels: { '-': 'x' } }, spec: { ports: PORTS, ...spec } };
+  const both = await api.call('POST', SERVICES, { body: labelled });
+  expect([both.code, both.json.details.causes]).toMatchObject([422, [{ field: 'metadata.labels' }]]);
+  expect(both.json.details.causes).toHaveLength(1);
+  expect(await claims('clusterip')).toEqual([]);
+});
+
 test('three servers that create Services at once never give one value twice, and use the range up to the last address', async () => {
   const api = await start(3, ranges('10.9.0.0/26', '31000-31061'));
   const names = Array.from({ length: 62 }, (_, index) => `s${String(index)}`);

@@ -36,6 +36,8 @@ export interface ServiceAllocationOptions {
   readonly nodePorts: ValueRange;
   /** Balancers may say that they need no ports of nodes. Default: each port of theirs gets one. */
   readonly optionalNodePorts?: boolean;
+  /** Services have one address, and say nothing of families. Default: they have as many families as there are ranges. */
+  readonly isSingleFamily?: boolean;
   readonly randomInt: RandomInt;
   readonly log: Log;
   /** All Services, as of this revision or a later one. */
@@ -87,6 +89,7 @@ export function createServiceAllocation(options: ServiceAllocationOptions): Serv
       addresses,
       nodePorts,
       optionalNodePorts: options.optionalNodePorts ?? false,
+      isSingleFamily: options.isSingleFamily ?? false,
     }),
     firstAddress: options.addresses.at(0),
     family: options.addresses.family,

@@ -55,10 +55,14 @@ export function normalizeNewService(service: Service): Service {
 
 /**
  * A changed Service: what was allocated and is left out stays, linked fields follow the one that was changed, and what the new type
- * has no use for is dropped unless the client changed it.
+ * has no use for is dropped unless the client changed it. Without families (the gate IPv6DualStack) nobody gives up a second one.
  */
-export function normalizeChangedService(next: Service, previous: Service): Service {
-  const steps = [keepAllocated, linkAddresses, dropUnused, dropSecondary];
+export function normalizeChangedService(
+  next: Service,
+  previous: Service,
+  { hasFamilies }: { readonly hasFamilies: boolean },
+): Service {
+  const steps = [keepAllocated, linkAddresses, dropUnused, ...(hasFamilies ? [dropSecondary] : [])];
   return steps.reduce((service, step) => withSpec(service, step(service.spec, previous.spec)), next);
 }
 

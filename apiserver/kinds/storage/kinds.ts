@@ -23,7 +23,12 @@ export const storage = kindsOf('storage', {
     table: storageClassTable,
   },
   volumeattachments: {
-    strategy: { statusLeavesMetadata: true, ...common, ...volumeAttachmentRules },
+    strategy: {
+      statusLeavesMetadata: true,
+      statusTakesGenerateName: true,
+      ...common,
+      ...volumeAttachmentRules,
+    },
     table: volumeAttachmentTable,
   },
 });

@@ -155,6 +155,11 @@ testKind('VolumeAttachment', {
       ].map((field) => `Forbidden spec.source.inlineVolumeSpec.${field}`),
     ],
     [
+      'a volume whose mode is said to be none',
+      { spec: { source: { inlineVolumeSpec: { volumeMode: '' } } } },
+      ['Forbidden spec.source.inlineVolumeSpec.volumeMode'],
+    ],
+    [
       'a volume of no driver',
       { spec: { source: { inlineVolumeSpec: { csi: null } } } },
       ['Required spec.source.inlineVolumeSpec', 'Required spec.source.inlineVolumeSpec.csi'],

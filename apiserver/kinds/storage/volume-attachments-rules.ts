@@ -37,7 +37,11 @@ export const volumeAttachmentRules: Pick<
   validateNew: ({ spec }, { via }) => (via.version === 'v1beta1' ? [] : validateNames(spec)),
   validateUpdate: (next, previous) => immutable(next.spec, previous.spec, 'spec'),
   subresources: {
-    status: { ...statusSubresource, validateUpdate: ({ status }) => validateStatus(status) },
+    status: {
+      ...statusSubresource,
+      metadataChecks: 'all',
+      validateUpdate: ({ status }) => validateStatus(status),
+    },
   },
 };
 

@@ -210,6 +210,26 @@ test('an item that others have fields in stays, without those of the applier tha
   expect(JSON.stringify(object.data('spec'))).not.toContain('/w');
 });
 
+test('a struct that loses its last field goes, also when somebody owns the struct itself', () => {
+  const object = deployment();
+  const probe = { exec: { command: ['a'] } };
+  object.update('u', { spec: { template: { spec: { containers: [{ name: 'c', livenessProbe: probe }] } } } });
+  const changed = { exec: { command: ['b'] } };
+  object.apply(
+    'one',
+    { spec: { template: { spec: { containers: [{ name: 'c', livenessProbe: changed }] } } } },
+    { force: true },
+  );
+  expect(JSON.stringify(object.owners['Update u'])).toContain('"f:exec":{}');
+  object.apply('one', { spec: { template: { spec: { containers: [{ name: 'c' }] } } } });
+  expect(JSON.stringify(object.data('spec'))).not.toContain('exec');
+  const open = custom();
+  open.update('u', { spec: { map: { a: '1' } } });
+  open.apply('one', { spec: { map: { a: '2' } } }, { force: true });
+  open.apply('one', { spec: {} });
+  expect(open.data('spec')).toEqual({ map: {} });
+});
+
 test('a key that an item leaves out is its default, so that both spellings are one item', () => {
   const object = service();
   object.apply('one', { spec: { ports: [{ port: 53, protocol: 'TCP', name: 'a' }] } });

@@ -54,7 +54,8 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   const entries = reconcileEntries(kind, storedEntries(live.metadata));
   const isLive = request.live === live && !hasForgotten(kind, live.metadata.managedFields);
   const last = entries.find((entry) => isApplierOf(writer, entry));
-  const set = setOfConfig(kind, config, last);
+  const said = setOfConfig(kind, config, last);
+  const set = recursiveDifference(said, kind.ignored);
   const own: Entry = {
     manager: writer.manager,
     operation: 'Apply',
@@ -72,7 +73,10 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   const changes = new ChangesByVersion(kind, bare, pruned);
   if (!request.force) refuseConflicts(request, conflictsOf(others, changes));
   const after = [...takeAway(others, changes), ...(isEmptySet(set) ? [] : [own])];
-  const next = refreshLastApplied(request, withManagedFields(request.read(pruned), undefined));
+  // What changes nothing but what a write here resets changes nothing, and is not looked at further: as upstream, whose updater compares without it.
+  const isChange = request.live === undefined || set === said || !isEmptySet(changes.own.touched);
+  const result = isChange ? withManagedFields(request.read(pruned), undefined) : bare;
+  const next = refreshLastApplied(request, result);
   const isSame = sameOwners(entries, after) && deepEqual({ ...next }, withoutTypeMeta(bare, next));
   if (isSame && isLive) return withManagedFields(next, live.metadata.managedFields);
   const timed = { ...own, time: formatTime(writer.nowMs) };
@@ -82,12 +86,13 @@ export function applyConfiguration(request: ApplyRequest): ApiObject {
   );
 }
 
+/** All that it says, with what a write here resets. */
 function setOfConfig(kind: ManagedKind, config: ApiObject, last: Entry | undefined): FieldSet {
   if (last?.apiVersion === kind.apiVersion && ownsExactly(kind.shape, config, last.set)) {
-    return recursiveDifference(last.set, kind.ignored);
+    return last.set;
   }
   try {
-    return recursiveDifference(appliedSet(kind.shape, config), kind.ignored);
+    return appliedSet(kind.shape, config);
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;
     throw badRequest(`failed to create typed patch object: ${error.message}`, error);

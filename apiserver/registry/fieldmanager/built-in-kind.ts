@@ -30,6 +30,7 @@ export function managedKind(options: KindOptions): ManagedKind {
     shape,
     ignored: ignoredFields(options),
     blank: decodeObject(type, {}).object,
+    emptied: type.open ? 'empty' : 'null',
     otherVersion: options.otherVersion ?? (() => undefined),
   };
 }

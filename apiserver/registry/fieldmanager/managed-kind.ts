@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../shared/object/object';
 import type { FieldSet } from '../../../shared/fieldset/field-set';
+import type { Emptied } from '../../../shared/fieldset/remove';
 import type { ObjectShape } from '../../../shared/fieldset/shape';
 
 /** One version of a kind, as field management sees it. */
@@ -14,6 +15,8 @@ export interface ManagedVersion {
 export interface ManagedKind extends ManagedVersion {
   /** What an object of this kind is before anything was written into it. */
   readonly blank: ApiObject;
+  /** What becomes of what an applier takes the last field or item out of. Built-in kinds read null as absent, and its owners keep it. */
+  readonly emptied: Emptied;
   /**
    * Another version in which somebody owns fields, with the way of an object there and back. Undefined for a version that is not
    * served any more: its owners are forgotten.

@@ -25,6 +25,7 @@ export class ChangesByVersion {
   readonly #kind: ManagedKind;
   readonly #old: ApiObject;
   readonly #next: ApiObject;
+  #own: VersionedChange | undefined = undefined;
   readonly #known = new Map<string, { readonly change: VersionedChange | undefined; owners: number }>();
   /** In the request's own version, with nothing left out. */
   readonly comparison: Comparison;
@@ -34,6 +35,11 @@ export class ChangesByVersion {
     this.#old = old;
     this.#next = next;
     this.comparison = compareObjects(kind.shape, old, next);
+  }
+
+  /** In the request's own version. */
+  get own(): VersionedChange {
+    return (this.#own ??= changeOf(this.comparison, this.#kind.ignored));
   }
 
   /** Undefined for a version that is not served any more. To be asked once for each owner. */
@@ -50,7 +56,7 @@ export class ChangesByVersion {
   }
 
   #make(apiVersion: string): VersionedChange | undefined {
-    if (apiVersion === this.#kind.apiVersion) return changeOf(this.comparison, this.#kind.ignored);
+    if (apiVersion === this.#kind.apiVersion) return this.own;
     const other = this.#kind.otherVersion(apiVersion);
     if (other === undefined) return undefined;
     const comparison = compareObjects(other.shape, other.convert(this.#old), other.convert(this.#next));

@@ -19,7 +19,8 @@ export interface Pruning {
 
 /**
  * Takes away what the applier applied last time, does not apply now, and nobody else owns: fields, keys of maps, items of lists. What
- * stands below a thing that goes and was not the applier's alone keeps it.
+ * stands below a thing that goes and was not the applier's alone keeps it. A struct that loses its last field so becomes null, also when
+ * somebody owns the struct itself.
  */
 export function prune({ kind, merged, last, owners }: Pruning): ApiObject {
   if (last === undefined || isEmptySet(last.set) || isStillOwned(last, owners)) return merged;
@@ -32,7 +33,7 @@ export function prune({ kind, merged, last, owners }: Pruning): ApiObject {
   const kept = addBackOwned({ kind, version, owners }, { full, fullSet }, without);
   const gone = intersection(difference(fullSet, namedSet(version, kept)), lastSet);
   if (isEmptySet(gone)) return merged;
-  return version.convertBack(removeFields(version.shape, full, gone) as unknown as ApiObject);
+  return version.convertBack(removeFields(version.shape, full, gone, kind.emptied) as unknown as ApiObject);
 }
 
 /** The common case: everything that was applied last time is applied again, or somebody else's. */

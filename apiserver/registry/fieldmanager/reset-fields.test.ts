@@ -1,8 +1,10 @@
 import { GROUP } from '../../../shared/names';
+import { resourceOf } from '../../../shared/api/resources';
 import { messageType } from '../../../shared/schema/types';
 import { ManagedObject } from './testing/managed-object';
 import type { InProcessApi, Reply } from '../../testing/in-process-api';
 import { startInProcessApi } from '../../testing/in-process-api';
+import { minimalObject } from '../../testing/minimal-objects';
 
 let api: InProcessApi;
 beforeAll(async () => {
@@ -53,4 +55,27 @@ test('what a strategy resets is owned by nobody', () => {
   });
   object.apply('one', { metadata: { labels: { a: 'b' } }, spec: { usages: ['any'] }, status: {} });
   expect(object.owners).toEqual({ 'Apply one': { 'f:metadata': { 'f:labels': { 'f:a': {} } } } });
+});
+
+test('an apply of nothing but what a write here resets is no change, however odd it is', async () => {
+  const path = `/apis/${GROUP.certificates}/v1/certificatesigningrequests`;
+  const row = resourceOf({ group: GROUP.certificates, version: 'v1' }, 'certificatesigningrequests');
+  const least = row && minimalObject(row, '');
+  const created = await api.call('POST', path, { body: { ...least, metadata: { name: 'odd' } } });
+  expect(created.code).toBe(201);
+  const apply = async (status: object): Promise<Reply> =>
+    api.call('PATCH', `${path}/odd/status?fieldManager=a&force=true`, {
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+      body: {
+        apiVersion: `${GROUP.certificates}/v1`,
+        kind: 'CertificateSigningRequest',
+        metadata: { name: 'odd' },
+        status,
+      },
+    });
+  const version = created.json.metadata.resourceVersion;
+  const odd = await apply({ conditions: [{ type: 'Other', status: 'perhaps' }] });
+  expect([odd.code, odd.json.metadata.resourceVersion, odd.json.status]).toEqual([200, version, {}]);
+  const more = await apply({ conditions: [{ type: 'Other', status: 'perhaps' }], certificate: 'YQ==' });
+  expect(more.code).toBe(422);
 });

@@ -150,6 +150,19 @@ test.each([
   expect(object.owners).toEqual({});
 });
 
+test.each([
+  ['a value twice', { endpoints: [{ addresses: ['1.2.3.4'] }, { addresses: ['1.2.3.5', '1.2.3.5'] }] }, {}],
+  [
+    'no value twice',
+    { endpoints: [{ addresses: ['1.2.3.4', '1.2.3.5'] }] },
+    { 'Update one': { 'f:endpoints': {} } },
+  ],
+])('a list inside what is owned as a whole has %s', (_what, change, owners) => {
+  const object = new ManagedObject(messageType('discovery/v1.EndpointSlice'));
+  object.update('one', change);
+  expect(object.owners).toEqual(owners);
+});
+
 test('a write to the object does not own its status, one to the status owns nothing but it', () => {
   const object = pod();
   object.update('one', { spec: { nodeName: 'n' }, status: { phase: 'Pending' } });

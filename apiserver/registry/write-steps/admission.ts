@@ -1,11 +1,22 @@
+import type { ApiObject } from '../../../shared/object/object';
 import type { Draft } from '../draft';
 import { attributesOf } from '../draft';
 
 /** What plugins and webhooks make of the object. */
-export async function mutate(draft: Draft, signal: AbortSignal): Promise<void> {
-  const { context, view } = draft.asked;
-  const mutated = await context.admission.mutate(attributesOf(draft), signal);
+export function mutate(draft: Draft, signal: AbortSignal): Promise<void> | void {
+  const mutated = draft.asked.context.admission.mutate(attributesOf(draft), signal);
+  if (!(mutated instanceof Promise)) {
+    take(draft, mutated);
+    return;
+  }
+  return mutated.then((object) => {
+    take(draft, object);
+  });
+}
+
+function take(draft: Draft, mutated: ApiObject | undefined): void {
   if (mutated === undefined) return;
+  const { view } = draft.asked;
   draft.object = view === undefined ? mutated : view.merge(mutated, draft.object);
 }
 
@@ -20,6 +31,6 @@ export function requireCreate(draft: Draft, signal: AbortSignal): Promise<void> 
 }
 
 /** What plugins, webhooks and quotas say of the object as it will be stored. */
-export async function judge(draft: Draft, signal: AbortSignal): Promise<void> {
-  await draft.asked.context.admission.validate(attributesOf(draft), signal);
+export function judge(draft: Draft, signal: AbortSignal): Promise<void> | void {
+  return draft.asked.context.admission.validate(attributesOf(draft), signal);
 }

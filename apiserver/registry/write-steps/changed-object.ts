@@ -9,28 +9,26 @@ import type { Draft } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
 import { desiredStateDiffers, metadataForUpdate } from '../metadata';
 import type { StoredResource } from '../resource';
-import type { MetadataChecks, Strategy, SubresourceStrategy, WriteInfo } from '../strategy';
+import { uidConflict } from '../storage-error';
+import type { MetadataChecks, Strategy, SubresourceStrategy } from '../strategy';
 import { statusSubresource, withStatus } from '../strategy';
 import { writeInfo } from '../write-context';
 import type { WriteRequest } from '../write-request';
 import { nameRuleOf } from './new-object';
 import { problemsAsSent } from './as-sent';
+import { inToldOrder } from './told-order';
 import { MODIFIED } from './change';
 
 /** A PUT's uid says which object it means; in the result of a patch another uid is a change that validation refuses. */
 export function checkPreconditions(draft: Draft): void {
-  const { request, options } = draft.asked;
+  const { context, request, options } = draft.asked;
   const current = standing(draft);
   const { name } = request;
   const { stored, row } = request.endpoint;
   const { uid, resourceVersion = '' } = draft.object.metadata;
   const isReplacement = options.creates === 'kind' && !judgesIdentity(draft);
   if (isReplacement && uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
-    throw conflict(
-      row,
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid ?? ''}`,
-    );
+    throw uidConflict(context, request, { asked: uid, found: current.metadata.uid });
   }
   if (resourceVersion === '' || resourceVersion === '0') {
     if (stored.strategy.requiresResourceVersion !== true) return;
@@ -61,7 +59,10 @@ export function prepareChanged(draft: Draft): void {
   const info = writeInfo(context, request);
   const { strategy } = stored;
   const next = withTrackedFieldsOnly(context, draft.object);
-  const metadata = metadataForUpdate(next.metadata, current.metadata, stored.namespaced);
+  const metadata = metadataForUpdate(next.metadata, current.metadata, {
+    namespaced: stored.namespaced,
+    keepsLink: request.dryRun,
+  });
   const { resourceVersion = '' } = next.metadata;
   const isUnversioned = resourceVersion === '' && judgesIdentity(draft);
   const merged: ApiObject = {
@@ -73,7 +74,7 @@ export function prepareChanged(draft: Draft): void {
     const changed = subresource.prepareForUpdate(merged, current, info);
     const isFixed = strategy.statusLeavesMetadata === true && request.subresource === 'status';
     draft.object = isFixed
-      ? { ...changed, metadata: withOwnersOf(current.metadata, changed.metadata) }
+      ? { ...changed, metadata: metadataLeft(current.metadata, changed.metadata, strategy) }
       : changed;
     return;
   }
@@ -91,34 +92,35 @@ export function validateChanged(draft: Draft): void {
   const { asked, object: next } = draft;
   const current = standing(draft);
   const { stored } = asked.request.endpoint;
-  const { strategy } = stored;
+  const { strategy, namespaced } = stored;
   const info = writeInfo(asked.context, asked.request);
   const subresource = subresourceStrategy(asked.request);
   const checks = metadataChecksOf(stored, subresource);
-  draft.faults = [
-    ...validateObjectMeta(next.metadata, {
-      namespaced: stored.namespaced,
-      validateName: NAME_CHECKS.has(checks) ? nameRuleOf(strategy) : pathSegmentName,
-      path: 'metadata',
-      freeFinalizers: !DOMAIN_CHECKS.has(checks),
-    }),
-    ...validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata'),
-    ...problemsAsSent(draft, info),
-    ...(subresource === undefined
-      ? rulesOf(strategy, next, current, info)
-      : (subresource.validateUpdate?.(next, current, info) ?? [])),
-  ];
-}
-
-function rulesOf(
-  strategy: Strategy,
-  next: ApiObject,
-  current: ApiObject,
-  info: WriteInfo,
-): readonly FieldError[] {
-  const always = strategy.validate?.(next, info) ?? [];
-  const changes = strategy.validateUpdate?.(next, current, info) ?? [];
-  return strategy.judgesChangesFirst === true ? [...changes, ...always] : [...always, ...changes];
+  const metadata = validateObjectMeta(next.metadata, {
+    namespaced,
+    validateName: NAME_CHECKS.has(checks) ? nameRuleOf(strategy) : pathSegmentName,
+    path: 'metadata',
+    freeFinalizers: !DOMAIN_CHECKS.has(checks),
+  });
+  const moved = validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata');
+  const sent = problemsAsSent(draft, info);
+  const always = subresource === undefined ? (strategy.validate?.(next, info) ?? []) : [];
+  const changes = (subresource ?? strategy).validateUpdate?.(next, current, info) ?? [];
+  const rules = [...sent, ...always];
+  const faults =
+    strategy.judgesChangesFirst === true
+      ? [...metadata, ...moved, ...sent, ...changes, ...always]
+      : [...metadata, ...moved, ...rules, ...changes];
+  draft.faults = faults;
+  if (faults.length === 0) return;
+  const common = validateObjectMeta(next.metadata, {
+    namespaced,
+    validateName: pathSegmentName,
+    path: 'metadata',
+    freeFinalizers: true,
+  });
+  const parts = { common, metadata, moved, rules, changes };
+  draft.faults = inToldOrder(parts, asked.request.endpoint, asked.request.subresource) ?? faults;
 }
 
 /** What is asked of a change: as with the kind, but that a subresource says nothing of names unless it is known to. */
@@ -127,7 +129,7 @@ function metadataChecksOf(
   subresource: SubresourceStrategy | undefined,
 ): MetadataChecks {
   if (subresource?.metadataChecks !== undefined) return subresource.metadataChecks;
-  const { metadataChecks = custom === undefined ? 'all' : 'no domains' } = strategy;
+  const { metadataChecks = custom === undefined ? 'all' : 'least' } = strategy;
   if (subresource === undefined) return metadataChecks;
   return DOMAIN_CHECKS.has(metadataChecks) ? 'old names' : 'least';
 }
@@ -154,9 +156,16 @@ function withNextGeneration(object: ApiObject, current: ApiObject): ApiObject {
 }
 
 /** Metadata as it was, but for the owners of fields. */
-function withOwnersOf(previous: ObjectMeta, next: ObjectMeta): ObjectMeta {
+function metadataLeft(
+  previous: ObjectMeta,
+  { managedFields, generateName }: ObjectMeta,
+  { statusTakesGenerateName = false }: Strategy,
+): ObjectMeta {
   const { managedFields: _previous, ...kept } = previous;
-  return { ...kept, ...(next.managedFields === undefined ? {} : { managedFields: next.managedFields }) };
+  const owned = { ...kept, ...(managedFields === undefined ? {} : { managedFields }) };
+  if (!statusTakesGenerateName) return owned;
+  const { generateName: _former, ...rest } = owned;
+  return { ...rest, ...(generateName === undefined ? {} : { generateName }) };
 }
 
 function subresourceStrategy({ endpoint, subresource }: WriteRequest): SubresourceStrategy | undefined {

@@ -7,6 +7,7 @@ import { GROUP } from '../../../shared/names';
 import { StatusError, timeout } from '../../../shared/errors/status-error';
 import { createObject } from '../../registry/create';
 import { deleteObject } from '../../registry/delete';
+import type { KindSettings } from '../../registry/strategy';
 import type { WriteContext } from '../../registry/write-context';
 import { currentFromCache, readFresh } from '../../registry/current';
 import type { Registry } from '../../registry/registry';
@@ -15,7 +16,7 @@ import { relativeKey } from '../../registry/resource';
 import { updateObject } from '../../registry/update';
 import { ownObject } from './own-object';
 import { ownRequest } from './own-request';
-import { POLICY_OBJECTS } from './policy-objects';
+import { policyObjects } from './policy-objects';
 import { reconciledBinding, reconciledRole } from './reconciled-policy';
 
 /** Objects under way at the same time. */
@@ -32,6 +33,8 @@ export interface PolicyHookParts {
   readonly store: WriteContext;
   readonly registry: () => Registry;
   readonly log: Log;
+  /** Which features there are, on which some roles depend. Default: those of v1.21. */
+  readonly kindSettings?: KindSettings;
 }
 
 /** Brings the roles and bindings of the server's own up to date when it starts, and when the store may be another one. */
@@ -58,11 +61,11 @@ export function createPolicyHook(parts: PolicyHookParts): PolicyHook {
 }
 
 async function reconcilePolicy(
-  { store, registry, log }: PolicyHookParts,
+  { store, registry, log, kindSettings }: PolicyHookParts,
   signal: AbortSignal,
 ): Promise<void> {
   await catchUp({ store, registry }, signal);
-  for (const { resource, objects } of POLICY_OBJECTS) {
+  for (const { resource, objects } of policyObjects(kindSettings)) {
     const endpoint = registry().endpoint(GROUP.rbac, 'v1', resource);
     if (endpoint === undefined) continue;
     const reconciled = reconcilerOf(resource);
@@ -84,9 +87,9 @@ async function catchUp(
   { store: { cache, cacheWaitMs: timeoutMs }, registry }: Pick<PolicyHookParts, 'store' | 'registry'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const of = POLICY_OBJECTS.flatMap(
-    ({ resource }) => registry().endpoint(GROUP.rbac, 'v1', resource) ?? [],
-  ).map(({ stored }) => cache.resource(stored.keyPrefix));
+  const of = policyObjects()
+    .flatMap(({ resource }) => registry().endpoint(GROUP.rbac, 'v1', resource) ?? [])
+    .map(({ stored }) => cache.resource(stored.keyPrefix));
   if ((await cache.freshen({ of, timeoutMs, refill: 'wait' }, signal)) === 'fresh') return;
   throw timeout('the cache of this server is behind the store', RETRY_AFTER_SECONDS);
 }

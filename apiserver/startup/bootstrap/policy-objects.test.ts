@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ApiObject } from '../../../shared/object/object';
+import { FIELD_GATES } from '../../kinds/field-gates';
+import { DEFAULT_KIND_SETTINGS } from '../../registry/strategy';
 import type * as PolicyObjects from './policy-objects';
+import { policyObjects } from './policy-objects';
 import facts from './testing/policy-facts.json';
 
 /**
@@ -21,14 +24,52 @@ const EXTENDED: Readonly<Record<string, string>> = {
   'system:kube-scheduler': 'csistoragecapacities',
 };
 
+/** What each gate adds to the policy, as kube-apiserver's bootstrappolicy says: whole roles with their bindings, or rules of a role. */
+const OF_GATES: readonly (readonly [gate: string, lost: readonly string[], without: readonly string[]])[] = [
+  [
+    'ExpandPersistentVolumes',
+    ['system:controller:expand-controller'],
+    ['system:node persistentvolumeclaims/status'],
+  ],
+  ['GenericEphemeralVolume', ['system:controller:ephemeral-volume-controller'], []],
+  ['TTLAfterFinished', ['system:controller:ttl-after-finished-controller'], []],
+  ['CSIMigration', [], ['system:controller:attachdetach-controller csinodes']],
+  ['CSIStorageCapacity', [], ['system:scheduler csidrivers', 'system:scheduler csistoragecapacities']],
+];
+
+const rulesIn = (objects: readonly ApiObject[]): readonly string[] =>
+  objects.flatMap((role) =>
+    ((role['rules'] ?? []) as readonly { readonly resources?: readonly string[] }[]).flatMap(
+      ({ resources = [] }) => resources.map((resource) => `${nameOf(role)} ${resource}`),
+    ),
+  );
+
+test.each(OF_GATES)('%s off: without what it adds, and with all else', (gate, lost, without) => {
+  const on = policyObjects({ ...DEFAULT_KIND_SETTINGS, gates: new Set(FIELD_GATES) });
+  const gates = new Set(FIELD_GATES.filter((each) => each !== gate));
+  const off = policyObjects({ ...DEFAULT_KIND_SETTINGS, gates });
+  for (const [index, { resource, objects }] of on.entries()) {
+    const kept = off[index]?.objects ?? [];
+    const isOfCluster = resource.startsWith('cluster');
+    expect(objects.map(nameOf).filter((name) => !kept.map(nameOf).includes(name))).toEqual(
+      isOfCluster ? lost : [],
+    );
+    const others = objects.filter((object) => !lost.includes(nameOf(object)));
+    const rules = rulesIn(kept);
+    expect(rulesIn(others).filter((each) => !rules.includes(each))).toEqual(
+      resource === 'clusterroles' ? without : [],
+    );
+  }
+});
+
 describe.each(DIALECTS)('in the dialect %s', (dialect) => {
   let objectsOf: (resource: string) => readonly ApiObject[] = () => [];
 
   beforeAll(() => {
     process.env['ORCH_DIALECT'] = dialect;
     jest.resetModules();
-    const { POLICY_OBJECTS } = jest.requireActual<typeof PolicyObjects>('./policy-objects');
-    objectsOf = (resource) => POLICY_OBJECTS.find((each) => each.resource === resource)?.objects ?? [];
+    const { policyObjects: ofDialect } = jest.requireActual<typeof PolicyObjects>('./policy-objects');
+    objectsOf = (resource) => ofDialect().find((each) => each.resource === resource)?.objects ?? [];
   });
   afterAll(() => {
     delete process.env['ORCH_DIALECT'];

@@ -346,6 +346,9 @@ test('the ranges of Services are read, and refused with the flag when they canno
   });
   const dual = options(ETCD, '--service-cluster-ip-range=fd00::/108,10.0.0.0/16').services;
   expect([dual.addresses.family, dual.secondaryAddresses?.text]).toEqual(['IPv6', '10.0.0.0/16']);
+  expect(
+    errors(ETCD, '--service-cluster-ip-range=10.0.0.0/16,fd00::/108', '--feature-gates=IPv6DualStack=false'),
+  ).toEqual(['--service-cluster-ip-range: a second range needs the feature gate IPv6DualStack']);
   expect(errors(ETCD, '--service-cluster-ip-range=10.0.0.0/16,10.1.0.0/16')).toEqual([
     '--service-cluster-ip-range: its two entries must be of different IP families',
   ]);

@@ -46,6 +46,7 @@ export function completeOptions(flags: ServerFlags): CompletedOptions {
   const nodePorts = parsePortRange(flags.serviceNodePortRange);
   const errors = [
     ...(addresses.ok ? [] : addresses.problems.map((problem) => `--service-cluster-ip-range: ${problem}`)),
+    ...familyErrors(addresses, featureGates),
     ...(nodePorts === undefined
       ? [`--service-node-port-range must be like 30000-32767, not "${flags.serviceNodePortRange}"`]
       : []),
@@ -160,6 +161,16 @@ function watchCacheOptions(flags: ServerFlags): WatchCacheOptions {
     snapshotBytesMax: flags.watchCacheSnapshotBudgetMb * MB,
     checkIntervalMs: flags.cacheCheckIntervalMs,
   };
+}
+
+function familyErrors(
+  addresses: ReturnType<typeof parseAddressRanges>,
+  gates: ReturnType<typeof parseFeatureGates<(typeof OWN_GATES)[number]>>,
+): string[] {
+  const hasTwo = addresses.ok && addresses.secondaryAddresses !== undefined;
+  return hasTwo && gates.ok && !gates.gates.IPv6DualStack
+    ? ['--service-cluster-ip-range: a second range needs the feature gate IPv6DualStack']
+    : [];
 }
 
 function requestErrors(flags: ServerFlags): string[] {

@@ -85,6 +85,16 @@ test('every flag that the library of kube-apiserver has is known', () => {
   expect(GENERIC_FLAGS.filter((name) => !known.has(name))).toEqual([]);
 });
 
+test('every flag that kube-apiserver has besides is known', () => {
+  const known = new Set<string>([...FLAG_ROWS, ...FOREIGN_FLAGS].map(({ name }) => name));
+  const names = `apiserver-count azure-container-registry-config cloud-config cloud-provider enable-aggregator-routing enable-logs-handler
+    endpoint-reconciler-type etcd-servers-overrides event-ttl experimental-logging-sanitization identity-lease-duration-seconds
+    identity-lease-renew-interval-seconds kubelet-certificate-authority kubelet-client-certificate kubelet-client-key
+    kubelet-preferred-address-types kubelet-timeout kubernetes-service-node-port log-flush-frequency master-service-namespace
+    max-connection-bytes-per-sec proxy-client-cert-file proxy-client-key-file show-hidden-metrics-for-version vmodule`;
+  expect(names.split(/\s+/u).filter((name) => !known.has(name))).toEqual([]);
+});
+
 test("kubeadm's command lines are read, and fit together", () => {
   const parsed = parseServerFlags(KUBEADM_API_SERVER);
   if (parsed.outcome !== 'values') throw new Error(JSON.stringify(parsed));

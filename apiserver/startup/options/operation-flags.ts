@@ -26,9 +26,9 @@ export const OPERATION_FLAGS = [
   {
     name: 'enable-http2',
     type: 'bool',
-    default: false,
+    default: true,
     group: 'Secure serving',
-    help: 'Offer HTTP/2 beside HTTP/1.1 on the same port: clients that choose it send all of their requests over one connection.',
+    help: 'Offer HTTP/2 beside HTTP/1.1 on the same port: clients that choose it send all of their requests over one connection. false: HTTP/1.1 alone.',
   },
   {
     name: 'http2-max-streams-per-connection',
@@ -37,13 +37,13 @@ export const OPERATION_FLAGS = [
     min: 0,
     max: 100_000,
     group: 'Secure serving',
-    help: 'The maximum number of requests in flight on one HTTP/2 connection, watches included. 0 means 250. Needs --enable-http2.',
+    help: 'The maximum number of requests in flight on one HTTP/2 connection, watches included. 0 means 250.',
   },
   {
     name: 'goaway-chance',
     type: 'string',
     default: '0',
     group: 'Secure serving',
-    help: 'The part of the requests over HTTP/2 after which their connection takes no further ones (GOAWAY), so that clients behind a balancer spread over all servers: from 0 (never) to 0.02; 0.001 is a good start. Only with several servers behind a balancer. Needs --enable-http2.',
+    help: 'The part of the requests over HTTP/2 after which their connection takes no further ones (GOAWAY), so that clients behind a balancer spread over all servers: from 0 (never) to 0.02; 0.001 is a good start. Only with several servers behind a balancer.',
   },
 ] as const satisfies readonly FlagRow[];

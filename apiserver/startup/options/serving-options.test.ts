@@ -77,14 +77,14 @@ test('origins that are no expressions, and directives that do not exist, are ref
   });
 });
 
-test('HTTP/2 is offered where it is asked for, with the limits of v1.21', () => {
-  expect(serving()).toMatchObject({ options: { http2: undefined } });
-  expect(serving('--enable-http2')).toMatchObject({
+test('HTTP/2 is offered unless it is switched off, with the limits of v1.21', () => {
+  expect(serving('--enable-http2=false')).toMatchObject({ options: { http2: undefined } });
+  expect(serving()).toMatchObject({
     options: { http2: { streamsMax: 250, goawayChance: 0 } },
   });
-  expect(
-    serving('--enable-http2', '--http2-max-streams-per-connection=40', '--goaway-chance=.001'),
-  ).toMatchObject({ options: { http2: { streamsMax: 40, goawayChance: 0.001 } } });
+  expect(serving('--http2-max-streams-per-connection=40', '--goaway-chance=.001')).toMatchObject({
+    options: { http2: { streamsMax: 40, goawayChance: 0.001 } },
+  });
   expect(serving('--goaway-chance=0.03')).toMatchObject({
     errors: ['--goaway-chance must be a number from 0 to 0.02, not "0.03"'],
   });

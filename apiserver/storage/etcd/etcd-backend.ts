@@ -8,7 +8,6 @@ import type {
   Revision,
   StoredRecord,
   WatchOptions,
-  WriteOptions,
   WriteOutcome,
 } from '../backend';
 import { StorageError } from '../backend';
@@ -87,39 +86,30 @@ class BackendOverEtcd implements EtcdBackend {
     }
   }
 
-  async create(
-    key: string,
-    value: Buffer,
-    options: CreateOptions,
-    signal: AbortSignal,
-  ): Promise<WriteOutcome> {
-    const bytes = Buffer.from(key);
-    const absent: Compare = { target: COMPARE_TARGET.create, key: bytes, createRevision: 0 };
-    return this.#put({ key: bytes, value, compare: [absent, ...guarding(options)] }, options, signal);
+  create(key: string, value: Buffer, options: CreateOptions, signal: AbortSignal): Promise<WriteOutcome> {
+    return this.#put({ key: Buffer.from(key), value, expected: undefined }, options, signal);
   }
 
-  async update(
-    key: string,
-    value: Buffer,
-    options: UpdateOptions,
-    signal: AbortSignal,
-  ): Promise<WriteOutcome> {
-    const bytes = Buffer.from(key);
-    const compare = [unchanged(bytes, options.expected), ...guarding(options)];
-    return this.#put({ key: bytes, value, compare }, options, signal);
+  update(key: string, value: Buffer, options: UpdateOptions, signal: AbortSignal): Promise<WriteOutcome> {
+    return this.#put({ key: Buffer.from(key), value, expected: options.expected }, options, signal);
   }
 
   async delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {
     const bytes = Buffer.from(key);
-    const answer = await this.#write(
+    const presumed = this.#presumed;
+    const answer = await this.client.txn(
       {
         compare: [unchanged(bytes, expected)],
         success: [{ deleteRange: { key: bytes, prevKv: true } }],
         failure: [{ range: { key: bytes } }],
+        encoded: presumed?.encoded,
       },
       signal,
     );
-    if (!answer.succeeded) return conflict(answer);
+    if (!answer.succeeded) {
+      this.#checkFailure(answer, presumed);
+      return conflict(answer);
+    }
     const deleted = answer.responses[0]?.deleteRange?.prevKvs[0];
     if (deleted === undefined) throw new Error('etcd did not return the record that it deleted.');
     return { ok: true, revision: answer.header.revision, deleted: toRecord(deleted) };
@@ -181,37 +171,40 @@ class BackendOverEtcd implements EtcdBackend {
     return Promise.resolve();
   }
 
+  /** A transaction, if the presumed record stands. `expected` is undefined for a key that is to be absent. */
   async #put(
-    write: { readonly key: Buffer; readonly value: Buffer; readonly compare: readonly Compare[] },
-    { ttlSeconds }: WriteOptions,
+    write: { readonly key: Buffer; readonly value: Buffer; readonly expected: number | undefined },
+    options: CreateOptions,
     signal: AbortSignal,
   ): Promise<WriteOutcome> {
-    const { key, value, compare } = write;
+    const { key, value, expected } = write;
+    const { ttlSeconds } = options;
+    const own = expected === undefined ? absent(key) : unchanged(key, expected);
     const lease = ttlSeconds === undefined ? 0 : await this.#leases.leaseFor(ttlSeconds, signal);
+    const presumed = this.#presumed;
     const request: TxnRequest = {
-      compare,
+      compare: options.guards === undefined ? [own] : [own, ...options.guards.map(unchangedGuard)],
       success: [{ put: lease === 0 ? { key, value } : { key, value, lease } }],
       failure: [{ range: { key } }],
+      encoded: presumed?.encoded,
     };
     let answer: TxnResponse;
     try {
-      answer = await this.#write(request, signal);
+      answer = await this.client.txn(request, signal);
     } catch (error) {
       if (ttlSeconds === undefined || !isLeaseGone(error)) throw error;
       this.#leases.forget(ttlSeconds);
-      return this.#put(write, { ttlSeconds }, signal);
+      return this.#put(write, options, signal);
     }
-    return answer.succeeded ? { ok: true, revision: answer.header.revision } : conflict(answer);
+    if (answer.succeeded) return { ok: true, revision: answer.header.revision };
+    this.#checkFailure(answer, presumed);
+    return conflict(answer);
   }
 
-  /** The transaction, if the presumed record stands. */
-  async #write(request: TxnRequest, signal: AbortSignal): Promise<TxnResponse> {
-    const presumed = this.#presumed;
-    if (presumed === undefined) return this.client.txn(request, signal);
-    const { compare, success, failure } = request;
-    const answer = await this.client.txn({ compare, success, failure, encoded: presumed.encoded }, signal);
-    if (!answer.succeeded) this.#checkPresumed(answer.responses.at(-1)?.range?.kvs[0]?.modRevision, presumed);
-    return answer;
+  /** What a write that failed says of the record that was presumed when it was sent. */
+  #checkFailure(answer: TxnResponse, presumed: Presumed | undefined): void {
+    if (presumed === undefined) return;
+    this.#checkPresumed(answer.responses.at(-1)?.range?.kvs[0]?.modRevision, presumed);
   }
 
   /** Where a stream begins, the store was out of sight for a while, and may be another one. */
@@ -279,8 +272,12 @@ function presumedOf({ key: name, revision }: Guard): Presumed {
   return { key, revision, encoded };
 }
 
-function guarding({ guards = [] }: CreateOptions): readonly Compare[] {
-  return guards.map(({ key, revision }) => unchanged(Buffer.from(key), revision));
+function absent(key: Buffer): Compare {
+  return { target: COMPARE_TARGET.create, key, createRevision: 0 };
+}
+
+function unchangedGuard({ key, revision }: Guard): Compare {
+  return unchanged(Buffer.from(key), revision);
 }
 
 function unchanged(key: Buffer, expected: number): Compare {

@@ -155,7 +155,7 @@ export interface TxnRequest {
   readonly success: readonly RequestOp[];
   readonly failure: readonly RequestOp[];
   /** Further comparisons and operations, behind the others: the result of `encodeShared`. */
-  readonly encoded?: Buffer;
+  readonly encoded?: Buffer | undefined;
 }
 
 export interface ResponseOp {

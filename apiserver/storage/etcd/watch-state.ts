@@ -32,6 +32,9 @@ export class WatchState {
   readonly #options: WatchStateOptions;
   #last: number;
   #pending: { readonly revision: number; readonly events: WatchEvent[] } | undefined;
+  /** Those of the newest revision. */
+  #lastEvents: readonly WatchEvent[] | undefined;
+  /** Theirs, once a new stream begins with them: hardly any revision is seen twice, and to mark each costs a checksum of its values. */
   #lastMarks: ReadonlySet<string> | undefined;
   #isResuming = true;
   #gapAt: number | undefined;
@@ -51,7 +54,7 @@ export class WatchState {
 
   /** Whether the last revision is one that this watch has seen itself, and not only the caller's word. */
   get hasDelivered(): boolean {
-    return this.#lastMarks !== undefined;
+    return this.#lastEvents !== undefined;
   }
 
   /** Call it for each new stream; tells how to open it. */
@@ -99,7 +102,9 @@ export class WatchState {
       this.#complete(this.#pending, done);
       this.#pending = undefined;
     }
-    if (newest !== undefined) this.#lastMarks = new Set(newest.map(markOf));
+    if (newest === undefined) return;
+    this.#lastEvents = newest;
+    this.#lastMarks = undefined;
   }
 
   #complete(pending: { revision: number; events: readonly WatchEvent[] }, done: Revision[]): void {
@@ -133,12 +138,19 @@ export class WatchState {
         `etcd sent revision ${String(revision)} again, after ${String(this.#last)}.`,
       );
     }
-    if (revision === this.#last && this.#lastMarks?.has(markOf(event)) === false) {
+    if (revision === this.#last && !this.#isOfLast(event)) {
       throw new StorageError(
         'reset',
         `etcd tells another history at revision ${String(revision)} than before.`,
       );
     }
+  }
+
+  /** Whether the newest revision has this event, or is not known. */
+  #isOfLast(event: WatchEvent): boolean {
+    if (this.#lastEvents === undefined) return true;
+    this.#lastMarks ??= new Set(this.#lastEvents.map(markOf));
+    return this.#lastMarks.has(markOf(event));
   }
 
   #toEvent(key: string, event: WatchEvent): RevisionEvent {

@@ -3,7 +3,6 @@ import type {
   Backend,
   CreateOptions,
   DeleteOutcome,
-  Guard,
   ListOptions,
   ListResult,
   Revision,
@@ -18,7 +17,9 @@ import type { Lineage, LineageOptions } from './lineage-keeper';
 import { LineageKeeper } from './lineage-keeper';
 import { decodeLineage } from './decode-lineage';
 import type { ReplaceableStore } from './replaceable-store';
-import { shiftedOutcome, shiftedRecord, shiftedRevision } from './shifted';
+import { shiftedRevision } from './shifted';
+import type { StoreCalls } from './shifted-store';
+import { ofEarlierLineage, ShiftedStore } from './shifted-store';
 
 /**
  * A store whose revisions never come twice, also when somebody replaces it by an empty or an older one while this process runs. Its
@@ -41,68 +42,34 @@ export class LineageBackend implements Backend {
     return this.#keeper.replacements;
   }
 
-  async get(
-    key: string,
-    signal: AbortSignal,
-  ): Promise<{ record: StoredRecord | undefined; revision: number }> {
-    return this.#read(signal, async ({ offset }) => {
-      const { record, revision } = await this.#store.get(key, signal);
-      return {
-        record: record === undefined ? undefined : shiftedRecord(record, offset),
-        revision: revision + offset,
-      };
-    });
+  get(key: string, signal: AbortSignal): Promise<{ record: StoredRecord | undefined; revision: number }> {
+    return this.#run(signal, 'unavailable', (store) => store.get(key, signal), revisionOf);
   }
 
-  async list(prefix: string, options: ListOptions, signal: AbortSignal): Promise<ListResult> {
-    return this.#read(signal, async ({ offset }) => {
-      if (offset === 0) return this.#store.list(prefix, options, signal);
-      const { revision: wanted } = options;
-      if (wanted !== undefined && wanted <= offset) throw ofEarlierLineage(wanted, offset);
-      const at = wanted === undefined ? {} : { revision: wanted - offset };
-      const { records, revision, remaining } = await this.#store.list(prefix, { ...options, ...at }, signal);
-      const shifted = records.map((record) => shiftedRecord(record, offset));
-      return { records: shifted, revision: revision + offset, remaining };
-    });
+  list(prefix: string, options: ListOptions, signal: AbortSignal): Promise<ListResult> {
+    return this.#run(signal, 'unavailable', (store) => store.list(prefix, options, signal), revisionOf);
   }
 
-  async create(
-    key: string,
-    value: Buffer,
-    options: CreateOptions,
-    signal: AbortSignal,
-  ): Promise<WriteOutcome> {
-    return this.#write(signal, async ({ offset }) => {
-      const guards = guardsAt(options.guards, offset);
-      if (guards === undefined) return this.#conflict(key, offset, signal);
-      return shiftedOutcome(await this.#store.create(key, value, { ...options, guards }, signal), offset);
-    });
+  create(key: string, value: Buffer, options: CreateOptions, signal: AbortSignal): Promise<WriteOutcome> {
+    return this.#run(
+      signal,
+      'unknown-outcome',
+      (store) => store.create(key, value, options, signal),
+      revisionOf,
+    );
   }
 
-  async update(
-    key: string,
-    value: Buffer,
-    options: UpdateOptions,
-    signal: AbortSignal,
-  ): Promise<WriteOutcome> {
-    return this.#write(signal, async ({ offset }) => {
-      const guards = guardsAt(options.guards, offset);
-      const expected = revisionAt(options.expected, offset);
-      if (guards === undefined || expected === undefined) return this.#conflict(key, offset, signal);
-      const there = { ...options, guards, expected };
-      return shiftedOutcome(await this.#store.update(key, value, there, signal), offset);
-    });
+  update(key: string, value: Buffer, options: UpdateOptions, signal: AbortSignal): Promise<WriteOutcome> {
+    return this.#run(
+      signal,
+      'unknown-outcome',
+      (store) => store.update(key, value, options, signal),
+      revisionOf,
+    );
   }
 
-  async delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {
-    return this.#write(signal, async ({ offset }) => {
-      const at = revisionAt(expected, offset);
-      if (at === undefined) return this.#conflict(key, offset, signal);
-      const outcome = await this.#store.delete(key, at, signal);
-      if (!outcome.ok) return shiftedOutcome(outcome, offset);
-      const { deleted, revision } = outcome;
-      return { ok: true, revision: revision + offset, deleted: shiftedRecord(deleted, offset) };
-    });
+  delete(key: string, expected: number, signal: AbortSignal): Promise<DeleteOutcome> {
+    return this.#run(signal, 'unknown-outcome', (store) => store.delete(key, expected, signal), revisionOf);
   }
 
   async *watch(options: WatchOptions, signal: AbortSignal): AsyncGenerator<readonly Revision[]> {
@@ -127,11 +94,13 @@ export class LineageBackend implements Backend {
     if (!signal.aborted && !this.#keeper.holds(lineage)) throw replaced();
   }
 
-  async currentRevision(signal: AbortSignal): Promise<number> {
-    const answer = await this.#read(signal, async ({ offset }) => ({
-      revision: (await this.#store.currentRevision(signal)) + offset,
-    }));
-    return answer.revision;
+  currentRevision(signal: AbortSignal): Promise<number> {
+    return this.#run(
+      signal,
+      'unavailable',
+      (store) => store.currentRevision(signal),
+      (revision) => revision,
+    );
   }
 
   async compact(revision: number, signal: AbortSignal): Promise<void> {
@@ -148,25 +117,22 @@ export class LineageBackend implements Backend {
     return this.#options.store;
   }
 
-  #read<T extends { readonly revision: number }>(signal: AbortSignal, call: Call<T>): Promise<T> {
-    return this.#run(signal, call, 'unavailable');
-  }
-
-  #write<T extends { readonly revision: number }>(signal: AbortSignal, call: Call<T>): Promise<T> {
-    return this.#run(signal, call, 'unknown-outcome');
-  }
-
-  /** An answer for which the line of history was over when it came is one of either store, and becomes an error of the code `outdated`. */
-  async #run<T extends { readonly revision: number }>(
+  /**
+   * Every call goes this way, so it makes no more promises than it has to. An answer for which the line of history was over when it came is
+   * one of either store, and becomes an error of the code `outdated`.
+   */
+  async #run<T>(
     signal: AbortSignal,
-    call: Call<T>,
     outdated: StorageErrorCode,
+    call: (store: StoreCalls) => Promise<T>,
+    revision: (answer: T) => number,
   ): Promise<T> {
     signal.throwIfAborted();
     const lineage = this.#keeper.known ?? (await this.#keeper.current(signal));
+    const { offset } = lineage;
     let answer: T;
     try {
-      answer = await call(lineage);
+      answer = await call(offset === 0 ? this.#store : new ShiftedStore(this.#store, offset));
     } catch (error) {
       const meaning = this.#meaning(error, lineage);
       // A later try finds the store as it is now.
@@ -176,7 +142,7 @@ export class LineageBackend implements Backend {
     if (!this.#keeper.holds(lineage)) {
       throw new StorageError(outdated, 'the store was replaced while it was asked');
     }
-    this.#keeper.see(answer.revision);
+    this.#keeper.see(revision(answer));
     return answer;
   }
 
@@ -191,16 +157,6 @@ export class LineageBackend implements Backend {
     });
   }
 
-  /** What a write is told whose record, or guard, is one of an earlier line of history. */
-  async #conflict(
-    key: string,
-    offset: number,
-    signal: AbortSignal,
-  ): Promise<WriteOutcome & { readonly ok: false }> {
-    const { record, revision } = await this.#store.get(key, signal);
-    return shiftedOutcome({ ok: false, current: record, revision }, offset);
-  }
-
   /** Throws `reset` once another replica has written down that the store is another one. */
   #lookForChange(batch: readonly Revision[], lineage: Lineage): void {
     for (const { events } of batch) {
@@ -213,25 +169,8 @@ export class LineageBackend implements Backend {
   }
 }
 
-type Call<T> = (lineage: Lineage) => Promise<T>;
-
-function revisionAt(revision: number, offset: number): number | undefined {
-  return offset > 0 && revision <= offset ? undefined : revision - offset;
-}
-
-/** Undefined when one of them cannot stand. */
-function guardsAt(guards: readonly Guard[] = [], offset: number): readonly Guard[] | undefined {
-  if (offset === 0) return guards;
-  if (guards.some(({ revision }) => revision <= offset)) return undefined;
-  return guards.map(({ key, revision }) => ({ key, revision: revision - offset }));
-}
-
-function ofEarlierLineage(revision: number, offset: number): StorageError {
-  return new StorageError(
-    'compacted',
-    `revision ${String(revision)} is one of the store that was here before it was replaced`,
-    { compactRevision: offset + 1 },
-  );
+function revisionOf({ revision }: { readonly revision: number }): number {
+  return revision;
 }
 
 function replaced(): StorageError {

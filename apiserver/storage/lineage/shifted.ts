@@ -7,7 +7,6 @@ export function shiftedRecord({ key, value, revision }: StoredRecord, offset: nu
 }
 
 export function shiftedOutcome<T extends WriteOutcome | Conflict>(outcome: T, offset: number): T {
-  if (offset === 0) return outcome;
   const revision = outcome.revision + offset;
   if (outcome.ok || outcome.current === undefined) return { ...outcome, revision };
   return { ...outcome, revision, current: shiftedRecord(outcome.current, offset) };

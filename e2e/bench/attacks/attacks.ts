@@ -1,15 +1,19 @@
 import type { Attack } from './attack';
 import { CHAINS } from './chains';
+import { FLOODS } from './floods';
+import { HTTP2 } from './http2';
 import { LARGE_BODIES } from './large-bodies';
 import { PIPELINING } from './pipelining';
 import { WEBHOOKS } from './webhooks';
 import { WORDS_OF_OBJECTS } from './words';
 
-/** The findings of a security review, each as it was reproduced there. */
+/** The findings of a security review, each as it was reproduced there, and what else a client without manners sends. */
 export const ATTACKS: readonly Attack[] = [
   ...PIPELINING,
   ...LARGE_BODIES,
   ...CHAINS,
   ...WEBHOOKS,
   ...WORDS_OF_OBJECTS,
+  ...FLOODS,
+  ...HTTP2,
 ];

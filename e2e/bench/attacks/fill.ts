@@ -3,7 +3,7 @@ import { configMap, defaultServiceAccount, namespace } from '../../support/objec
 import type { Replica } from '../../support/replica';
 import { keys } from '../worst/stored';
 import type { SlowWebhook } from './slow-webhook';
-import { HOOKED } from './stored';
+import { BOOTSTRAP_TOKEN_ID, HOOKED } from './stored';
 import { NOISY } from './victim';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
@@ -25,6 +25,7 @@ export async function fillForAttacks(
   await create(client, own, configMap('small', { a: 'b' }));
   await create(client, own, configMap('wide', keys(WIDE_KEYS)));
   await create(client, own, configMap('big', { text: 'x'.repeat(BIG_CHARS) }));
+  await create(client, '/api/v1/namespaces/kube-system/secrets', bootstrapToken());
   await create(
     client,
     '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
@@ -47,6 +48,19 @@ async function tenant(client: ApiClient, name: string, namespaces: readonly stri
   const path = `/api/v1/namespaces/${name}/serviceaccounts/default/token`;
   const { body } = await create(client, path, { spec: { expirationSeconds: TOKEN_SECONDS } });
   return (body.status as { readonly token: string }).token;
+}
+
+/** One that nobody knows but who reads this. */
+function bootstrapToken(): object {
+  return {
+    metadata: { name: `bootstrap-token-${BOOTSTRAP_TOKEN_ID}` },
+    type: 'bootstrap.kubernetes.io/token',
+    stringData: {
+      'token-id': BOOTSTRAP_TOKEN_ID,
+      'token-secret': 'fedcba9876543210',
+      'usage-bootstrap-authentication': 'true',
+    },
+  };
 }
 
 function configuration({ url, authority }: SlowWebhook): object {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { TLSSocket } from 'node:tls';
 import type { Attack } from './attack';
-import { BIG, WIDE } from './stored';
+import { BIG, BOOTSTRAP_TOKEN_ID, WIDE } from './stored';
 import type { Victim } from './victim';
 
 const UNFINISHED = 150;
@@ -10,28 +10,26 @@ const UNREAD_CONNECTIONS = 4;
 const UNREAD_TIMES = 2_500;
 
 /** As long as one is, though nobody has signed it. */
-const MADE_UP_TOKEN = `Bearer eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.${Buffer.from(
+export const MADE_UP_TOKEN = `Bearer eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.${Buffer.from(
   JSON.stringify({ iss: 'https://kubernetes.default.svc', sub: 'a'.repeat(150) }),
 ).toString('base64url')}.${'a'.repeat(86)}`;
 
+/** A token that somebody begins to guess who knows its name. */
+export const GUESSED_TOKEN = `Bearer ${BOOTSTRAP_TOKEN_ID}.0123456789abcdef`;
+
 /** Many requests of one connection at once, answers that nobody reads, and bodies that never end. */
 export const PIPELINING: readonly Attack[] = [
-  {
-    name: 'F1: 20,000 × GET /livez in one go, without credentials',
-    round: async (victim, signal) => pipeline(victim, { times: 20_000, text: head('/livez') }, signal),
-  },
-  {
-    name: 'F1: 5,000 × GET /readyz?verbose in one go, without credentials',
-    round: async (victim, signal) =>
-      pipeline(victim, { times: 5_000, text: head('/readyz?verbose') }, signal),
-  },
-  {
-    name: 'F1: 5,000 made-up tokens in one go',
-    round: async (victim, signal) => {
-      const text = head('/api/v1/pods', [`Authorization: ${MADE_UP_TOKEN}`]);
-      return pipeline(victim, { times: 5_000, text }, signal);
-    },
-  },
+  inOneGo('20,000 × GET /livez', 20_000, head('/livez')),
+  inOneGo('5,000 × GET /healthz', 5_000, head('/healthz')),
+  inOneGo('5,000 × GET /livez/ping', 5_000, head('/livez/ping')),
+  inOneGo('5,000 × GET /readyz?verbose', 5_000, head('/readyz?verbose')),
+  inOneGo('20,000 × GET /api/v1/pods', 20_000, head('/api/v1/pods')),
+  inOneGo('5,000 × a made-up token', 5_000, head('/api/v1/pods', [`Authorization: ${MADE_UP_TOKEN}`])),
+  inOneGo(
+    '5,000 × a guessed bootstrap token',
+    5_000,
+    head('/api/v1/pods', [`Authorization: ${GUESSED_TOKEN}`]),
+  ),
   {
     name: 'F1: 20 × GET of 60,000 keys as YAML in one go',
     round: async (victim, signal) => {
@@ -71,6 +69,13 @@ export const PIPELINING: readonly Attack[] = [
     },
   },
 ];
+
+function inOneGo(what: string, times: number, text: string): Attack {
+  return {
+    name: `F1: ${what} in one go, without credentials`,
+    round: async (victim, signal) => pipeline(victim, { times, text }, signal),
+  };
+}
 
 function head(path: string, lines: readonly string[] = [], method = 'GET'): string {
   return [`${method} ${path} HTTP/1.1`, 'Host: x', ...lines, '', ''].join('\r\n');

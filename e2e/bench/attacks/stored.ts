@@ -7,3 +7,6 @@ export const SMALL = `/api/v1/namespaces/${NOISY}/configmaps/small`;
 
 /** A namespace of the attacker's whose ConfigMaps a webhook judges. */
 export const HOOKED = 'noisy-hooked';
+
+/** The name of a bootstrap token that there is. */
+export const BOOTSTRAP_TOKEN_ID = 'abcdef';

@@ -11,9 +11,19 @@ export const NOISY = 'noisy';
 export interface Request {
   readonly method?: string;
   readonly path: string;
+  /** Beside the credentials of the attacker, or in their place. */
   readonly headers?: Readonly<Record<string, string>>;
+  readonly isAnonymous?: true;
   /** An object is sent as JSON. */
   readonly body?: Buffer | object;
+}
+
+/** What a client says of itself in a handshake. */
+interface ClientSide {
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+  /** `h2` is HTTP/2. */
+  readonly ALPNProtocols?: string[];
 }
 
 const SOCKETS_MAX = 256;
@@ -44,8 +54,12 @@ export class Victim {
   }
 
   /** Resolves with the code, which is counted, once the whole answer is there. */
-  async ask({ method = 'GET', path, headers = {}, body }: Request, signal: AbortSignal): Promise<number> {
+  async ask(
+    { method = 'GET', path, headers = {}, isAnonymous, body }: Request,
+    signal: AbortSignal,
+  ): Promise<number> {
     const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+    const who = isAnonymous === true ? {} : { authorization: this.authorization };
     const type = bytes === undefined ? {} : { 'content-type': 'application/json' };
     const code = await new Promise<number>((resolve) => {
       const sent = request(
@@ -54,7 +68,7 @@ export class Victim {
           agent: this.#agent,
           method,
           signal,
-          headers: { authorization: this.authorization, ...type, ...headers },
+          headers: { ...who, ...type, ...headers },
         },
         (answer: IncomingMessage) => {
           answer.resume();
@@ -70,7 +84,7 @@ export class Victim {
   }
 
   /** A connection of its own, over which bytes are sent as they are; its errors are nobody's. */
-  connect(client: { readonly cert?: Buffer; readonly key?: Buffer } = {}): TLSSocket {
+  connect(client: ClientSide = {}): TLSSocket {
     const { hostname, port } = new URL(this.#target.server);
     const socket = connect({ host: hostname, port: Number(port), ca: this.#ca, ...client });
     socket.on('error', () => undefined);

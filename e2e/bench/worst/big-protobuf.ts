@@ -18,6 +18,9 @@ function varint(value: number): readonly number[] {
 /** Just below what the server reads of one message. */
 const VALUES_MAX = 249_000;
 
+/** What is carried out on the loop, with what is around it. */
+const LOOP_VALUES_MAX = 1_480;
+
 /** The same field as often as a body can hold it, or as the server reads it. */
 function many(number: number, content: Buffer | string, times = VALUES_MAX): Buffer {
   const item = field(number, content);
@@ -35,7 +38,13 @@ const META = field(1, NAME);
 const CONFIGMAP = `${SPACE}/configmaps?dryRun=All`;
 const POD = `${SPACE}/pods?dryRun=All`;
 
-type Row = readonly [name: string, path: string, apiVersion: string, kind: string, raw: () => Buffer];
+type Row = readonly [
+  name: string,
+  path: string,
+  apiVersion: string,
+  kind: string,
+  raw: (times?: number) => Buffer,
+];
 
 const ROWS: readonly Row[] = [
   [
@@ -45,50 +54,80 @@ const ROWS: readonly Row[] = [
     'Pod',
     () => Buffer.concat([META, field(2, many(2, '', Infinity))]),
   ],
-  ['pod, empty containers', POD, 'v1', 'Pod', () => Buffer.concat([META, field(2, many(2, ''))])],
-  ['pod, containers', POD, 'v1', 'Pod', () => Buffer.concat([META, field(2, many(2, field(1, 'c')))])],
-  ['pod, empty volumes', POD, 'v1', 'Pod', () => Buffer.concat([META, field(2, many(1, ''))])],
-  ['pod, empty env', POD, 'v1', 'Pod', () => Buffer.concat([META, field(2, field(2, many(7, '')))])],
+  ['pod, empty containers', POD, 'v1', 'Pod', (times) => Buffer.concat([META, field(2, many(2, '', times))])],
+  [
+    'pod, containers',
+    POD,
+    'v1',
+    'Pod',
+    (times) => Buffer.concat([META, field(2, many(2, field(1, 'c'), times))]),
+  ],
+  ['pod, empty volumes', POD, 'v1', 'Pod', (times) => Buffer.concat([META, field(2, many(1, '', times))])],
+  [
+    'pod, empty env',
+    POD,
+    'v1',
+    'Pod',
+    (times) => Buffer.concat([META, field(2, field(2, many(7, '', times)))]),
+  ],
   [
     'service, empty ports',
     `${SPACE}/services?dryRun=All`,
     'v1',
     'Service',
-    () => Buffer.concat([META, field(2, many(1, ''))]),
+    (times) => Buffer.concat([META, field(2, many(1, '', times))]),
   ],
   [
     'endpoints, empty subsets',
     `${SPACE}/endpoints?dryRun=All`,
     'v1',
     'Endpoints',
-    () => Buffer.concat([META, many(2, '')]),
+    (times) => Buffer.concat([META, many(2, '', times)]),
   ],
   [
     'endpoints, empty addresses',
     `${SPACE}/endpoints?dryRun=All`,
     'v1',
     'Endpoints',
-    () => Buffer.concat([META, field(2, many(1, ''))]),
+    (times) => Buffer.concat([META, field(2, many(1, '', times))]),
   ],
   [
     'role, empty rules',
     '/apis/rbac.authorization.k8s.io/v1/namespaces/worst/roles?dryRun=All',
     'rbac.authorization.k8s.io/v1',
     'Role',
-    () => Buffer.concat([META, many(2, '')]),
+    (times) => Buffer.concat([META, many(2, '', times)]),
   ],
-  ['configmap, one empty key', CONFIGMAP, 'v1', 'ConfigMap', () => Buffer.concat([META, many(2, '')])],
+  [
+    'configmap, one empty key',
+    CONFIGMAP,
+    'v1',
+    'ConfigMap',
+    (times) => Buffer.concat([META, many(2, '', times)]),
+  ],
   [
     'ownerReferences, empty',
     CONFIGMAP,
     'v1',
     'ConfigMap',
-    () => field(1, Buffer.concat([NAME, many(13, '')])),
+    (times) => field(1, Buffer.concat([NAME, many(13, '', times)])),
   ],
-  ['managedFields, empty', CONFIGMAP, 'v1', 'ConfigMap', () => field(1, Buffer.concat([NAME, many(17, '')]))],
-  ['finalizers, empty', CONFIGMAP, 'v1', 'ConfigMap', () => field(1, Buffer.concat([NAME, many(14, '')]))],
-  ['metadata again and again', CONFIGMAP, 'v1', 'ConfigMap', () => many(1, '')],
-  ['unknown fields', CONFIGMAP, 'v1', 'ConfigMap', () => Buffer.concat([META, many(15, '')])],
+  [
+    'managedFields, empty',
+    CONFIGMAP,
+    'v1',
+    'ConfigMap',
+    (times) => field(1, Buffer.concat([NAME, many(17, '', times)])),
+  ],
+  [
+    'finalizers, empty',
+    CONFIGMAP,
+    'v1',
+    'ConfigMap',
+    (times) => field(1, Buffer.concat([NAME, many(14, '', times)])),
+  ],
+  ['metadata again and again', CONFIGMAP, 'v1', 'ConfigMap', (times) => many(1, '', times)],
+  ['unknown fields', CONFIGMAP, 'v1', 'ConfigMap', (times) => Buffer.concat([META, many(15, '', times)])],
   [
     'one value',
     CONFIGMAP,
@@ -116,14 +155,23 @@ const ROWS: readonly Row[] = [
     '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
     'authorization.k8s.io/v1',
     'SelfSubjectAccessReview',
-    () => field(1, many(13, '')),
+    (times) => field(1, many(13, '', times)),
   ],
 ];
 
-export const BIG_PROTOBUF: readonly WorstRequest[] = ROWS.map(([name, path, apiVersion, kind, raw]) => ({
-  name: `Protobuf: ${name}`,
-  method: 'POST',
-  path,
-  headers: { 'content-type': TYPE.protobuf },
-  body: () => object(apiVersion, kind, raw()),
-}));
+export const BIG_PROTOBUF: readonly WorstRequest[] = ROWS.map((row) => protobuf('Protobuf', row));
+
+/** Few enough values to be carried out on the loop that serves everybody. */
+export const SMALL_PROTOBUF: readonly WorstRequest[] = ROWS.filter(([, , , , raw]) => raw.length > 0).map(
+  (row) => protobuf('Protobuf within the bounds', row, LOOP_VALUES_MAX),
+);
+
+function protobuf(what: string, [name, path, apiVersion, kind, raw]: Row, times?: number): WorstRequest {
+  return {
+    name: `${what}: ${name}`,
+    method: 'POST',
+    path,
+    headers: { 'content-type': TYPE.protobuf },
+    body: () => object(apiVersion, kind, raw(times)),
+  };
+}

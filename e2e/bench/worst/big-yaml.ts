@@ -104,6 +104,16 @@ export const BIG_YAML: readonly WorstRequest[] = [
   ),
 ];
 
+/** The largest that is parsed on the loop that serves everybody. */
+const LOOP_BYTES = 4 * 1_024;
+
+export const SMALL_YAML: readonly WorstRequest[] = ROWS.filter(([, begin]) => begin.length < LOOP_BYTES).map(
+  ([name, begin, item, between, end]) =>
+    yaml(`YAML within the bounds: ${name}`, CONFIGMAP, () =>
+      filled({ begin, item, between, end, bytes: LOOP_BYTES }),
+    ),
+);
+
 function yaml(name: string, path: string, text: () => string): WorstRequest {
   return post(name, path, [TYPE.yaml, text]);
 }

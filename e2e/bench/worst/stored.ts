@@ -23,6 +23,15 @@ export const STORED = {
   small: `${SPACE}/configmaps/small`,
 } as const;
 
+/** Objects as large as is still changed on the loop that serves everybody. */
+export const STORED_WITHIN = {
+  /** 700 keys, each with its field. */
+  keys: `${SPACE}/configmaps/within`,
+  /** 240 containers. */
+  pod: `${SPACE}/pods/within`,
+  custom: `${WIDE_CUSTOM}/within`,
+} as const;
+
 /** What the worst requests are about. Rejects when the server refuses any of it. */
 export async function fillStore(client: ApiClient): Promise<void> {
   for (const name of ['worst', 'many']) {
@@ -69,6 +78,17 @@ export async function fillStore(client: ApiClient): Promise<void> {
     kind: 'Wide',
     metadata: { name: 'wide' },
     spec: { free: keys(40_000) },
+  });
+  await create(client, parentOf(STORED_WITHIN.keys), configMap('within', keys(700)));
+  await create(client, parentOf(STORED_WITHIN.pod), {
+    metadata: { name: 'within' },
+    spec: { containers: numbered(240, (index) => ({ name: `c${String(index)}`, image: 'i' })) },
+  });
+  await create(client, parentOf(STORED_WITHIN.custom), {
+    apiVersion: 'worst.example/v1',
+    kind: 'Wide',
+    metadata: { name: 'within' },
+    spec: {},
   });
   await fillMany(client);
 }

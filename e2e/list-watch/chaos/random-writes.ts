@@ -18,8 +18,8 @@ export interface RandomWritesOptions {
 export interface WriteReport {
   /** Versions of acknowledged writes that were no deletions, by resource. */
   readonly versions: ReadonlyMap<string, readonly number[]>;
-  /** Acknowledged deletions, by resource. */
-  readonly deletions: ReadonlyMap<string, number>;
+  /** The uids of what was deleted by acknowledged deletions, by resource: two that meet at one pod are both acknowledged, as in v1.21. */
+  readonly deletions: ReadonlyMap<string, ReadonlySet<string>>;
   /** By verb. */
   readonly acknowledged: Readonly<Record<string, number>>;
   /** Writes that were refused: the object was there already, or not there any more, or was changed meanwhile. */
@@ -58,7 +58,7 @@ const VERBS: readonly (readonly [number, WriteVerb])[] = [
 export async function writeAtRandom(options: RandomWritesOptions): Promise<WriteReport> {
   const { clients, random, concurrency } = options;
   const versions = new Map<string, number[]>(RESOURCES.map(({ resource }) => [resource, []]));
-  const deletions = new Map<string, number>();
+  const deletions = new Map(RESOURCES.map(({ resource }) => [resource, new Set<string>()]));
   const acknowledged: Record<string, number> = {};
   /** What probably exists, so that most writes meet what they need. */
   const present = new Set<string>();
@@ -92,7 +92,8 @@ export async function writeAtRandom(options: RandomWritesOptions): Promise<Write
     options.onAcknowledged?.(done);
     acknowledged[verb] = (acknowledged[verb] ?? 0) + 1;
     const { resource } = place.resource;
-    if (verb === 'delete') deletions.set(resource, (deletions.get(resource) ?? 0) + 1);
+    if (verb === 'delete')
+      deletions.get(resource)?.add(uidOf(answer) ?? fail(`A deletion of ${key} names no uid.`));
     else versions.get(resource)?.push(Number(answer.body.metadata?.resourceVersion));
   };
   const writer = async (): Promise<void> => {
@@ -100,6 +101,11 @@ export async function writeAtRandom(options: RandomWritesOptions): Promise<Write
   };
   await Promise.all(Array.from({ length: concurrency }, writer));
   return { versions, deletions, acknowledged, refused, unknown };
+}
+
+/** Of an object, or of the one that a Status is about. */
+function uidOf({ body }: Answer): string | undefined {
+  return body.metadata?.uid ?? body.details?.uid;
 }
 
 function anywhere(random: Random, turn: string): Place {

@@ -32,11 +32,16 @@ const TYPE_META =
  */
 export function jsonInOrder(value: unknown, body: Buffer): Buffer | undefined {
   if (body.length > DOCUMENT_BYTES_MAX) return undefined;
-  const json = stringifyExact(inOrder(value));
-  return Buffer.from(json.replace(/[<>&\u2028\u2029]/g, escaped));
+  return jsonBytesOf(inOrder(value));
 }
 
-function inOrder(value: unknown): unknown {
+/** The JSON of a value as Go writes it. */
+export function jsonBytesOf(value: unknown): Buffer {
+  return Buffer.from(stringifyExact(value).replace(/[<>&\u2028\u2029]/g, escaped));
+}
+
+/** The value with all names in their order. */
+export function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,5 +1,9 @@
 import { ANNOTATION, GROUP, NAMESPACE, NODE_USER } from '../../../../shared/names';
 import { eventually } from '../../../../shared/testing/eventually';
+import { FIELD_GATES } from '../../../kinds/field-gates';
+import type { FieldGate } from '../../../kinds/field-gates';
+import { DEFAULT_KIND_SETTINGS } from '../../../registry/strategy';
+import { MemoryBackend } from '../../../storage/testing/memory-backend';
 import type { InProcessApi, Reply } from '../../../testing/in-process-api';
 import { startInProcessApi } from '../../../testing/in-process-api';
 
@@ -12,8 +16,11 @@ let api: InProcessApi;
 beforeEach(async () => {
   api = await startInProcessApi(undefined, { authorizationModes: ['Node', 'RBAC'] });
 });
+/** Those that another was started beside, on their store. */
+const earlier: InProcessApi[] = [];
+
 afterEach(async () => {
-  await api.close();
+  for (const each of [...earlier.splice(0), api]) await each.close();
 });
 
 async function create(path: string, body: object): Promise<Reply['json']> {
@@ -256,6 +263,34 @@ test.each<readonly [Asked, string | true]>([
 ])('%j is answered as in v1.21', async (asked, answer) => {
   const { allowed, reason = '' } = await review(asked);
   expect(answer === true ? allowed : [allowed, reason]).toEqual(answer === true ? true : [false, answer]);
+});
+
+test.each<readonly [gate: FieldGate, asked: Asked]>([
+  ['GenericEphemeralVolume', { resource: 'persistentvolumeclaims', name: 'web-v' }],
+  ['DynamicKubeletConfig', { resource: 'configmaps', name: 'agent' }],
+  [
+    'ExpandPersistentVolumes',
+    { resource: 'persistentvolumeclaims', verb: 'patch', subresource: 'status', name: 'web-v' },
+  ],
+])('a node may not do what only %s gives it a reason for, once it is off', async (gate, asked) => {
+  const backend = new MemoryBackend();
+  const startWith = async (gates: readonly FieldGate[]): Promise<void> => {
+    earlier.push(api);
+    api = await startInProcessApi(backend, {
+      authorizationModes: ['Node', 'RBAC'],
+      kindSettings: { ...DEFAULT_KIND_SETTINGS, gates: new Set(gates) },
+    });
+  };
+  await startWith(FIELD_GATES);
+  const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  await pod({ volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: claim } } }] });
+  await create(`${CORE}/nodes`, {
+    metadata: { name: 'one' },
+    spec: { configSource: { configMap: { namespace: 'default', name: 'agent', kubeletConfigKey: 'k' } } },
+  });
+  expect(await may(asked)).toBe(true);
+  await startWith(FIELD_GATES.filter((each) => each !== gate));
+  expect(await may(asked)).toBe(false);
 });
 
 test('the rules of a node cannot be listed', async () => {

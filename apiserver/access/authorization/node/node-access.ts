@@ -4,6 +4,7 @@ import { nodeOf } from '../../node-user';
 import { CompiledRule, askedBy } from '../rbac/compiled-rule';
 import type { PolicyRule } from '../rbac/policy-rule';
 import { NO_RULES } from '../rules';
+import type { NodeFeatures } from './node-features';
 import type { NeededKind, NodeGraph } from './node-graph';
 
 const ALLOWED: AccessVerdict = { decision: 'allow', reason: '' };
@@ -12,7 +13,11 @@ const ALLOWED: AccessVerdict = { decision: 'allow', reason: '' };
  * The mode `Node`: agents of nodes may read what their own pods need, renew their own Lease and CSINode, and do what `rules` allows all
  * nodes. It has no opinion about anybody else. A refusal is decided again on everything that was written before.
  */
-export function nodeAccess(graph: NodeGraph, rules: readonly PolicyRule[]): AccessControl {
+export function nodeAccess(
+  graph: NodeGraph,
+  rules: readonly PolicyRule[],
+  { volumesGrow }: Pick<NodeFeatures, 'volumesGrow'>,
+): AccessControl {
   const compiled = rules.map((rule) => new CompiledRule(rule));
   return {
     authorize: async (question, signal) => {
@@ -25,7 +30,8 @@ export function nodeAccess(graph: NodeGraph, rules: readonly PolicyRule[]): Acce
         const asked = askedBy(question);
         return compiled.some((rule) => rule.allows(asked)) ? ALLOWED : noOpinion('');
       }
-      const problem = row.problem(node, question);
+      const problem =
+        row.resource === CLAIMS && !volumesGrow ? getProblem(node, question) : row.problem(node, question);
       if (problem !== undefined) return noOpinion(problem);
       const { kind } = row;
       if (kind === undefined) return ALLOWED;
@@ -62,11 +68,13 @@ interface Row {
   readonly problem: (node: string, question: AccessQuestion) => string | undefined;
 }
 
+const CLAIMS = 'persistentvolumeclaims';
+
 /** What is not the same for all nodes. */
 const ROWS: readonly Row[] = [
   { group: GROUP.core, resource: 'secrets', kind: 'secret', problem: readProblem },
   { group: GROUP.core, resource: 'configmaps', kind: 'configmap', problem: readProblem },
-  { group: GROUP.core, resource: 'persistentvolumeclaims', kind: 'claim', problem: claimProblem },
+  { group: GROUP.core, resource: CLAIMS, kind: 'claim', problem: claimProblem },
   { group: GROUP.core, resource: 'persistentvolumes', kind: 'volume', problem: getProblem },
   { group: GROUP.storage, resource: 'volumeattachments', kind: 'attachment', problem: getProblem },
   { group: GROUP.core, resource: 'serviceaccounts', kind: 'account', problem: tokenProblem },

@@ -9,9 +9,12 @@ import type { StoredResource } from '../../../registry/resource';
 import { currentOfEntry } from '../../../registry/stored-form';
 import { CacheFollowers } from '../cache-followers';
 import type { PolicySources } from '../rbac/policies';
+import type { NodeFeatures } from './node-features';
 import { NodeUses } from './node-uses';
 import type { ReferenceKind } from './references';
 import { referencesOfNode, referencesOfPod, referencesOfVolume } from './references';
+
+type GraphFeatures = Pick<NodeFeatures, 'ephemeralVolumes' | 'nodeConfiguration'>;
 
 /** How often the graph is brought up to date when nobody asks: long before the cache forgets what has changed. */
 const KEEP_MS = 250;
@@ -26,10 +29,14 @@ export class NodeGraph {
   /** The node of each VolumeAttachment. */
   readonly #attachments = new Map<string, string>();
 
-  constructor({ stored, cache }: PolicySources) {
+  readonly #features: GraphFeatures;
+
+  constructor({ stored, cache }: PolicySources, features: GraphFeatures) {
+    this.#features = features;
+    const nodes = [GROUP.core, 'nodes', (each: StoredResource) => this.#nodeTarget(each)] as const;
     const rows: readonly (readonly [group: string, resource: string, make: TargetOf])[] = [
       [GROUP.core, 'pods', (pods) => this.#podTarget(pods)],
-      [GROUP.core, 'nodes', (nodes) => this.#nodeTarget(nodes)],
+      ...(features.nodeConfiguration ? [nodes] : []),
       [GROUP.core, 'persistentvolumes', (volumes) => this.#volumeTarget(volumes)],
       [GROUP.storage, 'volumeattachments', (attachments) => this.#attachmentTarget(attachments)],
     ];
@@ -87,7 +94,11 @@ export class NodeGraph {
           this.#uses.release(POD + key);
         } else if (uids.get(key) !== entry.uid || this.#uses.nodeOf(POD + key) !== node || mayGrow(entry)) {
           uids.set(key, entry.uid);
-          this.#uses.hold(POD + key, node, referencesOfPod(currentOfEntry(pods, entry).object as Pod));
+          this.#uses.hold(
+            POD + key,
+            node,
+            referencesOfPod(currentOfEntry(pods, entry).object as Pod, this.#features),
+          );
         }
       },
     };

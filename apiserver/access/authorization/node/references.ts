@@ -1,5 +1,6 @@
 import type { Node, PersistentVolume, Pod, PodSpec, Volume } from '../../../../shared/api/types/core-v1';
 import { ANNOTATION } from '../../../../shared/names';
+import type { NodeFeatures } from './node-features';
 
 /** What a node may need for what runs on it. */
 export type ReferenceKind = 'secret' | 'configmap' | 'claim' | 'account';
@@ -12,7 +13,10 @@ export function referenceTo(kind: ReferenceKind, namespace: string, name: string
 }
 
 /** What the pod refers to, each once. A node shows mirror pods itself, which give it nothing. */
-export function referencesOfPod({ metadata, spec }: Pod): readonly Reference[] {
+export function referencesOfPod(
+  { metadata, spec }: Pod,
+  { ephemeralVolumes }: Pick<NodeFeatures, 'ephemeralVolumes'>,
+): readonly Reference[] {
   if (spec === undefined || metadata.annotations?.[ANNOTATION.mirrorPod] !== undefined) return [];
   const { namespace = '', name: pod = '' } = metadata;
   const { serviceAccountName, imagePullSecrets = [], volumes = [] } = spec;
@@ -20,7 +24,8 @@ export function referencesOfPod({ metadata, spec }: Pod): readonly Reference[] {
     ['account', serviceAccountName],
     ...imagePullSecrets.map(({ name }): Named => ['secret', name]),
     ...containersOf(spec).flatMap(namedByContainer),
-    ...volumes.flatMap((volume) => namedByVolume(volume, pod)),
+    ...volumes.flatMap((volume) => namedByVolume(volume)),
+    ...(ephemeralVolumes ? volumes.map((volume) => claimMadeFor(pod, volume)) : []),
   ];
   const found = named.flatMap(([kind, name = '']) =>
     name === '' ? [] : [referenceTo(kind, namespace, name)],
@@ -44,14 +49,17 @@ function namedByContainer({ env = [], envFrom = [] }: AnyContainer): readonly Na
 }
 
 /** A volume that is made for the pod has a claim by both their names. */
-function namedByVolume(volume: Volume, pod: string): readonly Named[] {
-  const { configMap, projected, persistentVolumeClaim, ephemeral, name } = volume;
+function claimMadeFor(pod: string, { ephemeral, name }: Volume): Named {
+  return ['claim', ephemeral === undefined ? undefined : `${pod}-${name}`];
+}
+
+function namedByVolume(volume: Volume): readonly Named[] {
+  const { configMap, projected, persistentVolumeClaim } = volume;
   return [
     ...secretsOfVolume(volume).map((secret): Named => ['secret', secret]),
     ['configmap', configMap?.name],
     ...(projected?.sources ?? []).map((source): Named => ['configmap', source.configMap?.name]),
     ['claim', persistentVolumeClaim?.claimName],
-    ['claim', ephemeral === undefined ? undefined : `${pod}-${name}`],
   ];
 }
 

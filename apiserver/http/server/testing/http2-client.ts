@@ -9,9 +9,15 @@ export interface Http2Reply {
   readonly text: string;
 }
 
+/** Node's own client would send no head over 64 KiB. */
+const HEAD_BYTES_MAX = 1_024 * 1_024;
+
 /** A connection over HTTP/2 to a server on this machine, whoever has signed its certificate. */
 export async function connectHttp2(port: number): Promise<ClientHttp2Session> {
-  const session = connect(`https://127.0.0.1:${String(port)}`, { rejectUnauthorized: false });
+  const session = connect(`https://127.0.0.1:${String(port)}`, {
+    rejectUnauthorized: false,
+    maxSendHeaderBlockLength: HEAD_BYTES_MAX,
+  });
   session.on('error', () => undefined);
   await once(session, 'remoteSettings');
   return session;
@@ -50,12 +56,15 @@ const FRAME_HEAD_BYTES = 9;
 const FRAME_TYPES = {
   data: 0,
   headers: 1,
+  priority: 2,
   reset: 3,
   settings: 4,
   ping: 6,
   goaway: 7,
   window: 8,
   continuation: 9,
+  /** Of an extension that nobody knows. */
+  unknown: 0x42,
 } as const;
 
 export const FLAG = { endStream: 1, endHeaders: 4 } as const;
@@ -84,6 +93,9 @@ export const HTTP2_PREFACE = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   http2Frame('settings', { stream: 0 }),
 ]);
+
+/** What it says once it has read the settings of the server, which hold from then on. */
+export const HTTP2_SETTINGS_TAKEN = http2Frame('settings', { stream: 0, flags: 1 });
 
 /** A field of a head, neither compressed nor remembered; of less than 127 bytes each. */
 export function http2Field(name: string, value: string): Buffer {

@@ -106,15 +106,20 @@ function checkJsonPatch(input: Buffer): void {
 
 const COPIES_MAX = 8;
 
-/** None of the differences from the RFC that ADR 6 lists can show in it. */
+/** None of the differences from the RFC that ADR 6 lists can show in it, nor what the judge takes for the member of an object. */
 function isPlainOperation(operation: unknown): boolean {
   if (!isJsonObject(operation) || !OPERATIONS.some((each) => each === operation['op'])) return false;
   return [operation['path'], operation['from'] ?? '/'].every(
     (pointer) =>
       typeof pointer === 'string' &&
       /^(?:\/(?:[^~/]|~[01])*)+$/.test(pointer) &&
-      !/\/(?:[+-]\d|\d{7})/.test(pointer),
+      !/\/(?:[+-]\d|\d{7})/.test(pointer) &&
+      !pointer.split('/').some(isInherited),
   );
+}
+
+function isInherited(name: string): boolean {
+  return name in Object.prototype || name in Array.prototype;
 }
 
 function checkMergePatch(input: Buffer): void {

@@ -1,0 +1,98 @@
+/** The types of frames by their numbers (RFC 9113, 6). */
+export const FRAME = { data: 0, headers: 1, priority: 2, continuation: 9 } as const;
+
+/** The highest of the types that HTTP/2 has; what is above belongs to extensions. */
+export const FRAME_TYPE_MAX: number = FRAME.continuation;
+
+export const END_HEADERS = 0x4;
+
+/** Is told of what comes over a connection, in its order. */
+export interface FrameListener {
+  /** A frame begins. False: what follows is to be read later. */
+  begin(type: number, flags: number, stream: number): boolean;
+  /** A part of its content, without what fills it up and without its weight: `bytes` from `from` to `to`, which may be nothing. */
+  content(bytes: Buffer, from: number, to: number): void;
+  end(): void;
+}
+
+const PREFACE_BYTES = 24;
+const FRAME_HEAD_BYTES = 9;
+const TYPE_AT = 3;
+const FLAGS_AT = 4;
+const STREAM_AT = 5;
+const PADDED = 0x8;
+const PRIORITY = 0x20;
+const PRIORITY_BYTES = 5;
+const STREAM_BITS = 0x7f_ff_ff_ff;
+
+/** Finds the frames in what a client sends over HTTP/2, however the bytes are cut. */
+export class FrameReader {
+  readonly #listener: FrameListener;
+  #preface = PREFACE_BYTES;
+  /** The head of a frame, as far as it has come. */
+  readonly #frame = Buffer.alloc(FRAME_HEAD_BYTES);
+  #frameBytes = 0;
+  /** Bytes of the frame that are still to come, and of these, behind them, what fills it up. */
+  #left = 0;
+  #padding = 0;
+  /** Bytes before the content, of which the first may say how much fills the frame up. */
+  #before = 0;
+  #isPadded = false;
+
+  constructor(listener: FrameListener) {
+    this.#listener = listener;
+  }
+
+  /**
+   * To be called with all that comes over the connection, from the byte `from` on. Answers up to which byte it has read: the end, or where the
+   * listener wants to rest.
+   */
+  add(bytes: Buffer, from = 0): number {
+    let at = Math.min(from + this.#preface, bytes.length);
+    this.#preface -= at - from;
+    let goesOn = true;
+    while (at < bytes.length && goesOn) {
+      if (this.#frameBytes < FRAME_HEAD_BYTES) {
+        const taken = bytes.copy(this.#frame, this.#frameBytes, at, at + FRAME_HEAD_BYTES - this.#frameBytes);
+        this.#frameBytes += taken;
+        at += taken;
+        if (this.#frameBytes === FRAME_HEAD_BYTES) goesOn = this.#beginFrame();
+      } else {
+        const end = Math.min(at + this.#left, bytes.length);
+        this.#left -= end - at;
+        this.#part(bytes, at, end);
+        at = end;
+      }
+      if (this.#frameBytes === FRAME_HEAD_BYTES && this.#left === 0) {
+        this.#frameBytes = 0;
+        this.#listener.end();
+      }
+    }
+    return at;
+  }
+
+  #beginFrame(): boolean {
+    const frame = this.#frame;
+    const type = frame[TYPE_AT] ?? 0;
+    const flags = frame[FLAGS_AT] ?? 0;
+    this.#left = frame.readUIntBE(0, TYPE_AT);
+    this.#isPadded = (flags & PADDED) !== 0 && (type === FRAME.data || type === FRAME.headers);
+    this.#padding = 0;
+    const hasWeight = type === FRAME.headers && (flags & PRIORITY) !== 0;
+    this.#before = (this.#isPadded ? 1 : 0) + (hasWeight ? PRIORITY_BYTES : 0);
+    return this.#listener.begin(type, flags, frame.readUInt32BE(STREAM_AT) & STREAM_BITS);
+  }
+
+  #part(bytes: Buffer, from: number, to: number): void {
+    let start = from;
+    if (this.#before > 0 && to > from) {
+      if (this.#isPadded) this.#padding = bytes[from] ?? 0;
+      this.#isPadded = false;
+      const skipped = Math.min(this.#before, to - from);
+      this.#before -= skipped;
+      start += skipped;
+    }
+    const filling = Math.max(0, this.#padding - this.#left);
+    this.#listener.content(bytes, start, Math.max(start, to - filling));
+  }
+}

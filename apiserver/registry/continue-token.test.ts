@@ -1,0 +1,24 @@
+import { decodeContinueToken, encodeContinueToken } from './continue-token';
+
+function tokenOf(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+test('a token says where it came from', () => {
+  const token = { revision: 5, after: 'default/a' };
+  expect(decodeContinueToken(encodeContinueToken(token))).toEqual(token);
+});
+
+test.each([
+  ['x', 'illegal base64 data at input byte 0'],
+  ['YQ=', 'illegal base64 data at input byte 2'],
+  ['YQ', "invalid character 'a' looking for beginning of value"],
+  ['', 'unexpected end of JSON input'],
+  [tokenOf([]), 'json: cannot unmarshal array into Go value of type etcd3.continueToken'],
+  [tokenOf(5), 'json: cannot unmarshal number into Go value of type etcd3.continueToken'],
+  [tokenOf(null), 'server does not recognize this encoded version ""'],
+])('the token %j is refused in the words of v1.21', (token, why) => {
+  expect(() => decodeContinueToken(token)).toThrow(
+    `invalid continue token: continue key is not valid: ${why}`,
+  );
+});

@@ -1,0 +1,32 @@
+import type { DurationHistogram, TakenDurations } from './duration-histogram';
+import type { Labels } from './metric-set';
+
+/** What was counted in another thread, as data, to be added to what this one has counted: a value for each set of labels. */
+export type Taken<T> = readonly (readonly [labels: Labels, value: T])[];
+
+interface Timed {
+  readonly labels: Labels;
+  readonly durations: DurationHistogram;
+}
+
+interface Counted {
+  readonly labels: Labels;
+  times: number;
+}
+
+/** Takes what the series have counted, which begin again at 0. */
+export function takeDurations(series: Iterable<Timed>): Taken<TakenDurations> {
+  return [...series].flatMap(({ labels, durations }) => {
+    const taken = durations.take();
+    return taken === undefined ? [] : [[labels, taken] as const];
+  });
+}
+
+/** Takes what the series have counted, which begin again at 0. */
+export function takeTimes(series: Iterable<Counted>): Taken<number> {
+  return [...series].flatMap((counted) => {
+    const { labels, times } = counted;
+    counted.times = 0;
+    return times === 0 ? [] : [[labels, times] as const];
+  });
+}
