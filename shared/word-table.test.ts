@@ -26,6 +26,9 @@ const OPEN_VIEWS = /\bas (?:unknown as )?(?:Readonly<|Partial<)*Record<string,[^
 /** A word that is said to be a key of a table, which the compiler then believes. */
 const BELIEVED_WORDS = /\[[^\]\n]* as keyof typeof \w+\]|[(!]\w+ in [A-Z][A-Z_]+\)/gu;
 
+/** A member by a word that is made where there is none: an inherited one counts as there, and what is put into it is everybody's. */
+const MADE_MEMBERS = /[\w)\]]\[[^\]'"\n]+\] (?:\?\?|\|\|)=/gu;
+
 test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'])(
   'a table of words has no row %s',
   (word) => {
@@ -50,6 +53,16 @@ test('nothing is looked up in what is only viewed as a table, or by a word that 
   expect(found).toEqual(VIEWED);
 });
 
+test('no member is made where an inherited one would be taken for it', () => {
+  const found = sources().flatMap(([file, text]) =>
+    [...text.matchAll(MADE_MEMBERS)].map(([access]) => `${file}: ${access}`),
+  );
+  expect(found).toEqual(MADE);
+});
+
+/** The names of a message's fields. */
+const MADE: readonly string[] = ['shared/protobuf/decode.ts: t[name] ??='];
+
 /** The members of a stored object, by names that come from the definition of its kind. */
 const VIEWED: readonly string[] = [
   'apiserver/cache/state/entry-codec.ts: as Record<string, unknown>)[',
@@ -64,9 +77,15 @@ test.each([
   ['(TABLE as Readonly<Record<string, Row>>)[word]', 1],
   ['TABLE[word as keyof typeof TABLE]', 1],
   ['if (word in TABLE) return;', 1],
+  ['at = at[name] ??= {};', 1],
+  ['(rows[each.name] ||= []).push(each);', 1],
+  ['byName[0] ??= first;', 1],
+  ["fields['name'] ??= 1; rows.first ??= 2;", 0],
   ['const table = wordTable({ a: 1 });', 0],
 ])('%s counts as many: %d', (text, count) => {
-  const found = [OPEN_CONSTANTS, OPEN_VIEWS, BELIEVED_WORDS].flatMap((each) => [...text.matchAll(each)]);
+  const found = [OPEN_CONSTANTS, OPEN_VIEWS, BELIEVED_WORDS, MADE_MEMBERS].flatMap((each) => [
+    ...text.matchAll(each),
+  ]);
   expect(found).toHaveLength(count);
 });
 

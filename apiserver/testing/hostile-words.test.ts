@@ -39,6 +39,13 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.close();
 });
+/** What every object inherits is nobody's to change, whatever else a request is answered with. */
+afterEach(() => {
+  expect([Object.prototype, Function.prototype, Array.prototype].map(ownNames)).toEqual(INHERITED);
+});
+
+const ownNames = (value: object): readonly string[] => Object.getOwnPropertyNames(value);
+const INHERITED = [Object.prototype, Function.prototype, Array.prototype].map(ownNames);
 
 async function make(path: string, body: object): Promise<void> {
   const { code, text } = await api.call('POST', path, { body });
@@ -277,3 +284,38 @@ test.each(WORDS)('%s in any part of a patch is no fault of the server', async (w
   ];
   expect(await failing(requests)).toEqual([]);
 });
+
+test.each(WORDS)('no JSON patch reaches what objects inherit by way of %s', async (word) => {
+  const into = [
+    'constructor/prototype',
+    `constructor/prototype/${word}`,
+    '__proto__',
+    `${word}/prototype`,
+    word,
+  ];
+  // The last operation makes of it what does not fit the kind, whose words are told with what the patch has made.
+  const misfit = { op: 'add', path: '/data', value: [] };
+  const patches = into.flatMap((place) => [
+    [{ op: 'add', path: `/${place}/polluted/x`, value: 1 }, misfit],
+    [
+      ...holdersOf(place).map((path) => ({ op: 'add', path, value: {} })),
+      { op: 'add', path: `/${place}/polluted`, value: {} },
+      { op: 'add', path: `/${place}/polluted/x`, value: 1 },
+      { op: 'copy', from: `/${place}/polluted/x`, path: `/${place}/polluted/y` },
+      misfit,
+    ],
+  ]);
+  const headers = { 'content-type': MEDIA_TYPE.jsonPatch };
+  const requests = patches.map((patch): Request => [
+    'PATCH',
+    `${CONFIG_MAPS}/x?dryRun=All`,
+    { headers, text: JSON.stringify(patch) },
+  ]);
+  expect(await failing(requests)).toEqual([]);
+});
+
+/** The pointers to all that holds the place. */
+function holdersOf(place: string): readonly string[] {
+  const parts = place.split('/');
+  return parts.map((_part, at) => `/${parts.slice(0, at + 1).join('/')}`);
+}

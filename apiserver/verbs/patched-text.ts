@@ -1,5 +1,6 @@
 import { MEDIA_TYPE } from '../../shared/names';
-import { isJsonObject } from '../../shared/object/clone';
+import type { JsonObject } from '../../shared/object/clone';
+import { getOwn, isJsonObject, setOwn } from '../../shared/object/clone';
 import type { ObjectMeta } from '../../shared/object/object';
 import { messageType } from '../../shared/schema/types';
 import { inOrder, jsonBytesOf } from '../../shared/schema/reader-words/document-words';
@@ -22,43 +23,38 @@ export function inDeclaredOrder(metadata: ObjectMeta): ObjectMeta {
 
 const OBJECT_META = messageType('meta/v1.ObjectMeta');
 
-/** The holders of all places that operations name, as objects in one another. */
-function visitedByOperations(operations: unknown): Visited {
-  const root: Visited = {};
+/** The holders of all places that operations name, as objects in one another. The names are the client's, so nothing inherited is ever taken. */
+function visitedByOperations(operations: unknown): JsonObject {
+  const root: JsonObject = {};
   if (!Array.isArray(operations)) return root;
   for (const operation of operations as readonly unknown[]) {
     if (!isJsonObject(operation)) continue;
-    const { path, from } = operation as { readonly path?: unknown; readonly from?: unknown };
-    visit(root, path);
-    visit(root, from);
+    visit(root, getOwn(operation, 'path'));
+    visit(root, getOwn(operation, 'from'));
   }
   return root;
 }
 
-interface Visited {
-  [key: string]: Visited;
-}
-
-function visit(root: Visited, pointer: unknown): void {
+function visit(root: JsonObject, pointer: unknown): void {
   if (typeof pointer !== 'string') return;
   const keys = pointer.split('/').slice(1, -1);
   let at = root;
   for (const key of keys) {
     const name = key.replace(/~1/g, '/').replace(/~0/g, '~');
-    if (name === '__proto__') return;
-    at = at[name] ??= {};
+    const there = getOwn(at, name);
+    const inner = isJsonObject(there) ? there : {};
+    if (inner !== there) setOwn(at, name, inner);
+    at = inner;
   }
 }
 
 function orderedWhere(value: unknown, visited: unknown): unknown {
   if (Array.isArray(visited)) return inOrder(value);
   if (!isJsonObject(visited)) return value;
-  if (Array.isArray(value)) return value.map((item, index) => orderedWhere(item, visited[String(index)]));
+  if (Array.isArray(value)) {
+    return value.map((item, index) => orderedWhere(item, getOwn(visited, String(index))));
+  }
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, each]) => [name, orderedWhere(each, own(visited, name))]));
-}
-
-function own(visited: Readonly<Record<string, unknown>>, name: string): unknown {
-  return Object.hasOwn(visited, name) ? visited[name] : undefined;
+  return Object.fromEntries(entries.map(([name, each]) => [name, orderedWhere(each, getOwn(visited, name))]));
 }

@@ -39,6 +39,15 @@ test('what is grafted shares with the object what got nothing', () => {
   expect(graftUnknownFields(POD, next, next).object).toBe(next);
 });
 
+test('a member with the name of what objects inherit is data like any other', () => {
+  const stored = JSON.parse('{"metadata":{},"__proto__":{"a":1},"constructor":2}') as object;
+  const { object } = graftUnknownFields(POD, pod({ containers: [] }) as never, stored);
+  expect(Object.entries(object).slice(-2)).toEqual([
+    ['__proto__', { a: 1 }],
+    ['constructor', 2],
+  ]);
+});
+
 test('items that are equal keep their fields each once', () => {
   const tolerations = [{ key: 'a' }, { key: 'a' }];
   const next = pod({ containers: [], tolerations });

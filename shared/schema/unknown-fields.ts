@@ -1,3 +1,4 @@
+import { setOwn } from '../object/clone';
 import { decodeObject } from './decode';
 import type { FieldType, MessageType } from './types';
 
@@ -61,7 +62,7 @@ function grafted(type: MessageType, next: Members, { stored, path, lost }: Graft
   for (const [key, value] of Object.entries(stored)) {
     const field = type.byName.get(key);
     if (field === undefined) {
-      if (!isKnownOtherwise(type, key)) added[key] = value;
+      if (!isKnownOtherwise(type, key)) setOwn(added, key, value);
       continue;
     }
     const inner = messageOf(field);
