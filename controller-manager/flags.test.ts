@@ -24,10 +24,3 @@ test('the former name of a flag works, and is said to be one', () => {
     warnings: ['--experimental-cluster-signing-duration is deprecated: use --cluster-signing-duration'],
   });
 });
-
-test('flags of kube-controller-manager that concern every controller are known', () => {
-  const known = new Set<string>([...FLAGS, ...FOREIGN_FLAGS].map(({ name }) => name));
-  const names = `feature-gates service-account-private-key-file authentication-kubeconfig authorization-kubeconfig client-ca-file
-    requestheader-client-ca-file kube-api-qps kube-api-burst leader-elect-resource-lock profiling show-hidden-metrics-for-version`;
-  expect(names.split(/\s+/u).filter((name) => !known.has(name))).toEqual([]);
-});

@@ -8,7 +8,14 @@ import { completeOptions } from './complete-options';
 import { FLAG_ROWS } from './flag-rows';
 import { FOREIGN_FLAGS } from './foreign-flags';
 import { parseServerFlags } from './parse-server-flags';
-import { GENERIC_FLAGS, KUBEADM_API_SERVER, KUBEADM_CONTROLLER_MANAGER } from './testing/upstream-flags';
+import {
+  API_SERVER_FLAGS,
+  CONTROLLER_MANAGER_FLAGS,
+  GENERIC_FLAGS,
+  HIDDEN_FLAGS,
+  KUBEADM_API_SERVER,
+  KUBEADM_CONTROLLER_MANAGER,
+} from './testing/upstream-flags';
 
 const ROOT = path.resolve(__dirname, '../../..');
 const MANUAL = path.join(ROOT, 'apiserver/docs');
@@ -79,20 +86,14 @@ test.each([
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-test('every flag that the library of kube-apiserver has is known', () => {
-  const known = new Set<string>([...FLAG_ROWS, ...FOREIGN_FLAGS].map(({ name }) => name));
-  expect(GENERIC_FLAGS.length).toBeGreaterThan(70);
-  expect(GENERIC_FLAGS.filter((name) => !known.has(name))).toEqual([]);
-});
-
-test('every flag that kube-apiserver has besides is known', () => {
-  const known = new Set<string>([...FLAG_ROWS, ...FOREIGN_FLAGS].map(({ name }) => name));
-  const names = `apiserver-count azure-container-registry-config cloud-config cloud-provider enable-aggregator-routing enable-logs-handler
-    endpoint-reconciler-type etcd-servers-overrides event-ttl experimental-logging-sanitization identity-lease-duration-seconds
-    identity-lease-renew-interval-seconds kubelet-certificate-authority kubelet-client-certificate kubelet-client-key
-    kubelet-preferred-address-types kubelet-timeout kubernetes-service-node-port log-flush-frequency master-service-namespace
-    max-connection-bytes-per-sec proxy-client-cert-file proxy-client-key-file show-hidden-metrics-for-version vmodule`;
-  expect(names.split(/\s+/u).filter((name) => !known.has(name))).toEqual([]);
+test.each([
+  ['the library of kube-apiserver', [...FLAG_ROWS, ...FOREIGN_FLAGS], GENERIC_FLAGS, 70],
+  ['kube-apiserver besides', [...FLAG_ROWS, ...FOREIGN_FLAGS], [...API_SERVER_FLAGS, ...HIDDEN_FLAGS], 60],
+  ['kube-controller-manager', [...FLAGS, ...MANAGER_FOREIGN_FLAGS], CONTROLLER_MANAGER_FLAGS, 130],
+])('every flag that %s has is known', (_program, rows, flags, atLeast) => {
+  const known = new Set<string>(rows.map(({ name }) => name));
+  expect(flags.length).toBeGreaterThan(atLeast);
+  expect(flags.filter((name) => !known.has(name))).toEqual([]);
 });
 
 test("kubeadm's command lines are read, and fit together", () => {
