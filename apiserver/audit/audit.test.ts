@@ -102,6 +102,15 @@ describe('events', () => {
     expect(events.map(({ stage }) => stage)).toEqual(['ResponseComplete']);
   });
 
+  test('what was asked for is told as the client wrote it', async () => {
+    const { reply, events } = await audited('GET', '/api/v1/%6eamespaces/defaul%74?pretty=%66alse&');
+    expect(reply.code).toBe(200);
+    expect(events[1]).toMatchObject({
+      requestURI: '/api/v1/%6eamespaces/defaul%74?pretty=%66alse&',
+      objectRef: { resource: 'namespaces', name: 'default' },
+    });
+  });
+
   test('a path that is no resource has no object', async () => {
     const { events } = await audited('GET', '/apis');
     expect(events[1]).toMatchObject({ verb: 'get', requestURI: '/apis', responseStatus: { code: 200 } });

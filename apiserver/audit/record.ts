@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AUDIT_ANNOTATION } from '../../shared/names';
 import type { Log } from '../../shared/log/log';
 import type { AuditTrail, JsonBody, ObjectIdentity, WantedObjects } from '../exchange/audit-trail';
+import { requestUri } from '../exchange/request-uri';
 import type { Exchange, UserInfo } from '../exchange/exchange';
 import type {
   EventFields,
@@ -192,12 +193,11 @@ export class AuditRecord implements AuditTrail {
 const PRECISE_MS_MAX = 10_000;
 
 function factsOf(exchange: Exchange): RequestFacts {
-  const { headers, path, info, user, remoteAddress } = exchange;
-  const search = exchange.search ?? exchange.query.toString();
+  const { headers, info, user, remoteAddress } = exchange;
   const ips = sourceIps(headers, remoteAddress);
   const agent = headers['user-agent'] ?? '';
   return {
-    requestURI: search === '' ? path : `${path}?${search}`,
+    requestURI: requestUri(exchange),
     verb: info.verb,
     user: userOf(user),
     ...(ips.length === 0 ? {} : { sourceIPs: ips }),

@@ -70,6 +70,8 @@ export interface Exchange {
   readonly method: string;
   /** The path without the query, percent-encoded where it has to be ({@link plainPath}). */
   readonly path: string;
+  /** Path and query as they were received, where they begin with a slash. Absent: as `path` and `search` say. */
+  readonly uri?: string;
   readonly query: URLSearchParams;
   /** The query as received, without the question mark. */
   readonly search?: string;

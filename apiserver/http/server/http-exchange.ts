@@ -103,6 +103,10 @@ export class HttpExchange implements Exchange {
     return `${processPrefix}-${this.#number.toString(36)}`;
   }
 
+  get uri(): string {
+    return originForm(this.#request.url ?? '/');
+  }
+
   get peer(): PeerCertificates | undefined {
     return peerCertificates(this.#request.socket);
   }
