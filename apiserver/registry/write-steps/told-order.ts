@@ -34,7 +34,22 @@ export function inToldOrder(
   if (steps === undefined) return undefined;
   const told = [...faults.common, ...movedAndLabels(faults)];
   for (const step of steps) told.push(...(TOLD_BY.get(step)?.(faults) ?? []));
-  return told;
+  return [...told, ...leftOut(faults, told)];
+}
+
+/** An order that leaves a fault out would let through what is wrong: it comes last. */
+function leftOut({ metadata, rules, changes }: ChangeFaults, told: readonly FieldError[]): FieldError[] {
+  const known = new Set(told);
+  const others = [...rules, ...changes].filter((fault) => !known.has(fault));
+  const ofMetadata = metadata.filter((fault) => !known.has(fault));
+  if (ofMetadata.length === 0) return others;
+  // Those that all kinds share are found twice, by two questions.
+  const texts = new Set(told.filter(({ field }) => field.startsWith('metadata')).map(textOf));
+  return [...ofMetadata.filter((fault) => !texts.has(textOf(fault))), ...others];
+}
+
+function textOf({ reason, field, message }: FieldError): string {
+  return JSON.stringify([reason, field, message]);
 }
 
 /** Upstream looks again at these when it compares metadata. */
