@@ -56,6 +56,29 @@ describe('an update of an object', () => {
   });
 });
 
+test.each([
+  [GROUP.core, 'replicationcontrollers', 'spec.replicas', 2],
+  [GROUP.apps, 'replicasets', 'spec.replicas', 2],
+  [GROUP.apps, 'deployments', 'spec.replicas', 1],
+  [GROUP.apps, 'daemonsets', 'spec.minReadySeconds', 2],
+])(
+  '%s %s: a fault in %s is told as often as the rules are asked: %i',
+  async (group, resource, field, times) => {
+    const row = RESOURCES.find((each) => each.group === group && each.resource === resource);
+    if (row === undefined) throw new Error(`no ${resource}`);
+    const url = `${group === '' ? '/api' : `/apis/${group}`}/${row.version}/namespaces/default/${resource}`;
+    const object = minimalObject(row, 'default');
+    await api.call('POST', url, { body: { ...object, metadata: { name: 'told' } } });
+    const body = { spec: { [field.replace('spec.', '')]: -1 } };
+    const { code, json } = await api.call('PATCH', `${url}/told`, { body });
+    const causes = (json.details?.causes ?? []) as readonly { readonly field: string }[];
+    expect([code, causes.map((cause) => cause.field)]).toEqual([
+      422,
+      Array.from({ length: times }, () => field),
+    ]);
+  },
+);
+
 test('what owns an Event by way of its other group is forgotten with the next write', async () => {
   const name = 'owned';
   const core = `/api/v1/namespaces/default/events`;

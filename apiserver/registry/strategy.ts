@@ -119,6 +119,15 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Further rules of new objects alone. */
   readonly validateNew?: (object: T, info: WriteInfo) => readonly FieldError[];
   readonly validateUpdate?: (next: T, previous: T, info: WriteInfo) => readonly FieldError[];
+  /**
+   * What is left of the faults that the rules of objects, of changes and of subresources have found, without those that a gate allows, or what
+   * the object was before. Asked only where something was found.
+   */
+  readonly forgives?: (
+    faults: readonly FieldError[],
+    previous: T | undefined,
+    info: WriteInfo,
+  ) => readonly FieldError[];
   /** What stays of an object once it is stored, where upstream's stored version cannot say all of it. Default: everything. */
   readonly keeps?: (object: T) => T;
   /**

@@ -3,7 +3,7 @@ import type { FieldError } from '../../../shared/errors/field-error';
 import { invalid } from '../../../shared/errors/field-error';
 import { objectAt } from '../../../shared/object/json';
 import type { ReadonlyJson } from '../../../shared/object/json';
-import type { Strategy, SubresourceStrategy } from '../../registry/strategy';
+import type { Strategy } from '../../registry/strategy';
 import { isOn } from '../field-gates';
 import { isHugePageReference, isRefusedHugePageReference } from './downward-api';
 import { POD_PLACES } from './pod-places';
@@ -16,54 +16,32 @@ import { isHugePages } from './resource-requirements';
 export function withHugePages(resource: string, strategy: Strategy | undefined): Strategy | undefined {
   const place = POD_PLACES.get(resource);
   if (place === undefined) return strategy;
-  const { validate, validateNew, validateUpdate, judgesChangesFirst = false, subresources } = strategy ?? {};
-  const isPod = place.length === 0;
-  return {
+  const { validateNew, validateUpdate } = strategy ?? {};
+  const rules: Strategy = {
     ...strategy,
-    // What an object was decides what it may be, which the rules of every write do not see.
-    validate: () => [],
-    validateNew: (object, info) => {
-      const errors = [...(validate?.(object, info) ?? []), ...(validateNew?.(object, info) ?? [])];
-      const kept = isOn(info.settings, 'DownwardAPIHugePages') ? forgiven(errors) : errors;
-      if (!isPod || isOn(info.settings, 'HugePageStorageMediumSize')) return kept;
-      return [...kept, ...severalSizes(specAt(object, place))];
+    forgives: (faults, previous, { settings }) => {
+      if (!faults.some(isRefusedHugePageReference)) return faults;
+      const mayShow =
+        isOn(settings, 'DownwardAPIHugePages') ||
+        (previous !== undefined && showsHugePages(specAt(previous, place)));
+      return mayShow ? faults.filter((fault) => !isRefusedHugePageReference(fault)) : faults;
     },
-    validateUpdate: (next, previous, info) => {
-      const always = validate?.(next, info) ?? [];
-      const changes = validateUpdate?.(next, previous, info) ?? [];
-      const errors = judgesChangesFirst ? [...changes, ...always] : [...always, ...changes];
-      const before = specAt(previous, place);
-      const mayShow = isOn(info.settings, 'DownwardAPIHugePages') || showsHugePages(before);
-      const kept = mayShow ? forgiven(errors) : errors;
-      if (!isPod || isOn(info.settings, 'HugePageStorageMediumSize')) return kept;
-      return severalSizes(before).length > 0 ? kept : [...kept, ...severalSizes(specAt(next, place))];
-    },
-    ...(subresources === undefined
-      ? {}
-      : {
-          subresources: Object.fromEntries(
-            Object.entries(subresources).map(([name, each]) => [name, showingHugePages(each, place)]),
-          ),
-        }),
+  };
+  if (place.length > 0) return rules;
+  return {
+    ...rules,
+    validateNew: (pod, info) => [
+      ...(validateNew?.(pod, info) ?? []),
+      ...(isOn(info.settings, MANY_SIZES) ? [] : severalSizes(specAt(pod, place))),
+    ],
+    validateUpdate: (next, previous, info) => [
+      ...(isOn(info.settings, MANY_SIZES) ? [] : moreSizes(specAt(next, place), specAt(previous, place))),
+      ...(validateUpdate?.(next, previous, info) ?? []),
+    ],
   };
 }
 
-function showingHugePages(strategy: SubresourceStrategy, place: readonly string[]): SubresourceStrategy {
-  const { validateUpdate } = strategy;
-  if (validateUpdate === undefined) return strategy;
-  return {
-    ...strategy,
-    validateUpdate: (next, previous, info) => {
-      const errors = validateUpdate(next, previous, info);
-      const mayShow = isOn(info.settings, 'DownwardAPIHugePages') || showsHugePages(specAt(previous, place));
-      return mayShow ? forgiven(errors) : errors;
-    },
-  };
-}
-
-function forgiven(errors: readonly FieldError[]): readonly FieldError[] {
-  return errors.length === 0 ? errors : errors.filter((error) => !isRefusedHugePageReference(error));
-}
+const MANY_SIZES = 'HugePageStorageMediumSize';
 
 function specAt(object: ReadonlyJson, place: readonly string[]): Partial<PodSpec> {
   return [...place, 'spec'].reduce<ReadonlyJson>((at, name) => objectAt(at, name) ?? {}, object);
@@ -80,6 +58,12 @@ function showsHugePages(spec: Partial<PodSpec>): boolean {
       (env ?? []).some(({ valueFrom }) => isHugePageReference(valueFrom?.resourceFieldRef)),
     )
   );
+}
+
+/** What a pod was before is looked at only where something is wrong. */
+function moreSizes(next: Partial<PodSpec>, previous: Partial<PodSpec>): FieldError[] {
+  const faults = severalSizes(next);
+  return faults.length > 0 && severalSizes(previous).length > 0 ? [] : faults;
 }
 
 function severalSizes({ containers, initContainers }: Partial<PodSpec>): FieldError[] {

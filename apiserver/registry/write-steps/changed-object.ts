@@ -103,9 +103,11 @@ export function validateChanged(draft: Draft): void {
     freeFinalizers: !DOMAIN_CHECKS.has(checks),
   });
   const moved = validateObjectMetaUpdate(next.metadata, current.metadata, 'metadata');
+  const kept = (found: readonly FieldError[] = []): readonly FieldError[] =>
+    found.length === 0 ? found : (strategy.forgives?.(found, current, info) ?? found);
   const sent = problemsAsSent(draft, info);
-  const always = subresource === undefined ? (strategy.validate?.(next, info) ?? []) : [];
-  const changes = (subresource ?? strategy).validateUpdate?.(next, current, info) ?? [];
+  const always = subresource === undefined ? kept(strategy.validate?.(next, info)) : [];
+  const changes = kept((subresource ?? strategy).validateUpdate?.(next, current, info));
   const rules = [...sent, ...always];
   const faults =
     strategy.judgesChangesFirst === true

@@ -46,11 +46,12 @@ export function validateNew(draft: Draft): void {
     path: 'metadata',
     freeFinalizers: asksNoDomains(stored),
   });
-  const others = [
+  const found = [
     ...problemsAsSent(draft, info),
     ...(strategy.validate?.(object, info) ?? []),
     ...(strategy.validateNew?.(object, info) ?? []),
   ];
+  const others = found.length === 0 ? found : (strategy.forgives?.(found, undefined, info) ?? found);
   const isLater = strategy.metadataChecks === 'afterwards' && others.length > 0;
   draft.faults = isLater ? others : [...metadata, ...others];
 }
