@@ -151,7 +151,7 @@ export function noDuplicates(keys: readonly string[], pathOf: (index: number) =>
  * Where the value at an index stands first. In one pass over all: a list may be as long as a request, and looking back from each of its
  * items would take minutes.
  */
-export function firstIndexIn(values: readonly string[]): (index: number) => number {
+function firstIndexIn(values: readonly string[]): (index: number) => number {
   const firsts = new Map<string, number>();
   for (const [index, value] of values.entries()) if (!firsts.has(value)) firsts.set(value, index);
   return (index) => firsts.get(values[index] ?? '') ?? index;
