@@ -123,6 +123,21 @@ describe('pods', () => {
     expect(Date.parse(plan.object.metadata.deletionTimestamp ?? '')).toBe(NOW + seconds * 1000);
   });
 
+  test('one whose grace is over and that a finalizer holds takes the propagation of a further deletion', () => {
+    const held = pod({
+      metadata: {
+        deletionTimestamp: '2029-12-31T00:00:00Z',
+        deletionGracePeriodSeconds: 0,
+        finalizers: [FINALIZER.foregroundDeletion],
+      },
+    });
+    const again = planDeletion(held, pods, { ...NONE, propagationPolicy: 'Orphan' }, NOW);
+    expect(again.kind).toBe('mark');
+    expect(again.object.metadata).toEqual({ ...held.metadata, finalizers: [FINALIZER.orphan] });
+    expect(planDeletion(held, pods, { ...NONE, propagationPolicy: 'Background' }, NOW).kind).toBe('remove');
+    expect(planDeletion(held, pods, NONE, NOW).object).toEqual(held);
+  });
+
   test('a second deletion may shorten the grace period, down to removal, and never lengthen it', () => {
     const first = planDeletion(pod(), pods, NONE, NOW).object;
     expect(planDeletion(first, pods, { ...NONE, gracePeriodSeconds: 60 }, NOW).kind).toBe('wait');

@@ -82,11 +82,11 @@ function durationMsOf(seconds: number): number {
 
 const SECONDS_EXACT_MAX = 9_000_000_000;
 
-/** A second deletion of a gracefully terminating object may only shorten the grace period. */
+/** A second deletion of a gracefully terminating object may only shorten the grace period; where that is over, it may choose anew what becomes of dependents. */
 function planAgain(object: ApiObject, options: DeleteOptions): Grace {
   const { metadata } = object;
   const current = metadata.deletionGracePeriodSeconds;
-  if (current === undefined) return { kind: 'at once', object };
+  if (current === undefined || current === 0) return { kind: 'at once', object };
   const wanted = options.gracePeriodSeconds;
   if (wanted === undefined || wanted >= current) return { kind: 'wait' };
   const deadlineMs = Date.parse(metadata.deletionTimestamp ?? '') + durationMsOf(wanted - current);
