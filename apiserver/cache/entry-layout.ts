@@ -44,6 +44,16 @@ export function atRevision({ bytes, revision: own }: Laid, revision: number): Bu
   return Buffer.concat([Buffer.from(entryHead(revision, content), 'latin1'), content]);
 }
 
+/** The same bytes with one more member of the metadata, behind the version. The name needs no escaping. */
+export function withMember(bytes: Buffer, name: string, value: string): Buffer {
+  const version = versionIn(bytes);
+  const at = version === undefined ? METADATA.length : VERSION_HEAD.length + version.length + 1;
+  const before = version === undefined ? '' : ',';
+  const after = version !== undefined || bytes[at] === CLOSING_BRACE ? '' : ',';
+  const member = Buffer.from(`${before}"${name}":${JSON.stringify(value)}${after}`);
+  return Buffer.concat([bytes.subarray(0, at), member, bytes.subarray(at)]);
+}
+
 /** The resourceVersion of an entry's bytes; undefined for those of an object that was not stored. */
 export function versionIn(bytes: Buffer): string | undefined {
   if (bytes.toString('latin1', 0, VERSION_HEAD.length) !== VERSION_HEAD) return undefined;

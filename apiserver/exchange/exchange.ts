@@ -121,6 +121,8 @@ export interface Exchange {
   delivered?: DeliveryCount | undefined;
   /** False where large answers are not compressed, whatever the client accepts. Absent: they are. */
   isCompressible?: boolean;
+  /** Objects and lists are answered with `metadata.selfLink`. */
+  showsLinks?: true;
   /** How large the request may be to be carried out in this thread; absent: as large as it is. */
   bounds?: LoopBounds | undefined;
   /** Set by the verb, or by the error handler from the error it caught. */

@@ -14,6 +14,7 @@ export interface OffloadedRequest {
   readonly id: string;
   readonly method: string;
   readonly path: string;
+  readonly uri: string;
   /** The query as received, without the question mark. */
   readonly search: string;
   readonly headers: IncomingHttpHeaders;

@@ -253,10 +253,23 @@ function errorOf({ refusal, cause, isUnforeseen }: FromThread & { readonly kind:
 }
 
 function requestOf(exchange: Exchange, body: Buffer): OffloadedRequest {
-  const { id, method, path, headers, rawHeaders, remoteAddress, receivedAt, user } = exchange;
+  const { id, method, path, uri = path, headers, rawHeaders, remoteAddress, receivedAt, user } = exchange;
   const { search = exchange.query.toString() } = exchange;
   const audited = exchange.audit?.wants;
-  return { id, method, path, search, headers, rawHeaders, remoteAddress, receivedAt, user, body, audited };
+  return {
+    id,
+    method,
+    path,
+    uri,
+    search,
+    headers,
+    rawHeaders,
+    remoteAddress,
+    receivedAt,
+    user,
+    body,
+    audited,
+  };
 }
 
 /** Passes on what was said beside the answer. */

@@ -12,6 +12,7 @@ export class OffloadedExchange implements Exchange {
   readonly id: string;
   readonly method: string;
   readonly path: string;
+  readonly uri: string;
   readonly search: string;
   readonly query: URLSearchParams;
   headers: IncomingHttpHeaders;
@@ -32,6 +33,7 @@ export class OffloadedExchange implements Exchange {
     this.id = request.id;
     this.method = request.method;
     this.path = request.path;
+    this.uri = request.uri;
     this.search = request.search;
     this.query = queryOf(request.search);
     this.headers = request.headers;

@@ -51,7 +51,8 @@ export async function startReplica(options: ServerOptions, parts: ReplicaParts):
     element: ({ event, group, version, resource, accept, search, bytes, fields, isShown }) => {
       const endpoint = plane.registry().endpoint(group, version, resource);
       if (endpoint === undefined) throw new Error(`${resource} are not served`);
-      const asked = { headers: defined({ accept }), query: queryOf(search) };
+      const links = verbs.features.selfLinks ? ({ showsLinks: true } as const) : {};
+      const asked = { headers: defined({ accept }), query: queryOf(search), ...links };
       const shown = isShown ? { isShown } : {};
       const source = { bytes, transient: true, ...defined({ fields }), ...shown } as const;
       const encoder = encoderOf(asked, endpoint, event === undefined ? 'list' : 'stream');

@@ -85,6 +85,7 @@ export function verbContextOf({ requests, featureGates }: ServerOptions, parts: 
       dryRun: featureGates.DryRun,
       warningHeaders: featureGates.WarningHeaders,
       storageVersionHash: featureGates.StorageVersionHash,
+      selfLinks: !featureGates.RemoveSelfLink,
     },
     services: operationServices({ authentication, access: plane.access, opened }),
     openWatches: plane.openWatches,

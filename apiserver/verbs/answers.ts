@@ -6,9 +6,11 @@ import { convertedSources, needsConversion } from '../http/encoding/converted-so
 import { encoderOf } from '../http/encoding/encoder-of';
 import { jsonLine } from '../http/encoding/json-encoder';
 import type { Elsewhere, ObjectEncoder } from '../http/encoding/object-encoder';
+import type { LinkPlace } from '../http/encoding/self-link';
 import type { Source } from '../http/encoding/source';
 import { writtenSource } from '../http/encoding/written';
 import type { Answer, Exchange } from '../exchange/exchange';
+import { writtenPath } from '../exchange/request-uri';
 import { keepStoredWithin } from '../exchange/loop-bounds';
 import type { Endpoint } from '../registry/resource';
 import type { Written } from '../registry/write';
@@ -29,14 +31,16 @@ export interface ObjectAnswers {
 /**
  * Answers in the form that the request asks for, negotiated here and once. Throws NotAcceptable (406) for a request that could not be
  * answered in any form it accepts: to be called before anything is done for it. A form that only does not fit what the answer turns out
- * to be (one object, a list, a Status) is refused when it is there, as upstream does: what was asked for is done then.
+ * to be (one object, a list, a Status) is refused when it is there, as upstream does: what was asked for is done then. `place` is that of
+ * the request, where the endpoint is another one, of what is shown.
  */
 export function objectAnswers(
   exchange: Exchange,
   { endpoint, subresource }: Pick<Target, 'endpoint' | 'subresource'>,
+  place: LinkPlace = { endpoint, subresource },
 ): ObjectAnswers {
   const isPart = subresource !== '' && endpoint.stored.custom === undefined;
-  const encoder = encoderOf(exchange, endpoint, isPart ? 'part' : 'object');
+  const encoder = encoderOf(exchange, endpoint, isPart ? 'part' : 'object', place);
   const converts = needsConversion(endpoint, encoder);
   const answer = async (code: number, stored: Source): Promise<Answer> => {
     if (encoder.refusal !== undefined) throw encoder.refusal;
@@ -44,7 +48,9 @@ export function objectAnswers(
     const body = encoder.object(source);
     exchange.audit?.responseObject(async () => {
       if (isJson(encoder)) return body;
-      return jsonEncoderOf(endpoint).object(await convertedSource(endpoint, source, exchange.signal));
+      return jsonEncoderOf(exchange, endpoint, place).object(
+        await convertedSource(endpoint, source, exchange.signal),
+      );
     });
     return compressed(exchange, { code, headers: { 'Content-Type': encoder.contentType }, body });
   };
@@ -78,14 +84,15 @@ export function listAnswer(
   const encoder = encoderOf(exchange, endpoint, 'list');
   const elsewhere = elsewhereOf(exchange, { endpoint, encoder }, encode);
   const converts = needsConversion(endpoint, encoder);
-  return async ({ metadata, entries: stored }) => {
+  return async ({ metadata: found, entries: stored }) => {
+    const metadata = exchange.showsLinks === true ? { selfLink: writtenPath(exchange), ...found } : found;
     if (encoder.refusal !== undefined) throw encoder.refusal;
     const entries = converts ? await convertedPage(exchange, { endpoint, elsewhere }, stored) : stored;
     const body = await encoder.list(metadata, entries, elsewhere);
     exchange.audit?.responseObject(async () => {
       // A stream can be read only once, and belongs to the client.
       if (Buffer.isBuffer(body) && isJson(encoder)) return body;
-      const json = isJson(encoder) ? encoder : jsonEncoderOf(endpoint);
+      const json = isJson(encoder) ? encoder : jsonEncoderOf(exchange, endpoint);
       return json.list(metadata, await convertedSources(endpoint, entries, exchange.signal));
     });
     return compressed(exchange, { code: 200, headers: { 'Content-Type': encoder.contentType }, body });
@@ -133,8 +140,9 @@ function isJson({ contentType }: ObjectEncoder): boolean {
 }
 
 /** Audit events hold objects as JSON, whatever the client reads. */
-function jsonEncoderOf(endpoint: Endpoint): ObjectEncoder {
-  return encoderOf({ headers: {}, query: new URLSearchParams() }, endpoint, 'object');
+function jsonEncoderOf({ showsLinks }: Exchange, endpoint: Endpoint, place?: LinkPlace): ObjectEncoder {
+  const plain = { headers: {}, query: new URLSearchParams() };
+  return encoderOf(showsLinks === true ? { ...plain, showsLinks } : plain, endpoint, 'object', place);
 }
 
 /** An answer made of a value, always in JSON; for documents of no kind. Values with a kind have `documentAnswer` of `encoding`. */

@@ -42,6 +42,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map([
  */
 export async function answerResource(context: VerbContext, exchange: Exchange): Promise<Answer> {
   exchange.isCompressible = context.features.responseCompression;
+  if (context.features.selfLinks) exchange.showsLinks = true;
   for (let tries = 1; ; tries += 1) {
     const endpoint = endpointOf(context, exchange);
     try {

@@ -10,6 +10,7 @@ import type { Shape } from '../http/encoding/negotiation';
 import type { Answer, Exchange } from '../exchange/exchange';
 import { ask, newDraft } from '../registry/draft';
 import { checkListOptions } from '../registry/list-plan';
+import { selfLinkOf } from '../http/encoding/self-link';
 import { shownEndpoint } from '../registry/object-view';
 import { travel } from '../registry/write-journey';
 import type { Operation, VirtualResource } from '../registry/operation';
@@ -34,12 +35,14 @@ export function operationVerb(target: Target, verb: string): Verb | undefined {
   const row = endpoint.subresources.get(subresource);
   if (special?.is !== 'operation' || row === undefined || verb !== 'create') return undefined;
   const shown = { ...target, endpoint: shownEndpoint(endpoint, row) };
-  return (context, exchange) => run(context, exchange, shown, { operation: special.run, isAdmitted: true });
+  return (context, exchange) =>
+    run(context, exchange, shown, { operation: special.run, isAdmitted: true, place: target });
 }
 
 function virtualVerb({ create, list, isAdmitted = true }: VirtualResource, verb: string): Verb {
   if (verb === 'create' && create !== undefined) {
-    return (context, exchange, target) => run(context, exchange, target, { operation: create, isAdmitted });
+    return (context, exchange, target) =>
+      run(context, exchange, target, { operation: create, isAdmitted, place: target });
   }
   if (verb === 'list' && list !== undefined) {
     return async (context, exchange, target) => {
@@ -71,7 +74,16 @@ async function run(
   context: VerbContext,
   exchange: Exchange,
   target: Target,
-  { operation, isAdmitted }: { readonly operation: Operation; readonly isAdmitted: boolean },
+  {
+    operation,
+    isAdmitted,
+    place,
+  }: {
+    readonly operation: Operation;
+    readonly isAdmitted: boolean;
+    /** Of the request; the target is that of what is shown. */
+    readonly place: Target;
+  },
 ): Promise<Answer> {
   // The answer is a document, which is negotiated by itself: here is only refused what accepts no object of the kind.
   const { shape } = negotiate(exchange, OPERATION_OFFER);
@@ -84,7 +96,7 @@ async function run(
   await travel(isAdmitted ? 'operation' : 'question', draft, exchange.signal);
   const result = await operation(context, { ...request, object: draft.object }, exchange.signal);
   if (result === undefined) return documentAnswer(exchange, 201, SUCCESS);
-  const document = documentOf(target, result);
+  const document = documentOf(target, exchange.showsLinks === true ? withLink(result, place) : result);
   if (shape?.kind !== 'PartialObjectMetadata') return documentAnswer(exchange, 201, document);
   return documentAnswer(exchange, 201, partialOf(document, shape), OPERATION_OFFER);
 }
@@ -102,6 +114,14 @@ function documentOf({ endpoint }: Target, object: ApiObject): Document & Pick<Ap
   const { apiVersion } = endpoint;
   const { object: canonical } = decodeObject(endpoint.type, { ...object, kind, apiVersion });
   return { kind, apiVersion, ...canonical };
+}
+
+/** What has no name or namespace of its own has those of the path. */
+function withLink(object: ApiObject, place: Target): ApiObject {
+  const { metadata } = object;
+  const { name = '', namespace = '' } = metadata;
+  const selfLink = selfLinkOf(place, { name: name || place.name, namespace: namespace || place.namespace });
+  return selfLink === undefined ? object : { ...object, metadata: { ...metadata, selfLink } };
 }
 
 function selectable({ metadata: { name = '', labels = {} } }: ApiObject): Selectable {

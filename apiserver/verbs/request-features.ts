@@ -17,8 +17,11 @@ export interface RequestFeatures {
   readonly warningHeaders: boolean;
   /** Discovery tells by a hash in which form a resource is stored. */
   readonly storageVersionHash: boolean;
+  /** Objects and lists tell by a link where they are. */
+  readonly selfLinks: boolean;
 }
 
+/** As the gates are by default. */
 export const ALL_FEATURES: RequestFeatures = {
   listChunking: true,
   remainingItemCount: true,
@@ -26,6 +29,7 @@ export const ALL_FEATURES: RequestFeatures = {
   dryRun: true,
   warningHeaders: true,
   storageVersionHash: true,
+  selfLinks: false,
 };
 
 /** What a list that is checked goes on with: without pages it has neither a limit nor a place to go on from. */

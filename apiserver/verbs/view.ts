@@ -50,7 +50,12 @@ export function viewVerb(target: Target, verb: string): Verb | undefined {
   if (special?.is !== 'view' || row === undefined || run === undefined) return undefined;
   const shown = { ...target, endpoint: shownEndpoint(endpoint, row) };
   return async (context, exchange) =>
-    run(context, exchange, { target, shown, view: special.view, answers: objectAnswers(exchange, shown) });
+    run(context, exchange, {
+      target,
+      shown,
+      view: special.view,
+      answers: objectAnswers(exchange, shown, target),
+    });
 }
 
 async function get(

@@ -17,6 +17,8 @@ import { plainShape } from './plain-shape';
 import { protobufEncoder } from './protobuf-encoder';
 import type { IncludeObject } from './table/table-shape';
 import { INCLUDE_OBJECT, tableShape } from './table/table-shape';
+import type { LinkPlace } from './self-link';
+import { linkPlaceId, linkedShape } from './self-link';
 import { yamlEncoder } from './yaml-encoder';
 
 /** What an answer shows: one object, that by way of a subresource without columns, a list, or a stream of changes. */
@@ -30,16 +32,22 @@ const WITHOUT_PROTOBUF: readonly Format[] = ['json', 'yaml'];
 /**
  * How to write the endpoint's objects for this request. Throws NotAcceptable (406) when the endpoint cannot write what is asked for. A form
  * that does not fit what it is asked of is the encoder's `refusal`. Made once per endpoint and way of writing, so that what it encodes is
- * shared.
+ * shared. `place` is where links lead, where objects are shown with links; by default to the objects themselves.
  */
 export function encoderOf(
-  exchange: Pick<Exchange, 'headers' | 'query'>,
+  exchange: Pick<Exchange, 'headers' | 'query' | 'showsLinks'>,
   endpoint: Endpoint,
   showing: Showing,
+  place: LinkPlace = { endpoint, subresource: '' },
 ): ObjectEncoder {
   const negotiated = negotiate(exchange, offerOf(endpoint, showing));
   const includeObject = includeObjectOf(exchange, negotiated);
-  const encoder = sharedEncoder(endpoint, negotiated, includeObject ?? 'Metadata');
+  const links = exchange.showsLinks === true ? place : undefined;
+  const encoder = sharedEncoder(endpoint, {
+    ...negotiated,
+    includeObject: includeObject ?? 'Metadata',
+    links,
+  });
   const refusal =
     includeObject === undefined ? unknownInclude(exchange.query) : misfit(endpoint, negotiated, showing);
   if (refusal !== undefined) return { ...encoder, refusal };
@@ -49,17 +57,19 @@ export function encoderOf(
     : encoder;
 }
 
-function sharedEncoder(
-  endpoint: Endpoint,
-  negotiated: Negotiated,
-  includeObject: IncludeObject,
-): ObjectEncoder {
+/** All that makes one encoder of an endpoint another. */
+interface Wanted extends Negotiated {
+  readonly includeObject: IncludeObject;
+  readonly links: LinkPlace | undefined;
+}
+
+function sharedEncoder(endpoint: Endpoint, wanted: Wanted): ObjectEncoder {
   const made = encoders.get(endpoint) ?? new Map<string, ObjectEncoder>();
   encoders.set(endpoint, made);
-  const key = `${keyOf(negotiated)} ${includeObject} ${negotiated.protobufType ?? ''}`;
+  const key = keyOf(wanted);
   const known = made.get(key);
   if (known !== undefined) return known;
-  const encoder = timed(named(createEncoder(endpoint, negotiated, includeObject), negotiated), negotiated);
+  const encoder = timed(named(createEncoder(endpoint, wanted), wanted), wanted);
   made.set(key, encoder);
   return encoder;
 }
@@ -89,9 +99,11 @@ function timed(encoder: ObjectEncoder, { format, shape, pretty }: Negotiated): O
 /** At most a few dozen per endpoint: every combination of format, shape, version, indentation and what a row carries. */
 const encoders = new WeakMap<Endpoint, Map<string, ObjectEncoder>>();
 
-function keyOf({ format, shape, pretty }: Negotiated): string {
+function keyOf({ format, shape, pretty, includeObject, protobufType, links }: Wanted): string {
   const plain = pretty ? 'pretty' : format;
-  return shape === undefined ? plain : `${plain} ${shape.kind} ${shape.version}`;
+  const shown = shape === undefined ? plain : `${plain} ${shape.kind} ${shape.version}`;
+  const key = `${shown} ${includeObject} ${protobufType ?? ''}`;
+  return links === undefined ? key : `${key} ${linkPlaceId(links)}`;
 }
 
 /** A kind without a schema has no Protobuf, except of its metadata. */
@@ -104,17 +116,14 @@ function offerOf({ type }: Endpoint, showing: Showing): Offer {
   return showing === 'part' ? { ...offer, tables: false } : offer;
 }
 
-function createEncoder(
-  endpoint: Endpoint,
-  negotiated: Negotiated,
-  includeObject: IncludeObject,
-): ObjectEncoder {
-  const { format, shape } = negotiated;
+function createEncoder(endpoint: Endpoint, wanted: Wanted): ObjectEncoder {
+  const { format, shape, links } = wanted;
   const showsMetadata = shape !== undefined && shape.kind !== 'Table';
-  const traits = { parses: parsesObjects(endpoint, negotiated), showsMetadata };
-  if (format === 'protobuf') return { ...protobufEncoder(endpoint, shape), ...traits };
-  const jsonShape = jsonShapeOf(endpoint, negotiated, includeObject);
-  return { ...(format === 'yaml' ? yamlEncoder(jsonShape) : jsonEncoder(jsonShape, negotiated)), ...traits };
+  const traits = { parses: parsesObjects(endpoint, wanted), showsMetadata };
+  if (format === 'protobuf') return { ...protobufEncoder(endpoint, shape, links), ...traits };
+  const unlinked = jsonShapeOf(endpoint, wanted);
+  const jsonShape = links === undefined ? unlinked : linkedShape(unlinked, links);
+  return { ...(format === 'yaml' ? yamlEncoder(jsonShape) : jsonEncoder(jsonShape, wanted)), ...traits };
 }
 
 /** What is stored is JSON in one version. */
@@ -125,7 +134,7 @@ function parsesObjects(endpoint: Endpoint, { format, shape, pretty }: Negotiated
   return conversion !== undefined || custom?.changesOnRead === true;
 }
 
-function jsonShapeOf(endpoint: Endpoint, { shape }: Negotiated, includeObject: IncludeObject): JsonShape {
+function jsonShapeOf(endpoint: Endpoint, { shape, includeObject }: Wanted): JsonShape {
   if (shape === undefined) return plainShape(endpoint);
   if (shape.kind === 'Table') return tableShape(endpoint, { shape, includeObject, clock });
   return partialShape(endpoint, shape);

@@ -14,6 +14,8 @@ import { bookmarkMetadata } from './json-encoder';
 import { metadataSource } from './metadata-source';
 import type { Shape } from './negotiation';
 import type { FormatEncoder } from './object-encoder';
+import type { LinkPlace } from './self-link';
+import { linkPlaceId, linking } from './self-link';
 import type { Source } from './source';
 import { kept, metadataEnd, versionedBytes } from './source';
 
@@ -30,14 +32,23 @@ interface Encoded {
   readonly json: (source: Source) => Buffer;
 }
 
-/** Objects as Protobuf. Each is encoded once and kept; answers and frames put it into what belongs around it. */
-export function protobufEncoder(endpoint: Endpoint, shape: Shape | undefined): FormatEncoder {
+/**
+ * Objects as Protobuf, with links where those have a place. Each is encoded once and kept; answers and frames put it into what belongs
+ * around it.
+ */
+export function protobufEncoder(
+  endpoint: Endpoint,
+  shape: Shape | undefined,
+  links: LinkPlace | undefined,
+): FormatEncoder {
   const encoded = shape === undefined ? wholeObjects(endpoint) : metadataOnly(endpoint, shape);
   const { kind, apiVersion, type } = encoded;
-  const id = `protobuf ${apiVersion} ${kind}`;
+  const plainId = `protobuf ${apiVersion} ${kind}`;
+  const id = links === undefined ? plainId : `${plainId} ${linkPlaceId(links)}`;
+  const shown = links === undefined ? (source: Source): Source => source : linking(links);
   const rawOf = (source: Source): Buffer =>
     kept(source, id, () =>
-      encodeProtobuf(type, decodeJson(Buffer.concat([OPEN, encoded.json(source)])) as object),
+      encodeProtobuf(type, decodeJson(Buffer.concat([OPEN, encoded.json(shown(source))])) as object),
     );
   const document = (raw: Buffer): Buffer => wrapEnvelope({ kind, apiVersion, raw });
   return {

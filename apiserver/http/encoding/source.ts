@@ -18,6 +18,8 @@ export interface Source {
   readonly fields?: Readonly<Record<string, string>>;
   /** It is as the endpoint shows it: in its version, and without what that does not know. */
   readonly isShown?: true;
+  /** The link in its metadata, where objects are shown with one. */
+  readonly selfLink?: string;
 }
 
 /** What `make` makes of the object, kept for the next reader unless the object is transient. */

@@ -9,6 +9,7 @@ export const OWN_GATES = [
   'DryRun',
   'EphemeralContainers',
   'RemainingItemCount',
+  'RemoveSelfLink',
   'ServerSideApply',
   'StorageVersionHash',
   'WarningHeaders',

@@ -62,7 +62,7 @@ export function tableShape(endpoint: Endpoint, { shape, includeObject, clock }: 
   };
   const oneRow = (source: Source, definitionsJson: string): readonly Buffer[] => {
     const batch = new Batch();
-    const metadata = JSON.stringify({ resourceVersion: versionIn(source.bytes) });
+    const metadata = JSON.stringify({ selfLink: source.selfLink, resourceVersion: versionIn(source.bytes) });
     batch.text(`${head}${metadata},"columnDefinitions":${definitionsJson},"rows":[`);
     element(batch, source);
     batch.text(']}');
