@@ -24,7 +24,7 @@ export function writeFrameHead(frame: Buffer): Buffer {
  * ones share the 8 KiB of Buffer's pool.
  */
 export class MessageReader {
-  readonly #head = Buffer.alloc(FRAME_HEAD_BYTES);
+  readonly #head = Buffer.allocUnsafe(FRAME_HEAD_BYTES);
   #headBytes = 0;
   #message: Buffer | undefined;
   #messageBytes = 0;
