@@ -52,7 +52,7 @@ interface Position {
 /** Throws URIError for a path whose percent-encoding is broken. */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   // As in Go, the path is decoded before it is split. An empty segment in the middle stays: it names nothing, so that nothing is found there.
-  const trimmed = withoutSlashesAround(decodeURIComponent(path));
+  const trimmed = withoutSlashesAround(decoded(path));
   const segments = trimmed === '' ? [] : trimmed.split('/');
   const apiPrefix = segments[0] ?? '';
   const headLength = HEAD_LENGTH_OF_PREFIX.get(apiPrefix) ?? segments.length;
@@ -101,6 +101,11 @@ function nameOf(
     // The verb says what is wrong with it, to whoever may list everything.
     return '';
   }
+}
+
+/** Nearly no path has anything to decode. */
+function decoded(path: string): string {
+  return path.includes('%') ? decodeURIComponent(path) : path;
 }
 
 /** By hand: a regular expression takes time in the square of a long run of slashes, and nobody is authenticated yet. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** The queues that a flow may wait in: as many as the hand is large, different for nearly any two flows. */
 export type Hand = readonly number[];
@@ -11,7 +11,7 @@ export function dealHand(
   flow: { readonly schema: string; readonly distinguisher: string },
   { queues, handSize }: { readonly queues: number; readonly handSize: number },
 ): Hand {
-  const digest = createHash('sha256').update(`${flow.schema}\0${flow.distinguisher}`).digest();
+  const digest = hash('sha256', `${flow.schema}\0${flow.distinguisher}`, 'buffer');
   let entropy = digest.readBigUInt64LE(0);
   const drawn: number[] = [];
   const ascending: number[] = [];

@@ -9,7 +9,7 @@ export class LightSignal implements AbortSignal {
   readonly onabort = null;
   #isAborted = false;
   #reason: unknown = undefined;
-  /** Replaced by `concat`, which makes an array of one listener with room for one. */
+  /** Replaced and not added to, so that an array of one listener has room for one. */
   #listeners: readonly AbortListener[] = NOBODY;
 
   constructor() {
@@ -32,7 +32,7 @@ export class LightSignal implements AbortSignal {
   /** As with any signal, a listener that is added after the abort is never called, and one that is added twice is called once. */
   addEventListener(type: string, listener: AbortListener): void {
     if (type !== 'abort' || this.#isAborted || this.#listeners.includes(listener)) return;
-    this.#listeners = this.#listeners.concat(listener);
+    this.#listeners = this.#listeners.length === 0 ? [listener] : this.#listeners.concat(listener);
   }
 
   removeEventListener(_type: string, listener: AbortListener): void {

@@ -78,5 +78,7 @@ export function withAuthenticatedGroup(user: UserInfo): UserInfo {
     user.name === USER.anonymous ||
     user.groups.includes(USER_GROUP.authenticated) ||
     user.groups.includes(USER_GROUP.unauthenticated);
-  return isMarked ? user : { ...user, groups: user.groups.concat(USER_GROUP.authenticated) };
+  if (isMarked) return user;
+  const { name, uid, groups, extra } = user;
+  return { name, uid, groups: groups.concat(USER_GROUP.authenticated), extra };
 }

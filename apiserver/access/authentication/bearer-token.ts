@@ -26,7 +26,9 @@ export async function bearerOf(
   const { tokens, token, audiences } = asked;
   const result = await tokens({ token, audiences }, signal);
   if (result === undefined) throw unauthorized('no authenticator knows the bearer token');
-  for (const [annotation, note] of Object.entries(result.notes ?? {})) audit?.annotate(annotation, note);
+  if (audit !== undefined && result.notes !== undefined) {
+    for (const [annotation, note] of Object.entries(result.notes)) audit.annotate(annotation, note);
+  }
   return result;
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock } from '../../../shared/concurrency/clock';
 import type { Log } from '../../../shared/log/log';
 import type { Secret } from '../../../shared/api/types/core-v1';
@@ -87,7 +87,7 @@ function ownTokenOf({ data = {} }: Secret, now: number): Parameters<typeof userO
 
 function digestOf(object: Secret): string {
   const { id, secret } = ownTokenOf(object, 0);
-  return createHash('sha256').update(`${id}.${secret}`).digest('base64');
+  return hash('sha256', `${id}.${secret}`, 'base64');
 }
 
 /** The user of a token, or why the Secret is not for it. */

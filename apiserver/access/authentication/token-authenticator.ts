@@ -27,7 +27,9 @@ export function meantForApi(
     const audiences = question.audiences.filter((each) => apiAudiences.includes(each));
     if (audiences.length === 0) return undefined;
     const found = await lookUp(question.token, signal);
-    return found === undefined ? undefined : { ...found, audiences };
+    if (found === undefined) return undefined;
+    const { user, ground, notes } = found;
+    return notes === undefined ? { user, ground, audiences } : { user, ground, notes, audiences };
   };
 }
 

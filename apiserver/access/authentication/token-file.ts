@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AuthResult } from './authenticator';
 import type { CsvRecord } from './csv';
@@ -75,5 +75,5 @@ function groupNames(text: string): readonly string[] {
 }
 
 function digest(token: string): string {
-  return createHash('sha256').update(token).digest('base64');
+  return hash('sha256', token, 'base64');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Claims } from '../../../shared/tokens/json-web-token';
 import { isSignedByOneOf, parseToken } from '../../../shared/tokens/json-web-token';
@@ -41,7 +41,7 @@ export class VerifiedTokens {
 
   async verify(token: string): Promise<Verified> {
     if (token.length > TOKEN_BYTES_MAX) return { is: 'foreign' };
-    const digest = createHash('sha256').update(token).digest('base64');
+    const digest = hash('sha256', token, 'base64');
     const known = this.#known.get(digest);
     if (known !== undefined) {
       this.#counts?.hit();

@@ -99,10 +99,12 @@ function timed(encoder: ObjectEncoder, { format, shape, pretty }: Negotiated): O
 /** At most a few dozen per endpoint: every combination of format, shape, version, indentation and what a row carries. */
 const encoders = new WeakMap<Endpoint, Map<string, ObjectEncoder>>();
 
+/** No text is made for what nearly everybody asks for. */
 function keyOf({ format, shape, pretty, includeObject, protobufType, links }: Wanted): string {
   const plain = pretty ? 'pretty' : format;
-  const shown = shape === undefined ? plain : `${plain} ${shape.kind} ${shape.version}`;
-  const key = `${shown} ${includeObject} ${protobufType ?? ''}`;
+  if (shape === undefined && protobufType === undefined && links === undefined) return plain;
+  const shown = shape === undefined ? '' : `${shape.kind} ${shape.version} ${includeObject}`;
+  const key = `${plain} ${protobufType ?? ''} ${shown}`;
   return links === undefined ? key : `${key} ${linkPlaceId(links)}`;
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Claims } from '../../../../shared/tokens/json-web-token';
 import { accountUserName } from '../../../../shared/meta/account-user-name';
 import { ACCOUNT_TOKEN, AUDIT_ANNOTATION } from '../../../../shared/names';
@@ -69,7 +69,7 @@ function groundOf(token: string, claims: LegacyClaims, objects: AccountObjects):
 }
 
 function digestOf(token: Buffer): string {
-  return createHash('sha256').update(token).digest('base64');
+  return hash('sha256', token, 'base64');
 }
 
 /** The claims, or what is wrong with them. */
