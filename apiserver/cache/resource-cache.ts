@@ -159,7 +159,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   }
 
   load(key: string, record: StoredRecord): void {
-    const entry = this.#state.decode({ ...record, key });
+    const entry = this.#state.decode(record, key, record.revision);
     if (entry !== undefined) this.#state.load(entry);
   }
 
@@ -173,7 +173,7 @@ export class ResourceCache implements WatchedState, SnapshotOwner {
   /** Applies one event of the store and hands it to the watchers it concerns. */
   apply(key: string, stored: StoreEvent, revision: number): void {
     this.context.counters.events += 1;
-    const current = stored.type === 'put' ? this.#state.decode({ ...stored, key, revision }) : undefined;
+    const current = stored.type === 'put' ? this.#state.decode(stored, key, revision) : undefined;
     const event = this.#state.apply(key, current, revision);
     if (event === undefined) return;
     this.watches.dispatch(event);

@@ -1,11 +1,13 @@
 import type { ApiObject, ObjectMeta } from '../../shared/object/object';
+import { formatTime } from '../../shared/meta/time';
+import type { Writable } from '../../shared/object/writable';
 import { deepEqual } from '../../shared/object/clone';
 
 /** The parts of metadata that belong to the server, and how they come about. Source: rest.BeforeCreate and rest.BeforeUpdate, v1.21. */
 
 /** Whole seconds in UTC, the form of every timestamp in metadata. */
 export function timestamp(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+  return formatTime(epochMs);
 }
 
 export interface NewIdentity {
@@ -26,15 +28,14 @@ export function metadataForCreate(meta: ObjectMeta, identity: NewIdentity): Obje
     clusterName: _clusterName,
     namespace: _namespace,
     ...kept
-  } = meta as ObjectMeta & { selfLink?: string };
-  return {
-    ...kept,
-    name: identity.name,
-    ...(identity.namespace === undefined ? {} : { namespace: identity.namespace }),
-    uid: identity.uid,
-    creationTimestamp: identity.creationTimestamp,
-    ...(identity.generation === undefined ? {} : { generation: identity.generation }),
-  };
+  } = meta;
+  const made: Writable<ObjectMeta> = kept;
+  made.name = identity.name;
+  if (identity.namespace !== undefined) made.namespace = identity.namespace;
+  made.uid = identity.uid;
+  made.creationTimestamp = identity.creationTimestamp;
+  if (identity.generation !== undefined) made.generation = identity.generation;
+  return made;
 }
 
 export interface UpdateOptions {
@@ -50,40 +51,30 @@ export function metadataForUpdate(
   previous: ObjectMeta,
   { namespaced, keepsLink }: UpdateOptions,
 ): ObjectMeta {
-  const {
-    namespace,
-    selfLink = '',
-    generation: _generation,
-    clusterName: _clusterName,
-    ...kept
-  } = next as ObjectMeta & { selfLink?: string };
-  return {
-    ...kept,
-    ...(namespaced && namespace !== undefined ? { namespace } : {}),
-    ...(keepsLink && selfLink !== '' ? { selfLink } : {}),
-    uid: kept.uid === undefined || kept.uid === '' ? (previous.uid ?? '') : kept.uid,
-    ...resourceVersionOf(kept, previous),
-    creationTimestamp: previous.creationTimestamp ?? null,
-    ...(previous.generation === undefined ? {} : { generation: previous.generation }),
-    ...stickyDeletion(kept, previous),
-  };
+  const { namespace, selfLink = '', generation: _generation, clusterName: _clusterName, ...kept } = next;
+  const made: Writable<ObjectMeta> = kept;
+  if (namespaced && namespace !== undefined) made.namespace = namespace;
+  if (keepsLink && selfLink !== '') made.selfLink = selfLink;
+  made.uid = kept.uid === undefined || kept.uid === '' ? (previous.uid ?? '') : kept.uid;
+  setResourceVersion(made, previous);
+  made.creationTimestamp = previous.creationTimestamp ?? null;
+  if (previous.generation !== undefined) made.generation = previous.generation;
+  if (isTerminating(previous)) keepDeletion(made, previous);
+  return made;
 }
 
 /** An unconditional update is one of the object as it stands. */
-function resourceVersionOf(next: ObjectMeta, previous: ObjectMeta): Partial<ObjectMeta> {
-  const { resourceVersion = '' } = next;
-  const version =
-    resourceVersion === '' || resourceVersion === '0' ? previous.resourceVersion : resourceVersion;
-  return version === undefined ? {} : { resourceVersion: version };
+function setResourceVersion(made: Writable<ObjectMeta>, previous: ObjectMeta): void {
+  const { resourceVersion = '' } = made;
+  if ((resourceVersion === '' || resourceVersion === '0') && previous.resourceVersion !== undefined) {
+    made.resourceVersion = previous.resourceVersion;
+  }
 }
 
-function stickyDeletion(next: ObjectMeta, previous: ObjectMeta): Partial<ObjectMeta> {
-  if (!isTerminating(previous)) return {};
-  const grace = next.deletionGracePeriodSeconds ?? previous.deletionGracePeriodSeconds;
-  return {
-    ...(previous.deletionTimestamp === undefined ? {} : { deletionTimestamp: previous.deletionTimestamp }),
-    ...(grace === undefined ? {} : { deletionGracePeriodSeconds: grace }),
-  };
+function keepDeletion(made: Writable<ObjectMeta>, previous: ObjectMeta): void {
+  const grace = made.deletionGracePeriodSeconds ?? previous.deletionGracePeriodSeconds;
+  if (previous.deletionTimestamp !== undefined) made.deletionTimestamp = previous.deletionTimestamp;
+  if (grace !== undefined) made.deletionGracePeriodSeconds = grace;
 }
 
 export function isTerminating(meta: ObjectMeta): boolean {

@@ -203,7 +203,9 @@ async function store(target: WriteTarget, pending: Pending, signal: AbortSignal)
   }
   const outcome = await send(target, pending, signal);
   if (outcome.ok) {
-    target.remember?.(intent.kind === 'delete' ? undefined : { ...encoded, revision: outcome.revision });
+    const { object, hasNewer = false } = encoded;
+    const { revision: written } = outcome;
+    target.remember?.(intent.kind === 'delete' ? undefined : { object, plain, hasNewer, revision: written });
     // What is answered about a removed object is the object as it last stood.
     const revision = intent.kind === 'delete' ? (current?.revision ?? 0) : outcome.revision;
     return { written: { kind, object: intent.object, plain, revision } };

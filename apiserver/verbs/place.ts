@@ -10,6 +10,7 @@ export function placeInNamespace(object: ApiObject, { endpoint, namespace }: Tar
   if (given !== '' && given !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
+  if (given !== '') return object;
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 

@@ -48,8 +48,17 @@ export function formatMicroTime(epochMs: number): string {
 }
 
 function secondOf(epochMs: number): string {
-  return new Date(Math.floor(epochMs / 1000) * 1000).toISOString().slice(0, ZERO_SECOND.length);
+  const second = Math.floor(epochMs / 1000);
+  if (second !== lastSecond) {
+    lastText = new Date(second * 1000).toISOString().slice(0, ZERO_SECOND.length);
+    lastSecond = second;
+  }
+  return lastText;
 }
+
+/** Nearly all moments are in the second that is now. */
+let lastSecond = 0;
+let lastText = '1970-01-01T00:00:00';
 
 /** The second in UTC and the digits of the fraction. */
 function utcParts(text: string): { readonly second: string; readonly fraction: string } | undefined {

@@ -93,7 +93,7 @@ function eventsOf(context: CacheContext, resource: CachedResource, revision: Rev
     }
     const key = event.key.slice(prefix.length);
     const decode = (value: Buffer, at: number): ReturnType<typeof decodeStored> =>
-      decodeStored(resource, context, { key, value, revision: at });
+      decodeStored(resource, context, { value }, { key, revision: at });
     const previous = before === undefined ? undefined : decode(before.value, before.revision);
     const current = event.type === 'put' ? decode(event.value, revision.revision) : undefined;
     if (current === undefined && previous === undefined) continue;

@@ -10,9 +10,9 @@ import type { Slabs } from './slab';
 export function decodeStored(
   resource: CachedResource,
   { prefix, log, counters, recent }: CacheContext,
-  stored: StoredValue & { readonly key: string; readonly revision: number; readonly slabs?: Slabs },
+  stored: StoredValue,
+  { key, revision, slabs }: { readonly key: string; readonly revision: number; readonly slabs?: Slabs },
 ): CacheEntry | undefined {
-  const { key, revision, slabs } = stored;
   try {
     const absolute = `${prefix}/${resource.keyPrefix}${key}`;
     const plain = valueOf(stored);

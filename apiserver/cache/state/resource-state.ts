@@ -74,8 +74,8 @@ export class ResourceState {
   }
 
   /** Decodes a value as the store has it; undefined, told to log and counter, when that is impossible. */
-  decode(stored: StoredValue & { readonly key: string; readonly revision: number }): CacheEntry | undefined {
-    return decodeStored(this.resource, this.#context, { ...stored, slabs: this.slabs });
+  decode(stored: StoredValue, key: string, revision: number): CacheEntry | undefined {
+    return decodeStored(this.resource, this.#context, stored, { key, revision, slabs: this.slabs });
   }
 
   /** Applies one change. Undefined when the cache does not change by it: a deletion of what it never held. */
