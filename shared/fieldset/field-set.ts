@@ -198,7 +198,7 @@ export function sorted(node: FieldSet): FieldSet {
   return node;
 }
 
-/** The paths of all members, in the order of the tree. */
+/** The paths of all members in the order in which upstream goes through them: those of a level, then what lies below them. */
 export function pathsOf(set: FieldSet): readonly (readonly string[])[] {
   const paths: (readonly string[])[] = [];
   collect(set, [], paths);
@@ -208,10 +208,11 @@ export function pathsOf(set: FieldSet): readonly (readonly string[])[] {
 function collect(node: FieldSet, path: readonly string[], paths: (readonly string[])[]): void {
   for (const key in node) {
     if (key === SELF) continue;
+    if (isMember(node[key] ?? LEAF)) paths.push([...path, key]);
+  }
+  for (const key in node) {
     const child = node[key] ?? LEAF;
-    const here = [...path, key];
-    if (isMember(child)) paths.push(here);
-    collect(child, here, paths);
+    if (key !== SELF && !isEmptySet(child)) collect(child, [...path, key], paths);
   }
 }
 
