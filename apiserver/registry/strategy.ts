@@ -51,6 +51,11 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly tracksGeneration?: boolean;
   /** With `tracksGeneration`: a change of the status counts as well. That of a kind with a status subresource only changes there. */
   readonly generationCountsStatus?: boolean;
+  /**
+   * With `tracksGeneration`: fields of the object in which empty lists and maps that are sent count as a change, as upstream compares what it
+   * has decoded with what was stored; each with the names of those for which a default stands.
+   */
+  readonly emptyIsChange?: Readonly<Record<string, readonly string[]>>;
   /** The status that a client sends with a creation is kept. Default: dropped where the kind has a status subresource. */
   readonly keepsStatusOnCreate?: boolean;
   /** An object that is sent without a name is called by a random UUID, whatever its generateName says. */
@@ -89,6 +94,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly judgesChangesFirst?: boolean;
   /** How much of metadata its rules look at. Default: all of it, with everything else. */
   readonly metadataChecks?: MetadataChecks;
+  /** Of a new object everything is told twice: upstream asks all of it twice. */
+  readonly isNewToldTwice?: boolean;
   /** A failed precondition of a deletion is told in the words of the kind's own storage, with the resource where others name the kind. */
   readonly refusesPreconditionsByResource?: boolean;
   /** The group by which a refusal names the kind, where that is not its own: upstream names the home it had first. */

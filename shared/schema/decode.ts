@@ -1,6 +1,8 @@
 import { DecodeError } from './decode-error';
 import { parseExact } from './exact-json';
 import { jsonSyntaxProblem } from './json-syntax';
+import { EMPTIED } from './emptied';
+import type { Decoding } from './plan';
 import { decodeMessage } from './plan';
 import type { MessageType } from './types';
 
@@ -83,9 +85,20 @@ export function decodeObject<T extends object>(
   value: unknown,
   { unknown = 'drop', empty = 'null' }: DecodeOptions = {},
 ): Decoded<T> {
-  const decoding = { report: unknown === 'report', keepsEmpty: empty === 'keep', unknown: [], depth: 0 };
+  const decoding: Decoding = {
+    report: unknown === 'report',
+    keepsEmpty: empty === 'keep',
+    unknown: [],
+    depth: 0,
+    emptied: undefined,
+    emptiedBelow: undefined,
+  };
   const object = decodeMessage(type, value, decoding) as unknown as T;
-  return { object, unknownFields: decoding.unknown };
+  const { emptiedBelow } = decoding;
+  return {
+    object: emptiedBelow === undefined ? object : { ...object, [EMPTIED]: emptiedBelow },
+    unknownFields: decoding.unknown,
+  };
 }
 
 export { DecodeError } from './decode-error';

@@ -20,6 +20,10 @@ export interface Decoding {
   /** Paths of unknown fields, relative to the message that is being decoded. */
   readonly unknown: string[];
   depth: number;
+  /** The names of fields below the one of the whole object that is being read that were given an empty list or map; looked for with `keepsEmpty`. */
+  emptied: Set<string> | undefined;
+  /** The same for all fields of the whole object, by their names. */
+  emptiedBelow: Map<string, ReadonlySet<string>> | undefined;
 }
 
 /** Reads a value that is neither null nor undefined. */
@@ -34,6 +38,8 @@ interface FieldPlan {
   /** Leaves out a value that was given but is empty: `''`, 0, false, `[]` or `{}`. */
   readonly dropsEmpty: boolean;
   readonly emptyIsNull: boolean;
+  /** An empty value is one that Go tells from nothing until it has been stored: a list, a map, bytes. */
+  readonly isNothing: boolean;
   /** Leaves out a value that turned out to be null: the zero time in a field that may be absent. */
   readonly dropsNull: boolean;
 }
@@ -54,6 +60,7 @@ export function decodeMessage(type: MessageType, value: unknown, decoding: Decod
     const given = source[plan.name];
     if (given !== undefined) seen += 1;
     const written = writtenOf(plan, given, decoding);
+    if (decoding.emptied !== undefined && decoding.depth === 1) noteEmptied(plan.name, decoding);
     if (target === undefined) {
       if (written === given) {
         unchanged += 1;
@@ -66,6 +73,12 @@ export function decodeMessage(type: MessageType, value: unknown, decoding: Decod
   if (!type.open && decoding.report) reportUnknown(type, source, { seen, decoding });
   decoding.depth -= 1;
   return target === undefined ? inOrder(type, source) : withOthers(type, source, target);
+}
+
+function noteEmptied(name: string, decoding: Decoding): void {
+  const { emptied } = decoding;
+  if (emptied !== undefined) (decoding.emptiedBelow ??= new Map()).set(name, emptied);
+  decoding.emptied = undefined;
 }
 
 /** What stands in the message for one field; undefined for nothing. */
@@ -156,10 +169,12 @@ function copyTypeMeta(source: JsonObject, target: JsonObject): void {
 }
 
 /** What is written for a value that was given; undefined leaves the field out. */
-function writtenForm(plan: FieldPlan, decoded: unknown, { keepsEmpty }: Decoding): unknown {
+function writtenForm(plan: FieldPlan, decoded: unknown, decoding: Decoding): unknown {
   if (plan.dropsNull && decoded === null) return undefined;
-  if (plan.dropsEmpty) return isEmpty(decoded) ? undefined : decoded;
-  return plan.emptyIsNull && !keepsEmpty && isEmpty(decoded) ? null : decoded;
+  if ((!plan.dropsEmpty && !plan.emptyIsNull) || !isEmpty(decoded)) return decoded;
+  if (plan.isNothing && decoding.keepsEmpty) (decoding.emptied ??= new Set()).add(plan.name);
+  if (plan.dropsEmpty) return undefined;
+  return decoding.keepsEmpty ? decoded : null;
 }
 
 function isEmpty(value: unknown): boolean {
@@ -222,6 +237,7 @@ function planOf(field: FieldType): FieldPlan {
     dropsEmpty:
       field.omitempty && !field.keepsEmpty && !field.pointer && (emptyIsAbsent || !element.isStruct),
     emptyIsNull: field.emptyIsNull,
+    isNothing: emptyIsAbsent && !field.pointer,
     dropsNull: field.omitempty && field.pointer,
   };
 }

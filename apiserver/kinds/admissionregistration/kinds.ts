@@ -7,6 +7,7 @@ import { kindsOf } from '../kind';
 const webhookConfiguration: Kind<MutatingWebhookConfiguration> = {
   strategy: {
     tracksGeneration: true,
+    emptyIsChange: { webhooks: [] },
     metadataChecks: 'no domains',
     requiresResourceVersion: true,
     ...webhookConfigurationRules,

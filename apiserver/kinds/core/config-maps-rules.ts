@@ -1,5 +1,6 @@
 import type { ConfigMap } from '../../../shared/api/types/core-v1';
 import { deepEqual } from '../../../shared/object/clone';
+import { emptiedIn } from '../../../shared/schema/emptied';
 import type { FieldError } from '../../../shared/errors/field-error';
 import { forbiddenField, invalid, tooLong } from '../../../shared/errors/field-error';
 import type { Strategy } from '../../registry/strategy';
@@ -45,14 +46,18 @@ export function decodedBytes(base64: Base64 | null): number {
   return Buffer.byteLength(base64 ?? '', 'base64');
 }
 
-/** An object that says `immutable: true` keeps that and the named fields for ever. */
+/** An object that says `immutable: true` keeps that and the named maps for ever, and has no empty one for none either. */
 export function immutableFields<T extends { readonly immutable?: boolean }>(
   next: T,
   previous: T,
   fields: readonly (keyof T & string)[],
 ): FieldError[] {
   if (previous.immutable !== true) return [];
-  const changed = fields.filter((field) => !deepEqual(next[field] ?? {}, previous[field] ?? {}));
+  const changed = fields.filter(
+    (field) =>
+      !deepEqual(next[field] ?? {}, previous[field] ?? {}) ||
+      (next[field] === undefined && emptiedIn(next, field).has(field)),
+  );
   return [...(next.immutable === true ? [] : ['immutable']), ...changed].map((field) =>
     forbiddenField(field, 'field is immutable when `immutable` is set'),
   );

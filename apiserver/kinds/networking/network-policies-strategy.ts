@@ -7,6 +7,7 @@ import { networkPolicyRules } from './network-policies-rules';
 /** Ranges of ports belong to a feature that is off by default; a policy that has had some keeps them. */
 export const networkPolicies: Strategy<NetworkPolicy> = {
   tracksGeneration: true,
+  emptyIsChange: { spec: ['policyTypes'] },
   groupInErrors: GROUP.extensions,
   ...networkPolicyRules,
   prepareForCreate: (object, { settings }) =>

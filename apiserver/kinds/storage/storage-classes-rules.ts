@@ -4,8 +4,16 @@ import type {
 } from '../../../shared/api/types/core-v1';
 import type { StorageClass } from '../../../shared/api/types/storage-v1';
 import type { FieldError } from '../../../shared/errors/field-error';
-import { duplicate, forbiddenField, invalid, required, tooLong } from '../../../shared/errors/field-error';
+import {
+  duplicate,
+  ERRORS_SHOWN_MAX,
+  forbiddenField,
+  invalid,
+  required,
+  tooLong,
+} from '../../../shared/errors/field-error';
 import { deepEqual } from '../../../shared/object/clone';
+import { emptiedIn } from '../../../shared/schema/emptied';
 import { qualifiedNameProblems } from '../../../shared/meta/dns-names';
 import type { Strategy } from '../../registry/strategy';
 import { choice, forEachItem, immutable, invalidForEach, repeatsIn, requiredText } from '../rules/primitives';
@@ -30,9 +38,10 @@ export const storageClassRules: Pick<Strategy<StorageClass>, 'validate' | 'valid
     ];
   },
   validateUpdate: (next, previous) => [
-    ...FIXED.filter((field) => !deepEqual(next[field] ?? null, previous[field] ?? null)).map((field) =>
-      forbiddenField(field, `updates to ${field} are forbidden.`),
-    ),
+    ...FIXED.filter(
+      (field) =>
+        !deepEqual(next[field] ?? null, previous[field] ?? null) || emptiedIn(next, field).has(field),
+    ).map((field) => forbiddenField(field, `updates to ${field} are forbidden.`)),
     ...immutable(next.volumeBindingMode, previous.volumeBindingMode, 'volumeBindingMode'),
   ],
 };
@@ -48,18 +57,22 @@ function validateParameters(parameters: Readonly<Record<string, string>>): Field
 }
 
 function validateTopologies(terms: readonly TopologySelectorTerm[]): FieldError[] {
-  // Upstream takes terms for what they demand of each key, and one that demands nothing for one that was there before.
-  const isRepeated = repeatsIn(terms.map(demandsOf));
-  return forEachItem(terms, 'allowedTopologies', (term, path, index) => {
+  const earlier = new Map<string, number>();
+  return forEachItem(terms, 'allowedTopologies', (term, path) => {
     const at = `${path}.matchLabelExpressions`;
     const { matchLabelExpressions: expressions = [] } = term;
     const isSecond = repeatsIn(expressions.map(({ key }) => key));
+    const demands = demandsOf(term);
+    const equal = earlier.get(demands) ?? 0;
+    earlier.set(demands, equal + 1);
+    // Upstream tells each equal term before it, and begins with as many that demand nothing as there are terms.
+    const times = equal + (expressions.length === 0 ? terms.length : 0);
     return [
       ...forEachItem(expressions, at, (expression, each, position) => [
         ...validateExpression(expression, each),
         ...(isSecond(position) ? [duplicate(`${each}.key`, expression.key)] : []),
       ]),
-      ...(isRepeated(index) || expressions.length === 0 ? [duplicate(at, '')] : []),
+      ...Array.from({ length: Math.min(times, ERRORS_SHOWN_MAX) }, () => duplicate(at, '')),
     ];
   });
 }

@@ -1,4 +1,5 @@
 import { badRequest } from '../../../shared/errors/status-error';
+import { withEmptiedOf } from '../../../shared/schema/emptied';
 import type { Draft } from '../draft';
 import { relyingOn } from '../draft';
 import { tracked } from '../field-tracking';
@@ -21,7 +22,7 @@ export function trackFields(draft: Draft): void {
 
 /** The version that is kept. */
 export function toStored(draft: Draft): void {
-  draft.object = toHub(draft.asked.request.endpoint, draft.object);
+  draft.object = withEmptiedOf(draft.sent, toHub(draft.asked.request.endpoint, draft.object));
 }
 
 /**

@@ -4,6 +4,7 @@ import { conflict } from '../../../shared/errors/status-error';
 import { pathSegmentName } from '../../../shared/meta/name-rules';
 import type { ApiObject, ObjectMeta } from '../../../shared/object/object';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../../shared/meta/validate-metadata';
+import { emptiedIn } from '../../../shared/schema/emptied';
 import { isFinished } from '../deletion';
 import type { Draft } from '../draft';
 import { withTrackedFieldsOnly } from '../field-tracking';
@@ -83,8 +84,15 @@ export function prepareChanged(draft: Draft): void {
   const prepared = strategy.prepareForUpdate?.(kept, current, info) ?? kept;
   const isNext =
     strategy.tracksGeneration === true &&
-    desiredStateDiffers(prepared, current, strategy.generationCountsStatus);
+    (desiredStateDiffers(prepared, current, strategy.generationCountsStatus) ||
+      isEmptied(draft.object, strategy.emptyIsChange));
   draft.object = isNext ? withNextGeneration(prepared, current) : prepared;
+}
+
+function isEmptied(object: ApiObject, counted: Strategy['emptyIsChange'] = {}): boolean {
+  return Object.entries(counted).some(([field, defaulted]) =>
+    [...emptiedIn(object, field)].some((name) => !defaulted.includes(name)),
+  );
 }
 
 /** Every fault of the object, and of the change that it is. */

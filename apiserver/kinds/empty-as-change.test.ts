@@ -1,0 +1,70 @@
+import { GROUP } from '../../shared/names';
+import { causesOf } from './testing/refusals';
+import type { InProcessApi, Reply } from '../testing/in-process-api';
+import { startInProcessApi } from '../testing/in-process-api';
+
+let api: InProcessApi;
+beforeAll(async () => {
+  api = await startInProcessApi();
+});
+afterAll(async () => api.close());
+
+/** The object, made and then replaced by itself with this change. */
+async function replaced(url: string, object: object, change: object): Promise<Reply> {
+  const name = 'again';
+  await api.call('POST', url, { body: { metadata: { name }, ...object } });
+  const { json } = await api.call('GET', `${url}/${name}`);
+  const reply = await api.call('PUT', `${url}/${name}`, { body: { ...json, ...change } });
+  await api.call('DELETE', `${url}/${name}`);
+  return reply;
+}
+
+const POLICIES = `/apis/${GROUP.networking}/v1/namespaces/default/networkpolicies`;
+const spec = { podSelector: {}, policyTypes: ['Ingress'] };
+
+test.each([
+  ['nothing', {}, 1],
+  ['null for a list', { ingress: null }, 1],
+  ['a list that a default takes the place of', { policyTypes: [] }, 1],
+  ['an empty list', { ingress: [] }, 2],
+  ['an empty map within', { podSelector: { matchLabels: {} } }, 2],
+])('%s in a NetworkPolicy: its generation is then %i', async (_what, change, generation) => {
+  const { code, json } = await replaced(POLICIES, { spec }, { spec: { ...spec, ...change } });
+  expect([code, json.metadata.generation, json.spec]).toEqual([200, generation, spec]);
+});
+
+test.each(['v1', 'v1beta1'])('so it is with the webhooks of a configuration in %s', async (version) => {
+  const url = `/apis/${GROUP.admissionregistration}/${version}/validatingwebhookconfigurations`;
+  const webhook = {
+    name: 'a.example.com',
+    clientConfig: { service: { namespace: 'default', name: 's' } },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  };
+  const same = await replaced(url, { webhooks: [webhook] }, { webhooks: [webhook] });
+  expect(same.json.metadata.generation).toBe(1);
+  const empty = { ...webhook, namespaceSelector: { matchLabels: {} } };
+  const changed = await replaced(url, { webhooks: [webhook] }, { webhooks: [empty] });
+  expect(changed.json.metadata.generation).toBe(2);
+});
+
+test('kinds that take empty for nothing keep their generation', async () => {
+  const url = `/apis/${GROUP.networking}/v1/namespaces/default/ingresses`;
+  const spec = { defaultBackend: { service: { name: 's', port: { number: 80 } } } };
+  const { json } = await replaced(url, { spec }, { spec: { ...spec, rules: [], tls: [] } });
+  expect(json.metadata.generation).toBe(1);
+});
+
+test('parameters of a StorageClass do not change from none to an empty map', async () => {
+  const url = `/apis/${GROUP.storage}/v1/storageclasses`;
+  const object = { provisioner: 'example.com/p' };
+  expect((await replaced(url, object, {})).code).toBe(200);
+  expect(causesOf(await replaced(url, object, { parameters: {} }))).toEqual(['Forbidden parameters']);
+});
+
+test.each(['configmaps', 'secrets'])('nor do the data of %s that are immutable', async (resource) => {
+  const url = `/api/v1/namespaces/default/${resource}`;
+  expect((await replaced(url, { immutable: true }, {})).code).toBe(200);
+  expect(causesOf(await replaced(url, { immutable: true }, { data: {} }))).toEqual(['Forbidden data']);
+  expect((await replaced(url, {}, { data: {} })).code).toBe(200);
+});
