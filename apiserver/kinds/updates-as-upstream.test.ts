@@ -79,6 +79,53 @@ test.each([
   },
 );
 
+/** The fields of all causes, in their order. */
+const fieldsOf = ({ json }: Reply): readonly string[] =>
+  ((json.details?.causes ?? []) as readonly { readonly field: string }[]).map(({ field }) => field);
+
+test('the rules of a Job are asked twice, but not whether its selector is the generated one', async () => {
+  const url = '/apis/batch/v1/namespaces/default/jobs';
+  const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } };
+  await api.call('POST', url, { body: { metadata: { name: 'twice' }, spec: { template } } });
+  const spec = { backoffLimit: -1, selector: { matchLabels: { a: 'b' } } };
+  const fields = fieldsOf(await api.call('PATCH', `${url}/twice`, { body: { spec } }));
+  expect(fields).toEqual([
+    'spec.selector',
+    'spec.backoffLimit',
+    'spec.template.metadata.labels',
+    'spec.backoffLimit',
+    'spec.template.metadata.labels',
+    'spec.selector',
+  ]);
+});
+
+test.each([
+  ['v1', ['metadata.finalizers', 'metadata.finalizers[0]', 'metadata.finalizers[0]']],
+  ['v1beta1', ['metadata.finalizers']],
+])('finalizers of an Event through %s', async (version, expected) => {
+  const url = `/apis/${GROUP.events}/${version}/namespaces/default/events`;
+  const row = RESOURCES.find((each) => each.group === GROUP.events && each.version === 'v1');
+  if (row === undefined) throw new Error('no events');
+  const name = `final-${version}`;
+  const { apiVersion: _v1, ...body } = minimalObject(row, 'default') as object as { apiVersion: string };
+  await api.call('POST', url, { body: { ...body, metadata: { name } } });
+  const reply = await api.call('PATCH', `${url}/${name}`, { body: { metadata: { finalizers: ['A B'] } } });
+  expect(fieldsOf(reply)).toEqual(expected);
+});
+
+test('everything about a new CSIStorageCapacity is told twice', async () => {
+  const url = `/apis/${GROUP.storage}/v1beta1/namespaces/default/csistoragecapacities`;
+  const reply = await api.call('POST', url, { body: { metadata: { name: 'A' }, storageClassName: 'B' } });
+  expect(fieldsOf(reply)).toEqual(['metadata.name', 'storageClassName', 'metadata.name', 'storageClassName']);
+});
+
+test('a topology that demands nothing repeats as many as there are, and each before it', async () => {
+  const url = `/apis/${GROUP.storage}/v1/storageclasses`;
+  const body = { metadata: { name: 'empty' }, provisioner: 'p', allowedTopologies: [{}, {}] };
+  const at = (index: number): string => `allowedTopologies[${String(index)}].matchLabelExpressions`;
+  expect(fieldsOf(await api.call('POST', url, { body }))).toEqual([at(0), at(0), at(1), at(1), at(1)]);
+});
+
 test('what owns an Event by way of its other group is forgotten with the next write', async () => {
   const name = 'owned';
   const core = `/api/v1/namespaces/default/events`;

@@ -27,6 +27,8 @@ export interface FieldError {
   readonly field: string;
   /** What follows the field in the message. */
   readonly message: string;
+  /** Found by what is asked once, where a change is asked the other rules twice. */
+  readonly isOnce?: true;
 }
 
 /**

@@ -74,7 +74,7 @@ function validateJob(job: Job): FieldError[] {
   const { selector: given, template } = spec;
   const selector = parsedSelector(given);
   return [
-    ...generatedSelector(job),
+    ...generatedSelector(job).map((fault) => ({ ...fault, isOnce: true as const })),
     ...jobSpec(spec, 'spec'),
     ...(given === undefined ? [required('spec.selector')] : validateLabelSelector(given, 'spec.selector')),
     ...(selector === undefined ? [] : selectsTemplate(selector, template, 'spec.template')),

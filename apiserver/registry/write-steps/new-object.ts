@@ -53,7 +53,8 @@ export function validateNew(draft: Draft): void {
   ];
   const others = found.length === 0 ? found : (strategy.forgives?.(found, undefined, info) ?? found);
   const isLater = strategy.metadataChecks === 'afterwards' && others.length > 0;
-  draft.faults = isLater ? others : [...metadata, ...others];
+  const faults = isLater ? others : [...metadata, ...others];
+  draft.faults = strategy.isNewToldTwice === true ? [...faults, ...faults] : faults;
 }
 
 /** Throws BadRequest for a creation that names a version, as upstream's store does: a number above 0, and only when it is asked to store. */

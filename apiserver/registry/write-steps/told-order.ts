@@ -29,7 +29,8 @@ export function inToldOrder(
   const own = subresource === '' ? resource : `${resource}/${subresource}`;
   const steps =
     custom === undefined
-      ? (STEPS.get(row.group === GROUP.events ? `${row.group}/${own}` : own) ?? STATUS_STEPS.get(subresource))
+      ? (STEPS.get(row.group === GROUP.events ? `${row.group}/${row.version}/${own}` : own) ??
+        STATUS_STEPS.get(subresource))
       : 'uRX';
   if (steps === undefined) return undefined;
   const told = [...faults.common, ...movedAndLabels(faults)];
@@ -54,7 +55,11 @@ function textOf({ reason, field, message }: FieldError): string {
 
 /** Upstream looks again at these when it compares metadata. */
 function movedAndLabels({ moved, common }: ChangeFaults): FieldError[] {
-  return [...moved, ...common.filter(({ field }) => LOOKED_AT_AGAIN.test(field))];
+  return [...moved, ...lookedAtAgain(common)];
+}
+
+function lookedAtAgain(common: readonly FieldError[]): FieldError[] {
+  return common.filter(({ field }) => LOOKED_AT_AGAIN.test(field));
 }
 
 const LOOKED_AT_AGAIN = /^metadata\.(?:labels|annotations|ownerReferences|managedFields)/;
@@ -69,13 +74,16 @@ const TOLD_BY = wordTable<(faults: ChangeFaults) => readonly FieldError[]>({
     ...faults.metadata.filter(({ field }) => FINALIZER_NAME.test(field)),
   ],
   u: movedAndLabels,
+  l: ({ common }) => lookedAtAgain(common),
   R: ({ rules }) => rules,
+  r: ({ rules }) => rules.filter(({ isOnce = false }) => !isOnce),
   X: ({ changes }) => changes,
 });
 
 /**
  * What each kind asks in which order, after what all have in common: by ValidateUpdate of its strategy (pkg/registry) and the functions that
- * it calls (pkg/apis/<group>/validation), v1.21. `M`, `m`: metadata; `U`, `u`: its change; `R`: the rules; `X`: the change of all else.
+ * it calls (pkg/apis/<group>/validation), v1.21. `M`, `m`: metadata; `U`, `u`: its change, `l`: that of one that is compared with itself; `R`: the rules; `r`: those that are asked
+ * again; `X`: the change of all else.
  */
 const STEPS = wordTable<string>({
   apiservices: 'umRX',
@@ -99,12 +107,13 @@ const STEPS = wordTable<string>({
   endpoints: 'UMRX',
   endpointslices: 'MRX',
   events: 'RX',
-  [`${GROUP.events}/events`]: 'MRX',
+  [`${GROUP.events}/v1/events`]: 'RlX',
+  [`${GROUP.events}/v1beta1/events`]: 'R',
   flowschemas: 'MRX',
   horizontalpodautoscalers: 'URX',
   ingressclasses: 'UXMR',
   ingresses: 'UMRX',
-  jobs: 'MRUX',
+  jobs: 'MRUrX',
   leases: 'uRX',
   limitranges: 'MRX',
   mutatingwebhookconfigurations: 'mRX',
